@@ -1,0 +1,115 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/core/result.h"
+#include "server/facts/knowledge.h"
+
+namespace ratchet {
+
+struct KnowledgeOptions {
+  std::filesystem::path builtin_index;  ///< index of the shipped wiki, opened immutable; empty: leave it out
+  std::filesystem::path user_index;     ///< index of added corpora; may not exist
+};
+
+/// A search. Filters are OR inside one list and AND between lists.
+struct KnowledgeQuery {
+  std::string text;
+  std::vector<std::string> scopes, kinds, repos, tags, architectures, languages, symptoms, confidences;
+  std::optional<bool> has_code;
+  int limit = 10;
+  std::optional<std::string> cursor;
+};
+
+struct PageRequest {
+  std::string id;
+  std::optional<std::string> section;
+  bool follow_sources = false;
+  bool include_code = true;
+  bool body_only = false;
+  bool frontmatter_only = false;
+  std::optional<std::string> cursor;
+};
+
+struct PageSource {
+  std::string id;
+  std::string title;
+  std::string publisher;
+
+  static constexpr auto fields() {
+    return std::tuple{required("id", &PageSource::id, ""), required("title", &PageSource::title, ""),
+                      required("publisher", &PageSource::publisher, "")};
+  }
+};
+
+struct Page {
+  std::string id;
+  std::string title;
+  std::string text;
+  Json front_matter;
+  std::vector<PageSource> sources;
+  std::optional<std::string> next_cursor;
+
+  static constexpr auto fields() {
+    using P = Page;
+    return std::tuple{required("id", &P::id, ""), required("title", &P::title, ""),
+                      required("text", &P::text, "Markdown."),
+                      required("front_matter", &P::front_matter, ""),
+                      required("sources", &P::sources, ""),
+                      optional("next_cursor", &P::next_cursor, "More text follows.")};
+  }
+};
+
+/// One hardware fact with the line it stands on.
+struct Spec {
+  std::string metric;
+  double value = 0;
+  std::string unit;
+  std::string qualifier;  ///< peak, dense, boost, …
+  std::string kind;       ///< datasheet, runtime or measured
+  std::string citation;   ///< "<metric>: <value> <unit> <- <path>:<line>"
+
+  static constexpr auto fields() {
+    using S = Spec;
+    return std::tuple{required("metric", &S::metric, ""), required("value", &S::value, ""),
+                      required("unit", &S::unit, ""), required("qualifier", &S::qualifier, ""),
+                      required("kind", &S::kind, "datasheet, runtime or measured."),
+                      required("citation", &S::citation, "metric: value unit <- path:line")};
+  }
+};
+
+struct SpecAnswer {
+  std::string product;  ///< id of the hardware page that answered; empty when none
+  std::vector<Spec> specs;
+  std::optional<std::string> unknown;  ///< the line to archive when nothing is known
+
+  static constexpr auto fields() {
+    using S = SpecAnswer;
+    return std::tuple{required("product", &S::product, "Hardware page."),
+                      required("specs", &S::specs, ""),
+                      optional("unknown", &S::unknown, "Line to archive when unknown.")};
+  }
+};
+
+/// The knowledge base: one ranked index over our wiki and the corpora a user adds. Read-only here.
+///
+/// Thread rule: safe from several threads; each query uses its own connection.
+/// Query text can never cause an error: bad FTS syntax is searched as text, and the answer says so.
+class Knowledge {
+ public:
+  static Result<std::unique_ptr<Knowledge>> open(const KnowledgeOptions& options);
+  virtual ~Knowledge() = default;
+
+  virtual Result<QueryAnswer> query(const KnowledgeQuery& query) = 0;
+  /// Errors: `not_found`, with the nearest ids.
+  virtual Result<Page> page(const PageRequest& request) = 0;
+  virtual Result<SpecAnswer> lookup_spec(const std::string& product,
+                                         const std::optional<std::string>& metric) = 0;
+};
+
+}  // namespace ratchet

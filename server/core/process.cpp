@@ -1,0 +1,257 @@
+#include "server/core/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+namespace ratchet {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr int kExecFailed = 127;
+
+ExitStatus decoded(int raw) {
+  if (WIFSIGNALED(raw)) return {0, WTERMSIG(raw)};
+  return {WEXITSTATUS(raw), 0};
+}
+
+void limit_resource(__rlimit_resource resource, const std::optional<std::size_t>& bytes) {
+  if (!bytes) return;
+  const rlimit limit{*bytes, *bytes};
+  ::setrlimit(resource, &limit);
+}
+
+/// Moves the wanted descriptors to their numbers and closes all others. Only async-signal-safe
+/// calls: we are between fork and exec of a threaded program.
+void arrange_descriptors(const std::vector<std::pair<int, int>>& wanted, int keep) {
+  constexpr int kParking = 200;  // above every number a child is given
+  int count = 0;
+  for (const auto& [ours, theirs] : wanted) ::dup2(ours, kParking + count++);
+  const int parked_keep = kParking + count;
+  ::dup2(keep, parked_keep);
+  const int null = ::open("/dev/null", O_RDWR);
+  const int parked_null = parked_keep + 1;
+  ::dup2(null, parked_null);
+  for (int fd = 0; fd <= 2; ++fd) ::dup2(parked_null, fd);
+  int highest = 2;
+  count = 0;
+  for (const auto& pair : wanted) {
+    ::dup2(kParking + count++, pair.second);
+    highest = pair.second > highest ? pair.second : highest;
+  }
+  // The report pipe goes right above and closes itself on exec.
+  ::dup3(parked_keep, highest + 1, O_CLOEXEC);
+  ::syscall(SYS_close_range, static_cast<unsigned>(highest + 2), ~0U, 0U);
+}
+
+[[noreturn]] void become(const ProcessSpec& spec, const char* path, char* const* argv,
+                         char* const* envp, int report, pid_t parent) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(kExecFailed);  // the parent died before prctl took hold
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (!spec.folder.empty() && ::chdir(spec.folder.c_str()) != 0) {
+    const int code = errno;
+    (void)!::write(report, &code, sizeof code);
+    ::_exit(kExecFailed);
+  }
+  limit_resource(RLIMIT_AS, spec.address_space_bytes);
+  limit_resource(RLIMIT_FSIZE, spec.file_size_bytes);
+  int highest = 2;
+  for (const auto& pair : spec.descriptors) highest = pair.second > highest ? pair.second : highest;
+  arrange_descriptors(spec.descriptors, report);
+  ::execve(path, argv, envp);
+  const int code = errno;
+  (void)!::write(highest + 1, &code, sizeof code);
+  ::_exit(kExecFailed);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> list;
+  for (const auto& text : texts) list.push_back(const_cast<char*>(text.c_str()));
+  list.push_back(nullptr);
+  return list;
+}
+
+}  // namespace
+
+std::string ExitStatus::text() const {
+  if (signal) return fmt::format("signal {} ({})", signal, ::strsignal(signal));
+  return fmt::format("exit code {}", code);
+}
+
+Result<Process> Process::spawn(const ProcessSpec& spec) {
+  const auto program = find_program(spec.argv.at(0));
+  if (!program)
+    return Error{ErrorCode::unavailable, spec.argv[0] + " was not found", "check_env lists tools."};
+  std::array<int, 2> report{};
+  if (::pipe2(report.data(), O_CLOEXEC) != 0)
+    return Error{ErrorCode::unavailable, fmt::format("pipe: {}", std::strerror(errno)), ""};
+  Fd reader(report[0]);
+  Fd writer(report[1]);
+  const auto argv = pointers(spec.argv);
+  const auto envp = pointers(spec.environment);
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) return Error{ErrorCode::unavailable, fmt::format("fork: {}", std::strerror(errno)), ""};
+  if (pid == 0) become(spec, program->c_str(), argv.data(), envp.data(), writer.get(), parent);
+  ::setpgid(pid, pid);  // both sides set it, so that neither can be too late
+  writer.reset();
+  Process child(pid);
+  int code = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(reader.get(), &code, sizeof code);
+  } while (got < 0 && errno == EINTR);
+  if (got == sizeof code)
+    return Error{ErrorCode::unavailable,
+                 fmt::format("cannot start {}: {}", program->string(), std::strerror(code)), ""};
+  return child;
+}
+
+Process& Process::operator=(Process&& other) noexcept {
+  if (this != &other) {
+    if (pid_ > 0) kill();
+    pid_ = std::exchange(other.pid_, -1);
+    status_ = other.status_;
+  }
+  return *this;
+}
+
+Process::~Process() {
+  if (pid_ > 0) kill();
+}
+
+std::optional<ExitStatus> Process::poll() {
+  if (status_) return status_;
+  int raw = 0;
+  if (::waitpid(pid_, &raw, WNOHANG) == pid_) status_ = decoded(raw);
+  return status_;
+}
+
+std::optional<ExitStatus> Process::wait_for(milliseconds limit) {
+  const auto deadline = steady_clock::now() + limit;
+  milliseconds pause{0};
+  while (!poll()) {
+    const auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
+    if (left.count() <= 0) return std::nullopt;
+    // Short jobs end within the first naps; long ones cost a wake-up every 10 ms.
+    pause = std::min({milliseconds(10), pause + milliseconds(1), left});
+    std::this_thread::sleep_for(pause);
+  }
+  return status_;
+}
+
+ExitStatus Process::kill() {
+  ::kill(-pid_, SIGKILL);
+  if (!status_) {
+    int raw = 0;
+    while (::waitpid(pid_, &raw, 0) < 0 && errno == EINTR) {
+    }
+    status_ = decoded(raw);
+  }
+  pid_ = -1;
+  return *status_;
+}
+
+Result<Captured> run_program(const ProcessSpec& spec, milliseconds limit,
+                             const std::stop_token& stop, std::size_t output_limit) {
+  const auto start = steady_clock::now();
+  std::array<std::array<int, 2>, 2> pipes{};
+  for (auto& pair : pipes)
+    if (::pipe2(pair.data(), O_CLOEXEC) != 0)
+      return Error{ErrorCode::unavailable, fmt::format("pipe: {}", std::strerror(errno)), ""};
+  std::array<Fd, 2> readers{Fd(pipes[0][0]), Fd(pipes[1][0])};
+  std::array<Fd, 2> writers{Fd(pipes[0][1]), Fd(pipes[1][1])};
+  ProcessSpec piped = spec;
+  piped.descriptors.emplace_back(writers[0].get(), 1);
+  piped.descriptors.emplace_back(writers[1].get(), 2);
+  auto child = Process::spawn(piped);
+  if (!child) return child.error();
+  for (auto& writer : writers) writer.reset();
+
+  Captured captured;
+  std::array<std::string*, 2> sinks{&captured.out, &captured.err};
+  const auto deadline = start + limit;
+  while (readers[0] || readers[1]) {
+    if (stop.stop_requested())
+      return Error{ErrorCode::timed_out, spec.argv[0] + " was stopped: the call was cancelled", ""};
+    const auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
+    if (left.count() <= 0) {
+      captured.timed_out = true;
+      break;
+    }
+    std::array<pollfd, 2> waiting{pollfd{readers[0] ? readers[0].get() : -1, POLLIN, 0},
+                                  pollfd{readers[1] ? readers[1].get() : -1, POLLIN, 0}};
+    ::poll(waiting.data(), 2, static_cast<int>(std::min<long long>(left.count(), 50)));
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (!readers[i] || waiting[i].revents == 0) continue;
+      std::array<char, 65536> chunk{};
+      const ssize_t got = ::read(readers[i].get(), chunk.data(), chunk.size());
+      if (got <= 0) {
+        if (got == 0 || errno != EINTR) readers[i].reset();
+        continue;
+      }
+      const auto room = output_limit - std::min(output_limit, sinks[i]->size());
+      const auto taken = std::min(room, static_cast<std::size_t>(got));
+      sinks[i]->append(chunk.data(), taken);
+      captured.truncated = captured.truncated || taken < static_cast<std::size_t>(got);
+    }
+    // A grandchild may hold the pipes open after the program itself has ended.
+    if (child->poll() && (waiting[0].revents | waiting[1].revents) == 0) break;
+  }
+  if (!captured.timed_out) {
+    const auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
+    const auto ended = child->wait_for(std::max(left, milliseconds(0)));
+    captured.timed_out = !ended;
+    if (ended) captured.status = *ended;
+  }
+  const ExitStatus last = child->kill();
+  if (captured.timed_out) captured.status = last;
+  captured.elapsed = steady_clock::now() - start;
+  return captured;
+}
+
+std::optional<std::filesystem::path> find_program(const std::string& name) {
+  const auto runnable = [](const std::filesystem::path& path) {
+    std::error_code failed;
+    return ::access(path.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(path, failed);
+  };
+  if (name.find('/') != std::string::npos)
+    return runnable(name) ? std::optional<std::filesystem::path>(name) : std::nullopt;
+  const char* variable = std::getenv("PATH");
+  std::string_view folders = variable ? variable : "/usr/local/bin:/usr/bin:/bin";
+  while (!folders.empty()) {
+    const auto colon = folders.find(':');
+    const auto path = std::filesystem::path(folders.substr(0, colon)) / name;
+    if (runnable(path)) return path;
+    folders = colon == std::string_view::npos ? "" : folders.substr(colon + 1);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> inherited_environment(const std::vector<std::string>& names) {
+  std::vector<std::string> variables;
+  for (const auto& name : names)
+    if (const char* value = std::getenv(name.c_str())) variables.push_back(name + "=" + value);
+  return variables;
+}
+
+}  // namespace ratchet

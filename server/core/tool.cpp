@@ -1,0 +1,73 @@
+#include "server/core/tool.h"
+
+#include <fmt/format.h>
+
+namespace ratchet {
+namespace {
+
+std::string scalar_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool is_flat(const Json& value) {
+  if (!value.is_structured()) return true;
+  for (const auto& element : value)
+    if (element.is_structured() && !element.empty()) return false;
+  return true;
+}
+
+/// `{"a": 1, "b": "x"}` as `a=1 b=x`; rows of a list stay on one line each.
+std::string row_text(const Json& object) {
+  std::string line;
+  for (const auto& [key, value] : object.items())
+    line += fmt::format("{}{}={}", line.empty() ? "" : "  ", key, scalar_text(value));
+  return line;
+}
+
+void append(std::string& out, const Json& value, std::size_t indent) {
+  const std::string margin(indent, ' ');
+  const auto item = [&](const std::string& lead, const Json& child) {
+    if (!child.is_structured()) {
+      const std::string text = scalar_text(child);
+      if (text.find('\n') == std::string::npos) {
+        out += margin + lead + " " + text + "\n";
+        return;
+      }
+      out += margin + lead + "\n" + text + (text.back() == '\n' ? "" : "\n");
+    } else if (child.empty()) {
+      out += margin + lead + " none\n";
+    } else if (child.is_object() && is_flat(child) && lead == "-") {
+      out += margin + lead + " " + row_text(child) + "\n";
+    } else if (child.is_array() && is_flat(child)) {
+      std::string line;
+      for (const auto& element : child) line += (line.empty() ? "" : ", ") + scalar_text(element);
+      out += margin + lead + " " + line + "\n";
+    } else {
+      out += margin + lead + "\n";
+      append(out, child, indent + 2);
+    }
+  };
+  if (value.is_object())
+    for (const auto& [key, child] : value.items()) item(key + ":", child);
+  else if (value.is_array())
+    for (const auto& child : value) item("-", child);
+  else
+    out += margin + scalar_text(value) + "\n";
+}
+
+}  // namespace
+
+ToolAnswer error_answer(const Error& error) {
+  std::string text = fmt::format("{}: {}", name_of(error.code), error.message);
+  if (!error.hint.empty()) text += "\n" + error.hint;
+  return {nullptr, std::move(text), true};
+}
+
+std::string readable_text(const Json& value) {
+  std::string out;
+  append(out, value, 0);
+  return out;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,219 @@
+#pragma once
+
+// What a run freezes. Plain records with field lists: made by `kernels` (parsing, inference), kept
+// and digested by `server/runs`, carried between them by `tools`.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+
+namespace ratchet {
+
+enum class Implementation { host_cpp, cuda_cpp, cutlass, cute_dsl, triton };
+constexpr auto enum_names(Implementation) {
+  using enum Implementation;
+  return std::array{std::pair{host_cpp, "host-cpp"}, std::pair{cuda_cpp, "cuda-cpp"},
+                    std::pair{cutlass, "cutlass"}, std::pair{cute_dsl, "cute-dsl"},
+                    std::pair{triton, "triton"}};
+}
+
+/// Where a kernel runs: `host` kernels get host pointers, `cuda` kernels device pointers.
+enum class DeviceKind { host, cuda };
+constexpr auto enum_names(DeviceKind) {
+  return std::array{std::pair{DeviceKind::host, "host"}, std::pair{DeviceKind::cuda, "cuda"}};
+}
+
+enum class DType { f16, bf16, f32, f64, f8_e4m3, f8_e5m2, i8, i16, i32, i64, u8, u16, u32, u64, boolean };
+constexpr auto enum_names(DType) {
+  using enum DType;
+  return std::array{std::pair{f16, "float16"},      std::pair{bf16, "bfloat16"},
+                    std::pair{f32, "float32"},      std::pair{f64, "float64"},
+                    std::pair{f8_e4m3, "float8_e4m3"}, std::pair{f8_e5m2, "float8_e5m2"},
+                    std::pair{i8, "int8"},          std::pair{i16, "int16"},
+                    std::pair{i32, "int32"},        std::pair{i64, "int64"},
+                    std::pair{u8, "uint8"},         std::pair{u16, "uint16"},
+                    std::pair{u32, "uint32"},       std::pair{u64, "uint64"},
+                    std::pair{boolean, "bool"}};
+}
+
+/// Bytes of one element.
+[[nodiscard]] constexpr std::int64_t size_of(DType type) {
+  switch (type) {
+    case DType::f64:
+    case DType::i64:
+    case DType::u64:
+      return 8;
+    case DType::f32:
+    case DType::i32:
+    case DType::u32:
+      return 4;
+    case DType::f16:
+    case DType::bf16:
+    case DType::i16:
+    case DType::u16:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+[[nodiscard]] constexpr bool is_floating(DType type) {
+  return type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64 ||
+         type == DType::f8_e4m3 || type == DType::f8_e5m2;
+}
+
+enum class Role { in, out, inout };
+constexpr auto enum_names(Role) {
+  return std::array{std::pair{Role::in, "in"}, std::pair{Role::out, "out"},
+                    std::pair{Role::inout, "inout"}};
+}
+
+using Dims = std::map<std::string, std::int64_t>;
+
+/// One buffer of the ABI. Shapes are expressions over dims ("rows", "2*k"), so that one spec serves
+/// every case.
+struct TensorSpec {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<std::string> shape;
+  Role role = Role::in;
+  std::string init = "normal";
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("name", &TensorSpec::name, "Parameter name.", {.max_length = 64}),
+        required("dtype", &TensorSpec::dtype, "Element type."),
+        required("shape", &TensorSpec::shape, "Extents as expressions over dims.", {.max_length = 8}),
+        required("role", &TensorSpec::role, "Direction."),
+        optional("init", &TensorSpec::init,
+                 "normal, uniform(a,b), indices(n), permutation or offsets.", {.max_length = 64})};
+  }
+};
+
+/// One parameter of `solve`, in order. `tensor` and `dim` name an entry of the contract.
+enum class ParameterKind { tensor, dim, scalar, stream };
+constexpr auto enum_names(ParameterKind) {
+  using enum ParameterKind;
+  return std::array{std::pair{tensor, "tensor"}, std::pair{dim, "dim"}, std::pair{scalar, "scalar"},
+                    std::pair{stream, "stream"}};
+}
+
+struct Parameter {
+  std::string name;
+  ParameterKind kind = ParameterKind::tensor;
+  DType dtype = DType::f32;      ///< of the elements, or of the value; i64 for size_t and long
+  bool is_const = false;         ///< pointer to const
+  std::optional<double> value;   ///< of a floating scalar: frozen at create_run
+
+  static constexpr auto fields() {
+    return std::tuple{required("name", &Parameter::name, ""), required("kind", &Parameter::kind, ""),
+                      required("dtype", &Parameter::dtype, ""),
+                      optional("is_const", &Parameter::is_const, ""),
+                      optional("value", &Parameter::value, "")};
+  }
+};
+
+/// One point of the workload W.
+struct Case {
+  Dims dims;
+  double weight = 1;
+  bool hidden = false;  ///< added by the server: checked, never timed, dims not shown on success
+
+  static constexpr auto fields() {
+    return std::tuple{required("dims", &Case::dims, "Sizes by name."),
+                      optional("weight", &Case::weight, "Share in averages.", {.min = 0}),
+                      optional("hidden", &Case::hidden, "Added by the server.")};
+  }
+};
+
+/// What the task must move and compute at least, as expressions over dims.
+struct Work {
+  std::string bytes;
+  std::string flops;
+  DType type = DType::f32;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("bytes", &Work::bytes, "Least bytes moved, expression over dims.", {.max_length = 256}),
+        required("flops", &Work::flops, "Floating-point operations, expression over dims.",
+                 {.max_length = 256}),
+        optional("type", &Work::type, "Type of the arithmetic.")};
+  }
+};
+
+enum class ReferenceKind { cpp, cuda, python };
+constexpr auto enum_names(ReferenceKind) {
+  return std::array{std::pair{ReferenceKind::cpp, "cpp"}, std::pair{ReferenceKind::cuda, "cuda"},
+                    std::pair{ReferenceKind::python, "python"}};
+}
+
+/// Source text with the name it came under; `folder` is where its local headers lie (may be empty).
+struct Source {
+  std::string file_name;
+  std::string text;
+  std::string folder;
+
+  static constexpr auto fields() {
+    return std::tuple{required("file_name", &Source::file_name, ""),
+                      required("text", &Source::text, ""), optional("folder", &Source::folder, "")};
+  }
+};
+
+struct Contract {
+  std::string kernel_name;   ///< [a-z0-9_]: prefix of the run id
+  std::string problem;       ///< a shipped problem's name, or empty
+  Implementation implementation = Implementation::host_cpp;
+  DeviceKind device_kind = DeviceKind::host;
+  int device = 0;            ///< index of the CUDA device; 0 on the host
+  std::string device_name;
+  std::string arch;          ///< "sm_90a" or "native"
+  std::string entry = "solve";
+  std::vector<std::string> flags;  ///< extra compiler flags
+  std::vector<Parameter> parameters;
+  std::vector<TensorSpec> tensors;
+  std::vector<Case> cases;   ///< the first given case is the one that versions are timed on
+  std::optional<Work> work;
+  std::optional<double> atol;  ///< empty: per dtype
+  std::optional<double> rtol;
+  bool seed_given = false;   ///< a caller-known seed is a weaker claim, and shown as such
+  ReferenceKind reference_kind = ReferenceKind::cpp;
+  Source kernel;             ///< v0
+  Source reference;
+  int iterations = 3;        ///< N: versions after v0
+  int retries = 3;           ///< per version
+  std::vector<std::string> baselines;
+  double noise_threshold_pct = 0.5;
+
+  static constexpr auto fields() {
+    using C = Contract;
+    return std::tuple{required("kernel_name", &C::kernel_name, ""),
+                      required("problem", &C::problem, ""),
+                      required("implementation", &C::implementation, ""),
+                      required("device_kind", &C::device_kind, ""),
+                      required("device", &C::device, ""),
+                      required("device_name", &C::device_name, ""),
+                      required("arch", &C::arch, ""),
+                      required("entry", &C::entry, ""),
+                      required("flags", &C::flags, ""),
+                      required("parameters", &C::parameters, ""),
+                      required("tensors", &C::tensors, ""),
+                      required("cases", &C::cases, ""),
+                      optional("work", &C::work, ""),
+                      optional("atol", &C::atol, ""),
+                      optional("rtol", &C::rtol, ""),
+                      required("seed_given", &C::seed_given, ""),
+                      required("reference_kind", &C::reference_kind, ""),
+                      required("kernel", &C::kernel, ""),
+                      required("reference", &C::reference, ""),
+                      required("iterations", &C::iterations, ""),
+                      required("retries", &C::retries, ""),
+                      required("baselines", &C::baselines, ""),
+                      required("noise_threshold_pct", &C::noise_threshold_pct, "")};
+  }
+};
+
+}  // namespace ratchet

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/core/result.h"
+
+namespace ratchet {
+
+/// Stages of a version, in order. `passed` and `abandoned` versions are closed; `finished` is the
+/// last version after the final gate.
+enum class Stage {
+  open, built, correct, profiled, evidenced, hypothesised, passed, abandoned, finished
+};
+constexpr auto enum_names(Stage) {
+  using enum Stage;
+  return std::array{std::pair{open, "open"},           std::pair{built, "built"},
+                    std::pair{correct, "correct"},     std::pair{profiled, "profiled"},
+                    std::pair{evidenced, "evidenced"}, std::pair{hypothesised, "hypothesised"},
+                    std::pair{passed, "passed"},       std::pair{abandoned, "abandoned"},
+                    std::pair{finished, "finished"}};
+}
+
+/// What can happen to a version.
+enum class Event {
+  submitted,          ///< submit_kernel built it
+  build_failed,       ///< submit_kernel did not build: the stage stays
+  checked,            ///< check_correctness passed
+  check_failed,       ///< back to open, one retry
+  profiled,           ///< profile_kernel measured it
+  profile_invalid,    ///< timing is invalid or the kernel failed: back to open, one retry
+  evidence_written,
+  hypothesis_written,
+  gate_passed,        ///< next version opens
+  final_gate_passed,
+  abandoned,          ///< after the last retry
+  benchmarked,        ///< never changes the stage
+  reported,           ///< write_report, after the final gate
+};
+constexpr auto enum_names(Event) {
+  using enum Event;
+  return std::array{std::pair{submitted, "submitted"},
+                    std::pair{build_failed, "build_failed"},
+                    std::pair{checked, "checked"},
+                    std::pair{check_failed, "check_failed"},
+                    std::pair{profiled, "profiled"},
+                    std::pair{profile_invalid, "profile_invalid"},
+                    std::pair{evidence_written, "evidence_written"},
+                    std::pair{hypothesis_written, "hypothesis_written"},
+                    std::pair{gate_passed, "gate_passed"},
+                    std::pair{final_gate_passed, "final_gate_passed"},
+                    std::pair{abandoned, "abandoned"},
+                    std::pair{benchmarked, "benchmarked"},
+                    std::pair{reported, "reported"}};
+}
+
+/// The gate: what stage follows when `event` happens at `stage`. Pure; one table.
+/// Errors: `wrong_stage`, with a hint that names the tool to call next.
+[[nodiscard]] Result<Stage> advance(Stage stage, Event event);
+
+/// Tools that may be called at this stage, most useful first.
+[[nodiscard]] std::vector<std::string> allowed_tools(Stage stage);
+
+}  // namespace ratchet
