@@ -13,16 +13,29 @@
 namespace ratchet {
 
 struct KnowledgeOptions {
-  std::filesystem::path builtin_index;  ///< index of the shipped wiki, opened immutable; empty: leave it out
-  std::filesystem::path user_index;     ///< index of added corpora; may not exist
+  std::filesystem::path
+      builtin_index;  ///< index of the shipped wiki, opened immutable; empty: leave it out
+  std::filesystem::path user_index;  ///< index of added corpora; may not exist
 };
 
 /// A search. Filters are OR inside one list and AND between lists.
 struct KnowledgeQuery {
   std::string text;
-  std::vector<std::string> scopes, kinds, repos, tags, architectures, languages, symptoms, confidences;
+  std::vector<std::string> scopes, kinds, repos, tags, architectures, languages, symptoms,
+      confidences;
   std::optional<bool> has_code;
   int limit = 10;
+  std::optional<std::string> cursor;
+};
+
+/// A search for a regular expression (RE2) in whole texts, line by line.
+struct GrepRequest {
+  std::string pattern;
+  std::vector<std::string> scopes;
+  bool ignore_case = false;
+  int context = 0;  ///< lines before and after, at most 10
+  bool files_only = false;
+  int limit = 50;
   std::optional<std::string> cursor;
 };
 
@@ -42,7 +55,8 @@ struct PageSource {
   std::string publisher;
 
   static constexpr auto fields() {
-    return std::tuple{required("id", &PageSource::id, ""), required("title", &PageSource::title, ""),
+    return std::tuple{required("id", &PageSource::id, ""),
+                      required("title", &PageSource::title, ""),
                       required("publisher", &PageSource::publisher, "")};
   }
 };
@@ -57,7 +71,8 @@ struct Page {
 
   static constexpr auto fields() {
     using P = Page;
-    return std::tuple{required("id", &P::id, ""), required("title", &P::title, ""),
+    return std::tuple{required("id", &P::id, ""),
+                      required("title", &P::title, ""),
                       required("text", &P::text, "Markdown."),
                       required("front_matter", &P::front_matter, ""),
                       required("sources", &P::sources, ""),
@@ -76,8 +91,10 @@ struct Spec {
 
   static constexpr auto fields() {
     using S = Spec;
-    return std::tuple{required("metric", &S::metric, ""), required("value", &S::value, ""),
-                      required("unit", &S::unit, ""), required("qualifier", &S::qualifier, ""),
+    return std::tuple{required("metric", &S::metric, ""),
+                      required("value", &S::value, ""),
+                      required("unit", &S::unit, ""),
+                      required("qualifier", &S::qualifier, ""),
                       required("kind", &S::kind, "datasheet, runtime or measured."),
                       required("citation", &S::citation, "metric: value unit <- path:line")};
   }
@@ -110,6 +127,10 @@ class Knowledge {
   virtual Result<Page> page(const PageRequest& request) = 0;
   virtual Result<SpecAnswer> lookup_spec(const std::string& product,
                                          const std::optional<std::string>& metric) = 0;
+  /// A pattern that is no regular expression is searched as text, and the answer says so.
+  virtual Result<GrepAnswer> grep(const GrepRequest& request) = 0;
+  /// Ids that start with `prefix`, in order, at most `limit`: for `kbs://page/<id>`.
+  virtual Result<std::vector<std::string>> page_ids(const std::string& prefix, int limit) = 0;
 };
 
 }  // namespace ratchet

@@ -8,8 +8,8 @@
 //   candidate  runs one untrusted kernel; knows neither seeds nor expected values
 //
 // All buffers of one case live in one *arena*: a block with a guard band before and after every
-// buffer. The judge fills it (inputs, poison in the outputs, random guards); the candidate copies it
-// in, calls the kernel once and copies it back whole; the judge then checks guards, inputs and
+// buffer. The judge fills it (inputs, poison in the outputs, random guards); the candidate copies
+// it in, calls the kernel once and copies it back whole; the judge then checks guards, inputs and
 // outputs from the raw bytes. So the candidate's process never holds anything worth stealing.
 
 #include <cstdint>
@@ -36,10 +36,10 @@ struct Buffer {
   [[nodiscard]] std::int64_t bytes() const { return elements * size_of(dtype); }
 
   static constexpr auto fields() {
-    return std::tuple{required("name", &Buffer::name, ""), required("dtype", &Buffer::dtype, ""),
-                      required("role", &Buffer::role, ""), required("init", &Buffer::init, ""),
-                      required("offset", &Buffer::offset, ""),
-                      required("elements", &Buffer::elements, "")};
+    return std::tuple{
+        required("name", &Buffer::name, ""),     required("dtype", &Buffer::dtype, ""),
+        required("role", &Buffer::role, ""),     required("init", &Buffer::init, ""),
+        required("offset", &Buffer::offset, ""), required("elements", &Buffer::elements, "")};
   }
 };
 
@@ -66,16 +66,17 @@ struct Argument {
   double real = 0;           ///< floating scalars
 
   static constexpr auto fields() {
-    return std::tuple{required("kind", &Argument::kind, ""), required("dtype", &Argument::dtype, ""),
-                      required("offset", &Argument::offset, ""),
-                      required("integer", &Argument::integer, ""),
-                      required("real", &Argument::real, "")};
+    return std::tuple{
+        required("kind", &Argument::kind, ""), required("dtype", &Argument::dtype, ""),
+        required("offset", &Argument::offset, ""), required("integer", &Argument::integer, ""),
+        required("real", &Argument::real, "")};
   }
 };
 
-/// Loads a shared library and finds its entry. Once per worker.
+/// Loads a shared library and finds its entry. Once per worker. Descriptor sent along: the library,
+/// so that the worker needs no path into the build cache and runs the very bytes that were hashed.
 struct Load {
-  std::string library;  ///< path
+  std::string library;  ///< its name, for messages
   std::string entry;
 
   static constexpr auto fields() {
@@ -96,16 +97,21 @@ struct Execute {
   }
 };
 
-/// Prepares timing: uploads the rotating arenas. Descriptors sent along: one arena each.
+/// Prepares timing: uploads the rotating arenas. Descriptors sent along: one arena each. Sent again,
+/// it replaces the arenas: other contents at other addresses.
 struct Prepare {
   ArenaLayout layout;
   std::vector<Argument> arguments;
-  int rotation = 1;  ///< number of arenas
+  int rotation = 1;        ///< number of arenas
+  std::int64_t shift = 0;  ///< bytes by which every arena is moved from its allocation's start
+  bool writes_all = true;  ///< each call writes every output element: what stays poisoned is missing
 
   static constexpr auto fields() {
     return std::tuple{required("layout", &Prepare::layout, ""),
                       required("arguments", &Prepare::arguments, ""),
-                      required("rotation", &Prepare::rotation, "")};
+                      required("rotation", &Prepare::rotation, ""),
+                      required("shift", &Prepare::shift, ""),
+                      required("writes_all", &Prepare::writes_all, "")};
   }
 };
 
@@ -126,7 +132,8 @@ struct TimeBlock {
   }
 };
 
-/// Returns the arenas after timing, so that timed outputs can be checked. Descriptor: one arena out.
+/// Returns the arenas after timing, so that timed outputs can be checked. Descriptor: one arena
+/// out.
 struct Collect {
   int index = 0;  ///< which of the rotation
 
@@ -147,8 +154,8 @@ struct Count {
 /// Makes the content of an arena. Descriptor: the arena to fill.
 struct Generate {
   ArenaLayout layout;
-  std::string seed;          ///< hex; derived from the run's secret
-  std::string distribution;  ///< normal, shifted, large
+  std::string seed;              ///< hex; derived from the run's secret
+  std::string distribution;      ///< normal, shifted, large
   std::int64_t index_limit = 0;  ///< exclusive bound of untyped integer inputs
 
   static constexpr auto fields() {
@@ -159,15 +166,37 @@ struct Generate {
   }
 };
 
+/// How a tolerance's `atol` follows the RMS of the expected output: not at all, times min(1, RMS),
+/// times RMS.
+enum class AtolScale { absolute, shrink, rms };
+constexpr auto enum_names(AtolScale) {
+  return std::array{std::pair{AtolScale::absolute, "absolute"},
+                    std::pair{AtolScale::shrink, "shrink"}, std::pair{AtolScale::rms, "rms"}};
+}
+
+/// When an element of an output counts as right: |got - expected| <= atol * scale + rtol *
+/// |expected|, or the same value when `exact`. NaN and infinity only against the same.
+struct Tolerance {
+  double atol = 0;
+  double rtol = 0;
+  AtolScale scale = AtolScale::absolute;
+  bool exact = true;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("atol", &Tolerance::atol, ""), required("rtol", &Tolerance::rtol, ""),
+        required("scale", &Tolerance::scale, ""), required("exact", &Tolerance::exact, "")};
+  }
+};
+
 /// Compares. Descriptors: arena as it was sent, arena that came back, arena with expected outputs.
 struct Compare {
   ArenaLayout layout;
-  double atol = 0;  ///< negative: per dtype
-  double rtol = 0;
+  std::vector<Tolerance> tolerances;  ///< parallel to the layout's buffers; unused for inputs
 
   static constexpr auto fields() {
-    return std::tuple{required("layout", &Compare::layout, ""), required("atol", &Compare::atol, ""),
-                      required("rtol", &Compare::rtol, "")};
+    return std::tuple{required("layout", &Compare::layout, ""),
+                      required("tolerances", &Compare::tolerances, "")};
   }
 };
 
@@ -179,7 +208,7 @@ struct MeasureCeilings {
 /// Raw samples in launch order.
 struct Samples {
   std::vector<double> elapsed_ns;
-  std::vector<double> clock_mhz;  ///< parallel to elapsed_ns, or empty when the device cannot tell
+  std::vector<double> clock_mhz;   ///< parallel to elapsed_ns, or empty when the device cannot tell
   std::vector<std::string> flags;  ///< launch_gap_included, unsynchronised_work, …
   bool time_limit_hit = false;
 
@@ -205,9 +234,12 @@ struct LaunchRecord {
 
   static constexpr auto fields() {
     using L = LaunchRecord;
-    return std::tuple{required("kernel", &L::kernel, ""), required("start_ns", &L::start_ns, ""),
-                      required("end_ns", &L::end_ns, ""), required("grid", &L::grid, ""),
-                      required("block", &L::block, ""), required("registers", &L::registers, ""),
+    return std::tuple{required("kernel", &L::kernel, ""),
+                      required("start_ns", &L::start_ns, ""),
+                      required("end_ns", &L::end_ns, ""),
+                      required("grid", &L::grid, ""),
+                      required("block", &L::block, ""),
+                      required("registers", &L::registers, ""),
                       required("static_shared_bytes", &L::static_shared_bytes, ""),
                       required("dynamic_shared_bytes", &L::dynamic_shared_bytes, ""),
                       required("stream", &L::stream, "")};
@@ -218,15 +250,17 @@ struct Counters {
   std::vector<KernelCounters> kernels;  ///< merged with launch facts as launch__* metrics
   std::vector<LaunchRecord> launches;
   std::vector<std::string> unknown_metrics;
-  std::string engine;  ///< cupti, perf_event or none
-  std::string cache;   ///< flushed or as_is
+  std::string engine;                      ///< cupti, perf_event or none
+  std::string cache;                       ///< flushed or as_is
   std::optional<std::string> unavailable;  ///< why there are no counters, and how to get them
 
   static constexpr auto fields() {
     using C = Counters;
-    return std::tuple{required("kernels", &C::kernels, ""), required("launches", &C::launches, ""),
+    return std::tuple{required("kernels", &C::kernels, ""),
+                      required("launches", &C::launches, ""),
                       required("unknown_metrics", &C::unknown_metrics, ""),
-                      required("engine", &C::engine, ""), required("cache", &C::cache, ""),
+                      required("engine", &C::engine, ""),
+                      required("cache", &C::cache, ""),
                       optional("unavailable", &C::unavailable, "")};
   }
 };
@@ -243,20 +277,34 @@ struct CeilingValue {
   }
 };
 
+/// What else is wrong with one output, beside its distance from the expected values.
+struct OutputState {
+  std::int64_t unwritten = 0;    ///< wrong elements that still hold the poison they were sent with
+  std::int64_t unexpected = 0;   ///< NaN or infinity where the expected value is another one
+
+  static constexpr auto fields() {
+    return std::tuple{required("unwritten", &OutputState::unwritten, ""),
+                      required("unexpected", &OutputState::unexpected, "")};
+  }
+};
+
 /// Verdict of one Compare.
 struct Comparison {
   bool guards_intact = true;
   bool inputs_intact = true;
   std::optional<std::string> touched;  ///< the buffer beside the broken guard, or the changed input
-  bool passed = false;
+  bool passed = false;                 ///< all outputs within tolerance, guards and inputs intact
   std::vector<OutputError> outputs;
+  std::vector<OutputState> states;  ///< parallel to `outputs`
 
   static constexpr auto fields() {
     using C = Comparison;
     return std::tuple{required("guards_intact", &C::guards_intact, ""),
                       required("inputs_intact", &C::inputs_intact, ""),
-                      optional("touched", &C::touched, ""), required("passed", &C::passed, ""),
-                      required("outputs", &C::outputs, "")};
+                      optional("touched", &C::touched, ""),
+                      required("passed", &C::passed, ""),
+                      required("outputs", &C::outputs, ""),
+                      required("states", &C::states, "")};
   }
 };
 
@@ -296,11 +344,11 @@ struct Reply {
 
   static constexpr auto fields() {
     using R = Reply;
-    return std::tuple{optional("fault", &R::fault, ""),       optional("error", &R::error, ""),
-                      optional("device", &R::device, ""),     optional("sandbox", &R::sandbox, ""),
-                      optional("samples", &R::samples, ""),   optional("counters", &R::counters, ""),
-                      optional("comparison", &R::comparison, ""),
-                      optional("ceilings", &R::ceilings, "")};
+    return std::tuple{
+        optional("fault", &R::fault, ""),           optional("error", &R::error, ""),
+        optional("device", &R::device, ""),         optional("sandbox", &R::sandbox, ""),
+        optional("samples", &R::samples, ""),       optional("counters", &R::counters, ""),
+        optional("comparison", &R::comparison, ""), optional("ceilings", &R::ceilings, "")};
   }
 };
 

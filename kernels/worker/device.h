@@ -1,6 +1,14 @@
 #pragma once
 
+// The seam between the job loop and a kind of device. `ratchet-worker` links host/, and
+// `ratchet-worker-cuda` links cuda/; both link the same loop, sandbox and main.
+//
+// Thread rule: one object per worker process, used by one thread. Ownership: arenas are freed by
+// their destructors, before the device. Units are in the names. `Error` means our side failed; a
+// `Fault` is the kernel's doing.
+
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,9 +33,18 @@ class DeviceArena {
 /// on CUDA says nothing about the work it queued.
 using Invocation = std::function<void()>;
 
-/// The seam between the job loop and a kind of device. One object per worker process; one thread.
-///
-/// `Error` means our side failed; a `Fault` is the kernel's doing.
+/// One arena's turn in a timed rotation. Everything but `call` stands outside the timed window.
+struct Turn {
+  Invocation call;
+  /// Resets what the call changes (inout buffers) and poisons a few output elements. Before the
+  /// flush.
+  std::function<void()> before;
+  /// True when the poison is gone, so that the call's work was there when its sample ended.
+  std::function<bool()> after;
+  /// The memory the call works on, so that a device may flush exactly that.
+  const DeviceArena* arena = nullptr;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -37,8 +54,11 @@ class Device {
 
   /// `bytes` of memory whose base is `shift` bytes into an allocation.
   virtual Result<std::unique_ptr<DeviceArena>> allocate(std::int64_t bytes, std::int64_t shift) = 0;
-  virtual Status upload(DeviceArena& arena, std::span<const std::byte> bytes) = 0;
-  virtual Status download(const DeviceArena& arena, std::span<std::byte> bytes) = 0;
+  /// Copies to the arena, from `offset` bytes after its base; complete on return.
+  virtual Status upload(DeviceArena& arena, std::int64_t offset,
+                        std::span<const std::byte> bytes) = 0;
+  virtual Status download(const DeviceArena& arena, std::int64_t offset,
+                          std::span<std::byte> bytes) = 0;
 
   /// The value passed for a stream parameter.
   [[nodiscard]] virtual void* stream() const = 0;
@@ -46,27 +66,26 @@ class Device {
   /// One call, then waits for all work on all streams. Fault: cuda_error with its name.
   virtual std::optional<Fault> run(const Invocation& call) = 0;
 
-  /// Takes samples, using the invocations in turn. Each sample: flush (cold), start, call, stop.
-  /// Fault when the kernel fails; `unsynchronised_work` in flags when work outlives the call.
+  /// Takes samples, using the turns in order and again from the first. Each sample: before, flush
+  /// (cold), start, call, stop, wait, after. Flags: `unsynchronised_work` when `after` was false
+  /// or work outlived the call.
   struct Timed {
     job::Samples samples;
     std::optional<Fault> fault;
   };
-  virtual Result<Timed> time(std::span<const Invocation> rotation, const job::TimeBlock& plan) = 0;
+  virtual Result<Timed> time(std::span<const Turn> rotation, const job::TimeBlock& plan) = 0;
 
   /// Counters of one call. No permission is not an error: `Counters::unavailable` says so.
   struct Counted {
     job::Counters counters;
     std::optional<Fault> fault;
   };
-  virtual Result<Counted> count(const Invocation& call, const job::Count& plan) = 0;
+  virtual Result<Counted> count(const Turn& turn, const job::Count& plan) = 0;
 
   virtual Result<std::vector<job::CeilingValue>> ceilings() = 0;
 };
 
-/// The processor of this machine.
-std::unique_ptr<Device> make_host_device();
-/// A CUDA GPU; only in ratchet-worker-cuda.
-std::unique_ptr<Device> make_cuda_device();
+/// The device that is linked into this program: host/ or cuda/ defines it.
+std::unique_ptr<Device> make_device();
 
 }  // namespace ratchet::worker

@@ -9,22 +9,37 @@
 
 namespace ratchet {
 
-/// Travels with one tool call: where progress goes and whether the caller still wants the answer.
+/// What the person behind the client said to a yes/no question.
+enum class Consent {
+  granted,
+  refused,
+  pending,      ///< being asked; the handler answers any Error and is called again with the answer
+  unavailable,  ///< the client cannot ask; fall back to an argument such as `confirm`
+};
+
+/// Travels with one tool call: where progress goes, whom to ask, and whether the caller still wants
+/// the answer.
 ///
-/// Thread rule: `progress` may be called from any thread; the sink serialises. Owned by whoever
-/// dispatches the call and outlives the handler.
+/// Thread rule: `progress` may be called from any thread; the sink serialises. `confirm` belongs to
+/// the thread of the call. Owned by whoever dispatches the call and outlives the handler.
 class CallContext {
  public:
   /// `done` of `total` in any unit; `done` must not fall. An empty total means "unknown".
   using ProgressSink =
       std::function<void(double done, std::optional<double> total, std::string_view message)>;
+  using Asker = std::function<Consent(std::string_view question)>;
 
   CallContext() = default;
-  CallContext(ProgressSink sink, std::stop_token stop)
-      : sink_(std::move(sink)), stop_(std::move(stop)) {}
+  CallContext(ProgressSink sink, std::stop_token stop, Asker asker = {})
+      : sink_(std::move(sink)), stop_(std::move(stop)), asker_(std::move(asker)) {}
 
   void progress(double done, std::optional<double> total, std::string_view message) const {
     if (sink_) sink_(done, total, message);
+  }
+
+  /// Asks for leave to do something that cannot be undone. May wait for a person.
+  [[nodiscard]] Consent confirm(std::string_view question) const {
+    return asker_ ? asker_(question) : Consent::unavailable;
   }
 
   /// Set when the client cancelled; long work checks it and ends its children.
@@ -34,6 +49,7 @@ class CallContext {
  private:
   ProgressSink sink_;
   std::stop_token stop_;
+  Asker asker_;
 };
 
 }  // namespace ratchet

@@ -49,7 +49,9 @@ std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::string named(const Place& place) { return place.path.empty() ? "arguments" : place.path; }
+std::string named(const Place& place) {
+  return place.path.empty() ? "arguments" : place.path;
+}
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -113,9 +115,9 @@ Error unknown_key(const Place& place, const std::string& key,
   }
   return {ErrorCode::invalid_argument,
           fmt::format("{}: is not a known field", place.field(key.substr(0, kShownBytes)).path),
-          nearest.empty() ? "Known fields: " + joined(accepted) + "."
-                          : fmt::format("Did you mean {}? Known fields: {}.", nearest,
-                                        joined(accepted))};
+          nearest.empty()
+              ? "Known fields: " + joined(accepted) + "."
+              : fmt::format("Did you mean {}? Known fields: {}.", nearest, joined(accepted))};
 }
 
 void add_bounds(Json& schema, const Rules& rules, bool integer) {

@@ -41,27 +41,27 @@ struct Rules {
   std::size_t max_length = 0;
 };
 
-inline constexpr std::size_t kDefaultMaxLength = 4 * 1024 * 1024;
+inline constexpr std::size_t kDefaultMaxLength = std::size_t{4} << 20U;
 
 template <class Struct, class Member>
 struct Field {
   std::string_view name;
-  Member Struct::*member;
+  Member Struct::* member;
   std::string_view description;  ///< one sentence, with the unit
   bool required;
   Rules rules;
 };
 
 template <class Struct, class Member>
-constexpr auto required(std::string_view name, Member Struct::*member, std::string_view description,
-                        Rules rules = {}) {
+constexpr auto required(std::string_view name, Member Struct::* member,
+                        std::string_view description, Rules rules = {}) {
   return Field<Struct, Member>{name, member, description, true, rules};
 }
 
 /// May be left out. Its default is the member's initial value; `std::optional` members have none.
 template <class Struct, class Member>
-constexpr auto optional(std::string_view name, Member Struct::*member, std::string_view description,
-                        Rules rules = {}) {
+constexpr auto optional(std::string_view name, Member Struct::* member,
+                        std::string_view description, Rules rules = {}) {
   return Field<Struct, Member>{name, member, description, false, rules};
 }
 
@@ -157,8 +157,9 @@ struct Codec<T> {
   static Json encode(T value) { return value; }
   static Result<T> decode(const Json& json, const Place& place, const Rules& rules) {
     // JSON Schema calls 3.0 an integer, and some clients send it.
-    const bool whole = json.is_number_integer() ||
-                       (json.is_number_float() && std::trunc(json.get<double>()) == json.get<double>());
+    const bool whole =
+        json.is_number_integer() ||
+        (json.is_number_float() && std::trunc(json.get<double>()) == json.get<double>());
     if (!whole) return fields_detail::wrong_type(place, "an integer", json);
     const double wide = json.get<double>();
     // Compared as double: the limits of 64-bit types round outwards, so the edge is excluded.
@@ -314,7 +315,9 @@ struct Codec<OneOrMany<T>> {
     schema.erase("enum");
     return schema;
   }
-  static Json encode(const OneOrMany<T>& values) { return Codec<std::vector<T>>::encode(values.values); }
+  static Json encode(const OneOrMany<T>& values) {
+    return Codec<std::vector<T>>::encode(values.values);
+  }
   static Result<OneOrMany<T>> decode(const Json& json, const Place& place, const Rules& rules) {
     if (json.is_array()) {
       auto values = Codec<std::vector<T>>::decode(json, place, rules);

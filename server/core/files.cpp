@@ -47,10 +47,10 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t lim
   if (!S_ISREG(info.st_mode))
     return Error{ErrorCode::invalid_argument, path.string() + " is not a regular file", ""};
   if (static_cast<std::size_t>(info.st_size) > limit)
-    return Error{ErrorCode::too_large,
-                 fmt::format("{} has {} bytes; at most {} are read", path.string(), info.st_size,
-                             limit),
-                 ""};
+    return Error{
+        ErrorCode::too_large,
+        fmt::format("{} has {} bytes; at most {} are read", path.string(), info.st_size, limit),
+        ""};
   std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
   std::size_t filled = 0;
   while (filled < bytes.size()) {
@@ -73,7 +73,8 @@ Status write_file(const std::filesystem::path& path, std::string_view bytes) {
                  fmt::format("cannot make {}: {}", path.parent_path().string(), failed.message()),
                  ""};
   const std::filesystem::path temporary =
-      path.parent_path() / fmt::format(".{}.{}.{}", path.filename().string(), ::getpid(), counter++);
+      path.parent_path() /
+      fmt::format(".{}.{}.{}", path.filename().string(), ::getpid(), counter++);
   Fd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
   if (!fd) return system_error("write", temporary);
   Status status = write_all(fd.get(), bytes, path);

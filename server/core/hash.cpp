@@ -40,7 +40,9 @@ std::string hex(std::span<const unsigned char> bytes) {
   return text;
 }
 
-std::string sha256_hex(std::string_view bytes) { return hex(sha256(bytes)); }
+std::string sha256_hex(std::string_view bytes) {
+  return hex(sha256(bytes));
+}
 
 bool equal_in_constant_time(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;

@@ -46,7 +46,7 @@ void arrange_descriptors(const std::vector<std::pair<int, int>>& wanted, int kee
   ::dup2(keep, parked_keep);
   const int null = ::open("/dev/null", O_RDWR);
   const int parked_null = parked_keep + 1;
-  ::dup2(null, parked_null);
+  if (null >= 0) ::dup2(null, parked_null);
   for (int fd = 0; fd <= 2; ++fd) ::dup2(parked_null, fd);
   int highest = 2;
   count = 0;
@@ -85,6 +85,7 @@ void arrange_descriptors(const std::vector<std::pair<int, int>>& wanted, int kee
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> list;
+  list.reserve(texts.size() + 1);
   for (const auto& text : texts) list.push_back(const_cast<char*>(text.c_str()));
   list.push_back(nullptr);
   return list;
@@ -110,7 +111,8 @@ Result<Process> Process::spawn(const ProcessSpec& spec) {
   const auto envp = pointers(spec.environment);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) return Error{ErrorCode::unavailable, fmt::format("fork: {}", std::strerror(errno)), ""};
+  if (pid < 0)
+    return Error{ErrorCode::unavailable, fmt::format("fork: {}", std::strerror(errno)), ""};
   if (pid == 0) become(spec, program->c_str(), argv.data(), envp.data(), writer.get(), parent);
   ::setpgid(pid, pid);  // both sides set it, so that neither can be too late
   writer.reset();
@@ -240,7 +242,7 @@ std::optional<std::filesystem::path> find_program(const std::string& name) {
   std::string_view folders = variable ? variable : "/usr/local/bin:/usr/bin:/bin";
   while (!folders.empty()) {
     const auto colon = folders.find(':');
-    const auto path = std::filesystem::path(folders.substr(0, colon)) / name;
+    auto path = std::filesystem::path(folders.substr(0, colon)) / name;
     if (runnable(path)) return path;
     folders = colon == std::string_view::npos ? "" : folders.substr(colon + 1);
   }

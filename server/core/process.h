@@ -21,7 +21,8 @@ struct ProcessSpec {
   std::vector<std::string> argv;         ///< argv[0] is a path, or a name searched in PATH
   std::vector<std::string> environment;  ///< "NAME=value"; the whole environment of the child
   std::filesystem::path folder;          ///< working directory; empty keeps ours
-  std::vector<std::pair<int, int>> descriptors;  ///< {ours, number in the child}; 0, 1, 2 default to /dev/null
+  std::vector<std::pair<int, int>>
+      descriptors;  ///< {ours, number in the child}; 0, 1, 2 default to /dev/null
   std::optional<std::size_t> address_space_bytes;  ///< RLIMIT_AS
   std::optional<std::size_t> file_size_bytes;      ///< RLIMIT_FSIZE
 };

@@ -39,8 +39,11 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit on purpose
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: same
+  // Implicit on purpose: `return value;` and `return Error{…};`.
+  // NOLINTBEGIN(google-explicit-constructor)
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  // NOLINTEND(google-explicit-constructor)
 
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
@@ -84,7 +87,8 @@ class [[nodiscard]] Result<void> {
   using value_type = void;
 
   Result() = default;
-  Result(Error error) : error_(std::move(error)), failed_(true) {}  // NOLINT: implicit on purpose
+  // NOLINTNEXTLINE(google-explicit-constructor): as above
+  Result(Error error) : error_(std::move(error)), failed_(true) {}
 
   [[nodiscard]] bool has_value() const { return !failed_; }
   explicit operator bool() const { return has_value(); }

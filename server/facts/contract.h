@@ -27,16 +27,39 @@ constexpr auto enum_names(DeviceKind) {
   return std::array{std::pair{DeviceKind::host, "host"}, std::pair{DeviceKind::cuda, "cuda"}};
 }
 
-enum class DType { f16, bf16, f32, f64, f8_e4m3, f8_e5m2, i8, i16, i32, i64, u8, u16, u32, u64, boolean };
+enum class DType {
+  f16,
+  bf16,
+  f32,
+  f64,
+  f8_e4m3,
+  f8_e5m2,
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  u16,
+  u32,
+  u64,
+  boolean
+};
 constexpr auto enum_names(DType) {
   using enum DType;
-  return std::array{std::pair{f16, "float16"},      std::pair{bf16, "bfloat16"},
-                    std::pair{f32, "float32"},      std::pair{f64, "float64"},
-                    std::pair{f8_e4m3, "float8_e4m3"}, std::pair{f8_e5m2, "float8_e5m2"},
-                    std::pair{i8, "int8"},          std::pair{i16, "int16"},
-                    std::pair{i32, "int32"},        std::pair{i64, "int64"},
-                    std::pair{u8, "uint8"},         std::pair{u16, "uint16"},
-                    std::pair{u32, "uint32"},       std::pair{u64, "uint64"},
+  return std::array{std::pair{f16, "float16"},
+                    std::pair{bf16, "bfloat16"},
+                    std::pair{f32, "float32"},
+                    std::pair{f64, "float64"},
+                    std::pair{f8_e4m3, "float8_e4m3"},
+                    std::pair{f8_e5m2, "float8_e5m2"},
+                    std::pair{i8, "int8"},
+                    std::pair{i16, "int16"},
+                    std::pair{i32, "int32"},
+                    std::pair{i64, "int64"},
+                    std::pair{u8, "uint8"},
+                    std::pair{u16, "uint16"},
+                    std::pair{u32, "uint32"},
+                    std::pair{u64, "uint64"},
                     std::pair{boolean, "bool"}};
 }
 
@@ -87,7 +110,8 @@ struct TensorSpec {
     return std::tuple{
         required("name", &TensorSpec::name, "Parameter name.", {.max_length = 64}),
         required("dtype", &TensorSpec::dtype, "Element type."),
-        required("shape", &TensorSpec::shape, "Extents as expressions over dims.", {.max_length = 8}),
+        required("shape", &TensorSpec::shape, "Extents as expressions over dims.",
+                 {.max_length = 8}),
         required("role", &TensorSpec::role, "Direction."),
         optional("init", &TensorSpec::init,
                  "normal, uniform(a,b), indices(n), permutation or offsets.", {.max_length = 64})};
@@ -105,15 +129,15 @@ constexpr auto enum_names(ParameterKind) {
 struct Parameter {
   std::string name;
   ParameterKind kind = ParameterKind::tensor;
-  DType dtype = DType::f32;      ///< of the elements, or of the value; i64 for size_t and long
-  bool is_const = false;         ///< pointer to const
-  std::optional<double> value;   ///< of a floating scalar: frozen at create_run
+  DType dtype = DType::f32;     ///< of the elements, or of the value; i64 for size_t and long
+  bool is_const = false;        ///< pointer to const
+  std::optional<double> value;  ///< of a floating scalar: frozen at create_run
 
   static constexpr auto fields() {
-    return std::tuple{required("name", &Parameter::name, ""), required("kind", &Parameter::kind, ""),
-                      required("dtype", &Parameter::dtype, ""),
-                      optional("is_const", &Parameter::is_const, ""),
-                      optional("value", &Parameter::value, "")};
+    return std::tuple{
+        required("name", &Parameter::name, ""), required("kind", &Parameter::kind, ""),
+        required("dtype", &Parameter::dtype, ""), optional("is_const", &Parameter::is_const, ""),
+        optional("value", &Parameter::value, "")};
   }
 };
 
@@ -138,7 +162,8 @@ struct Work {
 
   static constexpr auto fields() {
     return std::tuple{
-        required("bytes", &Work::bytes, "Least bytes moved, expression over dims.", {.max_length = 256}),
+        required("bytes", &Work::bytes, "Least bytes moved, expression over dims.",
+                 {.max_length = 256}),
         required("flops", &Work::flops, "Floating-point operations, expression over dims.",
                  {.max_length = 256}),
         optional("type", &Work::type, "Type of the arithmetic.")};
@@ -164,27 +189,28 @@ struct Source {
 };
 
 struct Contract {
-  std::string kernel_name;   ///< [a-z0-9_]: prefix of the run id
-  std::string problem;       ///< a shipped problem's name, or empty
+  std::string kernel_name;  ///< [a-z0-9_]: prefix of the run id
+  std::string problem;      ///< a shipped problem's name, or empty
   Implementation implementation = Implementation::host_cpp;
   DeviceKind device_kind = DeviceKind::host;
-  int device = 0;            ///< index of the CUDA device; 0 on the host
+  int device = 0;  ///< index of the CUDA device; 0 on the host
   std::string device_name;
-  std::string arch;          ///< "sm_90a" or "native"
+  std::string arch;  ///< "sm_90a" or "native"
   std::string entry = "solve";
   std::vector<std::string> flags;  ///< extra compiler flags
   std::vector<Parameter> parameters;
   std::vector<TensorSpec> tensors;
-  std::vector<Case> cases;   ///< the first given case is the one that versions are timed on
+  std::vector<Case> cases;  ///< the first given case is the one that versions are timed on
   std::optional<Work> work;
   std::optional<double> atol;  ///< empty: per dtype
   std::optional<double> rtol;
-  bool seed_given = false;   ///< a caller-known seed is a weaker claim, and shown as such
+  bool any_size = false;    ///< the kernel must take odd and prime sizes too
+  bool seed_given = false;  ///< a caller-known seed is a weaker claim, and shown as such
   ReferenceKind reference_kind = ReferenceKind::cpp;
-  Source kernel;             ///< v0
+  Source kernel;  ///< v0
   Source reference;
-  int iterations = 3;        ///< N: versions after v0
-  int retries = 3;           ///< per version
+  int iterations = 3;  ///< N: versions after v0
+  int retries = 3;     ///< per version
   std::vector<std::string> baselines;
   double noise_threshold_pct = 0.5;
 
@@ -205,6 +231,7 @@ struct Contract {
                       optional("work", &C::work, ""),
                       optional("atol", &C::atol, ""),
                       optional("rtol", &C::rtol, ""),
+                      optional("any_size", &C::any_size, ""),
                       required("seed_given", &C::seed_given, ""),
                       required("reference_kind", &C::reference_kind, ""),
                       required("kernel", &C::kernel, ""),

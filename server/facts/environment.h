@@ -25,9 +25,12 @@ struct DeviceInfo {
 
   static constexpr auto fields() {
     using D = DeviceInfo;
-    return std::tuple{required("kind", &D::kind, "host or cuda."), required("index", &D::index, "Device index."),
-                      required("name", &D::name, ""), required("arch", &D::arch, ""),
-                      required("uuid", &D::uuid, ""), required("driver", &D::driver, ""),
+    return std::tuple{required("kind", &D::kind, "host or cuda."),
+                      required("index", &D::index, "Device index."),
+                      required("name", &D::name, ""),
+                      required("arch", &D::arch, ""),
+                      required("uuid", &D::uuid, ""),
+                      required("driver", &D::driver, ""),
                       required("memory_bytes", &D::memory_bytes, ""),
                       required("l2_bytes", &D::l2_bytes, "Last-level cache, bytes."),
                       required("multiprocessors", &D::multiprocessors, "SMs or cores.")};

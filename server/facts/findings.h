@@ -34,7 +34,8 @@ struct Diagnostic {
   std::string message;
 
   static constexpr auto fields() {
-    return std::tuple{required("file", &Diagnostic::file, ""), required("line", &Diagnostic::line, ""),
+    return std::tuple{required("file", &Diagnostic::file, ""),
+                      required("line", &Diagnostic::line, ""),
                       required("message", &Diagnostic::message, "")};
   }
 };
@@ -43,9 +44,9 @@ struct BuildRecord {
   bool ok = false;
   std::string source_digest;
   std::string binary_digest;  ///< empty when the build failed
-  std::string build_key;      ///< names the cache entry: hash(source, includes, flags, toolkit, arch)
-  std::string toolchain;      ///< "nvcc 13.0.88", "g++ 12.2.0"
-  std::string command;        ///< without paths of this machine
+  std::string build_key;  ///< names the cache entry: hash(source, includes, flags, toolkit, arch)
+  std::string toolchain;  ///< "nvcc 13.0.88", "g++ 12.2.0"
+  std::string command;    ///< without paths of this machine
   std::optional<int> registers;
   std::optional<std::int64_t> shared_bytes;
   std::optional<std::int64_t> spill_bytes;
@@ -54,23 +55,28 @@ struct BuildRecord {
   std::vector<Diagnostic> errors;
   double build_ms = 0;
   bool cached = false;
+  std::optional<std::string> error_class;  ///< missing_header, forbidden_symbol, …; empty when ok
+  std::optional<std::string> hint;         ///< the way on; empty when ok
 
   static constexpr auto fields() {
     using B = BuildRecord;
-    return std::tuple{required("ok", &B::ok, "Whether it built."),
-                      required("source_digest", &B::source_digest, "SHA-256 of the source."),
-                      required("binary_digest", &B::binary_digest, "SHA-256 of the binary."),
-                      required("build_key", &B::build_key, "Cache key."),
-                      required("toolchain", &B::toolchain, "Compiler and version."),
-                      required("command", &B::command, "Compiler command."),
-                      optional("registers", &B::registers, "Registers per thread, most of any kernel."),
-                      optional("shared_bytes", &B::shared_bytes, "Static shared memory, bytes."),
-                      optional("spill_bytes", &B::spill_bytes, "Spill stores and loads, bytes."),
-                      optional("stack_bytes", &B::stack_bytes, "Stack frame, bytes."),
-                      required("warnings", &B::warnings, "Compiler warnings."),
-                      required("errors", &B::errors, "Compiler errors."),
-                      required("build_ms", &B::build_ms, "Build time, ms."),
-                      required("cached", &B::cached, "Taken from the build cache.")};
+    return std::tuple{
+        required("ok", &B::ok, "Whether it built."),
+        required("source_digest", &B::source_digest, "SHA-256 of the source."),
+        required("binary_digest", &B::binary_digest, "SHA-256 of the binary."),
+        required("build_key", &B::build_key, "Cache key."),
+        required("toolchain", &B::toolchain, "Compiler and version."),
+        required("command", &B::command, "Compiler command."),
+        optional("registers", &B::registers, "Registers per thread, most of any kernel."),
+        optional("shared_bytes", &B::shared_bytes, "Static shared memory, bytes."),
+        optional("spill_bytes", &B::spill_bytes, "Spill stores and loads, bytes."),
+        optional("stack_bytes", &B::stack_bytes, "Stack frame, bytes."),
+        required("warnings", &B::warnings, "Compiler warnings."),
+        required("errors", &B::errors, "Compiler errors."),
+        required("build_ms", &B::build_ms, "Build time, ms."),
+        required("cached", &B::cached, "Taken from the build cache."),
+                      optional("error_class", &B::error_class, "Kind of failure."),
+                      optional("hint", &B::hint, "The way on.")};
   }
 };
 
@@ -109,10 +115,13 @@ struct OutputError {
 
   static constexpr auto fields() {
     using O = OutputError;
-    return std::tuple{required("tensor", &O::tensor, ""), required("max_abs", &O::max_abs, ""),
-                      required("max_rel", &O::max_rel, ""), required("mean_abs", &O::mean_abs, ""),
+    return std::tuple{required("tensor", &O::tensor, ""),
+                      required("max_abs", &O::max_abs, ""),
+                      required("max_rel", &O::max_rel, ""),
+                      required("mean_abs", &O::mean_abs, ""),
                       required("mismatches", &O::mismatches, ""),
-                      required("elements", &O::elements, ""), optional("first_bad", &O::first_bad, ""),
+                      required("elements", &O::elements, ""),
+                      optional("first_bad", &O::first_bad, ""),
                       required("preview_kernel", &O::preview_kernel, ""),
                       required("preview_reference", &O::preview_reference, "")};
   }
@@ -151,31 +160,35 @@ struct CorrectnessReport {
   std::optional<Fault> fault;
   double atol = 0;
   double rtol = 0;
-  bool repeatable = true;       ///< bitwise equal when run twice on the same input
+  bool repeatable = true;  ///< bitwise equal when run twice on the same input
   double elapsed_ms = 0;
   std::string candidate_digest;
 
   static constexpr auto fields() {
     using C = CorrectnessReport;
-    return std::tuple{required("passed", &C::passed, "Verdict."),
-                      required("cases", &C::cases, "One per case, seed and distribution."),
-                      required("reasons", &C::reasons, "Why it failed."),
-                      required("notes", &C::notes, "What weakens the claim."),
-                      optional("fault", &C::fault, "The kernel's own failure."),
-                      required("atol", &C::atol, "Absolute tolerance."),
-                      required("rtol", &C::rtol, "Relative tolerance."),
-                      required("repeatable", &C::repeatable, "Bitwise equal when repeated."),
-                      required("elapsed_ms", &C::elapsed_ms, "Wall time, ms."),
-                      required("candidate_digest", &C::candidate_digest, "Binary that was checked.")};
+    return std::tuple{
+        required("passed", &C::passed, "Verdict."),
+        required("cases", &C::cases, "One per case, seed and distribution."),
+        required("reasons", &C::reasons, "Why it failed."),
+        required("notes", &C::notes, "What weakens the claim."),
+        optional("fault", &C::fault, "The kernel's own failure."),
+        required("atol", &C::atol, "Absolute tolerance."),
+        required("rtol", &C::rtol, "Relative tolerance."),
+        required("repeatable", &C::repeatable, "Bitwise equal when repeated."),
+        required("elapsed_ms", &C::elapsed_ms, "Wall time, ms."),
+        required("candidate_digest", &C::candidate_digest, "Binary that was checked.")};
   }
 };
 
 enum class Verdict { baseline, faster, slower, same, inconclusive, incorrect, invalid };
 constexpr auto enum_names(Verdict) {
   using enum Verdict;
-  return std::array{std::pair{baseline, "baseline"}, std::pair{faster, "faster"},
-                    std::pair{slower, "slower"},     std::pair{same, "same"},
-                    std::pair{inconclusive, "inconclusive"}, std::pair{incorrect, "incorrect"},
+  return std::array{std::pair{baseline, "baseline"},
+                    std::pair{faster, "faster"},
+                    std::pair{slower, "slower"},
+                    std::pair{same, "same"},
+                    std::pair{inconclusive, "inconclusive"},
+                    std::pair{incorrect, "incorrect"},
                     std::pair{invalid, "invalid"}};
 }
 
@@ -197,20 +210,22 @@ struct Timing {
 
   static constexpr auto fields() {
     using T = Timing;
-    return std::tuple{required("median_ns", &T::median, "Median time per call, ns."),
-                      required("ci_low_ns", &T::ci_low, "95 % interval of the median, low end, ns."),
-                      required("ci_high_ns", &T::ci_high, "High end, ns."),
-                      required("mean_ns", &T::mean, "Mean, ns."),
-                      required("std_ns", &T::std, "Sample standard deviation, ns."),
-                      required("min_ns", &T::min, "Least, ns."), required("max_ns", &T::max, "Most, ns."),
-                      required("p20_ns", &T::p20, "20th percentile, ns."),
-                      required("p80_ns", &T::p80, "80th percentile, ns."),
-                      required("samples", &T::samples, "Samples kept."),
-                      required("discarded", &T::discarded, "Samples thrown away."),
-                      required("cache_mode", &T::cache_mode, "cold: caches flushed before each call."),
-                      optional("clock_mhz", &T::clock, "Clock during the samples, MHz."),
-                      required("stop_reason", &T::stop_reason, "Why sampling ended."),
-                      required("flags", &T::flags, "Caveats.")};
+    return std::tuple{
+        required("median_ns", &T::median, "Median time per call, ns."),
+        required("ci_low_ns", &T::ci_low, "95 % interval of the median, low end, ns."),
+        required("ci_high_ns", &T::ci_high, "High end, ns."),
+        required("mean_ns", &T::mean, "Mean, ns."),
+        required("std_ns", &T::std, "Sample standard deviation, ns."),
+        required("min_ns", &T::min, "Least, ns."),
+        required("max_ns", &T::max, "Most, ns."),
+        required("p20_ns", &T::p20, "20th percentile, ns."),
+        required("p80_ns", &T::p80, "80th percentile, ns."),
+        required("samples", &T::samples, "Samples kept."),
+        required("discarded", &T::discarded, "Samples thrown away."),
+        required("cache_mode", &T::cache_mode, "cold: caches flushed before each call."),
+        optional("clock_mhz", &T::clock, "Clock during the samples, MHz."),
+        required("stop_reason", &T::stop_reason, "Why sampling ended."),
+        required("flags", &T::flags, "Caveats.")};
   }
 };
 
@@ -226,22 +241,23 @@ struct Comparison {
 
   static constexpr auto fields() {
     using C = Comparison;
-    return std::tuple{required("against", &C::against, "What it was compared with."),
-                      required("speedup", &C::speedup, "Median of paired ratios, other ÷ candidate."),
-                      required("ci_low", &C::ci_low, "95 % interval, low end."),
-                      required("ci_high", &C::ci_high, "High end."),
-                      required("pairs", &C::pairs, "Interleaved pairs."),
-                      required("noise_floor", &C::noise_floor, "Fraction below which ratios are noise."),
-                      required("verdict", &C::verdict, "From the interval, not from two means.")};
+    return std::tuple{
+        required("against", &C::against, "What it was compared with."),
+        required("speedup", &C::speedup, "Median of paired ratios, other ÷ candidate."),
+        required("ci_low", &C::ci_low, "95 % interval, low end."),
+        required("ci_high", &C::ci_high, "High end."),
+        required("pairs", &C::pairs, "Interleaved pairs."),
+        required("noise_floor", &C::noise_floor, "Fraction below which ratios are noise."),
+        required("verdict", &C::verdict, "From the interval, not from two means.")};
   }
 };
 
 enum class Bound { memory, compute, latency, occupancy, launch, mixed, unknown };
 constexpr auto enum_names(Bound) {
   using enum Bound;
-  return std::array{std::pair{memory, "memory"},       std::pair{compute, "compute"},
-                    std::pair{latency, "latency"},     std::pair{occupancy, "occupancy"},
-                    std::pair{launch, "launch"},       std::pair{mixed, "mixed"},
+  return std::array{std::pair{memory, "memory"},   std::pair{compute, "compute"},
+                    std::pair{latency, "latency"}, std::pair{occupancy, "occupancy"},
+                    std::pair{launch, "launch"},   std::pair{mixed, "mixed"},
                     std::pair{unknown, "unknown"}};
 }
 
@@ -257,7 +273,7 @@ struct KernelCounters {
 
 /// One diagnosed fact with the numbers it rests on and where to read on.
 struct DiagnosisFinding {
-  std::string id;        ///< id of the pattern page in our wiki, e.g. "pattern-tail-effect"
+  std::string id;  ///< id of the pattern page in our wiki, e.g. "pattern-tail-effect"
   std::string title;
   std::string evidence;  ///< metric names and values
   double headroom = 0;   ///< estimated fraction of the time that could go, 0..1
@@ -274,15 +290,15 @@ struct DiagnosisFinding {
 
 /// Where a kernel stands under the measured roofs of its device.
 struct Roofline {
-  std::optional<double> intensity;             ///< FLOP per byte
+  std::optional<double> intensity;  ///< FLOP per byte
   std::optional<double> achieved_bytes_per_s;
   std::optional<double> achieved_flops_per_s;
-  std::optional<double> bandwidth_ceiling;     ///< measured, bytes/s
-  std::optional<double> compute_ceiling;       ///< measured, FLOP/s of the work's type
-  std::optional<double> bandwidth_fraction;    ///< of the ceiling, 0..1
+  std::optional<double> bandwidth_ceiling;   ///< measured, bytes/s
+  std::optional<double> compute_ceiling;     ///< measured, FLOP/s of the work's type
+  std::optional<double> bandwidth_fraction;  ///< of the ceiling, 0..1
   std::optional<double> compute_fraction;
-  std::string binding;                         ///< memory, compute or unknown
-  std::string source;                          ///< declared_work or counters
+  std::string binding;  ///< memory, compute or unknown
+  std::string source;   ///< declared_work or counters
 
   static constexpr auto fields() {
     using R = Roofline;
@@ -300,10 +316,11 @@ struct Roofline {
 
 struct Profile {
   Timing timing;
-  std::vector<Comparison> comparisons;    ///< against parent and v0; empty for v0
-  Verdict verdict = Verdict::baseline;    ///< against the parent
-  std::map<std::string, double> metrics;  ///< always there: median_ns, and achieved rates where work is declared
-  std::vector<KernelCounters> kernels;    ///< per kernel, never merged
+  std::vector<Comparison> comparisons;  ///< against parent and v0; empty for v0
+  Verdict verdict = Verdict::baseline;  ///< against the parent
+  std::map<std::string, double>
+      metrics;  ///< always there: median_ns, and achieved rates where work is declared
+  std::vector<KernelCounters> kernels;  ///< per kernel, never merged
   std::vector<std::string> unknown_metrics;
   Bound bound = Bound::unknown;
   std::string bound_evidence;
@@ -351,19 +368,22 @@ struct BenchmarkRow {
   std::string status;  ///< ok, missing, failed
   std::optional<std::string> detail;
   std::optional<Timing> timing;
-  std::optional<double> speedup_mean;    ///< row's time ÷ candidate's
+  std::optional<double> speedup_mean;  ///< row's time ÷ candidate's
   std::optional<double> speedup_median;
   std::optional<Comparison> comparison;
   Dims dims;
 
   static constexpr auto fields() {
     using B = BenchmarkRow;
-    return std::tuple{required("name", &B::name, ""), required("status", &B::status, "ok, missing or failed."),
-                      optional("detail", &B::detail, "Why not ok."), optional("timing", &B::timing, ""),
-                      optional("speedup_mean", &B::speedup_mean, "Row ÷ candidate, of means."),
-                      optional("speedup_median", &B::speedup_median, "Row ÷ candidate, of medians."),
-                      optional("comparison", &B::comparison, "Paired, where interleaved."),
-                      required("dims", &B::dims, "Case.")};
+    return std::tuple{
+        required("name", &B::name, ""),
+        required("status", &B::status, "ok, missing or failed."),
+        optional("detail", &B::detail, "Why not ok."),
+        optional("timing", &B::timing, ""),
+        optional("speedup_mean", &B::speedup_mean, "Row ÷ candidate, of means."),
+        optional("speedup_median", &B::speedup_median, "Row ÷ candidate, of medians."),
+        optional("comparison", &B::comparison, "Paired, where interleaved."),
+        required("dims", &B::dims, "Case.")};
   }
 };
 
@@ -382,7 +402,8 @@ struct BenchmarkReport {
 
   static constexpr auto fields() {
     using B = BenchmarkReport;
-    return std::tuple{required("rows", &B::rows, ""), optional("geomean", &B::geomean, ""),
+    return std::tuple{required("rows", &B::rows, ""),
+                      optional("geomean", &B::geomean, ""),
                       required("timing_method", &B::timing_method, ""),
                       required("cache_mode", &B::cache_mode, ""),
                       required("num_warmup", &B::num_warmup, ""),

@@ -26,12 +26,16 @@ struct QueryHit {
 
   static constexpr auto fields() {
     using H = QueryHit;
-    return std::tuple{required("id", &H::id, "Page id."), required("title", &H::title, ""),
-                      required("scope", &H::scope, ""), required("score", &H::score, "Higher is better."),
+    return std::tuple{required("id", &H::id, "Page id."),
+                      required("title", &H::title, ""),
+                      required("scope", &H::scope, ""),
+                      required("score", &H::score, "Higher is better."),
                       required("why", &H::why, "Fields and terms matched."),
-                      required("snippet", &H::snippet, ""), required("confidence", &H::confidence, ""),
+                      required("snippet", &H::snippet, ""),
+                      required("confidence", &H::confidence, ""),
                       required("architectures", &H::architectures, ""),
-                      required("license", &H::license, ""), required("path", &H::path, "path:line."),
+                      required("license", &H::license, ""),
+                      required("path", &H::path, "path:line."),
                       required("content_digest", &H::content_digest, "")};
   }
 };
@@ -40,18 +44,48 @@ struct QueryAnswer {
   std::string query_id;
   std::vector<QueryHit> results;
   int total = 0;
-  std::string relaxed;  ///< which step answered: all, most, any or none
-  bool weak = false;    ///< nothing matches well; what is nearest is shown
+  std::string relaxed;              ///< which step answered: all, most, any or none
+  bool weak = false;                ///< nothing matches well; what is nearest is shown
   std::optional<std::string> note;  ///< for example: bad syntax was searched as text
   std::optional<std::string> next_cursor;
 
   static constexpr auto fields() {
     using A = QueryAnswer;
-    return std::tuple{required("query_id", &A::query_id, "Cite it as evidence."),
-                      required("results", &A::results, "Best first."),
-                      required("total", &A::total, "Matches in all."),
-                      required("relaxed", &A::relaxed, "Which step answered: all, most, any, none."),
-                      required("weak", &A::weak, "Nothing matches well."),
+    return std::tuple{
+        required("query_id", &A::query_id, "Cite it as evidence."),
+        required("results", &A::results, "Best first."),
+        required("total", &A::total, "Matches in all."),
+        required("relaxed", &A::relaxed, "Which step answered: all, most, any, none."),
+        required("weak", &A::weak, "Nothing matches well."),
+        optional("note", &A::note, ""),
+        optional("next_cursor", &A::next_cursor, "For the next page.")};
+  }
+};
+
+struct GrepHit {
+  std::string id;
+  std::string path;
+  int line = 0;
+  std::string text;  ///< the matching line, with context lines around it when asked
+
+  static constexpr auto fields() {
+    using H = GrepHit;
+    return std::tuple{required("id", &H::id, "Page id."), required("path", &H::path, ""),
+                      required("line", &H::line, "Of the match, counted from 1."),
+                      required("text", &H::text, "")};
+  }
+};
+
+struct GrepAnswer {
+  std::vector<GrepHit> hits;
+  int total = 0;
+  std::optional<std::string> note;  ///< for example: bad syntax was searched as text
+  std::optional<std::string> next_cursor;
+
+  static constexpr auto fields() {
+    using A = GrepAnswer;
+    return std::tuple{required("hits", &A::hits, "In the order of the index."),
+                      required("total", &A::total, "Matching lines, or pages with files_only."),
                       optional("note", &A::note, ""),
                       optional("next_cursor", &A::next_cursor, "For the next page.")};
   }

@@ -50,8 +50,10 @@ struct TaskRequest {
   static constexpr auto fields() {
     using T = TaskRequest;
     return std::tuple{
-        optional("problem", &T::problem, "A shipped problem by name, e.g. softmax.", {.max_length = 64}),
-        optional("kernel", &T::kernel, "v0 source, {path} or {text}; with reference instead of problem."),
+        optional("problem", &T::problem, "A shipped problem by name, e.g. softmax.",
+                 {.max_length = 64}),
+        optional("kernel", &T::kernel,
+                 "v0 source, {path} or {text}; with reference instead of problem."),
         optional("reference", &T::reference, "ref.py, ref.cpp or ref.cu, {path} or {text}."),
         optional("implementation", &T::implementation,
                  "auto, host-cpp, cuda-cpp, cutlass, cute-dsl or triton.", {.max_length = 32}),
@@ -64,7 +66,8 @@ struct TaskRequest {
         optional("work", &T::work, "Least bytes and FLOPs."),
         optional("ptr_size", &T::ptr_size, "Elements of every buffer; 0: from dims.",
                  {.min = 0, .max = 268435456}),
-        optional("arch", &T::arch, "Target such as sm_90a; default: the device's.", {.max_length = 32}),
+        optional("arch", &T::arch, "Target such as sm_90a; default: the device's.",
+                 {.max_length = 32}),
         optional("iterations", &T::iterations, "N, versions after v0.", {.min = 1, .max = 1000}),
         optional("device", &T::device, "Device index.", {.min = 0, .max = 63}),
         optional("seed", &T::seed, "A fixed seed weakens the claim; default secret."),

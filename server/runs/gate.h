@@ -12,7 +12,15 @@ namespace ratchet {
 /// Stages of a version, in order. `passed` and `abandoned` versions are closed; `finished` is the
 /// last version after the final gate.
 enum class Stage {
-  open, built, correct, profiled, evidenced, hypothesised, passed, abandoned, finished
+  open,
+  built,
+  correct,
+  profiled,
+  evidenced,
+  hypothesised,
+  passed,
+  abandoned,
+  finished
 };
 constexpr auto enum_names(Stage) {
   using enum Stage;
@@ -25,19 +33,19 @@ constexpr auto enum_names(Stage) {
 
 /// What can happen to a version.
 enum class Event {
-  submitted,          ///< submit_kernel built it
-  build_failed,       ///< submit_kernel did not build: the stage stays
-  checked,            ///< check_correctness passed
-  check_failed,       ///< back to open, one retry
-  profiled,           ///< profile_kernel measured it
-  profile_invalid,    ///< timing is invalid or the kernel failed: back to open, one retry
+  submitted,        ///< submit_kernel built it
+  build_failed,     ///< submit_kernel did not build: the stage stays
+  checked,          ///< check_correctness passed
+  check_failed,     ///< back to open, one retry
+  profiled,         ///< profile_kernel measured it
+  profile_invalid,  ///< timing is invalid or the kernel failed: back to open, one retry
   evidence_written,
   hypothesis_written,
-  gate_passed,        ///< next version opens
+  gate_passed,  ///< next version opens
   final_gate_passed,
-  abandoned,          ///< after the last retry
-  benchmarked,        ///< never changes the stage
-  reported,           ///< write_report, after the final gate
+  abandoned,    ///< after the last retry
+  benchmarked,  ///< never changes the stage
+  reported,     ///< write_report, after the final gate
 };
 constexpr auto enum_names(Event) {
   using enum Event;

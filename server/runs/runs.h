@@ -36,8 +36,8 @@ struct NewRun {
   Candidate v0;
   std::vector<Reason> warnings;
   std::filesystem::path output_dir;
-  bool overwrite = false;     ///< the caller confirmed a non-empty output directory
-  std::string secret;         ///< seeds are derived from it; never shown
+  bool overwrite = false;  ///< the caller confirmed a non-empty output directory
+  std::string secret;      ///< seeds are derived from it; never shown
 };
 
 /// Leave to do one measuring step: everything the step needs, as it stood when leave was given.
@@ -50,9 +50,12 @@ struct Permit {
   Contract contract;
   std::string secret;
   std::optional<Candidate> candidate;  ///< of the open version, once built
-  std::optional<Candidate> parent;     ///< kernel of the last correct version before it
+  /// Kernel of the last correct version before it, to compare with. Empty for v0, and for a
+  /// benchmark where it is v0, which then stands in `v0`.
+  std::optional<Candidate> parent;
+  /// v0's kernel, where it is another one than `candidate` and `parent`.
   std::optional<Candidate> v0;
-  std::optional<Profile> profile;      ///< of the open version, once profiled
+  std::optional<Profile> profile;  ///< of the open version, once profiled
 };
 
 struct VersionRow {
@@ -68,7 +71,8 @@ struct VersionRow {
 
   static constexpr auto fields() {
     using V = VersionRow;
-    return std::tuple{required("version", &V::version, ""), required("stage", &V::stage, ""),
+    return std::tuple{required("version", &V::version, ""),
+                      required("stage", &V::stage, ""),
                       optional("verdict", &V::verdict, "Against its parent."),
                       optional("median_ns", &V::median_ns, "Median time, ns."),
                       optional("ci_low_ns", &V::ci_low_ns, "95 % interval, low end, ns."),
@@ -88,7 +92,7 @@ struct RunStatus : RunView {
   std::string output_dir;
   std::string contract_digest;
   std::vector<std::string> open_acceptance;
-  std::vector<Reason> integrity;  ///< empty: chain and digests hold
+  std::vector<Reason> integrity;           ///< empty: chain and digests hold
   std::optional<std::string> last_result;  ///< one line on the newest fact, for a lost context
   std::string next;                        ///< one sentence: what to do now
 
@@ -96,15 +100,16 @@ struct RunStatus : RunView {
     using S = RunStatus;
     return std::tuple_cat(
         RunView::fields(),
-        std::tuple{required("versions", &S::versions, "All versions so far."),
-                   optional("best", &S::best, "Fastest correct version."),
-                   required("iterations", &S::iterations, "N of the contract."),
-                   required("output_dir", &S::output_dir, "Where artifacts are."),
-                   required("contract_digest", &S::contract_digest, "SHA-256 of the contract."),
-                   required("open_acceptance", &S::open_acceptance, "Acceptance pairs not yet met."),
-                   required("integrity", &S::integrity, "Drift and broken links; empty is good."),
-                   optional("last_result", &S::last_result, "Newest fact."),
-                   required("next", &S::next, "What to do now.")});
+        std::tuple{
+            required("versions", &S::versions, "All versions so far."),
+            optional("best", &S::best, "Fastest correct version."),
+            required("iterations", &S::iterations, "N of the contract."),
+            required("output_dir", &S::output_dir, "Where artifacts are."),
+            required("contract_digest", &S::contract_digest, "SHA-256 of the contract."),
+            required("open_acceptance", &S::open_acceptance, "Acceptance pairs not yet met."),
+            required("integrity", &S::integrity, "Drift and broken links; empty is good."),
+            optional("last_result", &S::last_result, "Newest fact."),
+            required("next", &S::next, "What to do now.")});
   }
 };
 
@@ -127,8 +132,9 @@ struct RejectedEvidence {
   std::string reason;
 
   static constexpr auto fields() {
-    return std::tuple{required("id", &RejectedEvidence::id, "Page id or idea."),
-                      required("reason", &RejectedEvidence::reason, "Why not.", {.max_length = 2000})};
+    return std::tuple{
+        required("id", &RejectedEvidence::id, "Page id or idea."),
+        required("reason", &RejectedEvidence::reason, "Why not.", {.max_length = 2000})};
   }
 };
 
@@ -157,9 +163,10 @@ struct ExpectedMovement {
 
   static constexpr auto fields() {
     using X = ExpectedMovement;
-    return std::tuple{required("metric", &X::metric, "A metric of the profile."),
-                      required("direction", &X::direction, "up, down or same."),
-                      optional("amount", &X::amount, "For example \"-40 %\".", {.max_length = 100})};
+    return std::tuple{
+        required("metric", &X::metric, "A metric of the profile."),
+        required("direction", &X::direction, "up, down or same."),
+        optional("amount", &X::amount, "For example \"-40 %\".", {.max_length = 100})};
   }
 };
 
@@ -175,18 +182,16 @@ struct Hypothesis {
 
   static constexpr auto fields() {
     using H = Hypothesis;
-    return std::tuple{required("category", &H::category, "One word: memory, compute, latency, …",
-                               {.max_length = 64}),
-                      required("change", &H::change, "Exactly one change.", {.max_length = 2000}),
-                      required("rationale", &H::rationale, "Why it should help.", {.max_length = 4000}),
-                      required("expected", &H::expected, "Metrics that should move.",
-                               {.max_length = 16}),
-                      required("risk", &H::risk, "Correctness and performance risks.",
-                               {.max_length = 2000}),
-                      required("evidence", &H::evidence, "Page ids of the evidence.",
-                               {.max_length = 32}),
-                      required("accept_if", &H::accept_if, "", {.max_length = 1000}),
-                      required("reject_if", &H::reject_if, "", {.max_length = 1000})};
+    return std::tuple{
+        required("category", &H::category, "One word: memory, compute, latency, …",
+                 {.max_length = 64}),
+        required("change", &H::change, "Exactly one change.", {.max_length = 2000}),
+        required("rationale", &H::rationale, "Why it should help.", {.max_length = 4000}),
+        required("expected", &H::expected, "Metrics that should move.", {.max_length = 16}),
+        required("risk", &H::risk, "Correctness and performance risks.", {.max_length = 2000}),
+        required("evidence", &H::evidence, "Page ids of the evidence.", {.max_length = 32}),
+        required("accept_if", &H::accept_if, "", {.max_length = 1000}),
+        required("reject_if", &H::reject_if, "", {.max_length = 1000})};
   }
 };
 
@@ -222,9 +227,12 @@ struct RunSummary {
 
   static constexpr auto fields() {
     using R = RunSummary;
-    return std::tuple{required("run", &R::run, ""), required("kernel", &R::kernel, ""),
-                      required("device", &R::device, ""), required("version", &R::version, ""),
-                      required("stage", &R::stage, ""), required("created", &R::created, "UTC."),
+    return std::tuple{required("run", &R::run, ""),
+                      required("kernel", &R::kernel, ""),
+                      required("device", &R::device, ""),
+                      required("version", &R::version, ""),
+                      required("stage", &R::stage, ""),
+                      required("created", &R::created, "UTC."),
                       required("output_dir", &R::output_dir, "")};
   }
 };
@@ -245,9 +253,15 @@ struct AuditReport {
   std::vector<Reason> breaks;  ///< first break of the chain, then digests and renderings
 
   static constexpr auto fields() {
-    return std::tuple{required("intact", &AuditReport::intact, ""), required("rows", &AuditReport::rows, ""),
+    return std::tuple{required("intact", &AuditReport::intact, ""),
+                      required("rows", &AuditReport::rows, ""),
                       required("breaks", &AuditReport::breaks, "")};
   }
+};
+
+/// How a state directory is opened.
+struct RunsOptions {
+  bool durable = true;  ///< false gives up fsync of the ledger: for tests only
 };
 
 /// All runs of one state directory: contract, ledger, gate and artifacts.
@@ -255,11 +269,12 @@ struct AuditReport {
 /// The ledger is the truth; files in the output directory are renderings. Every step first asks the
 /// gate (`permit`), is then measured outside, and is recorded whole or not at all.
 /// Thread rule: safe from several threads and several processes on one state directory.
-/// Errors: `wrong_stage` with the tool to call next, `drift` naming the changed file, `conflict` when
-/// another call moved the version on, `not_found` for unknown runs and versions.
+/// Errors: `wrong_stage` with the tool to call next, `drift` naming the changed file, `conflict`
+/// when another call moved the version on, `not_found` for unknown runs and versions.
 class Runs {
  public:
-  static Result<std::unique_ptr<Runs>> open(const std::filesystem::path& state_dir);
+  static Result<std::unique_ptr<Runs>> open(const std::filesystem::path& state_dir,
+                                            RunsOptions options = {});
   virtual ~Runs() = default;
 
   virtual Result<RunView> create(const NewRun& run) = 0;
@@ -281,12 +296,15 @@ class Runs {
   /// `purpose` is "kernel", "bottleneck" or empty. Never changes the stage.
   virtual Status record_query(const RunId& run, const std::string& query,
                               const std::string& purpose, const QueryAnswer& answer) = 0;
-  virtual Result<ArtifactAnswer> write_evidence(const RunId& run, const EvidenceRequest& request) = 0;
-  virtual Result<ArtifactAnswer> write_hypothesis(const RunId& run, const Hypothesis& hypothesis) = 0;
+  virtual Result<ArtifactAnswer> write_evidence(const RunId& run,
+                                                const EvidenceRequest& request) = 0;
+  virtual Result<ArtifactAnswer> write_hypothesis(const RunId& run,
+                                                  const Hypothesis& hypothesis) = 0;
 
   virtual Result<GateAnswer> check_gate(const RunId& run, bool final_gate, bool abandon) = 0;
   virtual Result<RunView> extend(const RunId& run, int iterations) = 0;
-  virtual Result<ArtifactAnswer> write_report(const RunId& run, const std::string& retrospective) = 0;
+  virtual Result<ArtifactAnswer> write_report(const RunId& run,
+                                              const std::string& retrospective) = 0;
 
   virtual Result<AuditReport> audit(const RunId& run) = 0;
 };

@@ -12,7 +12,9 @@ constexpr auto enum_names(Colour) {
 
 struct Inner {
   std::int64_t rows = 0;
-  static constexpr auto fields() { return std::tuple{required("rows", &Inner::rows, "Rows.", {.min = 1})}; }
+  static constexpr auto fields() {
+    return std::tuple{required("rows", &Inner::rows, "Rows.", {.min = 1})};
+  }
 };
 
 struct Args {
@@ -63,8 +65,10 @@ TEST_CASE("what is left out keeps its default and null means left out", "[fields
 TEST_CASE("a refusal names the field, the rule and the value seen", "[fields]") {
   CHECK(failure_of("{}").message == "run: is required and was not given");
   CHECK(failure_of(R"({"run": 3})").message == "run: must be a string, got 3");
-  CHECK(failure_of(R"({"run": "r", "limit": 51})").message == "limit: must be between 1 and 50, got 51");
-  CHECK(failure_of(R"({"run": "r", "limit": 1.5})").message == "limit: must be an integer, got 1.5");
+  CHECK(failure_of(R"({"run": "r", "limit": 51})").message ==
+        "limit: must be between 1 and 50, got 51");
+  CHECK(failure_of(R"({"run": "r", "limit": 1.5})").message ==
+        "limit: must be an integer, got 1.5");
   CHECK(failure_of(R"({"run": "r", "limit": 99999999999})").message ==
         "limit: must be between 1 and 50, got 99999999999");
   CHECK(failure_of(R"({"run": "r", "colour": "blue"})").message ==
@@ -87,7 +91,12 @@ TEST_CASE("a stored payload from a newer writer is read, its extra fields ignore
 }
 
 TEST_CASE("what is encoded is decoded to the same value", "[fields]") {
-  Args args{.run = "r", .limit = 3, .colour = Colour::green, .cases = {{5}}, .atol = 0.25, .scope = {{"a", "b"}}};
+  Args args{.run = "r",
+            .limit = 3,
+            .colour = Colour::green,
+            .cases = {{5}},
+            .atol = 0.25,
+            .scope = {{"a", "b"}}};
 
   const auto back = decode<Args>(encode(args));
 
@@ -102,8 +111,10 @@ TEST_CASE("the schema is a closed object with bounds, defaults and no combinator
   CHECK(schema["type"] == "object");
   CHECK(schema["additionalProperties"] == false);
   CHECK(schema["required"] == Json::array({"run"}));
-  CHECK(schema["properties"]["limit"] ==
-        Json::parse(R"({"type": "integer", "minimum": 1, "maximum": 50, "default": 10, "description": "Most rows."})"));
+  CHECK(
+      schema["properties"]["limit"] ==
+      Json::parse(
+          R"({"type": "integer", "minimum": 1, "maximum": 50, "default": 10, "description": "Most rows."})"));
   CHECK(schema.dump().find("anyOf") == std::string::npos);
 }
 

@@ -1,0 +1,156 @@
+#include "kbs/commands.h"
+
+#include <fmt/format.h>
+
+#include "kbs/compression.h"
+#include "kbs/importer.h"
+#include "kbs/index_reader.h"
+#include "kbs/labels.h"
+
+namespace ratchet {
+namespace {
+
+using kbs::Database;
+using kbs::Statement;
+
+/// Calls `visit(row)` for each row of a query without parameters.
+template <class Visit>
+Status each_row(Database& database, std::string_view sql, Visit visit) {
+  auto statement = database.prepare(sql);
+  if (!statement) return statement.error();
+  for (;;) {
+    auto row = statement->step();
+    if (!row) return row.error();
+    if (!*row) return {};
+    visit(*statement);
+  }
+}
+
+Result<Database> open_index(const std::filesystem::path& index) {
+  // Opened as a reader first, so that an index of another schema is named as such.
+  auto reader = kbs::IndexReader::open(index);
+  if (!reader) return reader.error();
+  return Database::open(index, kbs::OpenMode::immutable);
+}
+
+std::string name_of_folder(const std::filesystem::path& folder) {
+  std::error_code failure;
+  const auto real = std::filesystem::canonical(folder, failure);
+  std::string name = failure ? std::string{} : real.filename().string();
+  for (auto& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '_') c = '-';
+  return name;
+}
+
+}  // namespace
+
+Result<KbsAddReport> kbs_add(const KbsAddOptions& options) {
+  const auto name = options.name.empty() ? name_of_folder(options.folder) : options.name;
+  if (!kbs::is_document_id(name) || name.size() > 60)
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("name: '{}' must match [A-Za-z0-9._-]+, at most 60 characters", name),
+                 "Give another name to the corpus."};
+  auto writer = kbs::IndexWriter::open(options.user_index);
+  if (!writer) return writer.error();
+  auto report = kbs::import_folder({.root = options.folder,
+                                    .corpus = name,
+                                    .license = options.license,
+                                    .progress = options.progress,
+                                    .stop = options.stop},
+                                   *writer);
+  if (!report) return report.error();
+  if (auto done = writer->finish(); !done) return done.error();
+  KbsAddReport out{name,
+                   report->documents,
+                   report->counts.added,
+                   report->counts.changed,
+                   report->counts.unchanged,
+                   report->counts.removed,
+                   {}};
+  for (auto& problem : report->problems)
+    out.problems.push_back({std::move(problem.path), std::move(problem.reason)});
+  return out;
+}
+
+Result<KbsRemoveReport> kbs_remove(const std::filesystem::path& user_index,
+                                   const std::string& corpus) {
+  if (auto there = kbs::IndexReader::open(user_index); !there) return there.error();
+  auto writer = kbs::IndexWriter::open(user_index);
+  if (!writer) return writer.error();
+  auto removed = writer->remove_corpus(corpus);
+  if (!removed) return removed.error();
+  if (auto done = writer->finish(); !done) return done.error();
+  return KbsRemoveReport{corpus, *removed};
+}
+
+Result<KbsIndexStats> kbs_stats(const std::filesystem::path& index) {
+  auto database = open_index(index);
+  if (!database) return database.error();
+  KbsIndexStats stats;
+  stats.path = index.string();
+  std::error_code ignored;
+  stats.bytes = static_cast<std::int64_t>(std::filesystem::file_size(index, ignored));
+  auto scopes = each_row(
+      *database, "SELECT scope, count(*) FROM doc GROUP BY scope", [&](const Statement& row) {
+        const auto count = static_cast<int>(row.integer(1));
+        stats.scopes[std::string(name_of(static_cast<kbs::Scope>(row.integer(0))))] = count;
+        stats.documents += count;
+      });
+  if (!scopes) return scopes.error();
+  auto corpora =
+      each_row(*database,
+               "SELECT name, root, added_at, (SELECT count(*) FROM doc WHERE corpus=name), "
+               "(SELECT count(*) FROM problem WHERE corpus=name) FROM corpus ORDER BY name",
+               [&](const Statement& row) {
+                 stats.corpora.push_back(
+                     {std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2)),
+                      static_cast<int>(row.integer(3)), static_cast<int>(row.integer(4))});
+               });
+  if (!corpora) return corpora.error();
+  return stats;
+}
+
+Result<KbsDoctorReport> kbs_doctor(const std::filesystem::path& index) {
+  auto database = open_index(index);
+  if (!database) return database.error();
+  KbsDoctorReport report;
+  const auto find = [&](std::string what) {
+    report.healthy = false;
+    report.findings.push_back(std::move(what));
+  };
+  auto checked = each_row(*database, "PRAGMA integrity_check(5)", [&](const Statement& row) {
+    if (row.text(0) != "ok")
+      find(fmt::format("the file is damaged: {}. Add the corpora again.", row.text(0)));
+  });
+  if (!checked) return checked.error();
+  auto texts = each_row(*database, "SELECT id, text, extra FROM doc", [&](const Statement& row) {
+    if (!kbs::decompress(row.blob(1)) || !kbs::decompress(row.blob(2)))
+      find(fmt::format("the text of {} is damaged. Add its corpus again.", row.text(0)));
+  });
+  if (!texts) return texts.error();
+  auto rows =
+      database->integer("SELECT (SELECT count(*) FROM doc) - (SELECT count(*) FROM fts_docsize)");
+  if (!rows) return rows.error();
+  if (*rows != 0)
+    find(fmt::format("{} documents are not searchable. Add the corpora again.", *rows));
+  auto dangling =
+      each_row(*database,
+               "SELECT page.id, count(*) FROM source JOIN doc AS page ON page.rowid=source.doc "
+               "WHERE source.title='' AND "
+               "NOT EXISTS (SELECT 1 FROM doc WHERE corpus=page.corpus AND own_id=source.id) GROUP "
+               "BY page.id",
+               [&](const Statement& row) {
+                 report.findings.push_back(fmt::format("{} cites {} sources that no corpus holds",
+                                                       row.text(0), row.integer(1)));
+               });
+  if (!dangling) return dangling.error();
+  auto problems =
+      each_row(*database, "SELECT corpus || '/' || path, reason FROM problem ORDER BY 1",
+               [&](const Statement& row) {
+                 report.problems.push_back({std::string(row.text(0)), std::string(row.text(1))});
+               });
+  if (!problems) return problems.error();
+  return report;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,127 @@
+#pragma once
+
+// What `ratchet kbs add|remove|stats|doctor` do; query, get and grep are those of `Knowledge`.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/core/result.h"
+
+namespace ratchet {
+
+/// Something of a corpus that was not indexed.
+struct KbsProblem {
+  std::string path;
+  std::string reason;
+
+  static constexpr auto fields() {
+    using P = KbsProblem;
+    return std::tuple{required("path", &P::path, "Relative to the corpus."),
+                      required("reason", &P::reason, "")};
+  }
+};
+
+struct KbsAddOptions {
+  std::filesystem::path folder;      ///< a knowledge folder, or one that holds `knowledge/`
+  std::string name;                  ///< of the corpus; empty: the folder's name
+  std::string license;               ///< of pages that state none; empty: unknown
+  std::filesystem::path user_index;  ///< made when absent
+  std::function<void(int done, int total)> progress;
+  std::stop_token stop;
+};
+
+struct KbsAddReport {
+  std::string corpus;
+  int documents = 0, added = 0, changed = 0, unchanged = 0, removed = 0;
+  std::vector<KbsProblem> problems;
+
+  static constexpr auto fields() {
+    using R = KbsAddReport;
+    return std::tuple{required("corpus", &R::corpus, ""),
+                      required("documents", &R::documents, "In the corpus now."),
+                      required("added", &R::added, ""),
+                      required("changed", &R::changed, ""),
+                      required("unchanged", &R::unchanged, "Same content hash; left alone."),
+                      required("removed", &R::removed, "No longer in the folder."),
+                      required("problems", &R::problems, "Skipped, with the reason.")};
+  }
+};
+
+/// Indexes a folder, or again what changed in it. Until it ends the old index answers; when killed
+/// it stays.
+/// Errors: `not_found` for the folder, `invalid_argument` for the name, `conflict` while another
+/// add works, `timed_out` when stopped.
+Result<KbsAddReport> kbs_add(const KbsAddOptions& options);
+
+struct KbsRemoveReport {
+  std::string corpus;
+  int removed = 0;
+
+  static constexpr auto fields() {
+    using R = KbsRemoveReport;
+    return std::tuple{required("corpus", &R::corpus, ""),
+                      required("removed", &R::removed, "Documents.")};
+  }
+};
+
+/// Errors: `not_found` when there is no such corpus or no index.
+Result<KbsRemoveReport> kbs_remove(const std::filesystem::path& user_index,
+                                   const std::string& corpus);
+
+struct KbsCorpus {
+  std::string name, root, added_at;
+  int documents = 0, problems = 0;
+
+  static constexpr auto fields() {
+    using C = KbsCorpus;
+    return std::tuple{required("name", &C::name, ""), required("root", &C::root, ""),
+                      required("added_at", &C::added_at, "UTC."),
+                      required("documents", &C::documents, ""),
+                      required("problems", &C::problems, "Skipped when it was added.")};
+  }
+};
+
+struct KbsIndexStats {
+  std::string path;
+  std::int64_t bytes = 0;
+  int documents = 0;
+  std::map<std::string, int> scopes;  ///< documents per scope
+  std::vector<KbsCorpus> corpora;
+
+  static constexpr auto fields() {
+    using S = KbsIndexStats;
+    return std::tuple{required("path", &S::path, ""), required("bytes", &S::bytes, "Size on disk."),
+                      required("documents", &S::documents, ""),
+                      required("scopes", &S::scopes, "Documents per scope."),
+                      required("corpora", &S::corpora, "")};
+  }
+};
+
+/// Errors: `not_found` without the file.
+Result<KbsIndexStats> kbs_stats(const std::filesystem::path& index);
+
+struct KbsDoctorReport {
+  bool healthy = true;
+  std::vector<std::string> findings;  ///< what is wrong and what to do
+  std::vector<KbsProblem> problems;   ///< what `add` skipped
+
+  static constexpr auto fields() {
+    using R = KbsDoctorReport;
+    return std::tuple{
+        required("healthy", &R::healthy, ""),
+        required("findings", &R::findings, "What is wrong and what to do."),
+        required("problems", &R::problems, "What was skipped when corpora were added.")};
+  }
+};
+
+/// Checks the file (SQLite's and FTS5's own checks), every text frame and every cited source.
+/// Errors: `not_found` without the file.
+Result<KbsDoctorReport> kbs_doctor(const std::filesystem::path& index);
+
+}  // namespace ratchet

@@ -1,0 +1,77 @@
+#include "kbs/hits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kbs/compression.h"
+#include "kbs/page_reader.h"
+#include "kbs/snippet.h"
+#include "server/core/fields.h"
+
+namespace ratchet::kbs {
+namespace {
+
+/// "sm90:declared,sm100:unverified" as labels; only the origin that needs a word is shown.
+std::vector<std::string> shown_labels(std::string_view stored) {
+  std::vector<std::string> labels;
+  for (std::size_t begin = 0; begin < stored.size();) {
+    const auto end = std::min(stored.find(',', begin), stored.size());
+    auto label = std::string(stored.substr(begin, end - begin));
+    begin = end + 1;
+    const auto colon = label.find(':');
+    const auto origin = label.substr(colon + 1);
+    label.resize(colon);
+    labels.push_back(origin == "declared" ? label : fmt::format("{} ({})", label, origin));
+  }
+  return labels;
+}
+
+Status add_snippet(QueryHit& hit, std::string_view path, std::string_view extra_path,
+                   std::string_view text_frame, std::string_view extra_frame,
+                   const std::vector<std::string>& words) {
+  auto text = decompress(text_frame);
+  auto extra = decompress(extra_frame);
+  if (!text) return text.error();
+  if (!extra) return extra.error();
+  const auto parts = split_page(*text);
+  auto best = best_snippet(parts.body, parts.body_line, words);
+  hit.path = text->empty() ? std::string(path) : fmt::format("{}:{}", path, best.line);
+  if (!extra->empty()) {
+    auto other = best_snippet(*extra, 1, words);
+    if (other.hits > best.hits || best.text.empty()) {
+      best = std::move(other);
+      hit.path = extra_path;  // a record is one line of its file
+    }
+  }
+  hit.snippet = std::move(best.text);
+  return {};
+}
+
+}  // namespace
+
+Result<QueryHit> read_hit(const Indexes& indexes, Connection& connection,
+                          const DocumentPlace& place, const std::vector<std::string>& words) {
+  auto prepared = connection.prepared(
+      "SELECT id, corpus, scope, title, confidence, architectures, license, digest, path, "
+      "extra_path, text, extra "
+      "FROM doc WHERE rowid=?");
+  if (!prepared) return prepared.error();
+  auto& row = **prepared;
+  auto found = row.bind(1, place.row).step();
+  if (!found) return found.error();
+  QueryHit hit;
+  hit.id = indexes.shown_id(place.reader, row.text(0), row.text(1));
+  hit.scope = name_of(static_cast<Scope>(row.integer(2)));
+  hit.title = row.text(3);
+  hit.confidence = row.text(4);
+  hit.architectures = shown_labels(row.text(5));
+  hit.license = row.text(6);
+  hit.content_digest = row.text(7);
+  if (auto done = add_snippet(hit, row.text(8), row.text(9), row.blob(10), row.blob(11), words);
+      !done)
+    return done.error();
+  return hit;
+}
+
+}  // namespace ratchet::kbs

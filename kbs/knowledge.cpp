@@ -1,0 +1,126 @@
+#include "kbs/knowledge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "kbs/grep.h"
+#include "kbs/indexes.h"
+#include "kbs/page_view.h"
+#include "kbs/search.h"
+#include "kbs/specs.h"
+
+namespace ratchet {
+namespace {
+
+using kbs::Indexes;
+using kbs::IndexReader;
+
+Result<std::unordered_set<std::string>> all_ids(IndexReader& reader) {
+  auto connection = reader.connection();
+  if (!connection) return connection.error();
+  auto statement = (*connection)->database.prepare("SELECT id FROM doc");
+  if (!statement) return statement.error();
+  std::unordered_set<std::string> ids;
+  for (;;) {
+    auto row = statement->step();
+    if (!row) return row.error();
+    if (!*row) return ids;
+    ids.emplace(statement->text(0));
+  }
+}
+
+Result<std::shared_ptr<const Indexes>> open_indexes(const KnowledgeOptions& options) {
+  auto indexes = std::make_shared<Indexes>();
+  if (!options.builtin_index.empty()) {
+    auto reader = IndexReader::open(options.builtin_index);
+    if (reader) {
+      auto ids = all_ids(**reader);
+      if (!ids) return ids.error();
+      indexes->builtin_ids = *std::move(ids);
+      indexes->has_builtin = true;
+      indexes->aliases.add((*reader)->aliases());
+      indexes->readers.push_back(*std::move(reader));
+    } else {
+      indexes->note = "the built-in wiki is missing: " + reader.error().message;
+    }
+  }
+  if (options.user_index.empty() || IndexReader::identity_of(options.user_index).empty())
+    return {std::move(indexes)};
+  auto reader = IndexReader::open(options.user_index);
+  if (!reader) return reader.error();
+  indexes->aliases.add((*reader)->aliases());
+  indexes->readers.push_back(*std::move(reader));
+  return {std::move(indexes)};
+}
+
+class KnowledgeBase final : public Knowledge {
+ public:
+  KnowledgeBase(KnowledgeOptions options, std::shared_ptr<const Indexes> indexes,
+                std::string identity)
+      : options_(std::move(options)),
+        indexes_(std::move(indexes)),
+        identity_(std::move(identity)) {}
+
+  Result<QueryAnswer> query(const KnowledgeQuery& query) override {
+    auto indexes = current();
+    if (!indexes) return indexes.error();
+    return kbs::search(**indexes, query);
+  }
+
+  Result<Page> page(const PageRequest& request) override {
+    auto indexes = current();
+    if (!indexes) return indexes.error();
+    return kbs::read_page_view(**indexes, request);
+  }
+
+  Result<SpecAnswer> lookup_spec(const std::string& product,
+                                 const std::optional<std::string>& metric) override {
+    auto indexes = current();
+    if (!indexes) return indexes.error();
+    return kbs::look_up_spec(**indexes, product, metric);
+  }
+
+  Result<GrepAnswer> grep(const GrepRequest& request) override {
+    auto indexes = current();
+    if (!indexes) return indexes.error();
+    return kbs::grep(**indexes, request);
+  }
+
+  Result<std::vector<std::string>> page_ids(const std::string& prefix, int limit) override {
+    auto indexes = current();
+    if (!indexes) return indexes.error();
+    return kbs::ids_with_prefix(**indexes, prefix,
+                                static_cast<std::size_t>(std::clamp(limit, 0, 10'000)));
+  }
+
+ private:
+  /// The indexes of now: opened anew after `kbs add` or `remove` put another file in place.
+  Result<std::shared_ptr<const Indexes>> current() {
+    const auto identity = IndexReader::identity_of(options_.user_index);
+    const std::lock_guard lock(mutex_);
+    if (identity == identity_) return indexes_;
+    auto fresh = open_indexes(options_);
+    if (!fresh) return fresh.error();
+    indexes_ = *std::move(fresh);
+    identity_ = identity;
+    return indexes_;
+  }
+
+  KnowledgeOptions options_;
+  std::mutex mutex_;
+  std::shared_ptr<const Indexes> indexes_;
+  std::string identity_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Knowledge>> Knowledge::open(const KnowledgeOptions& options) {
+  auto identity = IndexReader::identity_of(options.user_index);
+  auto indexes = open_indexes(options);
+  if (!indexes) return indexes.error();
+  return {std::make_unique<KnowledgeBase>(options, *std::move(indexes), std::move(identity))};
+}
+
+}  // namespace ratchet

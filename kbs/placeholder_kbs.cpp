@@ -1,1 +1,0 @@
-#include "server/core/result.h"

@@ -1,0 +1,382 @@
+#include "kbs/search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "kbs/cursor.h"
+#include "kbs/filters.h"
+#include "kbs/hits.h"
+#include "kbs/labels.h"
+#include "kbs/ranking.h"
+#include "kbs/tokenizer.h"
+#include "server/core/hash.h"
+
+namespace ratchet::kbs {
+namespace {
+
+constexpr int kMaxLimit = 50;
+constexpr std::size_t kMaxText = 4096;        // bytes of a query that are read
+constexpr std::size_t kAnswerBytes = 12'000;  // default budget of an answer
+constexpr std::size_t kHitOverhead = 220;     // keys, quotes and numbers of one encoded hit
+constexpr double kMostCoverage = 0.6;         // of the query's information: "most" words matched
+constexpr double kWeakCoverage = 0.45;  // below it the best result misses what the query is about
+constexpr std::size_t kQuotaWindow =
+    200;                             // results behind the first page looked through for quotas
+constexpr double kQuotaScore = 0.5;  // of the top score, for a scope to get its place
+constexpr double kCitedShare = 0.9;  // of a page's score handed on to what it cites
+constexpr double kAboutAll = 0.999;
+constexpr std::size_t kCitingPages = 3;
+
+/// One search under way.
+class Search {
+ public:
+  Search(const Indexes& indexes, const KnowledgeQuery& query)
+      : indexes_(indexes), query_(query), text_(std::string_view(query.text).substr(0, kMaxText)) {}
+
+  Result<QueryAnswer> run() {
+    answer_.query_id = "q-" + hex(as_bytes(random_bytes(6)));
+    answer_.relaxed = "none";
+    auto offset = read_cursor(query_.cursor, fingerprint());
+    if (!offset) return offset.error();
+    offset_ = *offset;
+    plan_ = plan_query(text_, indexes_.aliases);
+    if (auto done = borrow(); !done) return done.error();
+    auto filters = make_filters();
+    if (!filters) return filters.error();
+    filters_ = *std::move(filters);
+    if (auto done = gather(); !done) return done.error();
+    if (auto done = rank(); !done) return done.error();
+    describe_step();
+    if (auto done = fill(); !done) return done.error();
+    write_notes();
+    return std::move(answer_);
+  }
+
+ private:
+  static std::span<const unsigned char> as_bytes(const std::string& bytes) {
+    return {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()};
+  }
+
+  [[nodiscard]] std::size_t limit() const {
+    return static_cast<std::size_t>(std::clamp(query_.limit, 1, kMaxLimit));
+  }
+
+  /// Names the query and the indexes, so that a cursor cannot be used with others.
+  [[nodiscard]] std::string fingerprint() const {
+    std::string all(text_);
+    const auto add = [&](const std::vector<std::string>& values) {
+      for (const auto& value : values) all += '\x1f' + value;
+      all += '\x1e';
+    };
+    for (const auto* values :
+         {&query_.scopes, &query_.kinds, &query_.repos, &query_.tags, &query_.architectures,
+          &query_.languages, &query_.symptoms, &query_.confidences})
+      add(*values);
+    all += query_.has_code ? (*query_.has_code ? "code" : "no code") : "";
+    for (const auto& reader : indexes_.readers) all += reader->identity();
+    return mark_of(all);
+  }
+
+  Status borrow() {
+    for (const auto& reader : indexes_.readers) {
+      auto loan = reader->connection();
+      if (!loan) return loan.error();
+      loans_.push_back(*std::move(loan));
+      loans_.back()->postings->clear();
+    }
+    return {};
+  }
+
+  Result<std::vector<Filter>> make_filters() {
+    std::vector<Filter> filters;
+    for (std::size_t r = 0; r < loans_.size(); ++r) {
+      const auto rows = indexes_.readers[r]->statistics().documents.size();
+      auto filter = Filter::make(query_, *loans_[r], rows);
+      if (!filter) return filter.error();
+      filters.push_back(*std::move(filter));
+    }
+    return filters;
+  }
+
+  Status gather() {
+    const auto match = plan_.match();
+    for (std::size_t r = 0; r < loans_.size(); ++r) {
+      sources_.push_back({loans_[r]->postings.get(), &indexes_.readers[r]->statistics()});
+      if (match.empty()) continue;
+      auto statement = loans_[r]->prepared("SELECT collect(fts) FROM fts WHERE fts MATCH ?");
+      if (!statement) return statement.error();
+      if (auto done = (*statement)->bind(1, std::string_view(match)).run(); !done) return done;
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool passes(const Scored& scored) const {
+    return filters_[scored.source].passes(scored.row,
+                                          sources_[scored.source].statistics->of(scored.row));
+  }
+
+  [[nodiscard]] Scope scope_of(const Scored& scored) const {
+    return sources_[scored.source].statistics->of(scored.row).scope();
+  }
+
+  Status rank() {
+    if (plan_.terms.empty()) {
+      list_filtered();
+    } else {
+      ranked_ = score_matches(plan_, sources_);
+      if (auto done = hand_on_to_cited(); !done) return done;
+      std::erase_if(ranked_, [&](const Scored& scored) { return !passes(scored); });
+    }
+    // Only the head is ever shown; the rest needs no order.
+    const auto head = std::min(ranked_.size(), offset_ + limit() + kQuotaWindow);
+    std::ranges::partial_sort(ranked_, ranked_.begin() + static_cast<std::ptrdiff_t>(head),
+                              [&](const Scored& a, const Scored& b) {
+                                if (a.score != b.score) return a.score > b.score;
+                                const auto sa = scope_of(a);
+                                const auto sb = scope_of(b);
+                                if (sa != sb) return sa < sb;
+                                return a.source != b.source ? a.source < b.source : a.row < b.row;
+                              });
+    if (auto done = exact_first(); !done) return done;
+    give_quotas();
+    answer_.total = static_cast<int>(ranked_.size());
+    return {};
+  }
+
+  /// Without words but with filters: everything that passes, in the order of the index.
+  void list_filtered() {
+    for (std::uint32_t s = 0; s < sources_.size(); ++s) {
+      if (!filters_[s].restricts()) continue;
+      const auto& statistics = sources_[s].statistics->documents;
+      for (std::size_t row = 0; row < statistics.size(); ++row) {
+        const auto id = static_cast<std::int64_t>(row);
+        if (statistics[row].present != 0 && filters_[s].passes(id, statistics[row]))
+          ranked_.push_back({.source = s, .row = id, .score = 0, .coverage = 1});
+      }
+    }
+  }
+
+  /// A wiki page that is about the whole query vouches for the sources it cites.
+  Status hand_on_to_cited() {
+    std::vector<Scored> citing;
+    for (const auto& scored : ranked_)
+      if (scored.about >= kAboutAll && scope_of(scored) == Scope::wiki) citing.push_back(scored);
+    const auto count = std::min(citing.size(), kCitingPages);
+    std::ranges::partial_sort(citing, citing.begin() + static_cast<std::ptrdiff_t>(count),
+                              [](const auto& a, const auto& b) { return a.score > b.score; });
+    citing.resize(count);
+    if (citing.empty()) return {};
+    std::unordered_map<std::int64_t, std::size_t> place;  // row and source → index in ranked_
+    for (std::size_t i = 0; i < ranked_.size(); ++i)
+      place[key_of(ranked_[i].source, ranked_[i].row)] = i;
+    for (const auto& page : citing) {
+      auto statement = loans_[page.source]->prepared(
+          "SELECT cited.rowid, page.id, page.corpus FROM doc AS page JOIN source ON "
+          "source.doc=page.rowid "
+          "JOIN doc AS cited ON cited.corpus=page.corpus AND cited.own_id=source.id WHERE "
+          "page.rowid=?");
+      if (!statement) return statement.error();
+      (*statement)->bind(1, page.row);
+      for (;;) {
+        auto row = (*statement)->step();
+        if (!row) return row.error();
+        if (!*row) break;
+        const auto key = key_of(page.source, (*statement)->integer(0));
+        const auto [at, fresh] = place.emplace(key, ranked_.size());
+        if (fresh) ranked_.push_back({.source = page.source, .row = (*statement)->integer(0)});
+        auto& cited = ranked_[at->second];
+        if (cited_by_.contains(key)) continue;
+        // Below the page itself, in the order of their own scores.
+        const double own = cited.score;
+        cited.score = std::max(
+            own, std::min(own, page.score) * (1 - kCitedShare) + page.score * kCitedShare * 0.98);
+        cited_by_[key] =
+            indexes_.shown_id(page.source, (*statement)->text(1), (*statement)->text(2));
+      }
+    }
+    return {};
+  }
+
+  static std::int64_t key_of(std::uint32_t source, std::int64_t row) { return row * 2 + source; }
+
+  /// A query that is the id of a page, or word for word a title, an alias or a symptom, means it.
+  Status exact_first() {
+    std::unordered_map<std::int64_t, bool> exact;  // document → by its id
+    if (auto done = find_named(exact); !done) return done;
+    if (auto done = find_id(exact); !done) return done;
+    if (exact.empty()) return {};
+    const auto is_exact = [&](const Scored& scored) {
+      return exact.contains(key_of(scored.source, scored.row));
+    };
+    const auto by_id = [&](const Scored& scored) {
+      const auto found = exact.find(key_of(scored.source, scored.row));
+      return found != exact.end() && found->second;
+    };
+    const auto rest = std::ranges::stable_partition(ranked_, is_exact);
+    std::stable_partition(ranked_.begin(), rest.begin(), by_id);
+    for (auto at = ranked_.begin(); at != rest.begin(); ++at) {
+      at->coverage = 1;
+      exact_.insert(key_of(at->source, at->row));
+    }
+    return {};
+  }
+
+  Status find_named(std::unordered_map<std::int64_t, bool>& exact) {
+    const auto name = squeezed(text_.substr(0, 400));
+    if (name.empty()) return {};
+    for (std::uint32_t s = 0; s < loans_.size(); ++s) {
+      auto statement =
+          loans_[s]->prepared("SELECT doc FROM facet WHERE name='name' AND value=? LIMIT 20");
+      if (!statement) return statement.error();
+      (*statement)->bind(1, std::string_view(name));
+      for (;;) {
+        auto row = (*statement)->step();
+        if (!row) return row.error();
+        if (!*row) break;
+        exact[key_of(s, (*statement)->integer(0))] = false;
+      }
+    }
+    return {};
+  }
+
+  Status find_id(std::unordered_map<std::int64_t, bool>& exact) {
+    auto id = text_.substr(std::min(text_.find_first_not_of(" \t\n\"'`"), text_.size()));
+    id = id.substr(0, id.find_last_not_of(" \t\n\"'`") + 1);
+    if (id.empty() || id.size() > 200 || id.find(' ') != std::string_view::npos) return {};
+    auto place = find_document(indexes_, id);
+    if (!place) return place.error();
+    if (!*place) return {};
+    const Scored found{.source = static_cast<std::uint32_t>((*place)->reader),
+                       .row = (*place)->row};
+    const auto same = [&](const Scored& scored) {
+      return scored.source == found.source && scored.row == found.row;
+    };
+    if (std::ranges::none_of(ranked_, same) && passes(found)) ranked_.push_back(found);
+    exact[key_of(found.source, found.row)] = true;
+    return {};
+  }
+
+  /// Places of the first page for scopes that answer well but would be crowded out.
+  void give_quotas() {
+    if (!query_.scopes.empty() || ranked_.size() <= limit()) return;
+    const auto group = [&](const Scored& scored) {
+      const auto scope = scope_of(scored);
+      return scope == Scope::blogs || scope == Scope::contests ? Scope::docs : scope;
+    };
+    std::array<bool, 7> shown{};
+    for (std::size_t i = 0; i < limit(); ++i)
+      shown[static_cast<std::size_t>(group(ranked_[i]))] = true;
+    std::size_t last = limit();
+    const auto end = std::min(ranked_.size(), limit() + kQuotaWindow);
+    for (auto i = limit(); i < end && last > limit() / 2 + 1; ++i) {
+      if (ranked_[i].score < kQuotaScore * ranked_.front().score) break;
+      auto& seen = shown[static_cast<std::size_t>(group(ranked_[i]))];
+      if (seen) continue;
+      seen = true;
+      --last;
+      std::rotate(ranked_.begin() + static_cast<std::ptrdiff_t>(last),
+                  ranked_.begin() + static_cast<std::ptrdiff_t>(i),
+                  ranked_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+  }
+
+  void describe_step() {
+    if (ranked_.empty()) {
+      answer_.weak = true;
+      return;
+    }
+    double coverage = 0;
+    bool all = false;
+    const auto everything =
+        plan_.terms.size() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << plan_.terms.size()) - 1;
+    for (std::size_t i = 0; i < std::min(ranked_.size(), limit()); ++i) {
+      coverage = std::max(coverage, ranked_[i].coverage);
+      all = all || ranked_[i].matched == everything;
+    }
+    answer_.relaxed = all || !exact_.empty() || plan_.terms.empty() ? "all"
+                      : coverage >= kMostCoverage                   ? "most"
+                                                                    : "any";
+    answer_.weak = coverage < kWeakCoverage;
+  }
+
+  Status fill() {
+    words_ = snippet_words();
+    std::size_t bytes = 0;
+    auto i = offset_;
+    for (; i < ranked_.size() && answer_.results.size() < limit(); ++i) {
+      auto hit = make_hit(ranked_[i]);
+      if (!hit) return hit.error();
+      bytes += kHitOverhead + hit->id.size() + hit->title.size() + hit->why.size() +
+               hit->snippet.size() + hit->path.size();
+      if (bytes > kAnswerBytes && !answer_.results.empty()) break;
+      answer_.results.push_back(*std::move(hit));
+    }
+    if (i < ranked_.size()) answer_.next_cursor = write_cursor(i, fingerprint());
+    return {};
+  }
+
+  /// What the snippet looks for: the user's words and the words of their aliases, as stems.
+  [[nodiscard]] std::vector<std::string> snippet_words() const {
+    std::vector<std::string> words;
+    for (const auto& term : plan_.terms) words.push_back(stem(term.surface));
+    return words;
+  }
+
+  Result<QueryHit> make_hit(const Scored& scored) {
+    auto hit = read_hit(indexes_, *loans_[scored.source], {scored.source, scored.row}, words_);
+    if (!hit) return hit;
+    hit->score = std::round(scored.score * 1000) / 1000;
+    hit->why = explain(plan_, sources_[scored.source], scored);
+    const auto key = key_of(scored.source, scored.row);
+    if (exact_.contains(key)) hit->why = "named by the query; " + hit->why;
+    if (const auto cited = cited_by_.find(key); cited != cited_by_.end())
+      hit->why += fmt::format("{}cited by {}", hit->why.empty() ? "" : "; ", cited->second);
+    return hit;
+  }
+
+  void write_notes() {
+    std::vector<std::string> notes;
+    if (indexes_.note) notes.push_back(*indexes_.note);
+    if (query_.text.size() > kMaxText || plan_.cut)
+      notes.push_back("only the first words of the query were searched");
+    if (plan_.terms.empty() && ranked_.empty())
+      notes.push_back("the query holds no word; give words or filters");
+    if (text_.find_first_of("\"*^") != std::string_view::npos)
+      notes.push_back("quotes and operators are searched as text");
+    if (text_.find('\0') != std::string_view::npos) notes.push_back("NUL bytes separate words");
+    int unverified = 0;
+    for (const auto& filter : filters_) unverified += filter.unverified();
+    if (unverified > 0)
+      notes.push_back(fmt::format(
+          "{} pages are left out whose architecture label is a generator's default", unverified));
+    if (!notes.empty()) answer_.note = fmt::format("{}", fmt::join(notes, "; "));
+  }
+
+  const Indexes& indexes_;
+  const KnowledgeQuery& query_;
+  std::string_view text_;
+  std::size_t offset_ = 0;
+  QueryAnswer answer_;
+  QueryPlan plan_;
+  std::vector<IndexReader::Loan> loans_;
+  std::vector<Filter> filters_;
+  std::vector<RankingSource> sources_;
+  std::vector<Scored> ranked_;
+  std::unordered_map<std::int64_t, std::string> cited_by_;
+  std::vector<std::string> words_;
+  std::unordered_set<std::int64_t> exact_;  // the query names them word for word
+};
+
+}  // namespace
+
+Result<QueryAnswer> search(const Indexes& indexes, const KnowledgeQuery& query) {
+  return Search(indexes, query).run();
+}
+
+}  // namespace ratchet::kbs

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/result.h"
+#include "server/facts/findings.h"
+
+namespace ratchet {
+
+/// A file that a build read, with its digest at that time.
+struct Dependency {
+  std::string path;
+  std::string digest;
+
+  static constexpr auto fields() {
+    return std::tuple{required("path", &Dependency::path, ""),
+                      required("digest", &Dependency::digest, "")};
+  }
+};
+
+/// Finished libraries by content. Which local headers a source includes is only known after a
+/// build, so a lookup takes two steps: the request's key leads to lists of headers with digests,
+/// and a list that still holds leads to the entry.
+///
+/// Thread rule: all methods from several threads and processes; publishing is under a file lock.
+class BuildCache {
+ public:
+  static Result<BuildCache> open(const std::filesystem::path& root);
+
+  /// The record of an earlier build whose headers and library are unchanged; `cached` is set.
+  [[nodiscard]] std::optional<BuildRecord> find(const std::string& request_key) const;
+
+  /// Stores a library and its record under `record.build_key`. When a valid entry is there already
+  /// it stays, and its record is returned: a key never names two binaries.
+  [[nodiscard]] Result<BuildRecord> publish(const std::string& request_key,
+                                            const std::vector<Dependency>& headers,
+                                            const BuildRecord& record,
+                                            std::string_view library) const;
+
+  /// Errors: `not_found`.
+  [[nodiscard]] Result<std::filesystem::path> path_of(const std::string& build_key) const;
+
+  /// A new empty folder for one compiler run, on the cache's file system.
+  [[nodiscard]] Result<std::filesystem::path> make_work_folder() const;
+
+  /// The entry's name: request and headers together.
+  [[nodiscard]] static std::string build_key(const std::string& request_key,
+                                             const std::vector<Dependency>& headers);
+
+ private:
+  explicit BuildCache(std::filesystem::path root) : root_(std::move(root)) {}
+
+  [[nodiscard]] std::filesystem::path folder_of(const std::string& build_key) const;
+  [[nodiscard]] std::filesystem::path manifest_of(const std::string& request_key) const;
+  [[nodiscard]] std::optional<BuildRecord> entry(const std::string& build_key) const;
+
+  std::filesystem::path root_;
+};
+
+}  // namespace ratchet

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/build_cache.h"
+#include "kernels/toolchain.h"
+#include "server/facts/contract.h"
+
+namespace ratchet {
+
+/// The local headers that a build read. `intruder` is a file it had no business reading.
+struct HeaderList {
+  std::vector<Dependency> local;
+  std::optional<std::string> intruder;
+};
+
+/// Sorts the files of a compiler's make rule (-MD): those of the work folder, the toolkit and the
+/// system are passed over, those beside the source are local, any other is an intruder. Reads the
+/// local ones; thread-safe.
+[[nodiscard]] HeaderList headers_of(std::string_view rule, const std::filesystem::path& work,
+                                    const Source& source, const Toolchain& toolchain);
+
+}  // namespace ratchet

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kernels/build_cache.h"
+#include "kernels/toolchain.h"
+#include "server/core/call_context.h"
+#include "server/core/result.h"
+#include "server/facts/contract.h"
+#include "server/facts/findings.h"
+
+namespace ratchet {
+
+/// One source to be made into a shared library.
+struct BuildRequest {
+  Source source;
+  bool cuda = false;     ///< nvcc; else g++
+  bool cutlass = false;  ///< needs the CUTLASS headers
+  std::string entry = "solve";
+  std::string arch = "native";        ///< "sm_90a", or "native" on the host
+  std::vector<std::string> flags;     ///< extra; see build_flags.h
+  std::vector<Parameter> parameters;  ///< what the entry must take; empty: not checked
+};
+
+/// The build of a candidate under a contract. Compiled implementations only.
+[[nodiscard]] BuildRequest kernel_build(const Contract& contract, Source source);
+
+/// The build of the contract's C++ or CUDA reference; its entry is `reference`.
+[[nodiscard]] BuildRequest reference_build(const Contract& contract);
+
+/// Builds shared libraries, and remembers them by content.
+///
+/// The cache entry is named by a hash of source, entry, local headers, flags, compiler version and
+/// architecture; binaries are written in one step and never changed. The compiler runs in a private
+/// temporary folder with a minimal environment, an address-space limit and a deadline. After the
+/// build, the list of files it read is checked (only local headers, the toolkit and the system's
+/// headers) and the library's undefined symbols are held against an allow-list.
+///
+/// What is wrong with the source is a record with `ok == false`, `error_class` and `hint`: those of
+/// `classify_failure` (compiler_output.h), and signature, forbidden_include, forbidden_symbol,
+/// compile_timeout.
+/// Thread rule: all methods may be called from several threads and processes on one cache.
+/// Errors: `unavailable` without a compiler or without CUTLASS headers, `invalid_argument` for
+/// flags, `timed_out` when cancelled.
+class Builder {
+ public:
+  struct Options {
+    std::filesystem::path cache;  ///< made when missing
+    Toolchain toolchain;
+    std::chrono::seconds deadline{300};  ///< heavy CUTLASS templates take minutes
+  };
+
+  static Result<Builder> open(Options options);
+
+  [[nodiscard]] Result<BuildRecord> build(const BuildRequest& request,
+                                          const CallContext& call) const;
+
+  /// The library of a successful build. Errors: `not_found` when the cache lost it.
+  [[nodiscard]] Result<std::filesystem::path> path_of(const std::string& build_key) const;
+
+  [[nodiscard]] const Toolchain& toolchain() const { return options_.toolchain; }
+
+ private:
+  Builder(Options options, BuildCache cache)
+      : options_(std::move(options)), cache_(std::move(cache)) {}
+
+  Options options_;
+  BuildCache cache_;
+};
+
+}  // namespace ratchet

@@ -1,0 +1,164 @@
+#include "kernels/candidate_process.h"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+namespace ratchet {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::int64_t kMebi = std::int64_t{1} << 20U;
+constexpr std::int64_t kKernelMemory = 2048 * kMebi;  // for the kernel's own use
+// A stack of 8 MiB and a malloc arena of 64 MiB of address space for each OpenMP thread.
+constexpr std::int64_t kThreadMemory = 80 * kMebi;
+
+/// The worker's process also holds the kernel, so its word is held against our own clock.
+bool plausible(const job::Samples& samples, const job::TimeBlock& block, double wall_ns) {
+  double sum = 0;
+  for (const double elapsed : samples.elapsed_ns) {
+    if (!(elapsed > 0)) return false;
+    sum += elapsed;
+  }
+  const auto count = samples.elapsed_ns.size();
+  return count > 0 && count <= static_cast<std::size_t>(block.samples) && sum <= wall_ns;
+}
+
+}  // namespace
+
+WorkerSpec worker_spec(const WorkerPlace& place, const std::string& role,
+                       std::int64_t arena_bytes) {
+  const bool cuda = place.kind == DeviceKind::cuda;
+  WorkerSpec spec;
+  spec.argv = {(place.worker_dir / (cuda ? "ratchet-worker-cuda" : "ratchet-worker")).string(),
+               role, std::to_string(place.device)};
+  const std::int64_t threads = std::max(1U, std::thread::hardware_concurrency());
+  // Twice: an arena is held as a memory file and as the device's copy of it.
+  const auto limit =
+      static_cast<std::size_t>(kKernelMemory + threads * kThreadMemory + 2 * arena_bytes);
+  if (cuda) {
+    spec.resident_bytes = limit;
+    return spec;
+  }
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  // A sanitized worker maps terabytes of shadow memory.
+  if (role != "judge") spec.address_space_bytes = limit;
+#endif
+  return spec;
+}
+
+Result<CandidateProcess> CandidateProcess::start(const WorkerPlace& place, Use use,
+                                                 std::int64_t arena_bytes,
+                                                 std::string_view library, const std::string& entry,
+                                                 const CallContext& call) {
+  const auto spec = worker_spec(place, use == Use::time ? "candidate" : "counter", arena_bytes);
+  auto file = MemoryFile::holding("kernel", library);
+  if (!file) return file.error();
+  auto worker = WorkerProcess::start(spec, call);
+  if (!worker) return worker.error();
+  if (const auto ready = decode_stored<job::Reply>(worker->ready()); !ready || ready->error)
+    return Error{ErrorCode::unavailable,
+                 ready ? *ready->error : "the worker's greeting is malformed",
+                 "check_env shows the devices."};
+  CandidateProcess candidate(*std::move(worker), place.job_deadline);
+  job::Request request;
+  request.load = job::Load{"the kernel's library", entry};
+  const int descriptor = file->fd();
+  auto reply = candidate.ask(request, {&descriptor, 1}, place.job_deadline, call);
+  if (!reply) return reply.error();
+  return candidate;
+}
+
+std::string CandidateProcess::sandbox() const { return worker_.ready().value("sandbox", ""); }
+
+DeviceInfo CandidateProcess::device() const {
+  const auto ready = decode_stored<job::Reply>(worker_.ready());
+  return ready && ready->device ? *ready->device : DeviceInfo{};
+}
+
+Result<job::Reply> CandidateProcess::ask(const job::Request& request,
+                                         std::span<const int> descriptors, milliseconds deadline,
+                                         const CallContext& call) {
+  if (fault_) {
+    job::Reply reply;
+    reply.fault = fault_;
+    return reply;
+  }
+  auto reply = worker_.run(request, descriptors, deadline, call);
+  if (reply && reply->fault) fault_ = reply->fault;
+  return reply;
+}
+
+Result<std::optional<MemoryFile>> CandidateProcess::sealed(MemoryFile file) {
+  if (fault_) return std::optional<MemoryFile>{};
+  if (auto sealed = file.seal(); !sealed) {
+    if (sealed.error().code != ErrorCode::conflict) return sealed.error();
+    fault_ = Fault{"kept_output", "the kernel keeps its answer open to change it later"};
+    return std::optional<MemoryFile>{};
+  }
+  return std::optional<MemoryFile>(std::move(file));
+}
+
+Result<std::optional<MemoryFile>> CandidateProcess::execute(const CallPlan& plan,
+                                                            const MemoryFile& arena,
+                                                            std::int64_t shift,
+                                                            const CallContext& call) {
+  auto out = MemoryFile::create("answer", plan.layout.bytes);
+  if (!out) return out.error();
+  job::Request request;
+  request.execute = job::Execute{plan.layout, plan.arguments, shift};
+  const std::array descriptors{arena.fd(), out->fd()};
+  auto reply = ask(request, descriptors, deadline_, call);
+  if (!reply) return reply.error();
+  return sealed(*std::move(out));
+}
+
+Status CandidateProcess::prepare(const CallPlan& plan, std::span<const MemoryFile* const> arenas,
+                                 std::int64_t shift, bool writes_all, const CallContext& call) {
+  job::Request request;
+  request.prepare = job::Prepare{plan.layout, plan.arguments, static_cast<int>(arenas.size()),
+                                 shift, writes_all};
+  std::vector<int> descriptors;
+  for (const auto* arena : arenas) descriptors.push_back(arena->fd());
+  auto reply = ask(request, descriptors, deadline_, call);
+  if (!reply) return reply.error();
+  return {};
+}
+
+Result<job::Samples> CandidateProcess::time(const job::TimeBlock& block, const CallContext& call) {
+  job::Request request;
+  request.time = block;
+  // Past its limit a block may still finish the call it is in, and has its warm-up before it.
+  const auto deadline = deadline_ + milliseconds(static_cast<long>(block.time_limit_ms));
+  const auto start = std::chrono::steady_clock::now();
+  auto reply = ask(request, {}, deadline, call);
+  if (!reply) return reply.error();
+  const std::chrono::duration<double, std::nano> wall = std::chrono::steady_clock::now() - start;
+  if (!fault_ && !(reply->samples && plausible(*reply->samples, block, wall.count())))
+    fault_ = Fault{"forged_reply", "the samples cannot be true: more of them, or more time, than "
+                                   "passed on the server's clock"};
+  return fault_ ? job::Samples{} : *std::move(reply->samples);
+}
+
+Result<std::optional<MemoryFile>> CandidateProcess::collect(int index, std::int64_t bytes,
+                                                            const CallContext& call) {
+  auto out = MemoryFile::create("timed answer", bytes);
+  if (!out) return out.error();
+  job::Request request;
+  request.collect = job::Collect{index};
+  const int descriptor = out->fd();
+  auto reply = ask(request, {&descriptor, 1}, deadline_, call);
+  if (!reply) return reply.error();
+  return sealed(*std::move(out));
+}
+
+Result<job::Counters> CandidateProcess::count(const job::Count& plan, const CallContext& call) {
+  job::Request request;
+  request.count = plan;
+  auto reply = ask(request, {}, deadline_, call);
+  if (!reply) return reply.error();
+  return reply->counters.value_or(job::Counters{});
+}
+
+}  // namespace ratchet

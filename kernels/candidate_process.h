@@ -1,0 +1,86 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/job.h"
+#include "kernels/worker_process.h"
+#include "server/core/call_context.h"
+#include "server/core/memory_file.h"
+#include "server/core/result.h"
+#include "server/facts/contract.h"
+#include "server/facts/findings.h"
+
+namespace ratchet {
+
+/// Where workers are started, and how long their jobs may take.
+struct WorkerPlace {
+  std::filesystem::path worker_dir;
+  DeviceKind kind = DeviceKind::host;
+  int device = 0;
+  std::chrono::milliseconds job_deadline{60'000};  ///< of one execution
+};
+
+/// A worker in the role of judge, candidate or counter. `arena_bytes`: the most that it holds at
+/// once in arenas, from which its memory limit follows.
+[[nodiscard]] WorkerSpec worker_spec(const WorkerPlace& place, const std::string& role,
+                                     std::int64_t arena_bytes);
+
+/// What a kernel is given for one case: the layout of its arena and its arguments.
+struct CallPlan {
+  job::ArenaLayout layout;
+  std::vector<job::Argument> arguments;
+};
+
+/// One untrusted shared library in its own worker: a candidate, or a compiled reference, which is
+/// no more trusted. Once it failed it stays failed: `fault()` tells how.
+///
+/// Thread rule and errors: as WorkerProcess. Arenas go in sealed; what comes back is sealed before
+/// anybody reads it, and a kernel that keeps its answer mapped is at fault.
+class CandidateProcess {
+ public:
+  enum class Use { time, count };
+
+  /// Starts the worker and loads `library` (the bytes of the shared object). A library that cannot
+  /// be loaded is a fault, not an error.
+  static Result<CandidateProcess> start(const WorkerPlace& place, Use use,
+                                        std::int64_t arena_bytes, std::string_view library,
+                                        const std::string& entry, const CallContext& call);
+
+  [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
+  /// What isolates it, as its worker said.
+  [[nodiscard]] std::string sandbox() const;
+  [[nodiscard]] DeviceInfo device() const;
+
+  /// One call on a copy of `arena`, `shift` bytes into an allocation. Empty after a fault.
+  Result<std::optional<MemoryFile>> execute(const CallPlan& plan, const MemoryFile& arena,
+                                            std::int64_t shift, const CallContext& call);
+
+  /// For timing and counting: takes the arenas in. `writes_all`: see job::Prepare.
+  Status prepare(const CallPlan& plan, std::span<const MemoryFile* const> arenas,
+                 std::int64_t shift, bool writes_all, const CallContext& call);
+  Result<job::Samples> time(const job::TimeBlock& block, const CallContext& call);
+  /// Arena `index` of the rotation as the timed calls left it. Empty after a fault.
+  Result<std::optional<MemoryFile>> collect(int index, std::int64_t bytes, const CallContext& call);
+  Result<job::Counters> count(const job::Count& plan, const CallContext& call);
+
+ private:
+  CandidateProcess(WorkerProcess worker, std::chrono::milliseconds deadline)
+      : worker_(std::move(worker)), deadline_(deadline) {}
+
+  /// Runs a job unless the kernel has already failed; remembers a fault.
+  Result<job::Reply> ask(const job::Request& request, std::span<const int> descriptors,
+                         std::chrono::milliseconds deadline, const CallContext& call);
+  Result<std::optional<MemoryFile>> sealed(MemoryFile file);
+
+  WorkerProcess worker_;
+  std::chrono::milliseconds deadline_;
+  std::optional<Fault> fault_;
+};
+
+}  // namespace ratchet

@@ -1,0 +1,52 @@
+#include "kernels/contract_warnings.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string>
+
+#include "kernels/signature.h"
+#include "kernels/tolerance.h"
+
+namespace ratchet {
+
+std::vector<Reason> contract_warnings(const Contract& contract) {
+  std::vector<Reason> warnings;
+  const auto warn = [&](std::string code, std::string message) {
+    warnings.push_back({std::move(code), std::move(message), {}});
+  };
+  for (const auto& tensor : contract.tensors) {
+    const bool integers = !is_floating(tensor.dtype) && tensor.dtype != DType::boolean;
+    if (integers && tensor.role != Role::out && tensor.init == "normal")
+      warn("untyped_indices",
+           fmt::format("{} is filled with integers below the smallest dim; give its init",
+                       tensor.name));
+    const auto usual = default_tolerance(tensor.dtype);
+    if (tensor.role != Role::in && is_floating(tensor.dtype) && contract.rtol &&
+        *contract.rtol > 10 * usual.rtol)
+      warn("loose_tolerance", fmt::format("rtol {} is more than ten times the usual {} for {}",
+                                          *contract.rtol, usual.rtol, name_of(tensor.dtype)));
+  }
+  const auto dims = std::ranges::count(contract.parameters, ParameterKind::dim, &Parameter::kind);
+  const bool same_shapes = std::ranges::all_of(contract.tensors, [&](const TensorSpec& tensor) {
+    return tensor.shape == contract.tensors[0].shape;
+  });
+  if (dims > 2 && contract.tensors.size() > 1 && same_shapes)
+    warn("inferred_tensors",
+         fmt::format("every buffer has {} elements; give `tensors` if one needs more",
+                     contract.tensors[0].shape[0]));
+  if (!contract.work)
+    warn("work_undeclared", "without `work` there are no achieved rates and no physics floor");
+  if (contract.seed_given) warn("fixed_seed", "the seed is known to the caller: a weaker claim");
+  const bool python = contract.implementation == Implementation::triton ||
+                      contract.implementation == Implementation::cute_dsl;
+  if (!python) {
+    const auto signature = parse_signature(contract.kernel.text, contract.entry);
+    if (signature && !signature->extern_c)
+      warn("missing_extern_c",
+           fmt::format("{} lacks extern \"C\"; a generated solve.h declares it", contract.entry));
+  }
+  return warnings;
+}
+
+}  // namespace ratchet

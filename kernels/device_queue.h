@@ -1,0 +1,48 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "server/core/call_context.h"
+#include "server/core/fd.h"
+#include "server/core/result.h"
+#include "server/facts/contract.h"
+
+namespace ratchet {
+
+/// One job a device, on the whole machine: a mutex among the threads of this server and an
+/// operating-system lock among servers that share a state directory. The system frees the lock of a
+/// server that dies.
+///
+/// Thread-safe. Errors: `timed_out` when the call was cancelled while it waited; `unavailable` when
+/// the lock file cannot be made.
+class DeviceQueue {
+ public:
+  explicit DeviceQueue(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  /// Holds the device until it is destroyed.
+  class Turn {
+   public:
+    Turn(std::unique_lock<std::timed_mutex> lock, Fd file)
+        : lock_(std::move(lock)), file_(std::move(file)) {}
+
+   private:
+    std::unique_lock<std::timed_mutex> lock_;
+    Fd file_;  // closing it releases the lock
+  };
+
+  /// Waits for the device; says so as progress when somebody else has it.
+  Result<Turn> wait(DeviceKind kind, int index, const CallContext& call);
+
+ private:
+  std::timed_mutex& mutex_of(const std::string& name);
+
+  std::filesystem::path folder_;
+  std::mutex guard_;
+  std::map<std::string, std::unique_ptr<std::timed_mutex>> mutexes_;
+};
+
+}  // namespace ratchet

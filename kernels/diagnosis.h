@@ -1,0 +1,49 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "server/facts/contract.h"
+#include "server/facts/environment.h"
+#include "server/facts/findings.h"
+
+namespace ratchet {
+
+/// Version of the rules below; `bound_evidence` ends with it. Raise it with every change of a rule.
+inline constexpr int kDiagnosisRules = 1;
+
+/// Everything the rules may look at. Borrowed for the call.
+struct DiagnosisInput {
+  DeviceKind kind = DeviceKind::host;
+  DeviceInfo device;
+  Timing timing;
+  Roofline roofline;
+  std::span<const KernelCounters> kernels;  ///< empty when there are no counters
+  std::optional<BuildRecord> build;
+  std::vector<DType> dtypes;  ///< of the contract's tensors
+  int launches = 0;           ///< kernel launches per call; 0 unknown
+};
+
+/// What limits a kernel, and what to look into, largest headroom first.
+struct Diagnosis {
+  Bound bound = Bound::unknown;
+  std::string bound_evidence;  ///< metric names and values
+  std::vector<DiagnosisFinding> findings;
+};
+
+/// Numeric rules over counters, roofline and build facts.
+///
+/// Bound class (CUDA): launch below 10 µs; C = sm__throughput, M = gpu__compute_memory_throughput
+/// (dram when absent): either at 80 % or more → the larger; both below 60 %: a grid below one wave
+/// → launch geometry (occupancy), achieved occupancy below half of the theoretical → occupancy,
+/// else latency; otherwise a difference of 10 points decides, else mixed. Without those counters,
+/// and on the host: the roofline's fractions of the measured ceilings with the same levels. Each
+/// finding cites the numbers it used; a rule whose metric is missing says nothing. Several kernels
+/// are judged by the one with the longest duration, and the evidence names it.
+/// Pure and thread-safe; never fails.
+[[nodiscard]] Diagnosis diagnose(const DiagnosisInput& input);
+
+}  // namespace ratchet

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/core/result.h"
+
+namespace ratchet {
+
+/// An undefined symbol of a shared library.
+struct ImportedSymbol {
+  std::string name;
+  std::string library;  ///< soname the linker bound it to, e.g. "libm.so.6"; empty when unversioned
+};
+
+/// Reads the dynamic symbol table of a 64-bit little-endian ELF library. Pure; every offset is
+/// checked against the size of `bytes`. Errors: `invalid_argument` when it is no such file.
+[[nodiscard]] Result<std::vector<ImportedSymbol>> imported_symbols(std::string_view bytes);
+
+/// Those of `symbols` that a kernel may not use: anything not known to be harmless. `cuda` adds the
+/// CUDA runtime; `libraries` are the names given by -l (cublas, …), whose functions are declared
+/// exceptions.
+[[nodiscard]] std::vector<std::string> forbidden_symbols(const std::vector<ImportedSymbol>& symbols,
+                                                         bool cuda,
+                                                         const std::vector<std::string>& libraries);
+
+}  // namespace ratchet

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "server/core/result.h"
+#include "server/facts/contract.h"
+
+namespace ratchet {
+
+/// How an input buffer is filled.
+enum class InitKind {
+  normal,       ///< the distribution of the check; integers: 0 … smallest dim − 1
+  uniform,      ///< uniform(low, high)
+  indices,      ///< indices(n): integers 0 … n−1, adversarial ones among them
+  permutation,  ///< 0 … elements−1 in random order
+  offsets,      ///< offsets or offsets(n): first 0, non-decreasing, last n
+};
+
+/// A parsed `init`, its arguments evaluated for one case.
+struct Init {
+  InitKind kind = InitKind::normal;
+  double low = 0;          ///< uniform
+  double high = 1;         ///< uniform
+  std::int64_t limit = 0;  ///< indices: exclusive bound; offsets: last value
+};
+
+/// Reads the init grammar: `normal`, `uniform(a,b)`, `indices(n)`, `permutation`, `offsets(n)`,
+/// with expressions over dims as arguments. `offsets` alone ends at `index_limit(dims)`. Pure.
+/// Errors: `invalid_argument` naming the text and the grammar; integer inits on floating tensors;
+/// empty ranges.
+[[nodiscard]] Result<Init> parse_init(std::string_view text, DType dtype, const Dims& dims);
+
+/// The form that goes to workers, numbers only: "normal", "uniform(-1,1)", "indices(4096)",
+/// "permutation", "offsets(4096)".
+[[nodiscard]] std::string canonical(const Init& init);
+
+/// Exclusive bound of integer inputs whose init says nothing: the smallest dim, at least 1.
+[[nodiscard]] std::int64_t index_limit(const Dims& dims);
+
+}  // namespace ratchet

@@ -1,0 +1,132 @@
+#include "kernels/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "kernels/init.h"
+#include "kernels/layout.h"
+#include "kernels/tolerance.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+constexpr std::int64_t kMostShift = 32 * 1024;
+
+Error worker_failed(const Fault& fault) {
+  return Error{ErrorCode::internal,
+               fmt::format("the judge's worker failed ({}): {}", fault.kind, fault.message), ""};
+}
+
+/// Whether no stretch of eight poisoned bytes in an output came through the reference unchanged.
+bool writes_all(const job::ArenaLayout& layout, std::span<const std::byte> sent,
+                std::span<const std::byte> expected) {
+  constexpr std::size_t kStretch = 8;
+  for (const auto& buffer : layout.buffers) {
+    if (buffer.role != Role::out) continue;
+    const auto first = static_cast<std::size_t>(buffer.offset);
+    const auto last = first + static_cast<std::size_t>(buffer.bytes());
+    for (std::size_t at = first; at + kStretch <= last; at += kStretch)
+      if (std::memcmp(&sent[at], &expected[at], kStretch) == 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string trial_seed(std::string_view run_secret, std::string_view candidate_digest,
+                       std::string_view place) {
+  return hex(hmac_sha256(run_secret, fmt::format("{}\n{}", candidate_digest, place)));
+}
+
+std::int64_t shift_of(std::string_view seed) {
+  const Digest digest = sha256(fmt::format("shift of {}", seed));
+  const std::int64_t steps = kMostShift / job::kAlignment;
+  return (digest[0] | digest[1] << 8) % steps * job::kAlignment;
+}
+
+std::vector<std::string> distributions_of(const Contract& contract) {
+  const bool differs = std::any_of(
+      contract.tensors.begin(), contract.tensors.end(), [](const TensorSpec& tensor) {
+        return tensor.role != Role::out && !tensor.init.starts_with("uniform");
+      });
+  if (!differs) return {"normal"};
+  return {"normal", "shifted", "large"};
+}
+
+Result<std::int64_t> largest_arena(const Contract& contract) {
+  std::int64_t largest = 0;
+  for (const auto& one : contract.cases) {
+    auto layout = layout_of(contract, one.dims);
+    if (!layout) return layout.error();
+    largest = std::max(largest, layout->bytes);
+  }
+  return largest;
+}
+
+Result<std::unique_ptr<Judge>> Judge::open(const ReferenceParts& parts, const Contract& contract,
+                                           const CallContext& call) {
+  auto arena_bytes = largest_arena(contract);
+  if (!arena_bytes) return arena_bytes.error();
+  auto reference = open_reference(parts, contract, *arena_bytes, call);
+  if (!reference) return reference.error();
+  WorkerPlace host = parts.place;
+  host.kind = DeviceKind::host;  // bytes are judged on the host, whatever made them
+  host.device = 0;
+  auto worker = WorkerProcess::start(worker_spec(host, "judge", *arena_bytes), call);
+  if (!worker) return worker.error();
+  return std::unique_ptr<Judge>(new Judge(contract, *std::move(worker), *std::move(reference),
+                                          parts.place.job_deadline));
+}
+
+Result<Trial> Judge::make_trial(const Dims& dims, const std::string& distribution,
+                                std::string_view seed, const CallContext& call) {
+  auto layout = layout_of(contract_, dims);
+  if (!layout) return layout.error();
+  auto arguments = arguments_of(contract_, dims, *layout);
+  CallPlan plan{*std::move(layout), std::move(arguments)};
+  auto sent = MemoryFile::create("inputs", plan.layout.bytes);
+  if (!sent) return sent.error();
+  job::Request request;
+  request.generate =
+      job::Generate{plan.layout, std::string(seed), distribution, index_limit(dims)};
+  const int descriptor = sent->fd();
+  auto made = worker_.run(request, {&descriptor, 1}, deadline_, call);
+  if (!made) return made.error();
+  if (made->fault) return worker_failed(*made->fault);
+  if (auto sealed = sent->seal(); !sealed) return sealed.error();
+  auto expected = reference_->answer(dims, plan, *sent, call);
+  if (!expected) return expected.error();
+  const auto before = sent->map(Mapping::Access::read);
+  if (!before) return before.error();
+  const auto after = expected->map(Mapping::Access::read);
+  if (!after) return after.error();
+  const bool all = writes_all(plan.layout, before->bytes(), after->bytes());
+  return Trial{dims,           distribution,       std::move(plan), *std::move(sent),
+               *std::move(expected), all};
+}
+
+Result<job::Comparison> Judge::compare(const Trial& trial, const MemoryFile& returned,
+                                       const CallContext& call) {
+  job::Request request;
+  request.compare = job::Compare{trial.plan.layout, {}};
+  for (const auto& buffer : trial.plan.layout.buffers)
+    request.compare->tolerances.push_back(tolerance_of(buffer.dtype));
+  const std::array descriptors{trial.sent.fd(), returned.fd(), trial.expected.fd()};
+  auto reply = worker_.run(request, descriptors, deadline_, call);
+  if (!reply) return reply.error();
+  if (reply->fault) return worker_failed(*reply->fault);
+  if (!reply->comparison) return Error{ErrorCode::internal, "the judge gave no verdict", ""};
+  return *std::move(reply->comparison);
+}
+
+job::Tolerance Judge::tolerance_of(DType type) const {
+  const auto atol = contract_.atol ? contract_.atol : reference_->atol();
+  const auto rtol = contract_.rtol ? contract_.rtol : reference_->rtol();
+  return tolerance_for(type, atol, rtol);
+}
+
+}  // namespace ratchet

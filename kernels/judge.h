@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/candidate_process.h"
+#include "kernels/job.h"
+#include "kernels/reference.h"
+#include "kernels/worker_process.h"
+#include "server/core/call_context.h"
+#include "server/core/memory_file.h"
+#include "server/core/result.h"
+#include "server/facts/contract.h"
+
+namespace ratchet {
+
+/// One input with its answer. Both memory files are sealed.
+struct Trial {
+  Dims dims;
+  std::string distribution;
+  CallPlan plan;
+  MemoryFile sent;
+  MemoryFile expected;
+  bool writes_all = true;  ///< the reference writes every output element, so a kernel must too
+};
+
+/// The seed of one trial: HMAC-SHA-256 of its place under the run's secret, hexadecimal. Nobody who
+/// lacks the secret can make a trial's inputs ahead.
+[[nodiscard]] std::string trial_seed(std::string_view run_secret, std::string_view candidate_digest,
+                                     std::string_view place);
+
+/// The shift of an arena for one call, from its seed: a multiple of the buffer alignment below
+/// 32 KiB, so that no address repeats by rule.
+[[nodiscard]] std::int64_t shift_of(std::string_view seed);
+
+/// The distributions that a contract is checked with: normal, and shifted and large where an input
+/// can differ by them.
+[[nodiscard]] std::vector<std::string> distributions_of(const Contract& contract);
+
+/// The trusted side: makes inputs, asks the reference, compares raw bytes, decides. Runs a worker
+/// of our own code and the reference's process; candidates get arenas only.
+///
+/// Thread rule and errors: as WorkerProcess; a failing reference is `invalid_argument`.
+class Judge {
+ public:
+  static Result<std::unique_ptr<Judge>> open(const ReferenceParts& parts, const Contract& contract,
+                                             const CallContext& call);
+
+  /// Inputs and answer for one case.
+  Result<Trial> make_trial(const Dims& dims, const std::string& distribution,
+                           std::string_view seed, const CallContext& call);
+
+  /// Decides about an arena that came back from a call on `trial.sent`.
+  Result<job::Comparison> compare(const Trial& trial, const MemoryFile& returned,
+                                  const CallContext& call);
+
+  /// Call over the reference's own tolerance over the dtype's default, per tensor.
+  [[nodiscard]] job::Tolerance tolerance_of(DType type) const;
+
+  [[nodiscard]] Reference& reference() { return *reference_; }
+
+ private:
+  Judge(Contract contract, WorkerProcess worker, std::unique_ptr<Reference> reference,
+        std::chrono::milliseconds deadline)
+      : contract_(std::move(contract)),
+        worker_(std::move(worker)),
+        reference_(std::move(reference)),
+        deadline_(deadline) {}
+
+  Contract contract_;
+  WorkerProcess worker_;
+  std::unique_ptr<Reference> reference_;
+  std::chrono::milliseconds deadline_;
+};
+
+/// Bytes of the largest arena among the contract's cases. Errors: as `layout_of`.
+[[nodiscard]] Result<std::int64_t> largest_arena(const Contract& contract);
+
+}  // namespace ratchet

@@ -1,0 +1,108 @@
+#include "kernels/lab.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "kernels/descendants.h"
+#include "kernels/laboratory.h"
+#include "kernels/planner.h"
+#include "kernels/problems.h"
+#include "kernels/target.h"
+#include "kernels/toolchain.h"
+#include "server/core/files.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+
+namespace {
+
+/// By name or alias alone: tried against each language, since a shipped problem has no file yet.
+Result<Implementation> implementation_named(const std::string& name) {
+  auto resolved = resolve_implementation(name, "kernel.cpp");
+  for (const char* file : {"kernel.cu", "kernel.py"})
+    if (!resolved) resolved = resolve_implementation(name, file);
+  return resolved;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Lab>> Lab::open(LabOptions options) {
+  guard_server_process();
+  auto builder = Builder::open(
+      {.cache = options.state_dir / "builds", .toolchain = find_toolchain(options.python)});
+  if (!builder) return builder.error();
+  return std::unique_ptr<Lab>(
+      std::make_unique<Laboratory>(std::move(options), *std::move(builder)));
+}
+
+WorkerPlace Laboratory::place(DeviceKind kind, int device) const {
+  return {options_.worker_dir, kind, kind == DeviceKind::host ? 0 : device, options_.job_deadline};
+}
+
+ReferenceParts Laboratory::parts(const Contract& contract) const {
+  return {place(contract.device_kind, contract.device), builder_, options_.python,
+          options_.data_dir};
+}
+
+Result<Problem> Laboratory::problem(const std::string& name,
+                                    const std::optional<std::string>& implementation) {
+  Implementation wanted = Implementation::host_cpp;
+  if (implementation && *implementation != "auto") {
+    auto named = implementation_named(*implementation);
+    if (!named) return named.error();
+    wanted = *named;
+  } else if (builder_.toolchain().nvcc && greeting(DeviceKind::cuda, 0, {})) {
+    auto cuda = load_problem(options_.data_dir, name, Implementation::cuda_cpp);
+    if (cuda) return cuda;  // a problem may have no CUDA kernel; the host is the next best
+  }
+  return load_problem(options_.data_dir, name, wanted);
+}
+
+std::vector<std::string> Laboratory::problem_names() const {
+  return ratchet::problem_names(options_.data_dir);
+}
+
+Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
+                                  const Source& reference) {
+  auto implementation = resolve_implementation(task.implementation, kernel.file_name);
+  if (!implementation) return implementation.error();
+  auto device = greeting(device_kind_of(*implementation), task.device, {});
+  if (!device) return device.error();
+  return plan_contract(task, kernel, reference, device->device);
+}
+
+Result<Candidate> Laboratory::build(const Contract& contract, Source source, CallContext& call) {
+  if (source.file_name.ends_with(".py"))
+    return Error{ErrorCode::unavailable, "kernels in Python are not measured by this version",
+                 "Use host-cpp, cuda-cpp or cutlass."};
+  auto record = builder_.build(kernel_build(contract, source), call);
+  if (!record) return record.error();
+  return Candidate{std::move(source), *std::move(record)};
+}
+
+Result<std::string> Laboratory::library_of(const Candidate& candidate) const {
+  if (!candidate.build.ok)
+    return Error{ErrorCode::wrong_stage, "this kernel did not build", "Call submit_kernel."};
+  const auto path = builder_.path_of(candidate.build.build_key);
+  if (!path) return path.error();
+  auto library = read_file(*path);
+  if (library && sha256_hex(*library) != candidate.build.binary_digest)
+    return Error{ErrorCode::drift, "the kernel's binary in the build cache has changed",
+                 "Call submit_kernel to build it again."};
+  return library;
+}
+
+Result<CandidateProcess> Laboratory::start(const Contract& contract, const Candidate& candidate,
+                                           CandidateProcess::Use use, int arenas,
+                                           const CallContext& call) {
+  auto library = library_of(candidate);
+  if (!library) return library.error();
+  auto arena_bytes = largest_arena(contract);
+  if (!arena_bytes) return arena_bytes.error();
+  return CandidateProcess::start(place(contract.device_kind, contract.device), use,
+                                 *arena_bytes * arenas, *library, contract.entry, call);
+}
+
+}  // namespace ratchet

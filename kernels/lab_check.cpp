@@ -1,0 +1,230 @@
+// Correctness of a candidate.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "kernels/hidden_cases.h"
+#include "kernels/laboratory.h"
+#include "kernels/verdicts.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr int kSeeds = 3;
+constexpr int kHiddenCases = 2;
+// A kernel that is wrong everywhere is not run through the whole plan.
+constexpr int kMostFailures = 6;
+constexpr int kArenasAtOnce = 2;
+
+std::string dims_text(const Dims& dims) {
+  std::string text;
+  for (const auto& [name, value] : dims)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  return text;
+}
+
+/// One execution of the plan.
+struct Step {
+  const Case* one = nullptr;
+  std::size_t case_index = 0;
+  int seed = 0;
+  std::string distribution;
+
+  [[nodiscard]] std::string place() const {
+    return fmt::format("check case {} seed {} {}", case_index, seed, distribution);
+  }
+};
+
+std::vector<Step> steps_of(const std::vector<Case>& cases,
+                           const std::vector<std::string>& distributions) {
+  std::vector<Step> steps;
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    for (int seed = 0; seed < kSeeds; ++seed)
+      for (const auto& distribution : distributions)
+        steps.push_back({&cases[i], i, seed, distribution});
+  return steps;
+}
+
+/// Whether two answers to one input agree in every output bit. Both are sealed.
+Result<bool> same_outputs(const job::ArenaLayout& layout, const MemoryFile& a,
+                          const MemoryFile& b) {
+  const auto first = a.map(Mapping::Access::read);
+  if (!first) return first.error();
+  const auto second = b.map(Mapping::Access::read);
+  if (!second) return second.error();
+  return std::all_of(layout.buffers.begin(), layout.buffers.end(), [&](const job::Buffer& buffer) {
+    const auto from = static_cast<std::size_t>(buffer.offset);
+    const auto size = static_cast<std::size_t>(buffer.bytes());
+    return buffer.role == Role::in ||
+           std::ranges::equal(first->bytes().subspan(from, size),
+                              second->bytes().subspan(from, size));
+  });
+}
+
+CaseResult result_of(const Step& step, const job::Comparison& verdict) {
+  CaseResult result;
+  result.seed = step.seed;
+  result.distribution = step.distribution;
+  result.hidden = step.one->hidden;
+  result.passed = verdict.passed;
+  // Sizes that the server chose are shown only where they help to mend a failure.
+  if (!result.hidden || !result.passed) result.dims = step.one->dims;
+  result.outputs = verdict.outputs;
+  for (const auto& output : verdict.outputs) {
+    result.max_abs = std::max(result.max_abs, output.max_abs);
+    result.max_rel = std::max(result.max_rel, output.max_rel);
+    result.mismatches += output.mismatches;
+  }
+  return result;
+}
+
+/// Collects reasons: one per code, with the first message and how often it came.
+class Reasons {
+ public:
+  void add(const Step& step, const Reason& reason) {
+    auto& seen = seen_[reason.code];
+    if (seen.count++ == 0)
+      seen.message = fmt::format("{} ({}, seed {}, {})", reason.message, dims_text(step.one->dims),
+                                 step.seed, step.distribution);
+  }
+
+  [[nodiscard]] std::vector<Reason> list() const {
+    std::vector<Reason> reasons;
+    for (const auto& [code, seen] : seen_)
+      reasons.push_back(
+          {code,
+           seen.count == 1 ? seen.message
+                           : fmt::format("{}; {} executions in all", seen.message, seen.count),
+           {}});
+    return reasons;
+  }
+
+ private:
+  struct Seen {
+    std::string message;
+    int count = 0;
+  };
+  std::map<std::string, Seen> seen_;
+};
+
+/// A check in progress.
+struct Check {
+  Judge& judge;
+  CandidateProcess& process;
+  const CallContext& call;
+  CorrectnessReport report;
+  Reasons reasons;
+  int failures = 0;
+
+  Status run(const Step& step, std::string_view seed);
+  Status repeat(const Step& step, const Trial& trial, const MemoryFile& first);
+  void note_fault(const Step& step);
+};
+
+Status Check::run(const Step& step, std::string_view seed) {
+  auto trial = judge.make_trial(step.one->dims, step.distribution, seed, call);
+  if (!trial) return trial.error();
+  auto returned = process.execute(trial->plan, trial->sent, shift_of(seed), call);
+  if (!returned) return returned.error();
+  if (process.fault()) {
+    note_fault(step);
+    return {};
+  }
+  auto verdict = judge.compare(*trial, **returned, call);
+  if (!verdict) return verdict.error();
+  report.cases.push_back(result_of(step, *verdict));
+  for (const auto& reason : reasons_of(*verdict)) reasons.add(step, reason);
+  if (!verdict->passed) ++failures;
+  // Once a case: the same input at another address.
+  if (step.seed == 0 && step.distribution == "normal") return repeat(step, *trial, **returned);
+  return {};
+}
+
+Status Check::repeat(const Step& step, const Trial& trial, const MemoryFile& first) {
+  auto again = process.execute(trial.plan, trial.sent, shift_of("again"), call);
+  if (!again) return again.error();
+  if (process.fault()) {
+    note_fault(step);
+    return {};
+  }
+  auto same = same_outputs(trial.plan.layout, first, **again);
+  if (!same) return same.error();
+  if (*same) return {};
+  report.repeatable = false;
+  auto verdict = judge.compare(trial, **again, call);
+  if (!verdict) return verdict.error();
+  for (const auto& reason : reasons_of(*verdict)) reasons.add(step, reason);
+  return {};
+}
+
+void Check::note_fault(const Step& step) {
+  report.fault = process.fault();
+  reasons.add(step, reason_of(*report.fault));
+}
+
+std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
+  std::vector<Reason> notes;
+  const std::string sandbox = check.process.sandbox();
+  // A sandbox that is whole names what it consists of; what it lacks begins with "no ".
+  if (sandbox.find("; no ") != std::string::npos)
+    notes.push_back({"weak_sandbox", "the kernel ran under: " + sandbox, {}});
+  if (contract.seed_given)
+    notes.push_back({"fixed_seed", "the caller chose the seed, so inputs could be known ahead", {}});
+  if (!check.report.repeatable)
+    notes.push_back({"not_repeatable", "two calls on one input differ in some bits", {}});
+  return notes;
+}
+
+}  // namespace
+
+Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Candidate& candidate,
+                                            std::string_view run_secret, CallContext& call) {
+  const auto begin = steady_clock::now();
+  auto turn = queue_.wait(contract.device_kind, contract.device, call);
+  if (!turn) return turn.error();
+  auto judge = Judge::open(parts(contract), contract, call);
+  if (!judge) return judge.error();
+  auto process = start(contract, candidate, CandidateProcess::Use::time, kArenasAtOnce, call);
+  if (!process) return process.error();
+
+  std::vector<Case> cases = contract.cases;
+  if (std::none_of(cases.begin(), cases.end(), [](const Case& one) { return one.hidden; }))
+    for (auto& hidden :
+         hidden_cases(contract, trial_seed(run_secret, "", "hidden cases"), kHiddenCases))
+      cases.push_back(std::move(hidden));
+  const auto steps = steps_of(cases, distributions_of(contract));
+  Check check{**judge, *process, call, {}, {}, 0};
+  if (process->fault()) check.note_fault(steps.front());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (check.report.fault || check.failures >= kMostFailures) break;
+    call.progress(static_cast<double>(i), static_cast<double>(steps.size()), steps[i].place());
+    const auto seed = trial_seed(run_secret, candidate.build.binary_digest, steps[i].place());
+    if (auto done = check.run(steps[i], seed); !done) return done.error();
+  }
+
+  CorrectnessReport report = std::move(check.report);
+  report.reasons = check.reasons.list();
+  report.passed = report.reasons.empty() && report.cases.size() == steps.size();
+  check.report.repeatable = report.repeatable;
+  report.notes = notes_of(contract, check);
+  for (const auto& tensor : contract.tensors) {
+    if (tensor.role == Role::in) continue;
+    const auto tolerance = (*judge)->tolerance_of(tensor.dtype);
+    report.atol = tolerance.atol;
+    report.rtol = tolerance.rtol;
+    break;
+  }
+  report.candidate_digest = candidate.build.binary_digest;
+  report.elapsed_ms =
+      std::chrono::duration<double, std::milli>(steady_clock::now() - begin).count();
+  return report;
+}
+
+}  // namespace ratchet

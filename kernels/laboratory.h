@@ -1,0 +1,96 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/builder.h"
+#include "kernels/candidate_process.h"
+#include "kernels/device_queue.h"
+#include "kernels/judge.h"
+#include "kernels/lab.h"
+#include "kernels/reference.h"
+#include "kernels/timing_session.h"
+
+namespace ratchet {
+
+/// The Lab that measures for real. Its methods stand in lab*.cpp, one file per concern; see lab.h
+/// for the contract of each.
+///
+/// Every method that needs a device takes its turn in the queue first and holds it to the end.
+class Laboratory final : public Lab {
+ public:
+  Laboratory(LabOptions options, Builder builder)
+      : options_(std::move(options)),
+        builder_(std::move(builder)),
+        queue_(options_.state_dir / "devices") {}
+
+  Result<Environment> environment(int device, CallContext& call) override;
+  Result<Problem> problem(const std::string& name,
+                          const std::optional<std::string>& implementation) override;
+  [[nodiscard]] std::vector<std::string> problem_names() const override;
+  Result<Contract> plan(const TaskRequest& task, const Source& kernel,
+                        const Source& reference) override;
+  Result<Candidate> build(const Contract& contract, Source source, CallContext& call) override;
+  Result<std::vector<Reason>> admit(const Contract& contract, std::string_view run_secret,
+                                    CallContext& call) override;
+  Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
+                                  std::string_view run_secret, CallContext& call) override;
+  Result<Profile> profile(const Contract& contract, const ProfileRequest& request,
+                          std::string_view run_secret, CallContext& call) override;
+  Result<BenchmarkReport> benchmark(const Contract& contract, const BenchmarkRequest& request,
+                                    std::string_view run_secret, CallContext& call) override;
+  Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
+                                        CallContext& call) override;
+
+ private:
+  /// What a device says of itself, and what isolates candidates on it.
+  struct Greeting {
+    DeviceInfo device;
+    std::string sandbox;
+  };
+
+  [[nodiscard]] WorkerPlace place(DeviceKind kind, int device) const;
+  [[nodiscard]] ReferenceParts parts(const Contract& contract) const;
+  Result<Greeting> greeting(DeviceKind kind, int device, const CallContext& call);
+  CounterState probe_counters(const DeviceInfo& device, CallContext& call);
+
+  /// The bytes of a candidate's library, if they are still those that were recorded.
+  [[nodiscard]] Result<std::string> library_of(const Candidate& candidate) const;
+  /// A candidate in its own worker, with memory for `arenas` arenas of the contract.
+  Result<CandidateProcess> start(const Contract& contract, const Candidate& candidate,
+                                 CandidateProcess::Use use, int arenas, const CallContext& call);
+
+  /// The same without queueing: the caller holds the device.
+  Result<std::vector<Ceiling>> measured_ceilings(int device, DeviceKind kind, bool refresh,
+                                                 const CallContext& call);
+
+  Result<std::vector<Trial>> timing_trials(Judge& judge, const Contract& contract, const Dims& dims,
+                                           const Candidate& candidate, std::string_view run_secret,
+                                           std::size_t contestants, const CallContext& call);
+  Status count(const Contract& contract, const ProfileRequest& request, const Trial& trial,
+               Profile& profile, const CallContext& call);
+  Status judge_physics(const Contract& contract, const DeviceInfo& device, const Trial& trial,
+                       Profile& profile, const CallContext& call);
+  Status diagnose_profile(const Contract& contract, const ProfileRequest& request,
+                          const DeviceInfo& device, const Trial& trial, Profile& profile,
+                          const CallContext& call);
+  Status benchmark_case(const Contract& contract, const BenchmarkRequest& request, const Case& one,
+                        std::string_view run_secret, Judge& judge, BenchmarkReport& report,
+                        const CallContext& call);
+  void add_baselines(const Contract& contract, const BenchmarkRequest& request, const Trial& trial,
+                     Judge& judge, BenchmarkReport& report, const CallContext& call);
+
+  LabOptions options_;
+  Builder builder_;
+  DeviceQueue queue_;
+  std::mutex guard_;  // of the caches below
+  std::map<std::pair<DeviceKind, int>, Greeting> greetings_;
+  std::optional<CounterState> counters_;
+};
+
+}  // namespace ratchet

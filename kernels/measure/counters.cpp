@@ -1,0 +1,153 @@
+#include "kernels/measure/counters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "kernels/measure/launch_metrics.h"
+#include "kernels/measure/range_profiler.h"
+
+namespace ratchet::measure {
+namespace {
+
+/// Names that ncu derives from the launch; the hardware does not count them.
+bool is_launch_metric(const std::string& name) {
+  return name.starts_with("launch__") || name.starts_with("sm__maximum_warps_");
+}
+
+void without_counters(CounterReport& report, const ProfilerFailure& failure) {
+  report.engine = "none";
+  report.unavailable = failure.message;
+  if (failure.permission)
+    report.unavailable = "the driver does not permit hardware counters to this user (" +
+                         failure.message + "). " + how_to_grant_counters();
+}
+
+/// Starts the report: one entry per launch with what is known without counters.
+void add_launches(CounterReport& report, const cudaDeviceProp& device) {
+  for (const auto& launch : report.launches) {
+    if (report.kernels.size() == kMostCountedLaunches) break;
+    report.kernels.push_back({launch.kernel, launch_metrics(launch, device)});
+  }
+}
+
+// The flush in front of the call is a kernel, too.
+constexpr std::size_t kFlushRanges = 1;
+// Room for launches that were not seen before, so that they show as a wrong count.
+constexpr std::size_t kSpareRanges = 16;
+
+bool add_values(CounterReport& report, MetricHost& host, const RangeProfiler& profiler,
+                const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < report.kernels.size(); ++i) {
+    const auto values = host.evaluate(profiler.image(), kFlushRanges + i, names);
+    if (!values) return false;
+    for (std::size_t n = 0; n < names.size(); ++n)
+      if (std::isfinite((*values)[n])) report.kernels[i].metrics[names[n]] = (*values)[n];
+  }
+  return true;
+}
+
+std::vector<std::string> split_names(const std::vector<std::string>& metrics,
+                                     CounterReport& report) {
+  std::vector<std::string> hardware;
+  for (const auto& name : metrics) {
+    if (!is_launch_metric(name)) {
+      if (std::find(hardware.begin(), hardware.end(), name) == hardware.end())
+        hardware.push_back(name);
+      continue;
+    }
+    const bool derived = report.kernels.empty() || report.kernels.front().metrics.contains(name);
+    if (!derived) report.unknown_metrics.push_back(name);
+  }
+  return hardware;
+}
+
+bool same_launches(const std::vector<Launch>& a, const std::vector<Launch>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Launch& x, const Launch& y) { return x.kernel == y.kernel; });
+}
+
+constexpr const char* kChanging =
+    "the launches differ from call to call, so that counters of one pass do not fit those of the "
+    "next";
+
+}  // namespace
+
+Result<std::unique_ptr<Counters>> Counters::create(Gpu& gpu) {
+  auto cupti = Cupti::load();
+  if (!cupti) return cupti.error();
+  auto flush = Flush::create(gpu);
+  if (!flush) return flush.error();
+  auto gate = Gate::create();
+  if (!gate) return gate.error();
+  return std::unique_ptr<Counters>(new Counters(gpu, *cupti, *std::move(flush), *std::move(gate)));
+}
+
+Result<Observed> Counters::observe_cold(const Turn& turn) {
+  if (turn.before) turn.before();
+  if (auto queued = flush_.queue(gpu_); !queued) return queued.error();
+  if (auto failure = gpu_.finish()) return Observed{{}, std::move(failure)};
+  const auto gated = [&] {
+    const auto closed = gate_.close(gpu_, kQuickGateNs);
+    turn.call();
+    if (closed) gate_.open();
+  };
+  auto observed = observe(gpu_, cupti_, gated);
+  if (observed && !observed->launches.empty() && observed->launches.front().kernel == kGateKernel)
+    observed->launches.erase(observed->launches.begin());
+  return observed;
+}
+
+Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::string>& metrics) {
+  CounterReport report;
+  // The first of the three loads the kernels' code and is no measure of anything.
+  std::vector<Launch> earlier;
+  for (int i = 0; i < 3; ++i) {
+    auto observed = observe_cold(turn);
+    if (!observed) return observed.error();
+    earlier = std::exchange(report.launches, std::move(observed->launches));
+    if ((report.failure = observed->failure)) return report;
+  }
+  add_launches(report, gpu_.properties());
+  const auto asked = split_names(metrics, report);
+  if (report.launches.empty() || asked.empty()) return report;
+  if (!same_launches(earlier, report.launches)) {
+    without_counters(report, {kChanging});
+    return report;
+  }
+  read_counters(turn, asked, report);
+  return report;
+}
+
+void Counters::read_counters(const Turn& turn, const std::vector<std::string>& asked,
+                             CounterReport& report) {
+  MetricHost host(cupti_, gpu_);
+  const auto names =
+      host.failure() ? std::vector<std::string>{} : host.known(asked, report.unknown_metrics);
+  if (!host.failure() && names.empty()) return;
+  const auto config = host.failure() ? std::vector<std::uint8_t>{} : host.configure(names);
+  if (host.failure()) return without_counters(report, *host.failure());
+
+  const auto before = [&] {
+    if (turn.before) turn.before();
+    return flush_.reset_persisting().has_value() && cudaDeviceSynchronize() == cudaSuccess;
+  };
+  const auto work = [&] {
+    if (!flush_.queue_read(gpu_)) return false;
+    turn.call();
+    return !(report.failure = gpu_.finish());
+  };
+  const std::size_t expected = kFlushRanges + report.launches.size();
+  RangeProfiler profiler(cupti_, gpu_);
+  const auto failure = profiler.profile(names, config, expected + kSpareRanges, before, work);
+  if (report.failure) return;
+  if (failure) return without_counters(report, *failure);
+  if (const auto seen = profiler.ranges(); seen != expected)
+    return without_counters(
+        report, {std::string(kChanging) + " (" + std::to_string(seen) + " ranges counted, " +
+                 std::to_string(expected) + " expected)"});
+  if (!add_values(report, host, profiler, names))
+    without_counters(report, {"the counters cannot be turned into metrics"});
+}
+
+}  // namespace ratchet::measure

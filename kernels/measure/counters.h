@@ -1,0 +1,71 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/measure/activity.h"
+#include "kernels/measure/flush.h"
+#include "kernels/measure/gate.h"
+
+namespace ratchet::measure {
+
+/// Metrics of one launch, by the names that ncu uses.
+struct LaunchCounters {
+  std::string kernel;
+  std::map<std::string, double> metrics;
+};
+
+struct CounterReport {
+  std::vector<LaunchCounters> kernels;  ///< one per launch in order, never merged; at most 64
+  std::vector<Launch> launches;         ///< all of them
+  std::vector<std::string> unknown_metrics;
+  std::string engine = "cupti";  ///< or none
+  std::string cache = "flushed";
+  std::optional<std::string> unavailable;  ///< why there are no hardware counters, and the way on
+  std::optional<std::string> failure;      ///< of the call
+};
+
+inline constexpr std::size_t kMostCountedLaunches = 64;
+
+/// Reads hardware counters of every kernel of one call (CUPTI Range Profiler, one range a kernel).
+///
+/// A chip counts a few things at a time, so the call is repeated once per pass, `before` in front
+/// of it. L2 is flushed under the counters, right before the call: starting the counters leaves
+/// dirty lines (seen on an H200: 68 MB written to memory instead of 39 MB by a softmax). So every
+/// pass has the state of a cold timing sample: the first kernel finds a cold cache, later ones what
+/// their predecessors left. The driver's own kernel replay would restore memory between passes and
+/// leave the caches to chance.
+///
+/// A call whose launches differ between repetitions cannot be counted; the report says so.
+///
+/// Thread rule: the thread of its `Gpu`. Counters are exclusive: no ncu beside it. Nothing that is
+/// timed may run in a process that has counted.
+class Counters {
+ public:
+  /// Errors: `unavailable` when CUPTI is missing or does not know the device.
+  static Result<std::unique_ptr<Counters>> create(Gpu& gpu);
+
+  Result<CounterReport> count(const Turn& turn, const std::vector<std::string>& metrics);
+
+  /// Launches of one call on a cold cache, without counters. Queued behind a gate, so that the
+  /// span from the first start to the last end holds no launch gaps (unless the call waits for the
+  /// device).
+  Result<Observed> observe_cold(const Turn& turn);
+
+ private:
+  Counters(Gpu& gpu, Cupti cupti, Flush flush, Gate gate)
+      : gpu_(gpu), cupti_(cupti), flush_(std::move(flush)), gate_(std::move(gate)) {}
+
+  void read_counters(const Turn& turn, const std::vector<std::string>& asked,
+                     CounterReport& report);
+
+  Gpu& gpu_;
+  Cupti cupti_;
+  Flush flush_;
+  Gate gate_;
+};
+
+}  // namespace ratchet::measure

@@ -1,0 +1,123 @@
+#include "kernels/measure/cuda_api.h"
+
+#include <cstring>
+
+namespace ratchet::measure {
+namespace {
+
+template <class Function>
+Status find(const char* name, Function& function) {
+  void* address = nullptr;
+  cudaDriverEntryPointQueryResult state{};
+  const auto error =
+      cudaGetDriverEntryPointByVersion(name, &address, CUDA_VERSION, cudaEnableDefault, &state);
+  if (error != cudaSuccess || state != cudaDriverEntryPointSuccess || !address)
+    return Error{ErrorCode::unavailable,
+                 std::string("the CUDA driver has no function ") + name +
+                     "; it is older than the toolkit this program was built with",
+                 "Update the NVIDIA driver."};
+  function = reinterpret_cast<Function>(address);
+  return {};
+}
+
+}  // namespace
+
+std::string describe(cudaError_t error) {
+  return std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error);
+}
+
+Error cuda_error(std::string_view what, cudaError_t error) {
+  const bool memory = error == cudaErrorMemoryAllocation;
+  return {memory ? ErrorCode::unavailable : ErrorCode::internal,
+          std::string(what) + ": " + describe(error),
+          memory ? "Free memory of the device, or choose smaller sizes." : ""};
+}
+
+Result<Driver> Driver::load() {
+  Driver driver;
+  for (const auto& found :
+       {find("cuCtxGetCurrent", driver.ctx_get_current),
+        find("cuCtxRecordEvent", driver.ctx_record_event),
+        find("cuCtxWaitEvent", driver.ctx_wait_event),
+        find("cuModuleLoadData", driver.module_load_data),
+        find("cuModuleGetFunction", driver.module_get_function),
+        find("cuModuleUnload", driver.module_unload), find("cuLaunchKernel", driver.launch_kernel)})
+    if (!found) return found.error();
+  return driver;
+}
+
+Result<DeviceMemory> DeviceMemory::allocate(std::size_t bytes) {
+  DeviceMemory memory;
+  if (const auto error = cudaMalloc(&memory.data_, bytes); error != cudaSuccess) {
+    cudaGetLastError();
+    return cuda_error("cannot allocate " + std::to_string(bytes) + " bytes on the device", error);
+  }
+  memory.bytes_ = bytes;
+  return memory;
+}
+
+DeviceMemory::~DeviceMemory() {
+  cudaFree(data_);
+}
+
+Status DeviceMemory::write(std::size_t offset, std::span<const std::byte> bytes) {
+  const auto error =
+      cudaMemcpy(data() + offset, bytes.data(), bytes.size(), cudaMemcpyHostToDevice);
+  if (error == cudaSuccess) return {};
+  return cuda_error("cannot copy to the device", error);
+}
+
+Status DeviceMemory::read(std::size_t offset, std::span<std::byte> bytes) const {
+  const auto error =
+      cudaMemcpy(bytes.data(), data() + offset, bytes.size(), cudaMemcpyDeviceToHost);
+  if (error == cudaSuccess) return {};
+  return cuda_error("cannot copy from the device", error);
+}
+
+PinnedMemory::~PinnedMemory() {
+  cudaFreeHost(data_);
+}
+
+Result<PinnedMemory> PinnedMemory::allocate(std::size_t bytes) {
+  void* data = nullptr;
+  if (const auto error = cudaHostAlloc(&data, bytes, cudaHostAllocMapped); error != cudaSuccess) {
+    cudaGetLastError();
+    return cuda_error("cannot pin " + std::to_string(bytes) + " bytes of host memory", error);
+  }
+  std::memset(data, 0, bytes);
+  return PinnedMemory(data, bytes);
+}
+
+Result<Event> Event::create() {
+  cudaEvent_t event = nullptr;
+  if (const auto error = cudaEventCreate(&event); error != cudaSuccess)
+    return cuda_error("cannot create an event", error);
+  return Event(event);
+}
+
+Event::~Event() {
+  if (event_) cudaEventDestroy(event_);
+}
+
+std::optional<double> elapsed_ns(const Event& start, const Event& stop) {
+  float milliseconds = 0;
+  if (cudaEventElapsedTime(&milliseconds, start.get(), stop.get()) != cudaSuccess) {
+    cudaGetLastError();
+    return std::nullopt;
+  }
+  return static_cast<double>(milliseconds) * 1e6;
+}
+
+Result<Stream> Stream::create() {
+  cudaStream_t stream = nullptr;
+  if (const auto error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+      error != cudaSuccess)
+    return cuda_error("cannot create a stream", error);
+  return Stream(stream);
+}
+
+Stream::~Stream() {
+  if (stream_) cudaStreamDestroy(stream_);
+}
+
+}  // namespace ratchet::measure

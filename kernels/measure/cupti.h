@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cuda.h>
+#include <cupti_activity.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+
+#include <string>
+#include <vector>
+
+#include "server/core/result.h"
+
+namespace ratchet::measure {
+
+/// The functions of CUPTI that we use, found when they are first needed: a program starts, checks
+/// and times where CUPTI is not installed.
+///
+/// The library is never unloaded (it hooks the driver). Thread rule: immutable after `load`.
+struct Cupti {
+  decltype(&::cuptiGetResultString) get_result_string = nullptr;
+
+  decltype(&::cuptiActivityRegisterCallbacks) activity_register_callbacks = nullptr;
+  decltype(&::cuptiActivityEnable) activity_enable = nullptr;
+  decltype(&::cuptiActivityDisable) activity_disable = nullptr;
+  decltype(&::cuptiActivityFlushAll) activity_flush_all = nullptr;
+  decltype(&::cuptiActivityGetNextRecord) activity_get_next_record = nullptr;
+
+  decltype(&::cuptiDeviceGetChipName) device_get_chip_name = nullptr;
+  decltype(&::cuptiProfilerInitialize) profiler_initialize = nullptr;
+  decltype(&::cuptiProfilerGetCounterAvailability) profiler_get_counter_availability = nullptr;
+
+  decltype(&::cuptiProfilerHostInitialize) host_initialize = nullptr;
+  decltype(&::cuptiProfilerHostDeinitialize) host_deinitialize = nullptr;
+  decltype(&::cuptiProfilerHostGetMetricProperties) host_get_metric_properties = nullptr;
+  decltype(&::cuptiProfilerHostConfigAddMetrics) host_config_add_metrics = nullptr;
+  decltype(&::cuptiProfilerHostGetConfigImageSize) host_get_config_image_size = nullptr;
+  decltype(&::cuptiProfilerHostGetConfigImage) host_get_config_image = nullptr;
+  decltype(&::cuptiProfilerHostEvaluateToGpuValues) host_evaluate = nullptr;
+
+  decltype(&::cuptiRangeProfilerEnable) range_enable = nullptr;
+  decltype(&::cuptiRangeProfilerDisable) range_disable = nullptr;
+  decltype(&::cuptiRangeProfilerGetCounterDataSize) range_get_counter_data_size = nullptr;
+  decltype(&::cuptiRangeProfilerCounterDataImageInitialize) range_initialize_counter_data = nullptr;
+  decltype(&::cuptiRangeProfilerSetConfig) range_set_config = nullptr;
+  decltype(&::cuptiRangeProfilerStart) range_start = nullptr;
+  decltype(&::cuptiRangeProfilerStop) range_stop = nullptr;
+  decltype(&::cuptiRangeProfilerDecodeData) range_decode_data = nullptr;
+  decltype(&::cuptiRangeProfilerGetCounterDataInfo) range_get_counter_data_info = nullptr;
+
+  /// Where it may be: the loader's own places, then CUDA_HOME, CUDA_PATH and /usr/local/cuda.
+  static std::vector<std::string> places();
+
+  /// Opens the first that exists.
+  /// Errors: `unavailable` with the places looked at, or the function the library lacks.
+  static Result<Cupti> load(const std::vector<std::string>& paths = places());
+
+  /// "CUPTI_ERROR_…", or the number.
+  [[nodiscard]] std::string describe(CUptiResult result) const;
+};
+
+/// True for the errors by which the driver refuses counters to this user.
+[[nodiscard]] bool is_permission_error(CUptiResult result);
+
+/// How a person grants counters; ends a message.
+[[nodiscard]] std::string how_to_grant_counters();
+
+}  // namespace ratchet::measure

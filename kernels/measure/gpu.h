@@ -1,0 +1,100 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/measure/cuda_api.h"
+#include "server/core/fields.h"
+#include "server/core/result.h"
+
+namespace ratchet::measure {
+
+/// One call of the code under measurement. It returns when the code returned, which says nothing
+/// about the work it queued.
+using Call = std::function<void()>;
+
+/// A call with what stands around it, outside every window that is measured. Both may be empty.
+struct Turn {
+  Call call;
+  std::function<void()> before;  ///< prepares the data; before the flush
+  std::function<bool()> after;   ///< false when the call's work was not there in time
+};
+
+struct GpuFacts {
+  int index = 0;
+  std::string name;
+  std::string arch;    ///< "sm_90"
+  std::string uuid;    ///< "GPU-…", as nvidia-smi prints it
+  std::string driver;  ///< "580.159.04 (CUDA 13.0)"
+  std::int64_t memory_bytes = 0;
+  std::int64_t l2_bytes = 0;
+  int multiprocessors = 0;
+
+  static constexpr auto fields() {
+    using F = GpuFacts;
+    return std::tuple{required("index", &F::index, ""),
+                      required("name", &F::name, ""),
+                      required("arch", &F::arch, ""),
+                      required("uuid", &F::uuid, ""),
+                      required("driver", &F::driver, ""),
+                      required("memory_bytes", &F::memory_bytes, ""),
+                      required("l2_bytes", &F::l2_bytes, ""),
+                      required("multiprocessors", &F::multiprocessors, "")};
+  }
+};
+
+/// One GPU of this process: its primary context, our device code in it, and its facts.
+///
+/// Thread rule: one thread. Ownership: the primary context is shared with the code under
+/// measurement and with frameworks; it is left standing at the end.
+/// Errors: `unavailable` without a driver, a device, or on a driver that is too old.
+class Gpu {
+ public:
+  static Result<std::unique_ptr<Gpu>> open(int index);
+  ~Gpu();
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+
+  [[nodiscard]] const GpuFacts& facts() const { return facts_; }
+  [[nodiscard]] const cudaDeviceProp& properties() const { return properties_; }
+  [[nodiscard]] const Driver& driver() const { return driver_; }
+  [[nodiscard]] CUcontext context() const { return context_; }
+
+  /// Waits for all work on all streams. What it says is the failure of the work under measurement,
+  /// empty when there was none: errors of this runtime and of every other copy of it in the process
+  /// (a shared library linked with libcudart keeps launch errors to itself).
+  [[nodiscard]] std::optional<std::string> finish();
+
+  /// Our device functions; see kernels/cuda/measure.ptx.
+  Status gate(cudaStream_t stream, void* words, std::uint64_t limit_ns) const;
+  Status stamp(void* stamps) const;
+  Status read(const DeviceMemory& memory, std::uint32_t repeats) const;
+  /// Bytes that `read` reads: `memory` cut to a multiple of `read_step_bytes`.
+  [[nodiscard]] double bytes_read(const DeviceMemory& memory, std::uint32_t repeats) const;
+  [[nodiscard]] std::size_t read_step_bytes() const;
+  Status multiply_add(std::uint32_t turns) const;
+  /// Floating-point operations of one `multiply_add`.
+  [[nodiscard]] double multiply_add_flops(std::uint32_t turns) const;
+
+ private:
+  Gpu() = default;
+  Status load_code();
+  Status launch(CUfunction function, unsigned blocks, unsigned threads, cudaStream_t stream,
+                std::span<void*> arguments) const;
+  [[nodiscard]] unsigned blocks() const;
+
+  GpuFacts facts_;
+  cudaDeviceProp properties_{};
+  Driver driver_;
+  CUcontext context_ = nullptr;
+  CUmodule module_ = nullptr;
+  CUfunction gate_ = nullptr, stamp_ = nullptr, read_ = nullptr, multiply_add_ = nullptr;
+  DeviceMemory sink_;
+};
+
+}  // namespace ratchet::measure

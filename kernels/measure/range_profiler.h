@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/measure/cupti.h"
+#include "kernels/measure/gpu.h"
+
+namespace ratchet::measure {
+
+/// Why a profiling step failed; permission is told apart because a person can grant it.
+struct ProfilerFailure {
+  std::string message;
+  bool permission = false;
+};
+
+/// What this chip can count: names, how to schedule them, how to turn raw counts into values.
+/// RAII over CUPTI's host object.
+class MetricHost {
+ public:
+  /// Errors: as text, with the CUPTI error.
+  static std::optional<ProfilerFailure> initialise(const Cupti& cupti);
+  MetricHost(const Cupti& cupti, const Gpu& gpu);
+  ~MetricHost();
+  MetricHost(const MetricHost&) = delete;
+  MetricHost& operator=(const MetricHost&) = delete;
+
+  /// Set when the chip is not known or counters are refused.
+  [[nodiscard]] const std::optional<ProfilerFailure>& failure() const { return failure_; }
+
+  /// Keeps the names this chip has; the others go to `unknown`.
+  [[nodiscard]] std::vector<std::string> known(const std::vector<std::string>& names,
+                                               std::vector<std::string>& unknown);
+
+  /// The schedule for `names`; empty with `failure` set when the chip cannot count them.
+  [[nodiscard]] std::vector<std::uint8_t> configure(const std::vector<std::string>& names);
+
+  /// Values of one range in a decoded counter image, in the order of `names`.
+  [[nodiscard]] std::optional<std::vector<double>> evaluate(const std::vector<std::uint8_t>& image,
+                                                            std::size_t range,
+                                                            const std::vector<std::string>& names);
+
+ private:
+  void open();
+  void close();
+  bool named(const std::string& name);
+  bool schedulable(const std::vector<std::string>& names);
+
+  const Cupti& cupti_;
+  std::string chip_;
+  std::vector<std::uint8_t> availability_;
+  CUpti_Profiler_Host_Object* host_ = nullptr;
+  std::optional<ProfilerFailure> failure_;
+};
+
+/// One profiling session on the context; RAII over CUPTI's range profiler. One range per kernel.
+class RangeProfiler {
+ public:
+  RangeProfiler(const Cupti& cupti, const Gpu& gpu) : cupti_(cupti), gpu_(gpu) {}
+  ~RangeProfiler();
+  RangeProfiler(const RangeProfiler&) = delete;
+  RangeProfiler& operator=(const RangeProfiler&) = delete;
+
+  /// Runs `before` and then `work` once per pass (user replay), `work` under the counters. Either
+  /// returns false to give up. The decoded image is in `image()`.
+  [[nodiscard]] std::optional<ProfilerFailure> profile(const std::vector<std::string>& names,
+                                                       const std::vector<std::uint8_t>& config,
+                                                       std::size_t most_ranges,
+                                                       const std::function<bool()>& before,
+                                                       const std::function<bool()>& work);
+
+  [[nodiscard]] const std::vector<std::uint8_t>& image() const { return image_; }
+  [[nodiscard]] std::size_t ranges() const;
+  [[nodiscard]] int passes() const { return passes_; }
+
+ private:
+  std::optional<ProfilerFailure> prepare(const std::vector<std::string>& names,
+                                         const std::vector<std::uint8_t>& config,
+                                         std::size_t most_ranges);
+  std::optional<ProfilerFailure> failed(const char* step, CUptiResult result) const;
+
+  const Cupti& cupti_;
+  const Gpu& gpu_;
+  CUpti_RangeProfiler_Object* profiler_ = nullptr;
+  std::vector<std::uint8_t> image_;
+  int passes_ = 0;
+};
+
+}  // namespace ratchet::measure

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/core/result.h"
+#include "server/facts/contract.h"
+
+namespace ratchet {
+
+/// The entry function of a C++ or CUDA source, as it is written there.
+struct Signature {
+  std::string entry;
+  std::vector<Parameter>
+      parameters;                  ///< in order; integers are `dim`, float, double, bool `scalar`
+  bool extern_c = false;           ///< false: the build force-includes `declaration_header`
+  std::vector<std::string> notes;  ///< what was assumed, for people
+  std::vector<std::string> types;  ///< C++ spelling of each parameter, without its name
+};
+
+/// Finds `void <entry>(...)` in `source` and reads its parameters.
+///
+/// Works on tokens, not on text: comments, string literals, `#if 0` blocks, calls inside bodies,
+/// other functions and class members are not looked at. `extern "C" {` blocks, attributes,
+/// `__restrict__`, arrays (`float x[]`), prototypes before the definition, and simple aliases
+/// (`using`, `typedef`, `#define` of a type or of `extern "C"`) are understood. Included headers
+/// are not read.
+///
+/// Accepted parameters:
+///   pointers  float, double, half (__half), nv_bfloat16 (__nv_bfloat16), __nv_fp8_e4m3,
+///             __nv_fp8_e5m2, bool, char, short, int, long, long long (signed, unsigned),
+///             int8_t … uint64_t, size_t
+///   values    the integer types above, bool, float, double, cudaStream_t
+/// Pure and thread-safe. Errors (`invalid_argument`): not found, found only as a `__global__`
+/// kernel, static, or in a namespace without extern "C"; a parameter that cannot be read. The
+/// message quotes the offending text; the hint lists the accepted forms.
+[[nodiscard]] Result<Signature> parse_signature(std::string_view source, std::string_view entry);
+
+/// The text of the generated `solve.h`: declares the entry `extern "C"` with its exact types.
+[[nodiscard]] std::string declaration_header(const Signature& signature);
+
+/// The accepted parameter forms in one line, for hints.
+[[nodiscard]] std::string_view accepted_parameters();
+
+}  // namespace ratchet

@@ -1,0 +1,215 @@
+#include "kernels/statistics.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+namespace ratchet {
+namespace {
+
+constexpr double kAlpha = 0.05;
+
+/// 0-based index k of the order statistics [k, n-1-k] that hold the median with at least 95 %: the
+/// largest k with 2·P(Bin(n, 1/2) <= k-1) <= 5 %. Empty when even min … max do not.
+std::optional<std::size_t> interval_index(std::size_t n) {
+  // In logarithms, because 0.5^n underflows beyond n = 1074.
+  const double log_half = std::log(0.5) * static_cast<double>(n);
+  double log_term = log_half;  // of P(Bin = 0)
+  double below = 0;            // P(Bin <= k-1)
+  std::size_t k = 0;
+  while (k < n / 2) {
+    below += std::exp(log_term);
+    if (2 * below > kAlpha) break;
+    ++k;
+    log_term += std::log(static_cast<double>(n - k + 1)) - std::log(static_cast<double>(k));
+  }
+  if (k == 0) return std::nullopt;
+  return k - 1;
+}
+
+double sorted_quantile(const std::vector<double>& sorted, double share) {
+  const double position = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const auto above = std::min(below + 1, sorted.size() - 1);
+  const double part = position - static_cast<double>(below);
+  return sorted[below] + part * (sorted[above] - sorted[below]);
+}
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+  bool real = false;  ///< false: min … max of too few values
+};
+
+Interval median_interval(const std::vector<double>& sorted) {
+  const auto index = interval_index(sorted.size());
+  const auto k = index.value_or(0);
+  return {sorted[k], sorted[sorted.size() - 1 - k], index.has_value()};
+}
+
+/// Samples in launch order after the clock check.
+struct Kept {
+  std::vector<double> elapsed;
+  double clock_sum = 0;
+  std::size_t clocked = 0;
+  int discarded = 0;
+  int throttled = 0;
+};
+
+double highest_clock(std::span<const job::Samples> blocks) {
+  double highest = 0;
+  for (const auto& block : blocks)
+    for (const auto clock : block.clock_mhz) highest = std::max(highest, clock);
+  return highest;
+}
+
+Kept keep(std::span<const job::Samples> blocks, int discard_first) {
+  Kept kept;
+  const double least_clock = kThrottleShare * highest_clock(blocks);
+  for (const auto& block : blocks) {
+    const bool clocks = block.clock_mhz.size() == block.elapsed_ns.size();
+    for (std::size_t i = 0; i < block.elapsed_ns.size(); ++i) {
+      if (kept.discarded - kept.throttled < discard_first) {
+        ++kept.discarded;
+      } else if (clocks && block.clock_mhz[i] < least_clock) {
+        ++kept.discarded;
+        ++kept.throttled;
+      } else {
+        kept.elapsed.push_back(block.elapsed_ns[i]);
+        if (clocks) kept.clock_sum += block.clock_mhz[i];
+        if (clocks) ++kept.clocked;
+      }
+    }
+  }
+  return kept;
+}
+
+void describe(Timing& timing, std::vector<double> values) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  double squares = 0;
+  for (const auto value : values) squares += (value - mean) * (value - mean);
+  std::ranges::sort(values);
+  const auto interval = median_interval(values);
+  timing.median = {sorted_quantile(values, 0.5)};
+  timing.ci_low = {interval.low};
+  timing.ci_high = {interval.high};
+  timing.mean = {mean};
+  timing.std = {values.size() > 1 ? std::sqrt(squares / (n - 1)) : 0};
+  timing.min = {values.front()};
+  timing.max = {values.back()};
+  timing.p20 = {sorted_quantile(values, 0.2)};
+  timing.p80 = {sorted_quantile(values, 0.8)};
+  timing.samples = static_cast<int>(values.size());
+  if (!interval.real) timing.flags.emplace_back("few_samples");
+}
+
+Result<std::vector<double>> sorted_ratios(std::span<const PairedRound> rounds) {
+  std::vector<double> ratios;
+  const auto usable = [](const std::vector<double>& side) {
+    return !side.empty() &&
+           std::ranges::all_of(side, [](double t) { return std::isfinite(t) && t > 0; });
+  };
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    if (!usable(rounds[i].candidate_ns) || !usable(rounds[i].other_ns))
+      return Error{ErrorCode::invalid_argument,
+                   fmt::format("round {} lacks positive times on one side", i), ""};
+    ratios.push_back(median_of(rounds[i].other_ns) / median_of(rounds[i].candidate_ns));
+  }
+  if (ratios.empty()) return Error{ErrorCode::invalid_argument, "a comparison needs rounds", ""};
+  std::ranges::sort(ratios);
+  return ratios;
+}
+
+Verdict verdict_of(const Comparison& comparison) {
+  const double floor = comparison.noise_floor;
+  if (comparison.pairs < kMinPairs) return Verdict::inconclusive;
+  if (comparison.ci_low > 1 + floor) return Verdict::faster;
+  if (comparison.ci_high < 1 - floor) return Verdict::slower;
+  const bool inside = comparison.ci_low >= 1 - floor && comparison.ci_high <= 1 + floor;
+  return inside ? Verdict::same : Verdict::inconclusive;
+}
+
+}  // namespace
+
+Result<Timing> summarise(std::span<const job::Samples> blocks, int discard_first,
+                         CacheMode cache_mode) {
+  auto kept = keep(blocks, discard_first);
+  if (kept.elapsed.empty() || kept.throttled > static_cast<int>(kept.elapsed.size()))
+    return Error{ErrorCode::unavailable,
+                 fmt::format("too noisy: {} samples kept, {} throttled", kept.elapsed.size(),
+                             kept.throttled),
+                 "The device is hot or shared; measure again."};
+  Timing timing;
+  timing.discarded = kept.discarded;
+  timing.cache_mode = cache_mode;
+  if (kept.clocked > 0)
+    timing.clock = Megahertz{kept.clock_sum / static_cast<double>(kept.clocked)};
+  timing.stop_reason = blocks.back().time_limit_hit ? "time_limit" : "sample_limit";
+  for (const auto& block : blocks)
+    for (const auto& flag : block.flags)
+      if (std::ranges::find(timing.flags, flag) == timing.flags.end()) timing.flags.push_back(flag);
+  describe(timing, std::move(kept.elapsed));
+  return timing;
+}
+
+double relative_half_width(const Timing& timing) {
+  return (timing.ci_high.value - timing.ci_low.value) / 2 / timing.median.value;
+}
+
+bool precise_enough(const Timing& timing, double target) {
+  return interval_index(static_cast<std::size_t>(timing.samples)).has_value() &&
+         relative_half_width(timing) <= target;
+}
+
+Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_floor,
+                           std::string against) {
+  const auto ratios = sorted_ratios(rounds);
+  if (!ratios) return ratios.error();
+  const auto interval = median_interval(*ratios);
+  Comparison comparison;
+  comparison.against = std::move(against);
+  comparison.speedup = sorted_quantile(*ratios, 0.5);
+  comparison.ci_low = interval.low;
+  comparison.ci_high = interval.high;
+  comparison.pairs = static_cast<int>(rounds.size());
+  comparison.noise_floor = noise_floor;
+  comparison.verdict = verdict_of(comparison);
+  return comparison;
+}
+
+Result<double> calibrate_noise(std::span<const PairedRound> rounds) {
+  const auto ratios = sorted_ratios(rounds);
+  if (!ratios) return ratios.error();
+  const auto interval = median_interval(*ratios);
+  if (!interval.real)
+    return Error{
+        ErrorCode::unavailable,
+        fmt::format("{} rounds are too few to calibrate, {} are needed", rounds.size(), kMinPairs),
+        ""};
+  return std::max({kLeastNoise, std::abs(interval.low - 1), std::abs(interval.high - 1)});
+}
+
+double median_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  return sorted_quantile(values, 0.5);
+}
+
+double geometric_mean(std::span<const double> values, std::span<const double> weights) {
+  double sum = 0;
+  double weight = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double share = i < weights.size() ? weights[i] : 1;
+    if (share <= 0) continue;
+    if (!(values[i] > 0)) return 0;
+    sum += share * std::log(values[i]);
+    weight += share;
+  }
+  return weight > 0 ? std::exp(sum / weight) : 0;
+}
+
+}  // namespace ratchet

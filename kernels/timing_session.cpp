@@ -1,0 +1,215 @@
+#include "kernels/timing_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "kernels/verdicts.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using Spent = std::chrono::duration<double, std::milli>;
+
+constexpr double kBlockMs = 100;  // short beside the drift of clocks, long beside a message
+constexpr int kMostInBlock = 50;
+constexpr double kPatience = 4;  // times the limit, for kernels too slow for enough rounds in it
+constexpr double kBlockLimitMs = 60'000;
+
+std::uint64_t fresh_seed() {
+  std::uint64_t seed = 0;
+  const std::string bytes = random_bytes(sizeof seed);
+  std::memcpy(&seed, bytes.data(), sizeof seed);
+  return seed;
+}
+
+std::vector<PairedRound> pairs_of(const ContestantRecord& a, const ContestantRecord& b) {
+  std::vector<PairedRound> pairs;
+  const auto joined = [](const PairedRound& turn) {
+    auto samples = turn.candidate_ns;
+    samples.insert(samples.end(), turn.other_ns.begin(), turn.other_ns.end());
+    return samples;
+  };
+  for (std::size_t i = 0; i < std::min(a.turns.size(), b.turns.size()); ++i)
+    pairs.push_back({joined(a.turns[i]), joined(b.turns[i])});
+  return pairs;
+}
+
+}  // namespace
+
+struct TimingSession::Lane {
+  CandidateProcess* process;
+  ContestantRecord record;
+  double call_ms = 0;  ///< of one sample with all that stands around it
+  int taken = 0;
+  int reached = 0;  ///< places of the rotation that this round's timed calls used
+
+  [[nodiscard]] bool runs() const { return record.reasons.empty(); }
+
+  /// Notes a fault of its process; true when there is one.
+  bool failed() {
+    const auto& fault = process->fault();
+    if (fault && runs()) record.reasons.push_back(reason_of(*fault));
+    return fault.has_value();
+  }
+};
+
+TimingSession::TimingSession(Judge& judge, const std::vector<Trial>& trials, SessionPlan plan)
+    : judge_(judge), trials_(trials), plan_(plan), random_(fresh_seed()), order_(trials.size()) {
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+}
+
+Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contestants,
+                                         const CallContext& call) {
+  begin_ = steady_clock::now();
+  std::vector<Lane> lanes;
+  for (const auto& contestant : contestants)
+    lanes.push_back({contestant.process, {contestant.name, {}, {}, {}}});
+  SessionRecord session;
+  for (;;) {
+    if (auto done = round(lanes, call); !done) return done.error();
+    if (!lanes.front().runs()) break;
+    call.progress(Spent(steady_clock::now() - begin_).count(),
+                  plan_.samples ? std::nullopt
+                                : std::optional<double>(Spent(plan_.time_limit).count()),
+                  fmt::format("timed {} samples", lanes.front().taken));
+    if (auto reason = reason_to_stop(lanes)) {
+      session.stop_reason = *std::move(reason);
+      break;
+    }
+  }
+  session.noise_floor = noise_floor(lanes.front().record);
+  for (auto& lane : lanes) session.contestants.push_back(std::move(lane.record));
+  return session;
+}
+
+Status TimingSession::round(std::vector<Lane>& lanes, const CallContext& call) {
+  std::shuffle(order_.begin(), order_.end(), random_);
+  arenas_.clear();
+  for (const auto trial : order_) arenas_.push_back(&trials_[trial].sent);
+  shift_ = shift_of(std::to_string(random_()));
+  std::vector<std::size_t> turn(lanes.size());
+  std::iota(turn.begin(), turn.end(), std::size_t{0});
+  std::shuffle(turn.begin(), turn.end(), random_);
+  for (const auto i : turn)
+    if (auto done = prepare(lanes[i], call); !done) return done;
+  for (const auto i : turn)
+    if (auto done = block(lanes[i], true, call); !done) return done;
+  std::reverse(turn.begin(), turn.end());
+  for (const auto i : turn)
+    if (auto done = block(lanes[i], false, call); !done) return done;
+  for (auto& lane : lanes)
+    if (auto done = check(lane, call); !done) return done;
+  return {};
+}
+
+Status TimingSession::prepare(Lane& lane, const CallContext& call) {
+  if (!lane.runs()) return {};
+  const bool writes_all =
+      std::all_of(trials_.begin(), trials_.end(), [](const Trial& t) { return t.writes_all; });
+  auto done = lane.process->prepare(trials_.front().plan, arenas_, shift_, writes_all, call);
+  if (!done || lane.failed()) return done;
+  return lane.taken == 0 ? probe(lane, call) : Status{};
+}
+
+/// Untimed calls of a newcomer, and how long one sample takes with all that stands around it.
+Status TimingSession::probe(Lane& lane, const CallContext& call) {
+  const job::TimeBlock plan{std::max(plan_.prewarm, 1) - 1, 1, plan_.cache_mode, plan_.host_time,
+                            kBlockLimitMs};
+  const auto start = steady_clock::now();
+  auto samples = lane.process->time(plan, call);
+  if (!samples) return samples.error();
+  lane.call_ms = Spent(steady_clock::now() - start).count() / (plan.warmup + 1);
+  (void)lane.failed();
+  return {};
+}
+
+int TimingSession::block_size(const Lane& lane) const {
+  if (!plan_.samples)
+    return std::clamp(static_cast<int>(kBlockMs / std::max(lane.call_ms, 0.001)), 1, kMostInBlock);
+  // Two blocks a round, and rounds enough for an interval.
+  const int even = std::clamp(*plan_.samples / (2 * kMinPairs), 1, kMostInBlock);
+  return std::min(even, *plan_.samples - lane.taken);
+}
+
+Status TimingSession::block(Lane& lane, bool first, const CallContext& call) {
+  const int size = block_size(lane);
+  if (!lane.runs() || size <= 0) return {};
+  const job::TimeBlock plan{plan_.warmup, size, plan_.cache_mode, plan_.host_time, kBlockLimitMs};
+  auto samples = lane.process->time(plan, call);
+  if (!samples) return samples.error();
+  if (lane.failed()) return {};
+  lane.taken += static_cast<int>(samples->elapsed_ns.size());
+  if (auto flagged = reason_of_flags(samples->flags)) lane.record.reasons.push_back(*flagged);
+  lane.reached = std::min(static_cast<int>(order_.size()), plan_.warmup + size);
+  if (first)
+    lane.record.turns.push_back({samples->elapsed_ns, {}});
+  else
+    lane.record.turns.back().other_ns = samples->elapsed_ns;
+  lane.record.blocks.push_back(*std::move(samples));
+  return {};
+}
+
+/// One arena, drawn only now, must hold the right answers.
+Status TimingSession::check(Lane& lane, const CallContext& call) {
+  if (!lane.runs() || lane.reached == 0) return {};
+  const auto place = static_cast<std::size_t>(random_() % static_cast<unsigned>(lane.reached));
+  const Trial& trial = trials_[order_[place]];
+  auto returned = lane.process->collect(static_cast<int>(place), trial.plan.layout.bytes, call);
+  if (!returned) return returned.error();
+  if (lane.failed()) return {};
+  auto verdict = judge_.compare(trial, **returned, call);
+  if (!verdict) return verdict.error();
+  if (!verdict->passed) {
+    lane.record.reasons.push_back(
+        {"timed_output_wrong", "an output of the timed calls is wrong: " + described(*verdict), {}});
+  }
+  return {};
+}
+
+std::optional<std::string> TimingSession::reason_to_stop(const std::vector<Lane>& lanes) const {
+  const Lane& first = lanes.front();
+  if (plan_.samples)
+    return first.taken >= *plan_.samples ? std::optional<std::string>("sample_limit") : std::nullopt;
+  const double spent = Spent(steady_clock::now() - begin_) / plan_.time_limit;
+  const bool enough = first.record.turns.size() >= static_cast<std::size_t>(kMinPairs);
+  if (spent >= kPatience || (enough && spent >= 1)) return "time_limit";
+  if (!enough) return std::nullopt;
+  const auto timing = summarise(first.record.blocks, plan_.discard_first, plan_.cache_mode);
+  if (!timing || !precise_enough(*timing, plan_.target)) return std::nullopt;
+  const double floor = noise_floor(first.record);
+  for (std::size_t i = 1; i < lanes.size(); ++i) {
+    if (!lanes[i].runs()) continue;
+    const auto compared = compare(pairs_of(first.record, lanes[i].record), floor, "");
+    if (compared && compared->verdict == Verdict::inconclusive) return std::nullopt;
+  }
+  return "interval_reached";
+}
+
+double TimingSession::noise_floor(const ContestantRecord& record) const {
+  std::vector<PairedRound> whole;
+  for (const auto& turn : record.turns)
+    if (!turn.candidate_ns.empty() && !turn.other_ns.empty()) whole.push_back(turn);
+  const auto seen = calibrate_noise(whole);  // too few rounds: the plan's figure stands
+  return std::max(plan_.least_noise, seen ? *seen : 0.0);
+}
+
+Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other) {
+  return compare(pairs_of(session.contestants.front(), session.contestants.at(other)),
+                 session.noise_floor, session.contestants.at(other).name);
+}
+
+Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,
+                         const SessionPlan& plan) {
+  auto timing = summarise(session.contestants.at(contestant).blocks, plan.discard_first,
+                          plan.cache_mode);
+  if (timing && !session.stop_reason.empty()) timing->stop_reason = session.stop_reason;
+  return timing;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/candidate_process.h"
+#include "kernels/judge.h"
+#include "kernels/statistics.h"
+#include "server/core/call_context.h"
+#include "server/core/result.h"
+#include "server/facts/findings.h"
+
+namespace ratchet {
+
+/// How finely and how long to sample.
+struct SessionPlan {
+  CacheMode cache_mode = CacheMode::cold;
+  bool host_time = false;
+  int prewarm = 1;             ///< untimed calls before the first block of each contestant
+  int warmup = 1;              ///< untimed calls before every block
+  std::optional<int> samples;  ///< so many per contestant; empty: until precise or out of time
+  double target = 0.005;       ///< relative half-width of the median's interval to stop at
+  double least_noise = kLeastNoise;         ///< ratios within 1 ± this are noise
+  std::chrono::milliseconds time_limit{10'000};
+  int discard_first = 1;
+};
+
+/// One kernel in a comparison. Its process stays alive for the whole session.
+struct Contestant {
+  std::string name;
+  CandidateProcess* process = nullptr;
+};
+
+/// What was seen of one contestant.
+struct ContestantRecord {
+  std::string name;
+  std::vector<job::Samples> blocks;  ///< in launch order
+  std::vector<PairedRound> turns;    ///< per round: its first and its second block
+  std::vector<Reason> reasons;       ///< why its times do not count
+};
+
+/// The first contestant is the one the others are compared with.
+struct SessionRecord {
+  std::vector<ContestantRecord> contestants;
+  std::string stop_reason;  ///< interval_reached, time_limit or sample_limit
+  double noise_floor = kLeastNoise;
+};
+
+/// An interleaved comparison of live processes: in each round every contestant gets the same fresh
+/// arrangement of arenas at new addresses, a block of samples in random order and a second block in
+/// the reverse order (ABBA), so that drift of clocks and neighbours falls on all alike. After each
+/// round one arena of each, drawn at random, must hold the right answers.
+///
+/// A contestant that fails or answers wrongly is left out from then on; when it is the first, the
+/// session ends. Thread rule and errors: as WorkerProcess.
+class TimingSession {
+ public:
+  /// Borrows judge and trials (all of one case), which outlive it.
+  TimingSession(Judge& judge, const std::vector<Trial>& trials, SessionPlan plan);
+
+  Result<SessionRecord> run(const std::vector<Contestant>& contestants, const CallContext& call);
+
+ private:
+  struct Lane;
+
+  Status round(std::vector<Lane>& lanes, const CallContext& call);
+  Status prepare(Lane& lane, const CallContext& call);
+  Status probe(Lane& lane, const CallContext& call);
+  Status block(Lane& lane, bool first, const CallContext& call);
+  Status check(Lane& lane, const CallContext& call);
+  [[nodiscard]] int block_size(const Lane& lane) const;
+  [[nodiscard]] std::optional<std::string> reason_to_stop(const std::vector<Lane>& lanes) const;
+  [[nodiscard]] double noise_floor(const ContestantRecord& record) const;
+
+  Judge& judge_;
+  const std::vector<Trial>& trials_;
+  SessionPlan plan_;
+  std::mt19937_64 random_;  // orders and places; not secret
+  std::vector<const MemoryFile*> arenas_;
+  std::vector<std::size_t> order_;  // which trial lies in which place of the rotation
+  std::int64_t shift_ = 0;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+/// Speed-up of the first contestant over another of the session. Errors: as `compare`.
+[[nodiscard]] Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other);
+
+/// The summary of a contestant's samples, with the session's reason to stop.
+[[nodiscard]] Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,
+                                       const SessionPlan& plan);
+
+}  // namespace ratchet

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+
+#include "kernels/job.h"
+#include "server/facts/contract.h"
+
+namespace ratchet {
+
+/// Default tolerance per dtype.
+///
+/// fp32 is the packages' 1e-4 / 1e-3 and fp16, bf16 the usual 1e-2 (KernelBench, SOL-ExecBench),
+/// with `atol` relative to the answers' RMS: an absolute 1e-4 lets zeros pass where the answers are
+/// about 1e-4, and is too tight where a sum of thousands is about 100. fp8 may be one step off:
+/// 2^-3 of the value (e4m3), 2^-2 (e5m2). fp64 leaves room for another order of summation only.
+/// Integers are exact. Pure and thread-safe, like the others here.
+[[nodiscard]] job::Tolerance default_tolerance(DType type);
+
+/// The caller's figures, absolute, where given; else the default. Integers stay exact.
+[[nodiscard]] job::Tolerance tolerance_for(DType type, const std::optional<double>& atol,
+                                           const std::optional<double>& rtol);
+
+}  // namespace ratchet

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "server/core/result.h"
+#include "server/facts/environment.h"
+
+namespace ratchet {
+
+/// A helper program that was found and said its version.
+struct FoundProgram {
+  std::filesystem::path path;
+  std::string version;  ///< "12.2.0", "13.0.88"
+};
+
+/// The compilers, profilers and Python of this machine. A plain value: find once, pass by
+/// reference.
+struct Toolchain {
+  std::optional<FoundProgram> host_compiler;  ///< g++
+  std::optional<FoundProgram> nvcc;
+  std::optional<FoundProgram> ncu;
+  std::optional<FoundProgram> cuobjdump;
+  std::optional<FoundProgram> nvdisasm;
+  std::optional<FoundProgram> sanitizer;  ///< compute-sanitizer
+  std::optional<FoundProgram> python;
+  std::map<std::string, std::string> python_packages;  ///< name → version: numpy, torch, triton, …
+  std::optional<std::string> cutlass_include;          ///< folder that holds cutlass/cutlass.h
+  std::vector<std::filesystem::path> include_dirs;     ///< where g++ finds <...> headers
+  std::filesystem::path cuda_home;                     ///< root of the toolkit; empty without nvcc
+};
+
+/// Looks for everything: PATH, then CUDA_HOME and CUDA_PATH, then /usr/local/cuda; CUTLASS by
+/// CUTLASS_PATH, CUTLASS_ROOT, CUTLASS_HOME, /usr/local/cutlass, /opt/cutlass. One call of Python
+/// asks for its packages without importing them.
+/// Thread-safe; starts programs (about a second in all). What is absent stays empty: no error.
+[[nodiscard]] Toolchain find_toolchain(const std::string& python, const std::stop_token& stop = {});
+
+/// One row per tool and package, for `Environment::tools`.
+[[nodiscard]] std::vector<ToolState> tool_states(const Toolchain& toolchain);
+
+/// Readiness per implementation. `cuda_device`: a usable GPU is there.
+[[nodiscard]] std::vector<ImplementationState> implementation_states(const Toolchain& toolchain,
+                                                                     bool cuda_device);
+
+}  // namespace ratchet

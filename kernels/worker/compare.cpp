@@ -1,0 +1,185 @@
+#include "kernels/worker/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <optional>
+
+#include "kernels/worker/numbers.h"
+#include "kernels/worker/parallel.h"
+
+namespace ratchet::worker {
+namespace {
+
+constexpr std::int64_t kLeastPart = 1 << 15;  // below it a thread costs more than it does
+constexpr std::int64_t kPreview = 8;
+
+/// What one thread saw of one output.
+struct Tally {
+  double max_abs = 0;
+  double max_rel = 0;
+  double sum_abs = 0;
+  std::int64_t finite = 0;
+  std::int64_t mismatches = 0;
+  std::int64_t unwritten = 0;
+  std::int64_t unexpected = 0;
+  std::optional<std::int64_t> first_bad;
+
+  void add(const Tally& other) {
+    max_abs = std::max(max_abs, other.max_abs);
+    max_rel = std::max(max_rel, other.max_rel);
+    sum_abs += other.sum_abs;
+    finite += other.finite;
+    mismatches += other.mismatches;
+    unwritten += other.unwritten;
+    unexpected += other.unexpected;
+    if (other.first_bad && (!first_bad || *other.first_bad < *first_bad))
+      first_bad = other.first_bad;
+  }
+};
+
+/// One output in the three arenas.
+struct Output {
+  const std::byte* sent;
+  const std::byte* returned;
+  const std::byte* expected;
+  const job::Buffer& buffer;
+  const job::Tolerance& tolerance;
+  double atol = 0;  ///< after scaling
+
+  [[nodiscard]] bool same_bytes(const std::byte* a, const std::byte* b, std::int64_t i) const {
+    const auto size = size_of(buffer.dtype);
+    return std::memcmp(a + i * size, b + i * size, static_cast<std::size_t>(size)) == 0;
+  }
+};
+
+double root_mean_square(const std::byte* data, const job::Buffer& buffer) {
+  std::mutex guard;
+  double sum = 0;
+  std::int64_t finite = 0;
+  parallel_for(buffer.elements, kLeastPart, [&](std::int64_t first, std::int64_t last) {
+    double part = 0;
+    std::int64_t counted = 0;
+    for (std::int64_t i = first; i < last; ++i) {
+      const double value = element(data, buffer.dtype, i);
+      if (!std::isfinite(value)) continue;
+      part += value * value;
+      ++counted;
+    }
+    const std::lock_guard lock(guard);
+    sum += part;
+    finite += counted;
+  });
+  return finite ? std::sqrt(sum / static_cast<double>(finite)) : 0;
+}
+
+double scaled_atol(const job::Tolerance& tolerance, const std::byte* expected,
+                   const job::Buffer& buffer) {
+  if (tolerance.exact || tolerance.scale == job::AtolScale::absolute) return tolerance.atol;
+  const double rms = root_mean_square(expected, buffer);
+  return tolerance.atol * (tolerance.scale == job::AtolScale::rms ? rms : std::min(1.0, rms));
+}
+
+bool within(double got, double expected, double error, const Output& output) {
+  if (std::isnan(expected)) return std::isnan(got);
+  if (std::isinf(expected) || std::isinf(got)) return got == expected;
+  return error <= output.atol + output.tolerance.rtol * std::fabs(expected);  // false for NaN
+}
+
+void judge_element(const Output& output, std::int64_t i, Tally& tally) {
+  const double got = element(output.returned, output.buffer.dtype, i);
+  const double expected = element(output.expected, output.buffer.dtype, i);
+  const double error = std::fabs(got - expected);
+  if (std::isfinite(got) && std::isfinite(expected)) {
+    ++tally.finite;
+    tally.sum_abs += error;
+    tally.max_abs = std::max(tally.max_abs, error);
+    if (expected != 0) tally.max_rel = std::max(tally.max_rel, error / std::fabs(expected));
+  }
+  const bool right = output.tolerance.exact ? output.same_bytes(output.returned, output.expected, i)
+                                            : within(got, expected, error, output);
+  if (right) return;
+  ++tally.mismatches;
+  if (!tally.first_bad) tally.first_bad = i;
+  if (!std::isfinite(got) && std::isfinite(expected)) ++tally.unexpected;
+  if (output.same_bytes(output.returned, output.sent, i)) ++tally.unwritten;
+}
+
+Tally judge_output(const Output& output) {
+  std::mutex guard;
+  Tally total;
+  parallel_for(output.buffer.elements, kLeastPart, [&](std::int64_t first, std::int64_t last) {
+    Tally part;
+    for (std::int64_t i = first; i < last; ++i) judge_element(output, i, part);
+    const std::lock_guard lock(guard);
+    total.add(part);
+  });
+  return total;
+}
+
+OutputError report(const Output& output, const Tally& tally) {
+  OutputError error;
+  error.tensor = output.buffer.name;
+  error.max_abs = tally.max_abs;
+  error.max_rel = tally.max_rel;
+  error.mean_abs = tally.finite ? tally.sum_abs / static_cast<double>(tally.finite) : 0;
+  error.mismatches = tally.mismatches;
+  error.elements = output.buffer.elements;
+  error.first_bad = tally.first_bad;
+  for (std::int64_t i = 0; i < std::min(kPreview, output.buffer.elements); ++i) {
+    error.preview_kernel.push_back(element(output.returned, output.buffer.dtype, i));
+    error.preview_reference.push_back(element(output.expected, output.buffer.dtype, i));
+  }
+  return error;
+}
+
+bool same_range(const Arenas& arenas, std::int64_t from, std::int64_t to) {
+  return std::memcmp(arenas.sent.data() + from, arenas.returned.data() + from,
+                     static_cast<std::size_t>(to - from)) == 0;
+}
+
+/// Guards and inputs; names the first buffer concerned.
+void check_untouched(const Arenas& arenas, const job::ArenaLayout& layout,
+                     job::Comparison& verdict) {
+  std::int64_t end = 0;
+  const auto guard = [&](std::int64_t to, const std::string& beside) {
+    if (same_range(arenas, end, to) || !verdict.guards_intact) return;
+    verdict.guards_intact = false;
+    verdict.touched = beside;
+  };
+  std::string before = layout.buffers.empty() ? "" : layout.buffers.front().name;
+  for (const auto& buffer : layout.buffers) {
+    guard(buffer.offset, before);
+    end = buffer.offset + buffer.bytes();
+    before = buffer.name;
+    if (buffer.role != Role::in || same_range(arenas, buffer.offset, end)) continue;
+    verdict.inputs_intact = false;
+    if (verdict.guards_intact) verdict.touched = buffer.name;
+  }
+  guard(layout.bytes, before);
+}
+
+}  // namespace
+
+job::Comparison compare(const Arenas& arenas, const job::Compare& plan) {
+  job::Comparison verdict;
+  check_untouched(arenas, plan.layout, verdict);
+  bool all_right = true;
+  for (std::size_t i = 0; i < plan.layout.buffers.size(); ++i) {
+    const auto& buffer = plan.layout.buffers[i];
+    if (buffer.role == Role::in) continue;
+    Output output{arenas.sent.data() + buffer.offset, arenas.returned.data() + buffer.offset,
+                  arenas.expected.data() + buffer.offset, buffer, plan.tolerances.at(i)};
+    output.atol = scaled_atol(output.tolerance, output.expected, buffer);
+    const Tally tally = judge_output(output);
+    all_right = all_right && tally.mismatches == 0;
+    verdict.outputs.push_back(report(output, tally));
+    verdict.states.push_back({tally.unwritten, tally.unexpected});
+  }
+  verdict.passed = all_right && verdict.guards_intact && verdict.inputs_intact &&
+                   !verdict.outputs.empty();
+  return verdict;
+}
+
+}  // namespace ratchet::worker

@@ -1,0 +1,173 @@
+#include "kernels/measure/ceilings.h"
+#include "kernels/measure/counters.h"
+#include "kernels/measure/timer.h"
+#include "kernels/worker/device.h"
+
+namespace ratchet::worker {
+namespace {
+
+Fault fault_of(std::string message) {
+  return {"cuda_error", std::move(message)};
+}
+
+class CudaArena : public DeviceArena {
+ public:
+  CudaArena(measure::DeviceMemory memory, std::int64_t shift)
+      : memory_(std::move(memory)), shift_(shift) {}
+  [[nodiscard]] std::byte* base() const override { return memory_.data() + shift_; }
+  Status write(std::int64_t offset, std::span<const std::byte> bytes) {
+    return memory_.write(static_cast<std::size_t>(shift_ + offset), bytes);
+  }
+  Status read(std::int64_t offset, std::span<std::byte> bytes) const {
+    return memory_.read(static_cast<std::size_t>(shift_ + offset), bytes);
+  }
+
+ private:
+  measure::DeviceMemory memory_;
+  std::int64_t shift_;
+};
+
+measure::Turn turn_of(const Turn& turn) {
+  return {turn.call, turn.before, turn.after};
+}
+
+job::LaunchRecord record_of(const measure::Launch& launch) {
+  return {.kernel = launch.kernel,
+          .start_ns = launch.start_ns,
+          .end_ns = launch.end_ns,
+          .grid = {launch.grid.begin(), launch.grid.end()},
+          .block = {launch.block.begin(), launch.block.end()},
+          .registers = launch.registers,
+          .static_shared_bytes = launch.static_shared_bytes,
+          .dynamic_shared_bytes = launch.dynamic_shared_bytes,
+          .stream = launch.stream};
+}
+
+job::Counters counters_of(const measure::CounterReport& report) {
+  job::Counters counters;
+  for (const auto& kernel : report.kernels)
+    counters.kernels.push_back({kernel.kernel, kernel.metrics});
+  for (const auto& launch : report.launches) counters.launches.push_back(record_of(launch));
+  counters.unknown_metrics = report.unknown_metrics;
+  counters.engine = report.engine;
+  counters.cache = report.cache;
+  counters.unavailable = report.unavailable;
+  return counters;
+}
+
+/// A CUDA GPU. Everything that measures is in kernels/measure; this class speaks the job loop's
+/// language.
+class CudaDevice : public Device {
+ public:
+  Result<DeviceInfo> open(int index) override {
+    auto gpu = measure::Gpu::open(index);
+    if (!gpu) return gpu.error();
+    gpu_ = *std::move(gpu);
+    const auto& facts = gpu_->facts();
+    return DeviceInfo{.kind = DeviceKind::cuda,
+                      .index = facts.index,
+                      .name = facts.name,
+                      .arch = facts.arch,
+                      .uuid = facts.uuid,
+                      .driver = facts.driver,
+                      .memory_bytes = facts.memory_bytes,
+                      .l2_bytes = facts.l2_bytes,
+                      .multiprocessors = facts.multiprocessors};
+  }
+
+  Result<std::unique_ptr<DeviceArena>> allocate(std::int64_t bytes, std::int64_t shift) override {
+    if (bytes < 0 || shift < 0)
+      return Error{ErrorCode::internal, "an arena needs a size and a shift that are not negative",
+                   ""};
+    auto memory = measure::DeviceMemory::allocate(static_cast<std::size_t>(bytes + shift));
+    if (!memory) return memory.error();
+    // Other arenas, perhaps another case: whether its calls wait for the device is to be seen anew.
+    if (timer_) timer_->forget();
+    return std::unique_ptr<DeviceArena>(new CudaArena(*std::move(memory), shift));
+  }
+
+  Status upload(DeviceArena& arena, std::int64_t offset,
+                std::span<const std::byte> bytes) override {
+    return static_cast<CudaArena&>(arena).write(offset, bytes);
+  }
+
+  Status download(const DeviceArena& arena, std::int64_t offset,
+                  std::span<std::byte> bytes) override {
+    return static_cast<const CudaArena&>(arena).read(offset, bytes);
+  }
+
+  /// The legacy default stream: kernels that ignore their stream parameter run on it as well.
+  [[nodiscard]] void* stream() const override { return nullptr; }
+
+  std::optional<Fault> run(const Invocation& call) override {
+    call();
+    if (auto failure = gpu_->finish()) return fault_of(*std::move(failure));
+    return std::nullopt;
+  }
+
+  Result<Timed> time(std::span<const Turn> rotation, const job::TimeBlock& plan) override {
+    if (!timer_) {
+      auto timer = measure::Timer::create(*gpu_);
+      if (!timer) return timer.error();
+      timer_ = *std::move(timer);
+    }
+    std::vector<measure::Turn> turns;
+    for (const auto& turn : rotation) turns.push_back(turn_of(turn));
+    auto sampled = timer_->time(turns, {.warmup = plan.warmup,
+                                        .samples = plan.samples,
+                                        .cold = plan.cache_mode == CacheMode::cold,
+                                        .host_time = plan.host_time,
+                                        .time_limit_ms = plan.time_limit_ms});
+    if (!sampled) return sampled.error();
+    Timed timed;
+    timed.samples = {.elapsed_ns = std::move(sampled->elapsed_ns),
+                     .clock_mhz = std::move(sampled->clock_mhz),
+                     .flags = std::move(sampled->flags),
+                     .time_limit_hit = sampled->time_limit_hit};
+    if (sampled->failure) timed.fault = fault_of(*std::move(sampled->failure));
+    return timed;
+  }
+
+  Result<Counted> count(const Turn& turn, const job::Count& plan) override {
+    if (!counters_) {
+      auto counters = measure::Counters::create(*gpu_);
+      if (!counters) return without_counters(counters.error());
+      counters_ = *std::move(counters);
+    }
+    auto report = counters_->count(turn_of(turn), plan.metrics);
+    if (!report) return without_counters(report.error());
+    Counted counted{counters_of(*report), std::nullopt};
+    if (report->failure) counted.fault = fault_of(*std::move(report->failure));
+    return counted;
+  }
+
+  Result<std::vector<job::CeilingValue>> ceilings() override {
+    auto roofs = measure::measure_ceilings(*gpu_);
+    if (!roofs) return roofs.error();
+    std::vector<job::CeilingValue> values;
+    for (auto& roof : *roofs) values.push_back({std::move(roof.what), roof.value, roof.unit});
+    return values;
+  }
+
+ private:
+  static Result<Counted> without_counters(const Error& error) {
+    if (error.code != ErrorCode::unavailable) return error;
+    Counted counted;
+    counted.counters.engine = "none";
+    counted.counters.cache = "as_is";
+    counted.counters.unavailable = error.message + (error.hint.empty() ? "" : ". " + error.hint);
+    return counted;
+  }
+
+  std::unique_ptr<measure::Gpu> gpu_;
+  std::unique_ptr<measure::Timer> timer_;
+  std::unique_ptr<measure::Counters> counters_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_device() {
+  return std::make_unique<CudaDevice>();
+}
+
+}  // namespace ratchet::worker

@@ -1,0 +1,246 @@
+#include "kernels/worker/generate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "kernels/worker/numbers.h"
+#include "kernels/worker/parallel.h"
+#include "kernels/worker/random.h"
+
+namespace ratchet::worker {
+namespace {
+
+constexpr std::int64_t kLeastPart = 1 << 15;  // below it a thread costs more than it does
+constexpr std::uint32_t kGuardStream = 0xFFFFFFFFU;
+
+enum class Shape { normal, shifted, large };
+
+/// `init` as the server wrote it: a word and up to two numbers.
+struct Init {
+  std::string_view kind;
+  std::vector<double> numbers;
+};
+
+std::optional<Init> parse(std::string_view text) {
+  const auto open = text.find('(');
+  Init init{text.substr(0, open), {}};
+  if (open == std::string_view::npos) return init;
+  const char* at = text.data() + open + 1;
+  const char* end = text.data() + text.size();
+  while (at < end && *at != ')') {
+    double number = 0;
+    const auto [next, failed] = std::from_chars(at, end, number);
+    if (failed != std::errc{}) return std::nullopt;
+    init.numbers.push_back(number);
+    at = next;
+    while (at < end && (*at == ',' || *at == ' ')) ++at;
+  }
+  return init;
+}
+
+double large_deviation(DType type) {
+  if (type == DType::f8_e4m3 || type == DType::f8_e5m2) return 4;
+  return type == DType::f16 ? 10 : 30;
+}
+
+/// How many values an integer type can count from zero.
+double countable(DType type) {
+  if (type == DType::boolean) return 2;
+  const bool is_signed =
+      type == DType::i8 || type == DType::i16 || type == DType::i32 || type == DType::i64;
+  return std::ldexp(1.0, static_cast<int>(8 * size_of(type)) - (is_signed ? 1 : 0));
+}
+
+void fill_bytes(std::span<std::byte> bytes, const Philox& random, std::uint64_t first_block) {
+  const auto blocks = static_cast<std::int64_t>((bytes.size() + 15) / 16);
+  parallel_for(blocks, kLeastPart, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t block = first; block < last; ++block) {
+      const auto drawn = random(first_block + static_cast<std::uint64_t>(block));
+      const auto at = static_cast<std::size_t>(block) * 16;
+      std::memcpy(bytes.data() + at, drawn.data(), std::min<std::size_t>(16, bytes.size() - at));
+    }
+  });
+}
+
+/// One buffer being filled: where it is and the numbers drawn for it.
+struct Target {
+  std::byte* data;
+  const job::Buffer& buffer;
+  Philox random;
+  Shape shape;
+
+  void set(std::int64_t index, double value) const {
+    set_element(data, buffer.dtype, index, value);
+  }
+};
+
+/// Box-Muller, four values a block.
+template <class Real>
+void fill_normal(const Target& target, Real mean, Real deviation) {
+  const std::int64_t count = target.buffer.elements;
+  parallel_for((count + 3) / 4, kLeastPart / 4, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t block = first; block < last; ++block) {
+      const auto drawn = target.random(static_cast<std::uint64_t>(block));
+      for (std::int64_t pair = 0; pair < 2; ++pair) {
+        const auto at = static_cast<std::size_t>(pair) * 2;
+        // In (0, 1]: the logarithm of zero is never taken.
+        const Real u = (static_cast<Real>(drawn[at]) + Real(1)) * Real(0x1p-32);
+        const Real angle = Real(2) * std::numbers::pi_v<Real> * static_cast<Real>(drawn[at + 1]) *
+                           Real(0x1p-32);
+        const Real radius = deviation * std::sqrt(Real(-2) * std::log(std::min(u, Real(1))));
+        const std::int64_t index = block * 4 + pair * 2;
+        if (index < count)
+          target.set(index, static_cast<double>(mean + radius * std::cos(angle)));
+        if (index + 1 < count)
+          target.set(index + 1, static_cast<double>(mean + radius * std::sin(angle)));
+      }
+    }
+  });
+}
+
+void fill_gaussian(const Target& target) {
+  const double mean = target.shape == Shape::shifted ? 1 : 0;
+  const double deviation = target.shape == Shape::large ? large_deviation(target.buffer.dtype) : 1;
+  if (target.buffer.dtype == DType::f64) return fill_normal<double>(target, mean, deviation);
+  fill_normal<float>(target, static_cast<float>(mean), static_cast<float>(deviation));
+}
+
+/// One independent draw per element, by `value(index, random bits as a fraction in [0, 1))`.
+template <class Value>
+void fill_each(const Target& target, const Value& value) {
+  parallel_for(target.buffer.elements, kLeastPart, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) {
+      const auto drawn = target.random(static_cast<std::uint64_t>(i));
+      const double fraction =
+          (static_cast<double>(drawn[0]) + static_cast<double>(drawn[1]) * 0x1p-32) * 0x1p-32;
+      target.set(i, value(i, std::min(fraction, 1 - 0x1p-53)));
+    }
+  });
+}
+
+void fill_uniform(const Target& target, double low, double high) {
+  const bool floating = is_floating(target.buffer.dtype);
+  fill_each(target, [&](std::int64_t, double fraction) {
+    return floating ? low + fraction * (high - low) : std::floor(low + fraction * (high - low + 1));
+  });
+}
+
+void fill_indices(const Target& target, double limit) {
+  const double bound = std::min(std::max(limit, 1.0), countable(target.buffer.dtype));
+  // Few hot values make atomics and caches collide; the ends catch off-by-one addressing.
+  const double hot = std::min(bound, 4.0);
+  fill_each(target, [&](std::int64_t, double fraction) {
+    if (target.shape == Shape::shifted)
+      return std::floor(std::floor(fraction * hot) * (bound / hot));
+    if (target.shape == Shape::large) return fraction < 0.5 ? 0 : bound - 1;
+    return std::floor(fraction * bound);
+  });
+}
+
+void fill_permutation(const Target& target) {
+  const std::int64_t count = target.buffer.elements;
+  if (target.shape == Shape::shifted) {
+    for (std::int64_t i = 0; i < count; ++i) target.set(i, static_cast<double>(count - 1 - i));
+    return;
+  }
+  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i) order[static_cast<std::size_t>(i)] = i;
+  if (target.shape == Shape::large)
+    std::rotate(order.begin(), order.begin() + 1, order.end());
+  else
+    for (auto i = static_cast<std::uint64_t>(count); i > 1; --i)
+      std::swap(order[i - 1], order[target.random.below(i, i)]);
+  for (std::int64_t i = 0; i < count; ++i)
+    target.set(i, static_cast<double>(order[static_cast<std::size_t>(i)]));
+}
+
+void fill_offsets(const Target& target, double total) {
+  const auto count = static_cast<std::size_t>(target.buffer.elements);
+  std::vector<double> offsets(count, 0);
+  const auto last = static_cast<std::uint64_t>(std::max(total, 0.0));
+  const auto full_row = target.random.below(0, std::max<std::uint64_t>(count, 1));
+  for (std::size_t i = 1; i + 1 < count; ++i) {
+    if (target.shape == Shape::shifted)
+      offsets[i] = i > full_row ? total : 0;
+    else if (target.shape == Shape::large)
+      offsets[i] = std::floor(total * static_cast<double>(i / 2 * 2) / static_cast<double>(count));
+    else
+      offsets[i] = static_cast<double>(target.random.below(i, last + 1));
+  }
+  if (count > 1) offsets[count - 1] = total;
+  std::sort(offsets.begin(), offsets.end());
+  for (std::size_t i = 0; i < count; ++i) target.set(static_cast<std::int64_t>(i), offsets[i]);
+}
+
+Status fill_input(const Target& target, std::int64_t index_limit) {
+  const auto init = parse(target.buffer.init);
+  const auto wrong = [&] {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{}: init \"{}\" is not known", target.buffer.name, target.buffer.init),
+                 "normal, uniform(a,b), indices(n), permutation or offsets(n)."};
+  };
+  if (!init) return wrong();
+  const auto& numbers = init->numbers;
+  if (init->kind == "normal" && is_floating(target.buffer.dtype))
+    fill_gaussian(target);
+  else if (init->kind == "normal")
+    fill_indices(target, static_cast<double>(index_limit));
+  else if (init->kind == "uniform" && numbers.size() == 2)
+    fill_uniform(target, numbers[0], numbers[1]);
+  else if (init->kind == "indices" && numbers.size() == 1)
+    fill_indices(target, numbers[0]);
+  else if (init->kind == "permutation")
+    fill_permutation(target);
+  else if (init->kind == "offsets" && numbers.size() == 1)
+    fill_offsets(target, numbers[0]);
+  else
+    return wrong();
+  return {};
+}
+
+Result<Shape> shape_of(const std::string& distribution) {
+  if (distribution == "normal") return Shape::normal;
+  if (distribution == "shifted") return Shape::shifted;
+  if (distribution == "large") return Shape::large;
+  return Error{ErrorCode::invalid_argument, "distribution \"" + distribution + "\" is not known",
+               "normal, shifted or large."};
+}
+
+}  // namespace
+
+Status generate(std::span<std::byte> arena, const job::Generate& plan) {
+  const auto shape = shape_of(plan.distribution);
+  if (!shape) return shape.error();
+  std::int64_t end = 0;  // of what is filled so far
+  const Philox guard(plan.seed, kGuardStream);
+  const auto fill_guard = [&](std::int64_t from, std::int64_t to) {
+    fill_bytes(arena.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)),
+               guard, static_cast<std::uint64_t>(from));
+  };
+  std::uint32_t stream = 0;
+  for (const auto& buffer : plan.layout.buffers) {
+    fill_guard(end, buffer.offset);
+    end = buffer.offset + buffer.bytes();
+    const Philox random(plan.seed, stream++);
+    const auto bytes = arena.subspan(static_cast<std::size_t>(buffer.offset),
+                                     static_cast<std::size_t>(buffer.bytes()));
+    if (buffer.role == Role::out) {
+      fill_bytes(bytes, random, 0);
+      continue;
+    }
+    if (auto filled = fill_input({bytes.data(), buffer, random, *shape}, plan.index_limit); !filled)
+      return filled;
+  }
+  fill_guard(end, plan.layout.bytes);
+  return {};
+}
+
+}  // namespace ratchet::worker

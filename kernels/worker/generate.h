@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "kernels/job.h"
+#include "server/core/result.h"
+
+namespace ratchet::worker {
+
+/// Fills an arena: inputs by their `init`, outputs with random bytes (poison), guard bands with
+/// random bytes. The same plan makes the same bytes on any number of threads.
+///
+/// Distributions of floating `normal` inputs:
+///   normal   N(0, 1)
+///   shifted  N(1, 1): answers that bet on a mean of zero fail
+///   large    N(0, s²), s = 30 for float64, float32 and bfloat16, so that exp without a subtracted
+///            maximum overflows; 10 for float16 and 4 for the 8-bit types, whose own range would
+///            else overflow in an honest product
+/// `uniform(a,b)` means the same under all three; integers include b.
+/// Integers without a range are uniform in [0, index_limit). `indices(n)` and they: uniform /
+/// clustered on few values / the two ends only. `permutation`: random / reversed / rotated.
+/// `offsets(n)`: random / all in one row / every other row empty.
+///
+/// Errors: `invalid_argument` for an init or distribution that is not one of these.
+Status generate(std::span<std::byte> arena, const job::Generate& plan);
+
+}  // namespace ratchet::worker

@@ -1,0 +1,134 @@
+// The processor of this machine as a measuring device.
+//
+// Time is steady_clock's, around the call alone. The thread is not pinned: the affinity it has is
+// the one OpenMP's threads inherit, and pinning it would put them all on one core. Core clocks are
+// not reported: no interface tells them for the duration of a call.
+
+#include <sys/mman.h>
+
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "kernels/worker/device.h"
+#include "kernels/worker/host/cache_flush.h"
+#include "kernels/worker/host/ceilings.h"
+#include "kernels/worker/host/host_info.h"
+#include "kernels/worker/host/perf_counters.h"
+
+namespace ratchet::worker {
+namespace {
+
+using std::chrono::steady_clock;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+using NanosecondsSpent = std::chrono::duration<double, std::nano>;
+
+/// Anonymous pages of its own, so that far writes outside fault instead of finding a neighbour.
+class HostArena : public DeviceArena {
+ public:
+  HostArena(std::byte* start, std::size_t mapped, std::int64_t shift, std::int64_t bytes)
+      : start_(start), mapped_(mapped), shift_(shift), bytes_(bytes) {}
+  HostArena(const HostArena&) = delete;
+  HostArena& operator=(const HostArena&) = delete;
+  ~HostArena() override { ::munmap(start_, mapped_); }
+
+  [[nodiscard]] std::byte* base() const override { return start_ + shift_; }
+  [[nodiscard]] std::span<std::byte> bytes() const {
+    return {base(), static_cast<std::size_t>(bytes_)};
+  }
+
+ private:
+  std::byte* start_;
+  std::size_t mapped_;
+  std::int64_t shift_;
+  std::int64_t bytes_;
+};
+
+class HostDevice : public Device {
+ public:
+  Result<DeviceInfo> open(int index) override {
+    if (index != 0)
+      return Error{ErrorCode::not_found, "the host is one device", "Use device 0."};
+    counters_ = std::make_unique<PerfCounters>();
+    return host_info();
+  }
+
+  Result<std::unique_ptr<DeviceArena>> allocate(std::int64_t bytes, std::int64_t shift) override {
+    const auto mapped = static_cast<std::size_t>(bytes + shift);
+    void* start = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+      return Error{ErrorCode::unavailable, "not enough memory for the buffers of this case", ""};
+    return std::unique_ptr<DeviceArena>(
+        std::make_unique<HostArena>(static_cast<std::byte*>(start), mapped, shift, bytes));
+  }
+
+  Status upload(DeviceArena& arena, std::int64_t offset, std::span<const std::byte> bytes) override {
+    std::memcpy(arena.base() + offset, bytes.data(), bytes.size());
+    return {};
+  }
+
+  Status download(const DeviceArena& arena, std::int64_t offset,
+                  std::span<std::byte> bytes) override {
+    std::memcpy(bytes.data(), arena.base() + offset, bytes.size());
+    return {};
+  }
+
+  [[nodiscard]] void* stream() const override { return nullptr; }
+
+  std::optional<Fault> run(const Invocation& call) override {
+    call();
+    return std::nullopt;
+  }
+
+  Result<Timed> time(std::span<const Turn> rotation, const job::TimeBlock& plan) override {
+    Timed timed;
+    const auto begin = steady_clock::now();
+    bool work_was_there = true;
+    std::size_t next = 0;
+    const auto take = [&] {
+      const auto [elapsed, there] = sample(rotation[next++ % rotation.size()], plan.cache_mode);
+      work_was_there = work_was_there && there;
+      return elapsed;
+    };
+    for (int i = 0; i < plan.warmup; ++i) take();
+    for (int i = 0; i < plan.samples; ++i) {
+      timed.samples.elapsed_ns.push_back(take());
+      if (Milliseconds(steady_clock::now() - begin).count() < plan.time_limit_ms) continue;
+      timed.samples.time_limit_hit = i + 1 < plan.samples;
+      break;
+    }
+    if (!work_was_there) timed.samples.flags.emplace_back("unsynchronised_work");
+    return timed;
+  }
+
+  Result<Counted> count(const Turn& turn, const job::Count& plan) override {
+    Counted counted;
+    counted.counters = counters_->read(plan.metrics, turn, [&] {
+      turn.before();
+      flush_(static_cast<const HostArena*>(turn.arena)->bytes());
+    });
+    return counted;
+  }
+
+  Result<std::vector<job::CeilingValue>> ceilings() override { return measure_host_ceilings(); }
+
+ private:
+  /// Elapsed nanoseconds, and whether the work was there when the call returned.
+  std::pair<double, bool> sample(const Turn& turn, CacheMode mode) {
+    turn.before();
+    if (mode == CacheMode::cold) flush_(static_cast<const HostArena*>(turn.arena)->bytes());
+    const auto start = steady_clock::now();
+    turn.call();
+    const auto stop = steady_clock::now();
+    return {NanosecondsSpent(stop - start).count(), turn.after()};
+  }
+
+  std::unique_ptr<PerfCounters> counters_;
+  CacheFlush flush_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_device() { return std::make_unique<HostDevice>(); }
+
+}  // namespace ratchet::worker

@@ -1,0 +1,105 @@
+#include "kernels/worker/invoke.h"
+
+#include <dlfcn.h>
+#include <ffi.h>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <memory>
+
+#include "server/core/fd.h"
+
+namespace ratchet::worker {
+namespace {
+
+/// The storage libffi reads while a call is made; must outlive the Invocation's copies.
+struct BoundCall {
+  void (*entry)() = nullptr;
+  ffi_cif cif{};
+  std::vector<ffi_type*> types;
+  std::vector<std::array<std::byte, 8>> values;  // no argument is wider than eight bytes
+  std::vector<void*> pointers;
+};
+
+ffi_type* ffi_type_of(const job::Argument& argument) {
+  if (argument.kind == ParameterKind::tensor || argument.kind == ParameterKind::stream)
+    return &ffi_type_pointer;
+  switch (argument.dtype) {
+    case DType::f64:
+      return &ffi_type_double;
+    case DType::f32:
+      return &ffi_type_float;
+    case DType::i8:
+      return &ffi_type_sint8;
+    case DType::i16:
+      return &ffi_type_sint16;
+    case DType::i32:
+      return &ffi_type_sint32;
+    case DType::u8:
+    case DType::boolean:
+      return &ffi_type_uint8;
+    case DType::u16:
+      return &ffi_type_uint16;
+    case DType::u32:
+      return &ffi_type_uint32;
+    case DType::u64:
+      return &ffi_type_uint64;
+    default:
+      return &ffi_type_sint64;
+  }
+}
+
+template <class T>
+void store(std::array<std::byte, 8>& slot, T value) {
+  std::memcpy(slot.data(), &value, sizeof value);
+}
+
+void store_value(std::array<std::byte, 8>& slot, const job::Argument& argument) {
+  switch (argument.dtype) {
+    case DType::f64:
+      return store(slot, argument.real);
+    case DType::f32:
+      return store(slot, static_cast<float>(argument.real));
+    default:
+      // Little endian: the low bytes of the wide integer are the narrow one.
+      return store(slot, argument.integer);
+  }
+}
+
+}  // namespace
+
+Result<void*> load_entry(int library, const std::string& name, const std::string& entry) {
+  const Fd owned(library);
+  const std::string path = fmt::format("/proc/self/fd/{}", owned.get());
+  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    return Error{ErrorCode::invalid_argument, fmt::format("{}: {}", name, ::dlerror()), ""};
+  void* symbol = ::dlsym(handle, entry.c_str());
+  if (!symbol)
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{} has no function `{}` with C linkage", name, entry), ""};
+  return symbol;
+}
+
+Invocation bind(void* entry, const std::vector<job::Argument>& arguments, std::byte* base,
+                void* stream) {
+  auto call = std::make_shared<BoundCall>();
+  static_assert(sizeof call->entry == sizeof entry);
+  std::memcpy(&call->entry, &entry, sizeof entry);
+  for (const auto& argument : arguments) {
+    auto& slot = call->values.emplace_back();
+    call->types.push_back(ffi_type_of(argument));
+    if (argument.kind == ParameterKind::tensor)
+      store(slot, base + argument.offset);
+    else if (argument.kind == ParameterKind::stream)
+      store(slot, stream);
+    else
+      store_value(slot, argument);
+  }
+  for (auto& value : call->values) call->pointers.push_back(value.data());
+  ::ffi_prep_cif(&call->cif, FFI_DEFAULT_ABI, static_cast<unsigned>(call->types.size()),
+                 &ffi_type_void, call->types.data());
+  return [call] { ::ffi_call(&call->cif, call->entry, nullptr, call->pointers.data()); };
+}
+
+}  // namespace ratchet::worker

@@ -1,0 +1,185 @@
+#include "kernels/worker/job_loop.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "kernels/worker/compare.h"
+#include "kernels/worker/generate.h"
+#include "kernels/worker/invoke.h"
+
+namespace ratchet::worker {
+namespace {
+
+job::Reply ours(std::string message) {
+  job::Reply reply;
+  reply.error = std::move(message);
+  return reply;
+}
+
+job::Reply ours(const Error& error) { return ours(error.message); }
+
+Result<Mapping> map_at(const std::vector<Fd>& descriptors, std::size_t index, std::int64_t bytes,
+                       Mapping::Access access) {
+  if (index >= descriptors.size())
+    return Error{ErrorCode::invalid_argument, "a memory file is missing from the request", ""};
+  return Mapping::map(descriptors[index].get(), bytes, access);
+}
+
+bool runs_kernels(WorkerRole role) { return role != WorkerRole::judge; }
+
+/// Whether this role may be asked for it. Timing and counting never share a process.
+bool permitted(WorkerRole role, const job::Request& request) {
+  if (request.generate || request.compare || request.ceilings) return !runs_kernels(role);
+  if (request.time) return role == WorkerRole::candidate;
+  if (request.count) return role == WorkerRole::counter;
+  return runs_kernels(role);
+}
+
+}  // namespace
+
+int JobLoop::run(int device_index) {
+  job::Reply ready;
+  auto info = device_.open(device_index);
+  if (info) {
+    ready.device = *info;
+    ready.sandbox = enter_sandbox(role_, info->kind);
+  } else {
+    ready.error = info.error().message;
+  }
+  if (!channel_.send(0, encode(ready)) || !info) return 1;
+  for (;;) {
+    auto message = channel_.receive();
+    if (!message) return 0;  // the server is done with us
+    auto request = decode_stored<job::Request>(message->body);
+    auto descriptors = std::move(message->descriptors);
+    const job::Reply reply =
+        request ? answer(*request, descriptors) : ours("malformed request: " + request.error().message);
+    descriptors.clear();
+    if (!channel_.send(message->id, encode(reply))) return 0;
+  }
+}
+
+job::Reply JobLoop::answer(const job::Request& request, Descriptors& descriptors) {
+  if (!permitted(role_, request)) return ours("this worker's role does not do that");
+  if (request.load) return load(*request.load, descriptors);
+  if (request.execute) return execute(*request.execute, descriptors);
+  if (request.prepare) return prepare(*request.prepare, descriptors);
+  if (request.time) return time(*request.time);
+  if (request.collect) return collect(*request.collect, descriptors);
+  if (request.count) return count(*request.count);
+  if (request.generate) return generate_arena(*request.generate, descriptors);
+  if (request.compare) return compare_arenas(*request.compare, descriptors);
+  if (request.ceilings) return ceilings();
+  return ours("empty request");
+}
+
+job::Reply JobLoop::load(const job::Load& plan, Descriptors& descriptors) {
+  if (descriptors.empty()) return ours("the library is missing from the request");
+  auto entry = load_entry(descriptors[0].release(), plan.library, plan.entry);
+  job::Reply reply;
+  entry_name_ = plan.entry;
+  if (entry)
+    entry_ = *entry;
+  else
+    reply.fault = Fault{"load_error", entry.error().message};
+  return reply;
+}
+
+job::Reply JobLoop::execute(const job::Execute& plan, const Descriptors& descriptors) {
+  if (!entry_) return ours("no kernel is loaded");
+  const auto in = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::read);
+  if (!in) return ours(in.error());
+  auto arena = device_.allocate(plan.layout.bytes, plan.shift);
+  if (!arena) return ours(arena.error());
+  if (auto copied = device_.upload(**arena, 0, in->bytes()); !copied) return ours(copied.error());
+  job::Reply reply;
+  reply.fault = device_.run(bind(entry_, plan.arguments, (*arena)->base(), device_.stream()));
+  if (reply.fault) return reply;
+  // Mapped only now: the kernel had no address of its answer's memory file.
+  const auto out = map_at(descriptors, 1, plan.layout.bytes, Mapping::Access::write);
+  if (!out) return ours(out.error());
+  if (auto copied = device_.download(**arena, 0, out->bytes()); !copied) return ours(copied.error());
+  return reply;
+}
+
+job::Reply JobLoop::prepare(const job::Prepare& plan, const Descriptors& descriptors) {
+  if (!entry_) return ours("no kernel is loaded");
+  rotation_.clear();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(plan.rotation); ++i) {
+    auto content = map_at(descriptors, i, plan.layout.bytes, Mapping::Access::read);
+    if (!content) return ours(content.error());
+    auto arena = PreparedArena::make(device_, entry_, plan, *std::move(content));
+    if (!arena) return ours(arena.error());
+    rotation_.push_back(std::make_unique<PreparedArena>(*std::move(arena)));
+  }
+  return {};
+}
+
+job::Reply JobLoop::time(const job::TimeBlock& plan) {
+  if (rotation_.empty()) return ours("nothing is prepared");
+  std::vector<Turn> turns;
+  for (const auto& arena : rotation_) turns.push_back(arena->turn());
+  auto timed = device_.time(turns, plan);
+  if (!timed) return ours(timed.error());
+  job::Reply reply;
+  reply.fault = std::move(timed->fault);
+  reply.samples = std::move(timed->samples);
+  return reply;
+}
+
+job::Reply JobLoop::collect(const job::Collect& plan, const Descriptors& descriptors) {
+  const auto index = static_cast<std::size_t>(plan.index);
+  if (index >= rotation_.size()) return ours("nothing is prepared at that place");
+  const auto& content = *rotation_[index];
+  const auto out = map_at(descriptors, 0, content.bytes(), Mapping::Access::write);
+  if (!out) return ours(out.error());
+  if (auto copied = device_.download(content.arena(), 0, out->bytes()); !copied)
+    return ours(copied.error());
+  return {};
+}
+
+job::Reply JobLoop::count(const job::Count& plan) {
+  if (rotation_.empty()) return ours("nothing is prepared");
+  auto counted = device_.count(rotation_.front()->turn(), plan);
+  if (!counted) return ours(counted.error());
+  job::Reply reply;
+  reply.fault = std::move(counted->fault);
+  // A device that cannot see kernels counts the whole call.
+  for (auto& kernel : counted->counters.kernels)
+    if (kernel.name.empty()) kernel.name = entry_name_;
+  reply.counters = std::move(counted->counters);
+  return reply;
+}
+
+job::Reply JobLoop::generate_arena(const job::Generate& plan, const Descriptors& descriptors) {
+  const auto arena = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::write);
+  if (!arena) return ours(arena.error());
+  if (auto filled = generate(arena->bytes(), plan); !filled) return ours(filled.error());
+  return {};
+}
+
+job::Reply JobLoop::compare_arenas(const job::Compare& plan, const Descriptors& descriptors) {
+  std::vector<Mapping> arenas;
+  for (std::size_t i = 0; i < 3; ++i) {
+    auto arena = map_at(descriptors, i, plan.layout.bytes, Mapping::Access::read);
+    if (!arena) return ours(arena.error());
+    arenas.push_back(*std::move(arena));
+  }
+  if (plan.tolerances.size() != plan.layout.buffers.size())
+    return ours("one tolerance per buffer is needed");
+  job::Reply reply;
+  reply.comparison =
+      compare({arenas[0].bytes(), arenas[1].bytes(), arenas[2].bytes()}, plan);
+  return reply;
+}
+
+job::Reply JobLoop::ceilings() {
+  auto values = device_.ceilings();
+  if (!values) return ours(values.error());
+  job::Reply reply;
+  reply.ceilings = *std::move(values);
+  return reply;
+}
+
+}  // namespace ratchet::worker

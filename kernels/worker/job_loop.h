@@ -1,0 +1,52 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/job.h"
+#include "kernels/worker/device.h"
+#include "kernels/worker/rotation.h"
+#include "kernels/worker/sandbox.h"
+#include "server/core/channel.h"
+#include "server/core/result.h"
+
+namespace ratchet::worker {
+
+/// Answers requests until the server closes the channel. One loop for all devices and roles; a role
+/// refuses what is not its work.
+///
+/// Thread rule: one thread, the one that calls the kernel. Borrows device and channel. A reply's
+/// `fault` is the kernel's doing, its `error` ours. Descriptors of a request are closed, and
+/// mappings of an answer unmapped, before the answer goes out: so the server can seal the answer.
+class JobLoop {
+ public:
+  JobLoop(WorkerRole role, Device& device, Channel& channel)
+      : role_(role), device_(device), channel_(channel) {}
+
+  /// Opens the device, enters the sandbox, says READY and serves. Returns the exit code.
+  int run(int device_index);
+
+ private:
+  using Descriptors = std::vector<Fd>;
+
+  [[nodiscard]] job::Reply answer(const job::Request& request, Descriptors& descriptors);
+  job::Reply load(const job::Load& plan, Descriptors& descriptors);
+  job::Reply execute(const job::Execute& plan, const Descriptors& descriptors);
+  job::Reply prepare(const job::Prepare& plan, const Descriptors& descriptors);
+  job::Reply time(const job::TimeBlock& plan);
+  job::Reply collect(const job::Collect& plan, const Descriptors& descriptors);
+  job::Reply count(const job::Count& plan);
+  job::Reply generate_arena(const job::Generate& plan, const Descriptors& descriptors);
+  job::Reply compare_arenas(const job::Compare& plan, const Descriptors& descriptors);
+  job::Reply ceilings();
+
+  WorkerRole role_;
+  Device& device_;
+  Channel& channel_;
+  void* entry_ = nullptr;
+  std::string entry_name_;
+  std::vector<std::unique_ptr<PreparedArena>> rotation_;
+};
+
+}  // namespace ratchet::worker

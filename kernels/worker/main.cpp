@@ -1,0 +1,41 @@
+// ratchet-worker <judge|candidate|counter> <device index>
+//
+// Started by the server with one end of a private socket on descriptor 3. Talks to nobody else;
+// ends when the socket closes.
+
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "kernels/worker/device.h"
+#include "kernels/worker/job_loop.h"
+#include "server/core/channel.h"
+
+namespace {
+
+constexpr int kControlDescriptor = 3;
+
+int usage() {
+  std::fputs("ratchet-worker is started by ratchet, not by hand\n", stderr);
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return usage();
+  const auto role = ratchet::worker::parse_role(argv[1]);
+  const std::string_view number = argv[2];
+  int index = 0;
+  const auto [end, failed] = std::from_chars(number.data(), number.data() + number.size(), index);
+  if (!role || failed != std::errc{} || end != number.data() + number.size()) return usage();
+
+  ratchet::Channel channel(ratchet::Fd(kControlDescriptor), ratchet::Descriptors::accepted);
+  const auto device = ratchet::worker::make_device();
+  const int code = ratchet::worker::JobLoop(*role, *device, channel).run(index);
+  // Without exit handlers: the kernel's library may have registered some.
+  ::_exit(code);
+}

@@ -1,0 +1,117 @@
+#include "server/demo/client.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+
+namespace ratchet::demo {
+namespace {
+
+// No tool of a demo run works longer than this without a word.
+constexpr std::chrono::milliseconds kSilence{120000};
+
+Error dead(const std::string& what) {
+  return {ErrorCode::unavailable, "the server " + what, "Its messages are above."};
+}
+
+std::vector<std::string> whole_environment() {
+  std::vector<std::string> variables;
+  for (char** entry = environ; *entry; ++entry) variables.emplace_back(*entry);
+  return variables;
+}
+
+}  // namespace
+
+Result<Client> Client::start(const std::vector<std::string>& command, Progress progress) {
+  std::array<int, 2> down{};
+  std::array<int, 2> up{};
+  if (::pipe2(down.data(), O_CLOEXEC) != 0 || ::pipe2(up.data(), O_CLOEXEC) != 0)
+    return dead("cannot be given pipes");
+  Fd their_input(down[0]);
+  Fd to_server(down[1]);
+  Fd from_server(up[0]);
+  Fd their_output(up[1]);
+  auto process = Process::spawn(
+      {.argv = command,
+       .environment = whole_environment(),
+       .descriptors = {{their_input.get(), 0}, {their_output.get(), 1}, {STDERR_FILENO, 2}}});
+  if (!process) return process.error();
+  Client client(*std::move(process), std::move(to_server), std::move(from_server),
+                std::move(progress));
+  auto hello =
+      client.request("initialize", {{"protocolVersion", "2025-11-25"},
+                                    {"capabilities", Json::object()},
+                                    {"clientInfo", {{"name", "ratchet-demo"}, {"version", "1"}}}});
+  if (!hello) return hello.error();
+  client.server_name_ = hello->at("serverInfo").value("name", "?");
+  auto ready = client.send({{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}});
+  if (!ready) return ready.error();
+  return client;
+}
+
+Result<ToolReply> Client::call(const std::string& tool, const Json& arguments) {
+  auto result = request("tools/call", {{"name", tool}, {"arguments", arguments}});
+  if (!result) return result.error();
+  ToolReply reply;
+  reply.is_error = result->value("isError", false);
+  reply.structured = result->value("structuredContent", Json());
+  for (const auto& block : result->value("content", Json::array()))
+    reply.text += block.value("text", "");
+  return reply;
+}
+
+Result<Json> Client::request(const std::string& method, Json params) {
+  const int id = next_id_++;
+  params["_meta"]["progressToken"] = id;
+  auto sent = send({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}});
+  if (!sent) return sent.error();
+  for (;;) {
+    auto message = receive();
+    if (!message) return message.error();
+    if (message->value("method", "") == "notifications/progress") {
+      progress_(message->at("params").value("message", ""));
+      continue;
+    }
+    if (message->value("id", Json()) != Json(id)) continue;
+    if (message->contains("error"))
+      return Error{ErrorCode::internal, message->at("error").value("message", "?"), ""};
+    return message->at("result");
+  }
+}
+
+Status Client::send(const Json& message) {
+  const std::string line = message.dump() + "\n";
+  std::size_t done = 0;
+  while (done < line.size()) {
+    const ssize_t wrote = ::write(to_server_.get(), line.data() + done, line.size() - done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return dead("closed its input");
+    done += static_cast<std::size_t>(wrote);
+  }
+  return {};
+}
+
+Result<Json> Client::receive() {
+  for (;;) {
+    if (const auto end = buffer_.find('\n'); end != std::string::npos) {
+      auto message = Json::parse(buffer_.substr(0, end), nullptr, false);
+      buffer_.erase(0, end + 1);
+      if (message.is_discarded()) return dead("wrote a line that is not JSON");
+      return message;
+    }
+    pollfd waiting{from_server_.get(), POLLIN, 0};
+    if (::poll(&waiting, 1, static_cast<int>(kSilence.count())) == 0) return dead("fell silent");
+    std::array<char, 65536> chunk{};
+    const ssize_t got = ::read(from_server_.get(), chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return dead("ended");
+    buffer_.append(chunk.data(), static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace ratchet::demo

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "server/core/fd.h"
+#include "server/core/fields.h"
+#include "server/core/process.h"
+#include "server/core/result.h"
+
+namespace ratchet::demo {
+
+/// What a tool answered, as any MCP client sees it.
+struct ToolReply {
+  bool is_error = false;
+  Json structured;  ///< null on errors
+  std::string text;
+};
+
+/// A small MCP client over stdio: starts a server, shakes hands, calls tools one after another.
+///
+/// Thread rule: one thread. Owns the server process and kills it when destroyed.
+class Client {
+ public:
+  using Progress = std::function<void(const std::string& message)>;
+
+  /// Starts `command` and completes the `initialize` handshake.
+  /// Errors: `unavailable` when the server does not start or does not answer.
+  static Result<Client> start(const std::vector<std::string>& command, Progress progress);
+
+  /// Calls a tool and waits for its answer, reporting progress notifications on the way.
+  /// Errors: a JSON-RPC error or a dead server; a tool's own refusal is a `ToolReply`.
+  Result<ToolReply> call(const std::string& tool, const Json& arguments);
+
+  [[nodiscard]] const std::string& server_name() const { return server_name_; }
+
+ private:
+  Client(Process process, Fd to_server, Fd from_server, Progress progress)
+      : process_(std::move(process)),
+        to_server_(std::move(to_server)),
+        from_server_(std::move(from_server)),
+        progress_(std::move(progress)) {}
+
+  Result<Json> request(const std::string& method, Json params);
+  Status send(const Json& message);
+  Result<Json> receive();
+
+  Process process_;
+  Fd to_server_;
+  Fd from_server_;
+  Progress progress_;
+  std::string buffer_;
+  std::string server_name_;
+  int next_id_ = 1;
+};
+
+}  // namespace ratchet::demo

@@ -1,0 +1,252 @@
+#include "server/demo/demo.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "server/core/files.h"
+#include "server/demo/client.h"
+#include "server/demo/walkthrough.h"
+
+namespace ratchet::demo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kIterations = 2;
+constexpr const char* kProblem = "softmax";
+
+void say(const std::string& line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+std::string seconds_since(std::chrono::steady_clock::time_point start) {
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  return fmt::format("{:.2f} s", elapsed.count());
+}
+
+std::string time_text(double nanoseconds) {
+  if (nanoseconds < 1e3) return fmt::format("{:.0f} ns", nanoseconds);
+  if (nanoseconds < 1e6) return fmt::format("{:.2f} µs", nanoseconds / 1e3);
+  return fmt::format("{:.3f} ms", nanoseconds / 1e6);
+}
+
+/// One run, step by step. A refusal where none is expected ends the demo with its text.
+class Player {
+ public:
+  Player(Client client, const DemoOptions& options)
+      : client_(std::move(client)), options_(options) {}
+
+  Status play() {
+    auto status = create();
+    if (!status) return status;
+    auto steps = load_walkthrough(options_.data_dir / "problems" / kProblem, implementation_);
+    if (!steps) return steps.error();
+    for (std::size_t i = 0; i < steps->size(); ++i) {
+      status = version(steps->at(i), i, i + 1 < steps->size() ? &steps->at(i + 1) : nullptr);
+      if (!status) return status;
+    }
+    return finish();
+  }
+
+  [[nodiscard]] bool refused() const { return refused_; }
+
+ private:
+  /// Calls a tool, shows how long it took, and fails on any refusal.
+  Result<Json> must(const std::string& tool, const Json& arguments) {
+    const auto start = std::chrono::steady_clock::now();
+    auto reply = client_.call(tool, arguments);
+    if (!reply) return reply.error();
+    if (reply->is_error)
+      return Error{ErrorCode::internal, tool + " was refused: " + reply->text, ""};
+    say(fmt::format("  {:<20} {:>8}", tool, seconds_since(start)));
+    return reply->structured;
+  }
+
+  Status create() {
+    Json arguments{{"problem", kProblem},
+                   {"iterations", kIterations},
+                   {"output_dir", options_.output_dir.string()}};
+    if (!options_.implementation.empty()) arguments["implementation"] = options_.implementation;
+    auto created = must("create_run", arguments);
+    if (!created) return created.error();
+    run_ = created->at("run");
+    implementation_ = created->at("implementation");
+    say(fmt::format("    run {} on {} ({})", run_, created->at("device").get<std::string>(),
+                    implementation_));
+    for (const auto& warning : created->at("warnings"))
+      say("    warning: " + warning.at("message").get<std::string>());
+    return {};
+  }
+
+  Status version(const Step& step, std::size_t number, const Step* next) {
+    say(fmt::format("v{}", number));
+    auto status = measure(number);
+    if (status && number == 1 && next) status = try_to_skip(step);
+    if (status) status = decide(step);
+    return status;
+  }
+
+  Status measure(std::size_t number) {
+    auto checked = must("check_correctness", {{"run", run_}});
+    if (!checked) return checked.error();
+    if (!checked->at("passed").get<bool>())
+      return Error{ErrorCode::internal,
+                   fmt::format("v{} is not correct: {}", number, checked->at("reasons").dump()),
+                   ""};
+    say(fmt::format("    correct on {} cases × seeds × distributions",
+                    checked->at("cases").size()));
+    auto profile = must("profile_kernel", {{"run", run_}});
+    if (!profile) return profile.error();
+    const Json& timing = profile->at("timing");
+    say(fmt::format("    {} [{} .. {}], {}, bound: {}{}", time_text(timing.at("median_ns")),
+                    time_text(timing.at("ci_low_ns")), time_text(timing.at("ci_high_ns")),
+                    timing.at("verdict").get<std::string>(),
+                    profile->at("bound").get<std::string>(),
+                    profile->at("degraded").get<bool>() ? " (no hardware counters)" : ""));
+    return {};
+  }
+
+  /// The forbidden step: v2 before v1 has passed its gate.
+  Status try_to_skip(const Step& step) {
+    auto source = source_of(step);
+    if (!source) return source.error();
+    auto reply =
+        client_.call("submit_kernel", {{"run", run_}, {"version", "v2"}, {"source", *source}});
+    if (!reply) return reply.error();
+    if (!reply->is_error)
+      return Error{ErrorCode::internal, "submitting v2 early was not refused", ""};
+    refused_ = true;
+    say("  submit_kernel v2 now? The server refuses:");
+    say("    " + reply->text);
+    return {};
+  }
+
+  Status decide(const Step& step) {
+    std::vector<Json> selected;
+    for (const auto& [purpose, query] :
+         {std::pair{"kernel", step.kernel_query}, std::pair{"bottleneck", step.bottleneck_query}}) {
+      auto answer =
+          must("query_kbs", {{"run", run_}, {"purpose", purpose}, {"query", query}, {"limit", 5}});
+      if (!answer) return answer.error();
+      if (answer->at("results").empty())
+        return Error{ErrorCode::internal, "no knowledge was found for: " + query, ""};
+      const Json& hit = answer->at("results").at(0);
+      say(fmt::format("    “{}” → {}", query, hit.at("id").get<std::string>()));
+      if (!selected.empty() && selected[0].at("id") == hit.at("id")) continue;
+      selected.push_back({{"id", hit.at("id")},
+                          {"query_id", answer->at("query_id")},
+                          {"applies_because", step.applies_because}});
+    }
+    auto evidence = must("write_kbs_evidence", {{"run", run_},
+                                                {"facts", {"median_ns", "achieved_bytes_per_s"}},
+                                                {"selected", selected},
+                                                {"decision_link", step.decision_link}});
+    if (!evidence) return evidence.error();
+    if (!step.hypothesis) return {};
+    return advance(step, selected);
+  }
+
+  Status advance(const Step& step, const std::vector<Json>& selected) {
+    Json hypothesis = *step.hypothesis;
+    hypothesis["run"] = run_;
+    hypothesis["evidence"] = Json::array();
+    for (const auto& entry : selected) hypothesis["evidence"].push_back(entry.at("id"));
+    auto written = must("write_hypothesis", hypothesis);
+    if (!written) return written.error();
+    say("    hypothesis: " + hypothesis.at("change").get<std::string>());
+    auto gate = pass_gate({{"run", run_}});
+    if (!gate) return gate;
+    auto source = source_of(step);
+    if (!source) return source.error();
+    auto submitted = must("submit_kernel", {{"run", run_}, {"source", *source}});
+    if (!submitted) return submitted.error();
+    const Json& build = submitted->at("build");
+    if (!build.at("ok").get<bool>())
+      return Error{ErrorCode::internal, "the next version does not build: " + build.dump(2), ""};
+    return {};
+  }
+
+  Status pass_gate(const Json& arguments) {
+    auto gate = must("check_gate", arguments);
+    if (!gate) return gate.error();
+    if (gate->at("passed").get<bool>()) return {};
+    return Error{ErrorCode::internal, "the gate did not open: " + gate->at("reasons").dump(2), ""};
+  }
+
+  Result<std::string> source_of(const Step& step) {
+    return read_file(options_.data_dir / "problems" / kProblem / *step.next_file);
+  }
+
+  Status finish() {
+    say("final");
+    auto gate = pass_gate({{"run", run_}, {"final", true}});
+    if (!gate) return gate;
+    auto bench = must("benchmark", {{"run", run_}});
+    if (!bench) return bench.error();
+    auto report =
+        must("write_report", {{"run", run_}, {"retrospective", "Written by ratchet demo."}});
+    if (!report) return report.error();
+    auto status = must("run_status", {{"run", run_}});
+    if (!status) return status.error();
+    show(*status);
+    for (const auto& artifact : report->at("artifacts"))
+      if (artifact.get<std::string>().ends_with("final_report.md"))
+        say("\nReport: " + artifact.get<std::string>());
+    return {};
+  }
+
+  static void show(const Json& status) {
+    say(fmt::format("\n{:<8} {:>12} {:>27} {:>10} {:>13} {:>10}", "version", "median",
+                    "95 % interval", "vs v0", "verdict", "bound"));
+    for (const auto& row : status.at("versions")) {
+      const std::string interval = fmt::format("{} .. {}", time_text(row.value("ci_low_ns", 0.0)),
+                                               time_text(row.value("ci_high_ns", 0.0)));
+      say(fmt::format("{:<8} {:>12} {:>27} {:>9.2f}x {:>13} {:>10}",
+                      row.at("version").get<std::string>(), time_text(row.value("median_ns", 0.0)),
+                      interval, row.value("speedup_vs_v0", 1.0), row.value("verdict", "-"),
+                      row.value("bound", "-")));
+    }
+    say("best: " + status.value("best", "-"));
+  }
+
+  Client client_;
+  DemoOptions options_;
+  std::string run_;
+  std::string implementation_;
+  bool refused_ = false;
+};
+
+fs::path fresh_folder() {
+  std::string name = (fs::temp_directory_path() / "ratchet-demo-XXXXXX").string();
+  return ::mkdtemp(name.data()) ? fs::path(name) : fs::path("ratchet-demo");
+}
+
+int fail(const Error& error) {
+  fmt::print(stderr, "ratchet demo: {}\n", error.message);
+  return 1;
+}
+
+}  // namespace
+
+int play(const DemoOptions& given) {
+  DemoOptions options = given;
+  if (options.output_dir.empty()) options.output_dir = fresh_folder();
+  const auto start = std::chrono::steady_clock::now();
+  auto client =
+      Client::start({options.program.string(), "serve", "--state-dir", options.state_dir.string(),
+                     "--data-dir", options.data_dir.string(), "--python", options.python},
+                    [](const std::string& message) { say("    … " + message); });
+  if (!client) return fail(client.error());
+  say(fmt::format("Connected to {} over stdio.", client->server_name()));
+  Player player(*std::move(client), options);
+  const auto status = player.play();
+  if (!status) return fail(status.error());
+  say(fmt::format("\nThe whole run took {}.", seconds_since(start)));
+  return player.refused() ? 0 : 1;
+}
+
+}  // namespace ratchet::demo

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+
+namespace ratchet::demo {
+
+/// The prose an agent would write for one version: what it asks the knowledge base, and its one
+/// hypothesis for the next version. Numbers are never part of it.
+struct Step {
+  std::string kernel_query;
+  std::string bottleneck_query;
+  std::string applies_because;
+  std::string decision_link;
+  std::optional<Json> hypothesis;        ///< write_hypothesis' arguments but run and evidence
+  std::optional<std::string> next_file;  ///< source of the next version, beside the problem
+
+  static constexpr auto fields() {
+    using S = Step;
+    return std::tuple{required("kernel_query", &S::kernel_query, ""),
+                      required("bottleneck_query", &S::bottleneck_query, ""),
+                      required("applies_because", &S::applies_because, ""),
+                      required("decision_link", &S::decision_link, ""),
+                      optional("hypothesis", &S::hypothesis, ""),
+                      optional("next_file", &S::next_file, "")};
+  }
+};
+
+/// The steps of one implementation from a problem's walkthrough.json; one per version.
+[[nodiscard]] Result<std::vector<Step>> load_walkthrough(const std::filesystem::path& problem_dir,
+                                                         const std::string& implementation);
+
+}  // namespace ratchet::demo

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "server/core/result.h"
+#include "server/core/tool.h"
+
+namespace ratchet {
+
+/// Everything that is generated from the tools' declarations, by path relative to the repository:
+/// `schemas/<tool>.json`, and the marked blocks of README.md and of the skills. Pure but for
+/// reading the files that hold marked blocks.
+///
+/// A block stands between `<!-- tools:begin -->` and `<!-- tools:end -->`.
+/// Errors: a file with a block cannot be read, or its end marker is missing.
+[[nodiscard]] Result<std::map<std::string, std::string>> generated_files(
+    const std::vector<Tool>& tools, const std::filesystem::path& repository);
+
+/// Writes what differs; returns the paths that did. Schemas of tools that are gone are removed.
+[[nodiscard]] Result<std::vector<std::string>> write_generated_files(
+    const std::vector<Tool>& tools, const std::filesystem::path& repository);
+
+/// The paths whose content on disk differs from what the declarations say.
+[[nodiscard]] Result<std::vector<std::string>> stale_files(const std::vector<Tool>& tools,
+                                                           const std::filesystem::path& repository);
+
+}  // namespace ratchet

@@ -1,0 +1,219 @@
+// Composition root: options → objects → serve. The only file that sees every folder.
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "kbs/knowledge.h"
+#include "kernels/lab.h"
+#include "server/core/files.h"
+#include "server/demo/demo.h"
+#include "server/docs/reference.h"
+#include "server/mcp/server.h"
+#include "server/offers/prompts.h"
+#include "server/offers/resources.h"
+#include "server/options.h"
+#include "server/runs/runs.h"
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+
+constexpr std::string_view kInstructions =
+    "ratchet builds, checks, times and profiles compute kernels itself and enforces the order of "
+    "an "
+    "optimisation run. Use it whenever you optimise a CUDA, Triton or C++ kernel: start with "
+    "check_env and create_run, then per version submit_kernel, check_correctness, profile_kernel, "
+    "query_kbs (with run and purpose), write_kbs_evidence, write_hypothesis, check_gate; after the "
+    "last version check_gate with final, benchmark and write_report. run_status says where a run "
+    "stands and what is allowed next: call it first after losing context. Search query_kbs for "
+    "hardware facts, bottleneck patterns and techniques before you guess. Numbers that count come "
+    "from the server's own measurements; never report others.";
+
+/// Everything that the tools work with; lives as long as the process serves.
+struct Application {
+  std::unique_ptr<Lab> lab;
+  std::unique_ptr<Runs> runs;
+  std::unique_ptr<Knowledge> knowledge;
+  std::vector<Tool> tools;
+};
+
+Result<Application> assemble(const Options& options) {
+  Application app;
+  auto lab = Lab::open({.state_dir = options.state_dir,
+                        .worker_dir = options.worker_dir,
+                        .data_dir = options.data_dir,
+                        .python = options.python});
+  if (!lab) return lab.error();
+  auto runs = Runs::open(options.state_dir);
+  if (!runs) return runs.error();
+  const std::filesystem::path kbs_dir = options.data_dir / "kbs";
+  auto knowledge =
+      Knowledge::open({.builtin_index = options.builtin_kbs ? kbs_dir / "builtin.db" : "",
+                       .user_index = options.state_dir / "kbs" / "index.db"});
+  if (!knowledge) return knowledge.error();
+  app.lab = *std::move(lab);
+  app.runs = *std::move(runs);
+  app.knowledge = *std::move(knowledge);
+  app.tools = all_tools({*app.lab, *app.runs, *app.knowledge, options.roots});
+  if (!options.toolsets.empty())
+    std::erase_if(app.tools, [&](const Tool& tool) {
+      return std::ranges::find(options.toolsets, name_of(tool.info.toolset)) ==
+             options.toolsets.end();
+    });
+  return app;
+}
+
+int fail(const Error& error) {
+  fmt::print(stderr, "ratchet: {}\n", error_answer(error).text);
+  return kFailed;
+}
+
+mcp::ServerOptions server_options(Application& app, const Options& options) {
+  mcp::ServerOptions server;
+  server.version = RATCHET_VERSION;
+  server.instructions = kInstructions;
+  server.tools = app.tools;
+  server.prompts = all_prompts(*app.runs);
+  server.resources = all_resources(*app.runs, *app.knowledge, options.data_dir / "docs");
+  if (options.conformance_fixtures) mcp::add_conformance_fixtures(server);
+  return server;
+}
+
+Result<mcp::HttpOptions> http_options(const Options& options) {
+  auto endpoint = parse_endpoint(*options.http);
+  if (!endpoint) return endpoint.error();
+  mcp::HttpOptions http;
+  http.host = endpoint->host;
+  http.port = endpoint->port;
+  http.sessions = options.sessions;
+  if (!options.token_file.empty()) {
+    auto token = read_file(options.token_file, 4096);
+    if (!token) return token.error();
+    while (!token->empty() && std::isspace(static_cast<unsigned char>(token->back())))
+      token->pop_back();
+    http.token = *std::move(token);
+  }
+  return http;
+}
+
+int serve(Application& app, const Options& options, std::stop_token stop) {
+  mcp::Server server(server_options(app, options));
+  if (options.http) {
+    auto http = http_options(options);
+    if (!http) return fail(http.error());
+    http->on_listening = [&](int port) {
+      spdlog::info("ratchet {} listens on http://{}:{}/mcp (cpp-httplib {})", RATCHET_VERSION,
+                   http->host, port, mcp::http_library_version());
+    };
+    auto served = server.serve_http(*http, stop);
+    return served ? *served : fail(served.error());
+  }
+  auto output = mcp::claim_stdout();
+  if (!output) return fail(output.error());
+  return server.serve_stdio(STDIN_FILENO, *output, stop);
+}
+
+int call_tool(Application& app, const std::string& name, const std::string& arguments, bool json,
+              std::stop_token stop) {
+  const auto tool = std::ranges::find(app.tools, name, [](const Tool& t) { return t.info.name; });
+  if (tool == app.tools.end()) {
+    std::string names;
+    for (const auto& known : app.tools) names += " " + known.info.name;
+    return fail({ErrorCode::not_found, "there is no tool " + name, "Tools:" + names});
+  }
+  const auto parsed = Json::parse(arguments, nullptr, false);
+  if (parsed.is_discarded())
+    return fail({ErrorCode::invalid_argument, "the arguments are not JSON: " + arguments, ""});
+  CallContext call([](double, std::optional<double>,
+                      std::string_view message) { fmt::print(stderr, "… {}\n", message); },
+                   stop);
+  const ToolAnswer answer = tool->call(parsed, call);
+  if (answer.is_error) {
+    fmt::print(stderr, "{}\n", answer.text);
+    return kFailed;
+  }
+  fmt::print("{}\n", json ? answer.structured.dump(2) : answer.text);
+  return 0;
+}
+
+int check_docs(const Application& app, const Options& options) {
+  auto changed = options.write ? write_generated_files(app.tools, options.repository)
+                               : stale_files(app.tools, options.repository);
+  if (!changed) return fail(changed.error());
+  for (const auto& path : *changed) fmt::print("{} {}\n", options.write ? "wrote" : "stale:", path);
+  return options.write || changed->empty() ? 0 : kFailed;
+}
+
+int audit(Application& app, const std::string& run) {
+  auto report = app.runs->audit(RunId{run});
+  if (!report) return fail(report.error());
+  fmt::print("{}", readable_text(encode(*report)));
+  return report->intact ? 0 : kFailed;
+}
+
+/// SIGINT and SIGTERM end the server in order: children die, requests already read are answered.
+std::jthread stop_on_signals(std::stop_source& source) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return std::jthread([&source, signals](std::stop_token own) {
+    const timespec nap{0, 100'000'000};
+    while (!own.stop_requested())
+      if (::sigtimedwait(&signals, nullptr, &nap) > 0) source.request_stop();
+  });
+}
+
+int run_command(const Options& options) {
+  std::stop_source stop;
+  const auto watcher = stop_on_signals(stop);
+  if (options.command == "demo")
+    return demo::play({.program = options.worker_dir / "ratchet",
+                       .data_dir = options.data_dir,
+                       .state_dir = options.state_dir,
+                       .output_dir = options.output_dir,
+                       .implementation = options.implementation,
+                       .python = options.python});
+  auto app = assemble(options);
+  if (!app) return fail(app.error());
+  if (options.command == "serve") return serve(*app, options, stop.get_token());
+  if (options.command == "call")
+    return call_tool(*app, options.tool, options.arguments, options.json, stop.get_token());
+  if (options.command == "doctor")
+    return call_tool(*app, "check_env", "{}", options.json, stop.get_token());
+  if (options.command == "docs") return check_docs(*app, options);
+  if (options.command == "audit") return audit(*app, options.run);
+  return kUsage;
+}
+
+}  // namespace
+}  // namespace ratchet
+
+int main(int argc, char** argv) {
+  // Logs go to stderr: stdout belongs to the protocol.
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      "ratchet", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
+  ::signal(SIGPIPE, SIG_IGN);
+  // Orphans of workers come to us, so that none is left behind.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const auto parsed = ratchet::parse_options(argc, argv);
+  if (!parsed.options) {
+    fmt::print(parsed.usage.code == 0 ? stdout : stderr, "{}", parsed.usage.text);
+    return parsed.usage.code;
+  }
+  return ratchet::run_command(*parsed.options);
+}

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/mcp/server.h"
+
+// The parts of `add_conformance_fixtures`. What they are called and what they answer is fixed by
+// the scenarios of the official conformance suite; nothing of it is offered in a normal start.
+
+namespace ratchet::mcp::fixtures {
+
+/// A 1 × 1 PNG and an empty WAV file, in base64.
+inline constexpr const char* kPng =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg"
+    "==";
+inline constexpr const char* kWav = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=";
+
+[[nodiscard]] Json text_content(const std::string& text);
+[[nodiscard]] Json text_result(const std::string& text);
+/// An `elicitation/create` for an object with one required property.
+[[nodiscard]] Json form(const std::string& message, const std::string& property,
+                        const std::string& type);
+/// What the person entered for `property`; null unless the form was accepted.
+[[nodiscard]] Json entered(const std::optional<Json>& answer, const std::string& property);
+
+/// A raw tool; interactive ones ask or report and therefore never run on the reading thread.
+enum class Pace { quick, interactive };
+using RawCall = std::function<Outcome(const Json& arguments, Interaction& interaction)>;
+[[nodiscard]] RawTool raw_tool(const std::string& name, const std::string& description, Pace pace,
+                               RawCall call);
+
+void add_content_tools(std::vector<RawTool>& tools);
+void add_interactive_tools(std::vector<RawTool>& tools);
+void add_multi_round_tools(std::vector<RawTool>& tools);
+void add_prompts(std::vector<Prompt>& prompts);
+void add_resources(std::vector<ResourceProvider>& providers);
+
+}  // namespace ratchet::mcp::fixtures

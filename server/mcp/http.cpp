@@ -1,0 +1,56 @@
+#include "server/mcp/http.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "server/mcp/http_door.h"
+#include "server/mcp/http_endpoint.h"
+#include "server/mcp/http_library.h"
+
+namespace ratchet::mcp {
+
+Result<int> serve_http(Dispatcher& dispatcher, Pool& pool, const HttpOptions& options,
+                       const std::stop_token& stop) {
+  if (!is_loopback(options.host) && options.token.empty())
+    return Error{
+        ErrorCode::not_permitted,
+        fmt::format("{} can be reached from other machines, and no token is set", options.host),
+        "Give a token file, or serve on 127.0.0.1."};
+
+  HttpEndpoint endpoint(dispatcher, pool, options, stop);
+  HttpLibrary library(options, [&dispatcher] { dispatcher.metrics().refused.fetch_add(1); });
+  endpoint.add_to(library);
+  const auto port = library.open(options.host, options.port);
+  if (!port) return port.error();
+  if (options.on_listening) options.on_listening(*port);
+
+  // The library forgets a stop that comes before it accepts, so the stop is brought by a thread
+  // that waits for that.
+  std::mutex mutex;
+  std::condition_variable_any over;
+  bool done = false;
+  std::thread stopper([&] {
+    std::unique_lock lock(mutex);
+    over.wait(lock, stop, [&] { return done; });
+    while (!done && !library.is_running())
+      over.wait_for(lock, std::chrono::milliseconds(1), [&] { return done; });
+    lock.unlock();
+    dispatcher.hub().close();
+    library.shut();
+  });
+  library.serve();
+  {
+    const std::lock_guard lock(mutex);
+    done = true;
+  }
+  over.notify_all();
+  stopper.join();
+  return 0;
+}
+
+}  // namespace ratchet::mcp

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "server/mcp/http_head.h"
+#include "server/mcp/server.h"
+
+namespace ratchet::mcp {
+
+/// Whether an address or host name means this machine alone.
+[[nodiscard]] bool is_loopback(std::string_view host);
+
+/// Who may come in: the right Host, no foreign Origin, the token where one is set. Pure.
+class Door {
+ public:
+  explicit Door(const HttpOptions& options);
+
+  /// Guards against DNS rebinding: a page of another site reaches us only under a name of its own.
+  [[nodiscard]] std::optional<HttpProblem> place_problem(
+      std::string_view host, std::optional<std::string_view> origin) const;
+  [[nodiscard]] std::optional<HttpProblem> token_problem(std::string_view authorization) const;
+
+ private:
+  [[nodiscard]] bool knows_host(std::string_view host) const;
+  [[nodiscard]] bool knows_origin(std::string_view origin) const;
+
+  const HttpOptions& options_;
+  const bool beyond_loopback_;
+};
+
+}  // namespace ratchet::mcp

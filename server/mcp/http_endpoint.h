@@ -1,0 +1,61 @@
+#pragma once
+
+#include <httplib.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "server/mcp/dispatcher.h"
+#include "server/mcp/event_stream.h"
+#include "server/mcp/http_door.h"
+#include "server/mcp/http_sessions.h"
+#include "server/mcp/pool.h"
+
+namespace ratchet::mcp {
+
+/// The MCP endpoint of the HTTP server: what each method on `/mcp` does, in both eras.
+///
+/// Thread rule: its handlers run on many connections' threads at once. Outlives the HTTP library.
+class HttpEndpoint {
+ public:
+  HttpEndpoint(Dispatcher& dispatcher, Pool& pool, const HttpOptions& options,
+               std::stop_token stop);
+
+  void add_to(httplib::Server& server);
+
+ private:
+  /// One event stream that counts against the cap while it lives.
+  struct OpenStream;
+  /// What ends with the stream: a call to stop, or a subscription to forget.
+  using AtEnd = std::function<void()>;
+
+  [[nodiscard]] bool admits(const httplib::Request& request, httplib::Response& response) const;
+  void post(const httplib::Request& request, httplib::Response& response);
+  void get(const httplib::Request& request, httplib::Response& response);
+  void remove(const httplib::Request& request, httplib::Response& response);
+
+  /// The session of a legacy message; null when the response already tells why there is none.
+  std::shared_ptr<Session> session_of(const httplib::Request& request, const Message& message,
+                                      httplib::Response& response);
+  void take(const httplib::Request& request, httplib::Response& response, Message message);
+  void serve(Request call, bool takes_events, httplib::Response& response);
+  void serve_in_pool(Request call, bool takes_events, httplib::Response& response);
+  void listen(Request call, bool takes_events, httplib::Response& response);
+  void stream(std::shared_ptr<EventStream> events, std::shared_ptr<OpenStream> open, AtEnd at_end,
+              httplib::Response& response);
+  [[nodiscard]] std::shared_ptr<OpenStream> open_stream();
+
+  Dispatcher& dispatcher_;
+  Pool& pool_;
+  const HttpOptions& options_;
+  const std::stop_token stop_;
+  const Door door_;
+  const std::shared_ptr<Session> shared_session_;
+  HttpSessions sessions_;
+  std::atomic<std::size_t> streams_{0};
+};
+
+}  // namespace ratchet::mcp

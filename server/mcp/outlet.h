@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+namespace ratchet::mcp {
+
+/// Where messages to one client go: the stdio writer, or one HTTP stream.
+///
+/// Thread rule: `send` from any thread; messages of one thread keep their order.
+class Outlet {
+ public:
+  virtual ~Outlet() = default;
+  /// Takes one serialised message. False when the other side is gone; the message is then lost.
+  virtual bool send(std::string message) = 0;
+};
+
+}  // namespace ratchet::mcp

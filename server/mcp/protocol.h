@@ -1,0 +1,68 @@
+#pragma once
+
+// The names and numbers of the Model Context Protocol that this server speaks, in one place.
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "server/core/fields.h"
+
+namespace ratchet::mcp {
+
+/// Legacy requests follow an `initialize`; stateless ones carry their version in `_meta`.
+enum class Era { legacy, stateless };
+
+inline constexpr std::string_view kStatelessVersion = "2026-07-28";
+/// Newest first: the first is offered when a client asks for one we do not know.
+inline constexpr std::array<std::string_view, 4> kLegacyVersions{"2025-11-25", "2025-06-18",
+                                                                 "2025-03-26", "2024-11-05"};
+/// What a legacy HTTP request without a version header speaks, by the specification.
+inline constexpr std::string_view kVersionWithoutHeader = "2025-03-26";
+
+[[nodiscard]] bool is_legacy_version(std::string_view version);
+
+namespace code {
+inline constexpr int parse_error = -32700;
+inline constexpr int invalid_request = -32600;
+inline constexpr int method_not_found = -32601;
+inline constexpr int invalid_params = -32602;
+inline constexpr int internal_error = -32603;
+inline constexpr int resource_not_found = -32002;  ///< legacy only; stateless: invalid_params
+inline constexpr int header_mismatch = -32020;
+inline constexpr int missing_capability = -32021;
+inline constexpr int unsupported_version = -32022;
+}  // namespace code
+
+namespace key {
+inline constexpr std::string_view protocol_version = "io.modelcontextprotocol/protocolVersion";
+inline constexpr std::string_view client_capabilities =
+    "io.modelcontextprotocol/clientCapabilities";
+inline constexpr std::string_view server_info = "io.modelcontextprotocol/serverInfo";
+inline constexpr std::string_view log_level = "io.modelcontextprotocol/logLevel";
+inline constexpr std::string_view subscription_id = "io.modelcontextprotocol/subscriptionId";
+}  // namespace key
+
+/// A protocol error: the client's fault, or (`internal_error`) a bug of ours.
+struct RpcError {
+  int code = code::internal_error;
+  std::string message;
+  Json data;  ///< left out when null
+};
+
+/// The `result` object of an answer, or why there is none.
+using Outcome = std::variant<Json, RpcError>;
+
+/// Severity of `notifications/message`, mildest first.
+enum class LogLevel { debug, info, notice, warning, error, critical, alert, emergency };
+constexpr auto enum_names(LogLevel) {
+  return std::array{
+      std::pair{LogLevel::debug, "debug"},   std::pair{LogLevel::info, "info"},
+      std::pair{LogLevel::notice, "notice"}, std::pair{LogLevel::warning, "warning"},
+      std::pair{LogLevel::error, "error"},   std::pair{LogLevel::critical, "critical"},
+      std::pair{LogLevel::alert, "alert"},   std::pair{LogLevel::emergency, "emergency"}};
+}
+
+}  // namespace ratchet::mcp

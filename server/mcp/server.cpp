@@ -1,0 +1,61 @@
+#include "server/mcp/server.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "server/core/fd.h"
+#include "server/mcp/dispatcher.h"
+#include "server/mcp/http.h"
+#include "server/mcp/pool.h"
+#include "server/mcp/stdio.h"
+
+namespace ratchet::mcp {
+
+struct Server::Parts {
+  explicit Parts(ServerOptions options)
+      : dispatcher(std::move(options)),
+        pool(dispatcher.options().threads, dispatcher.options().work_threads) {}
+
+  Dispatcher dispatcher;
+  Pool pool;  // after the dispatcher: its tasks use it
+};
+
+Server::Server(ServerOptions options) : parts_(std::make_unique<Parts>(std::move(options))) {
+  // A client that goes away is an error of one write, not the end of the process.
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+Server::~Server() = default;
+
+int Server::serve_stdio(int input, int output, std::stop_token stop) {
+  mcp::serve_stdio(parts_->dispatcher, parts_->pool, input, output, stop);
+  return 0;
+}
+
+Result<int> Server::serve_http(const HttpOptions& http, std::stop_token stop) {
+  return mcp::serve_http(parts_->dispatcher, parts_->pool, http, stop);
+}
+
+void Server::publish(Change change) {
+  parts_->dispatcher.hub().publish(change);
+}
+
+void Server::resource_updated(std::string_view uri) {
+  parts_->dispatcher.hub().resource_updated(uri);
+}
+
+Result<int> claim_stdout() {
+  Fd private_copy(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  if (!private_copy || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+    return Error{ErrorCode::internal,
+                 std::string("stdout could not be moved: ") + std::strerror(errno),
+                 "Start the server with stdout and stderr open."};
+  return private_copy.release();
+}
+
+}  // namespace ratchet::mcp

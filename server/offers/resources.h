@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "kbs/knowledge.h"
+#include "server/mcp/features.h"
+#include "server/runs/runs.h"
+
+namespace ratchet {
+
+/// What can be read beside the tools; the services outlive the providers.
+///   run://<run>/<artifact>   a file of the run's output directory; changes
+///   kbs://page/<id>          a knowledge page
+///   doc://<name>             how to work with ratchet, from `docs_dir`
+[[nodiscard]] std::vector<mcp::ResourceProvider> all_resources(
+    Runs& runs, Knowledge& knowledge, const std::filesystem::path& docs_dir);
+
+}  // namespace ratchet

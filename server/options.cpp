@@ -1,0 +1,136 @@
+#include "server/options.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdlib>
+
+namespace ratchet {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path program_folder() {
+  std::error_code failed;
+  return fs::read_symlink("/proc/self/exe", failed).parent_path();
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+fs::path default_state_dir() {
+  if (const auto state = variable("XDG_STATE_HOME"); !state.empty())
+    return fs::path(state) / "ratchet";
+  if (const auto home = variable("HOME"); !home.empty())
+    return fs::path(home) / ".local" / "state" / "ratchet";
+  return fs::temp_directory_path() / fmt::format("ratchet-{}", ::getuid());
+}
+
+void add_common(CLI::App& app, Options& options) {
+  app.add_option("--state-dir", options.state_dir, "Ledger, build cache and calibration")
+      ->capture_default_str();
+  app.add_option("--data-dir", options.data_dir, "Problems, wiki index and adapters")
+      ->capture_default_str();
+  app.add_option("--root", options.roots, "Folder from which callers may name files (repeatable)");
+  app.add_option("--python", options.python, "Interpreter of ref.py and .py kernels")
+      ->envname("RATCHET_PYTHON")
+      ->capture_default_str();
+  app.add_option("--toolsets", options.toolsets, "loop, kbs, analysis, …; default all")
+      ->delimiter(',');
+  app.add_flag("!--no-builtin-kbs", options.builtin_kbs, "Leave the shipped wiki out");
+}
+
+void add_serve(CLI::App& app, Options& options) {
+  auto* serve = app.add_subcommand("serve", "Serve MCP over stdio, or over HTTP with --http");
+  serve->add_option("--http", options.http, "[HOST:]PORT; default host 127.0.0.1")
+      ->expected(0, 1)
+      ->default_str("8383");
+  serve->add_option("--token-file", options.token_file, "Bearer token; needed beyond loopback");
+  serve->add_flag("--sessions", options.sessions, "Issue session ids to legacy HTTP clients");
+  serve->add_flag("--force-old-http", options.force_old_http,
+                  "Bind beyond loopback even with an old HTTP library");
+  serve->add_flag("--conformance-fixtures", options.conformance_fixtures,
+                  "Add the fixtures of the MCP conformance suite");
+}
+
+void add_others(CLI::App& app, Options& options) {
+  auto* call = app.add_subcommand("call", "Call one tool without a client");
+  call->add_option("tool", options.tool, "Tool name")->required();
+  call->add_option("arguments", options.arguments, "JSON object")->default_str("{}");
+  call->add_flag("--json", options.json, "Print the structured answer");
+
+  auto* demo =
+      app.add_subcommand("demo", "Drive a whole run through the server, as a client would");
+  demo->add_option("--output", options.output_dir, "Folder for the artifacts");
+  demo->add_option("--implementation", options.implementation, "host-cpp or cuda-cpp");
+
+  auto* kbs = app.add_subcommand("kbs", "add, remove, stats, doctor, query, get, grep");
+  kbs->add_option("words", options.kbs_words, "What to do");
+  kbs->prefix_command();
+
+  auto* audit = app.add_subcommand("audit", "Verify a run: chain, digests, renderings");
+  audit->add_option("run", options.run, "Run id")->required();
+
+  auto* docs = app.add_subcommand("docs", "Check, or with --write renew, what is generated");
+  docs->add_flag("--write", options.write, "Write what differs");
+  docs->add_option("--repository", options.repository, "Root of the source tree")->default_str(".");
+
+  auto* doctor = app.add_subcommand("doctor", "Say what this machine can do");
+  doctor->add_flag("--json", options.json, "Print the structured answer");
+}
+
+}  // namespace
+
+ParsedOptions parse_options(int argc, char** argv) {
+  Options options;
+  options.state_dir = default_state_dir();
+  options.worker_dir = program_folder();
+  options.data_dir = program_folder().parent_path() / "share" / "ratchet";
+  CLI::App app("ratchet: the tool server for agents that optimise compute kernels");
+  app.set_version_flag("--version", RATCHET_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+  add_common(app, options);
+  add_serve(app, options);
+  add_others(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const int code = app.exit(error, out, err);
+    return {std::nullopt, {code == 0 ? 0 : 2, out.str() + err.str()}};
+  }
+  const auto* chosen = app.get_subcommands().at(0);
+  options.command = chosen->get_name();
+  if (options.command == "kbs")
+    for (const auto& word : chosen->remaining()) options.kbs_words.push_back(word);
+  if (options.roots.empty()) options.roots.push_back(fs::current_path());
+  if (options.arguments.empty()) options.arguments = "{}";
+  if (options.repository.empty()) options.repository = ".";
+  if (options.http && options.http->empty()) options.http = "8383";
+  return {options, {}};
+}
+
+Result<Endpoint> parse_endpoint(const std::string& text) {
+  Endpoint endpoint;
+  std::string port = text;
+  if (const auto colon = text.rfind(':'); colon != std::string::npos) {
+    endpoint.host = text.substr(0, colon);
+    port = text.substr(colon + 1);
+    if (endpoint.host.size() > 2 && endpoint.host.front() == '[' && endpoint.host.back() == ']')
+      endpoint.host = endpoint.host.substr(1, endpoint.host.size() - 2);
+  }
+  const auto [stop, code] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
+  const bool whole = code == std::errc{} && stop == port.data() + port.size();
+  if (!whole || endpoint.host.empty() || endpoint.port < 0 || endpoint.port > 65535)
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("--http: must be [HOST:]PORT, got {}", text), ""};
+  return endpoint;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/result.h"
+
+namespace ratchet {
+
+/// What the command line says, with its defaults. One struct for all subcommands.
+struct Options {
+  std::string command;  ///< serve, call, demo, kbs, audit, docs or doctor
+
+  std::filesystem::path state_dir;           ///< ledger, build cache, calibration
+  std::filesystem::path data_dir;            ///< problems, wiki index, adapters
+  std::filesystem::path worker_dir;          ///< the worker programs
+  std::vector<std::filesystem::path> roots;  ///< folders from which callers may name files
+  std::string python = "python3";
+  bool builtin_kbs = true;
+  std::vector<std::string> toolsets;  ///< empty: all
+
+  std::optional<std::string> http;  ///< serve: [HOST:]PORT
+  std::filesystem::path token_file;
+  bool sessions = false;
+  bool conformance_fixtures = false;
+  bool force_old_http = false;
+
+  std::string tool;       ///< call
+  std::string arguments;  ///< call: JSON
+  bool json = false;      ///< call, doctor: print structured content
+
+  std::string run;                     ///< audit
+  std::filesystem::path repository;    ///< docs
+  bool write = false;                  ///< docs
+  std::filesystem::path output_dir;    ///< demo
+  std::string implementation;          ///< demo: host-cpp or cuda-cpp
+  std::vector<std::string> kbs_words;  ///< kbs: the words after it
+};
+
+/// Reads the command line. Errors: the text to print, with the exit status in `code`
+/// (0 for --help and --version).
+struct Usage {
+  int code = 0;
+  std::string text;
+};
+struct ParsedOptions {
+  std::optional<Options> options;
+  Usage usage;
+};
+[[nodiscard]] ParsedOptions parse_options(int argc, char** argv);
+
+/// HOST and PORT of `[HOST:]PORT`; `[::1]:8383` works too.
+struct Endpoint {
+  std::string host = "127.0.0.1";
+  int port = 8383;
+};
+[[nodiscard]] Result<Endpoint> parse_endpoint(const std::string& text);
+
+}  // namespace ratchet

@@ -1,0 +1,203 @@
+#pragma once
+
+// What a ledger row says: the payload of every kind of row, as plain records with field lists.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/facts/contract.h"
+#include "server/facts/environment.h"
+#include "server/facts/findings.h"
+#include "server/facts/knowledge.h"
+#include "server/runs/gate.h"
+#include "server/runs/runs.h"
+
+namespace ratchet {
+
+/// A file below the output directory and the SHA-256 of what the server wrote there.
+struct ArtifactRef {
+  std::string path;
+  std::string digest;
+
+  static constexpr auto fields() {
+    return std::tuple{required("path", &ArtifactRef::path, ""),
+                      required("digest", &ArtifactRef::digest, "")};
+  }
+};
+
+/// The payload of every row: what the gate was told, the fact itself, and what was rendered from
+/// it.
+struct Entry {
+  std::optional<Event> event;  ///< empty for facts that move no stage
+  Json fact;
+  std::vector<ArtifactRef> artifacts;
+  std::vector<std::string> removed;  ///< artifacts that this fact made void
+
+  static constexpr auto fields() {
+    return std::tuple{optional("event", &Entry::event, ""), required("fact", &Entry::fact, ""),
+                      required("artifacts", &Entry::artifacts, ""),
+                      required("removed", &Entry::removed, "")};
+  }
+};
+
+/// Kinds of rows.
+namespace kind {
+inline constexpr const char* kCreated = "created";
+inline constexpr const char* kEnvironment = "environment";
+inline constexpr const char* kBuild = "build";
+inline constexpr const char* kCorrectness = "correctness";
+inline constexpr const char* kProfile = "profile";
+inline constexpr const char* kBenchmark = "benchmark";
+inline constexpr const char* kQuery = "query";
+inline constexpr const char* kEvidence = "evidence";
+inline constexpr const char* kHypothesis = "hypothesis";
+inline constexpr const char* kGate = "gate";
+inline constexpr const char* kExtended = "extended";
+inline constexpr const char* kReport = "report";
+}  // namespace kind
+
+/// A submitted kernel. The candidate's source text lies in the blob `source_blob`.
+struct BuildFact {
+  Candidate candidate;
+  std::string source_blob;
+  std::string stripped_digest;  ///< of the source without comments and white space
+  std::optional<std::string> note;
+
+  static constexpr auto fields() {
+    using B = BuildFact;
+    return std::tuple{
+        required("candidate", &B::candidate, ""), required("source_blob", &B::source_blob, ""),
+        required("stripped_digest", &B::stripped_digest, ""), optional("note", &B::note, "")};
+  }
+};
+
+/// The frozen contract, with v0. Source texts lie in blobs.
+struct CreatedFact {
+  Contract contract;
+  std::string contract_digest;  ///< of the contract with its source texts
+  std::string kernel_blob;
+  std::string reference_blob;
+  std::string secret_digest;
+  Environment environment;
+  std::vector<Reason> warnings;
+  std::string output_dir;
+  BuildFact v0;
+
+  static constexpr auto fields() {
+    using C = CreatedFact;
+    return std::tuple{required("contract", &C::contract, ""),
+                      required("contract_digest", &C::contract_digest, ""),
+                      required("kernel_blob", &C::kernel_blob, ""),
+                      required("reference_blob", &C::reference_blob, ""),
+                      required("secret_digest", &C::secret_digest, ""),
+                      required("environment", &C::environment, ""),
+                      required("warnings", &C::warnings, ""),
+                      required("output_dir", &C::output_dir, ""),
+                      required("v0", &C::v0, "")};
+  }
+};
+
+struct BenchmarkFact {
+  BenchmarkReport report;
+  bool final_report = false;  ///< made after the final gate
+
+  static constexpr auto fields() {
+    return std::tuple{required("report", &BenchmarkFact::report, ""),
+                      required("final_report", &BenchmarkFact::final_report, "")};
+  }
+};
+
+struct QueryFact {
+  std::string query;
+  std::string purpose;
+  QueryAnswer answer;
+
+  static constexpr auto fields() {
+    return std::tuple{required("query", &QueryFact::query, ""),
+                      required("purpose", &QueryFact::purpose, ""),
+                      required("answer", &QueryFact::answer, "")};
+  }
+};
+
+/// A metric the agent named, with the server's value.
+struct MetricFact {
+  std::string metric;
+  std::string kernel;  ///< empty: of the whole call
+  double value = 0;
+
+  static constexpr auto fields() {
+    return std::tuple{required("metric", &MetricFact::metric, ""),
+                      required("kernel", &MetricFact::kernel, ""),
+                      required("value", &MetricFact::value, "")};
+  }
+};
+
+/// A cited document, with what the query's answer said about it.
+struct CitedDocument {
+  std::string id;
+  std::string query_id;
+  std::string applies_because;
+  std::string path;
+  std::string confidence;
+  std::string content_digest;
+
+  static constexpr auto fields() {
+    using C = CitedDocument;
+    return std::tuple{required("id", &C::id, ""),
+                      required("query_id", &C::query_id, ""),
+                      required("applies_because", &C::applies_because, ""),
+                      required("path", &C::path, ""),
+                      required("confidence", &C::confidence, ""),
+                      required("content_digest", &C::content_digest, "")};
+  }
+};
+
+struct EvidenceFact {
+  std::vector<MetricFact> facts;
+  std::vector<CitedDocument> selected;
+  std::vector<RejectedEvidence> rejected;
+  std::string decision_link;
+
+  static constexpr auto fields() {
+    using E = EvidenceFact;
+    return std::tuple{required("facts", &E::facts, ""), required("selected", &E::selected, ""),
+                      required("rejected", &E::rejected, ""),
+                      required("decision_link", &E::decision_link, "")};
+  }
+};
+
+/// `final_gate` false: `opens` is the next version.
+struct GateFact {
+  bool final_gate = false;
+  std::optional<VersionId> opens;
+
+  static constexpr auto fields() {
+    return std::tuple{required("final_gate", &GateFact::final_gate, ""),
+                      optional("opens", &GateFact::opens, "")};
+  }
+};
+
+/// N grew. `opens` is set when the last version was abandoned, so that no gate can open the next.
+struct ExtendedFact {
+  int iterations = 0;
+  std::optional<VersionId> opens;
+
+  static constexpr auto fields() {
+    return std::tuple{required("iterations", &ExtendedFact::iterations, ""),
+                      optional("opens", &ExtendedFact::opens, "")};
+  }
+};
+
+struct ReportFact {
+  std::string retrospective;
+
+  static constexpr auto fields() {
+    return std::tuple{required("retrospective", &ReportFact::retrospective, "")};
+  }
+};
+
+}  // namespace ratchet

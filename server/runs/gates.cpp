@@ -1,0 +1,172 @@
+#include <fmt/format.h>
+
+#include "server/runs/disk.h"
+#include "server/runs/gate_check.h"
+#include "server/runs/prose.h"
+#include "server/runs/runs_impl.h"
+
+namespace ratchet {
+namespace {
+
+GateAnswer answer_of(const RunState& state, bool passed, std::vector<Reason> reasons) {
+  GateAnswer answer;
+  static_cast<RunView&>(answer) = view_of(state);
+  answer.passed = passed;
+  answer.reasons = std::move(reasons);
+  return answer;
+}
+
+/// Hypothesis of evidence that is written anew: it cites what is no longer there.
+std::vector<std::string> fallen_hypothesis(const RunState& state) {
+  const std::string path = state.open().id.text() + "/hypothesis.txt";
+  if (!state.artifacts.contains(path)) return {};
+  return {path};
+}
+
+}  // namespace
+
+Status RunsImpl::record_query(const RunId& run, const std::string& query,
+                              const std::string& purpose, const QueryAnswer& answer) {
+  if (!purpose.empty() && purpose != "kernel" && purpose != "bottleneck")
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("purpose: must be kernel or bottleneck, got \"{}\"", purpose),
+                 "Leave it out for any other query."};
+  const auto lock = store_->lock(run);
+  if (!lock) return lock.error();
+  const auto state = store_->load_intact(run);
+  if (!state) return state.error();
+  const Change change{(*state)->open().id,
+                      kind::kQuery,
+                      std::nullopt,
+                      encode(QueryFact{query, purpose, answer}),
+                      {},
+                      {},
+                      {}};
+  if (const auto after = store_->commit(**state, change); !after) return after.error();
+  return {};
+}
+
+Result<ArtifactAnswer> RunsImpl::write_evidence(const RunId& run, const EvidenceRequest& request) {
+  const auto lock = store_->lock(run);
+  if (!lock) return lock.error();
+  const auto state = ready_for(run, Event::evidence_written);
+  if (!state) return state.error();
+  const auto fact = resolve_evidence(**state, request);
+  if (!fact) return fact.error();
+  Change change{(*state)->open().id,
+                kind::kEvidence,
+                Event::evidence_written,
+                encode(*fact),
+                {},
+                fallen_hypothesis(**state),
+                {}};
+  change.render = [](const RunState& after, const std::string& time) {
+    return std::vector{render::evidence({after, after.open(), time})};
+  };
+  const auto after = store_->commit(**state, change);
+  if (!after) return after.error();
+  return artifact_answer(**after, {(*after)->open().id.text() + "/kbs_evidence.md"});
+}
+
+Result<ArtifactAnswer> RunsImpl::write_hypothesis(const RunId& run, const Hypothesis& hypothesis) {
+  const auto lock = store_->lock(run);
+  if (!lock) return lock.error();
+  const auto state = ready_for(run, Event::hypothesis_written);
+  if (!state) return state.error();
+  if (auto checked = check_hypothesis(**state, hypothesis); !checked) return checked.error();
+  Change change{(*state)->open().id,
+                kind::kHypothesis,
+                Event::hypothesis_written,
+                encode(hypothesis),
+                {},
+                {},
+                {}};
+  change.render = [](const RunState& after, const std::string& time) {
+    return std::vector{render::hypothesis({after, after.open(), time})};
+  };
+  const auto after = store_->commit(**state, change);
+  if (!after) return after.error();
+  return artifact_answer(**after, {(*after)->open().id.text() + "/hypothesis.txt"});
+}
+
+Result<GateAnswer> RunsImpl::check_gate(const RunId& run, bool final_gate, bool abandon) {
+  if (final_gate && abandon)
+    return Error{ErrorCode::invalid_argument, "final and abandon: only one of them at a time",
+                 "Call check_gate with abandon, then with final."};
+  const auto lock = store_->lock(run);
+  if (!lock) return lock.error();
+  const auto loaded = store_->load(run);
+  if (!loaded) return loaded.error();
+  const RunState& state = *loaded->state;
+  auto chain = store_->ledger().first_break(run);
+  if (!chain) return chain.error();
+  if (abandon && !*chain) return abandon_version(state);
+
+  auto reasons = final_gate ? final_reasons(state, disk::inspect(state), *chain)
+                            : transition_reasons(state, disk::inspect(state), *chain);
+  if (!reasons.empty()) {
+    // What is only missing is put back, so that the next call can pass; what was changed stays.
+    const bool may_write = !*chain && !disk::blocking(reasons, Event::gate_passed);
+    if (may_write)
+      if (auto restored = store_->restore(state, true); !restored) return restored.error();
+    return answer_of(state, false, std::move(reasons));
+  }
+  if (state.open().stage == Stage::finished) return answer_of(state, true, {});
+  return pass_gate(state, final_gate ? Event::final_gate_passed : Event::gate_passed);
+}
+
+Result<GateAnswer> RunsImpl::abandon_version(const RunState& state) {
+  const auto& open = state.open();
+  if (auto next = stage_after(open, Event::abandoned); !next) return next.error();
+  if (!state.retries_exhausted())
+    return Error{ErrorCode::wrong_stage,
+                 fmt::format("{} has used {} of {} retries; it is abandoned after the last one",
+                             open.id.text(), open.retries_used, state.contract.contract.retries),
+                 "Call submit_kernel first."};
+  return pass_gate(state, Event::abandoned);
+}
+
+Result<GateAnswer> RunsImpl::pass_gate(const RunState& state, Event event) {
+  const auto& open = state.open();
+  if (auto next = stage_after(open, event); !next) return next.error();
+  GateFact fact{event == Event::final_gate_passed, std::nullopt};
+  if (!fact.final_gate && !state.at_last_version()) fact.opens = VersionId{open.id.number + 1};
+  Change change{open.id, kind::kGate, event, encode(fact), {}, {}, {}};
+  change.render = render::ledgers;
+  const auto after = store_->commit(state, change);
+  if (!after) return after.error();
+  return answer_of(**after, true, {});
+}
+
+Result<AuditReport> RunsImpl::audit(const RunId& run) {
+  AuditReport report;
+  const auto rows = store_->ledger().rows(run);
+  if (!rows) return rows.error();
+  report.rows = static_cast<std::int64_t>(rows->size());
+  const auto chain = store_->ledger().first_break(run);
+  if (!chain) return chain.error();
+  if (*chain) report.breaks.push_back(**chain);
+  const auto loaded = store_->load(run);
+  if (!loaded) {
+    if (report.breaks.empty() || rows->empty()) return loaded.error();
+    return report;
+  }
+  const RunState& state = *loaded->state;
+  std::vector<std::pair<std::string, std::string>> texts(state.artifacts.begin(),
+                                                         state.artifacts.end());
+  texts.emplace_back("reference", state.contract.reference_blob);
+  texts.emplace_back("kernel", state.contract.kernel_blob);
+  for (const auto& attempt : state.attempts)
+    if (!attempt.source_digest.empty())
+      texts.emplace_back("source of row " + std::to_string(attempt.sequence),
+                         attempt.source_digest);
+  for (const auto& [name, digest] : texts)
+    if (const auto text = store_->ledger().blob(digest); !text)
+      report.breaks.push_back(
+          {"text_changed", fmt::format("{}: {}", name, text.error().message), name});
+  for (auto& reason : disk::inspect(state)) report.breaks.push_back(std::move(reason));
+  report.intact = report.breaks.empty();
+  return report;
+}
+
+}  // namespace ratchet

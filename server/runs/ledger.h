@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/core/result.h"
+#include "server/facts/findings.h"
+#include "server/runs/sqlite.h"
+
+namespace ratchet {
+
+/// Version of the payloads this program writes.
+inline constexpr int kPayloadSchema = 1;
+
+/// One fact, as it lies in the ledger.
+struct LedgerRow {
+  std::int64_t sequence = 0;  ///< 1, 2, … within its run
+  std::string time;           ///< UTC, ISO 8601
+  RunId run;
+  VersionId version;
+  std::string kind;
+  int schema = kPayloadSchema;
+  std::string payload;   ///< JSON text
+  std::string previous;  ///< seal of the row before; empty for the first
+  std::string seal;      ///< HMAC-SHA-256 over everything above
+};
+
+/// A fact to be written. `blobs` are large texts by their SHA-256; each is stored once.
+struct NewRow {
+  RunId run;
+  VersionId version;
+  std::string kind;
+  std::string time;  ///< see `utc_now`
+  std::string payload;
+  std::map<std::string, std::string> blobs;
+};
+
+/// One page of runs, newest first; `before` of the next page is the last `position`.
+struct RunPosition {
+  RunId run;
+  std::int64_t position = 0;
+};
+
+/// Append-only, hash-chained record of everything that counts, in one SQLite file.
+///
+/// Each run has its own chain: a row holds the seal of the row before it, and a seal is an
+/// HMAC-SHA-256 under a key in `ledger.key` (mode 0600), beside the database. The last seal of a
+/// run is sealed once more as its head, so that rows cut off at the end are missed too. Thread
+/// rule: safe from several threads, and from several processes on one folder. Errors: `conflict`
+/// when the run has grown since `expected`; `unavailable` when the disk or another process stands
+/// in the way. A row is written whole or not at all.
+class Ledger {
+ public:
+  /// `durable` false gives up fsync on commit: for tests only.
+  static Result<std::unique_ptr<Ledger>> open(const std::filesystem::path& folder,
+                                              bool durable = true);
+
+  /// Appends one row after row `expected` (0: the run is new) and returns its sequence.
+  Result<std::int64_t> append(const NewRow& row, std::int64_t expected);
+
+  /// Sequence of the last row of a run; 0 when there is no such run.
+  Result<std::int64_t> head(const RunId& run);
+
+  /// Rows after `after`, in order.
+  Result<std::vector<LedgerRow>> rows(const RunId& run, std::int64_t after = 0);
+
+  /// A large text by its digest.
+  /// Errors: `not_found`; `drift` when the stored bytes no longer have this digest.
+  Result<std::string> blob(const std::string& digest);
+
+  /// Secrets stand outside the chain, so that rows can be shown; rows hold their digests.
+  Status keep_secret(const RunId& run, const std::string& secret);
+  Result<std::string> secret(const RunId& run);
+
+  Result<std::vector<RunPosition>> runs(int limit, std::optional<std::int64_t> before);
+
+  /// What is wrong with this row, given the one before it (null for the first).
+  [[nodiscard]] std::optional<Reason> broken(const LedgerRow& row, const LedgerRow* before) const;
+
+  /// First break of the whole chain of a run, the head included; empty when it holds.
+  Result<std::optional<Reason>> first_break(const RunId& run);
+
+ private:
+  Ledger(sqlite::Database database, std::string key)
+      : database_(std::move(database)), key_(std::move(key)) {}
+
+  Status write(const NewRow& row, std::int64_t expected);
+  Result<std::int64_t> head_locked(const RunId& run);
+  Result<std::vector<LedgerRow>> rows_locked(const RunId& run, std::int64_t after);
+  [[nodiscard]] std::string seal_of(const LedgerRow& row) const;
+  [[nodiscard]] std::string head_seal(const RunId& run, std::int64_t sequence,
+                                      const std::string& seal) const;
+
+  std::mutex mutex_;
+  sqlite::Database database_;
+  const std::string key_;
+};
+
+/// Now, UTC, as ledger rows and artifacts show it: "2026-01-31T12:00:00.123Z".
+[[nodiscard]] std::string utc_now();
+
+}  // namespace ratchet

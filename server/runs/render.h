@@ -1,0 +1,58 @@
+#pragma once
+
+// Artifacts: pure functions from a folded run to file texts. Headings and field names are those
+// that existing workflows expect (kernel-opt-agent, cuda-kernel-optimizer); what the server adds
+// stands in further rows. Nothing here reads a clock, a file or the ledger.
+
+#include <string>
+#include <vector>
+
+#include "server/runs/markdown.h"
+#include "server/runs/run_state.h"
+
+namespace ratchet::render {
+
+/// A file to be written: its path below the output directory and its whole text.
+struct Rendered {
+  std::string path;
+  std::string text;
+};
+
+/// What an artifact is about. `time` is when the facts in it were recorded.
+struct Subject {
+  const RunState& state;
+  const VersionState& version;
+  std::string time;
+};
+
+/// Run, version, digests, device, clocks, tool versions, time: rows that every artifact carries.
+[[nodiscard]] markdown::Fields provenance(const Subject& subject);
+[[nodiscard]] Json provenance_json(const Subject& subject);
+
+/// Fixed cells of many artifacts: what ran where.
+[[nodiscard]] std::string device_text(const RunState& state);
+[[nodiscard]] std::string tools_text(const RunState& state, const VersionState& version);
+[[nodiscard]] const Dims& timed_dims(const Contract& contract);
+
+/// The kernel that took longest (the first where durations are unknown); null without counters.
+[[nodiscard]] const KernelCounters* main_kernel(const Profile& profile);
+
+/// `contract.json`. Dims of the server's hidden cases are not shown, and source texts only by
+/// digest.
+[[nodiscard]] Rendered contract_json(const RunState& state);
+[[nodiscard]] Rendered environment(const RunState& state, const std::string& time);
+[[nodiscard]] Rendered build(const Subject& subject, const BuildFact& fact);
+[[nodiscard]] Rendered correctness(const Subject& subject);
+/// `ncu_summary.md`, `ncu_details.md`, `bench.json`, `roofline.json`.
+[[nodiscard]] std::vector<Rendered> profile(const Subject& subject);
+[[nodiscard]] Rendered evidence(const Subject& subject);
+[[nodiscard]] Rendered hypothesis(const Subject& subject);
+[[nodiscard]] Rendered benchmark(const Subject& subject, const BenchmarkFact& fact);
+/// `ledgers/attempt-ledger.md`, `ledgers/optimization-ledger.md`, `ledgers/lineage.jsonl`.
+[[nodiscard]] std::vector<Rendered> ledgers(const RunState& state, const std::string& time);
+[[nodiscard]] Rendered final_report(const RunState& state, const std::string& retrospective,
+                                    const std::string& time);
+[[nodiscard]] Rendered summary(const RunState& state, const std::string& retrospective,
+                               const std::string& time);
+
+}  // namespace ratchet::render

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fd.h"
+#include "server/core/result.h"
+#include "server/runs/ledger.h"
+#include "server/runs/render.h"
+#include "server/runs/run_state.h"
+
+namespace ratchet {
+
+using StatePtr = std::shared_ptr<const RunState>;
+
+/// A run as far as its chain holds, and the break where it does not.
+struct LoadedRun {
+  StatePtr state;
+  std::optional<Reason> broken;
+};
+
+/// One fact about to be recorded. `render` sees the run as it will be with the fact in it.
+struct Change {
+  VersionId version;
+  std::string kind;
+  std::optional<Event> event;
+  Json fact;
+  std::map<std::string, std::string> blobs;
+  std::vector<std::string> removed;
+  std::function<std::vector<render::Rendered>(const RunState& after, const std::string& time)>
+      render;
+  std::string time = utc_now();
+};
+
+/// Holds the run's lock, among threads and processes, for the life of the object.
+class RunLock {
+ public:
+  explicit RunLock(Fd fd) : fd_(std::move(fd)) {}
+
+ private:
+  Fd fd_;
+};
+
+/// Ledger plus the files rendered from it: loads runs as folded states (cached by last sequence)
+/// and records changes, ledger first, then files.
+///
+/// Killed between the two, the ledger is right and files are missing; `restore` writes them.
+/// Thread rule: safe from several threads and processes. Whoever records holds `lock(run)`.
+class RunStore {
+ public:
+  static Result<std::unique_ptr<RunStore>> open(const std::filesystem::path& state_dir,
+                                                bool durable);
+
+  /// Errors: `not_found`; `drift` when not even the first row holds.
+  Result<LoadedRun> load(const RunId& run);
+  /// As `load`, but a broken chain is an error: nothing may be built upon it.
+  Result<StatePtr> load_intact(const RunId& run);
+
+  /// Errors: `not_found` for an unknown run.
+  Result<RunLock> lock(const RunId& run);
+
+  /// Records the change after `before`'s last row, then writes its files and the state file.
+  Result<StatePtr> commit(const RunState& before, const Change& change);
+
+  /// Writes missing artifacts again from the ledger, and with `state_file` also
+  /// current_iteration.txt.
+  Status restore(const RunState& state, bool state_file);
+
+  /// The candidate of a build with its source text.
+  Result<Candidate> candidate(const BuildFact& build);
+  /// The contract with its source texts.
+  Result<Contract> contract(const RunState& state);
+
+  [[nodiscard]] Ledger& ledger() { return *ledger_; }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  RunStore(std::filesystem::path folder, std::unique_ptr<Ledger> ledger)
+      : folder_(std::move(folder)), ledger_(std::move(ledger)) {}
+
+  const std::filesystem::path folder_;
+  const std::unique_ptr<Ledger> ledger_;
+  std::mutex mutex_;                       ///< guards cache_
+  std::map<std::string, StatePtr> cache_;  ///< by run id
+};
+
+}  // namespace ratchet

@@ -1,0 +1,291 @@
+#include "server/runs/runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "server/core/hash.h"
+#include "server/runs/disk.h"
+#include "server/runs/runs_impl.h"
+#include "server/runs/source_text.h"
+
+namespace ratchet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostIterations = 10000;  // versions of one run, extensions included
+constexpr int kMostListed = 100;
+constexpr std::size_t kSuffixBytes = 4;  // of run ids: eight hex digits
+
+Error invalid(std::string message, std::string hint) {
+  return {ErrorCode::invalid_argument, std::move(message), std::move(hint)};
+}
+
+std::string random_suffix() {
+  const auto bytes = random_bytes(kSuffixBytes);
+  return hex({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
+}
+
+Status check_contract(const NewRun& run) {
+  const auto& contract = run.contract;
+  const bool named = !contract.kernel_name.empty() && contract.kernel_name.size() <= 64 &&
+                     std::ranges::all_of(contract.kernel_name, [](unsigned char c) {
+                       return std::islower(c) != 0 || std::isdigit(c) != 0 || c == '_';
+                     });
+  if (!named)
+    return invalid(fmt::format("kernel_name: must be 1 to 64 of a-z, 0-9 and _, got \"{}\"",
+                               contract.kernel_name),
+                   "It becomes the start of the run id.");
+  if (contract.iterations < 1 || contract.iterations > kMostIterations)
+    return invalid(
+        fmt::format("iterations: must be 1 to {}, got {}", kMostIterations, contract.iterations),
+        "");
+  if (contract.retries < 1)
+    return invalid(fmt::format("retries: must be at least 1, got {}", contract.retries), "");
+  if (run.secret.empty()) return invalid("secret: must not be empty", "");
+  if (!run.v0.build.ok)
+    return invalid(fmt::format("v0 does not build: {}", run.v0.build.errors.empty()
+                                                            ? "the compiler gave no reason"
+                                                            : run.v0.build.errors.front().message),
+                   "Mend the kernel and call create_run again; no run was made.");
+  if (!has_fitting_suffix(run.v0.source.file_name, contract.implementation))
+    return invalid(
+        fmt::format("kernel: \"{}\" cannot be a {} kernel, which is {}", run.v0.source.file_name,
+                    name_of(contract.implementation), kernel_file_name(contract.implementation)),
+        "Give the fitting implementation or file.");
+  return {};
+}
+
+/// Absolute, outside the ledger's folder, and free for us: new, empty, or confirmed and cleared.
+Result<fs::path> claim_folder(const NewRun& run, const fs::path& state_folder,
+                              const std::string& suffix) {
+  if (run.output_dir.empty()) return invalid("output_dir: must be a path", "");
+  std::error_code failed;
+  const auto folder = fs::weakly_canonical(fs::absolute(run.output_dir), failed);
+  if (failed) return invalid(fmt::format("output_dir: {}", failed.message()), "");
+  if (!folder.lexically_relative(state_folder).empty() &&
+      *folder.lexically_relative(state_folder).begin() != "..")
+    return invalid(fmt::format("output_dir: {} lies in the server's state folder", folder.string()),
+                   "Choose a folder of your project.");
+  if (!fs::exists(folder, failed)) return folder;
+  if (!fs::is_directory(folder, failed))
+    return invalid(fmt::format("output_dir: {} is not a folder", folder.string()),
+                   "Choose a new or empty folder.");
+  if (fs::is_empty(folder, failed) && !failed) return folder;
+  if (!run.overwrite)
+    return Error{ErrorCode::conflict, fmt::format("output_dir: {} is not empty", folder.string()),
+                 "Choose a new or empty folder, or pass confirm: what an earlier run left there is "
+                 "then moved into a folder previous-…"};
+  if (auto moved = disk::move_aside(folder, suffix); !moved) return moved.error();
+  return folder;
+}
+
+BuildFact v0_fact(const NewRun& run) {
+  BuildFact fact{run.v0, sha256_hex(run.v0.source.text), "", std::nullopt};
+  fact.stripped_digest =
+      sha256_hex(stripped_source(run.v0.source.text, is_python(run.contract.implementation)));
+  fact.candidate.source.text.clear();
+  return fact;
+}
+
+CreatedFact created_fact(const NewRun& run, const fs::path& folder) {
+  CreatedFact fact;
+  fact.contract = run.contract;
+  fact.contract_digest = sha256_hex(markdown::json_text(encode(run.contract)));
+  fact.kernel_blob = sha256_hex(run.contract.kernel.text);
+  fact.reference_blob = sha256_hex(run.contract.reference.text);
+  fact.contract.kernel.text.clear();
+  fact.contract.reference.text.clear();
+  fact.secret_digest = sha256_hex(run.secret);
+  fact.environment = run.environment;
+  fact.warnings = run.warnings;
+  fact.output_dir = folder.string();
+  fact.v0 = v0_fact(run);
+  return fact;
+}
+
+std::vector<render::Rendered> first_artifacts(const NewRun& run, const RunState& state,
+                                              const std::string& time) {
+  const auto& v0 = state.versions.front();
+  return {{reference_file_name(run.contract.reference_kind), run.contract.reference.text},
+          render::contract_json(state),
+          render::environment(state, time),
+          {"v0/" + kernel_file_name(run.contract.implementation), run.v0.source.text},
+          render::build({state, v0, time}, *v0.build)};
+}
+
+VersionRow row_of(const VersionState& version) {
+  VersionRow row;
+  row.version = version.id;
+  row.stage = version.stage;
+  row.verdict = verdict_of(version);
+  row.retries_used = version.retries_used;
+  if (!version.profile) return row;
+  row.degraded = version.profile->degraded;
+  row.bound = version.profile->bound;
+  if (version.profile->fault) return row;
+  row.median_ns = version.profile->timing.median.value;
+  row.ci_low_ns = version.profile->timing.ci_low.value;
+  row.ci_high_ns = version.profile->timing.ci_high.value;
+  if (const auto* const comparison = against_v0(version)) row.speedup_vs_v0 = comparison->speedup;
+  if (const auto* const comparison = against_parent(version))
+    row.speedup_vs_parent = comparison->speedup;
+  return row;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Runs>> Runs::open(const fs::path& state_dir, RunsOptions options) {
+  auto store = RunStore::open(state_dir, options.durable);
+  if (!store) return store.error();
+  return std::unique_ptr<Runs>(std::make_unique<RunsImpl>(*std::move(store)));
+}
+
+Result<RunView> RunsImpl::create(const NewRun& run) {
+  if (auto checked = check_contract(run); !checked) return checked.error();
+  const std::string suffix = random_suffix();
+  const auto folder = claim_folder(run, store_->folder(), suffix);
+  if (!folder) return folder.error();
+
+  RunState none;
+  none.run = RunId{run.contract.kernel_name + "-" + suffix};
+  // The secret first: a run without one could never be checked, a secret without a run does no
+  // harm.
+  if (auto kept = store_->ledger().keep_secret(none.run, run.secret); !kept) return kept.error();
+  Change change{
+      VersionId{0}, kind::kCreated, std::nullopt, encode(created_fact(run, *folder)), {}, {}, {}};
+  for (const auto* text :
+       {&run.contract.kernel.text, &run.contract.reference.text, &run.v0.source.text})
+    change.blobs.emplace(sha256_hex(*text), *text);
+  change.render = [&run](const RunState& state, const std::string& time) {
+    return first_artifacts(run, state, time);
+  };
+  const auto state = store_->commit(none, change);
+  if (!state) return state.error();
+  return view_of(**state);
+}
+
+Result<RunStatus> RunsImpl::status(const RunId& run) {
+  const auto loaded = store_->load(run);
+  if (!loaded) return loaded.error();
+  const RunState& state = *loaded->state;
+  RunStatus status;
+  static_cast<RunView&>(status) = view_of(state);
+  for (const auto& version : state.versions) status.versions.push_back(row_of(version));
+  status.best = best_version(state);
+  status.iterations = state.iterations;
+  status.output_dir = state.contract.output_dir;
+  status.contract_digest = state.contract.contract_digest;
+  const auto chain = store_->ledger().first_break(run);
+  if (!chain) return chain.error();
+  if (*chain) status.integrity.push_back(**chain);
+  for (auto& reason : disk::inspect(state)) status.integrity.push_back(std::move(reason));
+  status.last_result = state.last_result;
+  status.next = next_step(state);
+  return status;
+}
+
+Result<RunList> RunsImpl::list(int limit, const std::optional<std::string>& cursor) {
+  if (limit < 1 || limit > kMostListed)
+    return invalid(fmt::format("limit: must be 1 to {}, got {}", kMostListed, limit), "");
+  std::optional<std::int64_t> before;
+  if (cursor) {
+    std::int64_t position = 0;
+    const char* const end = cursor->data() + cursor->size();
+    const auto [stop, code] = std::from_chars(cursor->data(), end, position);
+    if (code != std::errc{} || stop != end || position < 1)
+      return invalid(fmt::format("cursor: \"{}\" is none of ours", *cursor),
+                     "Pass next_cursor of the page before, or leave it out.");
+    before = position;
+  }
+  // One more than asked for tells whether there is a next page.
+  auto positions = store_->ledger().runs(limit + 1, before);
+  if (!positions) return positions.error();
+  RunList list;
+  const bool more = positions->size() > static_cast<std::size_t>(limit);
+  if (more) positions->pop_back();
+  if (more) list.next_cursor = std::to_string(positions->back().position);
+  for (const auto& position : *positions) {
+    const auto loaded = store_->load(position.run);
+    if (!loaded) {
+      // Shown nevertheless: a run that cannot be read must not hide the others.
+      list.runs.push_back(
+          {position.run, "unreadable: see run_status", "", {}, Stage::open, "", ""});
+      continue;
+    }
+    const RunState& state = *loaded->state;
+    list.runs.push_back({state.run, state.contract.contract.kernel_name,
+                         state.contract.contract.device_name, state.open().id, state.open().stage,
+                         state.created, state.contract.output_dir});
+  }
+  return list;
+}
+
+Result<ArtifactAnswer> RunsImpl::record_environment(const RunId& run,
+                                                    const Environment& environment) {
+  const auto lock = store_->lock(run);
+  if (!lock) return lock.error();
+  const auto state = store_->load_intact(run);
+  if (!state) return state.error();
+  Change change{
+      (*state)->open().id, kind::kEnvironment, std::nullopt, encode(environment), {}, {}, {}};
+  change.render = [](const RunState& after, const std::string& time) {
+    return std::vector{render::environment(after, time)};
+  };
+  const auto after = store_->commit(**state, change);
+  if (!after) return after.error();
+  return artifact_answer(**after, {"env_check.md"});
+}
+
+Result<RunView> RunsImpl::extend(const RunId& run, int iterations) {
+  const auto lock = store_->lock(run);
+  if (!lock) return lock.error();
+  const auto state = store_->load_intact(run);
+  if (!state) return state.error();
+  if (iterations < 1 || iterations > kMostIterations - (*state)->iterations)
+    return invalid(fmt::format("iterations: must be 1 to {} more, got {}",
+                               kMostIterations - (*state)->iterations, iterations),
+                   "");
+  ExtendedFact fact{(*state)->iterations + iterations, std::nullopt};
+  const auto& open = (*state)->open();
+  if (open.abandoned) fact.opens = VersionId{open.id.number + 1};
+  const Change change{open.id, kind::kExtended, std::nullopt, encode(fact), {}, {}, {}};
+  const auto after = store_->commit(**state, change);
+  if (!after) return after.error();
+  return view_of(**after);
+}
+
+Result<ArtifactAnswer> RunsImpl::write_report(const RunId& run, const std::string& retrospective) {
+  constexpr std::size_t kMostText = 64 * 1024;
+  if (retrospective.size() > kMostText)
+    return Error{ErrorCode::too_large,
+                 fmt::format("retrospective: has {} bytes; at most {} are taken",
+                             retrospective.size(), kMostText),
+                 "Shorten it."};
+  const auto lock = store_->lock(run);
+  if (!lock) return lock.error();
+  const auto state = ready_for(run, Event::reported);
+  if (!state) return state.error();
+  Change change{(*state)->open().id,
+                kind::kReport,
+                std::nullopt,
+                encode(ReportFact{retrospective}),
+                {},
+                {},
+                {}};
+  change.render = [&](const RunState& after, const std::string& time) {
+    auto files = render::ledgers(after, time);
+    files.push_back(render::final_report(after, retrospective, time));
+    files.push_back(render::summary(after, retrospective, time));
+    return files;
+  };
+  const auto after = store_->commit(**state, change);
+  if (!after) return after.error();
+  return artifact_answer(**after, {"final_report.md", "summary.md", "ledgers/attempt-ledger.md",
+                                   "ledgers/optimization-ledger.md", "ledgers/lineage.jsonl"});
+}
+
+}  // namespace ratchet

@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "server/runs/runs_impl.h"
+
+namespace ratchet {
+namespace {
+
+bool is_stuck_v0(const RunState& state) {
+  return state.open().id.number == 0 && state.open().stage == Stage::built &&
+         state.retries_exhausted();
+}
+
+std::string tested_text(const RunState& state) {
+  const auto* const tested = tested_hypothesis(state, state.open());
+  return tested == nullptr ? "" : fmt::format("; it tests: {}", markdown::one_line(tested->change));
+}
+
+}  // namespace
+
+RunView view_of(const RunState& state) {
+  const auto& open = state.open();
+  RunView view{state.run, open.id, open.stage, allowed_tools(open.stage)};
+  if (open.id.number == 0) std::erase(view.allowed, "submit_kernel");
+  if (is_stuck_v0(state)) view.allowed = {"create_run", "run_status"};
+  if (open.stage == Stage::open && state.retries_exhausted())
+    view.allowed = {"check_gate", "run_status"};
+  // The last version may close without a hypothesis.
+  if (open.stage == Stage::evidenced && state.at_last_version())
+    view.allowed.insert(view.allowed.begin(), "check_gate");
+  return view;
+}
+
+ArtifactAnswer artifact_answer(const RunState& state, const std::vector<std::string>& paths) {
+  ArtifactAnswer answer;
+  static_cast<RunView&>(answer) = view_of(state);
+  for (const auto& path : paths)
+    answer.artifacts.push_back((std::filesystem::path(state.contract.output_dir) / path).string());
+  return answer;
+}
+
+std::string next_step(const RunState& state) {
+  const auto& open = state.open();
+  const std::string id = open.id.text();
+  if (is_stuck_v0(state))
+    return "v0 never passed its check: call create_run with a kernel that matches the reference.";
+  switch (open.stage) {
+    case Stage::open:
+      if (state.retries_exhausted())
+        return fmt::format("{} used up its retries: call check_gate with abandon.", id);
+      return fmt::format("Call submit_kernel with the kernel of {}{}.", id, tested_text(state));
+    case Stage::built:
+      return fmt::format("Call check_correctness for {}.", id);
+    case Stage::correct:
+      return fmt::format("Call profile_kernel for {}.", id);
+    case Stage::profiled:
+      return fmt::format(
+          "Call query_kbs with run (purpose kernel, then bottleneck), then "
+          "write_kbs_evidence for {}.",
+          id);
+    case Stage::evidenced:
+      if (state.at_last_version())
+        return fmt::format("{} is the last version: call check_gate with final, or extend_run.",
+                           id);
+      return fmt::format("Call write_hypothesis for the change after {}.", id);
+    case Stage::hypothesised:
+      if (state.at_last_version())
+        return fmt::format("{} is the last version: call check_gate with final, or extend_run.",
+                           id);
+      return "Call check_gate.";
+    case Stage::passed:
+      return "Call run_status.";
+    case Stage::abandoned:
+      return "The last version was abandoned: call check_gate with final, or extend_run.";
+    case Stage::finished:
+      return state.final_benchmark ? "Call write_report, or extend_run for more versions."
+                                   : "Call benchmark, then write_report.";
+  }
+  return "Call run_status.";
+}
+
+}  // namespace ratchet

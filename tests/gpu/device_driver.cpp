@@ -1,0 +1,208 @@
+// Runs one step of the CUDA device on one test kernel and prints what came out as JSON; run.sh puts
+// the steps together. A process per step, as in real use: errors of a context last.
+//
+//   gpu-driver info | ceilings | overhead
+//   gpu-driver run|time|time-hot|time-host|spans LIBRARY ENTRY
+//   gpu-driver count LIBRARY ENTRY METRIC…
+//   gpu-driver count-set LIBRARY ENTRY lean|overview|full|stalls
+//
+// RATCHET_SANDBOX=candidate|counter enters that role's sandbox first, as a worker does.
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+#include "kernels/measure/timer.h"
+#include "kernels/metrics.h"
+#include "kernels/worker/device.h"
+#include "kernels/worker/sandbox.h"
+
+namespace {
+
+using ratchet::Json;
+using ratchet::worker::Device;
+using Entry = void (*)(const float*, float*, long, void*);
+
+constexpr long kElements = 4096L * 4096;
+constexpr long kLarge = 8;  // entries named large_… get so many times the elements
+constexpr int kRotation = 3;
+constexpr int kSamples = 100;
+constexpr int kObservations = 15;
+
+[[noreturn]] void stop(const ratchet::Error& error) {
+  std::cout << Json{{"error", error.message}, {"hint", error.hint}}.dump() << "\n";
+  std::exit(1);
+}
+
+template <class T>
+T need(ratchet::Result<T> result) {
+  if (!result) stop(result.error());
+  return *std::move(result);
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+struct TestKernel {
+  Entry entry;
+  long elements;
+};
+
+/// Input and output in one arena, as a worker holds them.
+struct Case {
+  std::unique_ptr<ratchet::worker::DeviceArena> arena;
+  ratchet::worker::Turn turn;
+};
+
+/// Numbers between -2 and 2 that do not repeat visibly; quick to make.
+std::vector<float> make_input(long elements) {
+  std::vector<float> input(static_cast<std::size_t>(elements));
+  std::uint32_t state = 7;
+  for (auto& value : input) {
+    state = state * 1664525U + 1013904223U;
+    value = static_cast<float>(static_cast<std::int32_t>(state)) / 0x1p30F;
+  }
+  return input;
+}
+
+std::vector<Case> make_cases(Device& device, const TestKernel& kernel, int count) {
+  const auto input = make_input(kernel.elements);
+  const auto half = static_cast<std::int64_t>(input.size() * sizeof(float));
+  std::vector<Case> cases;
+  for (int i = 0; i < count; ++i) {
+    auto arena = need(device.allocate(2 * half, 512 * i));
+    const auto bytes = std::as_bytes(std::span(input));
+    if (auto copied = device.upload(*arena, 0, bytes); !copied) stop(copied.error());
+    auto* in = reinterpret_cast<const float*>(arena->base());
+    auto* out = reinterpret_cast<float*>(arena->base() + half);
+    ratchet::worker::Turn turn;
+    turn.call = [kernel, in, out, stream = device.stream()] {
+      kernel.entry(in, out, kernel.elements, stream);
+    };
+    turn.arena = arena.get();
+    cases.push_back({std::move(arena), std::move(turn)});
+  }
+  return cases;
+}
+
+Json fault_json(const std::optional<ratchet::Fault>& fault) {
+  return fault ? ratchet::encode(*fault) : Json(nullptr);
+}
+
+Json time_step(Device& device, const TestKernel& kernel, ratchet::CacheMode mode, bool host_time) {
+  const auto cases = make_cases(device, kernel, kRotation);
+  std::vector<ratchet::worker::Turn> turns;
+  for (const auto& one : cases) turns.push_back(one.turn);
+  ratchet::job::TimeBlock plan{.warmup = 5,
+                               .samples = kSamples,
+                               .cache_mode = mode,
+                               .host_time = host_time,
+                               .time_limit_ms = 5000};
+  const auto timed = need(device.time(turns, plan));
+  auto sorted = timed.samples.elapsed_ns;
+  std::sort(sorted.begin(), sorted.end());
+  return {{"fault", fault_json(timed.fault)},
+          {"samples", sorted.size()},
+          {"median_ns", median(sorted)},
+          {"min_ns", sorted.empty() ? 0 : sorted.front()},
+          {"max_ns", sorted.empty() ? 0 : sorted.back()},
+          {"clock_mhz", median(timed.samples.clock_mhz)},
+          {"clocks", timed.samples.clock_mhz.size()},
+          {"flags", timed.samples.flags}};
+}
+
+Json count_step(Device& device, const TestKernel& kernel, const std::vector<std::string>& metrics) {
+  const auto cases = make_cases(device, kernel, 1);
+  const auto start = std::chrono::steady_clock::now();
+  const auto counted =
+      need(device.count(cases[0].turn, {.metric_set = "given", .metrics = metrics}));
+  const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
+  Json json = ratchet::encode(counted.counters);
+  json["spent_ms"] = spent.count();
+  json["asked"] = metrics;
+  json["fault"] = fault_json(counted.fault);
+  return json;
+}
+
+/// Device time of all launches of a cold call by the activity records, median of several calls.
+Json spans_step(Device& device, const TestKernel& kernel) {
+  const auto cases = make_cases(device, kernel, 1);
+  std::vector<double> spans;
+  for (int i = 0; i < kObservations; ++i) {
+    const auto counted = need(device.count(cases[0].turn, {}));
+    if (counted.counters.unavailable) return {{"unavailable", *counted.counters.unavailable}};
+    double first = 0, last = 0;
+    for (const auto& launch : counted.counters.launches) {
+      first = first > 0 ? std::min(first, launch.start_ns) : launch.start_ns;
+      last = std::max(last, launch.end_ns);
+    }
+    spans.push_back(last - first);
+  }
+  return {{"span_ns", median(spans)}};
+}
+
+Json step(Device& device, const std::string& what, const std::vector<std::string>& arguments) {
+  if (what == "ceilings") {
+    Json json = Json::array();
+    for (const auto& roof : need(device.ceilings())) json.push_back(ratchet::encode(roof));
+    return json;
+  }
+  if (arguments.size() < 2)
+    stop({ratchet::ErrorCode::invalid_argument, "LIBRARY ENTRY missing", ""});
+  void* library = dlopen(arguments[0].c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) stop({ratchet::ErrorCode::not_found, dlerror(), ""});
+  const TestKernel kernel{reinterpret_cast<Entry>(dlsym(library, arguments[1].c_str())),
+                          kElements * (arguments[1].starts_with("large_") ? kLarge : 1)};
+  if (!kernel.entry) stop({ratchet::ErrorCode::not_found, dlerror(), ""});
+  if (what == "run") {
+    const auto cases = make_cases(device, kernel, 1);
+    for (int i = 0; i < 5; ++i)
+      if (auto fault = device.run(cases[0].turn.call)) return {{"fault", fault_json(fault)}};
+    return {{"fault", nullptr}};
+  }
+  if (what == "time") return time_step(device, kernel, ratchet::CacheMode::cold, false);
+  if (what == "time-hot") return time_step(device, kernel, ratchet::CacheMode::hot, false);
+  if (what == "time-host") return time_step(device, kernel, ratchet::CacheMode::cold, true);
+  if (what == "spans") return spans_step(device, kernel);
+  if (what == "count") return count_step(device, kernel, {arguments.begin() + 2, arguments.end()});
+  if (what == "count-set" && arguments.size() == 3) {
+    const auto set = need(ratchet::decode<ratchet::MetricSet>(Json(arguments[2])));
+    return count_step(device, kernel, ratchet::metric_names(set, ratchet::DeviceKind::cuda));
+  }
+  stop({ratchet::ErrorCode::invalid_argument, "unknown step " + what, ""});
+}
+
+Json overhead_step() {
+  const auto gpu = need(ratchet::measure::Gpu::open(0));
+  return {{"overhead_ns", need(ratchet::measure::Timer::create(*gpu))->overhead_ns()}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  const std::string what = argv[1];
+  if (what == "overhead") {
+    std::cout << overhead_step().dump() << std::endl;
+    return 0;
+  }
+  const auto device = ratchet::worker::make_device();
+  const auto info = need(device->open(0));
+  Json json;
+  if (const char* role = std::getenv("RATCHET_SANDBOX"))
+    json["sandbox"] = ratchet::worker::enter_sandbox(need(ratchet::worker::parse_role(role)),
+                                                     ratchet::DeviceKind::cuda);
+  if (what == "info")
+    json["device"] = ratchet::encode(info);
+  else
+    json["result"] = step(*device, what, {argv + 2, argv + argc});
+  std::cout << json.dump() << std::endl;
+  ::_exit(0);  // as a worker ends: a broken context is not torn down
+}

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Checks of the CUDA device on a machine with a GPU. Prints a table last and writes it with command,
+# device and date to results.md and results.json in $OUT (or tests/gpu/results/).
+#
+#   tests/gpu/run.sh [folder with gpu-driver and gpu_kernels.so]
+#
+# Without a folder it builds both here (cmake, nvcc). Needs python3; ncu is compared with where it is
+# found. Changes no setting of the GPU.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+out=${OUT:-$root/tests/gpu/results}
+mkdir -p "$out"
+
+if ! ls /dev/nvidia0 >/dev/null 2>&1; then
+  echo "SKIP: no NVIDIA GPU on this machine (/dev/nvidia0 is missing)"
+  exit 77
+fi
+if [ $# -ge 1 ]; then
+  folder=$(cd "$1" && pwd)
+else
+  cmake -S "$root" -B "$root/build-gpu" -G Ninja -DCMAKE_BUILD_TYPE=Release
+  cmake --build "$root/build-gpu" --target gpu-driver
+  folder=$root/build-gpu/bin
+  nvcc -shared -cudart shared -arch=native -O3 -lineinfo -Xcompiler -fPIC \
+    -o "$folder/gpu_kernels.so" "$root/tests/gpu/kernels.cu"
+fi
+exec python3 "$root/tests/gpu/checks.py" "$folder" "$out"

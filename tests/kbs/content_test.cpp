@@ -1,0 +1,172 @@
+// The shipped wiki keeps its promises: every page reads, every link leads somewhere, every number
+// has a source, and every hardware row is cited with the line it stands on.
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "kbs/page_reader.h"
+#include "tests/kbs/fixture.h"
+
+namespace ratchet {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path content() {
+  return fs::path(RATCHET_SOURCE_DIR) / "kbs/content";
+}
+
+struct ContentPage {
+  fs::path path;  // relative to the content
+  kbs::Document document;
+  Json header;
+};
+
+const std::vector<ContentPage>& pages() {
+  static const auto all = [] {
+    std::vector<ContentPage> read;
+    for (const auto& entry : fs::recursive_directory_iterator(content())) {
+      if (entry.path().extension() != ".md") continue;
+      const auto relative = entry.path().lexically_relative(content());
+      auto text = test::read_text(entry.path());
+      INFO(relative.string());
+      auto document = kbs::read_page(relative.generic_string(), text);
+      if (!document) FAIL(document.error().message);
+      auto header = kbs::header_json(kbs::split_page(text).header);
+      REQUIRE(header);
+      read.push_back({relative, *std::move(document), *std::move(header)});
+    }
+    return read;
+  }();
+  return all;
+}
+
+std::set<std::string> ids() {
+  std::set<std::string> all;
+  for (const auto& page : pages()) all.insert(page.document.id);
+  return all;
+}
+
+std::set<std::string> words_of(const Json& vocabulary, const char* name) {
+  std::set<std::string> words;
+  for (const auto& word : vocabulary.at(name)) words.insert(word.get<std::string>());
+  return words;
+}
+
+Json vocabulary() {
+  auto json = kbs::header_json(test::read_text(content() / "vocabulary.yaml"));
+  REQUIRE(json);
+  return *std::move(json);
+}
+
+TEST_CASE("every page of the wiki reads and has an id of its own") {
+  CHECK(pages().size() > 50);
+  CHECK(ids().size() == pages().size());
+}
+
+TEST_CASE("the wiki uses only words of its vocabulary") {
+  const auto known = vocabulary();
+  const std::map<std::string, std::string> lists{
+      {"tags", "tags"}, {"architectures", "architectures"}, {"languages", "languages"}};
+  for (const auto& page : pages()) {
+    INFO(page.path.string());
+    CHECK(words_of(known, "kinds").contains(page.document.kind));
+    CHECK(words_of(known, "confidence").contains(page.document.confidence));
+    for (const auto& [field, list] : lists)
+      for (const auto& word : page.header.value(field, Json::array())) {
+        INFO(field << ": " << word.get<std::string>());
+        CHECK(words_of(known, list.c_str()).contains(word.get<std::string>()));
+      }
+  }
+}
+
+TEST_CASE("related pages and candidate techniques of the wiki exist") {
+  const auto known = ids();
+  for (const auto& page : pages())
+    for (const auto* field : {"related", "candidate_techniques"})
+      for (const auto& id : page.header.value(field, Json::array())) {
+        INFO(page.path.string() << " " << field << " " << id.get<std::string>());
+        CHECK(known.contains(id.get<std::string>()));
+      }
+}
+
+TEST_CASE("links between pages of the wiki lead to files") {
+  const std::regex link(R"(\]\(([^)#:\s]+\.(md|yaml))(#[^)]*)?\))");
+  for (const auto& page : pages()) {
+    const std::string text = page.document.text;
+    for (auto at = std::sregex_iterator(text.begin(), text.end(), link);
+         at != std::sregex_iterator(); ++at) {
+      INFO(page.path.string() << " links to " << (*at)[1].str());
+      CHECK(fs::exists(content() / page.path.parent_path() / (*at)[1].str()));
+    }
+  }
+}
+
+TEST_CASE("every number of a hardware page names a source that the page defines") {
+  const auto known = vocabulary();
+  for (const auto& page : pages()) {
+    std::set<std::string> sources;
+    for (const auto& source : page.document.sources) sources.insert(source.id);
+    INFO(page.path.string());
+    CHECK_FALSE(sources.empty());
+    for (const auto& row : page.document.specs) {
+      INFO("line " << row.line << ": " << row.metric);
+      CHECK(sources.contains(row.source));
+      CHECK(words_of(known, "metrics").contains(row.metric));
+      CHECK(words_of(known, "metric_kinds").contains(row.kind));
+      CHECK_FALSE(row.unit.empty());
+    }
+  }
+}
+
+TEST_CASE("every row of every shipped hardware page is cited with the line it stands on") {
+  test::TestKnowledge kb;
+  kb.add(content(), "gpu-wiki");
+  int rows = 0;
+  for (const auto& page : pages()) {
+    if (page.document.specs.empty()) continue;
+    const auto answer = kb.base().lookup_spec(page.document.id, std::nullopt);
+    REQUIRE(answer);
+    REQUIRE(answer->specs.size() == page.document.specs.size());
+    std::istringstream text(page.document.text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    for (const auto& spec : answer->specs) {
+      const auto colon = spec.citation.rfind(':');
+      const auto number = std::stoul(spec.citation.substr(colon + 1));
+      INFO(spec.citation);
+      REQUIRE(number <= lines.size());
+      CHECK(lines[number - 1].find("id: " + spec.metric + ",") != std::string::npos);
+      CHECK(spec.citation.find(" <- " + page.path.generic_string() + ":") != std::string::npos);
+      ++rows;
+    }
+  }
+  CHECK(rows > 100);
+}
+
+TEST_CASE("the wiki answers the plain questions of the loop among its first three") {
+  test::TestKnowledge kb;
+  kb.add(content(), "gpu-wiki");
+  const auto answers = [&](const char* text, const char* id) {
+    auto ids = kb.ids({.text = text, .limit = 3});
+    return std::ranges::find(ids, id) != ids.end();
+  };
+  CHECK(answers("shared memory bank conflicts", "pattern-bank-conflicts"));
+  CHECK(answers("register spills", "pattern-register-spills"));
+  CHECK(answers("kernel shorter than launch overhead", "pattern-launch-bound"));
+  CHECK(answers("H200", "hw-h200"));
+}
+
+TEST_CASE("the index of the build is the one of the content") {
+  const auto built = fs::path(RATCHET_BINARY_DIR) / "share/ratchet/kbs/builtin.db";
+  if (!fs::exists(built)) SKIP("build the target ratchet-data first");
+  const auto stats = kbs_stats(built);
+  REQUIRE(stats);
+  CHECK(stats->documents == static_cast<int>(pages().size()));
+}
+
+}  // namespace
+}  // namespace ratchet

@@ -1,0 +1,107 @@
+#include "tests/kbs/fixture.h"
+
+namespace ratchet {
+namespace {
+
+using test::FixtureKnowledge;
+
+TEST_CASE("a page comes with its header, its text and its sources by title") {
+  FixtureKnowledge kb;
+  const auto page = kb.base().page({.id = "hw-bulk-copy"});
+  REQUIRE(page);
+  CHECK(page->front_matter["aliases"][1] == "cp.async.bulk");
+  CHECK(page->text.find("mbarrier counts the bytes") != std::string::npos);
+  REQUIRE(page->sources.size() == 2);
+  CHECK(page->sources[0].title == "Guide to asynchronous movement");
+}
+
+TEST_CASE("a section ends before the next heading of its level") {
+  FixtureKnowledge kb;
+  const auto page = kb.base().page({.id = "hw-bulk-copy", .section = "overview"});
+  REQUIRE(page);
+  CHECK(page->text.find("One thread starts") != std::string::npos);
+  CHECK(page->text.find("Code") == std::string::npos);
+}
+
+TEST_CASE("a missing section is answered with the headings there are") {
+  FixtureKnowledge kb;
+  const auto page = kb.base().page({.id = "hw-bulk-copy", .section = "zebra"});
+  REQUIRE_FALSE(page);
+  CHECK(page.error().code == ErrorCode::not_found);
+  CHECK(page.error().hint.find("Overview") != std::string::npos);
+}
+
+TEST_CASE("code can be left out, and the header or the body alone can be asked for") {
+  FixtureKnowledge kb;
+  const auto plain = kb.base().page({.id = "hw-bulk-copy", .include_code = false});
+  REQUIRE(plain);
+  CHECK(plain->text.find("complete_tx") == std::string::npos);
+  const auto header = kb.base().page({.id = "hw-bulk-copy", .frontmatter_only = true});
+  REQUIRE(header);
+  CHECK(header->text.empty());
+  const auto body = kb.base().page({.id = "hw-bulk-copy", .body_only = true});
+  REQUIRE(body);
+  CHECK(body->front_matter.empty());
+}
+
+TEST_CASE("followed sources stand behind the page under their ids") {
+  FixtureKnowledge kb;
+  const auto page = kb.base().page({.id = "hw-bulk-copy", .follow_sources = true});
+  REQUIRE(page);
+  CHECK(page->text.find("# Source doc-copy-guide") != std::string::npos);
+  CHECK(page->text.find("Alignment must be sixteen bytes") != std::string::npos);
+}
+
+TEST_CASE("the description of a pull request stands behind its page") {
+  FixtureKnowledge kb;
+  const auto page = kb.base().page({.id = "pr-demo-7"});
+  REQUIRE(page);
+  CHECK(page->text.find("## Description\n\nThe loop index overflowed") != std::string::npos);
+}
+
+TEST_CASE("paths are no ids, and the answer names the nearest ids") {
+  FixtureKnowledge kb;
+  for (const std::string& id :
+       {std::string("../../../etc/passwd"), std::string("/etc/passwd"),
+        std::string("wiki/hardware/bulk-copy.md"), std::string(""), std::string("\xff\xfe"),
+        std::string("hw-bulk\0copy", 12), std::string(1 << 20, 'a')}) {
+    const auto page = kb.base().page({.id = id});
+    REQUIRE_FALSE(page);
+    CHECK(page.error().code == ErrorCode::not_found);
+  }
+  const auto near = kb.base().page({.id = "hw-bulk-copi"});
+  REQUIRE_FALSE(near);
+  CHECK(near.error().hint.find("hw-bulk-copy") != std::string::npos);
+}
+
+TEST_CASE("a long page is cut at line ends and its parts join to the whole") {
+  test::TestKnowledge kb;
+  std::string body;
+  for (int i = 0; i < 2'000; ++i) body += "line " + std::to_string(i) + "\n";
+  test::write_text(kb.folder() / "c/wiki/long.md", test::page_text("long", "Long", body));
+  kb.add(kb.folder() / "c");
+  std::string all;
+  std::optional<std::string> cursor;
+  int parts = 0;
+  do {
+    const auto page = kb.base().page({.id = "long", .cursor = cursor});
+    REQUIRE(page);
+    CHECK(page->text.size() <= 12'000);
+    all += page->text;
+    cursor = page->next_cursor;
+    ++parts;
+  } while (cursor && parts < 100);
+  CHECK(all.find(body) != std::string::npos);
+  CHECK(parts > 1);
+  CHECK_FALSE(kb.base().page({.id = "long", .cursor = "12-deadbeef"}));
+}
+
+TEST_CASE("page ids are completed by prefix") {
+  FixtureKnowledge kb;
+  const auto ids = kb.base().page_ids("pr-demo-", 2);
+  REQUIRE(ids);
+  CHECK(*ids == std::vector<std::string>{"pr-demo-7", "pr-demo-8"});
+}
+
+}  // namespace
+}  // namespace ratchet

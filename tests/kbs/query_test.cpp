@@ -1,0 +1,222 @@
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "tests/kbs/fixture.h"
+
+namespace ratchet {
+namespace {
+
+using test::FixtureKnowledge;
+using Ids = std::vector<std::string>;
+
+TEST_CASE("a page comes first for its id, its alias and its symptom") {
+  FixtureKnowledge kb;
+  CHECK(kb.ids({.text = "hw-bulk-copy"}).front() == "hw-bulk-copy");
+  CHECK(kb.ids({.text = "BCE"}).front() == "hw-bulk-copy");
+  CHECK(kb.ids({.text = "tail effect"}).front() == "pattern-idle-tail");
+}
+
+TEST_CASE("an identifier is found whole and by a part of it") {
+  FixtureKnowledge kb;
+  CHECK(kb.ids({.text = "merge_attn_states"}) == Ids{"pr-demo-7"});
+  CHECK(kb.ids({.text = "attn"}) == Ids{"pr-demo-7"});
+  CHECK(kb.ids({.text = "setmaxnreg.dec"}).front() == "technique-register-budget");
+  CHECK(kb.ids({.text = "setmaxnreg"}).front() == "technique-register-budget");
+}
+
+TEST_CASE("an alias is searched beside the word of the user") {
+  FixtureKnowledge kb;
+  const auto answer = kb.query({.text = "TMA"});
+  REQUIRE_FALSE(answer.results.empty());
+  CHECK(answer.results.front().id == "hw-bulk-copy");
+  CHECK(answer.results.front().why.find("bulk copy") != std::string::npos);
+}
+
+TEST_CASE("the answer says whether all words, most or any of them matched") {
+  FixtureKnowledge kb;
+  CHECK(kb.query({.text = "alignment sixteen bytes"}).relaxed == "all");
+  CHECK(kb.query({.text = "alignment sixteen bytes zebra"}).relaxed == "most");
+  CHECK(kb.query({.text = "bytes zebra giraffe okapi"}).relaxed == "any");
+  CHECK(kb.query({.text = "zebra giraffe"}).relaxed == "none");
+}
+
+TEST_CASE("an answer that misses what the query is about is called weak") {
+  FixtureKnowledge kb;
+  CHECK(kb.query({.text = "bytes zebra giraffe okapi"}).weak);
+  CHECK(kb.query({.text = "zebra"}).weak);
+  CHECK_FALSE(kb.query({.text = "alignment sixteen bytes"}).weak);
+}
+
+TEST_CASE("sources of a page that is about the query are handed on, and why says so") {
+  FixtureKnowledge kb;
+  const auto answer = kb.query({.text = "bulk copy engine", .scopes = {"sources"}});
+  const auto cited = std::ranges::find(answer.results, "doc-copy-guide", &QueryHit::id);
+  REQUIRE(cited != answer.results.end());
+  CHECK(cited->why.find("cited by hw-bulk-copy") != std::string::npos);
+}
+
+TEST_CASE("filters are or inside a list and and between lists") {
+  FixtureKnowledge kb;
+  CHECK(kb.ids({.text = "path merge", .repos = {"owner/demo"}, .tags = {"fp8"}}) ==
+        Ids{"pr-demo-8"});
+  CHECK(kb.ids({.text = "path merge", .repos = {"demo"}}).size() == 2);
+  CHECK(kb.ids({.text = "copy", .scopes = {"blogs"}}) == Ids{"blog-copy-tuning"});
+  CHECK(kb.ids({.text = "copies", .has_code = true}) == Ids{"hw-bulk-copy"});
+}
+
+TEST_CASE("an architecture filter takes device names and leaves unsupported default labels out") {
+  FixtureKnowledge kb;
+  // PR 8 is labelled sm100 by default but its title says Hopper; PR 7's description names the B200.
+  CHECK(kb.ids({.text = "fix add path", .scopes = {"prs"}, .architectures = {"B200"}}) ==
+        Ids{"pr-demo-7"});
+  CHECK(kb.ids({.text = "fix add path", .scopes = {"prs"}, .architectures = {"H100"}}) ==
+        Ids{"pr-demo-8"});
+  const auto answer = kb.query({.text = "fix", .architectures = {"sm_100a"}});
+  REQUIRE(answer.note);
+  CHECK(answer.note->find("1 pages are left out") != std::string::npos);
+}
+
+TEST_CASE("filters without words list what passes") {
+  FixtureKnowledge kb;
+  CHECK(kb.ids({.text = "", .kinds = {"pattern"}}) == Ids{"pattern-idle-tail"});
+}
+
+TEST_CASE("a snippet names the line of the file it was cut from") {
+  FixtureKnowledge kb;
+  const auto answer = kb.query({.text = "sixteen"});
+  REQUIRE(answer.results.size() == 1);
+  // doc-copy-guide: seven lines of header and fences, a blank line, then the sentence.
+  CHECK(answer.results[0].path == "sources/docs/copy-guide.md:9");
+  CHECK(answer.results[0].snippet == "Alignment must be sixteen bytes.");
+}
+
+TEST_CASE("a hit in a joined record cites the line of the record") {
+  FixtureKnowledge kb;
+  const auto answer = kb.query({.text = "overflowed"});
+  REQUIRE(answer.results.size() == 1);
+  CHECK(answer.results[0].id == "pr-demo-7");
+  CHECK(answer.results[0].path == "records.jsonl:1");
+}
+
+TEST_CASE("cursors walk through all results once and fit only their query") {
+  FixtureKnowledge kb;
+  std::set<std::string> seen;
+  std::optional<std::string> cursor;
+  int pages = 0;
+  do {
+    const auto answer = kb.query({.text = "copy kernel fix", .limit = 2, .cursor = cursor});
+    for (const auto& hit : answer.results) CHECK(seen.insert(hit.id).second);
+    cursor = answer.next_cursor;
+    ++pages;
+    CHECK(static_cast<std::size_t>(answer.total) >= seen.size());
+  } while (cursor && pages < 20);
+  CHECK(pages > 1);
+
+  const auto first = kb.query({.text = "copy kernel fix", .limit = 2});
+  const auto other = kb.base().query({.text = "something else", .cursor = first.next_cursor});
+  REQUIRE_FALSE(other);
+  CHECK(other.error().code == ErrorCode::invalid_argument);
+  CHECK_FALSE(kb.base().query({.text = "copy", .cursor = "999999999999999999999-x"}));
+}
+
+TEST_CASE("every answer has an id of its own") {
+  FixtureKnowledge kb;
+  const auto a = kb.query({.text = "copy"}).query_id;
+  const auto b = kb.query({.text = "copy"}).query_id;
+  CHECK(a != b);
+  CHECK(a.size() == 14);  // "q-" and twelve digits
+  CHECK(a.starts_with("q-"));
+}
+
+TEST_CASE("no text of a query is an error") {
+  FixtureKnowledge kb;
+  const std::string quotes = "\"";
+  for (const std::string& text :
+       {std::string(), std::string("   "), std::string("the of and"), quotes, quotes + "copy",
+        std::string("copy AND"), std::string("NEAR(copy, 2)"), std::string("title:copy"),
+        std::string("copy*"), std::string("^copy"), std::string("{title body}: copy"),
+        std::string("copy NOT"), std::string("(((("), std::string("'; DROP TABLE doc;--"),
+        std::string("copy\0engine", 11), std::string("\xff\xfe copy"),
+        std::string("\xf0\x9f\x94\xa5 copy"), std::string(1 << 20, 'x'),
+        std::string(1 << 20, '"')}) {
+    CAPTURE(text.substr(0, 40));
+    CHECK(kb.base().query({.text = text}));
+  }
+  std::string words;
+  for (int i = 0; i < 200'000; ++i) words += "word" + std::to_string(i) + " ";
+  const auto answer = kb.query({.text = words});
+  REQUIRE(answer.note);
+  CHECK(answer.note->find("first words") != std::string::npos);
+}
+
+TEST_CASE("operators are searched as text and the answer says so") {
+  FixtureKnowledge kb;
+  const auto answer = kb.query({.text = "\"bulk copy\" NOT engine"});
+  CHECK(answer.results.front().id == "hw-bulk-copy");
+  REQUIRE(answer.note);
+  CHECK(answer.note->find("as text") != std::string::npos);
+}
+
+TEST_CASE("an unknown scope is named with the known ones") {
+  FixtureKnowledge kb;
+  const auto answer = kb.base().query({.text = "copy", .scopes = {"nowhere"}});
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().message.find("nowhere") != std::string::npos);
+  CHECK(answer.error().hint.find("snapshots") != std::string::npos);
+}
+
+TEST_CASE("limits outside 1 to 50 are brought inside") {
+  FixtureKnowledge kb;
+  CHECK(kb.query({.text = "copy", .limit = -3}).results.size() == 1);
+  CHECK(kb.query({.text = "copy", .limit = 100'000}).results.size() <= 50);
+}
+
+TEST_CASE("an answer stays below its byte budget and says that more follows") {
+  test::TestKnowledge kb;
+  for (int i = 0; i < 60; ++i) {
+    const auto id = "page-" + std::to_string(i);
+    test::write_text(kb.folder() / ("c/wiki/" + id + ".md"),
+                     test::page_text(id, "Copy " + id, std::string(400, 'z') + " copy"));
+  }
+  kb.add(kb.folder() / "c", "many");
+  const auto answer = kb.query({.text = "copy", .limit = 50});
+  CHECK(encode(answer).dump().size() < 14'000);
+  CHECK(answer.next_cursor);
+  CHECK(answer.total == 60);
+}
+
+TEST_CASE("a scope that answers well gets a place on a first page that another scope fills") {
+  test::TestKnowledge kb;
+  // Four short pull requests outrank one longer wiki page; only three places are asked for.
+  for (const auto& id : std::vector<std::string>{"pr-a", "pr-b", "pr-c", "pr-d"})
+    test::write_text(kb.folder() / ("c/sources/prs/x/" + id + ".md"),
+                     test::page_text(id, "Swizzle fix", "swizzle"));
+  test::write_text(
+      kb.folder() / "c/wiki/page.md",
+      test::page_text("page", "Swizzle and other layouts", "swizzle " + std::string(200, '.')));
+  kb.add(kb.folder() / "c");
+  CHECK(kb.ids({.text = "swizzle", .limit = 3}) == Ids{"pr-a", "pr-b", "page"});
+  CHECK(kb.ids({.text = "swizzle", .scopes = {"prs"}, .limit = 3}) == Ids{"pr-a", "pr-b", "pr-c"});
+}
+
+TEST_CASE("threads share one knowledge base") {
+  FixtureKnowledge kb;
+  auto& base = kb.base();
+  std::atomic<int> good = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 50; ++i) {
+          const auto answer = base.query({.text = "merge_attn_states"});
+          if (answer && answer->results.size() == 1 && answer->results[0].id == "pr-demo-7") ++good;
+        }
+      });
+  }
+  CHECK(good == 200);
+}
+
+}  // namespace
+}  // namespace ratchet

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "kernels/lab.h"
+#include "tests/support/temp_folder.h"
+
+namespace ratchet::test {
+
+/// A real laboratory in a folder of its own: real compiler, real workers, short deadlines.
+struct LabFixture {
+  TempFolder folder;
+  std::unique_ptr<Lab> lab;
+  CallContext call;
+
+  LabFixture();
+
+  /// y[i] = 2 x[i] in float32, with a C++ reference. `kernel` is the body of
+  /// `solve(const float* x, float* y, int n)`; `preamble` stands before it.
+  [[nodiscard]] Contract doubling(const std::string& kernel, int n = 1000) const;
+
+  /// Builds the contract's kernel.
+  Candidate built(const Contract& contract);
+
+  /// Builds and checks a doubling kernel with this body.
+  CorrectnessReport check(const std::string& body, const std::string& preamble = "");
+};
+
+/// The source of a doubling kernel.
+[[nodiscard]] std::string doubling_source(const std::string& body, const std::string& preamble = "");
+
+/// ref.py of a shipped problem.
+[[nodiscard]] Source shipped_python_reference(const std::string& problem);
+
+/// True when the report has a reason with this code.
+[[nodiscard]] bool has_reason(const CorrectnessReport& report, const std::string& code);
+
+inline constexpr const char* kHonestBody = "for (int i = 0; i < n; ++i) y[i] = 2 * x[i];";
+
+}  // namespace ratchet::test

@@ -1,0 +1,108 @@
+// What happens where something is missing: no driver, no CUPTI. Everything must load, start and say
+// so. The cases about a missing driver skip on a machine that has one.
+
+#include <dlfcn.h>
+#include <sys/socket.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <filesystem>
+
+#include "kernels/job.h"
+#include "kernels/measure/abi.h"
+#include "kernels/measure/cupti.h"
+#include "kernels/measure/gpu.h"
+#include "server/core/channel.h"
+#include "server/core/process.h"
+
+using Catch::Matchers::ContainsSubstring;
+using ratchet::Json;
+
+namespace {
+
+void skip_with_driver() {
+  if (void* library = dlopen("libcuda.so.1", RTLD_LAZY)) {
+    dlclose(library);
+    SKIP("this machine has a CUDA driver");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a missing driver is an error that names the library and the way on", "[cuda]") {
+  skip_with_driver();
+  const auto gpu = ratchet::measure::Gpu::open(0);
+
+  REQUIRE_FALSE(gpu);
+  CHECK(gpu.error().code == ratchet::ErrorCode::unavailable);
+  CHECK_THAT(gpu.error().message, ContainsSubstring("no CUDA driver: libcuda.so.1"));
+  CHECK_THAT(gpu.error().hint, ContainsSubstring("host device"));
+}
+
+TEST_CASE("every function of the C interface answers with the reason when the device is unusable",
+          "[cuda]") {
+  skip_with_driver();
+  auto* gpu = ratchet_gpu_open(0);
+  const auto call = [](void*) {};
+  void* user = nullptr;
+  const char* metric = "gpu__time_duration.sum";
+
+  // An answer lives until the next call.
+  const std::vector<std::string> answers{
+      ratchet_gpu_facts(gpu), ratchet_gpu_time(gpu, call, &user, 1, "{}"),
+      ratchet_gpu_spans(gpu, call, nullptr), ratchet_gpu_count(gpu, call, nullptr, &metric, 1)};
+
+  for (const auto& answer : answers)
+    CHECK_THAT(Json::parse(answer)["error"]["message"].get<std::string>(),
+               ContainsSubstring("no CUDA driver"));
+  ratchet_gpu_close(gpu);
+}
+
+TEST_CASE("the CUDA worker starts without a driver and says why it cannot work", "[cuda]") {
+  skip_with_driver();
+  auto ends = ratchet::Channel::connected();
+  REQUIRE(ends);
+  ratchet::ProcessSpec spec;
+  spec.argv = {RATCHET_BINARY_DIR "/bin/ratchet-worker-cuda", "candidate", "0"};
+  spec.descriptors = {{ends->second.get(), 3}};
+  auto worker = ratchet::Process::spawn(spec);
+  REQUIRE(worker);
+  ends->second.reset();
+  ratchet::Channel channel(std::move(ends->first), ratchet::Descriptors::refused);
+
+  const auto ready = channel.receive(std::chrono::seconds(20));
+
+  REQUIRE(ready);
+  const auto reply = ratchet::decode_stored<ratchet::job::Reply>(ready->body);
+  REQUIRE(reply);
+  REQUIRE(reply->error);
+  CHECK_THAT(*reply->error, ContainsSubstring("no CUDA driver"));
+}
+
+TEST_CASE("a missing CUPTI is an error that lists the places looked at", "[cuda]") {
+  const auto cupti =
+      ratchet::measure::Cupti::load({"/nowhere/libcupti.so.13", "/else/libcupti.so"});
+
+  REQUIRE_FALSE(cupti);
+  CHECK(cupti.error().code == ratchet::ErrorCode::unavailable);
+  CHECK_THAT(cupti.error().message,
+             ContainsSubstring("/nowhere/libcupti.so.13, /else/libcupti.so"));
+  CHECK_THAT(cupti.error().hint, ContainsSubstring("CUDA_HOME"));
+}
+
+TEST_CASE("a library that is not CUPTI is refused by the function it lacks", "[cuda]") {
+  const auto cupti = ratchet::measure::Cupti::load({"libm.so.6"});
+
+  REQUIRE_FALSE(cupti);
+  CHECK_THAT(cupti.error().message, ContainsSubstring("cuptiGetResultString"));
+}
+
+TEST_CASE("the measuring library does not offer its own CUDA runtime to others", "[cuda]") {
+  // A kernel linked with libcudart must not bind to our copy of the runtime.
+  void* library = dlopen(RATCHET_BINARY_DIR "/bin/libratchet-measure.so", RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(library);
+
+  CHECK(dlsym(library, "ratchet_gpu_open"));
+  CHECK_FALSE(dlsym(library, "cudaMalloc"));
+  CHECK_FALSE(dlsym(library, "cudaGetLastError"));
+}

@@ -1,0 +1,151 @@
+#include "kernels/worker/generate.h"
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernels/worker/numbers.h"
+
+using namespace ratchet;
+using namespace ratchet::worker;
+
+namespace {
+
+constexpr std::int64_t kElements = 20'000;
+const std::string kSeed(64, 'a');
+
+job::Generate plan_of(DType type, const std::string& init, const std::string& distribution) {
+  job::Generate plan;
+  plan.layout.buffers = {{"x", type, Role::in, init, 4096, kElements}};
+  plan.layout.bytes = 8192 + kElements * size_of(type);
+  plan.seed = kSeed;
+  plan.distribution = distribution;
+  plan.index_limit = 100;
+  return plan;
+}
+
+std::vector<double> values_of(const job::Generate& plan) {
+  std::vector<std::byte> arena(static_cast<std::size_t>(plan.layout.bytes));
+  REQUIRE(generate(arena, plan));
+  const auto& buffer = plan.layout.buffers.front();
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < buffer.elements; ++i)
+    values.push_back(element(arena.data() + buffer.offset, buffer.dtype, i));
+  return values;
+}
+
+double mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+double deviation_of(const std::vector<double>& values) {
+  const double mean = mean_of(values);
+  double sum = 0;
+  for (const double value : values) sum += (value - mean) * (value - mean);
+  return std::sqrt(sum / static_cast<double>(values.size()));
+}
+
+}  // namespace
+
+// The mean of 20,000 draws of N(m, s²) lies within 5 s / sqrt(20000) = 0.035 s of m but once in a
+// million; the deviation within 5 s / sqrt(40000) = 0.025 s of s.
+TEST_CASE("normal, shifted and large inputs have the stated mean and deviation", "[worker]") {
+  const auto check = [](DType type, const char* distribution, double mean, double deviation) {
+    const auto values = values_of(plan_of(type, "normal", distribution));
+    CHECK(std::fabs(mean_of(values) - mean) < 0.04 * deviation);
+    CHECK(std::fabs(deviation_of(values) - deviation) < 0.03 * deviation);
+  };
+  check(DType::f32, "normal", 0, 1);
+  check(DType::f64, "shifted", 1, 1);
+  check(DType::f32, "large", 0, 30);
+  check(DType::bf16, "large", 0, 30);
+  check(DType::f16, "large", 0, 10);
+}
+
+TEST_CASE("the same seed makes the same arena and another seed another one", "[worker]") {
+  auto plan = plan_of(DType::f32, "normal", "normal");
+  const auto first = values_of(plan);
+  CHECK(first == values_of(plan));
+
+  plan.seed[31] = 'b';
+
+  const auto other = values_of(plan);
+  std::size_t equal = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) equal += first[i] == other[i] ? 1U : 0U;
+  CHECK(equal < 10);
+}
+
+TEST_CASE("indices stay below their limit and reach both ends", "[worker]") {
+  for (const auto* distribution : {"normal", "shifted", "large"}) {
+    const auto values = values_of(plan_of(DType::i32, "indices(7)", distribution));
+    CHECK(*std::ranges::min_element(values) == 0);
+    CHECK(*std::ranges::max_element(values) < 7);
+  }
+  const auto ends = values_of(plan_of(DType::i32, "indices(7)", "large"));
+  CHECK(std::set<double>(ends.begin(), ends.end()) == std::set<double>{0, 6});
+}
+
+TEST_CASE("a permutation holds every index once", "[worker]") {
+  for (const auto* distribution : {"normal", "shifted", "large"}) {
+    auto values = values_of(plan_of(DType::i64, "permutation", distribution));
+    CHECK_FALSE(std::ranges::is_sorted(values));
+    std::ranges::sort(values);
+    for (std::size_t i = 0; i < values.size(); ++i) REQUIRE(values[i] == static_cast<double>(i));
+  }
+}
+
+TEST_CASE("offsets start at zero, never fall and end at their total", "[worker]") {
+  for (const auto* distribution : {"normal", "shifted", "large"}) {
+    const auto values = values_of(plan_of(DType::i32, "offsets(5000)", distribution));
+    CHECK(values.front() == 0);
+    CHECK(values.back() == 5000);
+    CHECK(std::ranges::is_sorted(values));
+  }
+}
+
+TEST_CASE("a uniform range of integers includes both ends, of floats stays inside", "[worker]") {
+  const auto whole = values_of(plan_of(DType::i8, "uniform(-2,1)", "normal"));
+  CHECK(std::set<double>(whole.begin(), whole.end()) == std::set<double>{-2, -1, 0, 1});
+  const auto real = values_of(plan_of(DType::f32, "uniform(-2,1)", "large"));
+  CHECK(*std::ranges::min_element(real) >= -2);
+  CHECK(*std::ranges::max_element(real) <= 1);
+}
+
+TEST_CASE("an init that is not known is refused by name", "[worker]") {
+  auto plan = plan_of(DType::f32, "zipf(2)", "normal");
+  std::vector<std::byte> arena(static_cast<std::size_t>(plan.layout.bytes));
+
+  const auto done = generate(arena, plan);
+
+  REQUIRE_FALSE(done);
+  CHECK(done.error().message.find("zipf(2)") != std::string::npos);
+}
+
+TEST_CASE("small floats round to nearest even and keep their specials", "[worker]") {
+  const auto half = [](double v) { return decode_small(encode_small(v, kHalf), kHalf); };
+  CHECK(half(1.0 + 0x1p-11) == 1.0);             // a tie: the even neighbour is 1
+  CHECK(half(1.0 + 3 * 0x1p-11) == 1 + 0x1p-9);  // a tie: the even neighbour is above
+  CHECK(half(65504) == 65504);                   // the largest
+  CHECK(std::isinf(half(65520)));                // half a step beyond it
+  CHECK(half(0x1p-24) == 0x1p-24);               // the smallest subnormal
+  CHECK(std::isnan(half(std::nan(""))));
+  const auto e4m3 = [](double v) { return decode_small(encode_small(v, kE4M3), kE4M3); };
+  CHECK(e4m3(448) == 448);
+  CHECK(e4m3(1000) == 448);  // no infinity: it saturates
+  CHECK(e4m3(0.017) == 0.017578125);  // 2^-6 * 1.125, nearest of the steps of 2^-9
+  CHECK(std::isnan(e4m3(std::nan(""))));
+  CHECK(decode_small(encode_small(-3.14159, kBfloat), kBfloat) == -3.140625);
+}
+
+TEST_CASE("every code of the small floats survives decoding and encoding", "[worker]") {
+  for (const auto format : {kHalf, kBfloat, kE4M3, kE5M2})
+    for (unsigned code = 0; code < 1U << (1 + format.exponent_bits + format.mantissa_bits); ++code) {
+      const double value = decode_small(static_cast<std::uint16_t>(code), format);
+      if (!std::isnan(value)) REQUIRE(encode_small(value, format) == code);
+    }
+}

@@ -1,0 +1,108 @@
+#include "kernels/worker_process.h"
+
+#include <unistd.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "kernels/candidate_process.h"
+#include "kernels/descendants.h"
+
+using namespace ratchet;
+
+namespace {
+
+/// What a shell script says before it fails to become a worker.
+std::string last_words(const std::string& script) {
+  const auto worker = WorkerProcess::start({.argv = {"/bin/sh", "-c", script + "; exit 3"}}, {});
+  REQUIRE_FALSE(worker);
+  CHECK(worker.error().code == ErrorCode::unavailable);
+  return worker.error().message;
+}
+
+WorkerPlace real_place() {
+  return {std::filesystem::path(RATCHET_BINARY_DIR) / "bin", DeviceKind::host, 0,
+          std::chrono::milliseconds(5000)};
+}
+
+}  // namespace
+
+TEST_CASE("a worker that never gets ready is our error, with its last words", "[worker]") {
+  const auto message = last_words("echo cannot find libfoo");
+
+  CHECK(message.find("cannot find libfoo") != std::string::npos);
+  CHECK(message.find("exit code 3") != std::string::npos);
+}
+
+TEST_CASE("a worker that says nothing is given up at the start deadline", "[worker]") {
+  const auto worker = WorkerProcess::start(
+      {.argv = {"/bin/sleep", "30"}, .start_deadline = std::chrono::milliseconds(200)}, {});
+
+  REQUIRE_FALSE(worker);
+  CHECK(worker.error().message.find("deadline") != std::string::npos);
+}
+
+TEST_CASE("a worker's environment holds nothing of the server's but paths", "[worker]") {
+  ::setenv("RATCHET_TEST_SECRET", "hunter2", 1);
+
+  const auto message = last_words("env");
+
+  ::unsetenv("RATCHET_TEST_SECRET");
+  CHECK(message.find("PATH=") != std::string::npos);
+  CHECK(message.find("hunter2") == std::string::npos);
+}
+
+TEST_CASE("a worker starts in an empty folder that is gone afterwards", "[worker]") {
+  const auto message = last_words("ls | wc -l; pwd");
+
+  CHECK(message.find("printed: 0\n") != std::string::npos);
+  const auto folder = message.substr(message.rfind("/tmp"));
+  CHECK_FALSE(std::filesystem::exists(folder));
+}
+
+TEST_CASE("children that left the worker's process group are killed with it", "[worker]") {
+  guard_server_process();
+
+  (void)last_words("setsid sleep 60 & echo started");
+
+  // Its parent ended first, so this process has adopted it; nobody may be left.
+  CHECK(descendants_of(::getpid()).empty());
+}
+
+TEST_CASE("a real worker says which device it is and what isolates it", "[worker]") {
+  const auto worker = WorkerProcess::start(worker_spec(real_place(), "candidate", 0), {});
+
+  REQUIRE(worker);
+  const auto ready = decode_stored<job::Reply>(worker->ready());
+  REQUIRE(ready);
+  REQUIRE(ready->device);
+  CHECK(ready->device->kind == DeviceKind::host);
+  CHECK(ready->device->l2_bytes > 0);
+  CHECK(ready->sandbox.value_or("").find("seccomp") == 0);
+}
+
+TEST_CASE("a candidate's worker refuses the judge's work", "[worker]") {
+  auto worker = WorkerProcess::start(worker_spec(real_place(), "candidate", 0), {});
+  REQUIRE(worker);
+  job::Request request;
+  request.ceilings = job::MeasureCeilings{};
+
+  const auto reply = worker->run(request, {}, std::chrono::milliseconds(5000), {});
+
+  REQUIRE_FALSE(reply);
+  CHECK(reply.error().message.find("role") != std::string::npos);
+}
+
+TEST_CASE("a cancelled call ends the worker", "[worker]") {
+  std::stop_source stop;
+  stop.request_stop();
+  const CallContext call({}, stop.get_token());
+
+  const auto worker = WorkerProcess::start({.argv = {"/bin/sleep", "30"}}, call);
+
+  REQUIRE_FALSE(worker);
+  CHECK(worker.error().code == ErrorCode::timed_out);
+  CHECK(descendants_of(::getpid()).empty());
+}

@@ -1,0 +1,150 @@
+#include "tests/repo/layers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace ratchet::repo {
+namespace {
+
+constexpr std::string_view kCore = "server/core/";
+constexpr std::string_view kFacts = "server/facts/";
+constexpr std::string_view kMeasureCode = "measure_ptx.h";  // kernels/cuda/measure.ptx as a string
+
+// First match wins; a trailing '/' matches a folder, '*' a beginning, anything else the whole name.
+constexpr std::array kLibraries = {
+    std::pair{"nlohmann/", "nlohmann_json"},
+    std::pair{"fmt/", "fmt"},
+    std::pair{"spdlog/", "spdlog"},
+    std::pair{"openssl/", "OpenSSL"},
+    std::pair{"httplib.h", "httplib"},
+    std::pair{"sqlite3.h", "sqlite3"},
+    std::pair{"yaml-cpp/", "yaml-cpp"},
+    std::pair{"re2/", "re2"},
+    std::pair{"zstd.h", "zstd"},
+    std::pair{"zdict.h", "zstd"},
+    std::pair{"seccomp.h", "seccomp"},
+    std::pair{"ffi.h", "ffi"},
+    std::pair{"CLI/", "CLI11"},
+    std::pair{"catch2/", "Catch2"},
+    std::pair{"cuda*", "CUDA"},
+    std::pair{"cupti*", "CUDA"},
+    std::pair{"nvrtc.h", "CUDA"},
+    std::pair{"nvml.h", "CUDA"},
+    std::pair{"nvperf*", "CUDA"},
+    std::pair{"generated_cuda*", "CUDA"},
+    // The kernel's and the C library's own folders.
+    std::pair{"sys/", ""},
+    std::pair{"linux/", ""},
+    std::pair{"netinet/", ""},
+    std::pair{"arpa/", ""},
+    std::pair{"net/", ""},
+    std::pair{"asm/", ""},
+};
+
+constexpr std::array<std::string_view, 26> kSystemHeaders = {
+    "unistd.h",   "fcntl.h",  "poll.h",  "signal.h",    "sched.h",     "dlfcn.h",     "pthread.h",
+    "netdb.h",    "elf.h",    "link.h",  "spawn.h",     "pwd.h",       "grp.h",       "cpuid.h",
+    "libgen.h",   "dirent.h", "time.h",  "immintrin.h", "xmmintrin.h", "x86intrin.h", "cxxabi.h",
+    "ucontext.h", "malloc.h", "errno.h", "string.h",    "stdlib.h"};
+
+bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.ends_with('/')) return name.starts_with(pattern);
+  if (pattern.ends_with('*')) return name.starts_with(pattern.substr(0, pattern.size() - 1));
+  return name == pattern;
+}
+
+bool contains(const std::vector<std::string_view>& patterns, std::string_view name) {
+  return std::ranges::any_of(patterns, [&](auto pattern) { return matches(pattern, name); });
+}
+
+}  // namespace
+
+const std::vector<Layer>& layers() {
+  static const std::vector<Layer> table = {
+      {"server/core/", {}, {"nlohmann_json", "OpenSSL"}},
+      {"server/facts/", {kCore}, {"nlohmann_json"}},
+      {"server/mcp/", {kCore}, {"nlohmann_json", "httplib"}},
+      {"server/runs/", {kCore, kFacts}, {"nlohmann_json", "sqlite3"}},
+      {"server/web/", {kCore, kFacts, "server/runs/"}, {"nlohmann_json", "httplib"}},
+      {"server/demo/", {kCore, kFacts, "server/mcp/"}, {"nlohmann_json"}},
+      {"server/docs/", {kCore}, {"nlohmann_json"}},
+      // What the server offers beside tools: prompts and resources, as the protocol wants them.
+      {"server/offers/",
+       {kCore, kFacts, "server/mcp/", "server/runs/runs.h", "kbs/knowledge.h"},
+       {"nlohmann_json"}},
+      {"server/options.", {kCore}, {"CLI11"}},  // its header and its source
+      {"server/main.cpp",
+       {"server/", "tools/", "kbs/", "kernels/lab.h"},
+       {"nlohmann_json", "CLI11"}},
+      {"kbs/", {kCore, kFacts}, {"nlohmann_json", "sqlite3", "yaml-cpp", "re2", "zstd"}},
+      {"kernels/", {kCore, kFacts}, {"nlohmann_json"}},
+      {"kernels/measure/", {kCore, kMeasureCode}, {"CUDA"}},
+      {"kernels/worker/",
+       {kCore, kFacts, "kernels/job.h", "kernels/measure/"},
+       {"nlohmann_json", "seccomp", "ffi"}},
+      {"kernels/worker/host/",
+       {kCore, kFacts, "kernels/job.h", "kernels/measure/", "kernels/worker/"},
+       {"nlohmann_json", "seccomp", "ffi"}},
+      {"kernels/worker/cuda/",
+       {kCore, kFacts, "kernels/job.h", "kernels/measure/", "kernels/worker/"},
+       {"nlohmann_json", "seccomp", "ffi", "CUDA"}},
+      // Tools see the façades, typed values and nothing of JSON, SQLite, HTTP or CUDA.
+      {"tools/",
+       {kCore, kFacts, "server/runs/runs.h", "server/runs/gate.h", "kernels/lab.h",
+        "kbs/knowledge.h"},
+       {}},
+      {"bench/",
+       {"server/", "kernels/", "kbs/", "tools/"},
+       {"nlohmann_json", "httplib", "sqlite3"}},
+      {"tests/",
+       {"server/", "kernels/", "kbs/", "tools/", "tests/"},
+       {"nlohmann_json", "OpenSSL", "httplib", "sqlite3", "yaml-cpp", "re2", "zstd", "seccomp",
+        "ffi", "Catch2", "CUDA"}},
+  };
+  return table;
+}
+
+bool is_generated(std::string_view header) {
+  return header == kMeasureCode;
+}
+
+std::optional<Layer> layer_of(std::string_view path) {
+  std::optional<Layer> best;
+  for (const auto& layer : layers())
+    if (path.starts_with(layer.folder) && (!best || layer.folder.size() > best->folder.size()))
+      best = layer;
+  return best;
+}
+
+std::string_view library_of(std::string_view header) {
+  for (const auto& [pattern, library] : kLibraries)
+    if (matches(pattern, header)) return library;
+  const bool standard =
+      header.find('.') == std::string_view::npos && header.find('/') == std::string_view::npos;
+  if (standard || std::ranges::find(kSystemHeaders, header) != kSystemHeaders.end()) return "";
+  return "unknown";
+}
+
+std::optional<std::string> refusal(std::string_view source, std::string_view header) {
+  const auto layer = layer_of(source);
+  if (!layer) return fmt::format("{}: no layer; add its folder to tests/repo/layers.cpp", source);
+  const std::string_view name = header.substr(1, header.size() - 2);
+  if (header.front() == '"') {
+    if (is_generated(name) && contains(layer->ours, name)) return {};
+    if (name.find('/') == std::string_view::npos)
+      return fmt::format("{} includes {}: write it from the root", source, header);
+    // A folder's own headers, but not those of the layers below it.
+    const bool own = name.starts_with(layer->folder) && layer_of(name)->folder == layer->folder;
+    if (own || contains(layer->ours, name)) return {};
+    return fmt::format("{} includes {}: not below {}", source, header, layer->folder);
+  }
+  const auto library = library_of(name);
+  if (library.empty() || library == "fmt" || library == "spdlog") return {};
+  if (contains(layer->libraries, library)) return {};
+  return fmt::format("{} includes {}: {} is not for {}", source, header, library, layer->folder);
+}
+
+}  // namespace ratchet::repo

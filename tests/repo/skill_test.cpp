@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <filesystem>
+#include <regex>
+#include <set>
+
+#include "server/core/fields.h"
+#include "tests/repo/tree.h"
+
+namespace ratchet::repo {
+namespace {
+
+// The generated schemas say what tools there are: schemas/<tool>.json.
+std::set<std::string> tool_names() {
+  std::set<std::string> names;
+  for (const auto& path : files("schemas/", {".json"}))
+    names.insert(std::filesystem::path(path).stem().string());
+  return names;
+}
+
+// Every name a schema declares: keys of "properties" and values of "enum", at any depth.
+void collect_names(const Json& schema, std::set<std::string>& names) {
+  if (schema.is_object() && schema.contains("properties"))
+    for (const auto& [key, value] : schema["properties"].items()) names.insert(key);
+  if (schema.is_object() && schema.contains("enum"))
+    for (const auto& value : schema["enum"])
+      if (value.is_string()) names.insert(value.get<std::string>());
+  if (schema.is_structured())
+    for (const auto& child : schema) collect_names(child, names);
+}
+
+std::set<std::string> declared_names() {
+  std::set<std::string> names = tool_names();
+  for (int code = 0; code <= static_cast<int>(ErrorCode::internal); ++code)
+    names.emplace(name_of(static_cast<ErrorCode>(code)));
+  for (const auto& path : files("schemas/", {".json"}))
+    collect_names(Json::parse(text_of(path)), names);
+  return names;
+}
+
+// Words of the form `snake_case` in a text: names of tools, fields and values.
+std::set<std::string> quoted_names(const std::string& text) {
+  static const std::regex name("`([a-z]+(_[a-z0-9]+)+)`");
+  std::set<std::string> found;
+  for (std::sregex_iterator match(text.begin(), text.end(), name), end; match != end; ++match)
+    found.insert((*match)[1]);
+  return found;
+}
+
+TEST_CASE("every name that the skill quotes is one that the server declares", "[repo]") {
+  const auto declared = declared_names();
+  std::vector<std::string> unknown;
+  for (const auto& path : files("skill/", {".md"}))
+    for (const auto& name : quoted_names(text_of(path)))
+      if (!declared.contains(name)) unknown.push_back(path + ": " + name);
+  INFO(listed(unknown));
+  CHECK(unknown.empty());
+}
+
+TEST_CASE("the skill mentions every tool", "[repo]") {
+  std::string text;
+  for (const auto& path : files("skill/", {".md"})) text += text_of(path);
+  const auto tools = tool_names();
+  REQUIRE_FALSE(tools.empty());
+  std::vector<std::string> unmentioned;
+  for (const auto& tool : tools)
+    if (text.find("`" + tool + "`") == std::string::npos) unmentioned.push_back(tool);
+  INFO(listed(unmentioned));
+  CHECK(unmentioned.empty());
+}
+
+TEST_CASE("a skill begins with its name and a description that clients can show", "[repo]") {
+  for (const auto& path : files("skill/skills/", {"/SKILL.md"})) {
+    INFO(path);
+    const auto lines = lines_of(path);
+    const auto folder = std::filesystem::path(path).parent_path().filename().string();
+    REQUIRE(lines.size() > 3);
+    CHECK(lines[0] == "---");
+    CHECK(lines[1] == "name: " + folder);
+    CHECK(lines[2].starts_with("description: "));
+    CHECK(lines[2].size() <= 1024);  // what the clients' skill format accepts
+    CHECK(lines[3] == "---");
+  }
+}
+
+TEST_CASE("both clients' manifests name the same plugin, version and server", "[repo]") {
+  const auto claude = Json::parse(text_of("skill/.claude-plugin/plugin.json"));
+  const auto codex = Json::parse(text_of("skill/.codex-plugin/plugin.json"));
+  for (const auto* key : {"name", "version", "description", "license"}) {
+    INFO(key);
+    CHECK(claude.at(key) == codex.at(key));
+  }
+  const auto servers = Json::parse(text_of("skill/codex.mcp.json")).at("mcpServers");
+  CHECK(codex.at("mcpServers") == "./codex.mcp.json");
+  CHECK(servers.at("ratchet").at("args") == claude.at("mcpServers").at("ratchet").at("args"));
+  CHECK(text_of("CMakeLists.txt").find("VERSION " + claude.at("version").get<std::string>()) !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace ratchet::repo

@@ -1,0 +1,97 @@
+#include "tests/repo/tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <filesystem>
+#include <regex>
+#include <set>
+
+namespace ratchet::repo {
+namespace {
+
+// The folders that CMakeLists.txt turns into test programs.
+std::set<std::string> built_test_folders() {
+  static const std::regex call(R"re(^\s*ratchet_tests\(\S+\s+(\S+))re");
+  std::set<std::string> folders{"tests/support"};  // compiled into every program
+  for (const auto& line : lines_of("CMakeLists.txt"))
+    if (std::smatch match; std::regex_search(line, match, call))
+      folders.insert("tests/" + match[1].str());
+  return folders;
+}
+
+std::vector<std::string> longer_than(std::size_t limit, const std::vector<std::string>& paths) {
+  std::vector<std::string> found;
+  for (const auto& path : paths)
+    if (const auto count = lines_of(path).size(); count > limit)
+      found.push_back(fmt::format("{}: {} lines, at most {}", path, count, limit));
+  return found;
+}
+
+TEST_CASE("every test source stands in a folder that is built", "[repo]") {
+  const auto folders = built_test_folders();
+  const auto build_file = text_of("CMakeLists.txt");
+  std::vector<std::string> orphans;
+  for (const auto& path : files("tests/", {".cpp"})) {
+    if (path.starts_with("tests/attacks/")) continue;  // kernels, compiled by the tests themselves
+    if (build_file.find(path) != std::string::npos) continue;  // a program of its own
+    if (!folders.contains(std::filesystem::path(path).parent_path().generic_string()))
+      orphans.push_back(path);
+  }
+  INFO(listed(orphans));
+  CHECK(orphans.empty());
+}
+
+TEST_CASE("test cases are written in files named after what they test", "[repo]") {
+  std::vector<std::string> misnamed;
+  for (const auto& path : sources({".cpp"}))
+    if (text_of(path).find("\nTEST_CASE(") != std::string::npos && !path.ends_with("_test.cpp"))
+      misnamed.push_back(path);
+  INFO(listed(misnamed));
+  CHECK(misnamed.empty());
+}
+
+// A header or source that outgrows these has two jobs.
+TEST_CASE("a header has at most 200 lines", "[repo]") {
+  const auto found = longer_than(200, sources({".h", ".cuh"}));
+  INFO(listed(found));
+  CHECK(found.empty());
+}
+
+TEST_CASE("a source has at most 450 lines", "[repo]") {
+  const auto found = longer_than(450, sources({".cpp", ".cu"}));
+  INFO(listed(found));
+  CHECK(found.empty());
+}
+
+TEST_CASE("a header guards itself with #pragma once", "[repo]") {
+  std::vector<std::string> unguarded;
+  for (const auto& path : sources({".h", ".cuh"}))
+    if (text_of(path).find("#pragma once\n") == std::string::npos) unguarded.push_back(path);
+  INFO(listed(unguarded));
+  CHECK(unguarded.empty());
+}
+
+TEST_CASE("files and folders of ours are named in snake_case", "[repo]") {
+  static const std::regex snake("[a-z0-9_/]+\\.(h|cpp|cu|cuh)");
+  std::vector<std::string> odd;
+  for (const auto& path : sources({".h", ".cpp", ".cu", ".cuh"}))
+    if (!std::regex_match(path, snake)) odd.push_back(path);
+  INFO(listed(odd));
+  CHECK(odd.empty());
+}
+
+TEST_CASE("the licence stands in the root and the plugin manifests name it", "[repo]") {
+  const auto licence = text_of("LICENSE");
+  CHECK(licence.find("Apache License") != std::string::npos);
+  CHECK(licence.find("Version 2.0") != std::string::npos);
+  for (const auto* manifest :
+       {"skill/.claude-plugin/plugin.json", "skill/.codex-plugin/plugin.json"}) {
+    INFO(manifest);
+    CHECK(text_of(manifest).find("\"license\": \"Apache-2.0\"") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace ratchet::repo

@@ -1,0 +1,67 @@
+#include "server/core/files.h"
+
+#include <sys/stat.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <fstream>
+
+#include "tests/support/temp_folder.h"
+
+namespace ratchet {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST_CASE("what is written is read back and no temporary file stays", "[files]") {
+  const test::TempFolder folder;
+
+  REQUIRE(write_file(folder / "deep" / "note.md", "one"));
+  REQUIRE(write_file(folder / "deep" / "note.md", "two"));
+
+  CHECK(*read_file(folder / "deep" / "note.md") == "two");
+  CHECK(std::distance(fs::directory_iterator(folder / "deep"), fs::directory_iterator()) == 1);
+}
+
+TEST_CASE("a failed write leaves the old file as it was", "[files]") {
+  const test::TempFolder folder;
+  REQUIRE(write_file(folder / "a", "old"));
+
+  // The parent of the target is a regular file: no folder can be made there.
+  const auto status = write_file(folder / "a" / "b", "new");
+
+  CHECK_FALSE(status);
+  CHECK(*read_file(folder / "a") == "old");
+}
+
+TEST_CASE("a missing file, a folder, a pipe and a file beyond the limit are told apart",
+          "[files]") {
+  const test::TempFolder folder;
+  REQUIRE(write_file(folder / "big", std::string(11, 'x')));
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+
+  CHECK(read_file(folder / "none").error().code == ErrorCode::not_found);
+  CHECK(read_file(folder.path()).error().code == ErrorCode::invalid_argument);
+  CHECK(read_file(folder / "pipe").error().code == ErrorCode::invalid_argument);
+  CHECK(read_file(folder / "big", 10).error().code == ErrorCode::too_large);
+  CHECK(read_file(folder / "big", 11));
+}
+
+TEST_CASE("a path is allowed only when its real place lies inside a root", "[files]") {
+  const test::TempFolder folder;
+  REQUIRE(write_file(folder / "in" / "kernel.cu", "x"));
+  REQUIRE(write_file(folder / "out" / "secret", "x"));
+  REQUIRE(write_file(folder / "inside-by-name" / "secret", "x"));
+  fs::create_symlink(folder / "out" / "secret", folder / "in" / "link");
+
+  CHECK(inside_roots(folder / "in" / "kernel.cu", {folder / "in"}));
+  CHECK(inside_roots(folder / "in" / ".." / "out" / "secret", {folder / "in"}).error().code ==
+        ErrorCode::not_permitted);
+  CHECK(inside_roots(folder / "in" / "link", {folder / "in"}).error().code ==
+        ErrorCode::not_permitted);
+  CHECK(inside_roots(folder / "inside-by-name" / "secret", {folder / "in"}).error().code ==
+        ErrorCode::not_permitted);
+  CHECK(inside_roots(folder / "in" / "none", {folder / "in"}).error().code == ErrorCode::not_found);
+}
+
+}  // namespace
+}  // namespace ratchet

@@ -1,0 +1,107 @@
+#include "server/core/process.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include "server/core/files.h"
+#include "tests/support/temp_folder.h"
+
+namespace ratchet {
+namespace {
+
+using std::chrono::milliseconds;
+
+ProcessSpec shell(const std::string& script) {
+  return {.argv = {"/bin/sh", "-c", script}, .environment = {"PATH=/usr/bin:/bin"}};
+}
+
+TEST_CASE("both outputs and the exit code of a program are captured", "[process]") {
+  const auto captured = run_program(shell("echo out; echo err >&2; exit 3"), milliseconds(5000));
+
+  REQUIRE(captured);
+  CHECK(captured->out == "out\n");
+  CHECK(captured->err == "err\n");
+  CHECK(captured->status.code == 3);
+  CHECK(captured->status.text() == "exit code 3");
+}
+
+TEST_CASE("the signal that ended a program is told", "[process]") {
+  const auto captured = run_program(shell("kill -SEGV $$"), milliseconds(5000));
+
+  REQUIRE(captured);
+  CHECK(captured->status.signal == SIGSEGV);
+  CHECK_FALSE(captured->status.clean());
+}
+
+TEST_CASE("a program that does not end is killed at its deadline with its children", "[process]") {
+  const test::TempFolder folder;
+  const std::string pid_file = (folder / "pid").string();
+
+  const auto captured =
+      run_program(shell("sleep 60 & echo $! > " + pid_file + "; wait"), milliseconds(300));
+
+  REQUIRE(captured);
+  CHECK(captured->timed_out);
+  const pid_t grandchild = std::stoi(*read_file(pid_file));
+  // The kill is asynchronous; a killed process may stay a zombie until its new parent reaps it.
+  const auto gone = [grandchild] {
+    std::ifstream stat("/proc/" + std::to_string(grandchild) + "/stat");
+    std::string pid, name, state;
+    return !(stat >> pid >> name >> state) || state == "Z";
+  };
+  for (int i = 0; i < 100 && !gone(); ++i) std::this_thread::sleep_for(milliseconds(10));
+  CHECK(gone());
+}
+
+TEST_CASE("a flood of output is cut at the cap and said to be cut", "[process]") {
+  const auto captured =
+      run_program(shell("head -c 1000000 /dev/zero"), milliseconds(5000), {}, 1000);
+
+  REQUIRE(captured);
+  CHECK(captured->truncated);
+  CHECK(captured->out.size() == 1000);
+  CHECK(captured->status.clean());
+}
+
+TEST_CASE("a program that is not there is an error, not a finding", "[process]") {
+  const auto captured = run_program({.argv = {"no-such-program-here"}}, milliseconds(1000));
+
+  REQUIRE_FALSE(captured);
+  CHECK(captured.error().code == ErrorCode::unavailable);
+}
+
+TEST_CASE("a child inherits only the descriptors and variables it is given", "[process]") {
+  const int leak = ::open("/dev/null", O_RDONLY);  // not close-on-exec: would be inherited
+  ::setenv("RATCHET_TEST_SECRET", "x", 1);
+
+  const auto captured =
+      run_program(shell("ls /proc/self/fd | sort -n | tr '\\n' ' '; env"), milliseconds(5000));
+  ::close(leak);
+
+  REQUIRE(captured);
+  // 0, 1, 2 and the descriptor with which ls reads the folder.
+  CHECK(captured->out.substr(0, 8) == "0 1 2 3 ");
+  CHECK(captured->out.find("RATCHET_TEST_SECRET") == std::string::npos);
+}
+
+TEST_CASE("a cancelled call ends its program", "[process]") {
+  std::stop_source source;
+  std::jthread canceller([&source] {
+    std::this_thread::sleep_for(milliseconds(50));
+    source.request_stop();
+  });
+
+  const auto start = std::chrono::steady_clock::now();
+  const auto captured = run_program(shell("sleep 60"), milliseconds(60000), source.get_token());
+
+  CHECK(captured.error().code == ErrorCode::timed_out);
+  CHECK(std::chrono::steady_clock::now() - start < milliseconds(10000));
+}
+
+}  // namespace
+}  // namespace ratchet

@@ -1,0 +1,60 @@
+#include "server/docs/reference.h"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "server/core/files.h"
+#include "tests/support/temp_folder.h"
+
+namespace ratchet {
+namespace {
+
+struct Args {
+  std::string run;
+  int limit = 3;
+  static constexpr auto fields() {
+    return std::tuple{required("run", &Args::run, "Run id."),
+                      optional("limit", &Args::limit, "Most rows.")};
+  }
+};
+
+std::vector<Tool> one_tool(const std::string& name) {
+  return {make_tool<Args, NoArgs>(
+      {.name = name, .summary = "Does it."},
+      [](const Args&, CallContext&) -> Result<NoArgs> { return NoArgs{}; })};
+}
+
+TEST_CASE("generated files are written once and then no longer stale", "[docs]") {
+  const test::TempFolder folder;
+  REQUIRE(
+      write_file(folder / "README.md", "a\n<!-- tools:begin -->\nold\n<!-- tools:end -->\nb\n"));
+
+  CHECK(write_generated_files(one_tool("do_it"), folder.path())->size() == 2);
+  CHECK(stale_files(one_tool("do_it"), folder.path())->empty());
+
+  CHECK(*read_file(folder / "README.md") ==
+        "a\n<!-- tools:begin -->\n| toolset | tool | does | arguments |\n|---|---|---|---|\n"
+        "| loop | `do_it` | Does it. | `run` `limit?` |\n<!-- tools:end -->\nb\n");
+}
+
+TEST_CASE("a renamed tool makes its old schema stale and removes it", "[docs]") {
+  const test::TempFolder folder;
+  REQUIRE(write_generated_files(one_tool("do_it"), folder.path()));
+
+  CHECK(*stale_files(one_tool("do_that"), folder.path()) ==
+        std::vector<std::string>{"schemas/do_it.json", "schemas/do_that.json"});
+  REQUIRE(write_generated_files(one_tool("do_that"), folder.path()));
+
+  CHECK_FALSE(std::filesystem::exists(folder / "schemas" / "do_it.json"));
+}
+
+TEST_CASE("a block without its end is an error that names the file", "[docs]") {
+  const test::TempFolder folder;
+  REQUIRE(write_file(folder / "README.md", "<!-- tools:begin -->\nold\n"));
+
+  const auto files = generated_files(one_tool("do_it"), folder.path());
+
+  CHECK(files.error().message == "README.md: <!-- tools:end --> is missing");
+}
+
+}  // namespace
+}  // namespace ratchet

@@ -1,0 +1,136 @@
+// Raw bytes against a running server: what must be refused whatever library version is built.
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include "tests/server/mcp/peers.h"
+
+namespace ratchet::test {
+namespace {
+
+const std::string kBody = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
+const std::string kStart =
+    "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+
+std::string length(std::size_t bytes) {
+  return "Content-Length: " + std::to_string(bytes) + "\r\n";
+}
+
+int status_of(const std::string& bytes) {
+  SampleServer sample;
+  const HttpPeer peer(*sample.server);
+  const int status = peer.exchange(bytes).status;
+  // Whatever came, the server serves on.
+  CHECK(peer.post(legacy(1, "ping")).status == 200);
+  return status;
+}
+
+TEST_CASE("a well-formed request passes the same way", "[hardening]") {
+  CHECK(status_of(kStart + length(kBody.size()) + "\r\n" + kBody) == 200);
+}
+
+TEST_CASE("a request whose length is ambiguous is refused", "[hardening]") {
+  const auto framing = GENERATE(
+      as<std::string>{}, "Content-Length: 40\r\nTransfer-Encoding: chunked\r\n",
+      "Content-Length: 40\r\nContent-Length: 41\r\n",
+      "Content-Length: 40\r\nContent-Length: 40\r\n",
+      "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "Content-Length: 4x\r\n",
+      "Content-Length: -4\r\n", "Content-Length: +4\r\n", "Content-Length:\r\n");
+  CHECK(status_of(kStart + framing + "\r\n" + kBody) == 400);
+}
+
+TEST_CASE("a negative chunk size is refused", "[hardening]") {
+  const int status =
+      status_of(kStart + "Transfer-Encoding: chunked\r\n\r\n-2\r\n" + kBody + "\r\n0\r\n\r\n");
+
+  // Old libraries get no chunked body at all.
+  CHECK((status == 400 || status == 411));
+}
+
+TEST_CASE("a flood of headers, a long line and a long head are refused", "[hardening]") {
+  std::string flood;
+  for (int i = 0; i < 5000; ++i) flood += "X-" + std::to_string(i) + ": 1\r\n";
+  std::string many;
+  for (int i = 0; i < 99; ++i) many += "X-" + std::to_string(i) + ": 1\r\n";
+
+  CHECK(status_of(kStart + flood + length(2) + "\r\n{}") == 431);
+  CHECK(status_of(kStart + many + length(2) + "\r\n{}") == 431);
+  CHECK(status_of(kStart + "X-Long: " + std::string(9000, 'x') + "\r\n" + length(2) + "\r\n{}") ==
+        431);
+  CHECK(status_of(kStart + "X-Long: " + std::string(1'000'000, 'x') + "\r\n\r\n") == 431);
+  CHECK(status_of("GET /" + std::string(9000, 'a') + " HTTP/1.1\r\nHost: localhost\r\n\r\n") ==
+        414);
+}
+
+TEST_CASE("malformed heads are refused", "[hardening]") {
+  const auto head = GENERATE(
+      as<std::string>{}, "POST /mcp HTTP/1.1\r\n\r\n",
+      "POST /mcp HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+      "POST /mcp HTTP/1.1\r\nHost: localhost\r\n folded\r\n\r\n",
+      "POST /mcp HTTP/1.1\r\nHost : localhost\r\n\r\n",
+      "POST /mcp HTTP/1.1\r\nHost: localhost\nX: 1\r\n\r\n",
+      "POST  /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n",
+      "POST http://localhost/mcp HTTP/1.1\r\nHost: localhost\r\n\r\n",
+      "GET /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello", "nonsense\r\n\r\n");
+  CHECK(status_of(head) == 400);
+}
+
+TEST_CASE("bodies that are too large, compressed or coded are refused unread", "[hardening]") {
+  CHECK(status_of(kStart + length((std::size_t{16} << 20U) + 1) + "\r\n") == 413);
+  CHECK(status_of(kStart + "Content-Length: 99999999999999999999999\r\n\r\n") == 413);
+  CHECK(status_of(kStart + "Content-Encoding: gzip\r\n" + length(2) + "\r\n{}") == 415);
+  CHECK(status_of(kStart + "Transfer-Encoding: gzip, chunked\r\n\r\n") == 501);
+  CHECK(status_of("GET / HTTP/2.0\r\nHost: localhost\r\n\r\n") == 505);
+}
+
+TEST_CASE("what follows a refused request is not taken for another", "[hardening]") {
+  SampleServer sample;
+  const HttpPeer peer(*sample.server);
+  HttpConnection connection(peer.port());
+  const std::string hidden = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  connection.send("POST /mcp HTTP/1.1\r\nHost: evil.example\r\n" + length(hidden.size()) + "\r\n" +
+                  hidden);
+
+  CHECK(connection.receive().status == 403);
+  CHECK(connection.receive().status == 0);  // closed
+}
+
+TEST_CASE("requests that come together are answered in order on one connection", "[hardening]") {
+  SampleServer sample;
+  const HttpPeer peer(*sample.server);
+  HttpConnection connection(peer.port());
+  connection.send(post_text(legacy(1, "ping").dump()) + post_text(legacy(2, "ping").dump()));
+
+  CHECK(connection.receive().messages().at(0)["id"] == 1);
+  CHECK(connection.receive().messages().at(0)["id"] == 2);
+}
+
+TEST_CASE("ranges and compression asked for are not served", "[hardening]") {
+  SampleServer sample;
+  const HttpPeer peer(*sample.server);
+  const auto answer =
+      peer.post(legacy(1, "tools/list"), {{"Accept-Encoding", "gzip, br"}, {"Range", "bytes=0-1"}});
+
+  CHECK(answer.status == 200);
+  CHECK_FALSE(answer.headers.contains("content-encoding"));
+  CHECK(answer.messages().at(0)["id"] == 1);
+}
+
+TEST_CASE("the text of an exception never leaves", "[hardening]") {
+  mcp::ServerOptions options = sample_options();
+  options.tools.front().call = [](const Json&, CallContext&) -> ToolAnswer {
+    throw std::runtime_error("secret path");
+  };
+  mcp::Server server(std::move(options));
+  const HttpPeer peer(server);
+  HttpConnection connection(peer.port());
+  connection.send(post_text(legacy(1, "tools/call", {{"name", "echo"}}).dump()));
+  const std::string everything =
+      connection.receive_until("never there", std::chrono::milliseconds(300));
+
+  CHECK(everything.find("-32603") != std::string::npos);
+  CHECK(everything.find("secret") == std::string::npos);
+}
+
+}  // namespace
+}  // namespace ratchet::test

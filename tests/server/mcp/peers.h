@@ -1,0 +1,119 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "server/core/fd.h"
+#include "server/mcp/server.h"
+
+namespace ratchet::test {
+
+/// A server whose tools show what the protocol needs: `echo` (reads), `wait` (reads, until released
+/// or cancelled), `measure` (uses the device, reports progress) and `erase` (destroys, asks first).
+struct SampleServer {
+  SampleServer();
+  ~SampleServer() { release(); }
+
+  /// Lets every `wait` go on.
+  void release();
+  /// How many `wait` calls run now, and how many saw their cancellation.
+  [[nodiscard]] int waiting() const;
+  [[nodiscard]] int cancelled() const;
+
+  std::unique_ptr<mcp::Server> server;
+
+ private:
+  struct Gate;
+  std::shared_ptr<Gate> gate_;
+};
+
+[[nodiscard]] mcp::ServerOptions sample_options();
+
+/// A client of `serve_stdio`, over pipes in this process.
+class StdioPeer {
+ public:
+  explicit StdioPeer(mcp::Server& server);
+  ~StdioPeer();
+
+  void send_text(std::string_view line);
+  void send(const Json& message) { send_text(message.dump()); }
+  /// The next message; null when none comes within `limit` or the server closed.
+  Json receive(std::chrono::milliseconds limit = std::chrono::seconds(5));
+  /// Ends the input, and waits for the server to return. Gives how long that took.
+  std::chrono::milliseconds finish();
+
+ private:
+  Fd to_server_;
+  Fd from_server_;
+  std::string buffer_;
+  std::thread thread_;
+};
+
+/// An HTTP answer as it came.
+struct HttpAnswer {
+  int status = 0;                              ///< 0: the server closed without a word
+  std::map<std::string, std::string> headers;  ///< names in lower case
+  std::string body;                            ///< unchunked
+
+  /// The JSON-RPC messages of a JSON body or of an event stream.
+  [[nodiscard]] std::vector<Json> messages() const;
+};
+
+/// One TCP connection.
+class HttpConnection {
+ public:
+  explicit HttpConnection(int port);
+
+  void send(std::string_view bytes);
+  /// One whole answer.
+  HttpAnswer receive(std::chrono::milliseconds limit = std::chrono::seconds(5));
+  /// Bytes until `text` was seen; what came so far when it was not, within `limit`.
+  std::string receive_until(std::string_view text,
+                            std::chrono::milliseconds limit = std::chrono::seconds(5));
+
+ private:
+  bool fill(std::chrono::steady_clock::time_point until);
+
+  Fd socket_;
+  std::string buffer_;
+};
+
+using HeaderList = std::map<std::string, std::string>;
+
+/// A POST to `/mcp` with the headers that a client of the message's era sends; `extra` adds to them
+/// or replaces them, an empty value removes.
+[[nodiscard]] std::string post_text(const std::string& body, const HeaderList& extra = {});
+
+/// `serve_http` in a thread.
+class HttpPeer {
+ public:
+  explicit HttpPeer(mcp::Server& server, mcp::HttpOptions options = {});
+  ~HttpPeer();
+
+  [[nodiscard]] int port() const { return port_; }
+  /// One request on a connection of its own.
+  HttpAnswer exchange(std::string_view bytes) const;
+  HttpAnswer post(const Json& message, const HeaderList& extra = {}) const {
+    return exchange(post_text(message.dump(), extra));
+  }
+
+ private:
+  int port_ = 0;
+  std::jthread thread_;
+};
+
+/// Messages of both eras.
+[[nodiscard]] Json legacy(Json id, const std::string& method, Json params = Json::object());
+[[nodiscard]] Json stateless(Json id, const std::string& method, Json params = Json::object(),
+                             Json capabilities = Json::object());
+
+/// Whether everything in `wanted` is in `seen`; "*" stands for anything.
+[[nodiscard]] bool contains(const Json& seen, const Json& wanted);
+
+}  // namespace ratchet::test

@@ -1,0 +1,191 @@
+// What happens when files in the output directory are not what the server wrote.
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "tests/support/runs_samples.h"
+
+namespace ratchet {
+namespace {
+
+using samples::codes;
+using samples::kernel_text;
+using samples::put;
+using samples::text_of;
+using samples::Workshop;
+
+using Codes = std::vector<std::string>;
+
+/// The refusal of the next measuring step on the open version.
+Error refusal(const Workshop& shop, Event event) {
+  const auto leave = shop.runs().permit(shop.run, event);
+  REQUIRE_FALSE(leave);
+  return leave.error();
+}
+
+TEST_CASE("a changed reference stops every step and the gate names it", "[runs][drift]") {
+  const Workshop shop;
+  shop.finish_v0();
+  put(shop.out() / "ref.cpp", "extern \"C\" void reference() {}");
+
+  const auto reasons = shop.gate().reasons;
+  CHECK(codes(reasons) == Codes{"contract_changed"});
+  CHECK(reasons.front().path == "ref.cpp");
+  CHECK(shop.status().version.text() == "v0");
+  put(shop.out() / "ref.cpp", samples::contract().reference.text);
+  CHECK(shop.gate().passed);
+}
+
+TEST_CASE("a changed contract.json stops a measurement that is under way", "[runs][drift]") {
+  const Workshop shop;
+  const auto leave = shop.permit(Event::checked);
+  put(shop.out() / "contract.json", "{}");
+
+  const auto recorded =
+      shop.runs().record_correctness(leave, samples::correctness(*leave.candidate));
+  REQUIRE_FALSE(recorded);
+  CHECK(recorded.error().code == ErrorCode::drift);
+  CHECK(recorded.error().message.find("contract.json") != std::string::npos);
+  CHECK(shop.status().stage == Stage::built);
+}
+
+TEST_CASE("an edited kernel file asks for a new submission, and that mends it", "[runs][drift]") {
+  const Workshop shop;
+  shop.finish_v0();
+  REQUIRE(shop.gate().passed);
+  shop.submit(kernel_text(1));
+  put(shop.out() / "v1/kernel.cpp", kernel_text(2));
+
+  const auto error = refusal(shop, Event::checked);
+  CHECK(error.code == ErrorCode::drift);
+  CHECK(error.hint == "Call submit_kernel with the changed file.");
+  shop.submit(kernel_text(2));
+  CHECK(shop.permit(Event::checked).candidate->source.text == kernel_text(2));
+}
+
+TEST_CASE("a changed artifact of a closed version stops the next step", "[runs][drift]") {
+  const Workshop shop;
+  shop.finish_v0();
+  REQUIRE(shop.gate().passed);
+  put(shop.out() / "v0/correctness.md", "| Result | ALL PASS |");
+
+  CHECK(
+      refusal(shop, Event::submitted).message.find("earlier_version_changed: v0/correctness.md") ==
+      0);
+}
+
+TEST_CASE("a changed artifact of the open version is left for the gate", "[runs][drift]") {
+  const Workshop shop;
+  shop.check();
+  put(shop.out() / "v0/correctness.md", "better");
+  shop.measure();
+  shop.write_evidence();
+  shop.write_hypothesis();
+
+  const auto reasons = shop.gate().reasons;
+  CHECK(codes(reasons) == Codes{"artifact_changed"});
+  CHECK(reasons.front().path == "v0/correctness.md");
+  CHECK(text_of(shop.out() / "v0/correctness.md") == "better");
+}
+
+TEST_CASE("files of a later version are drift; empty folders are not", "[runs][drift]") {
+  const Workshop shop;
+  samples::fs::create_directories(shop.out() / "v1");
+  CHECK(shop.status().integrity.empty());
+  put(shop.out() / "v1/kernel.cpp", kernel_text(1));
+
+  CHECK(refusal(shop, Event::checked).code == ErrorCode::drift);
+  CHECK(codes(shop.status().integrity) == Codes{"future_artifacts"});
+}
+
+TEST_CASE("v08 is told apart from v8", "[runs][drift]") {
+  const Workshop shop;
+  samples::fs::create_directories(shop.out() / "v08");
+
+  const auto integrity = shop.status().integrity;
+  CHECK(codes(integrity) == Codes{"bad_version_name"});
+  CHECK(integrity.front().message.find("leading zeros") != std::string::npos);
+}
+
+TEST_CASE("a version number too long for any integer is only a later version", "[runs][drift]") {
+  const Workshop shop;
+  put(shop.out() / "v99999999999999999999/kernel.cpp", "x");
+
+  CHECK(codes(shop.status().integrity) == Codes{"future_artifacts"});
+}
+
+TEST_CASE("a second kernel in the folder and a foreign suffix are named", "[runs][drift]") {
+  const Workshop shop;
+  shop.finish_v0();
+  put(shop.out() / "v0/kernel.cu", "x");
+  put(shop.out() / "v0/kernel.ptx", "x");
+  put(shop.out() / "v0/helper.h", "x");
+
+  auto found = codes(shop.gate().reasons);
+  std::sort(found.begin(), found.end());
+  CHECK(found == Codes{"foreign_suffix", "several_kernels"});
+}
+
+TEST_CASE("missing artifacts are reported by the gate and written again", "[runs][drift]") {
+  const Workshop shop;
+  shop.finish_v0();
+  const auto before = text_of(shop.out() / "v0/ncu_summary.md");
+  samples::fs::remove(shop.out() / "v0/ncu_summary.md");
+
+  CHECK(codes(shop.gate().reasons) == Codes{"artifact_missing"});
+  CHECK(text_of(shop.out() / "v0/ncu_summary.md") == before);
+  CHECK(shop.gate().passed);
+}
+
+TEST_CASE("deleting current_iteration.txt is reported and moves nothing", "[runs][drift]") {
+  const Workshop shop;
+  shop.finish_v0();
+  REQUIRE(shop.gate().passed);
+  samples::fs::remove(shop.out() / "current_iteration.txt");
+
+  CHECK(codes(shop.status().integrity) == Codes{"state_file_missing"});
+  CHECK(shop.status().version.text() == "v1");
+  shop.submit(kernel_text(1));  // no step but the gate depends on it
+}
+
+TEST_CASE("editing current_iteration.txt skips no version", "[runs][drift]") {
+  const Workshop shop;
+  shop.finish_v0();
+  put(shop.out() / "current_iteration.txt", "v2\n");
+
+  CHECK(codes(shop.gate().reasons) == Codes{"state_file_changed"});
+  CHECK(text_of(shop.out() / "current_iteration.txt") == "v0\n");
+  CHECK(shop.gate().version.text() == "v1");
+}
+
+TEST_CASE("an output directory that is gone is written again", "[runs][drift]") {
+  const Workshop shop;
+  shop.check();
+  samples::fs::remove_all(shop.out());
+  CHECK(codes(shop.status().integrity) == Codes{"folder_missing"});
+
+  shop.measure();
+  CHECK(samples::fs::exists(shop.out() / "v0/correctness.md"));
+}
+
+TEST_CASE("a folder that is not empty is refused, and confirmed it loses nothing",
+          "[runs][drift]") {
+  const Workshop shop;
+  put(shop.out() / "notes.txt", "mine");
+  auto second = shop.new_run(samples::contract());
+  const auto refused = shop.runs().create(second);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::conflict);
+
+  second.overwrite = true;
+  const auto created = shop.runs().create(second);
+  REQUIRE(created);
+  CHECK(text_of(shop.out() / "notes.txt") == "mine");
+  const auto aside = shop.out() / ("previous-" + created->run.text.substr(6));
+  CHECK(samples::fs::exists(aside / "v0/kernel.cpp"));
+  CHECK(shop.runs().status(created->run)->integrity.empty());
+  // The first run's files are no longer there, and it does not take them back.
+  CHECK(refusal(shop, Event::checked).code == ErrorCode::drift);
+}
+
+}  // namespace
+}  // namespace ratchet

@@ -1,0 +1,65 @@
+// Rules that every tool keeps, whatever it does.
+
+#include <catch2/catch_test_macros.hpp>
+#include <regex>
+#include <set>
+
+#include "server/docs/reference.h"
+#include "tests/support/workbench.h"
+
+namespace ratchet {
+namespace {
+
+/// What tools/list would send: names, descriptions and input schemas.
+std::size_t model_visible_bytes(const std::vector<Tool>& tools) {
+  std::size_t bytes = 0;
+  for (const auto& tool : tools)
+    bytes += tool.info.name.size() + tool.info.summary.size() + tool.input_schema.dump().size();
+  return bytes;
+}
+
+TEST_CASE("tool names are unique, short and made of lower-case words", "[tools]") {
+  test::Workbench bench;
+  std::set<std::string> names;
+
+  for (const auto& tool : bench.tools()) {
+    INFO(tool.info.name);
+    CHECK(std::regex_match(tool.info.name, std::regex("[a-z_]{1,40}")));
+    CHECK(names.insert(tool.info.name).second);
+    CHECK(tool.info.summary.size() < 2048);
+    CHECK(tool.info.summary.ends_with("."));
+  }
+}
+
+TEST_CASE("every schema is a closed object without combinators at its root", "[tools]") {
+  test::Workbench bench;
+
+  for (const auto& tool : bench.tools())
+    for (const Json& schema : {tool.input_schema, tool.output_schema}) {
+      INFO(tool.info.name);
+      CHECK(schema["type"] == "object");
+      CHECK(schema["additionalProperties"] == false);
+      for (const char* combinator : {"anyOf", "oneOf", "allOf"})
+        CHECK_FALSE(schema.contains(combinator));
+    }
+}
+
+TEST_CASE("all that a model must read to know the tools stays under 9,000 tokens", "[tools]") {
+  test::Workbench bench;
+
+  // One token is four bytes, as the design counts.
+  CHECK(model_visible_bytes(bench.tools()) < 9000 * 4);
+}
+
+TEST_CASE("schemas, README and skills say what the declarations say", "[tools]") {
+  test::Workbench bench;
+
+  const auto stale = stale_files(bench.tools(), RATCHET_SOURCE_DIR);
+
+  REQUIRE(stale);
+  INFO("renew them with: ratchet docs --write");
+  CHECK(*stale == std::vector<std::string>{});
+}
+
+}  // namespace
+}  // namespace ratchet

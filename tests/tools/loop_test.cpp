@@ -1,0 +1,104 @@
+// The loop as a client drives it, through the tools and real workers on the host device.
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "server/core/files.h"
+#include "tests/support/workbench.h"
+
+namespace ratchet {
+namespace {
+
+constexpr const char* kWrongKernel =
+    "extern \"C\" void solve(const float* a, const float* b, float* c, int n) {\n"
+    "  for (int i = 0; i < n; ++i) c[i] = a[i] - b[i];\n}\n";
+
+TEST_CASE("a run goes from v0 to the final report", "[loop]") {
+  test::Workbench bench;
+  const std::string run = bench.start_run();
+
+  bench.pass(run, "unroll by hand");
+  const Json submitted =
+      bench.must("submit_kernel", {{"run", run}, {"source", test::good_kernel("element")}});
+  CHECK(submitted.at("version") == "v1");
+  CHECK(submitted.at("build").at("ok") == true);
+  bench.measure_and_cite(run);
+  CHECK(bench.must("check_gate", {{"run", run}, {"final", true}}).at("passed") == true);
+  bench.must("benchmark", {{"run", run}, {"num_trials", 20}});
+  const Json report = bench.must("write_report", {{"run", run}, {"retrospective", "Done."}});
+
+  const auto text = read_file(bench.folder() / "out" / "final_report.md");
+  REQUIRE(text);
+  CHECK(text->find("Done.") != std::string::npos);
+  CHECK(bench.must("run_status", {{"run", run}}).at("integrity").empty());
+}
+
+TEST_CASE("every step out of order is refused with the tool that comes next", "[loop]") {
+  test::Workbench bench;
+  const std::string run = bench.start_run();
+
+  const auto profile = bench.call("profile_kernel", {{"run", run}});
+  CHECK(profile.is_error);
+  CHECK(profile.text.find("check_correctness") != std::string::npos);
+  for (const char* tool : {"write_report", "benchmark"})
+    CHECK(bench.call(tool, {{"run", run}}).is_error);
+  const auto submit =
+      bench.call("submit_kernel", {{"run", run}, {"version", "v1"}, {"source", "x"}});
+  CHECK(submit.is_error);
+  CHECK(submit.text.find("wrong_stage") == 0);
+  CHECK(bench.must("run_status", {{"run", run}}).at("stage") == "built");
+}
+
+TEST_CASE("a compile error costs no retry and names its line", "[loop]") {
+  test::Workbench bench;
+  const std::string run = bench.start_run();
+  bench.pass(run, "try something");
+
+  const Json broken =
+      bench.must("submit_kernel", {{"run", run},
+                                   {"source",
+                                    "extern \"C\" void solve(const float* a, const float* b, "
+                                    "float* c, int n) {\n  nonsense;\n}\n"}});
+
+  CHECK(broken.at("build").at("ok") == false);
+  CHECK(broken.at("build").at("errors").at(0).at("line") == 2);
+  CHECK(broken.at("stage") == "open");
+  CHECK(bench.must("run_status", {{"run", run}}).at("versions").at(1).at("retries_used") == 0);
+}
+
+TEST_CASE("a wrong kernel is found out, costs a retry and reopens the version", "[loop]") {
+  test::Workbench bench;
+  const std::string run = bench.start_run();
+  bench.pass(run, "subtract instead");
+  bench.must("submit_kernel", {{"run", run}, {"source", kWrongKernel}});
+
+  const Json checked = bench.must("check_correctness", {{"run", run}});
+
+  CHECK(checked.at("passed") == false);
+  CHECK_FALSE(checked.at("reasons").empty());
+  CHECK(checked.at("stage") == "open");
+  CHECK(bench.must("run_status", {{"run", run}}).at("versions").at(1).at("retries_used") == 1);
+}
+
+TEST_CASE("bad input is refused with the field and changes nothing", "[loop]") {
+  test::Workbench bench;
+  const auto refused = [&](const Json& arguments, const std::string& field) {
+    const auto answer = bench.call("create_run", arguments);
+    INFO(arguments.dump() << " → " << answer.text);
+    CHECK(answer.is_error);
+    CHECK(answer.text.find(field) != std::string::npos);
+  };
+  const std::string out = (bench.folder() / "out").string();
+
+  refused({{"output_dir", out}}, "kernel");
+  refused({{"output_dir", out}, {"problem", "no_such"}}, "no_such");
+  refused({{"output_dir", out}, {"problem", "vector_add"}, {"dims", {{"n", -4}}}}, "dims.n");
+  refused(
+      {{"output_dir", out}, {"kernel", {{"path", "/etc/passwd"}}}, {"reference", {{"text", "x"}}}},
+      "kernel");
+  refused({{"problem", "vector_add"}}, "output_dir");
+  CHECK_FALSE(std::filesystem::exists(out));
+  CHECK(bench.must("list_runs", Json::object()).at("runs").empty());
+}
+
+}  // namespace
+}  // namespace ratchet

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "server/core/tool.h"
+#include "tools/services.h"
+
+namespace ratchet {
+
+/// Every tool of the server, in the order clients see them. The services outlive the tools.
+[[nodiscard]] std::vector<Tool> all_tools(const Services& services);
+
+// One function a tool, each in the file of its name.
+Tool check_env(const Services& services);
+Tool create_run(const Services& services);
+Tool run_status(const Services& services);
+Tool list_runs(const Services& services);
+Tool extend_run(const Services& services);
+Tool submit_kernel(const Services& services);
+Tool check_correctness(const Services& services);
+Tool profile_kernel(const Services& services);
+Tool query_kbs(const Services& services);
+Tool get_kbs_page(const Services& services);
+Tool lookup_spec(const Services& services);
+Tool write_kbs_evidence(const Services& services);
+Tool write_hypothesis(const Services& services);
+Tool check_gate(const Services& services);
+Tool benchmark(const Services& services);
+Tool write_report(const Services& services);
+Tool measure_ceilings(const Services& services);
+
+}  // namespace ratchet

@@ -1,0 +1,141 @@
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+enum class TimingMethod { cuda_event, host_time };
+constexpr auto enum_names(TimingMethod) {
+  return std::array{std::pair{TimingMethod::cuda_event, "cuda_event"},
+                    std::pair{TimingMethod::host_time, "host_time"}};
+}
+
+struct BenchmarkArgs {
+  RunId run;
+  std::optional<VersionId> version;
+  std::vector<std::string> baselines;
+  int num_warmup = 5;
+  int num_trials = 100;
+  int discard_first = 1;
+  int prewarm_calls = 1;
+  CacheMode cache_mode = CacheMode::cold;
+  TimingMethod timing_method = TimingMethod::cuda_event;
+
+  static constexpr auto fields() {
+    using A = BenchmarkArgs;
+    return std::tuple{
+        required("run", &A::run, "Run id."),
+        optional("version", &A::version, "Default: the best version."),
+        optional("baselines", &A::baselines, "Default: the contract's.", {.max_length = 8}),
+        optional("num_warmup", &A::num_warmup, "Untimed calls.", {.min = 0, .max = 10000}),
+        optional("num_trials", &A::num_trials, "Timed calls.", {.min = 3, .max = 100000}),
+        optional("discard_first", &A::discard_first, "First samples dropped.",
+                 {.min = 0, .max = 1000}),
+        optional("prewarm_calls", &A::prewarm_calls, "Calls before warm-up.",
+                 {.min = 0, .max = 1000}),
+        optional("cache_mode", &A::cache_mode, "cold flushes caches before each call."),
+        optional("timing_method", &A::timing_method,
+                 "cuda_event: device time (on the host, the call itself); host_time: end to end.")};
+  }
+};
+
+/// One measured line: a baseline, v0, the parent or the candidate itself.
+struct RowLine {
+  std::string name;
+  std::string status;
+  std::optional<std::string> detail;
+  std::optional<double> mean_ns, median_ns, p20_ns, p80_ns, min_ns, max_ns, std_ns;
+  std::optional<int> samples;
+  std::optional<double> speedup_mean, speedup_median;
+
+  static constexpr auto fields() {
+    using R = RowLine;
+    return std::tuple{required("name", &R::name, ""),
+                      required("status", &R::status, "ok, missing or failed."),
+                      optional("detail", &R::detail, ""),
+                      optional("mean_ns", &R::mean_ns, ""),
+                      optional("median_ns", &R::median_ns, ""),
+                      optional("p20_ns", &R::p20_ns, ""),
+                      optional("p80_ns", &R::p80_ns, ""),
+                      optional("min_ns", &R::min_ns, ""),
+                      optional("max_ns", &R::max_ns, ""),
+                      optional("std_ns", &R::std_ns, ""),
+                      optional("samples", &R::samples, ""),
+                      optional("speedup_mean", &R::speedup_mean, "Row ÷ candidate."),
+                      optional("speedup_median", &R::speedup_median, "Row ÷ candidate.")};
+  }
+};
+
+struct BenchmarkAnswer : RunView {
+  std::vector<RowLine> rows;
+  std::optional<double> geomean;
+  std::string artifact;
+
+  static constexpr auto fields() {
+    using A = BenchmarkAnswer;
+    return std::tuple_cat(RunView::fields(),
+                          std::tuple{required("rows", &A::rows, "Candidate first."),
+                                     optional("geomean", &A::geomean, "Speed-up over all cases."),
+                                     required("artifact", &A::artifact, "benchmark.md")});
+  }
+};
+
+RowLine line_of(const BenchmarkRow& row) {
+  RowLine line{.name = row.name, .status = row.status, .detail = row.detail};
+  if (row.timing) {
+    const Timing& t = *row.timing;
+    line.mean_ns = t.mean.value;
+    line.median_ns = t.median.value;
+    line.p20_ns = t.p20.value;
+    line.p80_ns = t.p80.value;
+    line.min_ns = t.min.value;
+    line.max_ns = t.max.value;
+    line.std_ns = t.std.value;
+    line.samples = t.samples;
+  }
+  line.speedup_mean = row.speedup_mean;
+  line.speedup_median = row.speedup_median;
+  return line;
+}
+
+Result<BenchmarkAnswer> run_benchmark(const Services& services, const BenchmarkArgs& args,
+                                      CallContext& call) {
+  auto permit = services.runs.permit(args.run, Event::benchmarked, args.version);
+  if (!permit) return permit.error();
+  const auto pointer = [](const std::optional<Candidate>& c) { return c ? &*c : nullptr; };
+  auto report = services.lab.benchmark(
+      permit->contract,
+      {.candidate = pointer(permit->candidate),
+       .parent = pointer(permit->parent),
+       .v0 = pointer(permit->v0),
+       .baselines = args.baselines.empty() ? permit->contract.baselines : args.baselines,
+       .num_warmup = args.num_warmup,
+       .num_trials = args.num_trials,
+       .discard_first = args.discard_first,
+       .prewarm_calls = args.prewarm_calls,
+       .cache_mode = args.cache_mode,
+       .host_time = args.timing_method == TimingMethod::host_time},
+      permit->secret, call);
+  if (!report) return report.error();
+  auto written = services.runs.record_benchmark(*permit, *report);
+  if (!written) return written.error();
+  BenchmarkAnswer answer{*written, {}, report->geomean, written->artifacts.at(0)};
+  for (const auto& row : report->rows) answer.rows.push_back(line_of(row));
+  return answer;
+}
+
+}  // namespace
+
+Tool benchmark(const Services& services) {
+  return make_tool<BenchmarkArgs, BenchmarkAnswer>(
+      {.name = "benchmark",
+       .summary =
+           "Compare a correct version with v0, its parent and baselines; the final benchmark "
+           "comes after the final gate.",
+       .effect = Effect::uses_device,
+       .toolset = Toolset::loop},
+      [services](const BenchmarkArgs& args, CallContext& call) {
+        return run_benchmark(services, args, call);
+      });
+}
+
+}  // namespace ratchet

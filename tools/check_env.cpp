@@ -1,0 +1,51 @@
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct CheckEnvArgs {
+  int device = 0;
+  std::optional<RunId> run;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        optional("device", &CheckEnvArgs::device, "Device index.", {.min = 0, .max = 63}),
+        optional("run", &CheckEnvArgs::run, "Also rewrites env_check.md of this run.")};
+  }
+};
+
+struct CheckEnvAnswer : Environment {
+  std::optional<std::string> artifact;
+
+  static constexpr auto fields() {
+    return std::tuple_cat(Environment::fields(),
+                          std::tuple{optional("artifact", &CheckEnvAnswer::artifact,
+                                              "env_check.md, when run was given.")});
+  }
+};
+
+}  // namespace
+
+Tool check_env(const Services& services) {
+  return make_tool<CheckEnvArgs, CheckEnvAnswer>(
+      {.name = "check_env",
+       .summary = "Report devices, toolchains, counter permission (by a real probe) and which "
+                  "implementations can run here.",
+       .effect = Effect::uses_device,
+       .toolset = Toolset::loop,
+       .idempotent = true},
+      [&lab = services.lab, &runs = services.runs](const CheckEnvArgs& args,
+                                                   CallContext& call) -> Result<CheckEnvAnswer> {
+        auto environment = lab.environment(args.device, call);
+        if (!environment) return environment.error();
+        CheckEnvAnswer answer{*std::move(environment), {}};
+        if (args.run) {
+          auto written = runs.record_environment(*args.run, answer);
+          if (!written) return written.error();
+          answer.artifact = written->artifacts.at(0);
+        }
+        return answer;
+      });
+}
+
+}  // namespace ratchet

@@ -1,0 +1,34 @@
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct GateArgs {
+  RunId run;
+  bool final_gate = false;
+  bool abandon = false;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("run", &GateArgs::run, "Run id."),
+        optional("final", &GateArgs::final_gate, "Verify the whole run after its last version."),
+        optional("abandon", &GateArgs::abandon,
+                 "Give the open version up; only after its last retry.")};
+  }
+};
+
+}  // namespace
+
+Tool check_gate(const Services& services) {
+  return make_tool<GateArgs, GateAnswer>(
+      {.name = "check_gate",
+       .summary = "Ask the gate to close the open version and open the next; every unmet rule is "
+                  "listed at once.",
+       .effect = Effect::writes,
+       .toolset = Toolset::loop},
+      [&runs = services.runs](const GateArgs& args, CallContext&) {
+        return runs.check_gate(args.run, args.final_gate, args.abandon);
+      });
+}
+
+}  // namespace ratchet

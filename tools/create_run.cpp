@@ -1,0 +1,163 @@
+#include <fmt/format.h>
+
+#include "server/core/hash.h"
+#include "tools/all.h"
+#include "tools/sources.h"
+
+namespace ratchet {
+namespace {
+
+constexpr std::size_t kSecretBytes = 32;
+
+struct CreateRunArgs : TaskRequest {
+  std::string output_dir;
+  bool confirm = false;
+
+  static constexpr auto fields() {
+    return std::tuple_cat(
+        TaskRequest::fields(),
+        std::tuple{
+            required("output_dir", &CreateRunArgs::output_dir,
+                     "Folder for the artifacts; must be empty or new.", {.max_length = 4096}),
+            optional("confirm", &CreateRunArgs::confirm, "Use an output_dir that is not empty.")});
+  }
+};
+
+struct CreateRunAnswer : RunView {
+  std::string contract_digest;
+  std::string device;
+  Implementation implementation = Implementation::host_cpp;
+  BuildRecord build;
+  std::vector<Reason> warnings;
+
+  static constexpr auto fields() {
+    using A = CreateRunAnswer;
+    return std::tuple_cat(
+        RunView::fields(),
+        std::tuple{
+            required("contract_digest", &A::contract_digest, "SHA-256 of the frozen contract."),
+            required("device", &A::device, "Where the run measures."),
+            required("implementation", &A::implementation, "What versions are written in."),
+            required("build", &A::build, "Of v0."),
+            required("warnings", &A::warnings, "Weak points of the task.")});
+  }
+};
+
+struct Inputs {
+  TaskRequest task;
+  Source kernel;
+  Source reference;
+};
+
+/// The file name a source text would have; its suffix says what it is.
+std::string kernel_name_for(const std::optional<std::string>& implementation) {
+  const std::string name = implementation.value_or("auto");
+  if (name == "host-cpp" || name == "cpp") return "kernel.cpp";
+  if (name == "triton" || name == "cute-dsl" || name == "cutedsl") return "kernel.py";
+  return "kernel.cu";
+}
+
+std::string reference_name_for(const std::string& text) {
+  if (text.find("def reference") != std::string::npos) return "ref.py";
+  return text.find("__global__") != std::string::npos ? "ref.cu" : "ref.cpp";
+}
+
+/// What the caller gave wins; the problem fills in the rest.
+TaskRequest merged(TaskRequest asked, const TaskRequest& shipped) {
+  if (asked.dims.empty() && asked.cases.empty()) {
+    asked.dims = shipped.dims;
+    asked.cases = shipped.cases;
+  }
+  if (asked.tensors.empty()) asked.tensors = shipped.tensors;
+  if (asked.scalars.empty()) asked.scalars = shipped.scalars;
+  if (!asked.work) asked.work = shipped.work;
+  if (!asked.atol) asked.atol = shipped.atol;
+  if (!asked.rtol) asked.rtol = shipped.rtol;
+  if (asked.baselines.empty()) asked.baselines = shipped.baselines;
+  asked.implementation = shipped.implementation;
+  return asked;
+}
+
+Result<Inputs> gather(const Services& services, const TaskRequest& asked) {
+  if (asked.problem) {
+    if (asked.kernel || asked.reference)
+      return Error{ErrorCode::invalid_argument,
+                   "problem: give either a problem or a kernel with its reference, not both", ""};
+    auto problem = services.lab.problem(*asked.problem, asked.implementation);
+    if (!problem) return problem.error();
+    return Inputs{merged(asked, problem->task), problem->kernel, problem->reference};
+  }
+  if (!asked.kernel || !asked.reference)
+    return Error{
+        ErrorCode::invalid_argument, "kernel: and reference: are required without problem",
+        fmt::format("Shipped problems: {}.", fmt::join(services.lab.problem_names(), ", "))};
+  auto kernel =
+      read_source(*asked.kernel, "kernel", kernel_name_for(asked.implementation), services.roots);
+  if (!kernel) return kernel.error();
+  const std::string reference_text = asked.reference->text.value_or("");
+  auto reference = read_source(*asked.reference, "reference", reference_name_for(reference_text),
+                               services.roots);
+  if (!reference) return reference.error();
+  return Inputs{asked, *std::move(kernel), *std::move(reference)};
+}
+
+Error build_failure(const BuildRecord& build) {
+  std::string text = "kernel: v0 does not build, so no run was created";
+  for (const auto& error : build.errors)
+    text += fmt::format("\n{}:{}: {}", error.file, error.line, error.message);
+  return {ErrorCode::invalid_argument, text, "Mend the source and call create_run again."};
+}
+
+Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& args,
+                               CallContext& call) {
+  auto inputs = gather(services, args);
+  if (!inputs) return inputs.error();
+  auto contract = services.lab.plan(inputs->task, inputs->kernel, inputs->reference);
+  if (!contract) return contract.error();
+
+  call.progress(1, 5, "probing the environment");
+  auto environment = services.lab.environment(contract->device, call);
+  if (!environment) return environment.error();
+  call.progress(2, 5, "building v0");
+  auto v0 = services.lab.build(*contract, contract->kernel, call);
+  if (!v0) return v0.error();
+  if (!v0->build.ok) return build_failure(v0->build);
+  // A seed that the caller knows is a weaker claim; the contract says so.
+  const std::string secret =
+      args.seed ? hex(sha256(fmt::format("seed {}", *args.seed))) : random_bytes(kSecretBytes);
+  call.progress(3, 5, "trying the reference and control answers");
+  auto warnings = services.lab.admit(*contract, secret, call);
+  if (!warnings) return warnings.error();
+
+  call.progress(4, 5, "freezing the contract");
+  auto view = services.runs.create({.contract = *contract,
+                                    .environment = *std::move(environment),
+                                    .v0 = *v0,
+                                    .warnings = *warnings,
+                                    .output_dir = args.output_dir,
+                                    .overwrite = args.confirm,
+                                    .secret = secret});
+  if (!view) return view.error();
+  auto status = services.runs.status(view->run);
+  if (!status) return status.error();
+  return CreateRunAnswer{
+      *std::move(view), status->contract_digest, contract->device_name, contract->implementation,
+      v0->build,        *std::move(warnings)};
+}
+
+}  // namespace
+
+Tool create_run(const Services& services) {
+  return make_tool<CreateRunArgs, CreateRunAnswer>(
+      {.name = "create_run",
+       .summary =
+           "Start a run: freeze kernel, reference, sizes, types and tolerances, build v0 and "
+           "name the task's weak points.",
+       .effect = Effect::uses_device,
+       .toolset = Toolset::loop},
+      [services](const CreateRunArgs& args, CallContext& call) {
+        return create(services, args, call);
+      });
+}
+
+}  // namespace ratchet

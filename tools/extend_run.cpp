@@ -1,0 +1,30 @@
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct ExtendRunArgs {
+  RunId run;
+  int iterations = 1;
+
+  static constexpr auto fields() {
+    return std::tuple{required("run", &ExtendRunArgs::run, "Run id."),
+                      optional("iterations", &ExtendRunArgs::iterations, "Versions to add.",
+                               {.min = 1, .max = 100})};
+  }
+};
+
+}  // namespace
+
+Tool extend_run(const Services& services) {
+  return make_tool<ExtendRunArgs, RunView>(
+      {.name = "extend_run",
+       .summary = "Add versions to a run; the contract stays as it is.",
+       .effect = Effect::writes,
+       .toolset = Toolset::loop},
+      [&runs = services.runs](const ExtendRunArgs& args, CallContext&) {
+        return runs.extend(args.run, args.iterations);
+      });
+}
+
+}  // namespace ratchet

@@ -1,0 +1,33 @@
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct SpecArgs {
+  std::string product;
+  std::optional<std::string> metric;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("product", &SpecArgs::product, "For example H200.", {.max_length = 100}),
+        optional("metric", &SpecArgs::metric, "For example dram_bandwidth; default all.",
+                 {.max_length = 100})};
+  }
+};
+
+}  // namespace
+
+Tool lookup_spec(const Services& services) {
+  return make_tool<SpecArgs, SpecAnswer>(
+      {.name = "lookup_spec",
+       .summary = "Look up hardware figures with the line they are cited from; unknown stays "
+                  "unknown.",
+       .effect = Effect::reads,
+       .toolset = Toolset::kbs,
+       .idempotent = true},
+      [&knowledge = services.knowledge](const SpecArgs& args, CallContext&) {
+        return knowledge.lookup_spec(args.product, args.metric);
+      });
+}
+
+}  // namespace ratchet

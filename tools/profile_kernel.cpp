@@ -1,0 +1,125 @@
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct ProfileArgs {
+  RunId run;
+  MetricSet metrics = MetricSet::overview;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("run", &ProfileArgs::run, "Run id."),
+        optional("metrics", &ProfileArgs::metrics, "Which hardware counters to collect.")};
+  }
+};
+
+/// The candidate's time with its verdict; all samples' statistics are in bench.json.
+struct TimingLine {
+  Nanoseconds median, ci_low, ci_high;
+  int samples = 0;
+  int discarded = 0;
+  Verdict verdict = Verdict::baseline;
+  std::optional<double> speedup_vs_parent;
+  std::optional<std::vector<double>> speedup_ci;
+  std::optional<double> speedup_vs_v0;
+  std::vector<std::string> flags;
+
+  static constexpr auto fields() {
+    using T = TimingLine;
+    return std::tuple{required("median_ns", &T::median, "Median per call, ns."),
+                      required("ci_low_ns", &T::ci_low, "95 % interval, ns."),
+                      required("ci_high_ns", &T::ci_high, "95 % interval, ns."),
+                      required("samples", &T::samples, ""),
+                      required("discarded", &T::discarded, ""),
+                      required("verdict", &T::verdict, "Against the parent."),
+                      optional("speedup_vs_parent", &T::speedup_vs_parent, "Parent ÷ candidate."),
+                      optional("speedup_ci", &T::speedup_ci, "Its 95 % interval."),
+                      optional("speedup_vs_v0", &T::speedup_vs_v0, "v0 ÷ candidate."),
+                      required("flags", &T::flags, "Caveats.")};
+  }
+};
+
+struct ProfileAnswer : RunView {
+  TimingLine timing;
+  Bound bound = Bound::unknown;
+  std::string bound_evidence;
+  std::vector<DiagnosisFinding> findings;
+  Roofline roofline;
+  std::map<std::string, double> metrics;
+  std::vector<KernelCounters> kernels;
+  std::vector<std::string> unknown_metrics;
+  std::vector<Reason> reasons;
+  std::optional<Fault> fault;
+  bool degraded = false;
+  std::optional<std::string> degraded_reason;
+
+  static constexpr auto fields() {
+    using A = ProfileAnswer;
+    return std::tuple_cat(
+        RunView::fields(),
+        std::tuple{required("timing", &A::timing, "Cold-cache time with interval and verdict."),
+                   required("bound", &A::bound, "What limits the kernel."),
+                   required("bound_evidence", &A::bound_evidence, "The numbers behind it."),
+                   required("findings", &A::findings, "Diagnosis, most headroom first."),
+                   required("roofline", &A::roofline, "Position under measured roofs."),
+                   required("metrics", &A::metrics, "Metrics every device has."),
+                   required("kernels", &A::kernels, "Hardware counters per kernel."),
+                   required("unknown_metrics", &A::unknown_metrics, "Names this chip lacks."),
+                   required("reasons", &A::reasons, "Why the measurement is invalid."),
+                   optional("fault", &A::fault, "The kernel's own failure."),
+                   required("degraded", &A::degraded, "Hardware counters are missing."),
+                   optional("degraded_reason", &A::degraded_reason, "Why, and how to mend it.")});
+  }
+};
+
+TimingLine line_of(const Profile& profile) {
+  const Timing& t = profile.timing;
+  TimingLine line{t.median,        t.ci_low, t.ci_high, t.samples, t.discarded,
+                  profile.verdict, {},       {},        {},        t.flags};
+  for (const auto& comparison : profile.comparisons) {
+    if (comparison.against == "parent") {
+      line.speedup_vs_parent = comparison.speedup;
+      line.speedup_ci = {{comparison.ci_low, comparison.ci_high}};
+    }
+    if (comparison.against == "v0") line.speedup_vs_v0 = comparison.speedup;
+  }
+  return line;
+}
+
+ProfileAnswer answer_of(RunView view, const Profile& p) {
+  return {std::move(view), line_of(p), p.bound,          p.bound_evidence,  p.findings,
+          p.roofline,      p.metrics,  p.kernels,        p.unknown_metrics, p.reasons,
+          p.fault,         p.degraded, p.degraded_reason};
+}
+
+const Candidate* pointer_to(const std::optional<Candidate>& candidate) {
+  return candidate ? &*candidate : nullptr;
+}
+
+}  // namespace
+
+Tool profile_kernel(const Services& services) {
+  return make_tool<ProfileArgs, ProfileAnswer>(
+      {.name = "profile_kernel",
+       .summary = "Time the open version against parent and v0 (interleaved, cold caches), then "
+                  "collect counters, diagnose and place it under the roofline.",
+       .effect = Effect::uses_device,
+       .toolset = Toolset::loop},
+      [services](const ProfileArgs& args, CallContext& call) -> Result<ProfileAnswer> {
+        auto permit = services.runs.permit(args.run, Event::profiled);
+        if (!permit) return permit.error();
+        auto profile = services.lab.profile(permit->contract,
+                                            {.candidate = pointer_to(permit->candidate),
+                                             .parent = pointer_to(permit->parent),
+                                             .v0 = pointer_to(permit->v0),
+                                             .metrics = args.metrics},
+                                            permit->secret, call);
+        if (!profile) return profile.error();
+        auto view = services.runs.record_profile(*permit, *profile);
+        if (!view) return view.error();
+        return answer_of(*std::move(view), *profile);
+      });
+}
+
+}  // namespace ratchet

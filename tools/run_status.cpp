@@ -1,0 +1,28 @@
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct RunArgs {
+  RunId run;
+
+  static constexpr auto fields() {
+    return std::tuple{required("run", &RunArgs::run, "Run id that create_run returned.")};
+  }
+};
+
+}  // namespace
+
+Tool run_status(const Services& services) {
+  return make_tool<RunArgs, RunStatus>(
+      {.name = "run_status",
+       .summary = "Where a run stands: versions, best, what is allowed next and with which tool. "
+                  "Call it first after losing context.",
+       .effect = Effect::reads,
+       .toolset = Toolset::loop,
+       .idempotent = true,
+       .always_load = true},
+      [&runs = services.runs](const RunArgs& args, CallContext&) { return runs.status(args.run); });
+}
+
+}  // namespace ratchet

@@ -1,0 +1,34 @@
+#include "tools/sources.h"
+
+#include <fmt/format.h>
+
+#include "server/core/files.h"
+
+namespace ratchet {
+namespace {
+
+constexpr std::size_t kMostSourceBytes = std::size_t{4} << 20U;
+
+}  // namespace
+
+Result<Source> read_source(const SourceArg& argument, const std::string& field,
+                           const std::string& default_name,
+                           const std::vector<std::filesystem::path>& roots) {
+  if (argument.path.has_value() == argument.text.has_value())
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{}: give exactly one of path and text", field), ""};
+  if (argument.text) {
+    if (argument.text->empty())
+      return Error{ErrorCode::invalid_argument, fmt::format("{}: the text is empty", field), ""};
+    return Source{default_name, *argument.text, ""};
+  }
+  auto path = inside_roots(*argument.path, roots);
+  if (!path)
+    return Error{path.error().code, field + ": " + path.error().message, path.error().hint};
+  auto text = read_file(*path, kMostSourceBytes);
+  if (!text)
+    return Error{text.error().code, field + ": " + text.error().message, text.error().hint};
+  return Source{path->filename().string(), *std::move(text), path->parent_path().string()};
+}
+
+}  // namespace ratchet

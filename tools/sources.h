@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "server/core/result.h"
+#include "server/facts/contract.h"
+#include "server/facts/task.h"
+
+namespace ratchet {
+
+/// Reads the source that an argument names or holds; `field` is its name, for messages.
+/// A path must lie inside `roots`; text without a path is called `default_name`.
+/// Errors: `invalid_argument` unless exactly one of path and text is given; `not_permitted`,
+/// `not_found` and `too_large` for paths.
+[[nodiscard]] Result<Source> read_source(const SourceArg& argument, const std::string& field,
+                                         const std::string& default_name,
+                                         const std::vector<std::filesystem::path>& roots);
+
+}  // namespace ratchet

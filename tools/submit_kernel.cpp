@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include "tools/all.h"
+#include "tools/sources.h"
+
+namespace ratchet {
+namespace {
+
+struct SubmitKernelArgs {
+  RunId run;
+  std::optional<std::string> source;
+  std::optional<std::string> path;
+  std::optional<VersionId> version;
+  std::optional<std::string> note;
+
+  static constexpr auto fields() {
+    using A = SubmitKernelArgs;
+    return std::tuple{
+        required("run", &A::run, "Run id."), optional("source", &A::source, "Source text."),
+        optional("path", &A::path, "Or a file inside the allowed roots.", {.max_length = 4096}),
+        optional("version", &A::version, "The version you mean; refused when another one is open."),
+        optional("note", &A::note, "One line for the attempt ledger.", {.max_length = 500})};
+  }
+};
+
+struct SubmitKernelAnswer : RunView {
+  std::string candidate;
+  BuildRecord build;
+
+  static constexpr auto fields() {
+    using A = SubmitKernelAnswer;
+    return std::tuple_cat(RunView::fields(),
+                          std::tuple{required("candidate", &A::candidate, "SHA-256 of the source."),
+                                     required("build", &A::build, "What the compiler said.")});
+  }
+};
+
+Error not_open(VersionId asked, VersionId open) {
+  return {ErrorCode::wrong_stage,
+          fmt::format("version: {} is not open; {} is", asked.text(), open.text()),
+          fmt::format("Finish {} first: run_status says what is missing, check_gate opens the next "
+                      "version.",
+                      open.text())};
+}
+
+}  // namespace
+
+Tool submit_kernel(const Services& services) {
+  return make_tool<SubmitKernelArgs, SubmitKernelAnswer>(
+      {.name = "submit_kernel",
+       .summary = "Submit the open version's kernel; the server builds it. A compiler error costs "
+                  "no retry.",
+       .effect = Effect::uses_device,
+       .toolset = Toolset::loop},
+      [services](const SubmitKernelArgs& args, CallContext& call) -> Result<SubmitKernelAnswer> {
+        auto permit = services.runs.permit(args.run, Event::submitted);
+        if (!permit) return permit.error();
+        if (args.version && *args.version != permit->version)
+          return not_open(*args.version, permit->version);
+        // The version's file keeps the name of the contract's, whatever the submitted file is
+        // called.
+        auto source = read_source({.path = args.path, .text = args.source}, "source",
+                                  permit->contract.kernel.file_name, services.roots);
+        if (!source) return source.error();
+        source->file_name = permit->contract.kernel.file_name;
+        auto candidate = services.lab.build(permit->contract, *std::move(source), call);
+        if (!candidate) return candidate.error();
+        auto view = services.runs.record_build(*permit, *candidate, args.note);
+        if (!view) return view.error();
+        return SubmitKernelAnswer{*std::move(view), candidate->build.source_digest,
+                                  candidate->build};
+      });
+}
+
+}  // namespace ratchet

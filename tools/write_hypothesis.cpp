@@ -1,0 +1,29 @@
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct HypothesisArgs : Hypothesis {
+  RunId run;
+
+  static constexpr auto fields() {
+    return std::tuple_cat(std::tuple{required("run", &HypothesisArgs::run, "Run id.")},
+                          Hypothesis::fields());
+  }
+};
+
+}  // namespace
+
+Tool write_hypothesis(const Services& services) {
+  return make_tool<HypothesisArgs, ArtifactAnswer>(
+      {.name = "write_hypothesis",
+       .summary = "State the one change the next version will try, what should move and when it "
+                  "counts as a success.",
+       .effect = Effect::writes,
+       .toolset = Toolset::loop},
+      [&runs = services.runs](const HypothesisArgs& args, CallContext&) {
+        return runs.write_hypothesis(args.run, args);
+      });
+}
+
+}  // namespace ratchet

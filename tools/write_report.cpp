@@ -1,0 +1,31 @@
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct ReportArgs {
+  RunId run;
+  std::string retrospective;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("run", &ReportArgs::run, "Run id."),
+        optional("retrospective", &ReportArgs::retrospective,
+                 "Your own words for the report's last section.", {.max_length = 20000})};
+  }
+};
+
+}  // namespace
+
+Tool write_report(const Services& services) {
+  return make_tool<ReportArgs, ArtifactAnswer>(
+      {.name = "write_report",
+       .summary = "Render the final report from the ledger; after the final gate.",
+       .effect = Effect::writes,
+       .toolset = Toolset::loop},
+      [&runs = services.runs](const ReportArgs& args, CallContext&) {
+        return runs.write_report(args.run, args.retrospective);
+      });
+}
+
+}  // namespace ratchet
