@@ -197,9 +197,13 @@ bool matches(const std::vector<Parameter>& seen, const std::vector<Parameter>& w
 /// One compiler run in its folder.
 class Compilation {
  public:
-  Compilation(const BuildRequest& request, const Builder::Options& options, Plan plan,
-              fs::path work)
-      : request_(request), options_(options), plan_(std::move(plan)), work_(std::move(work)) {}
+  Compilation(const BuildRequest& request, const Toolchain& toolchain,
+              std::chrono::seconds deadline, Plan plan, fs::path work)
+      : request_(request),
+        toolchain_(toolchain),
+        deadline_(deadline),
+        plan_(std::move(plan)),
+        work_(std::move(work)) {}
 
   /// Errors are ours; what is wrong with the source is in the record.
   Result<BuildRecord> run(BuildRecord record, const CallContext& call) {
@@ -211,7 +215,7 @@ class Compilation {
     read_output(text, record);
     if (output->timed_out)
       return failed(std::move(record), "compile_timeout",
-                    fmt::format("the compiler ran longer than {} s", options_.deadline.count()),
+                    fmt::format("the compiler ran longer than {} s", deadline_.count()),
                     "Instantiate fewer templates or split the kernel.");
     if (!output->status.clean()) {
       auto why = classify_failure(text, request_.arch);
@@ -242,7 +246,7 @@ class Compilation {
     spec.environment.emplace_back("LC_ALL=C");
     spec.address_space_bytes = kCompilerMemory;
     spec.file_size_bytes = kLargestFile;
-    return run_program(spec, options_.deadline, call.stop());
+    return run_program(spec, deadline_, call.stop());
   }
 
   void read_output(const std::string& text, BuildRecord& record) const {
@@ -263,7 +267,7 @@ class Compilation {
   Result<BuildRecord> inspect(BuildRecord record) {
     const auto rule = read_file(work_ / "headers.d");
     if (!rule) return rule.error();
-    auto headers = headers_of(*rule, work_, request_.source, options_.toolchain);
+    auto headers = headers_of(*rule, work_, request_.source, toolchain_);
     if (headers.intruder)
       return failed(
           std::move(record), "forbidden_include",
@@ -288,7 +292,8 @@ class Compilation {
   }
 
   const BuildRequest& request_;
-  const Builder::Options& options_;
+  const Toolchain& toolchain_;
+  std::chrono::seconds deadline_;
   Plan plan_;
   fs::path work_;
   std::vector<Dependency> headers_;
@@ -338,8 +343,13 @@ Result<Builder> Builder::open(Options options) {
   return Builder(std::move(options), *std::move(cache));
 }
 
+const Toolchain& Builder::toolchain() const {
+  std::call_once(found_->once, [this] { found_->toolchain = options_.find_toolchain(); });
+  return found_->toolchain;
+}
+
 Result<BuildRecord> Builder::build(const BuildRequest& request, const CallContext& call) const {
-  if (const auto ready = check_tools(request, options_.toolchain); !ready) return ready.error();
+  if (const auto ready = check_tools(request, toolchain()); !ready) return ready.error();
   BuildRecord record;
   record.source_digest = sha256_hex(request.source.text);
   const auto signature = parse_signature(request.source.text, request.entry);
@@ -350,16 +360,16 @@ Result<BuildRecord> Builder::build(const BuildRequest& request, const CallContex
     return failed(std::move(record), "signature",
                   fmt::format("{} takes other parameters than the contract froze", request.entry),
                   "Keep v0's parameter list: same order, same types.");
-  const auto plan = plan_of(request, options_.toolchain,
+  const auto plan = plan_of(request, toolchain(),
                             signature->extern_c ? std::string() : declaration_header(*signature));
   record.toolchain = plan.compiler;
-  record.command = shown_command(plan, request, options_.toolchain);
+  record.command = shown_command(plan, request, toolchain());
   const auto key = request_key(plan, request);
   if (auto found = cache_.find(key)) return *std::move(found);
   auto work = cache_.make_work_folder();
   if (!work) return work.error();
   const WorkFolder folder(*std::move(work));
-  Compilation compilation(request, options_, plan, folder.path());
+  Compilation compilation(request, toolchain(), options_.deadline, plan, folder.path());
   auto built = compilation.run(std::move(record), call);
   if (!built || !built->ok) return built;
   built->build_key = BuildCache::build_key(key, compilation.headers());

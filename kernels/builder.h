@@ -2,6 +2,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -48,9 +51,9 @@ struct BuildRequest {
 class Builder {
  public:
   struct Options {
-    std::filesystem::path cache;  ///< made when missing
-    Toolchain toolchain;
-    std::chrono::seconds deadline{300};  ///< heavy CUTLASS templates take minutes
+    std::filesystem::path cache;                ///< made when missing
+    std::function<Toolchain()> find_toolchain;  ///< called once, at the first need
+    std::chrono::seconds deadline{300};         ///< heavy CUTLASS templates take minutes
   };
 
   static Result<Builder> open(Options options);
@@ -61,14 +64,22 @@ class Builder {
   /// The library of a successful build. Errors: `not_found` when the cache lost it.
   [[nodiscard]] Result<std::filesystem::path> path_of(const std::string& build_key) const;
 
-  [[nodiscard]] const Toolchain& toolchain() const { return options_.toolchain; }
+  /// Found at the first call: that starts programs, which a server's first answer must not wait
+  /// for.
+  [[nodiscard]] const Toolchain& toolchain() const;
 
  private:
+  struct Found {
+    std::once_flag once;
+    Toolchain toolchain;
+  };
+
   Builder(Options options, BuildCache cache)
       : options_(std::move(options)), cache_(std::move(cache)) {}
 
   Options options_;
   BuildCache cache_;
+  std::shared_ptr<Found> found_ = std::make_shared<Found>();
 };
 
 }  // namespace ratchet

@@ -49,8 +49,8 @@ WorkerSpec worker_spec(const WorkerPlace& place, const std::string& role,
 }
 
 Result<CandidateProcess> CandidateProcess::start(const WorkerPlace& place, Use use,
-                                                 std::int64_t arena_bytes,
-                                                 std::string_view library, const std::string& entry,
+                                                 std::int64_t arena_bytes, std::string_view library,
+                                                 const std::string& entry,
                                                  const CallContext& call) {
   const auto spec = worker_spec(place, use == Use::time ? "candidate" : "counter", arena_bytes);
   auto file = MemoryFile::holding("kernel", library);
@@ -70,7 +70,9 @@ Result<CandidateProcess> CandidateProcess::start(const WorkerPlace& place, Use u
   return candidate;
 }
 
-std::string CandidateProcess::sandbox() const { return worker_.ready().value("sandbox", ""); }
+std::string CandidateProcess::sandbox() const {
+  return worker_.ready().value("sandbox", "");
+}
 
 DeviceInfo CandidateProcess::device() const {
   const auto ready = decode_stored<job::Reply>(worker_.ready());
@@ -117,8 +119,8 @@ Result<std::optional<MemoryFile>> CandidateProcess::execute(const CallPlan& plan
 Status CandidateProcess::prepare(const CallPlan& plan, std::span<const MemoryFile* const> arenas,
                                  std::int64_t shift, bool writes_all, const CallContext& call) {
   job::Request request;
-  request.prepare = job::Prepare{plan.layout, plan.arguments, static_cast<int>(arenas.size()),
-                                 shift, writes_all};
+  request.prepare =
+      job::Prepare{plan.layout, plan.arguments, static_cast<int>(arenas.size()), shift, writes_all};
   std::vector<int> descriptors;
   for (const auto* arena : arenas) descriptors.push_back(arena->fd());
   auto reply = ask(request, descriptors, deadline_, call);
@@ -136,8 +138,9 @@ Result<job::Samples> CandidateProcess::time(const job::TimeBlock& block, const C
   if (!reply) return reply.error();
   const std::chrono::duration<double, std::nano> wall = std::chrono::steady_clock::now() - start;
   if (!fault_ && !(reply->samples && plausible(*reply->samples, block, wall.count())))
-    fault_ = Fault{"forged_reply", "the samples cannot be true: more of them, or more time, than "
-                                   "passed on the server's clock"};
+    fault_ = Fault{"forged_reply",
+                   "the samples cannot be true: more of them, or more time, than "
+                   "passed on the server's clock"};
   return fault_ ? job::Samples{} : *std::move(reply->samples);
 }
 

@@ -48,9 +48,9 @@ class CandidateProcess {
 
   /// Starts the worker and loads `library` (the bytes of the shared object). A library that cannot
   /// be loaded is a fault, not an error.
-  static Result<CandidateProcess> start(const WorkerPlace& place, Use use,
-                                        std::int64_t arena_bytes, std::string_view library,
-                                        const std::string& entry, const CallContext& call);
+  static Result<CandidateProcess> start(const WorkerPlace& place, Use use, std::int64_t arena_bytes,
+                                        std::string_view library, const std::string& entry,
+                                        const CallContext& call);
 
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
   /// What isolates it, as its worker said.

@@ -64,12 +64,18 @@ std::vector<pid_t> descendants_of(pid_t root) {
 
 std::vector<pid_t> adopted_from(const std::filesystem::path& folder) {
   const std::string wanted = "HOME=" + folder.string();
-  std::vector<pid_t> found;
-  for (const pid_t pid : descendants_of(::getpid())) {
-    std::ifstream file("/proc/" + std::to_string(pid) + "/environ");
+  const auto belongs = [&](const std::filesystem::path& process) {
+    // The environment is unreadable for a moment while a program is being replaced.
+    std::error_code failed;
+    if (std::filesystem::read_symlink(process / "cwd", failed) == folder) return true;
+    std::ifstream file(process / "environ");
     for (std::string variable; std::getline(file, variable, '\0');)
-      if (variable == wanted) found.push_back(pid);
-  }
+      if (variable == wanted) return true;
+    return false;
+  };
+  std::vector<pid_t> found;
+  for (const pid_t pid : descendants_of(::getpid()))
+    if (belongs("/proc/" + std::to_string(pid))) found.push_back(pid);
   return found;
 }
 
@@ -79,6 +85,14 @@ void end_processes(const std::vector<pid_t>& processes) {
   for (const pid_t pid : processes)
     while (::waitpid(pid, nullptr, WNOHANG) == 0 && std::chrono::steady_clock::now() < deadline)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void reap_group(pid_t group) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  for (pid_t reaped = 0; reaped >= 0 && std::chrono::steady_clock::now() < deadline;) {
+    reaped = ::waitpid(-group, nullptr, WNOHANG);  // -1 once there is none
+    if (reaped == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 }  // namespace ratchet

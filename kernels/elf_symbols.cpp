@@ -105,8 +105,7 @@ bool harmless_in_libc(const std::string& name) {
   // Fortified forms: __memcpy_chk stands for memcpy.
   const bool fortified = name.size() > 6 && name.starts_with("__") && name.ends_with("_chk");
   const auto plain = fortified ? name.substr(2, name.size() - 6) : name;
-  const bool listed = kHarmlessInLibc.find(" " + plain + " ") != std::string_view::npos;
-  return listed || name == "__stack_chk_fail";
+  return kHarmlessInLibc.find(" " + plain + " ") != std::string_view::npos;
 }
 
 bool harmless_in_libstdcpp(const std::string& name) {

@@ -49,8 +49,8 @@ std::int64_t shift_of(std::string_view seed) {
 }
 
 std::vector<std::string> distributions_of(const Contract& contract) {
-  const bool differs = std::any_of(
-      contract.tensors.begin(), contract.tensors.end(), [](const TensorSpec& tensor) {
+  const bool differs =
+      std::any_of(contract.tensors.begin(), contract.tensors.end(), [](const TensorSpec& tensor) {
         return tensor.role != Role::out && !tensor.init.starts_with("uniform");
       });
   if (!differs) return {"normal"};
@@ -78,8 +78,8 @@ Result<std::unique_ptr<Judge>> Judge::open(const ReferenceParts& parts, const Co
   host.device = 0;
   auto worker = WorkerProcess::start(worker_spec(host, "judge", *arena_bytes), call);
   if (!worker) return worker.error();
-  return std::unique_ptr<Judge>(new Judge(contract, *std::move(worker), *std::move(reference),
-                                          parts.place.job_deadline));
+  return std::unique_ptr<Judge>(
+      new Judge(contract, *std::move(worker), *std::move(reference), parts.place.job_deadline));
 }
 
 Result<Trial> Judge::make_trial(const Dims& dims, const std::string& distribution,
@@ -91,8 +91,7 @@ Result<Trial> Judge::make_trial(const Dims& dims, const std::string& distributio
   auto sent = MemoryFile::create("inputs", plan.layout.bytes);
   if (!sent) return sent.error();
   job::Request request;
-  request.generate =
-      job::Generate{plan.layout, std::string(seed), distribution, index_limit(dims)};
+  request.generate = job::Generate{plan.layout, std::string(seed), distribution, index_limit(dims)};
   const int descriptor = sent->fd();
   auto made = worker_.run(request, {&descriptor, 1}, deadline_, call);
   if (!made) return made.error();
@@ -105,8 +104,7 @@ Result<Trial> Judge::make_trial(const Dims& dims, const std::string& distributio
   const auto after = expected->map(Mapping::Access::read);
   if (!after) return after.error();
   const bool all = writes_all(plan.layout, before->bytes(), after->bytes());
-  return Trial{dims,           distribution,       std::move(plan), *std::move(sent),
-               *std::move(expected), all};
+  return Trial{dims, distribution, std::move(plan), *std::move(sent), *std::move(expected), all};
 }
 
 Result<job::Comparison> Judge::compare(const Trial& trial, const MemoryFile& returned,

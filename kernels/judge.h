@@ -50,8 +50,8 @@ class Judge {
                                              const CallContext& call);
 
   /// Inputs and answer for one case.
-  Result<Trial> make_trial(const Dims& dims, const std::string& distribution,
-                           std::string_view seed, const CallContext& call);
+  Result<Trial> make_trial(const Dims& dims, const std::string& distribution, std::string_view seed,
+                           const CallContext& call);
 
   /// Decides about an arena that came back from a call on `trial.sent`.
   Result<job::Comparison> compare(const Trial& trial, const MemoryFile& returned,

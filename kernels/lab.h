@@ -24,8 +24,9 @@ struct LabOptions {
   std::filesystem::path data_dir;    ///< holds problems/, python/ and cuda/
   std::string python = "python3";    ///< interpreter of ref.py and of .py kernels
   std::string version;               ///< of ratchet, shown by `environment`
-  std::chrono::milliseconds job_deadline{60'000};   ///< of one call of a kernel, and of a reference
-  std::chrono::milliseconds timing_limit{10'000};   ///< of one timing session that cannot get precise
+  std::chrono::milliseconds job_deadline{60'000};  ///< of one call of a kernel, and of a reference
+  std::chrono::milliseconds timing_limit{
+      10'000};  ///< of one timing session that cannot get precise
 };
 
 enum class MetricSet { lean, overview, full, stalls };

@@ -110,8 +110,8 @@ std::optional<std::string> unwritten_output(const Trial& trial, std::span<const 
 
 }  // namespace
 
-Result<std::vector<Reason>> Laboratory::admit(const Contract& contract,
-                                              std::string_view run_secret, CallContext& call) {
+Result<std::vector<Reason>> Laboratory::admit(const Contract& contract, std::string_view run_secret,
+                                              CallContext& call) {
   auto turn = queue_.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
   auto judge = Judge::open(parts(contract), contract, call);
@@ -120,8 +120,7 @@ Result<std::vector<Reason>> Laboratory::admit(const Contract& contract,
   std::vector<Trial> trials;
   for (const auto& distribution : distributions_of(contract)) {
     const auto seed = trial_seed(run_secret, "", "admit " + distribution);
-    auto trial =
-        (*judge)->make_trial(contract.cases.front().dims, distribution, seed, call);
+    auto trial = (*judge)->make_trial(contract.cases.front().dims, distribution, seed, call);
     if (!trial) return trial.error();
     trials.push_back(*std::move(trial));
   }
@@ -137,7 +136,8 @@ Result<std::vector<Reason>> Laboratory::admit(const Contract& contract,
   std::vector<Reason> weak;
   if (!trials.front().writes_all)
     weak.push_back({"partial_reference",
-                    "the reference leaves parts of its outputs unwritten; they are not checked", {}});
+                    "the reference leaves parts of its outputs unwritten; they are not checked",
+                    {}});
   const std::vector<std::pair<std::string, Control>> controls{
       {"zero", zeros},
       {"constant", constant(first_elements(trials.front().plan.layout, expected->bytes()))},

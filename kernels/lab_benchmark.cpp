@@ -44,6 +44,30 @@ const Timing* candidate_timing(const BenchmarkReport& report, const Dims& dims) 
   return nullptr;
 }
 
+/// One row per contestant of a case's session, the candidate's first.
+void add_rows(const SessionRecord& session, const SessionPlan& plan, const Dims& dims,
+              BenchmarkReport& report) {
+  const bool candidate_failed = !session.contestants.front().reasons.empty();
+  for (std::size_t i = 0; i < session.contestants.size(); ++i) {
+    const auto& record = session.contestants[i];
+    if (!record.reasons.empty()) {
+      report.rows.push_back(
+          unavailable(record.name, "failed", record.reasons.front().message, dims));
+      continue;
+    }
+    auto row = row_of(record.name, "ok", dims);
+    auto timing = timing_of(session, i, plan);
+    if (timing) row.timing = *std::move(timing);
+    if (i > 0 && !candidate_failed) {
+      auto compared = comparison_of(session, i);
+      if (compared) row.comparison = *std::move(compared);
+      if (const auto* candidate = candidate_timing(report, dims)) add_speedups(row, *candidate);
+    }
+    report.rows.push_back(std::move(row));
+  }
+  report.correct = report.correct && !candidate_failed;
+}
+
 /// Weighted geometric mean of the first baseline's speed-ups; empty unless every case has one.
 std::optional<double> geomean_over(const BenchmarkReport& report, const Contract& contract,
                                    const std::vector<std::string>& baselines) {
@@ -73,7 +97,7 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
   auto judge = Judge::open(parts(contract), contract, call);
   if (!judge) return judge.error();
   BenchmarkReport report;
-  report.timing_method = request.host_time                              ? "host_time"
+  report.timing_method = request.host_time                          ? "host_time"
                          : contract.device_kind == DeviceKind::host ? "steady_clock"
                                                                     : "cuda_event";
   report.cache_mode = request.cache_mode;
@@ -97,21 +121,14 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
 Status Laboratory::benchmark_case(const Contract& contract, const BenchmarkRequest& request,
                                   const Case& one, std::string_view run_secret, Judge& judge,
                                   BenchmarkReport& report, const CallContext& call) {
-  std::vector<std::pair<std::string, const Candidate*>> versions{{"candidate", request.candidate}};
+  Versions versions{{"candidate", request.candidate}};
   if (request.v0) versions.emplace_back("v0", request.v0);
   if (request.parent) versions.emplace_back("parent", request.parent);
   auto trials = timing_trials(judge, contract, one.dims, *request.candidate, run_secret,
                               versions.size(), call);
   if (!trials) return trials.error();
-  std::vector<CandidateProcess> processes;
-  std::vector<Contestant> contestants;
-  processes.reserve(versions.size());
-  for (const auto& [name, version] : versions) {
-    auto process = start(contract, *version, CandidateProcess::Use::time,
-                         static_cast<int>(trials->size()) + 1, call);
-    if (!process) return process.error();
-    contestants.push_back({name, &processes.emplace_back(*std::move(process))});
-  }
+  auto processes = start_all(contract, versions, trials->size(), call);
+  if (!processes) return processes.error();
   SessionPlan plan;
   plan.cache_mode = request.cache_mode;
   plan.host_time = request.host_time;
@@ -119,29 +136,12 @@ Status Laboratory::benchmark_case(const Contract& contract, const BenchmarkReque
   plan.samples = std::max(1, request.num_trials);
   plan.discard_first = request.discard_first;
   plan.least_noise = std::max(kLeastNoise, contract.noise_threshold_pct / 100);
-  auto session = TimingSession(judge, *trials, plan).run(contestants, call);
+  auto session =
+      TimingSession(judge, *trials, plan).run(contestants_of(versions, *processes), call);
   if (!session) return session.error();
 
-  const bool candidate_failed = !session->contestants.front().reasons.empty();
-  for (std::size_t i = 0; i < session->contestants.size(); ++i) {
-    const auto& record = session->contestants[i];
-    if (!record.reasons.empty()) {
-      report.rows.push_back(
-          unavailable(record.name, "failed", record.reasons.front().message, one.dims));
-      continue;
-    }
-    auto row = row_of(record.name, "ok", one.dims);
-    auto timing = timing_of(*session, i, plan);
-    if (timing) row.timing = *std::move(timing);
-    if (i > 0 && !candidate_failed) {
-      auto compared = comparison_of(*session, i);
-      if (compared) row.comparison = *std::move(compared);
-      if (const auto* candidate = candidate_timing(report, one.dims)) add_speedups(row, *candidate);
-    }
-    report.rows.push_back(std::move(row));
-  }
-  report.correct = report.correct && !candidate_failed;
-  processes.clear();
+  processes->clear();
+  add_rows(*session, plan, one.dims, report);
   add_baselines(contract, request, trials->front(), judge, report, call);
   return {};
 }
@@ -165,9 +165,7 @@ void Laboratory::add_baselines(const Contract& contract, const BenchmarkRequest&
     const std::int64_t flush =
         request.cache_mode == CacheMode::cold
             ? std::min(kMostFlush,
-                       2 * greeting(DeviceKind::host, 0, call)
-                               .value_or(Greeting{})
-                               .device.l2_bytes)
+                       2 * greeting(DeviceKind::host, 0, call).value_or(Greeting{}).device.l2_bytes)
             : 0;
     auto elapsed = judge.reference().time_framework(trial.dims, trial.plan, trial.sent,
                                                     request.prewarm_calls + request.num_warmup,

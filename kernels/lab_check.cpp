@@ -62,9 +62,8 @@ Result<bool> same_outputs(const job::ArenaLayout& layout, const MemoryFile& a,
   return std::all_of(layout.buffers.begin(), layout.buffers.end(), [&](const job::Buffer& buffer) {
     const auto from = static_cast<std::size_t>(buffer.offset);
     const auto size = static_cast<std::size_t>(buffer.bytes());
-    return buffer.role == Role::in ||
-           std::ranges::equal(first->bytes().subspan(from, size),
-                              second->bytes().subspan(from, size));
+    return buffer.role == Role::in || std::ranges::equal(first->bytes().subspan(from, size),
+                                                         second->bytes().subspan(from, size));
   });
 }
 
@@ -98,11 +97,11 @@ class Reasons {
   [[nodiscard]] std::vector<Reason> list() const {
     std::vector<Reason> reasons;
     for (const auto& [code, seen] : seen_)
-      reasons.push_back(
-          {code,
-           seen.count == 1 ? seen.message
-                           : fmt::format("{}; {} executions in all", seen.message, seen.count),
-           {}});
+      reasons.push_back({code,
+                         seen.count == 1
+                             ? seen.message
+                             : fmt::format("{}; {} executions in all", seen.message, seen.count),
+                         {}});
     return reasons;
   }
 
@@ -176,7 +175,8 @@ std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
   if (sandbox.find("; no ") != std::string::npos)
     notes.push_back({"weak_sandbox", "the kernel ran under: " + sandbox, {}});
   if (contract.seed_given)
-    notes.push_back({"fixed_seed", "the caller chose the seed, so inputs could be known ahead", {}});
+    notes.push_back(
+        {"fixed_seed", "the caller chose the seed, so inputs could be known ahead", {}});
   if (!check.report.repeatable)
     notes.push_back({"not_repeatable", "two calls on one input differ in some bits", {}});
   return notes;
@@ -209,11 +209,10 @@ Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Cand
     if (auto done = check.run(steps[i], seed); !done) return done.error();
   }
 
+  check.report.notes = notes_of(contract, check);
   CorrectnessReport report = std::move(check.report);
   report.reasons = check.reasons.list();
   report.passed = report.reasons.empty() && report.cases.size() == steps.size();
-  check.report.repeatable = report.repeatable;
-  report.notes = notes_of(contract, check);
   for (const auto& tensor : contract.tensors) {
     if (tensor.role == Role::in) continue;
     const auto tolerance = (*judge)->tolerance_of(tensor.dtype);

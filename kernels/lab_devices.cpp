@@ -165,8 +165,7 @@ Result<std::vector<Ceiling>> Laboratory::measured_ceilings(int device, DeviceKin
                                                            bool refresh, const CallContext& call) {
   auto info = greeting(kind, device, call);
   if (!info) return info.error();
-  const auto path =
-      options_.state_dir / "ceilings" / (ceiling_key(info->device) + ".json");
+  const auto path = options_.state_dir / "ceilings" / (ceiling_key(info->device) + ".json");
   if (!refresh)
     if (auto stored = stored_ceilings(path)) return *std::move(stored);
   call.progress(0, std::nullopt, "measuring the device's ceilings");

@@ -93,14 +93,27 @@ Result<std::vector<Trial>> Laboratory::timing_trials(Judge& judge, const Contrac
       kTrialMemory / (layout->bytes * static_cast<std::int64_t>(contestants + 2)));
   std::vector<Trial> trials;
   for (std::size_t i = 0; i < std::clamp<std::size_t>(room, 1, kMostTrials); ++i) {
-    const auto seed =
-        trial_seed(run_secret, candidate.build.binary_digest,
-                   fmt::format("time {} {}", encode(dims).dump(), i));
+    const auto seed = trial_seed(run_secret, candidate.build.binary_digest,
+                                 fmt::format("time {} {}", encode(dims).dump(), i));
     auto trial = judge.make_trial(dims, "normal", seed, call);
     if (!trial) return trial.error();
     trials.push_back(*std::move(trial));
   }
   return trials;
+}
+
+Result<std::vector<CandidateProcess>> Laboratory::start_all(const Contract& contract,
+                                                            const Versions& versions,
+                                                            std::size_t trials,
+                                                            const CallContext& call) {
+  std::vector<CandidateProcess> processes;
+  for (const auto& version : versions) {
+    auto process = start(contract, *version.second, CandidateProcess::Use::time,
+                         static_cast<int>(trials) + 1, call);
+    if (!process) return process.error();
+    processes.push_back(*std::move(process));
+  }
+  return processes;
 }
 
 Result<Profile> Laboratory::profile(const Contract& contract, const ProfileRequest& request,
@@ -110,34 +123,26 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   if (!turn) return turn.error();
   auto judge = Judge::open(parts(contract), contract, call);
   if (!judge) return judge.error();
-  std::vector<std::pair<std::string, const Candidate*>> versions{{"candidate", request.candidate}};
+  Versions versions{{"candidate", request.candidate}};
   if (request.parent) versions.emplace_back("parent", request.parent);
   if (request.v0) versions.emplace_back("v0", request.v0);
   auto trials = timing_trials(**judge, contract, contract.cases.front().dims, *request.candidate,
                               run_secret, versions.size(), call);
   if (!trials) return trials.error();
-
-  std::vector<CandidateProcess> processes;
-  for (const auto& [name, version] : versions) {
-    auto process = start(contract, *version, CandidateProcess::Use::time,
-                         static_cast<int>(trials->size()) + 1, call);
-    if (!process) return process.error();
-    processes.push_back(*std::move(process));
-  }
-  std::vector<Contestant> contestants;
-  for (std::size_t i = 0; i < versions.size(); ++i)
-    contestants.push_back({versions[i].first, &processes[i]});
+  auto processes = start_all(contract, versions, trials->size(), call);
+  if (!processes) return processes.error();
   SessionPlan plan;
   plan.time_limit = options_.timing_limit;
   plan.least_noise = std::max(kLeastNoise, contract.noise_threshold_pct / 100);
-  auto session = TimingSession(**judge, *trials, plan).run(contestants, call);
+  auto session =
+      TimingSession(**judge, *trials, plan).run(contestants_of(versions, *processes), call);
   if (!session) return session.error();
 
   Profile profile;
   profile.candidate_digest = request.candidate->build.binary_digest;
   profile.metric_set = name_of(request.metrics);
   if (const auto& reasons = session->contestants.front().reasons; !reasons.empty()) {
-    profile = invalid_profile(std::move(profile), reasons, processes.front());
+    profile = invalid_profile(std::move(profile), reasons, processes->front());
     profile.elapsed_ms = elapsed_ms(begin);
     return profile;
   }
@@ -145,8 +150,8 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   if (!timing) return timing.error();
   profile.timing = *std::move(timing);
   take_comparisons(*session, profile);
-  const DeviceInfo device = processes.front().device();
-  processes.clear();  // counting never shares the machine with a timed process
+  const DeviceInfo device = processes->front().device();
+  processes->clear();  // counting never shares the machine with a timed process
 
   const Trial& trial = trials->front();
   if (auto done = count(contract, request, trial, profile, call); !done) return done.error();
@@ -166,8 +171,7 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
     return Status{};
   };
   call.progress(0, std::nullopt, "reading counters");
-  auto process =
-      start(contract, *request.candidate, CandidateProcess::Use::count, 2, call);
+  auto process = start(contract, *request.candidate, CandidateProcess::Use::count, 2, call);
   if (!process) return process.error();
   const std::array arenas{&trial.sent};
   auto ready = process->prepare(trial.plan, arenas, shift_of("count"), trial.writes_all, call);

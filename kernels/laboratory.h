@@ -65,6 +65,12 @@ class Laboratory final : public Lab {
   Result<CandidateProcess> start(const Contract& contract, const Candidate& candidate,
                                  CandidateProcess::Use use, int arenas, const CallContext& call);
 
+  /// Versions in one comparison, all alive at once; the first is the candidate.
+  using Versions = std::vector<std::pair<std::string, const Candidate*>>;
+  Result<std::vector<CandidateProcess>> start_all(const Contract& contract,
+                                                  const Versions& versions, std::size_t trials,
+                                                  const CallContext& call);
+
   /// The same without queueing: the caller holds the device.
   Result<std::vector<Ceiling>> measured_ceilings(int device, DeviceKind kind, bool refresh,
                                                  const CallContext& call);

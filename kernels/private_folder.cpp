@@ -18,7 +18,8 @@ constexpr unsigned kNobody = 65534;  // the overflow user of every Linux; see wo
 Result<PrivateFolder> PrivateFolder::make() {
   std::error_code failed;
   const auto parent = std::filesystem::temp_directory_path(failed);
-  std::string name = ((failed ? std::filesystem::path("/tmp") : parent) / "ratchet-XXXXXX").string();
+  std::string name =
+      ((failed ? std::filesystem::path("/tmp") : parent) / "ratchet-XXXXXX").string();
   if (!::mkdtemp(name.data()))
     return Error{ErrorCode::unavailable,
                  fmt::format("cannot make a temporary folder {}: {}", name, std::strerror(errno)),

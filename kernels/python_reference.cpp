@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kStart(60'000);   // a cold import of torch takes seconds
+constexpr milliseconds kStart(60'000);  // a cold import of torch takes seconds
 constexpr milliseconds kImport(120'000);
 
 Error failed(const std::string& file_name, const std::string& message, int line) {
@@ -29,11 +29,10 @@ class PythonReference : public Reference {
 
   Status load(const CallContext& call) {
     const auto& source = contract_.reference;
-    auto loaded = ask({{"load",
-                        {{"file_name", source.file_name},
-                         {"text", source.text},
-                         {"folder", source.folder}}}},
-                      {}, kImport, call);
+    auto loaded =
+        ask({{"load",
+              {{"file_name", source.file_name}, {"text", source.text}, {"folder", source.folder}}}},
+            {}, kImport, call);
     if (!loaded) return loaded.error();
     framework_ = loaded->value("framework", "");
     if (loaded->contains("atol")) atol_ = (*loaded)["atol"].get<double>();
@@ -69,8 +68,8 @@ class PythonReference : public Reference {
     (*request)["samples"] = samples;
     (*request)["flush_bytes"] = flush_bytes;
     const std::array descriptors{arena.fd()};
-    auto timed = ask({{"time", *std::move(request)}}, descriptors,
-                     deadline_ * (warmup + samples + 1), call);
+    auto timed =
+        ask({{"time", *std::move(request)}}, descriptors, deadline_ * (warmup + samples + 1), call);
     if (!timed) return timed.error();
     return decode_stored<std::vector<double>>(timed->value("elapsed_ns", Json::array()));
   }
@@ -134,8 +133,8 @@ Result<std::unique_ptr<Reference>> open_python_reference(const ReferenceParts& p
   spec.start_deadline = kStart;
   auto process = WorkerProcess::start(spec, call);
   if (!process) return process.error();
-  auto reference = std::make_unique<PythonReference>(*std::move(process), contract,
-                                                     parts.place.job_deadline);
+  auto reference =
+      std::make_unique<PythonReference>(*std::move(process), contract, parts.place.job_deadline);
   if (auto loaded = reference->load(call); !loaded) return loaded.error();
   return std::unique_ptr<Reference>(std::move(reference));
 }

@@ -26,8 +26,8 @@ class Reference {
   virtual ~Reference() = default;
 
   /// The arena with its outputs computed from its inputs.
-  virtual Result<MemoryFile> answer(const Dims& dims, const CallPlan& plan,
-                                    const MemoryFile& arena, const CallContext& call) = 0;
+  virtual Result<MemoryFile> answer(const Dims& dims, const CallPlan& plan, const MemoryFile& arena,
+                                    const CallContext& call) = 0;
 
   /// Tolerances that the reference itself declares; empty when it does not.
   [[nodiscard]] virtual std::optional<double> atol() const { return std::nullopt; }

@@ -42,6 +42,15 @@ std::vector<PairedRound> pairs_of(const ContestantRecord& a, const ContestantRec
 
 }  // namespace
 
+std::vector<Contestant> contestants_of(
+    const std::vector<std::pair<std::string, const Candidate*>>& versions,
+    std::vector<CandidateProcess>& processes) {
+  std::vector<Contestant> contestants;
+  for (std::size_t i = 0; i < versions.size(); ++i)
+    contestants.push_back({versions[i].first, &processes[i]});
+  return contestants;
+}
+
 struct TimingSession::Lane {
   CandidateProcess* process;
   ContestantRecord record;
@@ -74,10 +83,10 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
   for (;;) {
     if (auto done = round(lanes, call); !done) return done.error();
     if (!lanes.front().runs()) break;
-    call.progress(Spent(steady_clock::now() - begin_).count(),
-                  plan_.samples ? std::nullopt
-                                : std::optional<double>(Spent(plan_.time_limit).count()),
-                  fmt::format("timed {} samples", lanes.front().taken));
+    call.progress(
+        Spent(steady_clock::now() - begin_).count(),
+        plan_.samples ? std::nullopt : std::optional<double>(Spent(plan_.time_limit).count()),
+        fmt::format("timed {} samples", lanes.front().taken));
     if (auto reason = reason_to_stop(lanes)) {
       session.stop_reason = *std::move(reason);
       break;
@@ -141,8 +150,11 @@ Status TimingSession::block(Lane& lane, bool first, const CallContext& call) {
   const int size = block_size(lane);
   if (!lane.runs() || size <= 0) return {};
   const job::TimeBlock plan{plan_.warmup, size, plan_.cache_mode, plan_.host_time, kBlockLimitMs};
+  const auto start = steady_clock::now();
   auto samples = lane.process->time(plan, call);
   if (!samples) return samples.error();
+  // The probe paid for loading code and for scouting; a block tells better how many fit the next.
+  lane.call_ms = Spent(steady_clock::now() - start).count() / (plan.warmup + size);
   if (lane.failed()) return {};
   lane.taken += static_cast<int>(samples->elapsed_ns.size());
   if (auto flagged = reason_of_flags(samples->flags)) lane.record.reasons.push_back(*flagged);
@@ -166,8 +178,9 @@ Status TimingSession::check(Lane& lane, const CallContext& call) {
   auto verdict = judge_.compare(trial, **returned, call);
   if (!verdict) return verdict.error();
   if (!verdict->passed) {
-    lane.record.reasons.push_back(
-        {"timed_output_wrong", "an output of the timed calls is wrong: " + described(*verdict), {}});
+    lane.record.reasons.push_back({"timed_output_wrong",
+                                   "an output of the timed calls is wrong: " + described(*verdict),
+                                   {}});
   }
   return {};
 }
@@ -175,7 +188,8 @@ Status TimingSession::check(Lane& lane, const CallContext& call) {
 std::optional<std::string> TimingSession::reason_to_stop(const std::vector<Lane>& lanes) const {
   const Lane& first = lanes.front();
   if (plan_.samples)
-    return first.taken >= *plan_.samples ? std::optional<std::string>("sample_limit") : std::nullopt;
+    return first.taken >= *plan_.samples ? std::optional<std::string>("sample_limit")
+                                         : std::nullopt;
   const double spent = Spent(steady_clock::now() - begin_) / plan_.time_limit;
   const bool enough = first.record.turns.size() >= static_cast<std::size_t>(kMinPairs);
   if (spent >= kPatience || (enough && spent >= 1)) return "time_limit";
@@ -206,8 +220,8 @@ Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other
 
 Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,
                          const SessionPlan& plan) {
-  auto timing = summarise(session.contestants.at(contestant).blocks, plan.discard_first,
-                          plan.cache_mode);
+  auto timing =
+      summarise(session.contestants.at(contestant).blocks, plan.discard_first, plan.cache_mode);
   if (timing && !session.stop_reason.empty()) timing->stop_reason = session.stop_reason;
   return timing;
 }

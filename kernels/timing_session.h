@@ -4,6 +4,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/candidate_process.h"
@@ -23,7 +24,7 @@ struct SessionPlan {
   int warmup = 1;              ///< untimed calls before every block
   std::optional<int> samples;  ///< so many per contestant; empty: until precise or out of time
   double target = 0.005;       ///< relative half-width of the median's interval to stop at
-  double least_noise = kLeastNoise;         ///< ratios within 1 ± this are noise
+  double least_noise = kLeastNoise;  ///< ratios within 1 ± this are noise
   std::chrono::milliseconds time_limit{10'000};
   int discard_first = 1;
 };
@@ -33,6 +34,11 @@ struct Contestant {
   std::string name;
   CandidateProcess* process = nullptr;
 };
+
+/// Names and processes in order; borrows the processes.
+[[nodiscard]] std::vector<Contestant> contestants_of(
+    const std::vector<std::pair<std::string, const Candidate*>>& versions,
+    std::vector<CandidateProcess>& processes);
 
 /// What was seen of one contestant.
 struct ContestantRecord {

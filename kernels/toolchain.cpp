@@ -73,7 +73,7 @@ std::string version_after(std::string_view text, std::string_view mark) {
 }
 
 std::optional<FoundProgram> cuda_tool(const std::string& name, std::string_view mark,
-                              const std::stop_token& stop) {
+                                      const std::stop_token& stop) {
   const auto path = find_cuda_program(name);
   if (!path) return std::nullopt;
   const auto text = output_of({path->string(), "--version"}, stop);

@@ -11,18 +11,18 @@ Reason reason_of_output(const OutputError& output, const job::OutputState& state
   if (state.unwritten == output.elements)
     return {"output_not_written", fmt::format("{} was not written at all", output.tensor), {}};
   if (state.unwritten > 0)
-    return {"output_not_written",
-            fmt::format("{}: {} of {} elements were not written, the first wrong one is [{}]",
-                        output.tensor, state.unwritten, output.elements,
-                        output.first_bad.value_or(0)),
-            {}};
+    return {
+        "output_not_written",
+        fmt::format("{}: {} of {} elements were not written, the first wrong one is [{}]",
+                    output.tensor, state.unwritten, output.elements, output.first_bad.value_or(0)),
+        {}};
   if (state.unexpected > 0)
-    return {"nan_in_output",
-            fmt::format("{}: {} of {} elements are NaN or infinite where the reference is finite, "
-                        "the first wrong one is [{}]",
-                        output.tensor, state.unexpected, output.elements,
-                        output.first_bad.value_or(0)),
-            {}};
+    return {
+        "nan_in_output",
+        fmt::format("{}: {} of {} elements are NaN or infinite where the reference is finite, "
+                    "the first wrong one is [{}]",
+                    output.tensor, state.unexpected, output.elements, output.first_bad.value_or(0)),
+        {}};
   return {"mismatch",
           fmt::format("{}: {} of {} elements differ, the first is [{}]; largest absolute error "
                       "{:.3g}, relative {:.3g}",
@@ -33,7 +33,9 @@ Reason reason_of_output(const OutputError& output, const job::OutputState& state
 
 }  // namespace
 
-Reason reason_of(const Fault& fault) { return {"fault_" + fault.kind, fault.message, {}}; }
+Reason reason_of(const Fault& fault) {
+  return {"fault_" + fault.kind, fault.message, {}};
+}
 
 std::vector<Reason> reasons_of(const job::Comparison& comparison) {
   std::vector<Reason> reasons;
@@ -47,9 +49,9 @@ std::vector<Reason> reasons_of(const job::Comparison& comparison) {
                        {}});
   for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
     if (comparison.outputs[i].mismatches == 0) continue;
-    reasons.push_back(reason_of_output(
-        comparison.outputs[i],
-        i < comparison.states.size() ? comparison.states[i] : job::OutputState{}));
+    reasons.push_back(reason_of_output(comparison.outputs[i], i < comparison.states.size()
+                                                                  ? comparison.states[i]
+                                                                  : job::OutputState{}));
   }
   if (comparison.outputs.empty())
     reasons.push_back({"no_output", "the task has no output to compare", {}});
@@ -64,9 +66,8 @@ std::string described(const job::Comparison& comparison) {
 std::optional<Reason> reason_of_flags(const std::vector<std::string>& flags) {
   if (std::find(flags.begin(), flags.end(), "unsynchronised_work") == flags.end())
     return std::nullopt;
-  return Reason{"unsynchronised_work",
-                "parts of the output were missing when a timed call had returned",
-                {}};
+  return Reason{
+      "unsynchronised_work", "parts of the output were missing when a timed call had returned", {}};
 }
 
 }  // namespace ratchet

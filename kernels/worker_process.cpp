@@ -55,7 +55,9 @@ bool speaks_of_memory(const std::string& text) {
          text.find("ut of memory") != std::string::npos;
 }
 
-Error cancelled() { return Error{ErrorCode::timed_out, "the call was cancelled", ""}; }
+Error cancelled() {
+  return Error{ErrorCode::timed_out, "the call was cancelled", ""};
+}
 
 }  // namespace
 
@@ -125,7 +127,9 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
   return *this;
 }
 
-WorkerProcess::~WorkerProcess() { end(); }
+WorkerProcess::~WorkerProcess() {
+  end();
+}
 
 Result<WorkerProcess::Answer> WorkerProcess::ask(const Json& question,
                                                  std::span<const int> descriptors,
@@ -154,7 +158,8 @@ Result<job::Reply> WorkerProcess::run(const job::Request& request, std::span<con
   auto decoded = decode_stored<job::Reply>(answer->body);
   if (!decoded) {
     end();
-    reply.fault = Fault{"forged_reply", "the worker's answer is malformed: " + decoded.error().message};
+    reply.fault =
+        Fault{"forged_reply", "the worker's answer is malformed: " + decoded.error().message};
     return reply;
   }
   if (decoded->error) return Error{ErrorCode::unavailable, *decoded->error, ""};
@@ -191,11 +196,13 @@ Result<WorkerProcess::Answer> WorkerProcess::await(std::uint64_t id, millisecond
 std::optional<Fault> WorkerProcess::trouble(steady_clock::time_point deadline) {
   read_output();
   if (printed_bytes_ > kMostOutput)
-    return Fault{"output_flood", fmt::format("printed more than {} bytes{}", kMostOutput, last_lines())};
+    return Fault{"output_flood",
+                 fmt::format("printed more than {} bytes{}", kMostOutput, last_lines())};
   if (spec_.resident_bytes && resident_bytes_of(process_->pid()) > *spec_.resident_bytes)
-    return Fault{"out_of_memory", fmt::format("used more than {} bytes of memory",
-                                              *spec_.resident_bytes)};
-  if (steady_clock::now() >= deadline) return Fault{"timeout", "ran past its deadline" + last_lines()};
+    return Fault{"out_of_memory",
+                 fmt::format("used more than {} bytes of memory", *spec_.resident_bytes)};
+  if (steady_clock::now() >= deadline)
+    return Fault{"timeout", "ran past its deadline" + last_lines()};
   return std::nullopt;
 }
 
@@ -240,10 +247,15 @@ Fault WorkerProcess::ended() {
 void WorkerProcess::end() {
   if (!process_) return;
   // Named before the kill: afterwards nobody knows whose children they were.
-  const auto below = descendants_of(process_->pid());
+  const pid_t group = process_->pid();
+  const auto below = descendants_of(group);
   process_->kill();
   end_processes(below);
-  end_processes(adopted_from(folder_.path()));
+  reap_group(group);
+  // Orphans came to us; they may have forked once more while we looked.
+  for (auto orphans = adopted_from(folder_.path()); !orphans.empty();
+       orphans = adopted_from(folder_.path()))
+    end_processes(orphans);
   process_.reset();
   channel_.reset();
 }

@@ -177,8 +177,8 @@ job::Comparison compare(const Arenas& arenas, const job::Compare& plan) {
     verdict.outputs.push_back(report(output, tally));
     verdict.states.push_back({tally.unwritten, tally.unexpected});
   }
-  verdict.passed = all_right && verdict.guards_intact && verdict.inputs_intact &&
-                   !verdict.outputs.empty();
+  verdict.passed =
+      all_right && verdict.guards_intact && verdict.inputs_intact && !verdict.outputs.empty();
   return verdict;
 }
 

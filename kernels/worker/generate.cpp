@@ -93,12 +93,11 @@ void fill_normal(const Target& target, Real mean, Real deviation) {
         const auto at = static_cast<std::size_t>(pair) * 2;
         // In (0, 1]: the logarithm of zero is never taken.
         const Real u = (static_cast<Real>(drawn[at]) + Real(1)) * Real(0x1p-32);
-        const Real angle = Real(2) * std::numbers::pi_v<Real> * static_cast<Real>(drawn[at + 1]) *
-                           Real(0x1p-32);
+        const Real angle =
+            Real(2) * std::numbers::pi_v<Real> * static_cast<Real>(drawn[at + 1]) * Real(0x1p-32);
         const Real radius = deviation * std::sqrt(Real(-2) * std::log(std::min(u, Real(1))));
         const std::int64_t index = block * 4 + pair * 2;
-        if (index < count)
-          target.set(index, static_cast<double>(mean + radius * std::cos(angle)));
+        if (index < count) target.set(index, static_cast<double>(mean + radius * std::cos(angle)));
         if (index + 1 < count)
           target.set(index + 1, static_cast<double>(mean + radius * std::sin(angle)));
       }
@@ -183,9 +182,10 @@ void fill_offsets(const Target& target, double total) {
 Status fill_input(const Target& target, std::int64_t index_limit) {
   const auto init = parse(target.buffer.init);
   const auto wrong = [&] {
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("{}: init \"{}\" is not known", target.buffer.name, target.buffer.init),
-                 "normal, uniform(a,b), indices(n), permutation or offsets(n)."};
+    return Error{
+        ErrorCode::invalid_argument,
+        fmt::format("{}: init \"{}\" is not known", target.buffer.name, target.buffer.init),
+        "normal, uniform(a,b), indices(n), permutation or offsets(n)."};
   };
   if (!init) return wrong();
   const auto& numbers = init->numbers;

@@ -17,7 +17,9 @@ job::Reply ours(std::string message) {
   return reply;
 }
 
-job::Reply ours(const Error& error) { return ours(error.message); }
+job::Reply ours(const Error& error) {
+  return ours(error.message);
+}
 
 Result<Mapping> map_at(const std::vector<Fd>& descriptors, std::size_t index, std::int64_t bytes,
                        Mapping::Access access) {
@@ -26,7 +28,9 @@ Result<Mapping> map_at(const std::vector<Fd>& descriptors, std::size_t index, st
   return Mapping::map(descriptors[index].get(), bytes, access);
 }
 
-bool runs_kernels(WorkerRole role) { return role != WorkerRole::judge; }
+bool runs_kernels(WorkerRole role) {
+  return role != WorkerRole::judge;
+}
 
 /// Whether this role may be asked for it. Timing and counting never share a process.
 bool permitted(WorkerRole role, const job::Request& request) {
@@ -53,8 +57,8 @@ int JobLoop::run(int device_index) {
     if (!message) return 0;  // the server is done with us
     auto request = decode_stored<job::Request>(message->body);
     auto descriptors = std::move(message->descriptors);
-    const job::Reply reply =
-        request ? answer(*request, descriptors) : ours("malformed request: " + request.error().message);
+    const job::Reply reply = request ? answer(*request, descriptors)
+                                     : ours("malformed request: " + request.error().message);
     descriptors.clear();
     if (!channel_.send(message->id, encode(reply))) return 0;
   }
@@ -99,7 +103,8 @@ job::Reply JobLoop::execute(const job::Execute& plan, const Descriptors& descrip
   // Mapped only now: the kernel had no address of its answer's memory file.
   const auto out = map_at(descriptors, 1, plan.layout.bytes, Mapping::Access::write);
   if (!out) return ours(out.error());
-  if (auto copied = device_.download(**arena, 0, out->bytes()); !copied) return ours(copied.error());
+  if (auto copied = device_.download(**arena, 0, out->bytes()); !copied)
+    return ours(copied.error());
   return reply;
 }
 
@@ -169,8 +174,7 @@ job::Reply JobLoop::compare_arenas(const job::Compare& plan, const Descriptors& 
   if (plan.tolerances.size() != plan.layout.buffers.size())
     return ours("one tolerance per buffer is needed");
   job::Reply reply;
-  reply.comparison =
-      compare({arenas[0].bytes(), arenas[1].bytes(), arenas[2].bytes()}, plan);
+  reply.comparison = compare({arenas[0].bytes(), arenas[1].bytes(), arenas[2].bytes()}, plan);
   return reply;
 }
 

@@ -30,10 +30,9 @@ std::uint64_t rights_of(long version) {
 
 void allow(int ruleset, const std::string& path, std::uint64_t rights) {
   const Fd file(::open(path.c_str(), O_PATH | O_CLOEXEC));
-  struct stat state {};
+  struct stat state{};
   if (!file || ::fstat(file.get(), &state) != 0) return;
-  if (!S_ISDIR(state.st_mode))
-    rights &= kReadFile | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate;
+  if (!S_ISDIR(state.st_mode)) rights &= kReadFile | LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate;
   const landlock_path_beneath_attr rule{rights, file.get()};
   ::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 }
@@ -41,16 +40,16 @@ void allow(int ruleset, const std::string& path, std::uint64_t rights) {
 }  // namespace
 
 std::string restrict_files(const FileAccess& access) {
-  const long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0,
-                                 LANDLOCK_CREATE_RULESET_VERSION);
+  const long version =
+      ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 1) return "no Landlock (kernel)";
   const std::uint64_t handled = rights_of(version);
   // Sized for the first version: later fields stay unknown to kernels that lack them.
   struct {
     std::uint64_t handled_access_fs;
   } attributes{handled};
-  const Fd ruleset(static_cast<int>(
-      ::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0)));
+  const Fd ruleset(
+      static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0)));
   if (!ruleset) return std::string("no Landlock (") + std::strerror(errno) + ")";
   for (const auto& path : access.readable) allow(ruleset.get(), path, kRead & handled);
   for (const auto& path : access.writable) allow(ruleset.get(), path, handled);

@@ -7,7 +7,8 @@ namespace ratchet::worker {
 
 /// What a process may still reach in the file system.
 struct FileAccess {
-  std::vector<std::string> readable;  ///< files, and folders with all below; may be executed (mapped)
+  std::vector<std::string>
+      readable;  ///< files, and folders with all below; may be executed (mapped)
   std::vector<std::string> writable;  ///< read and write
 };
 

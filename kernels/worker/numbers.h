@@ -31,8 +31,8 @@ inline constexpr SmallFloat kE5M2{5, 2, true};
 /// the format has no infinity.
 [[nodiscard]] inline std::uint16_t encode_small(double value, SmallFloat format) {
   const int m = format.mantissa_bits;
-  const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 1U << (format.exponent_bits + m)
-                                                                   : 0U);
+  const auto sign =
+      static_cast<std::uint16_t>(std::signbit(value) ? 1U << (format.exponent_bits + m) : 0U);
   const unsigned top = (1U << format.exponent_bits) - 1U;
   const unsigned all_ones = (top << m) | ((1U << m) - 1U);
   if (std::isnan(value))

@@ -23,8 +23,8 @@ class Philox {
   }
 
   [[nodiscard]] Block operator()(std::uint64_t counter) const {
-    Block x{static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32U) ^ salt_[0],
-            stream_, salt_[1]};
+    Block x{static_cast<std::uint32_t>(counter),
+            static_cast<std::uint32_t>(counter >> 32U) ^ salt_[0], stream_, salt_[1]};
     std::uint32_t k0 = key_[0];
     std::uint32_t k1 = key_[1];
     for (int round = 0; round < 10; ++round) {

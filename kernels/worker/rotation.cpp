@@ -10,9 +10,9 @@
 namespace ratchet::worker {
 namespace {
 
-constexpr int kPlaces = 8;                 // per output; each costs a small copy on a GPU
-constexpr std::int64_t kPlaceBytes = 8;    // wrong by chance once in 2^64 calls
-constexpr std::int64_t kLeastBytes = 4;    // smaller outputs cannot be told from chance
+constexpr int kPlaces = 8;               // per output; each costs a small copy on a GPU
+constexpr std::int64_t kPlaceBytes = 8;  // wrong by chance once in 2^64 calls
+constexpr std::int64_t kLeastBytes = 4;  // smaller outputs cannot be told from chance
 
 }  // namespace
 

@@ -15,8 +15,8 @@ namespace ratchet::worker {
 ///
 /// Before every timed call the inout buffers get their first contents back and a few places of each
 /// output are poisoned with fresh random bytes; after it the poison must be gone. So a call that
-/// skips its work, replays an old answer partly, or leaves it to a thread that is still running when
-/// the clock stops is seen. Places are drawn anew for every call.
+/// skips its work, replays an old answer partly, or leaves it to a thread that is still running
+/// when the clock stops is seen. Places are drawn anew for every call.
 class PreparedArena {
  public:
   /// Copies `content` (an arena) to the device. Keeps the mapping for the inout buffers.

@@ -27,8 +27,8 @@ bool keep_capabilities(std::uint64_t kept) {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   const auto low = static_cast<std::uint32_t>(kept);
   const auto high = static_cast<std::uint32_t>(kept >> 32U);
-  const std::array<__user_cap_data_struct, 2> data{
-      __user_cap_data_struct{low, low, 0}, __user_cap_data_struct{high, high, 0}};
+  const std::array<__user_cap_data_struct, 2> data{__user_cap_data_struct{low, low, 0},
+                                                   __user_cap_data_struct{high, high, 0}};
   return ::syscall(SYS_capset, &header, data.data()) == 0;
 }
 
@@ -41,7 +41,8 @@ std::string drop_privileges(WorkerRole role, DeviceKind kind) {
   // The supplementary groups of root may open doors that nobody's do not.
   std::string state;
   const bool groups = ::syscall(SYS_setgroups, 0, nullptr) == 0;
-  const std::uint64_t counting = std::uint64_t{1} << CAP_SYS_ADMIN | std::uint64_t{1} << CAP_PERFMON;
+  const std::uint64_t counting = std::uint64_t{1} << CAP_SYS_ADMIN | std::uint64_t{1}
+                                                                         << CAP_PERFMON;
   const bool keeps = role == WorkerRole::counter && kind == DeviceKind::cuda;
   // A GPU driver may reopen its device files later, as the user it was started by.
   const bool nobody = kind == DeviceKind::host && groups && become_nobody();
@@ -52,10 +53,10 @@ std::string drop_privileges(WorkerRole role, DeviceKind kind) {
 
 FileAccess needed_files() {
   FileAccess access;
-  access.readable = {"/usr",        "/lib",          "/lib64",     "/bin",
-                     "/etc",        "/opt",          "/sys",       "/proc/self",
-                     "/proc/stat",  "/proc/cpuinfo", "/proc/meminfo", "/proc/devices",
-                     "/proc/modules", "/proc/driver", "/proc/sys"};
+  access.readable = {"/usr",          "/lib",          "/lib64",        "/bin",
+                     "/etc",          "/opt",          "/sys",          "/proc/self",
+                     "/proc/stat",    "/proc/cpuinfo", "/proc/meminfo", "/proc/devices",
+                     "/proc/modules", "/proc/driver",  "/proc/sys"};
   std::error_code failed;
   access.readable.push_back(
       std::filesystem::read_symlink("/proc/self/exe", failed).parent_path().string());

@@ -20,8 +20,8 @@ namespace {
 constexpr std::array kForbidden{
     // other programs and processes
     "execve", "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev",
-    "process_madvise", "process_mrelease", "kcmp", "pidfd_open", "pidfd_getfd",
-    "pidfd_send_signal", "tkill", "setsid", "setpgid", "unshare", "setns",
+    "process_madvise", "process_mrelease", "kcmp", "pidfd_open", "pidfd_getfd", "pidfd_send_signal",
+    "tkill", "setsid", "setpgid", "unshare", "setns",
     // lasting state of the machine
     "mount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsmount",
     "fspick", "fsconfig", "mount_setattr", "swapon", "swapoff", "reboot", "kexec_load",
@@ -35,14 +35,16 @@ constexpr std::array kForbidden{
     "userfaultfd", "seccomp", "open_by_handle_at", "name_to_handle_at", "fanotify_init",
     "personality", "vhangup", "lookup_dcookie"};
 
-constexpr std::array kNetwork{"socket", "socketpair", "connect", "bind", "listen", "accept",
-                              "accept4"};
+constexpr std::array kNetwork{"socket", "socketpair", "connect", "bind",
+                              "listen", "accept",     "accept4"};
 
 // Would change what the clock reads, or undo what protects the process.
-constexpr std::array kForbiddenControls{PR_SET_TSC, PR_SET_SECCOMP, PR_SET_DUMPABLE,
+constexpr std::array kForbiddenControls{PR_SET_TSC,       PR_SET_SECCOMP,         PR_SET_DUMPABLE,
                                         PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_PTRACER};
 
-void say(std::string_view text) { (void)!::write(STDERR_FILENO, text.data(), text.size()); }
+void say(std::string_view text) {
+  (void)!::write(STDERR_FILENO, text.data(), text.size());
+}
 
 /// Runs in the forbidden call's place. The name is looked up here: the process ends anyway.
 void on_forbidden_call(int, siginfo_t* info, void*) {
@@ -63,7 +65,8 @@ class Filter {
   /// Calls that this architecture does not have are left out.
   void forbid(const char* name, std::uint32_t action = SCMP_ACT_TRAP) {
     const int number = ::seccomp_syscall_resolve_name(name);
-    if (number != __NR_SCMP_ERROR) ::seccomp_rule_add_array(context_.get(), action, number, 0, nullptr);
+    if (number != __NR_SCMP_ERROR)
+      ::seccomp_rule_add_array(context_.get(), action, number, 0, nullptr);
   }
 
   void forbid_when(const char* name, const scmp_arg_cmp& condition,
@@ -101,7 +104,7 @@ std::string forbid_system_calls(DeviceKind kind) {
     filter.forbid_when(name, argument(0, SCMP_CMP_NE, self));
   filter.forbid_when("prlimit64", argument(0, SCMP_CMP_NE, 0), SCMP_ACT_ERRNO(EPERM));
 
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = on_forbidden_call;
   action.sa_flags = SA_SIGINFO;
   ::sigaction(SIGSYS, &action, nullptr);

@@ -148,7 +148,8 @@ Result<Channel::Message> Channel::receive(std::optional<milliseconds> limit) {
     if (*message) return *std::move(*message);
     int patience = -1;
     if (limit) {
-      const auto left = *limit - std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
+      const auto left =
+          *limit - std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
       if (left.count() <= 0) return Error{ErrorCode::timed_out, "no message in time", ""};
       patience = static_cast<int>(left.count());
     }

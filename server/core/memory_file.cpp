@@ -19,7 +19,7 @@ Error refused(std::string_view what) {
 }  // namespace
 
 Result<Mapping> Mapping::map(int fd, std::int64_t bytes, Access access) {
-  struct stat state {};
+  struct stat state{};
   if (::fstat(fd, &state) != 0) return refused("fstat of a memory file");
   if (bytes <= 0 || state.st_size < bytes)
     return Error{ErrorCode::invalid_argument,

@@ -28,6 +28,24 @@ Outcome asks_for_context(const Json&, Interaction& interaction) {
   return prompt_text("", "waiting for the client");
 }
 
+Prompt prompt_with_arguments() {
+  const Complete complete = [](const std::string& typed, const auto&) {
+    std::vector<std::string> values;
+    for (const char* value : {"paris", "park", "party"})
+      if (std::string_view(value).starts_with(typed)) values.emplace_back(value);
+    return values;
+  };
+  return {
+      "test_prompt_with_arguments",
+      "Prompt with arguments",
+      "Has two arguments.",
+      {{"arg1", "First test argument", true, complete}, {"arg2", "Second test argument", true, {}}},
+      [](const Json& arguments, Interaction&) -> Outcome {
+        return prompt_text("", "Prompt with arguments: arg1='" + arguments.value("arg1", "") +
+                                   "', arg2='" + arguments.value("arg2", "") + "'");
+      }};
+}
+
 Result<std::vector<ResourceContents>> read(const std::string& uri) {
   constexpr std::string_view kStart = "test://template/";
   constexpr std::string_view kEnd = "/data";
@@ -56,22 +74,7 @@ void add_prompts(std::vector<Prompt>& prompts) {
                      [](const Json&, Interaction&) -> Outcome {
                        return prompt_text("", "This is a simple prompt for testing.");
                      }});
-  const Complete complete = [](const std::string& typed, const auto&) {
-    std::vector<std::string> values;
-    for (const char* value : {"paris", "park", "party"})
-      if (std::string_view(value).starts_with(typed)) values.emplace_back(value);
-    return values;
-  };
-  prompts.push_back({"test_prompt_with_arguments",
-                     "Prompt with arguments",
-                     "Has two arguments.",
-                     {{"arg1", "First test argument", true, complete},
-                      {"arg2", "Second test argument", true, {}}},
-                     [](const Json& arguments, Interaction&) -> Outcome {
-                       return prompt_text("", "Prompt with arguments: arg1='" +
-                                                  arguments.value("arg1", "") + "', arg2='" +
-                                                  arguments.value("arg2", "") + "'");
-                     }});
+  prompts.push_back(prompt_with_arguments());
   prompts.push_back({"test_prompt_with_embedded_resource",
                      "Prompt with resource",
                      "Embeds a resource.",

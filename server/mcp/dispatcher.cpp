@@ -144,7 +144,8 @@ std::optional<RpcError> Dispatcher::envelope_error(const Request& request,
     return RpcError{
         code::invalid_params, "params._meta must hold " + std::string(key::protocol_version), {}};
   }
-  if (arrival.http && (!arrival.version_header || *arrival.version_header != *claim))
+  if (arrival.http &&
+      (!arrival.version_header || *arrival.version_header != claim->get_ref<const std::string&>()))
     return RpcError{code::header_mismatch,
                     "Header mismatch: MCP-Protocol-Version must be given and equal the version in "
                     "params._meta",

@@ -151,6 +151,11 @@ std::variant<CleanHead, HttpProblem> clean_head(std::string_view head, const Hea
     if (is_wanted(headers.back().name)) kept.append(line).append("\r\n");
   }
   if (auto problem = framing_problem(headers, limits, is_post, clean)) return *std::move(problem);
+  // Without a length, some versions of the library read until the client closes.
+  const bool unframed = std::none_of(headers.begin(), headers.end(), [](const Header& header) {
+    return same_name(header.name, "content-length") || same_name(header.name, "transfer-encoding");
+  });
+  if (unframed) kept += "Content-Length: 0\r\n";
   kept += "\r\n";
   return clean;
 }

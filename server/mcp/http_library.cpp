@@ -18,7 +18,8 @@ namespace {
 constexpr std::chrono::seconds kIdleLimit{75};
 constexpr int kBacklog = 512;
 
-/// Whether this library reads chunk sizes safely: from 0.41 on.
+/// Whether this library reads chunk sizes safely. Before 0.43.4 a negative size wraps and the
+/// request hangs until its time is up (seen with 0.41.0).
 constexpr bool reads_chunks_safely(std::string_view version) {
   const auto number = [&version] {
     int value = 0;
@@ -30,7 +31,7 @@ constexpr bool reads_chunks_safely(std::string_view version) {
     return value;
   };
   const int major = number();
-  return major > 0 || number() >= 41;
+  return major > 0 || number() >= 44;
 }
 
 std::string_view reason_of(int status) {

@@ -12,7 +12,7 @@
 #include "server/facts/contract.h"
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
-#include "server/facts/knowledge.h"
+#include "server/runs/evidence_entry.h"
 #include "server/runs/gate.h"
 #include "server/runs/runs.h"
 
@@ -108,65 +108,6 @@ struct BenchmarkFact {
   static constexpr auto fields() {
     return std::tuple{required("report", &BenchmarkFact::report, ""),
                       required("final_report", &BenchmarkFact::final_report, "")};
-  }
-};
-
-struct QueryFact {
-  std::string query;
-  std::string purpose;
-  QueryAnswer answer;
-
-  static constexpr auto fields() {
-    return std::tuple{required("query", &QueryFact::query, ""),
-                      required("purpose", &QueryFact::purpose, ""),
-                      required("answer", &QueryFact::answer, "")};
-  }
-};
-
-/// A metric the agent named, with the server's value.
-struct MetricFact {
-  std::string metric;
-  std::string kernel;  ///< empty: of the whole call
-  double value = 0;
-
-  static constexpr auto fields() {
-    return std::tuple{required("metric", &MetricFact::metric, ""),
-                      required("kernel", &MetricFact::kernel, ""),
-                      required("value", &MetricFact::value, "")};
-  }
-};
-
-/// A cited document, with what the query's answer said about it.
-struct CitedDocument {
-  std::string id;
-  std::string query_id;
-  std::string applies_because;
-  std::string path;
-  std::string confidence;
-  std::string content_digest;
-
-  static constexpr auto fields() {
-    using C = CitedDocument;
-    return std::tuple{required("id", &C::id, ""),
-                      required("query_id", &C::query_id, ""),
-                      required("applies_because", &C::applies_because, ""),
-                      required("path", &C::path, ""),
-                      required("confidence", &C::confidence, ""),
-                      required("content_digest", &C::content_digest, "")};
-  }
-};
-
-struct EvidenceFact {
-  std::vector<MetricFact> facts;
-  std::vector<CitedDocument> selected;
-  std::vector<RejectedEvidence> rejected;
-  std::string decision_link;
-
-  static constexpr auto fields() {
-    using E = EvidenceFact;
-    return std::tuple{required("facts", &E::facts, ""), required("selected", &E::selected, ""),
-                      required("rejected", &E::rejected, ""),
-                      required("decision_link", &E::decision_link, "")};
   }
 };
 

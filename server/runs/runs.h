@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -12,23 +13,10 @@
 #include "server/facts/findings.h"
 #include "server/facts/knowledge.h"
 #include "server/runs/gate.h"
+#include "server/runs/run_prose.h"
+#include "server/runs/run_views.h"
 
 namespace ratchet {
-
-/// Where a run stands: every answer of a loop tool carries these four.
-struct RunView {
-  RunId run;
-  VersionId version;
-  Stage stage = Stage::open;
-  std::vector<std::string> allowed;  ///< tools that may be called next
-
-  static constexpr auto fields() {
-    return std::tuple{required("run", &RunView::run, "Run id."),
-                      required("version", &RunView::version, "Open version."),
-                      required("stage", &RunView::stage, "Its stage."),
-                      required("allowed", &RunView::allowed, "Tools that may be called next.")};
-  }
-};
 
 struct NewRun {
   Contract contract;
@@ -56,207 +44,6 @@ struct Permit {
   /// v0's kernel, where it is another one than `candidate` and `parent`.
   std::optional<Candidate> v0;
   std::optional<Profile> profile;  ///< of the open version, once profiled
-};
-
-struct VersionRow {
-  VersionId version;
-  Stage stage = Stage::open;
-  std::optional<Verdict> verdict;
-  std::optional<double> median_ns, ci_low_ns, ci_high_ns;
-  std::optional<double> speedup_vs_v0;
-  std::optional<double> speedup_vs_parent;
-  std::optional<Bound> bound;
-  bool degraded = false;
-  int retries_used = 0;
-
-  static constexpr auto fields() {
-    using V = VersionRow;
-    return std::tuple{required("version", &V::version, ""),
-                      required("stage", &V::stage, ""),
-                      optional("verdict", &V::verdict, "Against its parent."),
-                      optional("median_ns", &V::median_ns, "Median time, ns."),
-                      optional("ci_low_ns", &V::ci_low_ns, "95 % interval, low end, ns."),
-                      optional("ci_high_ns", &V::ci_high_ns, "High end, ns."),
-                      optional("speedup_vs_v0", &V::speedup_vs_v0, "v0 ÷ version."),
-                      optional("speedup_vs_parent", &V::speedup_vs_parent, "Parent ÷ version."),
-                      optional("bound", &V::bound, "What limits it."),
-                      optional("degraded", &V::degraded, "Profiled without counters."),
-                      optional("retries_used", &V::retries_used, "Failed checks so far.")};
-  }
-};
-
-struct RunStatus : RunView {
-  std::vector<VersionRow> versions;
-  std::optional<VersionId> best;
-  int iterations = 0;
-  std::string output_dir;
-  std::string contract_digest;
-  std::vector<std::string> open_acceptance;
-  std::vector<Reason> integrity;           ///< empty: chain and digests hold
-  std::optional<std::string> last_result;  ///< one line on the newest fact, for a lost context
-  std::string next;                        ///< one sentence: what to do now
-
-  static constexpr auto fields() {
-    using S = RunStatus;
-    return std::tuple_cat(
-        RunView::fields(),
-        std::tuple{
-            required("versions", &S::versions, "All versions so far."),
-            optional("best", &S::best, "Fastest correct version."),
-            required("iterations", &S::iterations, "N of the contract."),
-            required("output_dir", &S::output_dir, "Where artifacts are."),
-            required("contract_digest", &S::contract_digest, "SHA-256 of the contract."),
-            required("open_acceptance", &S::open_acceptance, "Acceptance pairs not yet met."),
-            required("integrity", &S::integrity, "Drift and broken links; empty is good."),
-            optional("last_result", &S::last_result, "Newest fact."),
-            required("next", &S::next, "What to do now.")});
-  }
-};
-
-struct SelectedEvidence {
-  std::string id;
-  std::string query_id;
-  std::string applies_because;
-
-  static constexpr auto fields() {
-    using S = SelectedEvidence;
-    return std::tuple{required("id", &S::id, "Page id a query returned."),
-                      required("query_id", &S::query_id, "The query that returned it."),
-                      required("applies_because", &S::applies_because, "Why it fits here.",
-                               {.max_length = 2000})};
-  }
-};
-
-struct RejectedEvidence {
-  std::string id;
-  std::string reason;
-
-  static constexpr auto fields() {
-    return std::tuple{
-        required("id", &RejectedEvidence::id, "Page id or idea."),
-        required("reason", &RejectedEvidence::reason, "Why not.", {.max_length = 2000})};
-  }
-};
-
-struct EvidenceRequest {
-  std::vector<std::string> facts;  ///< metric names; the server fills in the values
-  std::vector<SelectedEvidence> selected;
-  std::vector<RejectedEvidence> rejected;
-  std::string decision_link;
-
-  static constexpr auto fields() {
-    using E = EvidenceRequest;
-    return std::tuple{
-        required("facts", &E::facts, "Metric names from the profile; values are filled in.",
-                 {.max_length = 64}),
-        required("selected", &E::selected, "Documents that decide.", {.max_length = 32}),
-        optional("rejected", &E::rejected, "Documents or ideas turned down.", {.max_length = 32}),
-        required("decision_link", &E::decision_link, "Symptom → pattern → proposed change.",
-                 {.max_length = 4000})};
-  }
-};
-
-struct ExpectedMovement {
-  std::string metric;
-  std::string direction;
-  std::optional<std::string> amount;
-
-  static constexpr auto fields() {
-    using X = ExpectedMovement;
-    return std::tuple{
-        required("metric", &X::metric, "A metric of the profile."),
-        required("direction", &X::direction, "up, down or same."),
-        optional("amount", &X::amount, "For example \"-40 %\".", {.max_length = 100})};
-  }
-};
-
-struct Hypothesis {
-  std::string category;
-  std::string change;
-  std::string rationale;
-  std::vector<ExpectedMovement> expected;
-  std::string risk;
-  std::vector<std::string> evidence;
-  std::string accept_if;
-  std::string reject_if;
-
-  static constexpr auto fields() {
-    using H = Hypothesis;
-    return std::tuple{
-        required("category", &H::category, "One word: memory, compute, latency, …",
-                 {.max_length = 64}),
-        required("change", &H::change, "Exactly one change.", {.max_length = 2000}),
-        required("rationale", &H::rationale, "Why it should help.", {.max_length = 4000}),
-        required("expected", &H::expected, "Metrics that should move.", {.max_length = 16}),
-        required("risk", &H::risk, "Correctness and performance risks.", {.max_length = 2000}),
-        required("evidence", &H::evidence, "Page ids of the evidence.", {.max_length = 32}),
-        required("accept_if", &H::accept_if, "", {.max_length = 1000}),
-        required("reject_if", &H::reject_if, "", {.max_length = 1000})};
-  }
-};
-
-struct GateAnswer : RunView {
-  bool passed = false;
-  std::vector<Reason> reasons;
-
-  static constexpr auto fields() {
-    return std::tuple_cat(RunView::fields(),
-                          std::tuple{required("passed", &GateAnswer::passed, "Verdict."),
-                                     required("reasons", &GateAnswer::reasons, "All at once.")});
-  }
-};
-
-struct ArtifactAnswer : RunView {
-  std::vector<std::string> artifacts;  ///< absolute paths
-
-  static constexpr auto fields() {
-    return std::tuple_cat(
-        RunView::fields(),
-        std::tuple{required("artifacts", &ArtifactAnswer::artifacts, "Files written.")});
-  }
-};
-
-struct RunSummary {
-  RunId run;
-  std::string kernel;
-  std::string device;
-  VersionId version;
-  Stage stage = Stage::open;
-  std::string created;
-  std::string output_dir;
-
-  static constexpr auto fields() {
-    using R = RunSummary;
-    return std::tuple{required("run", &R::run, ""),
-                      required("kernel", &R::kernel, ""),
-                      required("device", &R::device, ""),
-                      required("version", &R::version, ""),
-                      required("stage", &R::stage, ""),
-                      required("created", &R::created, "UTC."),
-                      required("output_dir", &R::output_dir, "")};
-  }
-};
-
-struct RunList {
-  std::vector<RunSummary> runs;  ///< newest first
-  std::optional<std::string> next_cursor;
-
-  static constexpr auto fields() {
-    return std::tuple{required("runs", &RunList::runs, "Newest first."),
-                      optional("next_cursor", &RunList::next_cursor, "For the next page.")};
-  }
-};
-
-struct AuditReport {
-  bool intact = false;
-  std::int64_t rows = 0;
-  std::vector<Reason> breaks;  ///< first break of the chain, then digests and renderings
-
-  static constexpr auto fields() {
-    return std::tuple{required("intact", &AuditReport::intact, ""),
-                      required("rows", &AuditReport::rows, ""),
-                      required("breaks", &AuditReport::breaks, "")};
-  }
 };
 
 /// How a state directory is opened.

@@ -21,7 +21,7 @@ const Toolchain& toolchain() {
 /// A builder on an empty cache.
 struct Bench {
   test::TempFolder folder;
-  Builder builder = *Builder::open({folder / "cache", toolchain(), std::chrono::seconds(60)});
+  Builder builder = *Builder::open({folder / "cache", toolchain, std::chrono::seconds(60)});
 
   BuildRecord build(const BuildRequest& request) const {
     auto record = builder.build(request, CallContext());
@@ -205,7 +205,7 @@ TEST_CASE("a parameter list other than the contract's is refused before the comp
 
 TEST_CASE("a compiler that does not end is ended", "[builder]") {
   const test::TempFolder folder;
-  const auto builder = *Builder::open({folder / "cache", toolchain(), std::chrono::seconds(1)});
+  const auto builder = *Builder::open({folder / "cache", toolchain, std::chrono::seconds(1)});
   // 2^24 instantiations.
   const auto record =
       builder.build(host("template <int N, int M> struct T { static constexpr int v = T<N - 1, 2 * "

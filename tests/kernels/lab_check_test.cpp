@@ -11,7 +11,9 @@ using namespace ratchet::test;
 namespace {
 
 /// No worker of this process is left.
-bool nobody_left() { return descendants_of(::getpid()).empty(); }
+bool nobody_left() {
+  return descendants_of(::getpid()).empty();
+}
 
 }  // namespace
 
@@ -40,7 +42,8 @@ TEST_CASE("hidden sizes are not shown while the kernel is right", "[lab]") {
 TEST_CASE("a kernel that only handles the given size fails on a hidden one", "[lab]") {
   LabFixture fixture;
 
-  const auto report = fixture.check("for (int i = 0; i < 1000 && i < n; ++i) y[i] = n == 1000 ? 2 * x[i] : 0;");
+  const auto report =
+      fixture.check("for (int i = 0; i < 1000 && i < n; ++i) y[i] = n == 1000 ? 2 * x[i] : 0;");
 
   CHECK_FALSE(report.passed);
   CHECK(has_reason(report, "mismatch"));
@@ -52,8 +55,7 @@ TEST_CASE("a kernel that only handles the given size fails on a hidden one", "[l
 TEST_CASE("a wrong element is found and named", "[lab]") {
   LabFixture fixture;
 
-  const auto report =
-      fixture.check("for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; y[7] += 1;");
+  const auto report = fixture.check("for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; y[7] += 1;");
 
   CHECK_FALSE(report.passed);
   CHECK(has_reason(report, "mismatch"));
@@ -75,8 +77,8 @@ TEST_CASE("a kernel that does nothing leaves poison and is found out", "[lab]") 
 TEST_CASE("NaN in an output is a reason of its own", "[lab]") {
   LabFixture fixture;
 
-  const auto report = fixture.check(
-      "for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; y[3] = __builtin_nanf(\"\");");
+  const auto report =
+      fixture.check("for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; y[3] = __builtin_nanf(\"\");");
 
   CHECK(has_reason(report, "nan_in_output"));
   CHECK_FALSE(report.passed);
@@ -94,8 +96,7 @@ TEST_CASE("a write beside a buffer is found by its guard", "[lab]") {
 TEST_CASE("a kernel that changes its input is found out though its output is right", "[lab]") {
   LabFixture fixture;
 
-  const auto report =
-      fixture.check(std::string(kHonestBody) + " const_cast<float*>(x)[0] = 0;");
+  const auto report = fixture.check(std::string(kHonestBody) + " const_cast<float*>(x)[0] = 0;");
 
   CHECK(report.cases.front().outputs.front().mismatches == 0);
   CHECK(has_reason(report, "modified_input"));

@@ -1,5 +1,8 @@
+#include <unistd.h>
+
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -52,8 +55,8 @@ TEST_CASE("a kernel that never returns is ended at its deadline", "[lab]") {
 
 TEST_CASE("a kernel that ends its process with success is no success", "[lab]") {
   // exit_group by the bare system call: the builder refuses `exit` already.
-  const auto seen = fault_of(
-      "(void)x; (void)y; (void)n; asm volatile(\"syscall\" : : \"a\"(231L), \"D\"(0L));");
+  const auto seen =
+      fault_of("(void)x; (void)y; (void)n; asm volatile(\"syscall\" : : \"a\"(231L), \"D\"(0L));");
 
   CHECK(seen.kind == "exit");
 }
@@ -67,9 +70,9 @@ TEST_CASE("a kernel that floods its output is stopped", "[lab]") {
 }
 
 TEST_CASE("what a dying kernel printed is part of the finding", "[lab]") {
-  const auto seen = fault_of(
-      "(void)x; (void)y; (void)n; fputs(\"assertion 42 failed\\n\", stderr); abort();",
-      "#include <cstdio>\n#include <cstdlib>");
+  const auto seen =
+      fault_of("(void)x; (void)y; (void)n; fputs(\"assertion 42 failed\\n\", stderr); abort();",
+               "#include <cstdio>\n#include <cstdlib>");
 
   CHECK(seen.kind == "crash");
   CHECK(contains(seen.message, "assertion 42 failed"));
@@ -86,7 +89,8 @@ TEST_CASE("a kernel that starts processes is ended, and the call is named", "[la
   // Through the bare system call: the library function is refused by the builder already.
   const auto seen = fault_of(
       "(void)x; (void)y; (void)n;\n"
-      "for (int i = 0; i < 64; ++i) asm volatile(\"syscall\" : : \"a\"(57) : \"rcx\", \"r11\", \"memory\");");
+      "for (int i = 0; i < 64; ++i) asm volatile(\"syscall\" : : \"a\"(57) : \"rcx\", \"r11\", "
+      "\"memory\");");
 
   CHECK(seen.kind == "forbidden_call");
   CHECK(contains(seen.message, "fork"));
@@ -95,10 +99,35 @@ TEST_CASE("a kernel that starts processes is ended, and the call is named", "[la
 TEST_CASE("a kernel that opens a socket is ended, and the call is named", "[lab]") {
   const auto seen = fault_of(
       "(void)x; (void)y; (void)n; long r = 41;\n"
-      "asm volatile(\"syscall\" : \"+a\"(r) : \"D\"(2L), \"S\"(1L), \"d\"(0L) : \"rcx\", \"r11\", \"memory\");");
+      "asm volatile(\"syscall\" : \"+a\"(r) : \"D\"(2L), \"S\"(1L), \"d\"(0L) : \"rcx\", \"r11\", "
+      "\"memory\");");
 
   CHECK(seen.kind == "forbidden_call");
   CHECK(contains(seen.message, "socket"));
+}
+
+TEST_CASE("a kernel cannot read files outside what it needs", "[lab]") {
+  LabFixture fixture;
+  const auto environment = fixture.lab->environment(0, fixture.call);
+  REQUIRE(environment);
+  const bool landlock = environment->sandbox.find(", Landlock") != std::string::npos;
+  if (!landlock && ::geteuid() != 0) SKIP("neither Landlock nor another user for kernels here");
+  TempFolder folder;
+  const auto secret = folder.path() / "secret";
+  std::ofstream(secret) << "key";
+  using enum std::filesystem::perms;
+  // With Landlock even a file that everybody may read; else one of the server's own.
+  std::filesystem::permissions(folder.path(), owner_all | others_read | others_exec);
+  std::filesystem::permissions(secret, landlock ? owner_read | others_read : owner_read);
+
+  // Right where the file opens, and wrong where it does not.
+  const auto report = fixture.check("long r = 2; asm volatile(\"syscall\" : \"+a\"(r) : \"D\"(\"" +
+                                    secret.string() +
+                                    "\"), \"S\"(0L) : \"rcx\", \"r11\", \"memory\");\n"
+                                    "for (int i = 0; i < n; ++i) y[i] = r >= 0 ? 2 * x[i] : 0;");
+
+  CHECK_FALSE(report.fault);
+  CHECK(has_reason(report, "mismatch"));
 }
 
 TEST_CASE("a kernel that writes to the worker's channel is found out", "[lab]") {
@@ -107,7 +136,8 @@ TEST_CASE("a kernel that writes to the worker's channel is found out", "[lab]") 
       "for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n"
       "const char frame[18] = {2, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, '{', '}'};\n"
       "long r = 1;\n"
-      "asm volatile(\"syscall\" : \"+a\"(r) : \"D\"(3L), \"S\"(frame), \"d\"(18L) : \"rcx\", \"r11\", \"memory\");");
+      "asm volatile(\"syscall\" : \"+a\"(r) : \"D\"(3L), \"S\"(frame), \"d\"(18L) : \"rcx\", "
+      "\"r11\", \"memory\");");
 
   CHECK(seen.kind == "forged_reply");
 }

@@ -22,7 +22,8 @@ LabFixture::LabFixture() {
 }
 
 std::string doubling_source(const std::string& body, const std::string& preamble) {
-  return preamble + "\nextern \"C\" void solve(const float* x, float* y, int n) {\n" + body + "\n}\n";
+  return preamble + "\nextern \"C\" void solve(const float* x, float* y, int n) {\n" + body +
+         "\n}\n";
 }
 
 Contract LabFixture::doubling(const std::string& kernel, int n) const {

@@ -28,7 +28,8 @@ struct LabFixture {
 };
 
 /// The source of a doubling kernel.
-[[nodiscard]] std::string doubling_source(const std::string& body, const std::string& preamble = "");
+[[nodiscard]] std::string doubling_source(const std::string& body,
+                                          const std::string& preamble = "");
 
 /// ref.py of a shipped problem.
 [[nodiscard]] Source shipped_python_reference(const std::string& problem);

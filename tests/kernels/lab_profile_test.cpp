@@ -49,7 +49,8 @@ TEST_CASE("a profile of v0 has its time, its rates and no comparison", "[lab]") 
   CHECK(profile.verdict == Verdict::baseline);
   CHECK(profile.comparisons.empty());
   CHECK(profile.timing.cache_mode == CacheMode::cold);
-  CHECK(profile.timing.samples >= 12);  // six rounds of two blocks at least, one sample each
+  CHECK(profile.timing.samples > 0);
+  CHECK(profile.timing.discarded == 1);
   CHECK(profile.metrics.at("median_ns") == profile.timing.median.value);
   // Declared work: 8 bytes an element.
   CHECK(profile.metrics.at("achieved_bytes_per_s") ==
@@ -57,19 +58,19 @@ TEST_CASE("a profile of v0 has its time, its rates and no comparison", "[lab]") 
   CHECK(profile.roofline.bandwidth_ceiling.value_or(0) > 1e9);
 }
 
-TEST_CASE("a kernel that does a third of its parent's work is faster", "[lab]") {
+TEST_CASE("a kernel that does a small part of its parent's work is faster", "[lab]") {
   Profiled fixture;
-  const auto slow = fixture.candidate(passes(12));
-  const auto fast = fixture.candidate(passes(4));
+  const auto slow = fixture.candidate(passes(48));
+  const auto fast = fixture.candidate(passes(1));
 
   const auto profile = fixture.profile(fast, &slow);
 
   REQUIRE(profile.comparisons.size() == 1);
   CHECK(profile.comparisons.front().against == "parent");
   CHECK(profile.verdict == Verdict::faster);
-  // Twelve passes against four, the first of them on cold data in both.
-  CHECK(profile.comparisons.front().speedup > 1.5);
-  CHECK(profile.comparisons.front().speedup < 3.5);
+  // 48 passes against one; the first, on cold data, may cost as much as ten of the others. The
+  // difference is large so that a busy machine does not hide it.
+  CHECK(profile.comparisons.front().speedup > 3);
 }
 
 TEST_CASE("a kernel is not faster than itself", "[lab]") {

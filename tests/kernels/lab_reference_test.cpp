@@ -42,9 +42,9 @@ TEST_CASE("a numpy reference may return its output, list or dict, in the declare
   PythonFixture fixture;
 
   for (const auto* result : {"2 * x", "[2 * x]", "{'y': 2 * x}"}) {
-    const auto report = fixture.check(std::string("def reference(x, n, **kw):\n") +
-                                      "    assert x.shape == (n // 2, 2)\n    return " + result +
-                                      "\n");
+    const auto report =
+        fixture.check(std::string("def reference(x, n, **kw):\n") +
+                      "    assert x.shape == (n // 2, 2)\n    return " + result + "\n");
     if (!report) FAIL(report.error().message);
     CHECK(report->passed);
   }
@@ -74,7 +74,8 @@ TEST_CASE("the tolerances of the reference's module count when the caller gives 
 TEST_CASE("an exception in the reference names its line", "[lab]") {
   PythonFixture fixture;
 
-  const auto report = fixture.check("def reference(x, y):\n    z = 1\n    raise ValueError('odd')\n");
+  const auto report =
+      fixture.check("def reference(x, y):\n    z = 1\n    raise ValueError('odd')\n");
 
   REQUIRE_FALSE(report);
   CHECK(report.error().code == ErrorCode::invalid_argument);

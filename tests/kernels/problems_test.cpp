@@ -46,7 +46,8 @@ TEST_CASE("a problem has its device's sizes", "[problems]") {
 TEST_CASE("every shipped version builds, without warnings, under v0's contract", "[problems]") {
   const test::TempFolder folder;
   const auto toolchain = find_toolchain("python3");
-  const auto builder = *Builder::open({folder / "cache", toolchain, std::chrono::seconds(120)});
+  const auto builder =
+      *Builder::open({folder / "cache", [&] { return toolchain; }, std::chrono::seconds(120)});
   for (const auto implementation : {Implementation::host_cpp, Implementation::cuda_cpp}) {
     if (implementation == Implementation::cuda_cpp && !toolchain.nvcc) SKIP("nvcc was not found");
     const auto problem = load_problem(kData, "softmax", implementation);

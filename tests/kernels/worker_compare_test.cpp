@@ -19,8 +19,8 @@ struct Bench {
   job::Compare plan;
   std::vector<std::byte> sent, returned, expected;
 
-  explicit Bench(DType type = DType::f32, job::Tolerance tolerance = {1e-3, 1e-2,
-                                                                      job::AtolScale::absolute, false}) {
+  explicit Bench(DType type = DType::f32,
+                 job::Tolerance tolerance = {1e-3, 1e-2, job::AtolScale::absolute, false}) {
     const std::int64_t bytes = kElements * size_of(type);
     plan.layout.buffers = {{"x", type, Role::in, "normal", 64, kElements},
                            {"y", type, Role::out, "normal", 256, kElements}};

@@ -136,7 +136,7 @@ TEST_CASE("small floats round to nearest even and keep their specials", "[worker
   CHECK(std::isnan(half(std::nan(""))));
   const auto e4m3 = [](double v) { return decode_small(encode_small(v, kE4M3), kE4M3); };
   CHECK(e4m3(448) == 448);
-  CHECK(e4m3(1000) == 448);  // no infinity: it saturates
+  CHECK(e4m3(1000) == 448);           // no infinity: it saturates
   CHECK(e4m3(0.017) == 0.017578125);  // 2^-6 * 1.125, nearest of the steps of 2^-9
   CHECK(std::isnan(e4m3(std::nan(""))));
   CHECK(decode_small(encode_small(-3.14159, kBfloat), kBfloat) == -3.140625);
@@ -144,7 +144,8 @@ TEST_CASE("small floats round to nearest even and keep their specials", "[worker
 
 TEST_CASE("every code of the small floats survives decoding and encoding", "[worker]") {
   for (const auto format : {kHalf, kBfloat, kE4M3, kE5M2})
-    for (unsigned code = 0; code < 1U << (1 + format.exponent_bits + format.mantissa_bits); ++code) {
+    for (unsigned code = 0; code < 1U << (1 + format.exponent_bits + format.mantissa_bits);
+         ++code) {
       const double value = decode_small(static_cast<std::uint16_t>(code), format);
       if (!std::isnan(value)) REQUIRE(encode_small(value, format) == code);
     }

@@ -54,7 +54,9 @@ TEST_CASE("test cases are written in files named after what they test", "[repo]"
 
 // A header or source that outgrows these has two jobs.
 TEST_CASE("a header has at most 200 lines", "[repo]") {
-  const auto found = longer_than(200, sources({".h", ".cuh"}));
+  auto headers = sources({".h", ".cuh"});
+  std::erase_if(headers, [](const auto& path) { return path.starts_with("tests/"); });  // samples
+  const auto found = longer_than(200, headers);
   INFO(listed(found));
   CHECK(found.empty());
 }

@@ -53,9 +53,13 @@ std::span<double> part_of(std::vector<double>& array, int index, int threads) {
   return std::span(array).subspan(each * static_cast<std::size_t>(index), each);
 }
 
-double bytes_of(std::span<const double> part) { return static_cast<double>(part.size_bytes()); }
+double bytes_of(std::span<const double> part) {
+  return static_cast<double>(part.size_bytes());
+}
 
-void keep(double value) { asm volatile("" : : "g"(value) : "memory"); }
+void keep(double value) {
+  asm volatile("" : : "g"(value) : "memory");
+}
 
 double arithmetic(int threads, double (*loop)(std::int64_t, double&)) {
   constexpr std::int64_t kLoopRounds = 10'000'000;  // some 20 ms at 4 GHz
@@ -87,7 +91,8 @@ std::vector<job::CeilingValue> measure(int threads, std::int64_t cache) {
     keep(part.front());
     return bytes_of(part);
   });
-  from.resize(static_cast<std::size_t>(std::max<std::int64_t>(cache, 1 << 20) / 4) / sizeof(double));
+  from.resize(static_cast<std::size_t>(std::max<std::int64_t>(cache, 1 << 20) / 4) /
+              sizeof(double));
   const auto cached = best_rate(threads, [&](int thread) {
     const auto part = part_of(from, thread, threads);
     constexpr int kPasses = 64;

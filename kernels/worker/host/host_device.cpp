@@ -47,22 +47,23 @@ class HostArena : public DeviceArena {
 class HostDevice : public Device {
  public:
   Result<DeviceInfo> open(int index) override {
-    if (index != 0)
-      return Error{ErrorCode::not_found, "the host is one device", "Use device 0."};
+    if (index != 0) return Error{ErrorCode::not_found, "the host is one device", "Use device 0."};
     counters_ = std::make_unique<PerfCounters>();
     return host_info();
   }
 
   Result<std::unique_ptr<DeviceArena>> allocate(std::int64_t bytes, std::int64_t shift) override {
     const auto mapped = static_cast<std::size_t>(bytes + shift);
-    void* start = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* start =
+        ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)
       return Error{ErrorCode::unavailable, "not enough memory for the buffers of this case", ""};
     return std::unique_ptr<DeviceArena>(
         std::make_unique<HostArena>(static_cast<std::byte*>(start), mapped, shift, bytes));
   }
 
-  Status upload(DeviceArena& arena, std::int64_t offset, std::span<const std::byte> bytes) override {
+  Status upload(DeviceArena& arena, std::int64_t offset,
+                std::span<const std::byte> bytes) override {
     std::memcpy(arena.base() + offset, bytes.data(), bytes.size());
     return {};
   }
@@ -129,6 +130,8 @@ class HostDevice : public Device {
 
 }  // namespace
 
-std::unique_ptr<Device> make_device() { return std::make_unique<HostDevice>(); }
+std::unique_ptr<Device> make_device() {
+  return std::make_unique<HostDevice>();
+}
 
 }  // namespace ratchet::worker

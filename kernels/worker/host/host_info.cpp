@@ -51,7 +51,8 @@ DeviceInfo host_info() {
   info.arch = names.machine;
   std::replace(info.arch.begin(), info.arch.end(), '_', '-');
   info.driver = names.release;
-  info.memory_bytes = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+  info.memory_bytes =
+      static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
   info.l2_bytes = last_level_cache_bytes();
   info.multiprocessors = usable_cores();
   return info;

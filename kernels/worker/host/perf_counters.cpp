@@ -64,11 +64,11 @@ Fd open_event(const KnownEvent& event) {
   attributes.disabled = 1;
   attributes.inherit = 1;  // OpenMP's threads are made later
   // A switch or a migration happens inside the kernel, and only there.
-  attributes.exclude_kernel = event.type == PERF_TYPE_SOFTWARE &&
-                                      (event.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
-                                       event.config == PERF_COUNT_SW_CPU_MIGRATIONS)
-                                  ? 0
-                                  : 1;
+  attributes.exclude_kernel =
+      event.type == PERF_TYPE_SOFTWARE && (event.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+                                           event.config == PERF_COUNT_SW_CPU_MIGRATIONS)
+          ? 0
+          : 1;
   attributes.exclude_hv = 1;
   attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   return Fd(static_cast<int>(
@@ -77,7 +77,8 @@ Fd open_event(const KnownEvent& event) {
 
 std::string reason_of(int error) {
   if (error == EACCES || error == EPERM)
-    return "perf_event: not permitted; `sysctl kernel.perf_event_paranoid=2` or CAP_PERFMON for the "
+    return "perf_event: not permitted; `sysctl kernel.perf_event_paranoid=2` or CAP_PERFMON for "
+           "the "
            "server grants it";
   if (error == ENOENT || error == EOPNOTSUPP || error == ENODEV)
     return "perf_event: this machine shows no hardware counters (usual in virtual machines); a "

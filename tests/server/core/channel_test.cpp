@@ -72,8 +72,7 @@ TEST_CASE("a closed, silent or babbling other end is told apart", "[channel]") {
   auto babbling = connected();
   const std::array<unsigned char, 32> noise{255, 255, 255, 255};
   REQUIRE(::write(babbling.far.fd(), noise.data(), noise.size()) == 32);
-  CHECK(babbling.near.receive(std::chrono::seconds(1)).error().code ==
-        ErrorCode::invalid_argument);
+  CHECK(babbling.near.receive(std::chrono::seconds(1)).error().code == ErrorCode::invalid_argument);
 
   auto closed = Channel::connected();
   REQUIRE(closed);

@@ -1,0 +1,63 @@
+#pragma once
+
+// The arena: where each buffer of a case lies, and what the entry function is given.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/facts/contract.h"
+
+namespace ratchet::job {
+
+/// One buffer inside an arena; offsets and sizes in bytes.
+struct Buffer {
+  std::string name;
+  DType dtype = DType::f32;
+  Role role = Role::in;
+  std::string init;
+  std::int64_t offset = 0;
+  std::int64_t elements = 0;
+
+  [[nodiscard]] std::int64_t bytes() const { return elements * size_of(dtype); }
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("name", &Buffer::name, ""),     required("dtype", &Buffer::dtype, ""),
+        required("role", &Buffer::role, ""),     required("init", &Buffer::init, ""),
+        required("offset", &Buffer::offset, ""), required("elements", &Buffer::elements, "")};
+  }
+};
+
+/// Guard bands stand before the first buffer, between buffers and after the last one.
+struct ArenaLayout {
+  std::int64_t bytes = 0;
+  std::vector<Buffer> buffers;
+
+  static constexpr auto fields() {
+    return std::tuple{required("bytes", &ArenaLayout::bytes, ""),
+                      required("buffers", &ArenaLayout::buffers, "")};
+  }
+};
+
+inline constexpr std::int64_t kGuardBytes = 4096;
+inline constexpr std::int64_t kAlignment = 512;  // more than any vector load or TMA descriptor asks
+
+/// One argument of the entry function: a buffer's offset in the arena, or a value.
+struct Argument {
+  ParameterKind kind = ParameterKind::tensor;
+  DType dtype = DType::f32;
+  std::int64_t offset = 0;   ///< tensor
+  std::int64_t integer = 0;  ///< dim, and integer scalars
+  double real = 0;           ///< floating scalars
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("kind", &Argument::kind, ""), required("dtype", &Argument::dtype, ""),
+        required("offset", &Argument::offset, ""), required("integer", &Argument::integer, ""),
+        required("real", &Argument::real, "")};
+  }
+};
+
+}  // namespace ratchet::job

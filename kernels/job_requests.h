@@ -1,0 +1,172 @@
+#pragma once
+
+// What the server asks of a worker. See job.h for the roles.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/job_arena.h"
+#include "server/core/fields.h"
+#include "server/facts/timing.h"
+
+namespace ratchet::job {
+
+/// Loads a shared library and finds its entry. Once per worker. Descriptor sent along: the library,
+/// so that the worker needs no path into the build cache and runs the very bytes that were hashed.
+struct Load {
+  std::string library;  ///< its name, for messages
+  std::string entry;
+
+  static constexpr auto fields() {
+    return std::tuple{required("library", &Load::library, ""), required("entry", &Load::entry, "")};
+  }
+};
+
+/// Calls the entry once on an arena. Descriptors sent along: arena in, arena out.
+struct Execute {
+  ArenaLayout layout;
+  std::vector<Argument> arguments;
+  std::int64_t shift = 0;  ///< bytes by which the arena is moved from its allocation's start
+
+  static constexpr auto fields() {
+    return std::tuple{required("layout", &Execute::layout, ""),
+                      required("arguments", &Execute::arguments, ""),
+                      required("shift", &Execute::shift, "")};
+  }
+};
+
+/// Prepares timing: uploads the rotating arenas. Descriptors sent along: one arena each. Sent
+/// again, it replaces the arenas: other contents at other addresses.
+struct Prepare {
+  ArenaLayout layout;
+  std::vector<Argument> arguments;
+  int rotation = 1;        ///< number of arenas
+  std::int64_t shift = 0;  ///< bytes by which every arena is moved from its allocation's start
+  bool writes_all =
+      true;  ///< each call writes every output element: what stays poisoned is missing
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("layout", &Prepare::layout, ""), required("arguments", &Prepare::arguments, ""),
+        required("rotation", &Prepare::rotation, ""), required("shift", &Prepare::shift, ""),
+        required("writes_all", &Prepare::writes_all, "")};
+  }
+};
+
+/// Takes a block of samples, after `warmup` untimed calls. One turn in an interleaved comparison.
+struct TimeBlock {
+  int warmup = 0;
+  int samples = 1;
+  CacheMode cache_mode = CacheMode::cold;
+  bool host_time = false;
+  double time_limit_ms = 1000;
+
+  static constexpr auto fields() {
+    return std::tuple{required("warmup", &TimeBlock::warmup, ""),
+                      required("samples", &TimeBlock::samples, ""),
+                      required("cache_mode", &TimeBlock::cache_mode, ""),
+                      required("host_time", &TimeBlock::host_time, ""),
+                      required("time_limit_ms", &TimeBlock::time_limit_ms, "")};
+  }
+};
+
+/// Returns the arenas after timing, so that timed outputs can be checked. Descriptor: one arena
+/// out.
+struct Collect {
+  int index = 0;  ///< which of the rotation
+
+  static constexpr auto fields() { return std::tuple{required("index", &Collect::index, "")}; }
+};
+
+/// Reads hardware counters of one call. Never in a process that times.
+struct Count {
+  std::string metric_set;
+  std::vector<std::string> metrics;  ///< names; resolved per chip
+
+  static constexpr auto fields() {
+    return std::tuple{required("metric_set", &Count::metric_set, ""),
+                      required("metrics", &Count::metrics, "")};
+  }
+};
+
+/// Makes the content of an arena. Descriptor: the arena to fill.
+struct Generate {
+  ArenaLayout layout;
+  std::string seed;              ///< hex; derived from the run's secret
+  std::string distribution;      ///< normal, shifted, large
+  std::int64_t index_limit = 0;  ///< exclusive bound of untyped integer inputs
+
+  static constexpr auto fields() {
+    return std::tuple{required("layout", &Generate::layout, ""),
+                      required("seed", &Generate::seed, ""),
+                      required("distribution", &Generate::distribution, ""),
+                      required("index_limit", &Generate::index_limit, "")};
+  }
+};
+
+/// How a tolerance's `atol` follows the RMS of the expected output: not at all, times min(1, RMS),
+/// times RMS.
+enum class AtolScale { absolute, shrink, rms };
+constexpr auto enum_names(AtolScale) {
+  return std::array{std::pair{AtolScale::absolute, "absolute"},
+                    std::pair{AtolScale::shrink, "shrink"}, std::pair{AtolScale::rms, "rms"}};
+}
+
+/// When an element of an output counts as right: |got - expected| <= atol * scale + rtol *
+/// |expected|, or the same value when `exact`. NaN and infinity only against the same.
+struct Tolerance {
+  double atol = 0;
+  double rtol = 0;
+  AtolScale scale = AtolScale::absolute;
+  bool exact = true;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("atol", &Tolerance::atol, ""), required("rtol", &Tolerance::rtol, ""),
+        required("scale", &Tolerance::scale, ""), required("exact", &Tolerance::exact, "")};
+  }
+};
+
+/// Compares. Descriptors: arena as it was sent, arena that came back, arena with expected outputs.
+struct Compare {
+  ArenaLayout layout;
+  std::vector<Tolerance> tolerances;  ///< parallel to the layout's buffers; unused for inputs
+
+  static constexpr auto fields() {
+    return std::tuple{required("layout", &Compare::layout, ""),
+                      required("tolerances", &Compare::tolerances, "")};
+  }
+};
+
+/// Measures the roofs of the device.
+struct MeasureCeilings {
+  static constexpr auto fields() { return std::tuple<>{}; }
+};
+
+/// Server to worker: exactly one member is set.
+struct Request {
+  std::optional<Load> load;
+  std::optional<Execute> execute;
+  std::optional<Prepare> prepare;
+  std::optional<TimeBlock> time;
+  std::optional<Collect> collect;
+  std::optional<Count> count;
+  std::optional<Generate> generate;
+  std::optional<Compare> compare;
+  std::optional<MeasureCeilings> ceilings;
+
+  static constexpr auto fields() {
+    using R = Request;
+    return std::tuple{optional("load", &R::load, ""),         optional("execute", &R::execute, ""),
+                      optional("prepare", &R::prepare, ""),   optional("time", &R::time, ""),
+                      optional("collect", &R::collect, ""),   optional("count", &R::count, ""),
+                      optional("generate", &R::generate, ""), optional("compare", &R::compare, ""),
+                      optional("ceilings", &R::ceilings, "")};
+  }
+};
+
+}  // namespace ratchet::job

@@ -1,0 +1,69 @@
+#pragma once
+
+// The comparison with baselines over the workload.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/facts/contract.h"
+#include "server/facts/timing.h"
+
+namespace ratchet {
+
+/// One line of the final comparison.
+struct BenchmarkRow {
+  std::string name;    ///< "candidate", "v0", "parent", "pytorch-eager", …
+  std::string status;  ///< ok, missing, failed
+  std::optional<std::string> detail;
+  std::optional<Timing> timing;
+  std::optional<double> speedup_mean;  ///< row's time ÷ candidate's
+  std::optional<double> speedup_median;
+  std::optional<Comparison> comparison;
+  Dims dims;
+
+  static constexpr auto fields() {
+    using B = BenchmarkRow;
+    return std::tuple{
+        required("name", &B::name, ""),
+        required("status", &B::status, "ok, missing or failed."),
+        optional("detail", &B::detail, "Why not ok."),
+        optional("timing", &B::timing, ""),
+        optional("speedup_mean", &B::speedup_mean, "Row ÷ candidate, of means."),
+        optional("speedup_median", &B::speedup_median, "Row ÷ candidate, of medians."),
+        optional("comparison", &B::comparison, "Paired, where interleaved."),
+        required("dims", &B::dims, "Case.")};
+  }
+};
+
+struct BenchmarkReport {
+  std::vector<BenchmarkRow> rows;
+  std::optional<double> geomean;  ///< of candidate against the first baseline over W, weighted
+  std::string timing_method;      ///< cuda_event, steady_clock or host_time
+  CacheMode cache_mode = CacheMode::cold;
+  int num_warmup = 5;
+  int num_trials = 100;
+  int discard_first = 1;
+  int prewarm_calls = 1;
+  bool correct = false;  ///< the candidate's outputs, checked again before timing
+  std::string candidate_digest;
+  double elapsed_ms = 0;
+
+  static constexpr auto fields() {
+    using B = BenchmarkReport;
+    return std::tuple{required("rows", &B::rows, ""),
+                      optional("geomean", &B::geomean, ""),
+                      required("timing_method", &B::timing_method, ""),
+                      required("cache_mode", &B::cache_mode, ""),
+                      required("num_warmup", &B::num_warmup, ""),
+                      required("num_trials", &B::num_trials, ""),
+                      required("discard_first", &B::discard_first, ""),
+                      required("prewarm_calls", &B::prewarm_calls, ""),
+                      required("correct", &B::correct, ""),
+                      required("candidate_digest", &B::candidate_digest, ""),
+                      required("elapsed_ms", &B::elapsed_ms, "")};
+  }
+};
+
+}  // namespace ratchet

@@ -1,0 +1,91 @@
+#pragma once
+
+// What a compiler made of a source, and the reasons and diagnostics that findings carry.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/facts/contract.h"
+
+namespace ratchet {
+
+/// A machine-readable reason with its text.
+struct Reason {
+  std::string code;     ///< snake_case, stable
+  std::string message;  ///< one sentence with the numbers
+  std::optional<std::string> path;
+
+  static constexpr auto fields() {
+    return std::tuple{required("code", &Reason::code, "Stable code."),
+                      required("message", &Reason::message, "What and why."),
+                      optional("path", &Reason::path, "File concerned.")};
+  }
+};
+
+struct Diagnostic {
+  std::string file;
+  int line = 0;  ///< 0 when the compiler named none
+  std::string message;
+
+  static constexpr auto fields() {
+    return std::tuple{required("file", &Diagnostic::file, ""),
+                      required("line", &Diagnostic::line, ""),
+                      required("message", &Diagnostic::message, "")};
+  }
+};
+
+struct BuildRecord {
+  bool ok = false;
+  std::string source_digest;
+  std::string binary_digest;  ///< empty when the build failed
+  std::string build_key;  ///< names the cache entry: hash(source, includes, flags, toolkit, arch)
+  std::string toolchain;  ///< "nvcc 13.0.88", "g++ 12.2.0"
+  std::string command;    ///< without paths of this machine
+  std::optional<int> registers;
+  std::optional<std::int64_t> shared_bytes;
+  std::optional<std::int64_t> spill_bytes;
+  std::optional<std::int64_t> stack_bytes;
+  std::vector<Diagnostic> warnings;
+  std::vector<Diagnostic> errors;
+  double build_ms = 0;
+  bool cached = false;
+  std::optional<std::string> error_class;  ///< missing_header, forbidden_symbol, …; empty when ok
+  std::optional<std::string> hint;         ///< the way on; empty when ok
+
+  static constexpr auto fields() {
+    using B = BuildRecord;
+    return std::tuple{
+        required("ok", &B::ok, "Whether it built."),
+        required("source_digest", &B::source_digest, "SHA-256 of the source."),
+        required("binary_digest", &B::binary_digest, "SHA-256 of the binary."),
+        required("build_key", &B::build_key, "Cache key."),
+        required("toolchain", &B::toolchain, "Compiler and version."),
+        required("command", &B::command, "Compiler command."),
+        optional("registers", &B::registers, "Registers per thread, most of any kernel."),
+        optional("shared_bytes", &B::shared_bytes, "Static shared memory, bytes."),
+        optional("spill_bytes", &B::spill_bytes, "Spill stores and loads, bytes."),
+        optional("stack_bytes", &B::stack_bytes, "Stack frame, bytes."),
+        required("warnings", &B::warnings, "Compiler warnings."),
+        required("errors", &B::errors, "Compiler errors."),
+        required("build_ms", &B::build_ms, "Build time, ms."),
+        required("cached", &B::cached, "Taken from the build cache."),
+        optional("error_class", &B::error_class, "Kind of failure."),
+        optional("hint", &B::hint, "The way on.")};
+  }
+};
+
+/// A kernel that can be measured: its source and how it was built.
+struct Candidate {
+  Source source;
+  BuildRecord build;
+
+  static constexpr auto fields() {
+    return std::tuple{required("source", &Candidate::source, ""),
+                      required("build", &Candidate::build, "")};
+  }
+};
+
+}  // namespace ratchet

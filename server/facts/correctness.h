@@ -1,0 +1,105 @@
+#pragma once
+
+// What the judge found: errors per output and case, faults of the kernel, the verdict.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/facts/build.h"
+#include "server/facts/contract.h"
+
+namespace ratchet {
+
+/// The kernel's own failure while it ran.
+struct Fault {
+  std::string kind;  ///< crash, timeout, cuda_error, out_of_memory, exit, output_flood, load_error
+  std::string message;
+
+  static constexpr auto fields() {
+    return std::tuple{required("kind", &Fault::kind, "crash, timeout, cuda_error, exit, …"),
+                      required("message", &Fault::message, "What happened.")};
+  }
+};
+
+struct OutputError {
+  std::string tensor;
+  double max_abs = 0;
+  double max_rel = 0;
+  double mean_abs = 0;
+  std::int64_t mismatches = 0;
+  std::int64_t elements = 0;
+  std::optional<std::int64_t> first_bad;  ///< flat index
+  std::vector<double> preview_kernel;     ///< first 8 values
+  std::vector<double> preview_reference;
+
+  static constexpr auto fields() {
+    using O = OutputError;
+    return std::tuple{required("tensor", &O::tensor, ""),
+                      required("max_abs", &O::max_abs, ""),
+                      required("max_rel", &O::max_rel, ""),
+                      required("mean_abs", &O::mean_abs, ""),
+                      required("mismatches", &O::mismatches, ""),
+                      required("elements", &O::elements, ""),
+                      optional("first_bad", &O::first_bad, ""),
+                      required("preview_kernel", &O::preview_kernel, ""),
+                      required("preview_reference", &O::preview_reference, "")};
+  }
+};
+
+struct CaseResult {
+  Dims dims;
+  int seed = 0;              ///< index of the secret seed, not the seed
+  std::string distribution;  ///< normal, shifted, large
+  bool hidden = false;
+  bool passed = false;
+  double max_abs = 0;
+  double max_rel = 0;
+  std::int64_t mismatches = 0;
+  std::vector<OutputError> outputs;
+
+  static constexpr auto fields() {
+    using C = CaseResult;
+    return std::tuple{required("dims", &C::dims, "Sizes."),
+                      required("seed", &C::seed, "Index of the secret seed."),
+                      required("distribution", &C::distribution, "Input distribution."),
+                      optional("hidden", &C::hidden, "A case the server added."),
+                      required("passed", &C::passed, "All outputs within tolerance."),
+                      required("max_abs", &C::max_abs, "Largest absolute error."),
+                      required("max_rel", &C::max_rel, "Largest relative error."),
+                      required("mismatches", &C::mismatches, "Elements out of tolerance."),
+                      required("outputs", &C::outputs, "Per output tensor.")};
+  }
+};
+
+struct CorrectnessReport {
+  bool passed = false;
+  std::vector<CaseResult> cases;
+  std::vector<Reason> reasons;  ///< why it failed; empty when passed
+  std::vector<Reason> notes;    ///< weaker claims: fixed seed, no sandbox, non-repeatable, …
+  std::optional<Fault> fault;
+  double atol = 0;
+  double rtol = 0;
+  bool repeatable = true;  ///< bitwise equal when run twice on the same input
+  double elapsed_ms = 0;
+  std::string candidate_digest;
+
+  static constexpr auto fields() {
+    using C = CorrectnessReport;
+    return std::tuple{
+        required("passed", &C::passed, "Verdict."),
+        required("cases", &C::cases, "One per case, seed and distribution."),
+        required("reasons", &C::reasons, "Why it failed."),
+        required("notes", &C::notes, "What weakens the claim."),
+        optional("fault", &C::fault, "The kernel's own failure."),
+        required("atol", &C::atol, "Absolute tolerance."),
+        required("rtol", &C::rtol, "Relative tolerance."),
+        required("repeatable", &C::repeatable, "Bitwise equal when repeated."),
+        required("elapsed_ms", &C::elapsed_ms, "Wall time, ms."),
+        required("candidate_digest", &C::candidate_digest, "Binary that was checked.")};
+  }
+};
+
+}  // namespace ratchet

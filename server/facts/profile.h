@@ -1,0 +1,129 @@
+#pragma once
+
+// A profile: time, counters per kernel, diagnosis and the place under the roofline.
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/facts/build.h"
+#include "server/facts/correctness.h"
+#include "server/facts/timing.h"
+
+namespace ratchet {
+
+enum class Bound { memory, compute, latency, occupancy, launch, mixed, unknown };
+constexpr auto enum_names(Bound) {
+  using enum Bound;
+  return std::array{std::pair{memory, "memory"},   std::pair{compute, "compute"},
+                    std::pair{latency, "latency"}, std::pair{occupancy, "occupancy"},
+                    std::pair{launch, "launch"},   std::pair{mixed, "mixed"},
+                    std::pair{unknown, "unknown"}};
+}
+
+struct KernelCounters {
+  std::string name;
+  std::map<std::string, double> metrics;  ///< by the names that ncu uses
+
+  static constexpr auto fields() {
+    return std::tuple{required("name", &KernelCounters::name, "Kernel name."),
+                      required("metrics", &KernelCounters::metrics, "Values by metric name.")};
+  }
+};
+
+/// One diagnosed fact with the numbers it rests on and where to read on.
+struct DiagnosisFinding {
+  std::string id;  ///< id of the pattern page in our wiki, e.g. "pattern-tail-effect"
+  std::string title;
+  std::string evidence;  ///< metric names and values
+  double headroom = 0;   ///< estimated fraction of the time that could go, 0..1
+  std::string query;     ///< a knowledge query that fits
+
+  static constexpr auto fields() {
+    using D = DiagnosisFinding;
+    return std::tuple{required("id", &D::id, "Pattern page."), required("title", &D::title, ""),
+                      required("evidence", &D::evidence, "Numbers used."),
+                      required("headroom", &D::headroom, "Share of the time, estimated."),
+                      required("query", &D::query, "Knowledge query that fits.")};
+  }
+};
+
+/// Where a kernel stands under the measured roofs of its device.
+struct Roofline {
+  std::optional<double> intensity;  ///< FLOP per byte
+  std::optional<double> achieved_bytes_per_s;
+  std::optional<double> achieved_flops_per_s;
+  std::optional<double> bandwidth_ceiling;   ///< measured, bytes/s
+  std::optional<double> compute_ceiling;     ///< measured, FLOP/s of the work's type
+  std::optional<double> bandwidth_fraction;  ///< of the ceiling, 0..1
+  std::optional<double> compute_fraction;
+  std::string binding;  ///< memory, compute or unknown
+  std::string source;   ///< declared_work or counters
+
+  static constexpr auto fields() {
+    using R = Roofline;
+    return std::tuple{optional("intensity", &R::intensity, "FLOP per byte."),
+                      optional("achieved_bytes_per_s", &R::achieved_bytes_per_s, "Bytes/s."),
+                      optional("achieved_flops_per_s", &R::achieved_flops_per_s, "FLOP/s."),
+                      optional("bandwidth_ceiling", &R::bandwidth_ceiling, "Measured, bytes/s."),
+                      optional("compute_ceiling", &R::compute_ceiling, "Measured, FLOP/s."),
+                      optional("bandwidth_fraction", &R::bandwidth_fraction, "Of the ceiling."),
+                      optional("compute_fraction", &R::compute_fraction, "Of the ceiling."),
+                      required("binding", &R::binding, "Nearest roof."),
+                      required("source", &R::source, "declared_work or counters.")};
+  }
+};
+
+struct Profile {
+  Timing timing;
+  std::vector<Comparison> comparisons;  ///< against parent and v0; empty for v0
+  Verdict verdict = Verdict::baseline;  ///< against the parent
+  std::map<std::string, double>
+      metrics;  ///< always there: median_ns, and achieved rates where work is declared
+  std::vector<KernelCounters> kernels;  ///< per kernel, never merged
+  std::vector<std::string> unknown_metrics;
+  Bound bound = Bound::unknown;
+  std::string bound_evidence;
+  std::vector<DiagnosisFinding> findings;
+  Roofline roofline;
+  std::string engine;      ///< cupti, perf_event or none
+  std::string metric_set;  ///< lean, overview, …
+  std::string cache;       ///< flushed or as_is, of the counter passes
+  int launches = 0;        ///< kernel launches per call; 0 when unknown
+  bool degraded = false;
+  std::optional<std::string> degraded_reason;
+  std::optional<Fault> fault;
+  std::vector<Reason> reasons;  ///< why `invalid`
+  std::string candidate_digest;
+  double elapsed_ms = 0;
+
+  static constexpr auto fields() {
+    using P = Profile;
+    return std::tuple{required("timing", &P::timing, "Of the candidate."),
+                      required("comparisons", &P::comparisons, "Paired, against parent and v0."),
+                      required("verdict", &P::verdict, "Against the parent."),
+                      required("metrics", &P::metrics, "Device-independent metrics."),
+                      required("kernels", &P::kernels, "Counters per kernel."),
+                      required("unknown_metrics", &P::unknown_metrics, "Names this chip lacks."),
+                      required("bound", &P::bound, "What limits the kernel."),
+                      required("bound_evidence", &P::bound_evidence, "Numbers behind it."),
+                      required("findings", &P::findings, "Diagnosis, by headroom."),
+                      required("roofline", &P::roofline, "Position under the roofs."),
+                      required("engine", &P::engine, "Counter engine."),
+                      required("metric_set", &P::metric_set, "Counter set."),
+                      required("cache", &P::cache, "Cache state of the counter passes."),
+                      required("launches", &P::launches, "Kernel launches per call."),
+                      required("degraded", &P::degraded, "Counters are missing."),
+                      optional("degraded_reason", &P::degraded_reason, "Why, and how to mend it."),
+                      optional("fault", &P::fault, "The kernel's own failure."),
+                      required("reasons", &P::reasons, "Why the timing is invalid."),
+                      required("candidate_digest", &P::candidate_digest, "Binary measured."),
+                      required("elapsed_ms", &P::elapsed_ms, "Wall time, ms.")};
+  }
+};
+
+}  // namespace ratchet

@@ -1,0 +1,87 @@
+#pragma once
+
+// Times with their intervals, and paired comparisons with their verdicts.
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/core/fields.h"
+
+namespace ratchet {
+
+enum class Verdict { baseline, faster, slower, same, inconclusive, incorrect, invalid };
+constexpr auto enum_names(Verdict) {
+  using enum Verdict;
+  return std::array{std::pair{baseline, "baseline"},
+                    std::pair{faster, "faster"},
+                    std::pair{slower, "slower"},
+                    std::pair{same, "same"},
+                    std::pair{inconclusive, "inconclusive"},
+                    std::pair{incorrect, "incorrect"},
+                    std::pair{invalid, "invalid"}};
+}
+
+enum class CacheMode { cold, hot };
+constexpr auto enum_names(CacheMode) {
+  return std::array{std::pair{CacheMode::cold, "cold"}, std::pair{CacheMode::hot, "hot"}};
+}
+
+/// Summary of the samples of one kernel on one case.
+struct Timing {
+  Nanoseconds median, ci_low, ci_high;  ///< 95 % distribution-free interval of the median
+  Nanoseconds mean, std, min, max, p20, p80;
+  int samples = 0;
+  int discarded = 0;  ///< throttled or first samples
+  CacheMode cache_mode = CacheMode::cold;
+  std::optional<Megahertz> clock;  ///< mean SM or core clock over the samples
+  std::string stop_reason;         ///< interval_reached, time_limit or sample_limit
+  std::vector<std::string> flags;  ///< launch_gap_included, implausibly_fast, …
+
+  static constexpr auto fields() {
+    using T = Timing;
+    return std::tuple{
+        required("median_ns", &T::median, "Median time per call, ns."),
+        required("ci_low_ns", &T::ci_low, "95 % interval of the median, low end, ns."),
+        required("ci_high_ns", &T::ci_high, "High end, ns."),
+        required("mean_ns", &T::mean, "Mean, ns."),
+        required("std_ns", &T::std, "Sample standard deviation, ns."),
+        required("min_ns", &T::min, "Least, ns."),
+        required("max_ns", &T::max, "Most, ns."),
+        required("p20_ns", &T::p20, "20th percentile, ns."),
+        required("p80_ns", &T::p80, "80th percentile, ns."),
+        required("samples", &T::samples, "Samples kept."),
+        required("discarded", &T::discarded, "Samples thrown away."),
+        required("cache_mode", &T::cache_mode, "cold: caches flushed before each call."),
+        optional("clock_mhz", &T::clock, "Clock during the samples, MHz."),
+        required("stop_reason", &T::stop_reason, "Why sampling ended."),
+        required("flags", &T::flags, "Caveats.")};
+  }
+};
+
+/// A paired, interleaved comparison; speed-ups are other ÷ candidate.
+struct Comparison {
+  std::string against;  ///< "parent", "v0" or a baseline's name
+  double speedup = 1;
+  double ci_low = 1;
+  double ci_high = 1;
+  int pairs = 0;
+  double noise_floor = 0;  ///< as a fraction: 0.005 = 0.5 %
+  Verdict verdict = Verdict::inconclusive;
+
+  static constexpr auto fields() {
+    using C = Comparison;
+    return std::tuple{
+        required("against", &C::against, "What it was compared with."),
+        required("speedup", &C::speedup, "Median of paired ratios, other ÷ candidate."),
+        required("ci_low", &C::ci_low, "95 % interval, low end."),
+        required("ci_high", &C::ci_high, "High end."),
+        required("pairs", &C::pairs, "Interleaved pairs."),
+        required("noise_floor", &C::noise_floor, "Fraction below which ratios are noise."),
+        required("verdict", &C::verdict, "From the interval, not from two means.")};
+  }
+};
+
+}  // namespace ratchet

@@ -1,0 +1,95 @@
+#pragma once
+
+// What an agent writes in a run: evidence and hypothesis. Ids and prose, never numbers that count.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+
+namespace ratchet {
+
+struct SelectedEvidence {
+  std::string id;
+  std::string query_id;
+  std::string applies_because;
+
+  static constexpr auto fields() {
+    using S = SelectedEvidence;
+    return std::tuple{required("id", &S::id, "Page id a query returned."),
+                      required("query_id", &S::query_id, "The query that returned it."),
+                      required("applies_because", &S::applies_because, "Why it fits here.",
+                               {.max_length = 2000})};
+  }
+};
+
+struct RejectedEvidence {
+  std::string id;
+  std::string reason;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("id", &RejectedEvidence::id, "Page id or idea."),
+        required("reason", &RejectedEvidence::reason, "Why not.", {.max_length = 2000})};
+  }
+};
+
+struct EvidenceRequest {
+  std::vector<std::string> facts;  ///< metric names; the server fills in the values
+  std::vector<SelectedEvidence> selected;
+  std::vector<RejectedEvidence> rejected;
+  std::string decision_link;
+
+  static constexpr auto fields() {
+    using E = EvidenceRequest;
+    return std::tuple{
+        required("facts", &E::facts, "Metric names from the profile; values are filled in.",
+                 {.max_length = 64}),
+        required("selected", &E::selected, "Documents that decide.", {.max_length = 32}),
+        optional("rejected", &E::rejected, "Documents or ideas turned down.", {.max_length = 32}),
+        required("decision_link", &E::decision_link, "Symptom → pattern → proposed change.",
+                 {.max_length = 4000})};
+  }
+};
+
+struct ExpectedMovement {
+  std::string metric;
+  std::string direction;
+  std::optional<std::string> amount;
+
+  static constexpr auto fields() {
+    using X = ExpectedMovement;
+    return std::tuple{
+        required("metric", &X::metric, "A metric of the profile."),
+        required("direction", &X::direction, "up, down or same."),
+        optional("amount", &X::amount, "For example \"-40 %\".", {.max_length = 100})};
+  }
+};
+
+struct Hypothesis {
+  std::string category;
+  std::string change;
+  std::string rationale;
+  std::vector<ExpectedMovement> expected;
+  std::string risk;
+  std::vector<std::string> evidence;
+  std::string accept_if;
+  std::string reject_if;
+
+  static constexpr auto fields() {
+    using H = Hypothesis;
+    return std::tuple{
+        required("category", &H::category, "One word: memory, compute, latency, …",
+                 {.max_length = 64}),
+        required("change", &H::change, "Exactly one change.", {.max_length = 2000}),
+        required("rationale", &H::rationale, "Why it should help.", {.max_length = 4000}),
+        required("expected", &H::expected, "Metrics that should move.", {.max_length = 16}),
+        required("risk", &H::risk, "Correctness and performance risks.", {.max_length = 2000}),
+        required("evidence", &H::evidence, "Page ids of the evidence.", {.max_length = 32}),
+        required("accept_if", &H::accept_if, "", {.max_length = 1000}),
+        required("reject_if", &H::reject_if, "", {.max_length = 1000})};
+  }
+};
+
+}  // namespace ratchet
