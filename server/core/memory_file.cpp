@@ -7,10 +7,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace ratchet {
 namespace {
+
+// The kernel refuses to seal while anybody holds a reference to a page: not only a mapping for
+// writing, which stays, but also reclaim and migration at work, which pass, though on a busy machine
+// not always within the 150 ms that the call itself waits.
+constexpr std::chrono::seconds kPassingReferences{2};
 
 Error refused(std::string_view what) {
   return Error{ErrorCode::unavailable, fmt::format("{}: {}", what, std::strerror(errno)), ""};
@@ -67,10 +74,14 @@ Result<Mapping> MemoryFile::map(Mapping::Access access) const {
 }
 
 Status MemoryFile::seal() {
-  if (::fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_WRITE) == 0) return {};
-  if (errno == EBUSY)
-    return Error{ErrorCode::conflict, "the memory file is still mapped for writing", ""};
-  return refused("sealing a memory file");
+  const auto deadline = std::chrono::steady_clock::now() + kPassingReferences;
+  while (::fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_WRITE) != 0) {
+    if (errno != EBUSY) return refused("sealing a memory file");
+    if (std::chrono::steady_clock::now() > deadline)
+      return Error{ErrorCode::conflict, "the memory file is still mapped for writing", ""};
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return {};
 }
 
 }  // namespace ratchet

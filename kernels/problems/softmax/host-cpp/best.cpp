@@ -42,7 +42,8 @@ void softmax_row(const float* in, float* out, int cols) {
 
 }  // namespace
 
-// Row softmax: vector exponential, the row stays in the first-level cache, rows shared among the cores.
+// Row softmax: vector exponential, the row stays in the first-level cache, rows shared among the
+// cores.
 extern "C" void solve(const float* x, float* y, int rows, int cols) {
 #pragma omp parallel for schedule(dynamic, 16)
   for (int r = 0; r < rows; ++r)
