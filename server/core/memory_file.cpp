@@ -15,8 +15,8 @@ namespace ratchet {
 namespace {
 
 // The kernel refuses to seal while anybody holds a reference to a page: not only a mapping for
-// writing, which stays, but also reclaim and migration at work, which pass, though on a busy machine
-// not always within the 150 ms that the call itself waits.
+// writing, which stays, but also reclaim and migration at work, which pass, though on a busy
+// machine not always within the 150 ms that the call itself waits.
 constexpr std::chrono::seconds kPassingReferences{2};
 
 Error refused(std::string_view what) {
