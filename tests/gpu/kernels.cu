@@ -49,9 +49,13 @@ __global__ void softmax_kernel(const float* in, float* out) {
     result[threadIdx.x + i * kThreads] = {v[i].x * sum, v[i].y * sum, v[i].z * sum, v[i].w * sum};
 }
 
-__global__ void illegal_kernel(float* out) { out[(1L << 45) + threadIdx.x] = 1; }
+__global__ void illegal_kernel(float* out) {
+  out[(1L << 45) + threadIdx.x] = 1;
+}
 
-__global__ void trap_kernel() { asm volatile("trap;"); }
+__global__ void trap_kernel() {
+  asm volatile("trap;");
+}
 
 // Ends by itself after a minute, so that a check that fails to kill it does no lasting harm.
 __global__ void endless_kernel() {
@@ -116,7 +120,9 @@ void illegal_address(const float*, float* out, long, cudaStream_t stream) {
   illegal_kernel<<<1, 32, 0, stream>>>(out);
 }
 
-void trap(const float*, float*, long, cudaStream_t stream) { trap_kernel<<<1, 1, 0, stream>>>(); }
+void trap(const float*, float*, long, cudaStream_t stream) {
+  trap_kernel<<<1, 1, 0, stream>>>();
+}
 
 void refused_launch(const float*, float* out, long, cudaStream_t stream) {
   illegal_kernel<<<1, 2048, 0, stream>>>(out);

@@ -29,7 +29,8 @@ __device__ float reduce(float value, float* scratch, Operation operation) {
 
 // One block per row; the row is read once, as float4, and stays in registers.
 template <int kVectors>
-__global__ void __launch_bounds__(kThreads) softmax_in_registers(const float4* x, float4* y, int vectors) {
+__global__ void __launch_bounds__(kThreads)
+    softmax_in_registers(const float4* x, float4* y, int vectors) {
   __shared__ float for_max[kWarps], for_sum[kWarps];
   const float4* in = x + static_cast<int64_t>(blockIdx.x) * vectors;
   float4* out = y + static_cast<int64_t>(blockIdx.x) * vectors;

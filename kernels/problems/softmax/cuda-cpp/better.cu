@@ -2,8 +2,8 @@
 
 constexpr int kThreads = 256;
 
-// Row softmax: one block per row, coalesced loads, reductions in shared memory; the row is read three
-// times.
+// Row softmax: one block per row, coalesced loads, reductions in shared memory; the row is read
+// three times.
 __global__ void softmax(const float* x, float* y, int cols) {
   __shared__ float scratch[kThreads];
   const float* in = x + (long)blockIdx.x * cols;
