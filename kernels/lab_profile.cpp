@@ -25,21 +25,6 @@ double elapsed_ms(steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(steady_clock::now() - begin).count();
 }
 
-/// The fastest that memory has been seen on this device, whatever the mix of reads and writes: a
-/// kernel that only reads may beat the copy honestly.
-std::optional<double> fastest_memory(const std::vector<Ceiling>& ceilings) {
-  std::optional<double> best;
-  for (const auto& ceiling : ceilings)
-    if (ceiling.what.ends_with("_bandwidth") && ceiling.what != "l2_bandwidth")
-      best = std::max(best.value_or(0), ceiling.value);
-  return best;
-}
-
-std::optional<double> named(const std::vector<Ceiling>& ceilings, std::string_view what) {
-  const auto found = std::ranges::find(ceilings, what, &Ceiling::what);
-  return found == ceilings.end() ? std::nullopt : std::optional(found->value);
-}
-
 void take_comparisons(const SessionRecord& session, Profile& profile) {
   for (std::size_t i = 1; i < session.contestants.size(); ++i) {
     const auto& other = session.contestants[i];
@@ -225,7 +210,7 @@ Status Laboratory::judge_physics(const Contract& contract, const DeviceInfo& dev
   const auto verdict = [&](const std::vector<Ceiling>& roofs) {
     return faster_than_physics({**work, profile.timing.median, profile.timing.cache_mode,
                                 output_bytes(trial.plan.layout), device.l2_bytes,
-                                fastest_memory(roofs), named(roofs, "l2_bandwidth"),
+                                highest_bandwidth(roofs), cache_ceiling(roofs),
                                 compute_ceiling(roofs, (*work)->type)});
   };
   auto roofs = measured_ceilings(contract.device, contract.device_kind, false, call);
