@@ -9,6 +9,7 @@
 
 #include "kbs/page_reader.h"
 #include "tests/kbs/fixture.h"
+#include "tests/support/places.h"
 
 namespace ratchet {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path content() {
-  return fs::path(RATCHET_SOURCE_DIR) / "kbs/content";
+  return test::source_dir() / "kbs/content";
 }
 
 struct ContentPage {
@@ -161,7 +162,7 @@ TEST_CASE("the wiki answers the plain questions of the loop among its first thre
 }
 
 TEST_CASE("the index of the build is the one of the content") {
-  const auto built = fs::path(RATCHET_BINARY_DIR) / "share/ratchet/kbs/builtin.db";
+  const auto built = test::build_dir() / "share/ratchet/kbs/builtin.db";
   if (!fs::exists(built)) SKIP("build the target ratchet-data first");
   const auto stats = kbs_stats(built);
   REQUIRE(stats);

@@ -10,12 +10,13 @@
 
 #include "kbs/commands.h"
 #include "kbs/knowledge.h"
+#include "tests/support/places.h"
 #include "tests/support/temp_folder.h"
 
 namespace ratchet::test {
 
 inline std::filesystem::path fixture_corpus() {
-  return std::filesystem::path(RATCHET_SOURCE_DIR) / "tests/kbs/fixtures";
+  return source_dir() / "tests/kbs/fixtures";
 }
 
 inline void write_text(const std::filesystem::path& path, std::string_view text) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "kernels/metrics.h"
+#include "tests/support/places.h"
 
 using namespace ratchet;
 using Catch::Approx;
@@ -193,7 +194,7 @@ TEST_CASE("every pattern that the rules name is a page of the wiki", "[diagnosis
                {"smsp__thread_inst_executed_per_inst_executed.ratio", 5}},
               5'000);
   CHECK(everything.findings.size() == 14);
-  const std::filesystem::path pages = RATCHET_SOURCE_DIR "/kbs/content/docs/patterns";
+  const std::filesystem::path pages = test::source_dir() / "kbs/content/docs/patterns";
   for (const auto& finding : everything.findings)
     CHECK(std::filesystem::exists(pages / (finding.id.substr(8) + ".md")));
 }

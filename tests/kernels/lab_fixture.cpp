@@ -5,14 +5,15 @@
 #include <filesystem>
 
 #include "server/core/files.h"
+#include "tests/support/places.h"
 
 namespace ratchet::test {
 
 LabFixture::LabFixture() {
-  const std::filesystem::path build(RATCHET_BINARY_DIR);
+  const auto build = build_dir();
   auto opened = Lab::open({.state_dir = folder.path() / "state",
                            .worker_dir = build / "bin",
-                           .data_dir = std::filesystem::path(RATCHET_SOURCE_DIR) / "kernels",
+                           .data_dir = source_dir() / "kernels",
                            .python = "python3",
                            .version = "test",
                            .job_deadline = std::chrono::milliseconds(1500),
@@ -57,8 +58,7 @@ CorrectnessReport LabFixture::check(const std::string& body, const std::string& 
 }
 
 Source shipped_python_reference(const std::string& problem) {
-  const auto path =
-      std::filesystem::path(RATCHET_SOURCE_DIR) / "kernels" / "problems" / problem / "ref.py";
+  const auto path = source_dir() / "kernels" / "problems" / problem / "ref.py";
   auto text = read_file(path);
   REQUIRE(text);
   return {"ref.py", *std::move(text), ""};

@@ -4,13 +4,14 @@
 
 #include "kernels/builder.h"
 #include "kernels/planner.h"
+#include "tests/support/places.h"
 #include "tests/support/temp_folder.h"
 
 using namespace ratchet;
 
 namespace {
 
-const std::filesystem::path kData = RATCHET_SOURCE_DIR "/kernels";
+const std::filesystem::path kData = test::source_dir() / "kernels";
 
 DeviceInfo device_for(Implementation implementation) {
   DeviceInfo device;

@@ -9,6 +9,7 @@
 
 #include "kernels/candidate_process.h"
 #include "kernels/descendants.h"
+#include "tests/support/places.h"
 
 using namespace ratchet;
 
@@ -23,8 +24,7 @@ std::string last_words(const std::string& script) {
 }
 
 WorkerPlace real_place() {
-  return {std::filesystem::path(RATCHET_BINARY_DIR) / "bin", DeviceKind::host, 0,
-          std::chrono::milliseconds(5000)};
+  return {test::build_dir() / "bin", DeviceKind::host, 0, std::chrono::milliseconds(5000)};
 }
 
 }  // namespace

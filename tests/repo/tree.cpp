@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "server/core/files.h"
+#include "tests/support/places.h"
 
 namespace ratchet::repo {
 namespace {
@@ -34,7 +35,7 @@ std::vector<std::string> split(const std::string& text) {
 }  // namespace
 
 fs::path root() {
-  return RATCHET_SOURCE_DIR;
+  return test::source_dir();
 }
 
 std::vector<std::string> files() {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "server/docs/reference.h"
+#include "tests/support/places.h"
 #include "tests/support/workbench.h"
 
 namespace ratchet {
@@ -54,7 +55,7 @@ TEST_CASE("all that a model must read to know the tools stays under 9,000 tokens
 TEST_CASE("schemas, README and skills say what the declarations say", "[tools]") {
   test::Workbench bench;
 
-  const auto stale = stale_files(bench.tools(), RATCHET_SOURCE_DIR);
+  const auto stale = stale_files(bench.tools(), test::source_dir());
 
   REQUIRE(stale);
   INFO("renew them with: ratchet docs --write");

@@ -1,4 +1,5 @@
 #include "tests/support/workbench.h"
+#include "tests/support/places.h"
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -17,7 +18,7 @@ std::unique_ptr<T> opened(Result<std::unique_ptr<T>> result) {
 }  // namespace
 
 Workbench::Workbench() {
-  const fs::path build = RATCHET_BINARY_DIR;
+  const fs::path build = build_dir();
   const fs::path data = build / "share" / "ratchet";
   lab_ = opened(
       Lab::open({.state_dir = folder_ / "state", .worker_dir = build / "bin", .data_dir = data}));

@@ -1,6 +1,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "server/core/process.h"
+#include "tests/support/places.h"
 
 using namespace std::chrono_literals;
 
@@ -10,7 +11,7 @@ TEST_CASE("the device code assembles for every chip it promises", "[cuda]") {
   for (const char* chip : {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"}) {
     ratchet::ProcessSpec spec;
     spec.argv = {ptxas->string(), std::string("-arch=") + chip, "-o", "/dev/null",
-                 RATCHET_SOURCE_DIR "/kernels/cuda/measure.ptx"};
+                 (ratchet::test::source_dir() / "kernels/cuda/measure.ptx").string()};
 
     const auto done = ratchet::run_program(spec, 30s);
 

@@ -14,6 +14,7 @@
 #include "kernels/measure/gpu.h"
 #include "server/core/channel.h"
 #include "server/core/process.h"
+#include "tests/support/places.h"
 
 using Catch::Matchers::ContainsSubstring;
 using ratchet::Json;
@@ -63,7 +64,7 @@ TEST_CASE("the CUDA worker starts without a driver and says why it cannot work",
   auto ends = ratchet::Channel::connected();
   REQUIRE(ends);
   ratchet::ProcessSpec spec;
-  spec.argv = {RATCHET_BINARY_DIR "/bin/ratchet-worker-cuda", "candidate", "0"};
+  spec.argv = {(ratchet::test::build_dir() / "bin/ratchet-worker-cuda").string(), "candidate", "0"};
   spec.descriptors = {{ends->second.get(), 3}};
   auto worker = ratchet::Process::spawn(spec);
   REQUIRE(worker);
@@ -99,7 +100,8 @@ TEST_CASE("a library that is not CUPTI is refused by the function it lacks", "[c
 
 TEST_CASE("the measuring library does not offer its own CUDA runtime to others", "[cuda]") {
   // A kernel linked with libcudart must not bind to our copy of the runtime.
-  void* library = dlopen(RATCHET_BINARY_DIR "/bin/libratchet-measure.so", RTLD_NOW | RTLD_LOCAL);
+  void* library = dlopen((ratchet::test::build_dir() / "bin/libratchet-measure.so").c_str(),
+                         RTLD_NOW | RTLD_LOCAL);
   REQUIRE(library);
 
   CHECK(dlsym(library, "ratchet_gpu_open"));

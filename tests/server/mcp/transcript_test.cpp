@@ -12,14 +12,14 @@
 #include <fstream>
 
 #include "tests/server/mcp/peers.h"
+#include "tests/support/places.h"
 
 namespace ratchet::test {
 namespace {
 
 std::vector<std::filesystem::path> transcripts() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(RATCHET_SOURCE_DIR "/tests/transcripts"))
+  for (const auto& entry : std::filesystem::directory_iterator(source_dir() / "tests/transcripts"))
     if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
