@@ -26,11 +26,11 @@ Status each_row(Database& database, std::string_view sql, Visit visit) {
   }
 }
 
-Result<Database> open_index(const std::filesystem::path& index) {
+Result<Database> open_readable(const std::filesystem::path& index) {
   // Opened as a reader first, so that an index of another schema is named as such.
   auto reader = kbs::IndexReader::open(index);
   if (!reader) return reader.error();
-  return Database::open(index, kbs::OpenMode::immutable);
+  return kbs::open_index(index, kbs::OpenMode::immutable);
 }
 
 std::string name_of_folder(const std::filesystem::path& folder) {
@@ -84,7 +84,7 @@ Result<KbsRemoveReport> kbs_remove(const std::filesystem::path& user_index,
 }
 
 Result<KbsIndexStats> kbs_stats(const std::filesystem::path& index) {
-  auto database = open_index(index);
+  auto database = open_readable(index);
   if (!database) return database.error();
   KbsIndexStats stats;
   stats.path = index.string();
@@ -111,7 +111,7 @@ Result<KbsIndexStats> kbs_stats(const std::filesystem::path& index) {
 }
 
 Result<KbsDoctorReport> kbs_doctor(const std::filesystem::path& index) {
-  auto database = open_index(index);
+  auto database = open_readable(index);
   if (!database) return database.error();
   KbsDoctorReport report;
   const auto find = [&](std::string what) {

@@ -30,7 +30,7 @@ std::string IndexReader::identity_of(const std::filesystem::path& path) {
 
 Result<std::unique_ptr<Connection>> IndexReader::connect(const std::filesystem::path& path) {
   auto connection = std::make_unique<Connection>();
-  auto database = Database::open(path, OpenMode::immutable);
+  auto database = open_index(path, OpenMode::immutable);
   if (!database) return database.error();
   connection->database = *std::move(database);
   if (auto done = register_collector(connection->database.handle(), *connection->postings); !done)

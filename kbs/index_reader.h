@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "kbs/fts.h"
+#include "kbs/index_database.h"
 #include "kbs/index_statistics.h"
 #include "kbs/query_plan.h"
-#include "kbs/sqlite.h"
 #include "server/core/result.h"
 
 namespace ratchet::kbs {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kbs/document.h"
-#include "kbs/sqlite.h"
+#include "kbs/index_database.h"
 #include "server/core/result.h"
 
 namespace ratchet::kbs {

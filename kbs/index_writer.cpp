@@ -72,7 +72,7 @@ Status shrink(Database& database) {
   auto free = database.integer("PRAGMA freelist_count");
   auto all = database.integer("PRAGMA page_count");
   if (!free || !all || *free * 4 < *all) return {};
-  return database.run("VACUUM");
+  return database.execute("VACUUM");
 }
 
 Status sync_file(const std::filesystem::path& path) {
@@ -148,7 +148,7 @@ Result<bool> copy_existing(const std::filesystem::path& target,
                            const std::filesystem::path& working) {
   std::error_code failure;
   if (!std::filesystem::exists(target, failure)) return false;
-  auto old = Database::open(target, OpenMode::immutable);
+  auto old = open_index(target, OpenMode::immutable);
   if (!old) return old.error();
   const auto version = old->integer("SELECT value FROM meta WHERE name='schema'", 0);
   if (!version || *version != kSchemaVersion)
@@ -176,14 +176,15 @@ Result<IndexWriter> IndexWriter::open(const std::filesystem::path& target) {
   auto copied = copy_existing(target, working);
   if (!copied) return copied.error();
   state->working = working;
-  auto database = Database::open(working, OpenMode::build);
+  auto database = open_index(working, OpenMode::scratch);
   if (!database) return database.error();
   state->database = *std::move(database);
   auto& db = state->database;
-  if (auto begun = db.run("BEGIN"); !begun) return begun.error();
+  if (auto begun = db.execute("BEGIN"); !begun) return begun.error();
   if (!*copied)
-    if (auto made = db.run(std::string(kSchema) +
-                           fmt::format("INSERT INTO meta VALUES('schema',{});", kSchemaVersion));
+    if (auto made =
+            db.execute(std::string(kSchema) +
+                       fmt::format("INSERT INTO meta VALUES('schema',{});", kSchemaVersion));
         !made)
       return made.error();
 
@@ -397,9 +398,10 @@ Result<int> IndexWriter::remove_corpus(std::string_view name) {
 
 Status IndexWriter::finish() {
   auto& state = *state_;
-  if (auto done = state.database.run("INSERT INTO fts(fts) VALUES('optimize')"); !done) return done;
+  if (auto done = state.database.execute("INSERT INTO fts(fts) VALUES('optimize')"); !done)
+    return done;
   if (auto done = write_statistics(state.database); !done) return done;
-  if (auto done = state.database.run("COMMIT"); !done) return done;
+  if (auto done = state.database.execute("COMMIT"); !done) return done;
   for (auto* statement : {&state.insert_doc, &state.insert_fts, &state.insert_facet,
                           &state.insert_source, &state.insert_spec, &state.find_id})
     *statement = Statement();

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "kbs/document.h"
+#include "kbs/index_database.h"
 #include "kbs/page_reader.h"
-#include "kbs/sqlite.h"
 #include "server/core/result.h"
 
 namespace ratchet::kbs {

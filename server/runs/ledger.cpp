@@ -75,7 +75,8 @@ Result<std::unique_ptr<Ledger>> Ledger::open(const std::filesystem::path& folder
                  "Give --state-dir a folder that this user may write to."};
   auto key = load_or_make_key(folder / "ledger.key");
   if (!key) return key.error();
-  auto database = sqlite::Database::open(folder / "ledger.sqlite");
+  auto database = sqlite::Database::open(folder / "ledger.sqlite", sqlite::OpenMode::shared,
+                                         {.name = "ledger", .hint = ""});
   if (!database) return database.error();
   ::chmod((folder / "ledger.sqlite").c_str(), S_IRUSR | S_IWUSR);
   if (auto ready = prepare_database(*database, durable); !ready) return ready.error();
@@ -186,10 +187,10 @@ Result<std::vector<LedgerRow>> Ledger::rows_locked(const RunId& run, std::int64_
     const auto more = query->step();
     if (!more) return more.error();
     if (!*more) return rows;
-    rows.push_back({query->integer(0), query->text(1), run,
-                    VersionId{static_cast<int>(query->integer(2))}, query->text(3),
-                    static_cast<int>(query->integer(4)), query->text(5), query->text(6),
-                    query->text(7)});
+    rows.push_back({query->integer(0), std::string(query->text(1)), run,
+                    VersionId{static_cast<int>(query->integer(2))}, std::string(query->text(3)),
+                    static_cast<int>(query->integer(4)), std::string(query->text(5)),
+                    std::string(query->text(6)), std::string(query->text(7))});
   }
 }
 
@@ -201,7 +202,7 @@ Result<std::string> Ledger::blob(const std::string& digest) {
   if (!found) return found.error();
   if (!*found)
     return Error{ErrorCode::not_found, fmt::format("ledger: no text with digest {}", digest), ""};
-  std::string bytes = query->text(0);
+  std::string bytes(query->blob(0));
   if (sha256_hex(bytes) != digest)
     return Error{ErrorCode::drift,
                  fmt::format("ledger: the text stored under digest {} was changed", digest),
@@ -226,7 +227,7 @@ Result<std::string> Ledger::secret(const RunId& run) {
   if (!*found)
     return Error{ErrorCode::drift, fmt::format("ledger: the secret of run {} is gone", run.text),
                  "Its seeds cannot be drawn again: create a new run."};
-  return query->text(0);
+  return std::string(query->blob(0));
 }
 
 Result<std::vector<RunPosition>> Ledger::runs(int limit, std::optional<std::int64_t> before) {
@@ -242,7 +243,7 @@ Result<std::vector<RunPosition>> Ledger::runs(int limit, std::optional<std::int6
     const auto more = query->step();
     if (!more) return more.error();
     if (!*more) return runs;
-    runs.push_back({RunId{query->text(0)}, query->integer(1)});
+    runs.push_back({RunId{std::string(query->text(0))}, query->integer(1)});
   }
 }
 

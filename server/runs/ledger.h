@@ -12,7 +12,7 @@
 #include "server/core/fields.h"
 #include "server/core/result.h"
 #include "server/facts/findings.h"
-#include "server/runs/sqlite.h"
+#include "server/sqlite/sqlite.h"
 
 namespace ratchet {
 

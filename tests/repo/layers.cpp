@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kCore = "server/core/";
 constexpr std::string_view kFacts = "server/facts/";
+constexpr std::string_view kSqlite = "server/sqlite/";
 constexpr std::string_view kMeasureCode = "measure_ptx.h";  // kernels/cuda/measure.ptx as a string
 
 // First match wins; a trailing '/' matches a folder, '*' a beginning, anything else the whole name.
@@ -67,7 +68,8 @@ const std::vector<Layer>& layers() {
       {"server/core/", {}, {"nlohmann_json", "OpenSSL"}},
       {"server/facts/", {kCore}, {"nlohmann_json"}},
       {"server/mcp/", {kCore}, {"nlohmann_json", "httplib"}},
-      {"server/runs/", {kCore, kFacts}, {"nlohmann_json", "sqlite3"}},
+      {"server/sqlite/", {kCore}, {"sqlite3"}},
+      {"server/runs/", {kCore, kFacts, kSqlite}, {"nlohmann_json"}},
       {"server/web/", {kCore, kFacts, "server/runs/"}, {"nlohmann_json", "httplib"}},
       {"server/demo/", {kCore, kFacts, "server/mcp/"}, {"nlohmann_json"}},
       {"server/docs/", {kCore}, {"nlohmann_json"}},
@@ -79,7 +81,7 @@ const std::vector<Layer>& layers() {
       {"server/main.cpp",
        {"server/", "tools/", "kbs/", "kernels/lab.h"},
        {"nlohmann_json", "CLI11"}},
-      {"kbs/", {kCore, kFacts}, {"nlohmann_json", "sqlite3", "yaml-cpp", "re2", "zstd"}},
+      {"kbs/", {kCore, kFacts, kSqlite}, {"nlohmann_json", "sqlite3", "yaml-cpp", "re2", "zstd"}},
       {"kernels/", {kCore, kFacts}, {"nlohmann_json"}},
       {"kernels/measure/", {kCore, kMeasureCode}, {"CUDA"}},
       {"kernels/worker/",

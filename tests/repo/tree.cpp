@@ -43,7 +43,7 @@ std::vector<std::string> files() {
   for (fs::recursive_directory_iterator entry(root()), end; entry != end; ++entry) {
     if (entry->is_directory() && outside_the_tree(entry->path().filename().string()))
       entry.disable_recursion_pending();
-    else if (entry->is_regular_file())
+    else if (entry->is_regular_file() && entry->path().filename() != ".git")  // of a worktree
       found.push_back(fs::relative(entry->path(), root()).generic_string());
   }
   std::ranges::sort(found);

@@ -253,7 +253,8 @@ TEST_CASE("a source is stored once however often it is submitted", "[runs][ledge
   shop.finish_v0();
   REQUIRE(shop.gate().passed);
   for (int i = 0; i < 3; ++i) shop.submit(samples::kernel_text(1));
-  auto database = sqlite::Database::open(shop.state() / "ledger.sqlite");
+  auto database = sqlite::Database::open(shop.state() / "ledger.sqlite", sqlite::OpenMode::shared,
+                                         {"test", ""});
   REQUIRE(database);
   auto count = database->prepare("SELECT count(*) FROM blobs WHERE digest=?");
   REQUIRE(count);

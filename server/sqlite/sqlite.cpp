@@ -1,16 +1,20 @@
-#include "kbs/sqlite.h"
+#include "server/sqlite/sqlite.h"
 
 #include <fmt/format.h>
 
-#include "kbs/fts.h"
+#include <cctype>
 
-namespace ratchet::kbs {
+namespace ratchet::sqlite {
 namespace {
 
-Error sqlite_error(sqlite3* database, std::string_view doing) {
-  return {ErrorCode::internal,
-          fmt::format("knowledge index: {}: {}", doing, sqlite3_errmsg(database)),
-          "Run `ratchet kbs doctor`."};
+constexpr int kBusyTimeoutMs = 5000;
+
+Error failure(sqlite3* handle, const Label& label, std::string_view doing) {
+  const int code = sqlite3_errcode(handle) & 0xff;
+  const bool busy = code == SQLITE_BUSY || code == SQLITE_LOCKED;
+  return {code == SQLITE_CONSTRAINT ? ErrorCode::conflict : ErrorCode::unavailable,
+          fmt::format("{}: cannot {}: {}", label.name, doing, sqlite3_errmsg(handle)),
+          busy ? "Another server writes to it: call again." : std::string(label.hint)};
 }
 
 /// A path as a `file:` URI.
@@ -22,6 +26,24 @@ std::string uri_of(const std::filesystem::path& path, std::string_view parameter
     uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return uri.append(parameters);
+}
+
+/// SQLite takes a null pointer for NULL, where an empty view means empty text.
+const char* start(std::string_view bytes) {
+  return bytes.data() != nullptr ? bytes.data() : "";
+}
+
+const char* settings(OpenMode mode) {
+  switch (mode) {
+    case OpenMode::shared:
+      return "";
+    case OpenMode::immutable:  // mapped pages are shared by all connections
+      return "PRAGMA mmap_size=2147418112; PRAGMA cache_size=-1024;";
+    case OpenMode::scratch:
+      return "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
+             "PRAGMA cache_size=-65536; PRAGMA page_size=8192;";
+  }
+  return "";
 }
 
 }  // namespace
@@ -37,14 +59,13 @@ Statement& Statement::bind(int index, double value) {
 }
 
 Statement& Statement::bind(int index, std::string_view text) {
-  sqlite3_bind_text64(statement_.get(), index, text.data() != nullptr ? text.data() : "",
-                      text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  sqlite3_bind_text64(statement_.get(), index, start(text), text.size(), SQLITE_TRANSIENT,
+                      SQLITE_UTF8);
   return *this;
 }
 
 Statement& Statement::bind_blob(int index, std::string_view bytes) {
-  sqlite3_bind_blob64(statement_.get(), index, bytes.data() != nullptr ? bytes.data() : "",
-                      bytes.size(), SQLITE_TRANSIENT);
+  sqlite3_bind_blob64(statement_.get(), index, start(bytes), bytes.size(), SQLITE_TRANSIENT);
   return *this;
 }
 
@@ -52,20 +73,14 @@ Result<bool> Statement::step() {
   const int code = sqlite3_step(statement_.get());
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
-  return sqlite_error(sqlite3_db_handle(statement_.get()), "step");
+  return failure(sqlite3_db_handle(statement_.get()), label_, "run a statement");
 }
 
 Status Statement::run() {
-  for (;;) {
-    auto row = step();
-    if (!row) {
-      auto error = row.error();
-      reset();
-      return error;
-    }
-    if (!*row) break;
-  }
+  auto row = step();
+  while (row && *row) row = step();
   reset();
+  if (!row) return row.error();
   return {};
 }
 
@@ -89,38 +104,30 @@ std::string_view Statement::text(int column) const {
 }
 
 std::string_view Statement::blob(int column) const {
-  const auto* bytes = sqlite3_column_blob(statement_.get(), column);
+  const void* bytes = sqlite3_column_blob(statement_.get(), column);
   if (bytes == nullptr) return {};
   return {static_cast<const char*>(bytes),
           static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
-Result<Database> Database::open(const std::filesystem::path& path, OpenMode mode) {
+Result<Database> Database::open(const std::filesystem::path& path, OpenMode mode, Label label) {
   const bool reading = mode == OpenMode::immutable;
-  std::error_code ignored;
-  if (reading && !std::filesystem::is_regular_file(path, ignored))
-    return Error{ErrorCode::not_found, fmt::format("no knowledge index at {}", path.string()),
-                 "Run `ratchet kbs add DIR`, or build the project."};
-  Database database;
-  sqlite3* handle = nullptr;
   const auto name = uri_of(path, reading ? "?immutable=1" : "");
+  // The owner serialises, so SQLite need not.
   const int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX |
                     (reading ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
-  database.handle_.reset(handle);
-  if (code != SQLITE_OK) return sqlite_error(handle, "open " + path.string());
-  if (auto done = register_functions(handle); !done) return done.error();
-  // Mapped pages are shared by all connections and are not ours to account for.
-  auto settings = database.run(reading ? "PRAGMA mmap_size=2147418112; PRAGMA cache_size=-1024;"
-                                       : "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
-                                         "PRAGMA cache_size=-65536; PRAGMA page_size=8192;");
-  if (!settings) return settings.error();
+  Database database(handle, label);
+  if (code != SQLITE_OK) return failure(handle, label, "open " + path.string());
+  if (mode == OpenMode::shared) sqlite3_busy_timeout(handle, kBusyTimeoutMs);
+  if (auto set = database.execute(settings(mode)); !set) return set.error();
   return database;
 }
 
-Status Database::run(const std::string& sql) {
+Status Database::execute(const std::string& sql) {
   if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
-    return sqlite_error(handle_.get(), "run");
+    return failure(handle_.get(), label_, "run " + sql.substr(0, sql.find_first_of("(;\n")));
   return {};
 }
 
@@ -128,8 +135,8 @@ Result<Statement> Database::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(handle_.get(), sql.data(), static_cast<int>(sql.size()), &statement,
                          nullptr) != SQLITE_OK)
-    return sqlite_error(handle_.get(), "prepare");
-  return Statement(statement);
+    return failure(handle_.get(), label_, "prepare a statement");
+  return Statement(statement, label_);
 }
 
 Result<std::int64_t> Database::integer(std::string_view sql, std::int64_t fallback) {
@@ -140,4 +147,21 @@ Result<std::int64_t> Database::integer(std::string_view sql, std::int64_t fallba
   return *row ? statement->integer(0) : fallback;
 }
 
-}  // namespace ratchet::kbs
+Result<Transaction> Transaction::begin(Database& database, bool reading) {
+  // IMMEDIATE: the write lock is taken before anything is read, so what is read stays true.
+  if (auto begun = database.execute(reading ? "BEGIN" : "BEGIN IMMEDIATE"); !begun)
+    return begun.error();
+  return Transaction(database);
+}
+
+Transaction::~Transaction() {
+  if (database_ != nullptr) (void)database_->execute("ROLLBACK");
+}
+
+Status Transaction::commit() {
+  auto done = database_->execute("COMMIT");
+  if (done) database_ = nullptr;
+  return done;
+}
+
+}  // namespace ratchet::sqlite

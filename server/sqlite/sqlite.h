@@ -1,0 +1,109 @@
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "server/core/result.h"
+
+// SQLite with owners and results, for the ledger and for the knowledge index.
+//
+// Thread rule: a connection and its statements belong to one thread at a time; whoever owns them
+// serialises. Parameters count from 1, columns from 0, as in SQLite. Errors, everywhere:
+// `conflict` when a uniqueness rule refuses a row, `unavailable` when the database is busy, full,
+// missing or broken; the message begins with the database's name.
+
+namespace ratchet::sqlite {
+
+/// What to call a database in messages, and what to do about a broken one. Literals.
+struct Label {
+  std::string_view name;
+  std::string_view hint;
+};
+
+/// A prepared statement; finalised on destruction.
+class Statement {
+ public:
+  Statement() = default;
+
+  /// Each binds one parameter; text and bytes are copied.
+  Statement& bind(int index, std::int64_t value);
+  Statement& bind(int index, double value);
+  Statement& bind(int index, std::string_view text);
+  Statement& bind_blob(int index, std::string_view bytes);
+
+  /// True while there is a row.
+  [[nodiscard]] Result<bool> step();
+  /// Runs to the end and makes the statement ready again.
+  [[nodiscard]] Status run();
+  void reset();
+
+  /// Views live until the next step.
+  [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] double real(int column) const;
+  [[nodiscard]] std::string_view text(int column) const;
+  [[nodiscard]] std::string_view blob(int column) const;
+
+ private:
+  friend class Database;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  Statement(sqlite3_stmt* statement, Label label) : statement_(statement), label_(label) {}
+
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  Label label_;
+};
+
+enum class OpenMode {
+  shared,     ///< made when missing; waits up to five seconds for other writers
+  immutable,  ///< read-only, no locks: never changed under us, only replaced by rename
+  scratch,    ///< a private file that is renamed into place when done: no journal, no syncs
+};
+
+/// One connection.
+class Database {
+ public:
+  Database() = default;  ///< closed; only to be assigned to
+  static Result<Database> open(const std::filesystem::path& path, OpenMode mode, Label label);
+
+  [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
+  [[nodiscard]] Status execute(const std::string& sql);
+  [[nodiscard]] Result<Statement> prepare(std::string_view sql);
+  /// First column of the first row; `fallback` when there is none.
+  [[nodiscard]] Result<std::int64_t> integer(std::string_view sql, std::int64_t fallback = 0);
+
+ private:
+  struct Close {
+    void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+  };
+  Database(sqlite3* handle, Label label) : handle_(handle), label_(label) {}
+
+  std::unique_ptr<sqlite3, Close> handle_;
+  Label label_;
+};
+
+/// Takes the write lock (or, for `reading`, a snapshot) now; rolls back at the end of the scope
+/// unless `commit` succeeded.
+class Transaction {
+ public:
+  static Result<Transaction> begin(Database& database, bool reading = false);
+  Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  Transaction& operator=(Transaction&&) = delete;
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+
+  [[nodiscard]] Status commit();
+
+ private:
+  explicit Transaction(Database& database) : database_(&database) {}
+  Database* database_;
+};
+
+}  // namespace ratchet::sqlite
