@@ -7,6 +7,8 @@
 #include "kbs/index_reader.h"
 #include "kbs/labels.h"
 
+#include <cstdint>
+
 namespace ratchet {
 namespace {
 

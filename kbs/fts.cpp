@@ -1,6 +1,7 @@
 #include "kbs/fts.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>

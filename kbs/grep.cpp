@@ -5,6 +5,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "kbs/compression.h"
 #include "kbs/cursor.h"

@@ -1,6 +1,7 @@
 #include "kbs/index_statistics.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 namespace ratchet::kbs {

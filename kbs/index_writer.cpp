@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "kbs/compression.h"
 #include "kbs/index_schema.h"

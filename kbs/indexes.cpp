@@ -1,6 +1,7 @@
 #include "kbs/indexes.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "kbs/labels.h"
 

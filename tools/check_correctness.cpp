@@ -1,5 +1,7 @@
 #include "tools/all.h"
 
+#include <cstdint>
+
 namespace ratchet {
 namespace {
 

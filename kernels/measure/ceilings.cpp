@@ -1,6 +1,7 @@
 #include "kernels/measure/ceilings.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 
 namespace ratchet::measure {

@@ -1,6 +1,7 @@
 #include "kernels/measure/gate.h"
 
 #include <atomic>
+#include <cstdint>
 
 namespace ratchet::measure {
 

@@ -1,6 +1,7 @@
 #include "kernels/measure/range_profiler.h"
 
 #include <cmath>
+#include <cstdint>
 
 namespace ratchet::measure {
 namespace {

@@ -1,6 +1,7 @@
 #include "kernels/measure/sm_clock.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 namespace ratchet::measure {

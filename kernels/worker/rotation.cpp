@@ -1,6 +1,7 @@
 #include "kernels/worker/rotation.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "kernels/worker/invoke.h"

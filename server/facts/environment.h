@@ -3,6 +3,7 @@
 // What a machine offers: devices, toolchains, counter permission. Made by `kernels`, rendered into
 // `env_check.md` by `server/runs`.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

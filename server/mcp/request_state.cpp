@@ -3,6 +3,8 @@
 #include "server/core/hash.h"
 #include "server/mcp/base64.h"
 
+#include <cstdint>
+
 namespace ratchet::mcp {
 namespace {
 

@@ -1,6 +1,7 @@
 #include "server/offers/resources.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include "server/core/files.h"

@@ -5,6 +5,8 @@
 #include "server/runs/prose.h"
 #include "server/runs/runs_impl.h"
 
+#include <cstdint>
+
 namespace ratchet {
 namespace {
 

@@ -39,6 +39,7 @@ export XDG_STATE_HOME=$state
   "$ratchet" call measure_ceilings '{"kind": "cuda"}'
   echo '```'
 } >"$out/demo.md" 2>&1 || true
+sed -i "s|$state|<state>|g" "$out/demo.md"
 cp "$state/run-first/final_report.md" "$out/demo-final_report.md" || true
 cp "$state/run-first/v2/ncu_summary.md" "$out/demo-v2-ncu_summary.md" || true
 cat "$out/demo.md"

@@ -1,6 +1,7 @@
 #include "kernels/signature.h"
 
 #include <catch2/catch_test_macros.hpp>
+#include <cstdint>
 #include <string>
 
 using namespace ratchet;

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>

@@ -3,6 +3,8 @@
 #include "kernels/measure/timer.h"
 #include "kernels/worker/device.h"
 
+#include <cstdint>
+
 namespace ratchet::worker {
 namespace {
 

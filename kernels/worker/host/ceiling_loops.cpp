@@ -1,6 +1,7 @@
 #include "kernels/worker/host/ceiling_loops.h"
 
 #include <array>
+#include <cstdint>
 
 namespace ratchet::worker {
 namespace {

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 

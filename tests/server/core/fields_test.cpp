@@ -2,6 +2,8 @@
 
 #include "server/core/fields.h"
 
+#include <cstdint>
+
 namespace ratchet {
 namespace {
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <condition_variable>
+#include <cstdint>
 #include <future>
 #include <mutex>
 #include <utility>
