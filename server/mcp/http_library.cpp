@@ -5,34 +5,18 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <string_view>
-#include <thread>
 #include <variant>
+
+#include "server/mcp/http_door.h"
 
 namespace ratchet::mcp {
 namespace {
 
 constexpr std::chrono::seconds kIdleLimit{75};
 constexpr int kBacklog = 512;
-
-/// Whether this library reads chunk sizes safely. Before 0.43.4 a negative size wraps and the
-/// request hangs until its time is up (seen with 0.41.0).
-constexpr bool reads_chunks_safely(std::string_view version) {
-  const auto number = [&version] {
-    int value = 0;
-    while (!version.empty() && version[0] >= '0' && version[0] <= '9') {
-      value = value * 10 + (version[0] - '0');
-      version.remove_prefix(1);
-    }
-    if (!version.empty()) version.remove_prefix(1);
-    return value;
-  };
-  const int major = number();
-  return major > 0 || number() >= 44;
-}
 
 std::string_view reason_of(int status) {
   switch (status) {
@@ -80,7 +64,8 @@ HttpLibrary::HttpLibrary(const HttpOptions& options, std::function<void()> refus
     : refused_(std::move(refused)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       pool_(options.connections, 1) {
-  limits_.chunked = reads_chunks_safely(CPPHTTPLIB_VERSION);
+  // Before 0.43.4 a negative chunk size wraps and the request hangs until its time is up.
+  limits_.chunked = is_library_from(CPPHTTPLIB_VERSION, 44);
   set_tcp_nodelay(true);
   set_keep_alive_max_count(1'000'000);
   set_keep_alive_timeout(kIdleLimit.count());
