@@ -62,6 +62,7 @@ std::string_view http_library_version() {
 
 HttpLibrary::HttpLibrary(const HttpOptions& options, std::function<void()> refused)
     : refused_(std::move(refused)),
+      times_{options.head_limit, options.request_limit},
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       pool_(options.connections, 1) {
   // Before 0.43.4 a negative chunk size wraps and the request hangs until its time is up.
@@ -103,21 +104,27 @@ bool HttpLibrary::serve_one(Self& self, SocketStream& stream, bool& closed) {
 }
 
 bool HttpLibrary::process_and_close_socket(socket_t socket) {
-  SocketStream stream(socket, wake_.get());
+  SocketStream stream(socket, wake_.get(), times_);
   bool closed = false;
+  bool whole = true;
   while (!closed && stream.wait_for_request(kIdleLimit) == SocketStream::Waited::request) {
     if (const auto problem = stream.receive_head(limits_)) {
       if (!problem->text.empty()) {
         refused_();
         stream.write(refusal_text(*problem));
       }
+      whole = false;
       break;
     }
+    const bool served = serve_one(*this, stream, closed);
     // What was left unread would be taken for the next request.
-    if (!serve_one(*this, stream, closed) || !stream.read_whole_request()) break;
-    if (!stream.flush()) break;
+    whole = stream.read_whole_request();
+    if (!served || !whole || !stream.flush()) break;
   }
-  stream.flush();
+  if (whole)
+    stream.flush();
+  else
+    stream.linger();
   ::shutdown(socket, SHUT_RDWR);
   ::close(socket);
   return true;

@@ -46,6 +46,21 @@ TEST_CASE("an old HTTP library is not served beyond this machine unless forced",
   CHECK(exposure_error({.host = "0.0.0.0", .force_old_library = true}, version));  // no token
 }
 
+TEST_CASE("beyond this machine, an address is a known Host and a foreign name is none", "[http]") {
+  const HttpOptions options{.host = "0.0.0.0", .token = "secret", .allowed_hosts = {"gpu.example"}};
+  const Door door(options);
+  const auto status = [&](const char* host) {
+    const auto problem = door.place_problem(host, std::nullopt);
+    return problem ? problem->status : 200;
+  };
+  CHECK(status("192.0.2.7:8383") == 200);
+  CHECK(status("gpu.example:8383") == 200);
+  CHECK(status("evil.example") == 403);
+  CHECK(door.token_problem("")->status == 401);
+  CHECK(door.token_problem("Bearer secret2")->status == 401);
+  CHECK_FALSE(door.token_problem("bearer secret"));
+}
+
 Tool tool_of(Effect effect) {
   Tool tool;
   tool.info = {.name = "check_env", .summary = "Looks.", .effect = effect};
