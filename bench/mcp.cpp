@@ -1,235 +1,153 @@
-// What the protocol layer costs: calls per second and processor time of the server per call, 16 in
-// flight, beside a floor that only parses a request and builds its answer. Client and server share
-// the machine, so compare rows of one run only.
+// What the protocol layer costs, beside a floor that only parses a request and builds its answer
+// and beside a server on the TypeScript SDK. Client and servers share the machine, so all are
+// measured in turn, round by round, and the medians of one run are compared.
 //
-// Usage: bench-mcp                 measures everything; each server is this program, started again
-//        bench-mcp stdio           the fixture server alone, for other load generators
-//        bench-mcp http PORT       the same over HTTP
-//        bench-mcp floor-stdio     the floors alone
-//        bench-mcp floor-http PORT
+// Usage: bench-mcp [--npm FOLDER] [--rivals FOLDER] [--server PROGRAM] [--rounds N]
+//        bench-mcp ours|floor PORT    one server alone, for other load generators; 0 means stdio
 
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <httplib.h>
-#include <poll.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
-#include <chrono>
-#include <cstdint>
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
-#include <iostream>
+#include <filesystem>
+#include <map>
 #include <string>
-#include <string_view>
-#include <thread>
 #include <vector>
 
-#include "server/core/fd.h"
-#include "server/core/process.h"
-#include "server/mcp/server.h"
+#include "bench/mcp/load.h"
+#include "bench/mcp/servers.h"
 
 namespace {
 
-using ratchet::Fd;
-using ratchet::Json;
-using ratchet::Process;
-using Clock = std::chrono::steady_clock;
+namespace fs = std::filesystem;
+using ratchet::bench::Contender;
+using ratchet::bench::Cost;
+using ratchet::bench::Load;
 
 constexpr int kInFlight = 16;
-constexpr int kCalls = 40'000;
-constexpr int kPort = 18'383;
+constexpr int kWarmUp = 3000;
+constexpr int kStarts = 20;
+constexpr int kMemoryCalls = 200'000;
 
-// ------------------------------------------------------------------------------------- the servers
+struct Settings {
+  std::string npm;
+  std::string rivals;
+  std::string server;
+  int rounds = 5;
+};
 
-std::string floor_answer(const std::string& body) {
-  const Json request = Json::parse(body);
-  const Json text{{"type", "text"}, {"text", request.at("params").at("name")}};
-  return Json{
-      {"jsonrpc", "2.0"}, {"id", request.at("id")}, {"result", {{"content", Json::array({text})}}}}
-      .dump();
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values.at(values.size() / 2);
 }
 
-int serve_floor_stdio() {
-  std::ios::sync_with_stdio(false);
-  for (std::string line; std::getline(std::cin, line);)
-    std::cout << floor_answer(line) << '\n' << std::flush;
-  return 0;
+/// The medians of each quantity over the rounds.
+Cost middle(const std::vector<Cost>& rounds) {
+  const auto of = [&](double Cost::* quantity) {
+    std::vector<double> values;
+    for (const auto& round : rounds) values.push_back(round.*quantity);
+    return median(std::move(values));
+  };
+  return {of(&Cost::calls_per_second), of(&Cost::cpu_us), of(&Cost::p50_us), of(&Cost::p99_us)};
 }
 
-int serve_floor_http(int port) {
-  httplib::Server server;
-  server.set_tcp_nodelay(true);
-  server.set_keep_alive_max_count(100'000'000);
-  server.new_task_queue = [] { return new httplib::ThreadPool(2 * kInFlight); };
-  server.Post("/mcp", [](const httplib::Request& request, httplib::Response& response) {
-    response.set_content(floor_answer(request.body), "application/json");
-  });
-  return server.listen("127.0.0.1", port) ? 0 : 1;
-}
-
-int serve_ours(bool http, int port) {
-  spdlog::set_default_logger(spdlog::stderr_logger_mt("bench-mcp"));
-  auto output = ratchet::mcp::claim_stdout();
-  if (!output) return 1;
-  ratchet::mcp::ServerOptions options;
-  options.version = "1";
-  ratchet::mcp::add_conformance_fixtures(options);
-  ratchet::mcp::Server server(std::move(options));
-  if (!http) return server.serve_stdio(STDIN_FILENO, *output, {});
-  const auto served = server.serve_http({.port = port}, {});
-  if (!served) spdlog::error("{}", served.error().message);
-  return served ? 0 : 1;
-}
-
-// ------------------------------------------------------------------------------------- the clients
-
-std::string call_text(int id, bool stateless) {
-  Json params{{"name", "test_simple_text"}, {"arguments", Json::object()}};
-  if (stateless)
-    params["_meta"] = {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
-                       {"io.modelcontextprotocol/clientCapabilities", Json::object()}};
-  return Json{{"jsonrpc", "2.0"}, {"id", id}, {"method", "tools/call"}, {"params", params}}.dump();
-}
-
-std::string post_text(int id, bool stateless) {
-  const std::string body = call_text(id, stateless);
-  const char* headers = stateless ? "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n"
-                                    "Mcp-Name: test_simple_text\r\n"
-                                  : "";
-  return fmt::format(
-      "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: "
-      "application/json, text/event-stream\r\n{}Content-Length: {}\r\n\r\n{}",
-      headers, body.size(), body);
-}
-
-void write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count <= 0) std::exit(1);
-    bytes.remove_prefix(static_cast<std::size_t>(count));
+std::map<std::string, Cost> print_costs(const std::vector<Contender>& all, int rounds) {
+  std::map<std::string, std::vector<Cost>> seen;
+  for (int round = 0; round < rounds; ++round)
+    for (const auto& contender : all) {
+      Load load(contender, kInFlight);
+      load.run(kWarmUp);
+      seen[contender.name].push_back(load.run(contender.calls));
+    }
+  fmt::print("{:<28} {:>10} {:>16} {:>10} {:>10}\n", fmt::format("{} in flight", kInFlight),
+             "calls/s", "server µs/call", "p50 µs", "p99 µs");
+  std::map<std::string, Cost> costs;
+  for (const auto& contender : all) {
+    const Cost cost = costs[contender.name] = middle(seen[contender.name]);
+    fmt::print("{:<28} {:>10.0f} {:>16.1f} {:>10.0f} {:>10.0f}\n", contender.name,
+               cost.calls_per_second, cost.cpu_us, cost.p50_us, cost.p99_us);
   }
+  return costs;
 }
 
-/// Reads once and counts how often `mark` came.
-int count_answers(int descriptor, std::string_view mark) {
-  std::array<char, 65536> chunk{};
-  const ssize_t size = ::read(descriptor, chunk.data(), chunk.size());
-  if (size <= 0) std::exit(1);
-  const std::string_view seen(chunk.data(), static_cast<std::size_t>(size));
-  int count = 0;
-  for (auto at = seen.find(mark); at != std::string_view::npos; at = seen.find(mark, at + 1))
-    ++count;
-  return count;
+void print_ratio(const std::string& what, double value, double goal, bool at_least) {
+  const bool met = at_least ? value >= goal : value <= goal;
+  fmt::print("{:<58} {:>6.2f}  {} {:<5} {}\n", what, value, at_least ? "≥" : "≤", goal,
+             met ? "met" : "MISSED");
 }
 
-void load_stdio(int to, int from, bool stateless) {
-  int sent = 0;
-  for (; sent < kInFlight; ++sent) write_all(to, call_text(sent, stateless) + "\n");
-  for (int done = 0; done < kCalls;) {
-    const int answers = count_answers(from, "\n");
-    done += answers;
-    for (int i = 0; i < answers && sent < kCalls; ++i)
-      write_all(to, call_text(sent++, stateless) + "\n");
-  }
-}
-
-Fd connect_to(int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  for (int attempt = 0; attempt < 2000; ++attempt) {
-    Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
-      return socket;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  std::exit(1);
-}
-
-void load_http(int port, bool stateless) {
-  std::vector<Fd> sockets;
-  std::vector<pollfd> events;
-  int sent = 0;
-  for (; sent < kInFlight; ++sent) {
-    sockets.push_back(connect_to(port));
-    events.push_back({sockets.back().get(), POLLIN, 0});
-    write_all(sockets.back().get(), post_text(sent, stateless));
-  }
-  for (int done = 0; done < kCalls;) {
-    ::poll(events.data(), events.size(), -1);
-    for (const auto& event : events) {
-      if (event.revents == 0) continue;
-      // An answer's body is the only place that holds this; its last packet brings it.
-      if (count_answers(event.fd, "\"jsonrpc\"") == 0) continue;
-      ++done;
-      if (sent < kCalls) write_all(event.fd, post_text(sent++, stateless));
+void print_goals(const std::map<std::string, Cost>& costs) {
+  for (const auto& [transport, of_floor, of_rival] :
+       {std::tuple{"stdio", 0.6, 5.0}, std::tuple{"HTTP", 0.75, 6.0}}) {
+    const auto named = [&](const char* name) { return fmt::format("{}, {}", transport, name); };
+    const Cost& floor = costs.at(named("bare C++"));
+    const auto rival = costs.find(named("TypeScript SDK v1"));
+    for (const char* name : {"ratchet 2025-11-25", "ratchet 2026-07-28"}) {
+      const Cost& ours = costs.at(named(name));
+      const double speed = ours.calls_per_second;
+      print_ratio(named(name) + ": speed ÷ bare", speed / floor.calls_per_second, of_floor, true);
+      if (rival != costs.end())
+        print_ratio(named(name) + ": speed ÷ TypeScript", speed / rival->second.calls_per_second,
+                    of_rival, true);
+      print_ratio(named(name) + ": server µs ÷ bare", ours.cpu_us / floor.cpu_us, 2, false);
     }
   }
 }
 
-// ------------------------------------------------------------------------------------ the
-// measuring
-
-double children_seconds() {
-  rusage usage{};
-  ::getrusage(RUSAGE_CHILDREN, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+void print_starts(const std::vector<Contender>& all, const Settings& settings) {
+  const fs::path state = fs::temp_directory_path() / fmt::format("bench-mcp-{}", ::getpid());
+  const std::vector<std::string> whole = {settings.server, "--state-dir", state, "serve"};
+  std::map<std::string, std::vector<double>> seen;
+  for (int i = 0; i < kStarts; ++i) {
+    seen["stdio, ratchet serve"].push_back(ratchet::bench::start_ms(whole, {}));
+    for (const auto& contender : all)
+      if (contender.port == 0 && !contender.stateless)
+        seen[contender.name].push_back(
+            ratchet::bench::start_ms(contender.argv, contender.environment));
+  }
+  std::error_code ignored;
+  fs::remove_all(state, ignored);
+  fmt::print("\nstart to first answer, median of {}\n", kStarts);
+  for (const auto& [name, samples] : seen)
+    fmt::print("{:<28} {:>10.1f} ms\n", name, median(samples));
+  print_ratio("stdio, ratchet serve: ms", median(seen["stdio, ratchet serve"]), 10, false);
 }
 
-void measure(const char* what, const std::string& mode, bool http, bool stateless, int port) {
-  std::array<int, 2> in{};
-  std::array<int, 2> out{};
-  if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) std::exit(1);
-  Fd server_in(in[0]);
-  Fd to_server(in[1]);
-  Fd from_server(out[0]);
-  Fd server_out(out[1]);
-  const double before = children_seconds();
-  auto server = Process::spawn(
-      {.argv = {"/proc/self/exe", mode, std::to_string(port)},
-       .descriptors = {{server_in.get(), 0}, {server_out.get(), 1}, {STDERR_FILENO, 2}}});
-  if (!server) std::exit(1);
-  server_in.reset();
-  server_out.reset();
-  if (http) connect_to(port).reset();
-  const auto start = Clock::now();
-  if (http)
-    load_http(port, stateless);
-  else
-    load_stdio(to_server.get(), from_server.get(), stateless);
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  server->kill();
-  fmt::print("{:<28} {:>12.0f} {:>16.1f}\n", what, kCalls / seconds,
-             (children_seconds() - before) * 1e6 / kCalls);
-}
-
-int measure_all() {
-  fmt::print("{:<28} {:>12} {:>16}\n", "16 in flight", "calls/s", "server µs/call");
-  measure("stdio, floor", "floor-stdio", false, false, 0);
-  measure("stdio, legacy", "stdio", false, false, 0);
-  measure("stdio, stateless", "stdio", false, true, 0);
-  measure("HTTP, floor", "floor-http", true, false, kPort);
-  measure("HTTP, legacy", "http", true, false, kPort + 1);
-  measure("HTTP, stateless", "http", true, true, kPort + 2);
-  return 0;
+void print_memory(const std::vector<Contender>& all) {
+  fmt::print("\nmemory of the server, KiB, before and after {} calls\n", kMemoryCalls);
+  for (const auto& contender : all) {
+    if (contender.name.find("ratchet") == std::string::npos) continue;
+    Load load(contender, kInFlight);
+    load.run(kMemoryCalls / 10);
+    const std::size_t before = load.server_kib();
+    load.run(kMemoryCalls);
+    fmt::print("{:<28} {:>10} {:>10}\n", contender.name, before, load.server_kib());
+  }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string_view mode = argc > 1 ? argv[1] : "";
-  const int port = argc > 2 ? std::atoi(argv[2]) : kPort;
-  if (mode == "stdio" || mode == "http") return serve_ours(mode == "http", port);
-  if (mode == "floor-stdio") return serve_floor_stdio();
-  if (mode == "floor-http") return serve_floor_http(port);
-  return measure_all();
+  if (argc == 3)
+    if (const auto status = ratchet::bench::serve_as(argv[1], std::atoi(argv[2]))) return *status;
+  const fs::path build = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
+  Settings settings{
+      .npm = build / "npm", .rivals = "bench/rivals", .server = build / "bin/ratchet"};
+  CLI::App app("What the protocol layer costs");
+  app.add_option("--npm", settings.npm, "Where npm installed the TypeScript SDK");
+  app.add_option("--rivals", settings.rivals, "Folder of the rival's script");
+  app.add_option("--server", settings.server, "The program whose start is measured");
+  app.add_option("--rounds", settings.rounds, "Rounds whose medians are shown")
+      ->check(CLI::PositiveNumber);
+  CLI11_PARSE(app, argc, argv);
+
+  const auto all = ratchet::bench::contenders(settings.npm, settings.rivals);
+  const auto costs = print_costs(all, settings.rounds);
+  fmt::print("\n");
+  print_goals(costs);
+  print_starts(all, settings);
+  print_memory(all);
+  return EXIT_SUCCESS;
 }

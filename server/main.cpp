@@ -99,6 +99,7 @@ Result<mcp::HttpOptions> http_options(const Options& options) {
   http.host = endpoint->host;
   http.port = endpoint->port;
   http.sessions = options.sessions;
+  http.force_old_library = options.force_old_http;
   if (!options.token_file.empty()) {
     auto token = read_file(options.token_file, 4096);
     if (!token) return token.error();

@@ -37,6 +37,12 @@ Outcome with_logging(const Json&, Interaction& interaction) {
   return text_result("Tool with logging executed successfully");
 }
 
+Outcome with_reconnection(const Json&, Interaction& interaction) {
+  interaction.release_connection();
+  pause(interaction.call().stop());
+  return text_result("answered after the connection was let go");
+}
+
 Outcome with_sampling(const Json& arguments, Interaction& interaction) {
   const auto answer = interaction.ask(
       "sampling", "sampling/createMessage",
@@ -109,6 +115,7 @@ void add_interactive_tools(std::vector<RawTool>& tools) {
   add("test_tool_with_progress", "Reports progress.", with_progress);
   add("test_tool_with_logging", "Logs.", with_logging);
   add("test_logging_tool", "Logs.", with_logging);
+  add("test_reconnection", "Lets the connection go before it answers.", with_reconnection);
   tools.push_back(with_argument(
       raw_tool("test_sampling", "Asks the client's model.", Pace::interactive, with_sampling),
       "prompt"));

@@ -1,7 +1,5 @@
 #include "server/mcp/http.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -16,11 +14,7 @@ namespace ratchet::mcp {
 
 Result<int> serve_http(Dispatcher& dispatcher, Pool& pool, const HttpOptions& options,
                        const std::stop_token& stop) {
-  if (!is_loopback(options.host) && options.token.empty())
-    return Error{
-        ErrorCode::not_permitted,
-        fmt::format("{} can be reached from other machines, and no token is set", options.host),
-        "Give a token file, or serve on 127.0.0.1."};
+  if (auto error = exposure_error(options, http_library_version())) return *std::move(error);
 
   HttpEndpoint endpoint(dispatcher, pool, options, stop);
   HttpLibrary library(options, [&dispatcher] { dispatcher.metrics().refused.fetch_add(1); });

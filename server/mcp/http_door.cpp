@@ -2,7 +2,10 @@
 
 #include <arpa/inet.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 
 #include "server/core/hash.h"
 
@@ -32,6 +35,34 @@ bool is_loopback(std::string_view host) {
   in_addr address{};
   if (::inet_pton(AF_INET, text.c_str(), &address) == 1) return text.starts_with("127.");
   return host == "::1" || same_name(host, "localhost");
+}
+
+bool is_library_from(std::string_view version, int minor) {
+  const char* const end = version.data() + version.size();
+  int major = 0;
+  int number = 0;
+  const auto dot = std::from_chars(version.data(), end, major).ptr;
+  if (dot != end) std::from_chars(dot + 1, end, number);
+  return major > 0 || number >= minor;
+}
+
+std::optional<Error> exposure_error(const HttpOptions& options, std::string_view library_version) {
+  constexpr int kSafeMinor = 41;
+  if (is_loopback(options.host)) return std::nullopt;
+  if (options.token.empty())
+    return Error{
+        ErrorCode::not_permitted,
+        fmt::format("{} can be reached from other machines, and no token is set", options.host),
+        "Give a token file, or serve on 127.0.0.1."};
+  if (!is_library_from(library_version, kSafeMinor) && !options.force_old_library)
+    return Error{
+        ErrorCode::not_permitted,
+        fmt::format("{} can be reached from other machines, and this build's HTTP library, "
+                    "cpp-httplib {}, is older than 0.{} and has known holes",
+                    options.host, library_version, kSafeMinor),
+        "Build with a newer cpp-httplib, serve on 127.0.0.1, or take the risk with "
+        "--force-old-http."};
+  return std::nullopt;
 }
 
 Door::Door(const HttpOptions& options)

@@ -12,6 +12,14 @@ namespace ratchet::mcp {
 /// Whether an address or host name means this machine alone.
 [[nodiscard]] bool is_loopback(std::string_view host);
 
+/// Whether a version of the HTTP library ("0.41.0") is 0.`minor` or newer.
+[[nodiscard]] bool is_library_from(std::string_view version, int minor);
+
+/// Why the address may not be served: others can reach it, and there is no token, or the library's
+/// parser has known holes and nobody took the risk on. Pure.
+[[nodiscard]] std::optional<Error> exposure_error(const HttpOptions& options,
+                                                  std::string_view library_version);
+
 /// Who may come in: the right Host, no foreign Origin, the token where one is set. Pure.
 class Door {
  public:

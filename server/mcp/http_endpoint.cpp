@@ -14,6 +14,7 @@ using std::chrono::milliseconds;
 
 constexpr const char* kSessionHeader = "Mcp-Session-Id";
 constexpr const char* kVersionHeader = "MCP-Protocol-Version";
+constexpr const char* kLastEventHeader = "Last-Event-ID";
 constexpr const char* kJson = "application/json";
 /// How often a stream looks whether its client or the server is gone.
 constexpr milliseconds kLook{250};
@@ -61,6 +62,11 @@ bool takes_events(const httplib::Request& request) {
          request.get_header_value("Accept").find("text/event-stream") != std::string::npos;
 }
 
+/// Before 2025-11-25, clients take every event for a message.
+bool knows_opening_events(const httplib::Request& request) {
+  return request.get_header_value(kVersionHeader) == kLegacyVersions.front();
+}
+
 bool is_json(const httplib::Request& request) {
   const std::string type = request.get_header_value("Content-Type");
   return same_name(std::string_view(type).substr(0, type.find_first_of("; ")), kJson);
@@ -77,6 +83,14 @@ bool claims_stateless(const httplib::Request& request, const Message& message) {
 }
 
 }  // namespace
+
+HttpEndpoint::Form HttpEndpoint::form_of(const httplib::Request& request) {
+  if (!takes_events(request)) return {};
+  const std::string accept = request.get_header_value("Accept");
+  return {.events = true,
+          .events_first = accept.find("text/event-stream") < accept.find(kJson),
+          .opening_event = knows_opening_events(request)};
+}
 
 struct HttpEndpoint::OpenStream {
   OpenStream(std::atomic<std::size_t>& count, Metrics& metrics) : count_(count), metrics_(metrics) {
@@ -210,25 +224,26 @@ void HttpEndpoint::take(const httplib::Request& request, httplib::Response& resp
     if (const auto error = mirror_error(call.message, lookup, schema))
       return answer(response, Dispatcher::refusal(call.message.id, *error, call.era));
   }
-  serve(std::move(call), takes_events(request), response);
+  serve(std::move(call), form_of(request), response);
 }
 
-void HttpEndpoint::serve(Request call, bool takes_events, httplib::Response& response) {
+void HttpEndpoint::serve(Request call, const Form& form, httplib::Response& response) {
   const auto cost = dispatcher_.cost(call);
-  if (cost == Dispatcher::Cost::listens) return listen(std::move(call), takes_events, response);
+  if (cost == Dispatcher::Cost::listens) return listen(std::move(call), form, response);
   const Json& meta = call.meta();
-  const bool reports = takes_events && meta.is_object() && meta.contains("progressToken");
-  if (cost == Dispatcher::Cost::slow || reports)
-    return serve_in_pool(std::move(call), takes_events, response);
+  const bool reports = form.events && meta.is_object() && meta.contains("progressToken");
+  if (cost == Dispatcher::Cost::slow || reports || form.events_first)
+    return serve_in_pool(std::move(call), form, response);
   if (auto reply = dispatcher_.serve(call, stop_))
     answer(response, *std::move(reply));
   else
     response.status = 202;  // cancelled: nothing may be said
 }
 
-void HttpEndpoint::serve_in_pool(Request call, bool takes_events, httplib::Response& response) {
-  const auto open = takes_events ? open_stream() : nullptr;
-  const bool disconnect_cancels = call.era == Era::stateless;
+void HttpEndpoint::serve_in_pool(Request call, const Form& form, httplib::Response& response) {
+  const auto open = form.events ? open_stream() : nullptr;
+  const Era era = call.era;
+  const auto session = call.session;
   const auto lane =
       dispatcher_.cost(call) == Dispatcher::Cost::slow ? Pool::Lane::works : Pool::Lane::reads;
   auto events = std::make_shared<EventStream>();
@@ -239,24 +254,30 @@ void HttpEndpoint::serve_in_pool(Request call, bool takes_events, httplib::Respo
     events->finish(dispatcher_.serve(*held, gone->get_token()));
   });
 
-  auto state = events->wait(options_.json_wait);
+  const bool stream_at_once = open && form.events_first;
+  auto state = stream_at_once ? EventStream::State::talking : events->wait(0, options_.json_wait);
   while (!open && state == EventStream::State::silent && !stop_.stop_requested())
-    state = events->wait(kLook);
+    state = events->wait(0, kLook);
   if (state == EventStream::State::finished || !open) {
     if (auto reply = events->take_reply()) return answer(response, *std::move(reply));
     response.status = 202;  // cancelled: nothing may be said
     return;
   }
-  stream(
-      events, open,
-      [gone, disconnect_cancels] {
-        if (disconnect_cancels) gone->request_stop();
-      },
-      response);
+  if (era == Era::legacy) {
+    resumable_.add(events, session);
+    return stream(
+        {events, 0, form.opening_event ? events->opening_event() : ""}, open, [] {}, response);
+  }
+  // In this era a client that goes away has cancelled.
+  const auto at_end = [events, gone] {
+    events->close();
+    gone->request_stop();
+  };
+  stream({events}, open, at_end, response);
 }
 
-void HttpEndpoint::listen(Request call, bool takes_events, httplib::Response& response) {
-  if (!takes_events) return refuse(response, 406, "Accept must list text/event-stream");
+void HttpEndpoint::listen(Request call, const Form& form, httplib::Response& response) {
+  if (!form.events) return refuse(response, 406, "Accept must list text/event-stream");
   auto open = open_stream();
   if (!open) {
     refuse(response, 503, "too many open streams");
@@ -266,12 +287,11 @@ void HttpEndpoint::listen(Request call, bool takes_events, httplib::Response& re
   call.outlet = events;
   auto opened = dispatcher_.listen(call);
   if (auto* reply = std::get_if<Reply>(&opened)) return answer(response, std::move(*reply));
-  stream(
-      events, std::move(open),
-      [this, listener = std::get<std::shared_ptr<Hub::Listener>>(opened)] {
-        dispatcher_.hub().remove(listener);
-      },
-      response);
+  const auto at_end = [this, events, listener = std::get<std::shared_ptr<Hub::Listener>>(opened)] {
+    events->close();
+    dispatcher_.hub().remove(listener);
+  };
+  stream({events}, std::move(open), at_end, response);
 }
 
 void HttpEndpoint::get(const httplib::Request& request, httplib::Response& response) {
@@ -289,14 +309,20 @@ void HttpEndpoint::get(const httplib::Request& request, httplib::Response& respo
     session = sessions_.find(request.get_header_value(kSessionHeader));
     if (!session) return refuse(response, 404, "this session is unknown; send initialize again");
   }
+  std::optional<ResumableStreams::Place> place;
+  if (request.has_header(kLastEventHeader)) {
+    place = resumable_.after(request.get_header_value(kLastEventHeader), *session);
+    if (!place) return refuse(response, 400, "what followed this Last-Event-ID is not held here");
+  }
   auto open = open_stream();
   if (!open) {
     refuse(response, 503, "too many open streams");
     return response.set_header("Retry-After", "5");
   }
+  if (place) return stream({place->stream, place->next}, std::move(open), [] {}, response);
   auto events = std::make_shared<EventStream>();
   session->attach(events);
-  stream(events, std::move(open), [] {}, response);
+  stream({events}, std::move(open), [events] { events->close(); }, response);
 }
 
 void HttpEndpoint::remove(const httplib::Request& request, httplib::Response& response) {
@@ -320,32 +346,37 @@ std::shared_ptr<HttpEndpoint::OpenStream> HttpEndpoint::open_stream() {
   return std::make_shared<OpenStream>(streams_, dispatcher_.metrics());
 }
 
-void HttpEndpoint::stream(std::shared_ptr<EventStream> events, std::shared_ptr<OpenStream> open,
-                          AtEnd at_end, httplib::Response& response) {
+void HttpEndpoint::stream(Reader reader, std::shared_ptr<OpenStream> open, AtEnd at_end,
+                          httplib::Response& response) {
   response.set_header("Cache-Control", "no-cache");
   response.set_header("X-Accel-Buffering", "no");
-  auto silent_since =
-      std::make_shared<std::chrono::steady_clock::time_point>(std::chrono::steady_clock::now());
+  reader.spoke_at = std::chrono::steady_clock::now();
   response.set_chunked_content_provider(
       "text/event-stream",
-      [this, events, silent_since](std::size_t, httplib::DataSink& sink) {
+      [this, shared = std::make_shared<Reader>(std::move(reader))](std::size_t,
+                                                                   httplib::DataSink& sink) {
         // Asking sends what was written and tells whether the client is still there.
-        if (!sink.is_writable()) return false;
-        events->wait(kLook);
-        std::string text = events->take_events();
-        const auto now = std::chrono::steady_clock::now();
-        if (text.empty() && now - *silent_since >= options_.keep_alive) text = ": still here\n\n";
-        if (!text.empty()) {
-          *silent_since = now;
-          if (!sink.write(text.data(), text.size())) return false;
-        }
-        if (events->exhausted() || stop_.stop_requested()) sink.done();
-        return true;
+        return sink.is_writable() && send_events(*shared, sink);
       },
-      [events, open = std::move(open), at_end = std::move(at_end)](bool) {
-        events->close();
-        at_end();
-      });
+      [open = std::move(open), at_end = std::move(at_end)](bool) { at_end(); });
+}
+
+bool HttpEndpoint::send_events(Reader& reader, httplib::DataSink& sink) const {
+  std::string text = std::exchange(reader.opening, {});
+  if (text.empty()) {
+    reader.events->wait(reader.next, kLook);
+    text = reader.events->take_events(reader.next);
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (text.empty() && now - reader.spoke_at >= options_.keep_alive) text = ": still here\n\n";
+  if (!text.empty()) {
+    reader.spoke_at = now;
+    if (!sink.write(text.data(), text.size())) return false;
+  }
+  if (reader.events->take_hang_up() || reader.events->exhausted(reader.next) ||
+      stop_.stop_requested())
+    sink.done();
+  return true;
 }
 
 }  // namespace ratchet::mcp

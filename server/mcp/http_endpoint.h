@@ -3,6 +3,7 @@
 #include <httplib.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -13,6 +14,7 @@
 #include "server/mcp/http_door.h"
 #include "server/mcp/http_sessions.h"
 #include "server/mcp/pool.h"
+#include "server/mcp/resumable_streams.h"
 
 namespace ratchet::mcp {
 
@@ -29,6 +31,20 @@ class HttpEndpoint {
  private:
   /// One event stream that counts against the cap while it lives.
   struct OpenStream;
+  /// How a client wants to be answered. One that lists event streams first gets them always, others
+  /// when a call lasts or reports.
+  struct Form {
+    bool events = false;
+    bool events_first = false;
+    bool opening_event = false;  ///< understands an event without a message
+  };
+  /// One connection that reads a stream.
+  struct Reader {
+    std::shared_ptr<EventStream> events;
+    std::size_t next = 0;
+    std::string opening;  ///< sent before all messages
+    std::chrono::steady_clock::time_point spoke_at;
+  };
   /// What ends with the stream: a call to stop, or a subscription to forget.
   using AtEnd = std::function<void()>;
 
@@ -41,11 +57,13 @@ class HttpEndpoint {
   std::shared_ptr<Session> session_of(const httplib::Request& request, const Message& message,
                                       httplib::Response& response);
   void take(const httplib::Request& request, httplib::Response& response, Message message);
-  void serve(Request call, bool takes_events, httplib::Response& response);
-  void serve_in_pool(Request call, bool takes_events, httplib::Response& response);
-  void listen(Request call, bool takes_events, httplib::Response& response);
-  void stream(std::shared_ptr<EventStream> events, std::shared_ptr<OpenStream> open, AtEnd at_end,
+  [[nodiscard]] static Form form_of(const httplib::Request& request);
+  void serve(Request call, const Form& form, httplib::Response& response);
+  void serve_in_pool(Request call, const Form& form, httplib::Response& response);
+  void listen(Request call, const Form& form, httplib::Response& response);
+  void stream(Reader reader, std::shared_ptr<OpenStream> open, AtEnd at_end,
               httplib::Response& response);
+  [[nodiscard]] bool send_events(Reader& reader, httplib::DataSink& sink) const;
   [[nodiscard]] std::shared_ptr<OpenStream> open_stream();
 
   Dispatcher& dispatcher_;
@@ -55,6 +73,7 @@ class HttpEndpoint {
   const Door door_;
   const std::shared_ptr<Session> shared_session_;
   HttpSessions sessions_;
+  ResumableStreams resumable_;
   std::atomic<std::size_t> streams_{0};
 };
 

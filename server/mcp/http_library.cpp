@@ -5,35 +5,19 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
-#include <thread>
 #include <variant>
+
+#include "server/mcp/http_door.h"
 
 namespace ratchet::mcp {
 namespace {
 
 constexpr std::chrono::seconds kIdleLimit{75};
 constexpr int kBacklog = 512;
-
-/// Whether this library reads chunk sizes safely. Before 0.43.4 a negative size wraps and the
-/// request hangs until its time is up (seen with 0.41.0).
-constexpr bool reads_chunks_safely(std::string_view version) {
-  const auto number = [&version] {
-    int value = 0;
-    while (!version.empty() && version[0] >= '0' && version[0] <= '9') {
-      value = value * 10 + (version[0] - '0');
-      version.remove_prefix(1);
-    }
-    if (!version.empty()) version.remove_prefix(1);
-    return value;
-  };
-  const int major = number();
-  return major > 0 || number() >= 44;
-}
 
 std::string_view reason_of(int status) {
   switch (status) {
@@ -79,9 +63,11 @@ std::string_view http_library_version() {
 
 HttpLibrary::HttpLibrary(const HttpOptions& options, std::function<void()> refused)
     : refused_(std::move(refused)),
+      times_{options.head_limit, options.request_limit},
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       pool_(options.connections, 1) {
-  limits_.chunked = reads_chunks_safely(CPPHTTPLIB_VERSION);
+  // Before 0.43.4 a negative chunk size wraps and the request hangs until its time is up.
+  limits_.chunked = is_library_from(CPPHTTPLIB_VERSION, 44);
   set_tcp_nodelay(true);
   set_keep_alive_max_count(1'000'000);
   set_keep_alive_timeout(kIdleLimit.count());
@@ -119,21 +105,27 @@ bool HttpLibrary::serve_one(Self& self, SocketStream& stream, bool& closed) {
 }
 
 bool HttpLibrary::process_and_close_socket(socket_t socket) {
-  SocketStream stream(socket, wake_.get());
+  SocketStream stream(socket, wake_.get(), times_);
   bool closed = false;
+  bool whole = true;
   while (!closed && stream.wait_for_request(kIdleLimit) == SocketStream::Waited::request) {
     if (const auto problem = stream.receive_head(limits_)) {
       if (!problem->text.empty()) {
         refused_();
         stream.write(refusal_text(*problem));
       }
+      whole = false;
       break;
     }
+    const bool served = serve_one(*this, stream, closed);
     // What was left unread would be taken for the next request.
-    if (!serve_one(*this, stream, closed) || !stream.read_whole_request()) break;
-    if (!stream.flush()) break;
+    whole = stream.read_whole_request();
+    if (!served || !whole || !stream.flush()) break;
   }
-  stream.flush();
+  if (whole)
+    stream.flush();
+  else
+    stream.linger();
   ::shutdown(socket, SHUT_RDWR);
   ::close(socket);
   return true;

@@ -53,6 +53,7 @@ class HttpLibrary final : public httplib::Server {
 
   std::function<void()> refused_;
   HeadLimits limits_;
+  SocketStream::Times times_;
   Fd wake_;
   Pool pool_;
 };

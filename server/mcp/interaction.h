@@ -48,6 +48,8 @@ class Interaction {
   virtual void log(LogLevel level, const Json& data) = 0;
   /// Tells subscribers that a list changed.
   virtual void publish(Change change) = 0;
+  /// Lets a connection go whose client can come back for the rest (legacy HTTP); the call goes on.
+  virtual void release_connection() = 0;
 };
 
 }  // namespace ratchet::mcp

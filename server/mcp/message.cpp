@@ -11,22 +11,37 @@ std::string dumped(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Deepest nesting of brackets outside strings; needs no valid JSON.
-std::size_t depth_of(std::string_view text) {
+/// What a text looks like from outside; needs no valid JSON.
+struct Shape {
+  std::size_t depth = 0;   ///< deepest nesting of brackets outside strings
+  std::size_t colons = 0;  ///< outside strings: one for each member of an object
+};
+
+Shape shape_of(std::string_view text) {
   std::size_t depth = 0;
-  std::size_t deepest = 0;
+  Shape shape;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '"') {
       for (++i; i < text.size() && text[i] != '"'; ++i)
         if (text[i] == '\\') ++i;
     } else if (c == '{' || c == '[') {
-      deepest = std::max(deepest, ++depth);
+      shape.depth = std::max(shape.depth, ++depth);
     } else if ((c == '}' || c == ']') && depth > 0) {
       --depth;
+    } else if (c == ':') {
+      ++shape.colons;
     }
   }
-  return deepest;
+  return shape;
+}
+
+/// Members of all objects within; recursion ends with the depth that was allowed.
+std::size_t members_of(const Json& json) {
+  if (!json.is_structured()) return 0;
+  std::size_t members = json.is_object() ? json.size() : 0;
+  for (const auto& value : json) members += members_of(value);
+  return members;
 }
 
 bool is_id(const Json& id) {
@@ -100,11 +115,16 @@ bool is_legacy_version(std::string_view version) {
 std::variant<Message, Malformed> decode_message(std::string_view text) {
   if (text.size() > kMessageLimit)
     return malformed(code::invalid_request, "the message is larger than 16 MiB");
-  if (depth_of(text) > kDepthLimit)
+  const Shape shape = shape_of(text);
+  if (shape.depth > kDepthLimit)
     return malformed(code::invalid_request, "the message is nested deeper than 128 levels");
   Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded())
     return malformed(code::parse_error, "the message is not valid JSON in UTF-8");
+  // The parser keeps the last member of a name. Others keep the first, and would see another
+  // message.
+  if (members_of(json) != shape.colons)
+    return malformed(code::invalid_request, "a name occurs twice in one object");
   return read_envelope(std::move(json));
 }
 

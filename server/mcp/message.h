@@ -29,7 +29,8 @@ struct Malformed {
   RpcError error;
 };
 
-/// Reads one message. Pure; strict about UTF-8, size, nesting and the types of the envelope.
+/// Reads one message. Pure; strict about UTF-8, size, nesting, names that occur twice and the types
+/// of the envelope.
 [[nodiscard]] std::variant<Message, Malformed> decode_message(std::string_view text);
 
 /// Texts to send, each one JSON object without a newline. Bytes that are no UTF-8 become U+FFFD.

@@ -12,6 +12,8 @@ class Outlet {
   virtual ~Outlet() = default;
   /// Takes one serialised message. False when the other side is gone; the message is then lost.
   virtual bool send(std::string message) = 0;
+  /// Lets the connection go where the client can come back for the rest; else does nothing.
+  virtual void hang_up() {}
 };
 
 }  // namespace ratchet::mcp

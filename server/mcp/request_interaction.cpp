@@ -121,6 +121,10 @@ void RequestInteraction::publish(Change change) {
   dispatcher_.hub_.publish(change);
 }
 
+void RequestInteraction::release_connection() {
+  if (request_.outlet) request_.outlet->hang_up();
+}
+
 std::string RequestInteraction::request_name() const {
   const Json& params = request_.message.params;
   return request_.message.method + '\n' + params.value("name", Json()).dump() + '\n' +

@@ -26,6 +26,7 @@ class RequestInteraction final : public Interaction {
   void keep(Json state) override { kept_ = std::move(state); }
   void log(LogLevel level, const Json& data) override;
   void publish(Change change) override;
+  void release_connection() override;
 
   /// Reads what a stateless retry brought along. Errors: a response map that is none, state that is
   /// not ours.

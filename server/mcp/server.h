@@ -38,13 +38,16 @@ struct HttpOptions {
   int port = 8383;                         ///< 0 takes a free one; see `on_listening`
   std::string token;                       ///< bearer token; required for any address but loopback
   bool sessions = false;                   ///< issue session ids to legacy clients
+  bool force_old_library = false;          ///< beyond loopback with an HTTP library below 0.41 too
   std::vector<std::string> allowed_hosts;  ///< Host names beside the loopback forms and `host`
-  std::vector<std::string> allowed_origins;    ///< Origins beside the loopback forms
-  std::size_t connections = 512;               ///< threads, one each; further connections wait
-  std::size_t streams = 256;                   ///< open SSE streams; beyond: 503 with Retry-After
-  std::chrono::milliseconds json_wait{250};    ///< a call that lasts longer is answered by SSE
-  std::chrono::seconds keep_alive{15};         ///< silence on a stream before a comment line
-  std::function<void(int port)> on_listening;  ///< called once, from the serving thread
+  std::vector<std::string> allowed_origins;      ///< Origins beside the loopback forms
+  std::size_t connections = 512;                 ///< threads, one each; further connections wait
+  std::size_t streams = 256;                     ///< open SSE streams; beyond: 503 with Retry-After
+  std::chrono::milliseconds json_wait{250};      ///< a call that lasts longer is answered by SSE
+  std::chrono::seconds keep_alive{15};           ///< silence on a stream before a comment line
+  std::chrono::milliseconds head_limit{10'000};  ///< for the head of a request to arrive
+  std::chrono::milliseconds request_limit{60'000};  ///< for the rest of it
+  std::function<void(int port)> on_listening;       ///< called once, from the serving thread
 };
 
 /// An MCP server over a list of tools: both eras of the protocol, over stdio and HTTP.
@@ -66,7 +69,8 @@ class Server {
   int serve_stdio(int input, int output, std::stop_token stop);
 
   /// Serves HTTP until `stop` is requested. Errors: `not_permitted` for a non-loopback address
-  /// without a token, `unavailable` when the address is taken. The value is 0.
+  /// without a token or with an old HTTP library, `unavailable` when the address is taken. The
+  /// value is 0.
   [[nodiscard]] Result<int> serve_http(const HttpOptions& http, std::stop_token stop);
 
   /// Tells subscribed clients.

@@ -16,10 +16,9 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kHeadLimit{10};
-/// 16 MiB over a slow link; nobody needs longer on one machine.
-constexpr std::chrono::seconds kRequestLimit{60};
 constexpr std::chrono::seconds kWriteLimit{30};
+constexpr std::chrono::seconds kLingerLimit{2};
+constexpr std::size_t kLingerBytes = std::size_t{64} << 20U;
 constexpr std::size_t kChunk = std::size_t{16} << 10U;
 constexpr std::size_t kFlushAt = std::size_t{64} << 10U;
 
@@ -35,7 +34,8 @@ void address_of(const sockaddr_storage& address, socklen_t size, std::string& ip
 
 }  // namespace
 
-SocketStream::SocketStream(socket_t socket, int wake) : socket_(socket), wake_(wake) {}
+SocketStream::SocketStream(socket_t socket, int wake, Times times)
+    : socket_(socket), wake_(wake), times_(times) {}
 
 bool SocketStream::wait(short events, steady_clock::time_point until) const {
   while (true) {
@@ -73,7 +73,7 @@ bool SocketStream::receive() {
 }
 
 std::optional<HttpProblem> SocketStream::receive_head(const HeadLimits& limits) {
-  deadline_ = steady_clock::now() + kHeadLimit;
+  deadline_ = steady_clock::now() + times_.head;
   std::size_t scanned = 0;
   while (true) {
     const auto view = std::string_view(in_).substr(in_read_);
@@ -85,7 +85,7 @@ std::optional<HttpProblem> SocketStream::receive_head(const HeadLimits& limits) 
       head_read_ = 0;
       body_read_ = 0;
       in_read_ += end + 4;
-      deadline_ = steady_clock::now() + kRequestLimit;
+      deadline_ = steady_clock::now() + times_.rest;
       return std::nullopt;
     }
     if (view.size() > limits.head_bytes) return HttpProblem{431, "the head is larger than 64 KiB"};
@@ -140,6 +140,22 @@ bool SocketStream::flush() {
   }
   out_.clear();
   return true;
+}
+
+void SocketStream::linger() {
+  if (!flush()) return;
+  ::shutdown(socket_, SHUT_WR);
+  const auto until = steady_clock::now() + kLingerLimit;
+  std::array<char, kChunk> chunk;  // NOLINT: filled by recv
+  std::array<pollfd, 2> events{{{socket_, POLLIN, 0}, {wake_, POLLIN, 0}}};
+  for (std::size_t total = 0; total < kLingerBytes;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady_clock::now());
+    const auto limit = static_cast<int>(std::max<std::int64_t>(0, left.count()));
+    if (::poll(events.data(), events.size(), limit) <= 0 || events[1].revents != 0) return;
+    const ssize_t count = ::recv(socket_, chunk.data(), chunk.size(), MSG_DONTWAIT);
+    if (count <= 0) return;
+    total += static_cast<std::size_t>(count);
+  }
 }
 
 bool SocketStream::flushed_and_alive() const {

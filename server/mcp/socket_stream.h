@@ -19,8 +19,13 @@ namespace ratchet::mcp {
 /// Thread rule: the connection's thread only.
 class SocketStream final : public httplib::Stream {
  public:
+  /// How long a request may take to arrive.
+  struct Times {
+    std::chrono::milliseconds head;
+    std::chrono::milliseconds rest;
+  };
   /// `wake` becomes readable when the server stops; idle connections end then.
-  SocketStream(socket_t socket, int wake);
+  SocketStream(socket_t socket, int wake, Times times);
 
   enum class Waited { request, end };
   /// Waits for the next request's first byte.
@@ -32,6 +37,9 @@ class SocketStream final : public httplib::Stream {
   [[nodiscard]] bool read_whole_request() const;
   /// Sends what was written. False when the client is gone.
   bool flush();
+  /// Sends what was written and reads on for a while to no end, until the client closes: closing
+  /// with bytes unread would reset the connection before the client has seen its answer.
+  void linger();
 
   // What the library needs; which of these it declares depends on its version.
   bool is_readable() const override;
@@ -55,6 +63,7 @@ class SocketStream final : public httplib::Stream {
 
   const socket_t socket_;
   const int wake_;
+  const Times times_;
   std::chrono::steady_clock::time_point deadline_;  ///< until when the current request may arrive
   CleanHead head_;                                  ///< given to the library first
   std::size_t head_read_ = 0;

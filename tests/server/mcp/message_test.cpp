@@ -63,6 +63,37 @@ TEST_CASE("a wrong envelope is an invalid request that names its id", "[message]
   CHECK(error.id == 7);
 }
 
+TEST_CASE("a name that occurs twice makes a message ambiguous, at any depth", "[message]") {
+  const auto text =
+      GENERATE(R"({"jsonrpc":"2.0","id":1,"id":2,"method":"ping"})",
+               R"({"jsonrpc":"2.0","id":1,"method":"a","method":"b"})",
+               R"({"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[{"b":1,"b":1}]}})",
+               R"({"jsonrpc":"2.0","id":1,"method":"x","params":{"a":1,"\u0061":2}})");
+  const auto error = refused(text);
+
+  CHECK(error.error.code == code::invalid_request);
+  CHECK(error.id.is_null());
+}
+
+TEST_CASE("colons inside texts and one name in different objects are no repetition", "[message]") {
+  const auto message = decoded(
+      R"({"jsonrpc":"2.0","id":1,"method":"x:y","params":{"a":{"a":":\":"},"b":[{"a":1},{"a":2}]}})");
+
+  CHECK(message.params["a"]["a"] == ":\":");
+}
+
+TEST_CASE("numbers that no machine holds are refused, large integers beyond 64 bits are not ids",
+          "[message]") {
+  const auto with = [](const char* number) {
+    return std::string(R"({"jsonrpc":"2.0","id":1,"method":"x","params":{"a":)") + number + "}}";
+  };
+  CHECK(refused(with("1e999")).error.code == code::parse_error);
+  CHECK(refused(with(("1" + std::string(400, '0')).c_str())).error.code == code::parse_error);
+  CHECK(decoded(with("-1.5e300")).params["a"] == -1.5e300);
+  CHECK(refused(R"({"jsonrpc":"2.0","id":18446744073709551616,"method":"x"})").error.code ==
+        code::invalid_request);
+}
+
 TEST_CASE("batches are refused by name", "[message]") {
   CHECK(refused(R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])").error.message ==
         "batches are not supported; send one message each");

@@ -250,6 +250,10 @@ void HttpConnection::send(std::string_view bytes) {
   write_all(socket_.get(), bytes);
 }
 
+void HttpConnection::finish_sending() {
+  ::shutdown(socket_.get(), SHUT_WR);
+}
+
 bool HttpConnection::fill(steady_clock::time_point until) {
   return read_some(socket_.get(), buffer_, until);
 }

@@ -71,6 +71,8 @@ class HttpConnection {
   explicit HttpConnection(int port);
 
   void send(std::string_view bytes);
+  /// Closes our half: the server sees the end of the input.
+  void finish_sending();
   /// One whole answer.
   HttpAnswer receive(std::chrono::milliseconds limit = std::chrono::seconds(5));
   /// Bytes until `text` was seen; what came so far when it was not, within `limit`.

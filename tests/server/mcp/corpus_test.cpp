@@ -1,0 +1,54 @@
+// What the fuzzers started from and found, replayed without them.
+
+#include <catch2/catch_test_macros.hpp>
+#include <filesystem>
+#include <string>
+
+#include "server/core/files.h"
+#include "tests/server/mcp/peers.h"
+#include "tests/support/places.h"
+
+namespace ratchet::test {
+namespace {
+
+std::vector<std::pair<std::string, std::string>> corpus(const char* name) {
+  std::vector<std::pair<std::string, std::string>> inputs;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(source_dir() / "tests/fuzz/corpus" / name)) {
+    const auto text = read_file(entry.path());
+    REQUIRE(text);
+    inputs.emplace_back(entry.path().filename(), *text);
+  }
+  REQUIRE(!inputs.empty());
+  return inputs;
+}
+
+TEST_CASE("a stdio client may send every message of the corpus", "[corpus]") {
+  SampleServer sample;
+  StdioPeer peer(*sample.server);
+  for (const auto& [name, text] : corpus("message")) {
+    INFO(name);
+    peer.send_text(text);
+    peer.send(legacy("still here", "ping"));
+    Json answer;
+    do answer = peer.receive();
+    while (answer.is_object() && answer["id"] != "still here");
+    CHECK(answer.is_object());
+  }
+}
+
+TEST_CASE("an HTTP client may send every request of the corpus", "[corpus]") {
+  SampleServer sample;
+  const HttpPeer peer(*sample.server);
+  for (const auto& [name, bytes] : corpus("http")) {
+    INFO(name);
+    HttpConnection connection(peer.port());
+    connection.send(bytes);
+    connection.finish_sending();
+    connection.receive_until("never there");  // until it is closed
+    CHECK(peer.post(legacy(1, "ping")).status == 200);
+  }
+}
+
+}  // namespace
+}  // namespace ratchet::test
