@@ -10,6 +10,7 @@
 #include "kernels/build_flags.h"
 #include "kernels/build_headers.h"
 #include "kernels/compiler_output.h"
+#include "kernels/compiler_run.h"
 #include "kernels/elf_symbols.h"
 #include "kernels/signature.h"
 #include "server/core/files.h"
@@ -21,10 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFormat =
-    "3";  // part of the key: raise it when the commands below change
-constexpr std::size_t kCompilerMemory = std::size_t{24}
-                                        << 30U;  // cicc reserves far more than it uses
 constexpr std::size_t kLargestFile = std::size_t{1} << 30U;
 
 /// A folder that goes away with everything in it.
@@ -42,139 +39,6 @@ class WorkFolder {
  private:
   fs::path path_;
 };
-
-/// -march=native means another thing on every processor.
-std::string processor() {
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  std::string line, text;
-  while (std::getline(cpuinfo, line) && !line.empty())
-    if (line.starts_with("model name") || line.starts_with("flags") || line.starts_with("Features"))
-      text += line + "\n";
-  return text;
-}
-
-/// A name for the compiler that reads well in messages and cannot be an option or a path.
-std::string safe_name(const Source& source, bool cuda) {
-  const auto name = fs::path(source.file_name).filename().string();
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) || c == '_' || c == '.' || c == '-';
-  };
-  const auto suffix = fs::path(name).extension().string();
-  const bool fits =
-      cuda ? suffix == ".cu" : suffix == ".cpp" || suffix == ".cc" || suffix == ".cxx";
-  if (fits && name[0] != '-' && name[0] != '.' && std::ranges::all_of(name, plain)) return name;
-  return cuda ? "kernel.cu" : "kernel.cpp";
-}
-
-/// What one build needs to know besides the request.
-struct Plan {
-  std::string file_name;
-  std::string header;  ///< generated solve.h; empty when the source declares its entry itself
-  std::vector<std::string> arguments;
-  std::string compiler;  ///< "g++ 12.2.0"
-};
-
-void add_host_arguments(Plan& plan, const BuildRequest& request, const Toolchain& toolchain) {
-  plan.compiler = "g++ " + toolchain.host_compiler->version;
-  plan.arguments = {toolchain.host_compiler->path.string(),
-                    "-std=c++17",
-                    "-O3",
-                    "-march=native",
-                    "-shared",
-                    "-fPIC",
-                    "-fopenmp",
-                    "-fdiagnostics-color=never",
-                    "-fno-diagnostics-show-caret",
-                    "-frandom-seed=0"};
-  // A host reference of a CUDA kernel may use half and the like, which live in the toolkit.
-  const bool cuda_types = request.source.text.find("cuda_") != std::string::npos ||
-                          plan.header.find("cuda_") != std::string::npos;
-  if (cuda_types && !toolchain.cuda_home.empty()) {
-    plan.arguments.emplace_back("-isystem");
-    plan.arguments.push_back((toolchain.cuda_home / "include").string());
-  }
-}
-
-void add_cuda_arguments(Plan& plan, const BuildRequest& request, const Toolchain& toolchain) {
-  plan.compiler = "nvcc " + toolchain.nvcc->version;
-  auto number = request.arch;
-  if (number.starts_with("sm_")) number.erase(0, 3);
-  plan.arguments = {toolchain.nvcc->path.string(),
-                    "-shared",
-                    "-std=c++17",
-                    "-O3",
-                    "-lineinfo",
-                    "-gencode",
-                    fmt::format("arch=compute_{},code=sm_{}", number, number),
-                    "-Xcompiler",
-                    "-fPIC",
-                    "-Xptxas",
-                    "-v",
-                    "-cudart",
-                    "shared"};
-  // The worker loads the shared runtime from where the compiler found it.
-  const auto libraries = (toolchain.cuda_home / "lib64").string();
-  plan.arguments.insert(plan.arguments.end(), {"-Xlinker", "-rpath", "-Xlinker", libraries});
-  if (toolchain.host_compiler)
-    plan.arguments.insert(plan.arguments.end(), {"-ccbin", toolchain.host_compiler->path.string()});
-  if (toolchain.cutlass_include) {
-    plan.arguments.insert(plan.arguments.end(),
-                          {"-I", *toolchain.cutlass_include, "--expt-relaxed-constexpr"});
-  }
-  const auto linked = linked_libraries(request.flags);
-  if (std::ranges::find(linked, "cuda") != linked.end())
-    plan.arguments.push_back("-L" + libraries + "/stubs");
-}
-
-Plan plan_of(const BuildRequest& request, const Toolchain& toolchain, std::string header) {
-  Plan plan;
-  plan.file_name = safe_name(request.source, request.cuda);
-  plan.header = std::move(header);
-  if (request.cuda)
-    add_cuda_arguments(plan, request, toolchain);
-  else
-    add_host_arguments(plan, request, toolchain);
-  auto& arguments = plan.arguments;
-  if (!request.source.folder.empty())
-    arguments.insert(arguments.end(), {"-I", request.source.folder});
-  arguments.insert(arguments.end(), request.flags.begin(), request.flags.end());
-  if (!plan.header.empty()) arguments.insert(arguments.end(), {"-include", "solve.h"});
-  arguments.insert(arguments.end(),
-                   {"-MD", "-MF", "headers.d", "-o", "library.so", plan.file_name});
-  // Everything called must be there at link time: nothing is looked up later.
-  for (const auto* option : {"defs", "now", "relro"}) {
-    if (request.cuda)
-      arguments.insert(arguments.end(), {"-Xlinker", "-z", "-Xlinker", option});
-    else
-      arguments.push_back(fmt::format("-Wl,-z,{}", option));
-  }
-  return plan;
-}
-
-/// The command as people should see it: no folders of this machine.
-std::string shown_command(const Plan& plan, const BuildRequest& request,
-                          const Toolchain& toolchain) {
-  auto arguments = plan.arguments;
-  arguments[0] = fs::path(arguments[0]).filename().string();
-  const auto replace = [&](const std::string& folder, std::string_view shown) {
-    if (folder.empty()) return;
-    for (auto& argument : arguments)
-      if (const auto at = argument.find(folder); at != std::string::npos)
-        argument.replace(at, folder.size(), shown);
-  };
-  replace(request.source.folder, "<source>");
-  replace(toolchain.cutlass_include.value_or(""), "<cutlass>");
-  replace(toolchain.cuda_home.string(), "<cuda>");
-  if (toolchain.host_compiler) replace(toolchain.host_compiler->path.string(), "g++");
-  return fmt::format("{}", fmt::join(arguments, " "));
-}
-
-std::string request_key(const Plan& plan, const BuildRequest& request) {
-  std::string text = fmt::format("ratchet build {}\n{}\n{}\n", kFormat, plan.compiler,
-                                 fmt::join(plan.arguments, "\x1f"));
-  if (!request.cuda) text += processor();
-  return sha256_hex(text + "\n" + plan.header + "\n" + request.source.text);
-}
 
 BuildRecord failed(BuildRecord record, std::string error_class, std::string message,
                    std::string hint) {
@@ -198,7 +62,7 @@ bool matches(const std::vector<Parameter>& seen, const std::vector<Parameter>& w
 class Compilation {
  public:
   Compilation(const BuildRequest& request, const Toolchain& toolchain,
-              std::chrono::seconds deadline, Plan plan, fs::path work)
+              std::chrono::seconds deadline, BuildPlan plan, fs::path work)
       : request_(request),
         toolchain_(toolchain),
         deadline_(deadline),
@@ -208,7 +72,7 @@ class Compilation {
   /// Errors are ours; what is wrong with the source is in the record.
   Result<BuildRecord> run(BuildRecord record, const CallContext& call) {
     if (const auto written = write_sources(); !written) return written.error();
-    const auto output = compile(call);
+    const auto output = run_compiler(plan_, work_, deadline_, call.stop());
     if (!output) return output.error();
     record.build_ms = std::chrono::duration<double, std::milli>(output->elapsed).count();
     const auto text = output->out + "\n" + output->err;
@@ -230,33 +94,42 @@ class Compilation {
   [[nodiscard]] const std::string& library() const { return library_; }
 
  private:
+  /// Nothing here outlives the build, so nothing waits for the disk.
   Status write_sources() {
-    if (!plan_.header.empty())
-      if (const auto written = write_file(work_ / "solve.h", plan_.header); !written)
-        return written;
-    return write_file(work_ / plan_.file_name, request_.source.text);
-  }
-
-  Result<Captured> compile(const CallContext& call) {
-    ProcessSpec spec;
-    spec.argv = plan_.arguments;
-    spec.folder = work_;
-    spec.environment = inherited_environment({"PATH"});
-    for (const auto* name : {"TMPDIR=", "HOME="}) spec.environment.push_back(name + work_.string());
-    spec.environment.emplace_back("LC_ALL=C");
-    spec.address_space_bytes = kCompilerMemory;
-    spec.file_size_bytes = kLargestFile;
-    return run_program(spec, deadline_, call.stop());
+    std::error_code failure;
+    fs::create_directory(work_ / kGeneratedFolder, failure);
+    if (!request_.source.folder.empty())
+      fs::create_directory_symlink(fs::absolute(request_.source.folder, failure),
+                                   work_ / kBesideLink, failure);
+    const std::pair<fs::path, std::string> files[] = {
+        {fs::path(kGeneratedFolder) / "solve.h", plan_.header},
+        {kExportsFile, exports_of(request_.entry)},
+        {plan_.file_name, request_.source.text}};
+    for (const auto& [name, text] : files)
+      if (!(std::ofstream(work_ / name, std::ios::binary) << text << std::flush))
+        return Error{ErrorCode::unavailable,
+                     fmt::format("{} cannot be written", (work_ / name).string()),
+                     "Check that the state directory can be written."};
+    return {};
   }
 
   void read_output(const std::string& text, BuildRecord& record) const {
     auto output = parse_compiler_output(text);
     record.warnings = std::move(output.warnings);
+    record.warnings.insert(record.warnings.end(), plan_.notes.begin(), plan_.notes.end());
     record.errors = std::move(output.errors);
+    for (auto* list : {&record.warnings, &record.errors})
+      for (auto& diagnostic : *list) diagnostic.file = shown_file(diagnostic.file);
     record.registers = output.registers;
     record.shared_bytes = output.shared_bytes;
     record.stack_bytes = output.stack_bytes;
     record.spill_bytes = output.spill_bytes;
+  }
+
+  /// Headers beside the source are named as the source names them.
+  static std::string shown_file(const std::string& file) {
+    const auto prefix = std::string(kBesideLink) + "/";
+    return file.starts_with(prefix) ? file.substr(prefix.size()) : file;
   }
 
   static std::string tail(const std::string& text) {
@@ -269,18 +142,25 @@ class Compilation {
     if (!rule) return rule.error();
     auto headers = headers_of(*rule, work_, request_.source, toolchain_);
     if (headers.intruder)
-      return failed(
-          std::move(record), "forbidden_include",
-          fmt::format("the source includes {}", *headers.intruder),
-          "Only headers beside the source, the toolkit's and the system's may be included.");
+      return failed(std::move(record), "forbidden_include",
+                    fmt::format("the source includes {}", shown_file(*headers.intruder)),
+                    "Only headers beside the source (its folder and below), the toolkit's and the "
+                    "system's may "
+                    "be included: copy it there.");
     headers_ = std::move(headers.local);
     auto library = read_file(work_ / "library.so", kLargestFile);
     if (!library) return library.error();
     library_ = *std::move(library);
-    const auto symbols = imported_symbols(library_);
+    const auto symbols = dynamic_symbols(library_);
     if (!symbols) return symbols.error();
-    const auto forbidden =
-        forbidden_symbols(*symbols, request_.cuda, linked_libraries(request_.flags));
+    if (std::ranges::find(symbols->exported, request_.entry) == symbols->exported.end())
+      return failed(std::move(record), "missing_entry",
+                    fmt::format("the library does not export {}", request_.entry),
+                    fmt::format("Define {0} in the source itself, outside namespaces and with the "
+                                "types of its declaration: what was compiled has at most a C++ "
+                                "(mangled) function of that name.",
+                                request_.entry));
+    const auto forbidden = forbidden_symbols(symbols->imported, request_.cuda, plan_.libraries);
     if (!forbidden.empty())
       return failed(std::move(record), "forbidden_symbol",
                     fmt::format("the kernel may not call: {}", fmt::join(forbidden, ", ")),
@@ -294,7 +174,7 @@ class Compilation {
   const BuildRequest& request_;
   const Toolchain& toolchain_;
   std::chrono::seconds deadline_;
-  Plan plan_;
+  BuildPlan plan_;
   fs::path work_;
   std::vector<Dependency> headers_;
   std::string library_;
@@ -352,7 +232,8 @@ Result<BuildRecord> Builder::build(const BuildRequest& request, const CallContex
   if (const auto ready = check_tools(request, toolchain()); !ready) return ready.error();
   BuildRecord record;
   record.source_digest = sha256_hex(request.source.text);
-  const auto signature = parse_signature(request.source.text, request.entry);
+  const auto signature =
+      parse_signature(request.source.text, request.entry, Dialect{request.cuda, request.flags});
   if (!signature)
     return failed(std::move(record), "signature", signature.error().message,
                   signature.error().hint);
@@ -360,10 +241,9 @@ Result<BuildRecord> Builder::build(const BuildRequest& request, const CallContex
     return failed(std::move(record), "signature",
                   fmt::format("{} takes other parameters than the contract froze", request.entry),
                   "Keep v0's parameter list: same order, same types.");
-  const auto plan = plan_of(request, toolchain(),
-                            signature->extern_c ? std::string() : declaration_header(*signature));
+  const auto plan = plan_build(request, toolchain(), declaration_header(*signature));
   record.toolchain = plan.compiler;
-  record.command = shown_command(plan, request, toolchain());
+  record.command = shown_command(plan, toolchain());
   const auto key = request_key(plan, request);
   if (auto found = cache_.find(key)) return *std::move(found);
   auto work = cache_.make_work_folder();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/build_cache.h"
+#include "kernels/build_plan.h"
 #include "kernels/toolchain.h"
 #include "server/core/call_context.h"
 #include "server/core/result.h"
@@ -16,17 +17,6 @@
 #include "server/facts/findings.h"
 
 namespace ratchet {
-
-/// One source to be made into a shared library.
-struct BuildRequest {
-  Source source;
-  bool cuda = false;     ///< nvcc; else g++
-  bool cutlass = false;  ///< needs the CUTLASS headers
-  std::string entry = "solve";
-  std::string arch = "native";        ///< "sm_90a", or "native" on the host
-  std::vector<std::string> flags;     ///< extra; see build_flags.h
-  std::vector<Parameter> parameters;  ///< what the entry must take; empty: not checked
-};
 
 /// The build of a candidate under a contract. Compiled implementations only.
 [[nodiscard]] BuildRequest kernel_build(const Contract& contract, Source source);

@@ -33,7 +33,8 @@ struct FailureClass {
 };
 
 /// Looks at the text of a failed build: missing_header, torch_headers, wrong_arch, too_much_shared,
-/// unresolved_symbol, unresolved_library, out_of_memory, else compile_error. Pure.
+/// unterminated_comment, signature_mismatch, cxx_standard, host_compiler, host_call_on_device,
+/// removed_api, unresolved_symbol, unresolved_library, out_of_memory, else compile_error. Pure.
 [[nodiscard]] FailureClass classify_failure(std::string_view text, const std::string& arch);
 
 }  // namespace ratchet

@@ -2,15 +2,19 @@
 
 #include <cctype>
 #include <optional>
+#include <utility>
+
+#include "kernels/cpp_condition.h"
 
 namespace ratchet {
 namespace {
 
+/// Names may hold letters of any script; every byte of those has its high bit set.
 bool starts_word(char c) {
-  return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
+  return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || (c & '\x80') != 0;
 }
 bool continues_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  return std::isdigit(static_cast<unsigned char>(c)) || starts_word(c);
 }
 
 /// Line ends hidden behind a backslash do not exist for the language.
@@ -38,7 +42,11 @@ struct Branch {
 
 class Lexer {
  public:
-  explicit Lexer(std::string text) : text_(std::move(text)) {}
+  Lexer(std::string text, Macros predefined) : text_(std::move(text)) {
+    source_.macros = std::move(predefined);
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
+  }
 
   TokenizedSource run() {
     bool line_start = true;
@@ -99,17 +107,25 @@ class Lexer {
       return;
     }
     const auto words = rest_of_line();
-    const bool never = words.size() == 1 && (words[0].is("0") || words[0].is("false"));
-    if (name == "if" || name == "ifdef" || name == "ifndef") {
-      const bool counts = reading() && !never;
+    if (name.starts_with("if")) {
+      const bool counts = reading() && holds(name, words);
       branches_.push_back({counts, counts, reading()});
-    } else if ((name == "else" || name == "elif") && !branches_.empty()) {
+    } else if (name.starts_with("el") && !branches_.empty()) {
       auto& branch = branches_.back();
-      branch.reading = branch.outer && !branch.taken && !never;
+      branch.reading = branch.outer && !branch.taken && holds(name, words);
       branch.taken = branch.taken || branch.reading;
     } else if (name == "endif" && !branches_.empty()) {
       branches_.pop_back();
+    } else if (name == "undef" && !words.empty() && reading()) {
+      source_.macros.erase(words[0].text);
     }
+  }
+
+  [[nodiscard]] bool holds(std::string_view name, const std::vector<Token>& words) const {
+    if (name == "else") return true;
+    if (name == "if" || name == "elif") return condition_holds(words, source_.macros);
+    const bool defined = !words.empty() && source_.macros.contains(words[0].text);
+    return defined == name.ends_with("fdef");
   }
 
   void define() {
@@ -183,8 +199,8 @@ class Lexer {
 
 }  // namespace
 
-TokenizedSource tokenize(std::string_view source) {
-  return Lexer(spliced(source)).run();
+TokenizedSource tokenize(std::string_view source, Macros predefined) {
+  return Lexer(spliced(source), std::move(predefined)).run();
 }
 
 std::string join(const std::vector<Token>& tokens) {

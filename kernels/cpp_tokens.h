@@ -17,15 +17,18 @@ struct Token {
   [[nodiscard]] bool identifier() const { return kind == Kind::identifier; }
 };
 
-/// A source as tokens: no comments, no directives, and of every `#if` only the first branch that is
-/// not literally 0.
+/// Object-like macros by name.
+using Macros = std::map<std::string, std::vector<Token>>;
+
+/// A source as tokens: no comments, no directives, and of every `#if` only the branch that counts.
 struct TokenizedSource {
   std::vector<Token> tokens;
-  std::map<std::string, std::vector<Token>> macros;  ///< object-like `#define`s
+  Macros macros;  ///< `predefined` and the source's own, as they stand at its end
 };
 
-/// Pure; never fails: an unfinished literal or comment ends with the text.
-[[nodiscard]] TokenizedSource tokenize(std::string_view source);
+/// Pure; never fails: an unfinished literal or comment ends with the text. A byte order mark is
+/// passed over. Included headers are not read; what they define counts as not defined.
+[[nodiscard]] TokenizedSource tokenize(std::string_view source, Macros predefined = {});
 
 /// Tokens with single blanks between them where needed, for messages and declarations.
 [[nodiscard]] std::string join(const std::vector<Token>& tokens);

@@ -95,7 +95,7 @@ constexpr std::string_view kHarmlessInLibc =
     " malloc calloc realloc free aligned_alloc posix_memalign memalign memcpy memmove "
     "memset memcmp memchr strlen strcmp strncmp strcpy strncpy strchr strrchr strstr "
     "strcat strtol strtoul strtod strtof atoi atof atol abs labs llabs div ldiv qsort "
-    "bsearch rand srand rand_r abort __assert_fail __stack_chk_fail stdout stderr printf "
+    "bsearch rand srand rand_r abort exit __assert_fail __stack_chk_fail stdout stderr printf "
     "fprintf vprintf vfprintf sprintf snprintf vsnprintf puts putchar fputs fputc putc "
     "fwrite fflush perror strerror __errno_location madvise sysconf getpagesize "
     "clock_gettime clock time __cxa_finalize __cxa_atexit __tls_get_addr "
@@ -110,9 +110,11 @@ bool harmless_in_libc(const std::string& name) {
 }
 
 bool harmless_in_libstdcpp(const std::string& name) {
-  if (!starts_with_any(
-          name, {"_Znw", "_Zna", "_Zdl", "_Zda", "_ZTI", "_ZTV", "_ZTS", "_ZSt", "_ZNSt", "_ZNKSt",
-                 "_ZNVSt", "_ZN9__gnu_cxx", "_ZGV", "__cxa_", "__gxx_", "__dynamic_cast"}))
+  if (!starts_with_any(name,
+                       {"_Znw",  "_Zna",   "_Zdl",   "_Zda",          "_ZTI",   "_ZTV",
+                        "_ZTS",  "_ZSt",   "_ZNSt",  "_ZNKSt",        "_ZNVSt", "_ZN9__gnu_cxx",
+                        "_ZNSo", "_ZNKSo", "_ZNSi",  "_ZNKSi",        "_ZNSs",  "_ZNKSs",
+                        "_ZGV",  "__cxa_", "__gxx_", "__dynamic_cast"}))
     return false;
   static const std::array<std::string_view, 10> parts{
       "thread",        "filesystem",         "filebuf", "fstream", "__basic_file",
@@ -142,7 +144,7 @@ bool allowed(const ImportedSymbol& symbol, bool cuda, const std::vector<std::str
 
 }  // namespace
 
-Result<std::vector<ImportedSymbol>> imported_symbols(std::string_view bytes) {
+Result<DynamicSymbols> dynamic_symbols(std::string_view bytes) {
   const Image image(bytes);
   const auto sections = sections_of(image);
   if (!sections)
@@ -151,19 +153,22 @@ Result<std::vector<ImportedSymbol>> imported_symbols(std::string_view bytes) {
   const auto libraries = libraries_of(image, *sections);
   const auto names = sections->all[sections->symbols->sh_link].sh_offset;
   const auto count = sections->symbols->sh_size / sizeof(Elf64_Sym);
-  std::vector<ImportedSymbol> symbols;
+  DynamicSymbols symbols;
   for (std::uint64_t i = 1; i < count; ++i) {
     const auto symbol = image.read<Elf64_Sym>(sections->symbols->sh_offset + i * sizeof(Elf64_Sym));
     if (!symbol)
       return Error{ErrorCode::invalid_argument, "the dynamic symbol table leaves the file", ""};
-    if (symbol->st_shndx != SHN_UNDEF) continue;
+    if (symbol->st_shndx != SHN_UNDEF) {
+      symbols.exported.push_back(image.text(names + symbol->st_name));
+      continue;
+    }
     ImportedSymbol imported{image.text(names + symbol->st_name), ""};
     if (sections->versions) {
       const auto version = image.read<std::uint16_t>(sections->versions->sh_offset + i * 2);
       const auto library = libraries.find(version.value_or(0) & 0x7fffU);
       if (library != libraries.end()) imported.library = library->second;
     }
-    symbols.push_back(std::move(imported));
+    symbols.imported.push_back(std::move(imported));
   }
   return symbols;
 }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -194,6 +195,21 @@ std::string spelled_type(const Tokens& tokens, const std::string& name) {
   return join(type) + (array ? "*" : "");
 }
 
+/// `const P x` with `typedef float* P` is a constant pointer to what may be written.
+Tokens without_const_of_pointers(const Tokens& tokens, const Aliases& aliases) {
+  const auto pointer = [&](const Token& token) {
+    const auto alias = aliases.find(token.text);
+    if (alias == aliases.end() || !alias->second.type) return false;
+    return std::ranges::any_of(expanded(alias->second.tokens, aliases),
+                               [](const Token& inner) { return inner.is("*"); });
+  };
+  if (std::ranges::none_of(tokens, pointer)) return tokens;
+  Tokens out;
+  std::ranges::copy_if(tokens, std::back_inserter(out),
+                       [](const Token& token) { return !token.is("const"); });
+  return out;
+}
+
 }  // namespace
 
 std::size_t behind_group(const Tokens& tokens, std::size_t open) {
@@ -217,7 +233,7 @@ Tokens expanded(const Tokens& tokens, const Aliases& aliases, int depth) {
       out.push_back(token);
       continue;
     }
-    const auto inner = expanded(alias->second, aliases, depth + 1);
+    const auto inner = expanded(alias->second.tokens, aliases, depth + 1);
     out.insert(out.end(), inner.begin(), inner.end());
   }
   return out;
@@ -241,7 +257,7 @@ std::vector<Tokens> split_at_commas(const Tokens& tokens) {
 
 Result<ReadParameter> read_parameter(const Tokens& tokens, const Aliases& aliases) {
   const auto text = join(tokens);
-  const auto plain = expanded(tokens, aliases);
+  const auto plain = expanded(without_const_of_pointers(tokens, aliases), aliases);
   const auto declarator = take_apart(without_decoration(plain));
   if (!declarator)
     return unreadable_signature(fmt::format("parameter \"{}\" cannot be read", text));

@@ -15,7 +15,11 @@ namespace ratchet {
 
 using Tokens = std::vector<Token>;
 /// What a name stands for: macros, `using` and `typedef`.
-using Aliases = std::map<std::string, Tokens>;
+struct Alias {
+  Tokens tokens;
+  bool type = false;  ///< not text that is put in: `const P x` is a constant pointer
+};
+using Aliases = std::map<std::string, Alias>;
 
 /// A parameter and its type as a declaration spells it.
 struct ReadParameter {

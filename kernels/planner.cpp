@@ -94,8 +94,9 @@ Status fill_scalars(std::vector<Parameter>& parameters, const TaskRequest& task)
   return {};
 }
 
-Result<std::vector<Parameter>> compiled_parameters(const TaskRequest& task, const Source& kernel) {
-  auto signature = parse_signature(kernel.text, task.entry);
+Result<std::vector<Parameter>> compiled_parameters(const TaskRequest& task, const Source& kernel,
+                                                   bool cuda) {
+  auto signature = parse_signature(kernel.text, task.entry, {cuda, task.flags});
   if (!signature) return inside(kernel.file_name, signature.error());
   auto& parameters = signature->parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i)
@@ -256,7 +257,8 @@ Status check_outputs(const Contract& contract) {
 /// A C++ or CUDA reference is called with the kernel's arguments (a trailing stream may be left
 /// out).
 Status check_compiled_reference(const Contract& contract) {
-  const auto signature = parse_signature(contract.reference.text, "reference");
+  const auto signature = parse_signature(contract.reference.text, "reference",
+                                         {contract.reference_kind == ReferenceKind::cuda, {}});
   if (!signature) return inside(contract.reference.file_name, signature.error());
   std::vector<Parameter> wanted = contract.parameters;
   if (!wanted.empty() && wanted.back().kind == ParameterKind::stream &&
@@ -339,8 +341,9 @@ Status plan_target(Contract& contract, const TaskRequest& task, const DeviceInfo
 
 Status plan_buffers(Contract& contract, const TaskRequest& task) {
   const bool python = is_python(contract.implementation);
-  const auto parameters = python ? python_parameters(task, contract.kernel)
-                                 : compiled_parameters(task, contract.kernel);
+  const auto parameters =
+      python ? python_parameters(task, contract.kernel)
+             : compiled_parameters(task, contract.kernel, contract.device_kind == DeviceKind::cuda);
   if (!parameters) return parameters.error();
   contract.parameters = *parameters;
   const auto cases = plan_cases(task, contract.parameters);

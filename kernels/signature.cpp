@@ -1,161 +1,27 @@
 #include "kernels/signature.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <utility>
 
 #include "kernels/cpp_tokens.h"
+#include "kernels/entry_scanner.h"
 #include "kernels/parameter_reader.h"
 
 namespace ratchet {
 namespace {
-
-/// One place where the entry is declared at namespace scope.
-struct Occurrence {
-  Tokens parameters;
-  bool extern_c = false;
-  bool definition = false;
-  std::string problem;  ///< why it cannot be the entry; empty when it can
-};
-
-struct Scope {
-  bool extern_c = false;
-  bool in_namespace = false;
-};
-
-bool opens_linkage(const Tokens& statement) {
-  return statement.size() == 2 && statement[0].is("extern") && statement[1].is("\"C\"");
-}
-
-bool opens_namespace(const Tokens& statement) {
-  return !statement.empty() &&
-         (statement[0].is("namespace") ||
-          (statement.size() > 1 && statement[0].is("inline") && statement[1].is("namespace")));
-}
-
-/// Reads the declarations at namespace scope; bodies are skipped whole.
-class Scanner {
- public:
-  Scanner(const TokenizedSource& source, std::string_view entry)
-      : tokens_(source.tokens), aliases_(source.macros), entry_(entry) {
-    aliases_.erase(entry_);
-    // Macros that would swallow the language itself (`#define const`) are not types.
-    for (const auto* word : {"const", "void", "extern", "static"}) aliases_.erase(word);
-  }
-
-  void run() {
-    Tokens statement;
-    for (std::size_t i = 0; i < tokens_.size();) {
-      const auto& token = tokens_[i];
-      if (token.is(";")) {
-        finish(statement, false);
-        statement.clear();
-        ++i;
-      } else if (token.is("{")) {
-        i = open_brace(statement, i);
-        statement.clear();
-      } else if (token.is("}")) {
-        if (!scopes_.empty()) scopes_.pop_back();
-        statement.clear();
-        ++i;
-      } else if (token.is("(") || token.is("[") || token.is("[[")) {
-        const auto end = behind_group(tokens_, i);
-        statement.insert(statement.end(), tokens_.begin() + static_cast<std::ptrdiff_t>(i),
-                         tokens_.begin() + static_cast<std::ptrdiff_t>(end));
-        i = end;
-      } else {
-        statement.push_back(token);
-        ++i;
-      }
-    }
-  }
-
-  [[nodiscard]] const std::vector<Occurrence>& occurrences() const { return occurrences_; }
-  [[nodiscard]] const Aliases& aliases() const { return aliases_; }
-
- private:
-  std::size_t open_brace(const Tokens& statement, std::size_t at) {
-    const auto words = expanded(statement, aliases_);
-    auto scope = scopes_.empty() ? Scope{} : scopes_.back();
-    if (opens_linkage(words)) {
-      scope.extern_c = true;
-    } else if (opens_namespace(words)) {
-      scope.in_namespace = true;
-    } else {
-      finish(statement, true);
-      return behind_group(tokens_, at);
-    }
-    scopes_.push_back(scope);
-    return at + 1;
-  }
-
-  void finish(const Tokens& statement, bool definition) {
-    if (statement.size() < 3) return;
-    if (statement[0].is("using") && statement[2].is("=")) {
-      aliases_[statement[1].text] = Tokens(statement.begin() + 3, statement.end());
-      return;
-    }
-    if (statement[0].is("typedef")) {
-      if (statement.back().identifier())
-        aliases_[statement.back().text] = Tokens(statement.begin() + 1, statement.end() - 1);
-      return;
-    }
-    if (const auto at = entry_position(statement)) note(statement, *at, definition);
-  }
-
-  [[nodiscard]] std::optional<std::size_t> entry_position(const Tokens& statement) const {
-    for (std::size_t i = 0; i + 1 < statement.size(); ++i) {
-      if (statement[i].is("=") || statement[i].is("template")) return std::nullopt;
-      if (statement[i].is("(") || statement[i].is("[") || statement[i].is("[[")) {
-        i = behind_group(statement, i) - 1;
-      } else if (statement[i].is(entry_) && statement[i + 1].is("(")) {
-        const bool qualified = i > 0 && statement[i - 1].is("::");
-        return qualified ? std::nullopt : std::optional(i);
-      }
-    }
-    return std::nullopt;
-  }
-
-  void note(const Tokens& statement, std::size_t at, bool definition) {
-    Occurrence found;
-    const auto scope = scopes_.empty() ? Scope{} : scopes_.back();
-    found.definition = definition;
-    const auto close = behind_group(statement, at + 1);
-    found.parameters = Tokens(statement.begin() + static_cast<std::ptrdiff_t>(at + 2),
-                              statement.begin() + static_cast<std::ptrdiff_t>(close) - 1);
-    const Tokens written(statement.begin(), statement.begin() + static_cast<std::ptrdiff_t>(at));
-    const auto before = expanded(written, aliases_);
-    const auto has = [&](std::string_view word) {
-      return std::ranges::any_of(before, [&](const Token& token) { return token.is(word); });
-    };
-    found.extern_c = scope.extern_c || (has("extern") && has("\"C\""));
-    const auto head = join(before);
-    if (has("__global__") || has("__device__"))
-      found.problem = fmt::format("it is device code (\"{}\"), the entry is a host function", head);
-    else if (has("static"))
-      found.problem = "it is static, so no other file can call it";
-    else if (before.empty() || !before.back().is("void"))
-      found.problem = fmt::format("it must return void; seen \"{}\"", head);
-    else if (scope.in_namespace && !found.extern_c)
-      found.problem = "it stands in a namespace without extern \"C\"";
-    occurrences_.push_back(std::move(found));
-  }
-
-  const Tokens& tokens_;
-  Aliases aliases_;
-  std::string entry_;
-  std::vector<Scope> scopes_;
-  std::vector<Occurrence> occurrences_;
-};
 
 Result<Signature> read(const Occurrence& occurrence, const std::string& entry,
                        const Aliases& aliases) {
   Signature signature;
   signature.entry = entry;
   signature.extern_c = occurrence.extern_c;
+  signature.exception = occurrence.exception;
   for (const auto& part : split_at_commas(occurrence.parameters)) {
     auto parameter = read_parameter(part, aliases);
     if (!parameter)
@@ -188,33 +54,92 @@ bool same_types(const Signature& a, const Signature& b) {
   });
 }
 
-Error not_found(const std::vector<Occurrence>& occurrences, const std::string& entry) {
-  const auto form =
-      fmt::format("Define: extern \"C\" void {}(const float* x, float* y, int n). ", entry);
-  const auto why = occurrences.empty() ? "is not defined in this source"
-                                       : "cannot be used: " + occurrences.front().problem;
-  return Error{ErrorCode::invalid_argument, fmt::format("entry {} {}", entry, why),
-               form + "Another name can be given as `entry`."};
+Error not_found(const Declarations& found, const std::string& entry) {
+  const auto why = found.occurrences.empty()
+                       ? "is not defined in this source"
+                       : "cannot be used: " + found.occurrences.front().problem;
+  auto hint = fmt::format("Define: extern \"C\" void {}(const float* x, float* y, int n).", entry);
+  if (!found.others.empty())
+    hint += fmt::format(" Or give one of these as `entry`: {}.",
+                        fmt::join(found.others | std::views::take(3), ", "));
+  else if (found.unbalanced)
+    hint = "A { is not closed, so that the text behind it belongs to another function.";
+  else
+    hint += " Another name can be given as `entry`.";
+  return Error{ErrorCode::invalid_argument, fmt::format("entry {} {}", entry, why), hint};
 }
 
-/// One signature of all usable occurrences: the definition's names, extern "C" from any of them.
-Result<Signature> merged(const std::vector<Signature>& all, const std::vector<bool>& definitions) {
-  auto chosen =
-      static_cast<std::size_t>(std::ranges::find(definitions, true) - definitions.begin());
-  const bool defined = chosen < all.size();
-  if (!defined) chosen = 0;
-  Signature signature = all[chosen];
+/// An occurrence that can be the entry, read.
+struct Readable {
+  Signature signature;
+  bool definition = false;
+};
+
+/// Where one has C linkage, C++ overloads of it are other functions; without, those are passed over
+/// that no kernel's entry could be. Error: of the first that should have been readable.
+Result<std::vector<Readable>> readable(const Declarations& found, const std::string& entry) {
+  std::vector<Readable> linked, plain;
+  std::optional<Error> unreadable;
+  for (const auto& occurrence : found.occurrences) {
+    if (!occurrence.problem.empty()) continue;
+    auto signature = read(occurrence, entry, found.aliases);
+    if (signature)
+      (occurrence.extern_c ? linked : plain)
+          .push_back({*std::move(signature), occurrence.definition});
+    else if (occurrence.extern_c)
+      return signature.error();
+    else if (!unreadable)
+      unreadable = signature.error();
+  }
+  if (linked.empty() && plain.empty()) return unreadable ? *unreadable : not_found(found, entry);
+  if (linked.empty()) return plain;
+  for (auto& overload : plain)
+    if (same_types(overload.signature, linked.front().signature))
+      linked.push_back(std::move(overload));
+  return linked;
+}
+
+/// One signature of all: the definition's names, extern "C" from any of them.
+Result<Signature> merged(const std::vector<Readable>& all) {
+  const auto defined = std::ranges::find_if(all, &Readable::definition);
+  auto signature = (defined == all.end() ? all.front() : *defined).signature;
   for (const auto& other : all) {
-    if (!same_types(signature, other))
+    if (!same_types(signature, other.signature))
       return unreadable_signature(
           fmt::format("entry {} is declared with different parameter lists", signature.entry));
-    signature.extern_c = signature.extern_c || other.extern_c;
+    signature.extern_c = signature.extern_c || other.signature.extern_c;
   }
   if (!signature.extern_c)
     signature.notes.push_back("extern \"C\" is missing; a generated solve.h declares it");
-  if (!defined)
+  if (defined == all.end())
     signature.notes.push_back("only a declaration is here; the definition lies elsewhere");
   return signature;
+}
+
+/// What the compilers define before they read a source.
+Macros predefined(const Dialect& dialect) {
+  Macros macros;
+  const auto define = [&](const std::string& name, std::string_view value) {
+    macros[name] = {Token{Token::Kind::number, std::string(value)}};
+  };
+  for (const auto* name : {"__linux__", "__unix__", "__x86_64__", "__STDC_HOSTED__"})
+    define(name, "1");
+  define("__cplusplus", "201703");
+  define("__GNUC__", "12");
+  if (dialect.cuda) {
+    for (const auto* name : {"__CUDACC__", "__NVCC__"}) define(name, "1");
+    define("__CUDACC_VER_MAJOR__", "13");
+    for (const auto* name : {"CUDART_VERSION", "CUDA_VERSION"}) define(name, "13000");
+  }
+  for (const auto& flag : dialect.flags) {
+    const auto equals = flag.find('=');
+    if (flag.starts_with("-D"))
+      macros[flag.substr(2, equals == std::string::npos ? equals : equals - 2)] =
+          tokenize(equals == std::string::npos ? "1" : flag.substr(equals + 1)).tokens;
+    else if (flag.starts_with("-U"))
+      macros.erase(flag.substr(2));
+  }
+  return macros;
 }
 
 }  // namespace
@@ -225,22 +150,15 @@ std::string_view accepted_parameters() {
          "uint64_t, size_t; values: the integer types, bool, float, double, cudaStream_t.";
 }
 
-Result<Signature> parse_signature(std::string_view source, std::string_view entry) {
-  const auto tokenized = tokenize(source);
+Result<Signature> parse_signature(std::string_view source, std::string_view entry,
+                                  const Dialect& dialect) {
+  if (source.starts_with("\xff\xfe") || source.starts_with("\xfe\xff"))
+    return Error{ErrorCode::invalid_argument, "the source is UTF-16 text", "Save it as UTF-8."};
+  const auto tokenized = tokenize(source, predefined(dialect));
   const std::string name(entry);
-  Scanner scanner(tokenized, entry);
-  scanner.run();
-  std::vector<Signature> usable;
-  std::vector<bool> definitions;
-  for (const auto& occurrence : scanner.occurrences()) {
-    if (!occurrence.problem.empty()) continue;
-    auto signature = read(occurrence, name, scanner.aliases());
-    if (!signature) return signature.error();
-    usable.push_back(*std::move(signature));
-    definitions.push_back(occurrence.definition);
-  }
-  if (usable.empty()) return not_found(scanner.occurrences(), name);
-  auto signature = merged(usable, definitions);
+  const auto entries = readable(declarations_of(tokenized, name), name);
+  if (!entries) return entries.error();
+  auto signature = merged(*entries);
   if (!signature) return signature;
   if (const auto named = check_names(*signature); !named) return named.error();
   return signature;
@@ -248,7 +166,7 @@ Result<Signature> parse_signature(std::string_view source, std::string_view entr
 
 std::string declaration_header(const Signature& signature) {
   std::string list;
-  std::set<std::string> headers{"cstddef", "cstdint"};
+  std::set<std::string> headers{"cstddef", "cstdint", "sys/types.h"};
   for (const auto& type : signature.types) {
     list += (list.empty() ? "" : ", ") + type;
     const auto mentions = [&](std::string_view word) {
@@ -262,10 +180,12 @@ std::string declaration_header(const Signature& signature) {
     if (mentions("nv_fp8")) headers.insert("cuda_fp8.h");
     if (mentions("cudaStream_t")) headers.insert("cuda_runtime.h");
     if (mentions("CUstream")) headers.insert("cuda.h");
+    if (mentions("cuda::std::")) headers.insert("cuda/std/cstdint");
   }
   std::string text = "#pragma once\n";
   for (const auto& header : headers) text += fmt::format("#include <{}>\n", header);
-  return text + fmt::format("extern \"C\" void {}({});\n", signature.entry, list);
+  return text + fmt::format("extern \"C\" void {}({}){}{};\n", signature.entry, list,
+                            signature.exception.empty() ? "" : " ", signature.exception);
 }
 
 }  // namespace ratchet

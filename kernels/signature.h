@@ -14,18 +14,26 @@ struct Signature {
   std::string entry;
   std::vector<Parameter>
       parameters;                  ///< in order; integers are `dim`, float, double, bool `scalar`
-  bool extern_c = false;           ///< false: the build force-includes `declaration_header`
+  bool extern_c = false;           ///< false: only `declaration_header` gives it C linkage
   std::vector<std::string> notes;  ///< what was assumed, for people
   std::vector<std::string> types;  ///< C++ spelling of each parameter, without its name
+  std::string exception;           ///< "noexcept" where it is written so
+};
+
+/// What decides which branches of `#if` count.
+struct Dialect {
+  bool cuda = true;                ///< compiled by nvcc
+  std::vector<std::string> flags;  ///< their -D and -U
 };
 
 /// Finds `void <entry>(...)` in `source` and reads its parameters.
 ///
-/// Works on tokens, not on text: comments, string literals, `#if 0` blocks, calls inside bodies,
-/// other functions and class members are not looked at. `extern "C" {` blocks, attributes,
-/// `__restrict__`, arrays (`float x[]`), prototypes before the definition, and simple aliases
-/// (`using`, `typedef`, `#define` of a type or of `extern "C"`) are understood. Included headers
-/// are not read.
+/// Works on tokens, not on text: comments, string literals, branches of `#if` that do not hold,
+/// calls inside bodies, other functions, templates and class members are not looked at.
+/// `extern "C" {` blocks, attributes, `__restrict__`, arrays (`float x[]`), prototypes before the
+/// definition, C++ overloads beside an `extern "C"` entry, and simple aliases (`using`, `typedef`,
+/// `#define` of a type or of `extern "C"`) are understood. Included headers are not read: the build
+/// puts `declaration_header` before the source, so that the compiler finds what was misread.
 ///
 /// Accepted parameters:
 ///   pointers  float, double, half (__half), nv_bfloat16 (__nv_bfloat16), __nv_fp8_e4m3,
@@ -33,11 +41,14 @@ struct Signature {
 ///             int8_t … uint64_t, size_t
 ///   values    the integer types above, bool, float, double, cudaStream_t
 /// Pure and thread-safe. Errors (`invalid_argument`): not found, found only as a `__global__`
-/// kernel, static, or in a namespace without extern "C"; a parameter that cannot be read. The
-/// message quotes the offending text; the hint lists the accepted forms.
-[[nodiscard]] Result<Signature> parse_signature(std::string_view source, std::string_view entry);
+/// kernel, static, inline, or in a namespace without extern "C"; a parameter that cannot be read.
+/// The message quotes the offending text; the hint lists the accepted forms, or names the functions
+/// that could be the entry.
+[[nodiscard]] Result<Signature> parse_signature(std::string_view source, std::string_view entry,
+                                                const Dialect& dialect = {});
 
-/// The text of the generated `solve.h`: declares the entry `extern "C"` with its exact types.
+/// The text of the generated `solve.h`: declares the entry `extern "C"` with its exact types. A
+/// source that defines it otherwise does not compile.
 [[nodiscard]] std::string declaration_header(const Signature& signature);
 
 /// The accepted parameter forms in one line, for hints.

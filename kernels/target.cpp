@@ -7,6 +7,8 @@
 #include <cctype>
 #include <filesystem>
 
+#include "kernels/build_needs.h"
+
 namespace ratchet {
 namespace {
 
@@ -57,15 +59,6 @@ int number_of(std::string_view arch) {
   if (arch.size() > 1 && (arch.back() == 'a' || arch.back() == 'f')) arch.remove_suffix(1);
   const bool digits = std::ranges::all_of(arch, [](unsigned char c) { return std::isdigit(c); });
   return digits && (arch.size() == 2 || arch.size() == 3) ? std::stoi(std::string(arch)) : 0;
-}
-
-/// Instructions and CUTLASS parts that exist only in the `a` variants of 9.0 and later.
-bool needs_exact_arch(std::string_view source) {
-  constexpr std::array<std::string_view, 9> kSigns{"wgmma", "setmaxnreg", "tcgen05",
-                                                   "GMMA",  "Sm90",       "Sm100",
-                                                   "Sm120", "UMMA",       "warpgroup_arrive"};
-  return std::ranges::any_of(
-      kSigns, [&](std::string_view sign) { return source.find(sign) != std::string_view::npos; });
 }
 
 Result<std::string> checked_arch(const std::string& wanted, const DeviceInfo& device) {
@@ -131,9 +124,7 @@ Result<std::string> resolve_arch(const std::optional<std::string>& wanted, const
   }
   auto arch = checked_arch(wanted.value_or(device.arch), device);
   if (!arch) return arch;
-  const bool plain = std::isdigit(static_cast<unsigned char>(arch->back()));
-  if (plain && number_of(*arch) >= 90 && needs_exact_arch(source)) *arch += 'a';
-  return arch;
+  return exact_arch(*arch, source);
 }
 
 Result<std::vector<std::string>> resolve_baselines(const std::vector<std::string>& wanted) {

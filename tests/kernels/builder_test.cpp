@@ -114,6 +114,66 @@ TEST_CASE("a missing extern C is mended by the generated header", "[builder]") {
   CHECK(exports(bench.library(record), "solve"));
 }
 
+TEST_CASE("a misread entry does not build", "[builder]") {
+  const Bench bench;
+  // The header is not read by the parser, so it takes the prototype for the entry.
+  REQUIRE(write_file(bench.folder / "real.h", "#define real double\n"));
+  const auto hidden =
+      bench.build(host("#include \"real.h\"\nextern \"C\" void solve(float* y);\n"
+                       "extern \"C\" void solve(real* y) { y[0] = 1; }",
+                       bench.folder.path().string()));
+  CHECK(hidden.error_class == "signature");
+  const auto elsewhere =
+      bench.build(host("extern \"C\" void solve(float* y);\n"
+                       "namespace n { void solve(float* y) { y[0] = 1; } }"));
+  CHECK(elsewhere.error_class == "missing_entry");
+  CHECK(elsewhere.hint->find("mangled") != std::string::npos);
+}
+
+TEST_CASE("a solve.h of the user's own comes before the generated one", "[builder]") {
+  const Bench bench;
+  const auto source = "#include \"solve.h\"\nvoid solve(float* y) { y[0] = kFactor; }";
+  REQUIRE(write_file(bench.folder / "solve.h", "void solve(float* y);\n#define kFactor 2\n"));
+
+  const auto with = bench.build(host(source, bench.folder.path().string()));
+  CHECK(with.ok);
+  CHECK(exports(bench.library(with), "solve"));
+  CHECK(bench.build(host("#include \"solve.h\"\nvoid solve(float* y) { y[0] = 1; }")).ok);
+}
+
+TEST_CASE("folders may have names that a shell would read otherwise", "[builder]") {
+  const Bench bench;
+  const auto folder = bench.folder / "f\u00f6lder $(touch made) 'and' \"quotes\"";
+  REQUIRE(write_file(folder / "factor.h", "#error \"line two\"\n"));
+  const auto source = "#include \"factor.h\"\nextern \"C\" void solve(float* y) { y[0] = 1; }";
+  auto record = bench.build(host(source, folder.string()));
+
+  REQUIRE(record.errors.size() == 1);
+  CHECK(record.errors[0].file == "factor.h");
+  REQUIRE(write_file(folder / "factor.h", "\n"));
+  CHECK(bench.build(host(source, folder.string())).ok);
+}
+
+TEST_CASE("a main for tests takes nothing with it that the entry does not call", "[builder]") {
+  const Bench bench;
+  const auto record = bench.build(host(
+      "#include <cstdio>\n#include <cstdlib>\n#include <iostream>\n" + std::string(kAdd) +
+      "\nint main() { std::FILE* f = std::fopen(\"data\", \"r\"); std::cout << getenv(\"HOME\"); "
+      "std::fclose(f); std::exit(0); }"));
+
+  INFO((record.errors.empty() ? "" : record.errors[0].message));
+  REQUIRE(record.ok);
+  CHECK_FALSE(exports(bench.library(record), "main"));
+}
+
+TEST_CASE("a source that uses C++20 gets it", "[builder]") {
+  const Bench bench;
+  CHECK(bench
+            .build(host("#include <numbers>\nextern \"C\" void solve(float* y) { y[0] = "
+                        "std::numbers::pi_v<float>; }"))
+            .ok);
+}
+
 TEST_CASE("compiler errors come back with file, line and class", "[builder]") {
   const Bench bench;
   const auto record =
@@ -246,17 +306,17 @@ TEST_CASE("flags that reach other programs or files are refused", "[builder]") {
 }
 
 TEST_CASE("what is no library is no symbol table", "[builder]") {
-  CHECK_FALSE(imported_symbols(""));
+  CHECK_FALSE(dynamic_symbols(""));
   CHECK_FALSE(
-      imported_symbols("\x7f"
-                       "ELF"));
+      dynamic_symbols("\x7f"
+                      "ELF"));
   const Bench bench;
   auto library = bench.library(bench.build(host(kAdd)));
-  REQUIRE(imported_symbols(library));
+  REQUIRE(dynamic_symbols(library));
   // The section table lies at the end: cut off, or pointing outside, it is an error and no crash.
-  CHECK_FALSE(imported_symbols(std::string_view(library).substr(0, library.size() - 64)));
+  CHECK_FALSE(dynamic_symbols(std::string_view(library).substr(0, library.size() - 64)));
   library[0x28 + 7] = '\x7f';
-  CHECK_FALSE(imported_symbols(library));
+  CHECK_FALSE(dynamic_symbols(library));
 }
 
 TEST_CASE("a CUDA kernel builds for the exact architecture and reports its resources",
@@ -285,8 +345,10 @@ TEST_CASE("nvcc's failures are classed", "[builder][cuda]") {
   auto wrong_arch = cuda(
       "__global__ void f() { asm volatile(\"wgmma.fence.sync.aligned;\"); }\n"
       "extern \"C\" void solve(float* y) { f<<<1, 1>>>(); }");
-  wrong_arch.arch = "sm_90";
+  wrong_arch.arch = "sm_80";
   CHECK(bench.build(wrong_arch).error_class == "wrong_arch");
+  wrong_arch.arch = "sm_90";  // mended: the source needs sm_90a
+  CHECK(bench.build(wrong_arch).ok);
   auto shared = cuda(
       "__global__ void f(float* y) { __shared__ float s[20000]; s[threadIdx.x] = y[0]; "
       "__syncthreads(); y[1] = s[3]; }\n"

@@ -109,6 +109,87 @@ TEST_CASE("a missing extern C is flagged and its header compiles to the same typ
         std::string::npos);
 }
 
+TEST_CASE("return types and attributes may stand where people put them", "[signature]") {
+  const std::string list = "(const float* x, float* y, int n) {}";
+  CHECK(shape("extern \"C\" void __attribute__((noinline)) solve" + list) == kPlain);
+  CHECK(shape("extern \"C\" __declspec(dllexport) void CUDARTAPI solve" + list) == kPlain);
+  CHECK(shape("extern \"C\" auto solve(const float* x, float* y, int n) -> void {}") == kPlain);
+  CHECK(shape("extern \"C\" [[gnu::hot]] void [[deprecated]] solve" + list).find("error") ==
+        std::string::npos);
+  CHECK(shape("extern \"C\" void* solve" + list).find("return void") != std::string::npos);
+  CHECK(shape("extern \"C\" auto solve(int n) -> int { return n; }").find("return void") !=
+        std::string::npos);
+}
+
+TEST_CASE("only branches that hold are read", "[signature]") {
+  const auto source = [](const std::string& condition) {
+    return condition +
+           "\nextern \"C\" void solve(const float* x, float* y, int n) {}\n#else\n"
+           "extern \"C\" void solve(double* z) {}\n#endif\n";
+  };
+  constexpr std::string_view kOther = "z:tensor:float64";
+  for (const auto* holds : {"#if 1", "#ifdef __CUDACC__", "#if defined(__NVCC__) && 2 > 1",
+                            "#ifndef LOCAL", "#if CUDART_VERSION >= 12000", "#if !defined LOCAL",
+                            "#define A B\n#define B 3\n#if A == 3", "#if __has_include(<x.h>)"})
+    CHECK(shape(source(holds)) == kPlain);
+  for (const auto* fails : {"#if 0", "#ifdef LOCAL", "#if LOCAL", "#if defined(__HIP__)",
+                            "#define A 1\n#undef A\n#ifdef A", "#if (1 + 2) * 3 != 9 || 0"})
+    CHECK(shape(source(fails)) == kOther);
+  const auto named = parse_signature(source("#ifdef LOCAL"), "solve", {true, {"-DLOCAL"}});
+  REQUIRE(named);
+  CHECK(named->parameters.size() == 3);
+}
+
+TEST_CASE("overloads and templates of the same name are other functions", "[signature]") {
+  CHECK(shape("template <class T> void solve(T* x, int n) {}\n"
+              "void solve(double* x, int n) {}\n"
+              "extern \"C\" void solve(const float* x, float* y, int n) { solve(y, n); }") ==
+        kPlain);
+  CHECK(shape("void solve(const std::vector<float>& x) {}\n"
+              "void solve(const float* x, float* y, int n) {}") == kPlain);
+  CHECK(shape("extern \"C\" void solve(const float*, float*, int);\n"
+              "using real = float;\n"
+              "void solve(const real* x, real* y, const int n = 5) {}") == kPlain);
+}
+
+TEST_CASE("a constant pointer is not a pointer to constants", "[signature]") {
+  CHECK(shape("typedef float* Out; using In = const float*;\n"
+              "extern \"C\" void solve(const In x, const Out y, int n) {}") == kPlain);
+  CHECK(shape("#define IN float*\nextern \"C\" void solve(const IN x, float* const y, int n) {}") ==
+        kPlain);
+}
+
+TEST_CASE("text of other editors and scripts is read", "[signature]") {
+  CHECK(shape("\xef\xbb\xbf"
+              "extern \"C\" {\r\nvoid solve(const float* x,\r\n  float* y, \\\r\n int "
+              "n)\r\n{}\r\n}\r\n") == kPlain);
+  CHECK(shape("// \u77e9\u9635\nextern \"C\" void solve(float* \u00fcber, int n) {}") ==
+        "\u00fcber:tensor:float32 n:dim:int32");
+  CHECK(shape(std::string_view("\xff\xfe"
+                               "e\0x\0",
+                               6))
+            .find("UTF-16") != std::string::npos);
+}
+
+TEST_CASE("a noexcept entry is declared as one", "[signature]") {
+  const auto signature = parse_signature("void solve(float* y) noexcept {}", "solve");
+  REQUIRE(signature);
+  CHECK(declaration_header(*signature).find("void solve(float*) noexcept;") != std::string::npos);
+}
+
+TEST_CASE("what could be meant as the entry is named", "[signature]") {
+  const auto hint = [](std::string_view source) {
+    return parse_signature(source, "solve").error().hint;
+  };
+  CHECK(hint("extern \"C\" void forward(float* x) {}").find("forward") != std::string::npos);
+  CHECK(
+      hint("__global__ void f(float* x) { x[0] = 1;\nextern \"C\" void solve(float* x) {}\n// end")
+          .find("not closed") != std::string::npos);
+  CHECK(shape("inline void solve(float* x) {}").find("inline") != std::string::npos);
+  CHECK(shape("namespace { extern \"C\" void solve(float* x) {} }").find("unnamed") !=
+        std::string::npos);
+}
+
 TEST_CASE("what cannot be read is quoted together with the accepted forms", "[signature]") {
   const auto error =
       parse_signature("extern \"C\" void solve(const float4* x, int n) {}", "solve").error();

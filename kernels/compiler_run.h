@@ -1,0 +1,25 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <stop_token>
+
+#include "kernels/build_plan.h"
+#include "server/core/process.h"
+#include "server/core/result.h"
+
+namespace ratchet {
+
+/// Runs a plan's compiler in `work`, where all its files lie, with a minimal environment, an
+/// address-space limit and a deadline.
+///
+/// Where processors are free, the device-only check runs beside it: when that fails, it is what
+/// comes back, earlier than the whole build would have failed; when it passes, it costs nothing.
+/// Thread-safe. Errors: `unavailable` when the compiler cannot be started, `timed_out` when `stop`
+/// asked for the end.
+[[nodiscard]] Result<Captured> run_compiler(const BuildPlan& plan,
+                                            const std::filesystem::path& work,
+                                            std::chrono::seconds deadline,
+                                            const std::stop_token& stop);
+
+}  // namespace ratchet

@@ -1,0 +1,46 @@
+#include "kernels/build_needs.h"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "server/core/files.h"
+#include "tests/support/temp_folder.h"
+
+using namespace ratchet;
+
+TEST_CASE("CUDA libraries follow from headers and calls", "[build_needs]") {
+  using List = std::vector<std::string>;
+  CHECK(build_needs("#include <cublas_v2.h>\n#include \"cublasLt.h\"").libraries ==
+        List{"cublas", "cublasLt"});
+  CHECK(build_needs("#include <curand_kernel.h>\n#include <cuda.h>").libraries.empty());
+  CHECK(build_needs("#include <cuda.h>\nvoid f() { cuTensorMapEncodeTiled(m); }").libraries ==
+        List{"cuda"});
+  CHECK(build_needs("void f() { cudaMalloc(p, 4); curandInit(); }").libraries.empty());
+}
+
+TEST_CASE("a later C++ follows from headers and words, not from comments", "[build_needs]") {
+  CHECK(build_needs("#include <span>").standard == "c++20");
+  CHECK(build_needs("template <class T> concept C = true;").standard == "c++20");
+  CHECK_FALSE(build_needs("// this concept requires care\n#include <vector>").standard);
+}
+
+TEST_CASE("exact architectures are for those that have them", "[build_needs]") {
+  CHECK(exact_arch("sm_90", "asm(\"wgmma.fence.sync.aligned;\");") == "sm_90a");
+  CHECK(exact_arch("sm_100", "asm(\"tcgen05.wait\");") == "sm_100a");
+  CHECK(exact_arch("sm_90a", "wgmma") == "sm_90a");
+  CHECK(exact_arch("sm_80", "wgmma") == "sm_80");
+  CHECK(exact_arch("sm_90", "int x;") == "sm_90");
+  CHECK(exact_arch("native", "wgmma") == "native");
+}
+
+TEST_CASE("headers beside the source count, headers elsewhere do not", "[build_needs]") {
+  const test::TempFolder folder;
+  REQUIRE(write_file(folder / "secret.h", "wgmma"));
+  REQUIRE(write_file(folder / "src/inner/b.h", "tcgen05"));
+  REQUIRE(write_file(folder / "src/inner/a.h", "#include \"b.h\"\n#include \"a.h\"\n"));
+  const Source source{"k.cu", "#include \"inner/a.h\"\n#include \"../secret.h\"\n",
+                      (folder / "src").string()};
+
+  const auto text = with_local_headers(source);
+  CHECK(text.find("tcgen05") != std::string::npos);
+  CHECK(text.find("wgmma") == std::string::npos);
+}
