@@ -10,6 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr int kMostUses = 100'000;  // of one arena between two prepares; blocks have at most 50
 constexpr std::int64_t kMebi = std::int64_t{1} << 20U;
 constexpr std::int64_t kKernelMemory = 2048 * kMebi;  // for the kernel's own use
 // A stack of 8 MiB and a malloc arena of 64 MiB of address space for each OpenMP thread.
@@ -53,22 +54,35 @@ Result<CandidateProcess> CandidateProcess::start(const WorkerPlace& place, Use u
                                                  std::int64_t arena_bytes, std::string_view library,
                                                  const std::string& entry,
                                                  const CallContext& call) {
-  const auto spec = worker_spec(place, use == Use::time ? "candidate" : "counter", arena_bytes);
+  auto candidate = launch(place, use, arena_bytes);
+  if (!candidate) return candidate;
+  if (auto loaded = candidate->load(library, entry, call); !loaded) return loaded.error();
+  return candidate;
+}
+
+Result<CandidateProcess> CandidateProcess::launch(const WorkerPlace& place, Use use,
+                                                  std::int64_t arena_bytes) {
+  auto worker = WorkerProcess::launch(
+      worker_spec(place, use == Use::time ? "candidate" : "counter", arena_bytes));
+  if (!worker) return worker.error();
+  return CandidateProcess(*std::move(worker), place.job_deadline);
+}
+
+Status CandidateProcess::load(std::string_view library, const std::string& entry,
+                              const CallContext& call) {
   auto file = MemoryFile::holding("kernel", library);
   if (!file) return file.error();
-  auto worker = WorkerProcess::start(spec, call);
-  if (!worker) return worker.error();
-  if (const auto ready = decode_stored<job::Reply>(worker->ready()); !ready || ready->error)
+  if (auto greeted = worker_.greet(call); !greeted) return greeted;
+  if (const auto ready = decode_stored<job::Reply>(worker_.ready()); !ready || ready->error)
     return Error{ErrorCode::unavailable,
                  ready ? *ready->error : "the worker's greeting is malformed",
                  "check_env shows the devices."};
-  CandidateProcess candidate(*std::move(worker), place.job_deadline);
   job::Request request;
   request.load = job::Load{"the kernel's library", entry};
   const int descriptor = file->fd();
-  auto reply = candidate.ask(request, {&descriptor, 1}, place.job_deadline, call);
+  auto reply = ask(request, {&descriptor, 1}, deadline_, call);
   if (!reply) return reply.error();
-  return candidate;
+  return {};
 }
 
 std::string CandidateProcess::sandbox() const {
@@ -117,13 +131,31 @@ Result<std::optional<MemoryFile>> CandidateProcess::execute(const CallPlan& plan
   return sealed(*std::move(out));
 }
 
-Status CandidateProcess::prepare(const CallPlan& plan, std::span<const MemoryFile* const> arenas,
-                                 std::int64_t shift, bool writes_all, const CallContext& call) {
+Status CandidateProcess::attach(int descriptor, std::int64_t bytes, const CallContext& call) {
+  job::Request request;
+  request.attach = job::Attach{bytes};
+  auto reply = ask(request, {&descriptor, 1}, deadline_, call);
+  if (!reply) return reply.error();
+  return {};
+}
+
+Status CandidateProcess::run_attached(const CallPlan& plan, std::int64_t shift,
+                                      const CallContext& call) {
+  job::Request request;
+  request.call = job::Call{plan.arguments, shift};
+  auto reply = ask(request, {}, deadline_, call);
+  if (!reply) return reply.error();
+  return {};
+}
+
+Status CandidateProcess::prepare(const CallPlan& plan, const Rotation& rotation,
+                                 const CallContext& call) {
   job::Request request;
   request.prepare =
-      job::Prepare{plan.layout, plan.arguments, static_cast<int>(arenas.size()), shift, writes_all};
+      job::Prepare{plan.layout,    plan.arguments,      static_cast<int>(rotation.arenas.size()),
+                   rotation.shift, rotation.writes_all, rotation.refresh_seeds};
   std::vector<int> descriptors;
-  for (const auto* arena : arenas) descriptors.push_back(arena->fd());
+  for (const auto* arena : rotation.arenas) descriptors.push_back(arena->fd());
   auto reply = ask(request, descriptors, deadline_, call);
   if (!reply) return reply.error();
   return {};
@@ -145,8 +177,8 @@ Result<job::Samples> CandidateProcess::time(const job::TimeBlock& block, const C
   return fault_ ? job::Samples{} : *std::move(reply->samples);
 }
 
-Result<std::optional<MemoryFile>> CandidateProcess::collect(int index, std::int64_t bytes,
-                                                            const CallContext& call) {
+Result<std::optional<CandidateProcess::Collected>> CandidateProcess::collect(
+    int index, std::int64_t bytes, const CallContext& call) {
   auto out = MemoryFile::create("timed answer", bytes);
   if (!out) return out.error();
   job::Request request;
@@ -154,7 +186,13 @@ Result<std::optional<MemoryFile>> CandidateProcess::collect(int index, std::int6
   const int descriptor = out->fd();
   auto reply = ask(request, {&descriptor, 1}, deadline_, call);
   if (!reply) return reply.error();
-  return sealed(*std::move(out));
+  const int uses = reply->uses.value_or(0);
+  if (!fault_ && (uses < 0 || uses > kMostUses))
+    fault_ = Fault{"forged_reply", "the number of its calls cannot be true"};
+  auto arena = sealed(*std::move(out));
+  if (!arena) return arena.error();
+  if (!*arena) return std::optional<Collected>{};
+  return std::optional<Collected>(Collected{**std::move(arena), uses});
 }
 
 Result<job::Counters> CandidateProcess::count(const job::Count& plan, const CallContext& call) {

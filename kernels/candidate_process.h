@@ -53,6 +53,11 @@ class CandidateProcess {
                                         std::string_view library, const std::string& entry,
                                         const CallContext& call);
 
+  /// `start` in two steps, so that several can start at once.
+  static Result<CandidateProcess> launch(const WorkerPlace& place, Use use,
+                                         std::int64_t arena_bytes);
+  Status load(std::string_view library, const std::string& entry, const CallContext& call);
+
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
   /// What isolates it, as its worker said.
   [[nodiscard]] std::string sandbox() const;
@@ -62,12 +67,27 @@ class CandidateProcess {
   Result<std::optional<MemoryFile>> execute(const CallPlan& plan, const MemoryFile& arena,
                                             std::int64_t shift, const CallContext& call);
 
-  /// For timing and counting: takes the arenas in. `writes_all`: see job::Prepare.
-  Status prepare(const CallPlan& plan, std::span<const MemoryFile* const> arenas,
-                 std::int64_t shift, bool writes_all, const CallContext& call);
+  /// Takes device memory in that a judge shares, enough for an arena of `bytes` at any shift; then
+  /// one call on the arena that the judge laid out in it.
+  Status attach(int descriptor, std::int64_t bytes, const CallContext& call);
+  Status run_attached(const CallPlan& plan, std::int64_t shift, const CallContext& call);
+
+  /// For timing and counting: takes the arenas in.
+  struct Rotation {
+    std::span<const MemoryFile* const> arenas;
+    std::int64_t shift = 0;
+    bool writes_all = true;                  ///< see job::Prepare
+    std::vector<std::string> refresh_seeds;  ///< see job::Prepare
+  };
+  Status prepare(const CallPlan& plan, const Rotation& rotation, const CallContext& call);
   Result<job::Samples> time(const job::TimeBlock& block, const CallContext& call);
-  /// Arena `index` of the rotation as the timed calls left it. Empty after a fault.
-  Result<std::optional<MemoryFile>> collect(int index, std::int64_t bytes, const CallContext& call);
+  /// Arena `index` of the rotation as the timed calls left it, and how many they were by the word
+  /// of the process. Empty after a fault.
+  struct Collected {
+    MemoryFile arena;
+    int uses = 0;
+  };
+  Result<std::optional<Collected>> collect(int index, std::int64_t bytes, const CallContext& call);
   Result<job::Counters> count(const job::Count& plan, const CallContext& call);
 
  private:

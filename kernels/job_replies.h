@@ -55,9 +55,21 @@ struct LaunchRecord {
   }
 };
 
+/// What one whole call did on the device, on all streams.
+struct CallSpan {
+  int launches = 0;
+  double span_ns = 0;  ///< from the start of the first kernel to the end of the last one
+
+  static constexpr auto fields() {
+    return std::tuple{required("launches", &CallSpan::launches, ""),
+                      required("span_ns", &CallSpan::span_ns, "")};
+  }
+};
+
 struct Counters {
   std::vector<KernelCounters> kernels;  ///< merged with launch facts as launch__* metrics
   std::vector<LaunchRecord> launches;
+  std::vector<CallSpan> calls;  ///< several, without counters; empty where kernels are not seen
   std::vector<std::string> unknown_metrics;
   std::string engine;                      ///< cupti, perf_event or none
   std::string cache;                       ///< flushed or as_is
@@ -67,6 +79,7 @@ struct Counters {
     using C = Counters;
     return std::tuple{required("kernels", &C::kernels, ""),
                       required("launches", &C::launches, ""),
+                      required("calls", &C::calls, ""),
                       required("unknown_metrics", &C::unknown_metrics, ""),
                       required("engine", &C::engine, ""),
                       required("cache", &C::cache, ""),
@@ -126,16 +139,21 @@ struct Reply {
   std::optional<std::string> sandbox;
   std::optional<Samples> samples;
   std::optional<Counters> counters;
+  std::optional<int> uses;        ///< of a collected arena: its calls since it was prepared
+  std::optional<bool> forged;     ///< false: the control has nothing to offer for this layout
+  std::optional<bool> same_bits;  ///< of a Weigh after a Pose `again`
   std::optional<Comparison> comparison;
   std::optional<std::vector<CeilingValue>> ceilings;
 
   static constexpr auto fields() {
     using R = Reply;
     return std::tuple{
-        optional("fault", &R::fault, ""),           optional("error", &R::error, ""),
-        optional("device", &R::device, ""),         optional("sandbox", &R::sandbox, ""),
-        optional("samples", &R::samples, ""),       optional("counters", &R::counters, ""),
-        optional("comparison", &R::comparison, ""), optional("ceilings", &R::ceilings, "")};
+        optional("fault", &R::fault, ""),         optional("error", &R::error, ""),
+        optional("device", &R::device, ""),       optional("sandbox", &R::sandbox, ""),
+        optional("samples", &R::samples, ""),     optional("counters", &R::counters, ""),
+        optional("uses", &R::uses, ""),           optional("forged", &R::forged, ""),
+        optional("same_bits", &R::same_bits, ""), optional("comparison", &R::comparison, ""),
+        optional("ceilings", &R::ceilings, "")};
   }
 };
 

@@ -1,15 +1,15 @@
 #pragma once
 
-// What the server asks of a worker. See job.h for the roles.
+// What the server asks of a worker that runs a kernel, and the union of all requests. See job.h for
+// the roles.
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "kernels/job_arena.h"
+#include "kernels/job_judge_requests.h"
 #include "server/core/fields.h"
 #include "server/facts/timing.h"
 
@@ -48,12 +48,16 @@ struct Prepare {
   std::int64_t shift = 0;  ///< bytes by which every arena is moved from its allocation's start
   bool writes_all =
       true;  ///< each call writes every output element: what stays poisoned is missing
+  /// Of the changes before every timed call: hexadecimal, one an arena; or empty, for none.
+  std::vector<std::string> refresh_seeds;
 
   static constexpr auto fields() {
-    return std::tuple{
-        required("layout", &Prepare::layout, ""), required("arguments", &Prepare::arguments, ""),
-        required("rotation", &Prepare::rotation, ""), required("shift", &Prepare::shift, ""),
-        required("writes_all", &Prepare::writes_all, "")};
+    return std::tuple{required("layout", &Prepare::layout, ""),
+                      required("arguments", &Prepare::arguments, ""),
+                      required("rotation", &Prepare::rotation, ""),
+                      required("shift", &Prepare::shift, ""),
+                      required("writes_all", &Prepare::writes_all, ""),
+                      required("refresh_seeds", &Prepare::refresh_seeds, "")};
   }
 };
 
@@ -93,52 +97,21 @@ struct Count {
   }
 };
 
-/// Makes the content of an arena. Descriptor: the arena to fill.
-struct Generate {
-  ArenaLayout layout;
-  std::string seed;              ///< hex; derived from the run's secret
-  std::string distribution;      ///< normal, shifted, large
-  std::int64_t index_limit = 0;  ///< exclusive bound of untyped integer inputs
+/// Takes shared device memory in. Descriptor: the memory.
+struct Attach {
+  std::int64_t bytes = 0;  ///< as in Share
 
-  static constexpr auto fields() {
-    return std::tuple{required("layout", &Generate::layout, ""),
-                      required("seed", &Generate::seed, ""),
-                      required("distribution", &Generate::distribution, ""),
-                      required("index_limit", &Generate::index_limit, "")};
-  }
+  static constexpr auto fields() { return std::tuple{required("bytes", &Attach::bytes, "")}; }
 };
 
-/// How a tolerance's `atol` follows the RMS of the expected output: not at all, times min(1, RMS),
-/// times RMS.
-enum class AtolScale { absolute, shrink, rms };
-constexpr auto enum_names(AtolScale) {
-  return std::array{std::pair{AtolScale::absolute, "absolute"},
-                    std::pair{AtolScale::shrink, "shrink"}, std::pair{AtolScale::rms, "rms"}};
-}
-
-/// When an element of an output counts as right: |got - expected| <= atol * scale + rtol *
-/// |expected|, or the same value when `exact`. NaN and infinity only against the same.
-struct Tolerance {
-  double atol = 0;
-  double rtol = 0;
-  AtolScale scale = AtolScale::absolute;
-  bool exact = true;
+/// Calls the entry once on the arena that lies `shift` bytes into the attached memory.
+struct Call {
+  std::vector<Argument> arguments;
+  std::int64_t shift = 0;
 
   static constexpr auto fields() {
-    return std::tuple{
-        required("atol", &Tolerance::atol, ""), required("rtol", &Tolerance::rtol, ""),
-        required("scale", &Tolerance::scale, ""), required("exact", &Tolerance::exact, "")};
-  }
-};
-
-/// Compares. Descriptors: arena as it was sent, arena that came back, arena with expected outputs.
-struct Compare {
-  ArenaLayout layout;
-  std::vector<Tolerance> tolerances;  ///< parallel to the layout's buffers; unused for inputs
-
-  static constexpr auto fields() {
-    return std::tuple{required("layout", &Compare::layout, ""),
-                      required("tolerances", &Compare::tolerances, "")};
+    return std::tuple{required("arguments", &Call::arguments, ""),
+                      required("shift", &Call::shift, "")};
   }
 };
 
@@ -156,16 +129,27 @@ struct Request {
   std::optional<Collect> collect;
   std::optional<Count> count;
   std::optional<Generate> generate;
+  std::optional<Refresh> refresh;
+  std::optional<Forge> forge;
   std::optional<Compare> compare;
+  std::optional<Share> share;
+  std::optional<Attach> attach;
+  std::optional<Call> call;
+  std::optional<Pose> pose;
+  std::optional<Weigh> weigh;
   std::optional<MeasureCeilings> ceilings;
 
   static constexpr auto fields() {
     using R = Request;
-    return std::tuple{optional("load", &R::load, ""),         optional("execute", &R::execute, ""),
-                      optional("prepare", &R::prepare, ""),   optional("time", &R::time, ""),
-                      optional("collect", &R::collect, ""),   optional("count", &R::count, ""),
-                      optional("generate", &R::generate, ""), optional("compare", &R::compare, ""),
-                      optional("ceilings", &R::ceilings, "")};
+    return std::tuple{
+        optional("load", &R::load, ""),         optional("execute", &R::execute, ""),
+        optional("prepare", &R::prepare, ""),   optional("time", &R::time, ""),
+        optional("collect", &R::collect, ""),   optional("count", &R::count, ""),
+        optional("generate", &R::generate, ""), optional("refresh", &R::refresh, ""),
+        optional("forge", &R::forge, ""),       optional("compare", &R::compare, ""),
+        optional("share", &R::share, ""),       optional("attach", &R::attach, ""),
+        optional("call", &R::call, ""),         optional("pose", &R::pose, ""),
+        optional("weigh", &R::weigh, ""),       optional("ceilings", &R::ceilings, "")};
   }
 };
 

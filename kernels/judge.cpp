@@ -55,7 +55,7 @@ std::vector<std::string> distributions_of(const Contract& contract) {
         return tensor.role != Role::out && !tensor.init.starts_with("uniform");
       });
   if (!differs) return {"normal"};
-  return {"normal", "shifted", "large"};
+  return {"normal", "shifted", "large", "small"};
 }
 
 Result<std::int64_t> largest_arena(const Contract& contract) {
@@ -83,29 +83,94 @@ Result<std::unique_ptr<Judge>> Judge::open(const ReferenceParts& parts, const Co
       new Judge(contract, *std::move(worker), *std::move(reference), parts.place.job_deadline));
 }
 
+Result<job::Reply> Judge::ask(const job::Request& request, std::span<const int> descriptors,
+                              const CallContext& call) {
+  auto reply = worker_.run(request, descriptors, deadline_, call);
+  if (reply && reply->fault) return worker_failed(*reply->fault);
+  return reply;
+}
+
+Result<MemoryFile> Judge::generate(const job::Generate& plan, const CallContext& call) {
+  auto sent = MemoryFile::create("inputs", plan.layout.bytes);
+  if (!sent) return sent.error();
+  job::Request request;
+  request.generate = plan;
+  const int descriptor = sent->fd();
+  auto made = ask(request, {&descriptor, 1}, call);
+  if (!made) return made.error();
+  return sent;
+}
+
+Result<Trial> Judge::answered(const Dims& dims, const std::string& distribution, CallPlan plan,
+                              MemoryFile sent, const CallContext& call) {
+  if (auto sealed = sent.seal(); !sealed) return sealed.error();
+  auto expected = reference_->answer(dims, plan, sent, call);
+  if (!expected) return expected.error();
+  const auto before = sent.map(Mapping::Access::read);
+  if (!before) return before.error();
+  const auto after = expected->map(Mapping::Access::read);
+  if (!after) return after.error();
+  const bool all = writes_all(plan.layout, before->bytes(), after->bytes());
+  return Trial{dims, distribution, std::move(plan), std::move(sent), *std::move(expected), all};
+}
+
 Result<Trial> Judge::make_trial(const Dims& dims, const std::string& distribution,
                                 std::string_view seed, const CallContext& call) {
   auto layout = layout_of(contract_, dims);
   if (!layout) return layout.error();
   auto arguments = arguments_of(contract_, dims, *layout);
   CallPlan plan{*std::move(layout), std::move(arguments)};
-  auto sent = MemoryFile::create("inputs", plan.layout.bytes);
+  auto sent = generate({plan.layout, std::string(seed), distribution, index_limit(dims)}, call);
+  if (!sent) return sent.error();
+  return answered(dims, distribution, std::move(plan), *std::move(sent), call);
+}
+
+Result<Trial> Judge::refreshed(const Trial& trial, const std::string& seed, int uses,
+                               const CallContext& call) {
+  auto sent = MemoryFile::create("refreshed inputs", trial.plan.layout.bytes);
   if (!sent) return sent.error();
   job::Request request;
-  request.generate = job::Generate{plan.layout, std::string(seed), distribution, index_limit(dims)};
-  const int descriptor = sent->fd();
-  auto made = worker_.run(request, {&descriptor, 1}, deadline_, call);
-  if (!made) return made.error();
-  if (made->fault) return worker_failed(*made->fault);
-  if (auto sealed = sent->seal(); !sealed) return sealed.error();
-  auto expected = reference_->answer(dims, plan, *sent, call);
-  if (!expected) return expected.error();
-  const auto before = sent->map(Mapping::Access::read);
-  if (!before) return before.error();
-  const auto after = expected->map(Mapping::Access::read);
-  if (!after) return after.error();
-  const bool all = writes_all(plan.layout, before->bytes(), after->bytes());
-  return Trial{dims, distribution, std::move(plan), *std::move(sent), *std::move(expected), all};
+  request.refresh = job::Refresh{trial.plan.layout, seed, uses};
+  const std::array descriptors{trial.sent.fd(), sent->fd()};
+  auto done = ask(request, descriptors, call);
+  if (!done) return done.error();
+  return answered(trial.dims, trial.distribution, trial.plan, *std::move(sent), call);
+}
+
+Result<Trial> Judge::with_other(const Trial& trial, const std::string& tensor,
+                                std::string_view seed, const CallContext& call) {
+  const auto& layout = trial.plan.layout;
+  auto sent =
+      generate({layout, std::string(seed), trial.distribution, index_limit(trial.dims)}, call);
+  if (!sent) return sent.error();
+  {
+    const auto first = trial.sent.map(Mapping::Access::read);
+    if (!first) return first.error();
+    const auto mixed = sent->map(Mapping::Access::write);
+    if (!mixed) return mixed.error();
+    for (const auto& buffer : layout.buffers) {
+      if (buffer.name == tensor) continue;
+      const auto place = static_cast<std::size_t>(buffer.offset);
+      const auto size = static_cast<std::size_t>(buffer.bytes());
+      std::ranges::copy(first->bytes().subspan(place, size),
+                        mixed->bytes().subspan(place, size).begin());
+    }
+  }
+  return answered(trial.dims, trial.distribution, trial.plan, *std::move(sent), call);
+}
+
+Result<std::optional<MemoryFile>> Judge::forge(const Trial& trial, const Trial& other,
+                                               job::Control control, const CallContext& call) {
+  auto answer = MemoryFile::create("control", trial.plan.layout.bytes);
+  if (!answer) return answer.error();
+  job::Request request;
+  request.forge = job::Forge{trial.plan.layout, control};
+  const std::array descriptors{trial.sent.fd(), trial.expected.fd(), other.expected.fd(),
+                               answer->fd()};
+  auto done = ask(request, descriptors, call);
+  if (!done) return done.error();
+  if (!done->forged.value_or(false)) return std::optional<MemoryFile>{};
+  return std::optional<MemoryFile>(*std::move(answer));
 }
 
 Result<job::Comparison> Judge::compare(const Trial& trial, const MemoryFile& returned,
@@ -115,9 +180,8 @@ Result<job::Comparison> Judge::compare(const Trial& trial, const MemoryFile& ret
   for (const auto& buffer : trial.plan.layout.buffers)
     request.compare->tolerances.push_back(tolerance_of(buffer.dtype));
   const std::array descriptors{trial.sent.fd(), returned.fd(), trial.expected.fd()};
-  auto reply = worker_.run(request, descriptors, deadline_, call);
+  auto reply = ask(request, descriptors, call);
   if (!reply) return reply.error();
-  if (reply->fault) return worker_failed(*reply->fault);
   if (!reply->comparison) return Error{ErrorCode::internal, "the judge gave no verdict", ""};
   return *std::move(reply->comparison);
 }

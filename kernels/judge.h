@@ -36,8 +36,8 @@ struct Trial {
 /// 32 KiB, so that no address repeats by rule.
 [[nodiscard]] std::int64_t shift_of(std::string_view seed);
 
-/// The distributions that a contract is checked with: normal, and shifted and large where an input
-/// can differ by them.
+/// The distributions that a contract is checked with: normal, and shifted, large and small where an
+/// input can differ by them.
 [[nodiscard]] std::vector<std::string> distributions_of(const Contract& contract);
 
 /// The trusted side: makes inputs, asks the reference, compares raw bytes, decides. Runs a worker
@@ -53,6 +53,20 @@ class Judge {
   Result<Trial> make_trial(const Dims& dims, const std::string& distribution, std::string_view seed,
                            const CallContext& call);
 
+  /// The same trial after `uses` timed calls that changed its inputs by `seed`, with the answer to
+  /// that; see job::Refresh.
+  Result<Trial> refreshed(const Trial& trial, const std::string& seed, int uses,
+                          const CallContext& call);
+
+  /// The same trial with the contents of `tensor` drawn from another seed.
+  Result<Trial> with_other(const Trial& trial, const std::string& tensor, std::string_view seed,
+                           const CallContext& call);
+
+  /// What a kernel would return if it did nothing but this; empty when the control has nothing to
+  /// offer here. `other`: another trial of the same size.
+  Result<std::optional<MemoryFile>> forge(const Trial& trial, const Trial& other,
+                                          job::Control control, const CallContext& call);
+
   /// Decides about an arena that came back from a call on `trial.sent`.
   Result<job::Comparison> compare(const Trial& trial, const MemoryFile& returned,
                                   const CallContext& call);
@@ -63,6 +77,15 @@ class Judge {
   [[nodiscard]] Reference& reference() { return *reference_; }
 
  private:
+  /// Asks the worker; its failure is ours.
+  Result<job::Reply> ask(const job::Request& request, std::span<const int> descriptors,
+                         const CallContext& call);
+  /// Fills a memory file with inputs and poison.
+  Result<MemoryFile> generate(const job::Generate& plan, const CallContext& call);
+  /// Seals the arena and has the reference answer it.
+  Result<Trial> answered(const Dims& dims, const std::string& distribution, CallPlan plan,
+                         MemoryFile sent, const CallContext& call);
+
   Judge(Contract contract, WorkerProcess worker, std::unique_ptr<Reference> reference,
         std::chrono::milliseconds deadline)
       : contract_(std::move(contract)),

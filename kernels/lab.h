@@ -103,9 +103,9 @@ class Lab {
   /// Builds (or finds in the cache). A compiler error is `build.ok == false`.
   virtual Result<Candidate> build(const Contract& contract, Source source, CallContext& call) = 0;
 
-  /// Builds the reference and tries it, and names tasks that are too weak: control answers (zero,
-  /// constant, identity) that would pass. Errors: the reference does not build, raises, or writes
-  /// nothing.
+  /// Builds the reference and tries it. Names what weakens the contract, and tasks that are too
+  /// weak: control answers (zero, constant, identity, lower precision) that would pass, inputs that
+  /// do not matter. Errors: the reference does not build, raises, or writes nothing.
   virtual Result<std::vector<Reason>> admit(const Contract& contract, std::string_view run_secret,
                                             CallContext& call) = 0;
 

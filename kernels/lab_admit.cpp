@@ -3,109 +3,126 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
 #include <optional>
 #include <utility>
 
+#include "kernels/contract_warnings.h"
 #include "kernels/laboratory.h"
 
 namespace ratchet {
 namespace {
 
-/// An answer that needs no computing, for one output of one trial. `answer` has the output's size.
-/// False when this control has nothing to offer for it.
-using Control = std::function<bool(const job::ArenaLayout& layout, const job::Buffer& output,
-                                   std::span<const std::byte> arena, std::span<std::byte> answer)>;
-
-bool zeros(const job::ArenaLayout&, const job::Buffer&, std::span<const std::byte>,
-           std::span<std::byte> answer) {
-  std::ranges::fill(answer, std::byte{0});
-  return true;
-}
-
-/// The first input of the output's type and size, as it is.
-bool identity(const job::ArenaLayout& layout, const job::Buffer& output,
-              std::span<const std::byte> arena, std::span<std::byte> answer) {
-  for (const auto& buffer : layout.buffers) {
-    if (buffer.role == Role::out || buffer.dtype != output.dtype ||
-        buffer.elements != output.elements)
-      continue;
-    std::memcpy(answer.data(), arena.data() + buffer.offset, answer.size());
-    return true;
+std::string_view described(job::Control control) {
+  switch (control) {
+    case job::Control::zero:
+      return "zeros";
+    case job::Control::constant:
+      return "one value everywhere";
+    case job::Control::identity:
+      return "an input handed back";
+    case job::Control::lower_precision:
+      return "the right answer in the precision of the next smaller type";
   }
-  return false;
+  return "";
 }
 
-/// One value everywhere: the first element of the first trial's right answer.
-Control constant(std::vector<std::vector<std::byte>> values) {
-  return [values = std::move(values)](const job::ArenaLayout& layout, const job::Buffer& output,
-                                      std::span<const std::byte>, std::span<std::byte> answer) {
-    const auto index = static_cast<std::size_t>(&output - layout.buffers.data());
-    const auto& value = values.at(index);
-    for (std::size_t at = 0; at < answer.size(); at += value.size())
-      std::memcpy(&answer[at], value.data(), value.size());
-    return true;
-  };
+bool same_outputs(const job::ArenaLayout& layout, std::span<const std::byte> a,
+                  std::span<const std::byte> b) {
+  return std::ranges::all_of(layout.buffers, [&](const job::Buffer& buffer) {
+    const auto from = static_cast<std::size_t>(buffer.offset);
+    const auto size = static_cast<std::size_t>(buffer.bytes());
+    return buffer.role == Role::in ||
+           std::ranges::equal(a.subspan(from, size), b.subspan(from, size));
+  });
 }
 
-std::vector<std::vector<std::byte>> first_elements(const job::ArenaLayout& layout,
-                                                   std::span<const std::byte> expected) {
-  std::vector<std::vector<std::byte>> values;
-  for (const auto& buffer : layout.buffers) {
-    const auto element = expected.subspan(static_cast<std::size_t>(buffer.offset),
-                                          static_cast<std::size_t>(size_of(buffer.dtype)));
-    values.emplace_back(element.begin(), element.end());
-  }
-  return values;
-}
-
-/// The arena that a kernel would return if the control were all it did.
-Result<std::optional<MemoryFile>> forged(const Trial& trial, const Control& control) {
-  auto file = MemoryFile::create("control", trial.plan.layout.bytes);
-  if (!file) return file.error();
+/// An output that the reference left as it was sent, in all of its bytes.
+Result<std::optional<std::string>> unwritten_output(const Trial& trial) {
   const auto sent = trial.sent.map(Mapping::Access::read);
   if (!sent) return sent.error();
-  {
-    const auto arena = file->map(Mapping::Access::write);
-    if (!arena) return arena.error();
-    std::ranges::copy(sent->bytes(), arena->bytes().begin());
-    for (const auto& buffer : trial.plan.layout.buffers) {
-      if (buffer.role == Role::in) continue;
-      const auto answer = arena->bytes().subspan(static_cast<std::size_t>(buffer.offset),
-                                                 static_cast<std::size_t>(buffer.bytes()));
-      if (!control(trial.plan.layout, buffer, sent->bytes(), answer))
-        return std::optional<MemoryFile>{};
-    }
+  const auto expected = trial.expected.map(Mapping::Access::read);
+  if (!expected) return expected.error();
+  for (const auto& buffer : trial.plan.layout.buffers) {
+    if (buffer.role != Role::out) continue;
+    const auto from = static_cast<std::size_t>(buffer.offset);
+    const auto size = static_cast<std::size_t>(buffer.bytes());
+    if (std::ranges::equal(sent->bytes().subspan(from, size),
+                           expected->bytes().subspan(from, size)))
+      return std::optional<std::string>(buffer.name);
   }
-  return std::optional<MemoryFile>(*std::move(file));
+  return std::optional<std::string>{};
 }
 
-/// Whether the control passes every trial.
-Result<bool> passes(Judge& judge, const std::vector<Trial>& trials, const Control& control,
-                    const CallContext& call) {
-  for (const auto& trial : trials) {
-    auto answer = forged(trial, control);
+/// An admission in progress.
+struct Admission {
+  Judge& judge;
+  const Contract& contract;
+  std::string_view run_secret;
+  const CallContext& call;
+  std::vector<Trial> trials;
+  std::vector<Reason> weak;
+
+  Status make_trials();
+  Status try_control(job::Control control);
+  Status try_inputs();
+  Result<bool> passes(job::Control control);
+};
+
+Status Admission::make_trials() {
+  for (const auto& distribution : distributions_of(contract)) {
+    const auto seed = trial_seed(run_secret, "", "admit " + distribution);
+    auto trial = judge.make_trial(contract.cases.front().dims, distribution, seed, call);
+    if (!trial) return trial.error();
+    trials.push_back(*std::move(trial));
+  }
+  return {};
+}
+
+/// Whether the control passes every trial. A constant is the first answer of the trial before.
+Result<bool> Admission::passes(job::Control control) {
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const Trial& other = trials[(i + trials.size() - 1) % trials.size()];
+    auto answer = judge.forge(trials[i], other, control, call);
     if (!answer) return answer.error();
     if (!*answer) return false;
-    auto verdict = judge.compare(trial, **answer, call);
+    auto verdict = judge.compare(trials[i], **answer, call);
     if (!verdict) return verdict.error();
     if (!verdict->passed) return false;
   }
   return true;
 }
 
-/// An output that the reference left as it was sent, in all of its bytes.
-std::optional<std::string> unwritten_output(const Trial& trial, std::span<const std::byte> sent,
-                                            std::span<const std::byte> expected) {
-  for (const auto& buffer : trial.plan.layout.buffers) {
-    if (buffer.role != Role::out) continue;
-    const auto from = static_cast<std::size_t>(buffer.offset);
-    const auto size = static_cast<std::size_t>(buffer.bytes());
-    if (std::ranges::equal(sent.subspan(from, size), expected.subspan(from, size)))
-      return buffer.name;
+Status Admission::try_control(job::Control control) {
+  auto passed = passes(control);
+  if (!passed) return passed.error();
+  if (*passed)
+    weak.push_back({fmt::format("weak_task_{}", name_of(control)),
+                    fmt::format("{} would pass the check: the tolerances or inputs of this task "
+                                "are too weak",
+                                described(control)),
+                    {}});
+  return {};
+}
+
+/// Names inputs that the answer does not depend on: work on them could be left out.
+Status Admission::try_inputs() {
+  const Trial& trial = trials.front();
+  const auto expected = trial.expected.map(Mapping::Access::read);
+  if (!expected) return expected.error();
+  for (const auto& tensor : contract.tensors) {
+    if (tensor.role == Role::out) continue;
+    const auto seed = trial_seed(run_secret, "", "admit other " + tensor.name);
+    auto changed = judge.with_other(trial, tensor.name, seed, call);
+    if (!changed) return changed.error();
+    const auto answer = changed->expected.map(Mapping::Access::read);
+    if (!answer) return answer.error();
+    if (same_outputs(trial.plan.layout, expected->bytes(), answer->bytes()))
+      weak.push_back(
+          {"input_without_effect",
+           fmt::format("the answer does not depend on {}: a kernel may leave it out", tensor.name),
+           {}});
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
@@ -116,43 +133,23 @@ Result<std::vector<Reason>> Laboratory::admit(const Contract& contract, std::str
   if (!turn) return turn.error();
   auto judge = Judge::open(parts(contract), contract, call);
   if (!judge) return judge.error();
-
-  std::vector<Trial> trials;
-  for (const auto& distribution : distributions_of(contract)) {
-    const auto seed = trial_seed(run_secret, "", "admit " + distribution);
-    auto trial = (*judge)->make_trial(contract.cases.front().dims, distribution, seed, call);
-    if (!trial) return trial.error();
-    trials.push_back(*std::move(trial));
-  }
-  const auto sent = trials.front().sent.map(Mapping::Access::read);
-  if (!sent) return sent.error();
-  const auto expected = trials.front().expected.map(Mapping::Access::read);
-  if (!expected) return expected.error();
-  if (const auto name = unwritten_output(trials.front(), sent->bytes(), expected->bytes()))
+  Admission admission{**judge, contract, run_secret, call, {}, contract_warnings(contract)};
+  if (auto made = admission.make_trials(); !made) return made.error();
+  auto unwritten = unwritten_output(admission.trials.front());
+  if (!unwritten) return unwritten.error();
+  if (*unwritten)
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("the reference writes nothing to the output {}", *name),
+                 fmt::format("the reference writes nothing to the output {}", **unwritten),
                  "Mend the reference, or give the tensor's role as in."};
-
-  std::vector<Reason> weak;
-  if (!trials.front().writes_all)
-    weak.push_back({"partial_reference",
-                    "the reference leaves parts of its outputs unwritten; they are not checked",
-                    {}});
-  const std::vector<std::pair<std::string, Control>> controls{
-      {"zero", zeros},
-      {"constant", constant(first_elements(trials.front().plan.layout, expected->bytes()))},
-      {"identity", identity}};
-  for (const auto& [name, control] : controls) {
-    auto passed = passes(**judge, trials, control, call);
-    if (!passed) return passed.error();
-    if (*passed)
-      weak.push_back({"weak_task_" + name,
-                      fmt::format("an answer that computes nothing ({}) passes the check: the "
-                                  "tolerances or inputs of this task are too weak",
-                                  name),
-                      {}});
-  }
-  return weak;
+  if (!admission.trials.front().writes_all)
+    admission.weak.push_back(
+        {"partial_reference",
+         "the reference leaves parts of its outputs unwritten; they are not checked",
+         {}});
+  for (const auto& [control, name] : enum_names(job::Control{}))
+    if (auto tried = admission.try_control(control); !tried) return tried.error();
+  if (auto tried = admission.try_inputs(); !tried) return tried.error();
+  return std::move(admission.weak);
 }
 
 }  // namespace ratchet

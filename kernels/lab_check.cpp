@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "kernels/examiner.h"
 #include "kernels/hidden_cases.h"
 #include "kernels/laboratory.h"
 #include "kernels/verdicts.h"
@@ -50,21 +51,6 @@ std::vector<Step> steps_of(const std::vector<Case>& cases,
       for (const auto& distribution : distributions)
         steps.push_back({&cases[i], i, seed, distribution});
   return steps;
-}
-
-/// Whether two answers to one input agree in every output bit. Both are sealed.
-Result<bool> same_outputs(const job::ArenaLayout& layout, const MemoryFile& a,
-                          const MemoryFile& b) {
-  const auto first = a.map(Mapping::Access::read);
-  if (!first) return first.error();
-  const auto second = b.map(Mapping::Access::read);
-  if (!second) return second.error();
-  return std::all_of(layout.buffers.begin(), layout.buffers.end(), [&](const job::Buffer& buffer) {
-    const auto from = static_cast<std::size_t>(buffer.offset);
-    const auto size = static_cast<std::size_t>(buffer.bytes());
-    return buffer.role == Role::in || std::ranges::equal(first->bytes().subspan(from, size),
-                                                         second->bytes().subspan(from, size));
-  });
 }
 
 CaseResult result_of(const Step& step, const job::Comparison& verdict) {
@@ -115,7 +101,7 @@ class Reasons {
 
 /// A check in progress.
 struct Check {
-  Judge& judge;
+  Examiner& examiner;
   CandidateProcess& process;
   const CallContext& call;
   CorrectnessReport report;
@@ -123,43 +109,26 @@ struct Check {
   int failures = 0;
 
   Status run(const Step& step, std::string_view seed);
-  Status repeat(const Step& step, const Trial& trial, const MemoryFile& first);
   void note_fault(const Step& step);
 };
 
 Status Check::run(const Step& step, std::string_view seed) {
-  auto trial = judge.make_trial(step.one->dims, step.distribution, seed, call);
-  if (!trial) return trial.error();
-  auto returned = process.execute(trial->plan, trial->sent, shift_of(seed), call);
-  if (!returned) return returned.error();
-  if (process.fault()) {
-    note_fault(step);
-    return {};
-  }
-  auto verdict = judge.compare(*trial, **returned, call);
-  if (!verdict) return verdict.error();
-  report.cases.push_back(result_of(step, *verdict));
-  for (const auto& reason : reasons_of(*verdict)) reasons.add(step, reason);
-  if (!verdict->passed) ++failures;
   // Once a case: the same input at another address.
-  if (step.seed == 0 && step.distribution == "normal") return repeat(step, *trial, **returned);
-  return {};
-}
-
-Status Check::repeat(const Step& step, const Trial& trial, const MemoryFile& first) {
-  auto again = process.execute(trial.plan, trial.sent, shift_of("again"), call);
-  if (!again) return again.error();
-  if (process.fault()) {
-    note_fault(step);
-    return {};
+  const bool twice = step.seed == 0 && step.distribution == "normal";
+  auto examined = examiner.examine({step.one->dims, step.distribution, seed, twice}, call);
+  if (!examined) return examined.error();
+  if (*examined) {
+    const auto& verdict = (*examined)->verdict;
+    report.cases.push_back(result_of(step, verdict));
+    for (const auto& reason : reasons_of(verdict)) reasons.add(step, reason);
+    if (!verdict.passed) ++failures;
+    if (const auto& again = (*examined)->again; again && !again->same_bits) {
+      report.repeatable = false;
+      if (again->verdict)
+        for (const auto& reason : reasons_of(*again->verdict)) reasons.add(step, reason);
+    }
   }
-  auto same = same_outputs(trial.plan.layout, first, **again);
-  if (!same) return same.error();
-  if (*same) return {};
-  report.repeatable = false;
-  auto verdict = judge.compare(trial, **again, call);
-  if (!verdict) return verdict.error();
-  for (const auto& reason : reasons_of(*verdict)) reasons.add(step, reason);
+  if (process.fault()) note_fault(step);
   return {};
 }
 
@@ -189,10 +158,16 @@ Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Cand
   const auto begin = steady_clock::now();
   auto turn = queue_.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
-  auto judge = Judge::open(parts(contract), contract, call);
-  if (!judge) return judge.error();
-  auto process = start(contract, candidate, CandidateProcess::Use::time, kArenasAtOnce, call);
+  auto library = library_of(candidate);
+  if (!library) return library.error();
+  auto arena_bytes = largest_arena(contract);
+  if (!arena_bytes) return arena_bytes.error();
+  auto process =
+      CandidateProcess::launch(place(contract.device_kind, contract.device),
+                               CandidateProcess::Use::time, *arena_bytes * kArenasAtOnce);
   if (!process) return process.error();
+  auto examiner = open_examiner(parts(contract), contract, *process, *library, call);
+  if (!examiner) return examiner.error();
 
   std::vector<Case> cases = contract.cases;
   if (std::none_of(cases.begin(), cases.end(), [](const Case& one) { return one.hidden; }))
@@ -200,7 +175,7 @@ Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Cand
          hidden_cases(contract, trial_seed(run_secret, "", "hidden cases"), kHiddenCases))
       cases.push_back(std::move(hidden));
   const auto steps = steps_of(cases, distributions_of(contract));
-  Check check{**judge, *process, call, {}, {}, 0};
+  Check check{**examiner, *process, call, {}, {}, 0};
   if (process->fault()) check.note_fault(steps.front());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (check.report.fault || check.failures >= kMostFailures) break;
@@ -215,7 +190,7 @@ Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Cand
   report.passed = report.reasons.empty() && report.cases.size() == steps.size();
   for (const auto& tensor : contract.tensors) {
     if (tensor.role == Role::in) continue;
-    const auto tolerance = (*judge)->tolerance_of(tensor.dtype);
+    const auto tolerance = (*examiner)->tolerance_of(tensor.dtype);
     report.atol = tolerance.atol;
     report.rtol = tolerance.rtol;
     break;

@@ -142,7 +142,7 @@ CounterState Laboratory::probe_counters(const DeviceInfo& device, CallContext& c
   if (!arena) return unknown(arena.error());
   const CallPlan plan{*layout, arguments_of(contract, dims, *layout)};
   const std::array<const MemoryFile*, 1> arenas{&*arena};
-  if (auto ready = process->prepare(plan, arenas, 0, false, call); !ready)
+  if (auto ready = process->prepare(plan, {arenas, 0, false, {}}, call); !ready)
     return unknown(ready.error());
   auto counted = process->count({"lean", metric_names(MetricSet::lean, device.kind)}, call);
   if (!counted) return unknown(counted.error());

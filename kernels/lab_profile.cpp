@@ -160,7 +160,8 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
   auto process = start(contract, *request.candidate, CandidateProcess::Use::count, 2, call);
   if (!process) return process.error();
   const std::array arenas{&trial.sent};
-  auto ready = process->prepare(trial.plan, arenas, shift_of("count"), trial.writes_all, call);
+  auto ready =
+      process->prepare(trial.plan, {arenas, shift_of("count"), trial.writes_all, {}}, call);
   if (!ready) return ready;
   auto counted = process->count(
       {std::string(name_of(request.metrics)), metric_names(request.metrics, contract.device_kind)},
@@ -173,6 +174,10 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
   profile.engine = counted->engine;
   profile.cache = counted->cache;
   profile.launches = static_cast<int>(counted->launches.size());
+  if (auto reason = reason_of_spans(counted->calls, profile.timing.median.value)) {
+    profile.verdict = Verdict::invalid;
+    profile.reasons.push_back(*std::move(reason));
+  }
   if (counted->unavailable) return degrade(*counted->unavailable);
   return {};
 }

@@ -22,7 +22,7 @@ class CompiledReference : public Reference {
                             const CallContext& call) override {
     auto answered = process_.execute(plan, arena, 0, call);
     if (!answered) return answered.error();
-    if (!*answered) return failed(*process_.fault());
+    if (!*answered) return reference_failed(*process_.fault());
     return *std::move(*answered);
   }
 
@@ -31,12 +31,6 @@ class CompiledReference : public Reference {
     return Error{ErrorCode::unavailable,
                  "the reference is C++ or CUDA: there is no framework function to time",
                  "A ref.py that uses torch gives this baseline."};
-  }
-
-  static Error failed(const Fault& fault) {
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("the reference failed ({}): {}", fault.kind, fault.message),
-                 std::string(kMend)};
   }
 
  private:
@@ -55,25 +49,38 @@ Error build_failed(const BuildRecord& build, const std::string& file_name) {
 Result<std::unique_ptr<Reference>> open_compiled(const ReferenceParts& parts,
                                                  const Contract& contract, std::int64_t arena_bytes,
                                                  const CallContext& call) {
+  const auto library = build_reference(parts, contract, call);
+  if (!library) return library.error();
+  WorkerPlace place = parts.place;
+  place.kind = contract.reference_kind == ReferenceKind::cuda ? DeviceKind::cuda : DeviceKind::host;
+  if (place.kind == DeviceKind::host) place.device = 0;
+  auto process = CandidateProcess::start(place, CandidateProcess::Use::time, arena_bytes,
+                                         library->bytes, library->entry, call);
+  if (!process) return process.error();
+  if (process->fault()) return reference_failed(*process->fault());
+  return std::unique_ptr<Reference>(std::make_unique<CompiledReference>(*std::move(process)));
+}
+
+}  // namespace
+
+Error reference_failed(const Fault& fault) {
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("the reference failed ({}): {}", fault.kind, fault.message),
+               std::string(kMend)};
+}
+
+Result<ReferenceLibrary> build_reference(const ReferenceParts& parts, const Contract& contract,
+                                         const CallContext& call) {
   const auto request = reference_build(contract);
   auto build = parts.builder.build(request, call);
   if (!build) return build.error();
   if (!build->ok) return build_failed(*build, contract.reference.file_name);
   const auto path = parts.builder.path_of(build->build_key);
   if (!path) return path.error();
-  const auto library = read_file(*path);
-  if (!library) return library.error();
-  WorkerPlace place = parts.place;
-  place.kind = contract.reference_kind == ReferenceKind::cuda ? DeviceKind::cuda : DeviceKind::host;
-  if (place.kind == DeviceKind::host) place.device = 0;
-  auto process = CandidateProcess::start(place, CandidateProcess::Use::time, arena_bytes, *library,
-                                         request.entry, call);
-  if (!process) return process.error();
-  if (process->fault()) return CompiledReference::failed(*process->fault());
-  return std::unique_ptr<Reference>(std::make_unique<CompiledReference>(*std::move(process)));
+  auto bytes = read_file(*path);
+  if (!bytes) return bytes.error();
+  return ReferenceLibrary{*std::move(bytes), request.entry};
 }
-
-}  // namespace
 
 Result<std::unique_ptr<Reference>> open_reference(const ReferenceParts& parts,
                                                   const Contract& contract,

@@ -49,6 +49,19 @@ struct ReferenceParts {
   std::filesystem::path data_dir;  ///< holds python/reference.py
 };
 
+/// A reference in C++ or CUDA, built.
+struct ReferenceLibrary {
+  std::string bytes;  ///< of the shared object
+  std::string entry;
+};
+/// Errors: `invalid_argument` with the first compiler error; `unavailable` without a compiler.
+[[nodiscard]] Result<ReferenceLibrary> build_reference(const ReferenceParts& parts,
+                                                       const Contract& contract,
+                                                       const CallContext& call);
+
+/// The error that a failing reference is.
+[[nodiscard]] Error reference_failed(const Fault& fault);
+
 /// Builds or loads the contract's reference and starts its process. `arena_bytes`: the largest
 /// arena it will see. Errors: as above, `unavailable` without compiler, Python or numpy.
 [[nodiscard]] Result<std::unique_ptr<Reference>> open_reference(const ReferenceParts& parts,

@@ -130,7 +130,8 @@ Verdict verdict_of(const Comparison& comparison) {
   if (comparison.pairs < kMinPairs) return Verdict::inconclusive;
   if (comparison.ci_low > 1 + floor) return Verdict::faster;
   if (comparison.ci_high < 1 - floor) return Verdict::slower;
-  const bool inside = comparison.ci_low >= 1 - floor && comparison.ci_high <= 1 + floor;
+  const bool inside =
+      floor <= kMostNoise && comparison.ci_low >= 1 - floor && comparison.ci_high <= 1 + floor;
   return inside ? Verdict::same : Verdict::inconclusive;
 }
 

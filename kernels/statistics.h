@@ -49,6 +49,9 @@ struct PairedRound {
   std::vector<double> other_ns;
 };
 
+/// Above this noise floor "the same" would cover real differences, and no verdict says it.
+inline constexpr double kMostNoise = 0.05;
+
 /// Compares by rounds: the ratio of a round is median(other) ÷ median(candidate), the speed-up the
 /// median of the ratios.
 ///
@@ -56,8 +59,8 @@ struct PairedRound {
 /// samples inside one round share its clock and cache state; it assumes no distribution and stays
 /// honest with few rounds, where a bootstrap is too narrow.
 /// Verdict: `faster` when ci_low > 1 + noise_floor, `slower` when ci_high < 1 − noise_floor, `same`
-/// when the interval lies inside 1 ± noise_floor, else `inconclusive`; always `inconclusive` with
-/// fewer than `kMinPairs` rounds.
+/// when the interval lies inside 1 ± noise_floor and the floor is at most `kMostNoise`, else
+/// `inconclusive`; always `inconclusive` with fewer than `kMinPairs` rounds.
 /// Errors: `invalid_argument` for no rounds, an empty side or a time that is not positive.
 [[nodiscard]] Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_floor,
                                          std::string against);

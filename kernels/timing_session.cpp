@@ -29,6 +29,10 @@ std::uint64_t fresh_seed() {
   return seed;
 }
 
+std::string hex_seed() {
+  return hex(sha256(random_bytes(sizeof(Digest))));
+}
+
 std::vector<PairedRound> pairs_of(const ContestantRecord& a, const ContestantRecord& b) {
   std::vector<PairedRound> pairs;
   const auto joined = [](const PairedRound& turn) {
@@ -58,6 +62,7 @@ struct TimingSession::Lane {
   double call_ms = 0;  ///< of one sample with all that stands around it
   int taken = 0;
   int reached = 0;  ///< places of the rotation that this round's timed calls used
+  std::vector<std::string> refresh_seeds{};  ///< of this round, by place
 
   [[nodiscard]] bool runs() const { return record.reasons.empty(); }
 
@@ -122,7 +127,10 @@ Status TimingSession::prepare(Lane& lane, const CallContext& call) {
   if (!lane.runs()) return {};
   const bool writes_all =
       std::all_of(trials_.begin(), trials_.end(), [](const Trial& t) { return t.writes_all; });
-  auto done = lane.process->prepare(trials_.front().plan, arenas_, shift_, writes_all, call);
+  lane.refresh_seeds.clear();
+  for (std::size_t i = 0; i < arenas_.size(); ++i) lane.refresh_seeds.push_back(hex_seed());
+  auto done = lane.process->prepare(trials_.front().plan,
+                                    {arenas_, shift_, writes_all, lane.refresh_seeds}, call);
   if (!done || lane.failed()) return done;
   return lane.taken == 0 ? probe(lane, call) : Status{};
 }
@@ -176,7 +184,9 @@ Status TimingSession::check(Lane& lane, const CallContext& call) {
   auto returned = lane.process->collect(static_cast<int>(place), trial.plan.layout.bytes, call);
   if (!returned) return returned.error();
   if (lane.failed()) return {};
-  auto verdict = judge_.compare(trial, **returned, call);
+  auto last = judge_.refreshed(trial, lane.refresh_seeds[place], (*returned)->uses, call);
+  if (!last) return last.error();
+  auto verdict = judge_.compare(*last, (*returned)->arena, call);
   if (!verdict) return verdict.error();
   if (!verdict->passed) {
     lane.record.reasons.push_back({"timed_output_wrong",

@@ -57,9 +57,10 @@ struct SessionRecord {
 };
 
 /// An interleaved comparison of live processes: in each round every contestant gets the same fresh
-/// arrangement of arenas at new addresses, a block of samples in random order and a second block in
-/// the reverse order (ABBA), so that drift of clocks and neighbours falls on all alike. After each
-/// round one arena of each, drawn at random, must hold the right answers.
+/// arrangement of arenas at new addresses, whose inputs change before every call, a block of
+/// samples in random order and a second block in the reverse order (ABBA), so that drift of clocks
+/// and neighbours falls on all alike. After each round one arena of each, drawn at random, must
+/// hold the right answers.
 ///
 /// A contestant that fails or answers wrongly is left out from then on; when it is the first, the
 /// session ends. Thread rule and errors: as WorkerProcess.

@@ -8,7 +8,7 @@ job::Tolerance default_tolerance(DType type) {
     case DType::f64:
       return {1e-10, 1e-9, rms, false};
     case DType::f32:
-      return {1e-4, 1e-3, rms, false};
+      return {1e-4, 1e-4, rms, false};
     case DType::f16:
     case DType::bf16:
       return {1e-2, 1e-2, rms, false};

@@ -9,11 +9,13 @@ namespace ratchet {
 
 /// Default tolerance per dtype.
 ///
-/// fp32 is the packages' 1e-4 / 1e-3 and fp16, bf16 the usual 1e-2 (KernelBench, SOL-ExecBench),
-/// with `atol` relative to the answers' RMS: an absolute 1e-4 lets zeros pass where the answers are
-/// about 1e-4, and is too tight where a sum of thousands is about 100. fp8 may be one step off:
-/// 2^-3 of the value (e4m3), 2^-2 (e5m2). fp64 leaves room for another order of summation only.
-/// Integers are exact. Pure and thread-safe, like the others here.
+/// fp32 is KernelBench's 1e-4 and fp16, bf16 the usual 1e-2 (KernelBench, SOL-ExecBench), with
+/// `atol` relative to the answers' RMS: an absolute 1e-4 lets zeros pass where the answers are
+/// about 1e-4, and is too tight where a sum of thousands is about 100. One rounding to fp16 or TF32
+/// moves a value by up to 2^-11 = 4.9e-4, so that an fp32 task done in them fails; the 1e-3 that
+/// some packages use would pass it. fp8 may be one step off: 2^-3 of the value (e4m3), 2^-2 (e5m2).
+/// fp64 leaves room for another order of summation only. Integers are exact. Pure and thread-safe,
+/// like the others here.
 [[nodiscard]] job::Tolerance default_tolerance(DType type);
 
 /// The caller's figures, absolute, where given; else the default. Integers stay exact.

@@ -71,6 +71,13 @@ WorkerProcess::WorkerProcess(WorkerSpec spec, PrivateFolder folder, Process proc
       output_(std::move(output)) {}
 
 Result<WorkerProcess> WorkerProcess::start(const WorkerSpec& spec, const CallContext& call) {
+  auto worker = launch(spec);
+  if (!worker) return worker;
+  if (auto greeted = worker->greet(call); !greeted) return greeted.error();
+  return worker;
+}
+
+Result<WorkerProcess> WorkerProcess::launch(const WorkerSpec& spec) {
   auto folder = PrivateFolder::make();
   if (!folder) return folder.error();
   auto ends = Channel::connected();
@@ -92,16 +99,20 @@ Result<WorkerProcess> WorkerProcess::start(const WorkerSpec& spec, const CallCon
   auto process = Process::spawn(child);
   if (!process) return process.error();
   ends->second.reset();
-  WorkerProcess worker(spec, *std::move(folder), *std::move(process),
-                       Channel(std::move(ends->first), Descriptors::refused), std::move(output));
-  auto ready = worker.await(0, spec.start_deadline, call);
+  const auto policy = spec.gives_descriptors ? Descriptors::accepted : Descriptors::refused;
+  return WorkerProcess(spec, *std::move(folder), *std::move(process),
+                       Channel(std::move(ends->first), policy), std::move(output));
+}
+
+Status WorkerProcess::greet(const CallContext& call) {
+  auto ready = await(0, spec_.start_deadline, call);
   if (!ready) return ready.error();
   if (ready->fault)
     return Error{ErrorCode::unavailable,
-                 fmt::format("{} did not start: {}", spec.argv[0], ready->fault->message),
+                 fmt::format("{} did not start: {}", spec_.argv[0], ready->fault->message),
                  "check_env shows what is missing."};
-  worker.ready_ = std::move(ready->body);
-  return worker;
+  ready_ = std::move(ready->body);
+  return {};
 }
 
 WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
@@ -174,7 +185,9 @@ Result<WorkerProcess::Answer> WorkerProcess::await(std::uint64_t id, millisecond
     auto message = channel_->poll();
     if (!message) return Answer{nullptr, ended()};
     if (*message) {
-      if ((*message)->id == id) return Answer{std::move((*message)->body), std::nullopt};
+      if ((*message)->id == id)
+        return Answer{std::move((*message)->body), std::nullopt,
+                      std::move((*message)->descriptors)};
       end();
       return Answer{nullptr, Fault{"forged_reply", "the kernel wrote to the worker's channel"}};
     }

@@ -24,6 +24,7 @@ struct WorkerSpec {
   std::optional<std::size_t> address_space_bytes;    ///< RLIMIT_AS; not for CUDA, which reserves it
   std::optional<std::size_t> resident_bytes;         ///< watched while a job runs
   std::chrono::milliseconds start_deadline{30'000};  ///< a CUDA context takes 0.2 to 2 s
+  bool gives_descriptors = false;  ///< may answer with descriptors: only where no kernel runs
 };
 
 /// A child process that answers jobs: ratchet-worker, or the Python adapter.
@@ -41,6 +42,11 @@ class WorkerProcess {
  public:
   static Result<WorkerProcess> start(const WorkerSpec& spec, const CallContext& call);
 
+  /// `start` in two steps, so that several can start at once: the process under way, and the wait
+  /// until it is ready, which comes before anything is asked.
+  static Result<WorkerProcess> launch(const WorkerSpec& spec);
+  Status greet(const CallContext& call);
+
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
   WorkerProcess(const WorkerProcess&) = delete;
@@ -53,7 +59,8 @@ class WorkerProcess {
 
   struct Answer {
     Json body;
-    std::optional<Fault> fault;  ///< of the process; `body` is null then
+    std::optional<Fault> fault;        ///< of the process; `body` is null then
+    std::vector<Fd> descriptors = {};  ///< of a worker that may give them
   };
 
   /// One question, one answer, within the deadline.

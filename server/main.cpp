@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -55,7 +56,8 @@ Result<Application> assemble(const Options& options) {
   auto lab = Lab::open({.state_dir = options.state_dir,
                         .worker_dir = options.worker_dir,
                         .data_dir = options.data_dir,
-                        .python = options.python});
+                        .python = options.python,
+                        .job_deadline = std::chrono::seconds(options.job_deadline_s)});
   if (!lab) return lab.error();
   auto runs = Runs::open(options.state_dir);
   if (!runs) return runs.error();

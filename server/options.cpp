@@ -39,6 +39,10 @@ void add_common(CLI::App& app, Options& options) {
   app.add_option("--python", options.python, "Interpreter of ref.py and .py kernels")
       ->envname("RATCHET_PYTHON")
       ->capture_default_str();
+  app.add_option("--job-deadline", options.job_deadline_s,
+                 "Seconds after which one call of a kernel is ended")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
   app.add_option("--toolsets", options.toolsets, "loop, kbs, analysis, …; default all")
       ->delimiter(',');
   app.add_flag("!--no-builtin-kbs", options.builtin_kbs, "Leave the shipped wiki out");

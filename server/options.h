@@ -18,6 +18,7 @@ struct Options {
   std::filesystem::path worker_dir;          ///< the worker programs
   std::vector<std::filesystem::path> roots;  ///< folders from which callers may name files
   std::string python = "python3";
+  int job_deadline_s = 60;  ///< of one call of a kernel, and of a reference
   bool builtin_kbs = true;
   std::vector<std::string> toolsets;  ///< empty: all
 

@@ -68,6 +68,16 @@ bool same_launches(const std::vector<Launch>& a, const std::vector<Launch>& b) {
                     [](const Launch& x, const Launch& y) { return x.kernel == y.kernel; });
 }
 
+// Enough that a call which does the work of a few others is seen beside them.
+constexpr int kObservedCalls = 8;
+
+CallSpan span_of(const std::vector<Launch>& launches) {
+  if (launches.empty()) return {};
+  const auto first = std::ranges::min_element(launches, {}, &Launch::start_ns);
+  const auto last = std::ranges::max_element(launches, {}, &Launch::end_ns);
+  return {static_cast<int>(launches.size()), last->end_ns - first->start_ns};
+}
+
 constexpr const char* kChanging =
     "the launches differ from call to call, so that counters of one pass do not fit those of the "
     "next";
@@ -101,13 +111,14 @@ Result<Observed> Counters::observe_cold(const Turn& turn) {
 
 Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::string>& metrics) {
   CounterReport report;
-  // The first of the three loads the kernels' code and is no measure of anything.
+  // The first call loads the kernels' code and is no measure of anything.
   std::vector<Launch> earlier;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i <= kObservedCalls; ++i) {
     auto observed = observe_cold(turn);
     if (!observed) return observed.error();
     earlier = std::exchange(report.launches, std::move(observed->launches));
     if ((report.failure = observed->failure)) return report;
+    if (i > 0) report.calls.push_back(span_of(report.launches));
   }
   add_launches(report, gpu_.properties());
   const auto asked = split_names(metrics, report);

@@ -18,9 +18,16 @@ struct LaunchCounters {
   std::map<std::string, double> metrics;
 };
 
+/// One call seen from outside.
+struct CallSpan {
+  int launches = 0;
+  double span_ns = 0;  ///< first start to last end, over all streams
+};
+
 struct CounterReport {
   std::vector<LaunchCounters> kernels;  ///< one per launch in order, never merged; at most 64
   std::vector<Launch> launches;         ///< all of them
+  std::vector<CallSpan> calls;          ///< of several calls, without counters
   std::vector<std::string> unknown_metrics;
   std::string engine = "cupti";  ///< or none
   std::string cache = "flushed";

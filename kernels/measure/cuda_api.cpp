@@ -46,6 +46,20 @@ Result<Driver> Driver::load() {
   return driver;
 }
 
+Result<Sharing> Sharing::load() {
+  Sharing sharing;
+  for (const auto& found :
+       {find("cuMemCreate", sharing.create), find("cuMemRelease", sharing.release),
+        find("cuMemAddressReserve", sharing.reserve),
+        find("cuMemAddressFree", sharing.free_address), find("cuMemMap", sharing.map),
+        find("cuMemUnmap", sharing.unmap), find("cuMemSetAccess", sharing.set_access),
+        find("cuMemExportToShareableHandle", sharing.export_handle),
+        find("cuMemImportFromShareableHandle", sharing.import_handle),
+        find("cuMemGetAllocationGranularity", sharing.granularity)})
+    if (!found) return found.error();
+  return sharing;
+}
+
 Result<DeviceMemory> DeviceMemory::allocate(std::size_t bytes) {
   DeviceMemory memory;
   if (const auto error = cudaMalloc(&memory.data_, bytes); error != cudaSuccess) {
@@ -54,6 +68,26 @@ Result<DeviceMemory> DeviceMemory::allocate(std::size_t bytes) {
   }
   memory.bytes_ = bytes;
   return memory;
+}
+
+Status queue_copy(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (const auto error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, nullptr);
+      error != cudaSuccess)
+    return cuda_error("cannot copy device memory", error);
+  return {};
+}
+
+Status queue_clear(std::byte* data, std::size_t bytes) {
+  if (const auto error = cudaMemsetAsync(data, 0, bytes, nullptr); error != cudaSuccess)
+    return cuda_error("cannot clear device memory", error);
+  return {};
+}
+
+Status read_device(const std::byte* from, std::span<std::byte> into) {
+  if (const auto error = cudaMemcpy(into.data(), from, into.size(), cudaMemcpyDeviceToHost);
+      error != cudaSuccess)
+    return cuda_error("cannot read device memory", error);
+  return {};
 }
 
 DeviceMemory::~DeviceMemory() {

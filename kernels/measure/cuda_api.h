@@ -35,6 +35,23 @@ struct Driver {
   static Result<Driver> load();
 };
 
+/// Driver functions that share memory between processes.
+struct Sharing {
+  decltype(&::cuMemCreate) create = nullptr;
+  decltype(&::cuMemRelease) release = nullptr;
+  decltype(&::cuMemAddressReserve) reserve = nullptr;
+  decltype(&::cuMemAddressFree) free_address = nullptr;
+  decltype(&::cuMemMap) map = nullptr;
+  decltype(&::cuMemUnmap) unmap = nullptr;
+  decltype(&::cuMemSetAccess) set_access = nullptr;
+  decltype(&::cuMemExportToShareableHandle) export_handle = nullptr;
+  decltype(&::cuMemImportFromShareableHandle) import_handle = nullptr;
+  decltype(&::cuMemGetAllocationGranularity) granularity = nullptr;
+
+  /// Errors: as Driver::load.
+  static Result<Sharing> load();
+};
+
 /// Device memory of a plain cudaMalloc.
 class DeviceMemory {
  public:
@@ -60,6 +77,12 @@ class DeviceMemory {
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
+
+/// On device memory wherever it came from; the first two are queued on the legacy stream, the last
+/// one is complete on return.
+Status queue_copy(std::byte* to, const std::byte* from, std::size_t bytes);
+Status queue_clear(std::byte* data, std::size_t bytes);
+Status read_device(const std::byte* from, std::span<std::byte> into);
 
 /// Host memory that the device reads and writes at the same address, zeroed.
 class PinnedMemory {

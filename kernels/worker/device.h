@@ -7,6 +7,7 @@
 // their destructors, before the device. Units are in the names. `Error` means our side failed; a
 // `Fault` is the kernel's doing.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "kernels/job.h"
+#include "server/core/fd.h"
 #include "server/core/result.h"
 
 namespace ratchet::worker {
@@ -27,6 +29,28 @@ class DeviceArena {
   virtual ~DeviceArena() = default;
   /// Address of the arena's first byte, as the kernel sees it.
   [[nodiscard]] virtual std::byte* base() const = 0;
+};
+
+/// Judges where the data is, without moving arenas through the host: makes a trial in memory that
+/// it shares with one other process each, and compares a copy of what came of it. Its own memory
+/// holds the trial as it was sent; expected values are in memory that only it and the reference
+/// share.
+class DeviceJudge {
+ public:
+  static constexpr std::int64_t kShiftRoom = 64 * 1024;  ///< beyond any shift of an arena
+
+  virtual ~DeviceJudge() = default;
+
+  /// New shared memories, each for an arena of `bytes` at any shift: the candidate's, the
+  /// reference's.
+  virtual Result<std::array<Fd, 2>> share(std::int64_t bytes) = 0;
+  virtual Status pose(const job::Pose& plan) = 0;
+
+  struct Weighed {
+    job::Comparison comparison;
+    std::optional<bool> same_bits;  ///< after a Pose `again`
+  };
+  virtual Result<Weighed> weigh(const job::Weigh& plan) = 0;
 };
 
 /// One prepared call of the kernel on one arena. Returns when the entry function returned, which
@@ -83,6 +107,20 @@ class Device {
   virtual Result<Counted> count(const Turn& turn, const job::Count& plan) = 0;
 
   virtual Result<std::vector<job::CeilingValue>> ceilings() = 0;
+
+  /// A judge on this device, from the entry of its own library. Errors: `unavailable` on devices
+  /// that have none.
+  virtual Result<std::unique_ptr<DeviceJudge>> judge(void* entry) {
+    (void)entry;
+    return Error{ErrorCode::unavailable, "this device has no judge of its own", ""};
+  }
+
+  /// Memory that a DeviceJudge shares, for an arena of `bytes` at any shift.
+  virtual Result<std::unique_ptr<DeviceArena>> attach(int descriptor, std::int64_t bytes) {
+    (void)descriptor;
+    (void)bytes;
+    return Error{ErrorCode::unavailable, "this device shares no memory", ""};
+  }
 };
 
 /// The device that is linked into this program: host/ or cuda/ defines it.

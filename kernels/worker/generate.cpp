@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numbers>
-#include <optional>
-#include <string_view>
 #include <vector>
 
+#include "kernels/worker/init_text.h"
 #include "kernels/worker/numbers.h"
 #include "kernels/worker/parallel.h"
 #include "kernels/worker/random.h"
@@ -22,35 +20,7 @@ namespace {
 constexpr std::int64_t kLeastPart = 1 << 15;  // below it a thread costs more than it does
 constexpr std::uint32_t kGuardStream = 0xFFFFFFFFU;
 
-enum class Shape { normal, shifted, large };
-
-/// `init` as the server wrote it: a word and up to two numbers.
-struct Init {
-  std::string_view kind;
-  std::vector<double> numbers;
-};
-
-std::optional<Init> parse(std::string_view text) {
-  const auto open = text.find('(');
-  Init init{text.substr(0, open), {}};
-  if (open == std::string_view::npos) return init;
-  const char* at = text.data() + open + 1;
-  const char* end = text.data() + text.size();
-  while (at < end && *at != ')') {
-    double number = 0;
-    const auto [next, failed] = std::from_chars(at, end, number);
-    if (failed != std::errc{}) return std::nullopt;
-    init.numbers.push_back(number);
-    at = next;
-    while (at < end && (*at == ',' || *at == ' ')) ++at;
-  }
-  return init;
-}
-
-double large_deviation(DType type) {
-  if (type == DType::f8_e4m3 || type == DType::f8_e5m2) return 4;
-  return type == DType::f16 ? 10 : 30;
-}
+enum class Shape { normal, shifted, large, small };
 
 /// How many values an integer type can count from zero.
 double countable(DType type) {
@@ -77,6 +47,7 @@ struct Target {
   const job::Buffer& buffer;
   Philox random;
   Shape shape;
+  Normal normal;
 
   void set(std::int64_t index, double value) const {
     set_element(data, buffer.dtype, index, value);
@@ -107,8 +78,7 @@ void fill_normal(const Target& target, Real mean, Real deviation) {
 }
 
 void fill_gaussian(const Target& target) {
-  const double mean = target.shape == Shape::shifted ? 1 : 0;
-  const double deviation = target.shape == Shape::large ? large_deviation(target.buffer.dtype) : 1;
+  const auto [mean, deviation] = target.normal;
   if (target.buffer.dtype == DType::f64) return fill_normal<double>(target, mean, deviation);
   fill_normal<float>(target, static_cast<float>(mean), static_cast<float>(deviation));
 }
@@ -137,10 +107,13 @@ void fill_indices(const Target& target, double limit) {
   const double bound = std::min(std::max(limit, 1.0), countable(target.buffer.dtype));
   // Few hot values make atomics and caches collide; the ends catch off-by-one addressing.
   const double hot = std::min(bound, 4.0);
-  fill_each(target, [&](std::int64_t, double fraction) {
+  const std::int64_t count = target.buffer.elements;
+  fill_each(target, [&](std::int64_t i, double fraction) {
     if (target.shape == Shape::shifted)
       return std::floor(std::floor(fraction * hot) * (bound / hot));
     if (target.shape == Shape::large) return fraction < 0.5 ? 0 : bound - 1;
+    if (target.shape == Shape::small)
+      return std::floor(static_cast<double>(i) * bound / static_cast<double>(count));
     return std::floor(fraction * bound);
   });
 }
@@ -155,7 +128,7 @@ void fill_permutation(const Target& target) {
   for (std::int64_t i = 0; i < count; ++i) order[static_cast<std::size_t>(i)] = i;
   if (target.shape == Shape::large)
     std::rotate(order.begin(), order.begin() + 1, order.end());
-  else
+  else if (target.shape == Shape::normal)
     for (auto i = static_cast<std::uint64_t>(count); i > 1; --i)
       std::swap(order[i - 1], order[target.random.below(i, i)]);
   for (std::int64_t i = 0; i < count; ++i)
@@ -172,6 +145,8 @@ void fill_offsets(const Target& target, double total) {
       offsets[i] = i > full_row ? total : 0;
     else if (target.shape == Shape::large)
       offsets[i] = std::floor(total * static_cast<double>(i / 2 * 2) / static_cast<double>(count));
+    else if (target.shape == Shape::small)
+      offsets[i] = std::floor(total * static_cast<double>(i) / static_cast<double>(count));
     else
       offsets[i] = static_cast<double>(target.random.below(i, last + 1));
   }
@@ -181,7 +156,7 @@ void fill_offsets(const Target& target, double total) {
 }
 
 Status fill_input(const Target& target, std::int64_t index_limit) {
-  const auto init = parse(target.buffer.init);
+  const auto init = parse_init_text(target.buffer.init);
   const auto wrong = [&] {
     return Error{
         ErrorCode::invalid_argument,
@@ -211,8 +186,9 @@ Result<Shape> shape_of(const std::string& distribution) {
   if (distribution == "normal") return Shape::normal;
   if (distribution == "shifted") return Shape::shifted;
   if (distribution == "large") return Shape::large;
+  if (distribution == "small") return Shape::small;
   return Error{ErrorCode::invalid_argument, "distribution \"" + distribution + "\" is not known",
-               "normal, shifted or large."};
+               "normal, shifted, large or small."};
 }
 
 }  // namespace
@@ -237,7 +213,10 @@ Status generate(std::span<std::byte> arena, const job::Generate& plan) {
       fill_bytes(bytes, random, 0);
       continue;
     }
-    if (auto filled = fill_input({bytes.data(), buffer, random, *shape}, plan.index_limit); !filled)
+    const auto normal = normal_of(plan.distribution, buffer.dtype);
+    if (!normal) return normal.error();
+    if (auto filled = fill_input({bytes.data(), buffer, random, *shape, *normal}, plan.index_limit);
+        !filled)
       return filled;
   }
   fill_guard(end, plan.layout.bytes);

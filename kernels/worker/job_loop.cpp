@@ -6,8 +6,10 @@
 #include <utility>
 
 #include "kernels/worker/compare.h"
+#include "kernels/worker/controls.h"
 #include "kernels/worker/generate.h"
 #include "kernels/worker/invoke.h"
+#include "kernels/worker/refresh.h"
 
 namespace ratchet::worker {
 namespace {
@@ -35,7 +37,10 @@ bool runs_kernels(WorkerRole role) {
 
 /// Whether this role may be asked for it. Timing and counting never share a process.
 bool permitted(WorkerRole role, const job::Request& request) {
-  if (request.generate || request.compare || request.ceilings) return !runs_kernels(role);
+  if (request.generate || request.refresh || request.forge || request.compare || request.ceilings)
+    return !runs_kernels(role);
+  if (request.share || request.pose || request.weigh) return !runs_kernels(role);
+  if (request.load) return true;  // a judge's own library
   if (request.time) return role == WorkerRole::candidate;
   if (request.count) return role == WorkerRole::counter;
   return runs_kernels(role);
@@ -61,7 +66,11 @@ int JobLoop::run(int device_index) {
     const job::Reply reply = request ? answer(*request, descriptors)
                                      : ours("malformed request: " + request.error().message);
     descriptors.clear();
-    if (!channel_.send(message->id, encode(reply))) return 0;
+    std::vector<int> given;
+    for (const auto& one : given_) given.push_back(one.get());
+    const auto sent = channel_.send(message->id, encode(reply), given);
+    given_.clear();
+    if (!sent) return 0;
   }
 }
 
@@ -74,7 +83,14 @@ job::Reply JobLoop::answer(const job::Request& request, Descriptors& descriptors
   if (request.collect) return collect(*request.collect, descriptors);
   if (request.count) return count(*request.count);
   if (request.generate) return generate_arena(*request.generate, descriptors);
+  if (request.refresh) return refresh_arena(*request.refresh, descriptors);
+  if (request.forge) return forge_arena(*request.forge, descriptors);
   if (request.compare) return compare_arenas(*request.compare, descriptors);
+  if (request.share) return share(*request.share);
+  if (request.attach) return attach(*request.attach, descriptors);
+  if (request.call) return call(*request.call);
+  if (request.pose) return pose(*request.pose);
+  if (request.weigh) return weigh(*request.weigh);
   if (request.ceilings) return ceilings();
   return ours("empty request");
 }
@@ -111,11 +127,14 @@ job::Reply JobLoop::execute(const job::Execute& plan, const Descriptors& descrip
 
 job::Reply JobLoop::prepare(const job::Prepare& plan, const Descriptors& descriptors) {
   if (!entry_) return ours("no kernel is loaded");
+  if (!plan.refresh_seeds.empty() &&
+      plan.refresh_seeds.size() != static_cast<std::size_t>(plan.rotation))
+    return ours("one seed an arena is needed");
   rotation_.clear();
   for (std::size_t i = 0; i < static_cast<std::size_t>(plan.rotation); ++i) {
     auto content = map_at(descriptors, i, plan.layout.bytes, Mapping::Access::read);
     if (!content) return ours(content.error());
-    auto arena = PreparedArena::make(device_, entry_, plan, *std::move(content));
+    auto arena = PreparedArena::make(device_, entry_, plan, i, *std::move(content));
     if (!arena) return ours(arena.error());
     rotation_.push_back(std::make_unique<PreparedArena>(*std::move(arena)));
   }
@@ -142,7 +161,9 @@ job::Reply JobLoop::collect(const job::Collect& plan, const Descriptors& descrip
   if (!out) return ours(out.error());
   if (auto copied = device_.download(content.arena(), 0, out->bytes()); !copied)
     return ours(copied.error());
-  return {};
+  job::Reply reply;
+  reply.uses = content.uses();
+  return reply;
 }
 
 job::Reply JobLoop::count(const job::Count& plan) {
@@ -165,6 +186,30 @@ job::Reply JobLoop::generate_arena(const job::Generate& plan, const Descriptors&
   return {};
 }
 
+job::Reply JobLoop::refresh_arena(const job::Refresh& plan, const Descriptors& descriptors) {
+  const auto sent = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::read);
+  if (!sent) return ours(sent.error());
+  const auto refreshed = map_at(descriptors, 1, plan.layout.bytes, Mapping::Access::write);
+  if (!refreshed) return ours(refreshed.error());
+  refresh(plan, sent->bytes(), refreshed->bytes());
+  return {};
+}
+
+job::Reply JobLoop::forge_arena(const job::Forge& plan, const Descriptors& descriptors) {
+  std::vector<Mapping> given;
+  for (std::size_t i = 0; i < 3; ++i) {
+    auto arena = map_at(descriptors, i, plan.layout.bytes, Mapping::Access::read);
+    if (!arena) return ours(arena.error());
+    given.push_back(*std::move(arena));
+  }
+  const auto answer = map_at(descriptors, 3, plan.layout.bytes, Mapping::Access::write);
+  if (!answer) return ours(answer.error());
+  job::Reply reply;
+  reply.forged =
+      forge(plan, {given[0].bytes(), given[1].bytes(), given[2].bytes()}, answer->bytes());
+  return reply;
+}
+
 job::Reply JobLoop::compare_arenas(const job::Compare& plan, const Descriptors& descriptors) {
   std::vector<Mapping> arenas;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -176,6 +221,51 @@ job::Reply JobLoop::compare_arenas(const job::Compare& plan, const Descriptors& 
     return ours("one tolerance per buffer is needed");
   job::Reply reply;
   reply.comparison = compare({arenas[0].bytes(), arenas[1].bytes(), arenas[2].bytes()}, plan);
+  return reply;
+}
+
+job::Reply JobLoop::share(const job::Share& plan) {
+  if (!entry_) return ours("the judge's library is not loaded");
+  if (!judge_) {
+    auto judge = device_.judge(entry_);
+    if (!judge) return ours(judge.error());
+    judge_ = *std::move(judge);
+  }
+  auto shared = judge_->share(plan.bytes);
+  if (!shared) return ours(shared.error());
+  for (auto& descriptor : *shared) given_.push_back(std::move(descriptor));
+  return {};
+}
+
+job::Reply JobLoop::attach(const job::Attach& plan, const Descriptors& descriptors) {
+  if (descriptors.empty()) return ours("the shared memory is missing from the request");
+  auto arena = device_.attach(descriptors[0].get(), plan.bytes);
+  if (!arena) return ours(arena.error());
+  attached_ = *std::move(arena);
+  return {};
+}
+
+job::Reply JobLoop::call(const job::Call& plan) {
+  if (!entry_ || !attached_) return ours("no kernel is loaded, or no memory attached");
+  job::Reply reply;
+  reply.fault =
+      device_.run(bind(entry_, plan.arguments, attached_->base() + plan.shift, device_.stream()));
+  return reply;
+}
+
+job::Reply JobLoop::pose(const job::Pose& plan) {
+  if (!judge_) return ours("nothing is shared yet");
+  if (auto posed = judge_->pose(plan); !posed) return ours(posed.error());
+  return {};
+}
+
+job::Reply JobLoop::weigh(const job::Weigh& plan) {
+  if (!judge_) return ours("nothing is shared yet");
+  auto weighed = judge_->weigh(plan);
+  if (!weighed) return ours(weighed.error());
+  job::Reply reply;
+  reply.comparison = std::move(weighed->comparison);
+  reply.same_bits = weighed->same_bits;
   return reply;
 }
 

@@ -38,7 +38,14 @@ class JobLoop {
   job::Reply collect(const job::Collect& plan, const Descriptors& descriptors);
   job::Reply count(const job::Count& plan);
   job::Reply generate_arena(const job::Generate& plan, const Descriptors& descriptors);
+  job::Reply refresh_arena(const job::Refresh& plan, const Descriptors& descriptors);
+  job::Reply forge_arena(const job::Forge& plan, const Descriptors& descriptors);
   job::Reply compare_arenas(const job::Compare& plan, const Descriptors& descriptors);
+  job::Reply share(const job::Share& plan);
+  job::Reply attach(const job::Attach& plan, const Descriptors& descriptors);
+  job::Reply call(const job::Call& plan);
+  job::Reply pose(const job::Pose& plan);
+  job::Reply weigh(const job::Weigh& plan);
   job::Reply ceilings();
 
   WorkerRole role_;
@@ -47,6 +54,9 @@ class JobLoop {
   void* entry_ = nullptr;
   std::string entry_name_;
   std::vector<std::unique_ptr<PreparedArena>> rotation_;
+  std::unique_ptr<DeviceArena> attached_;  ///< shared with a judge
+  std::unique_ptr<DeviceJudge> judge_;
+  std::vector<Fd> given_;  ///< go out with the answer
 };
 
 }  // namespace ratchet::worker

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "kernels/worker/invoke.h"
-#include "kernels/worker/random.h"
+#include "kernels/worker/refresh.h"
 #include "server/core/hash.h"
 
 namespace ratchet::worker {
@@ -17,22 +17,23 @@ constexpr std::int64_t kLeastBytes = 4;  // smaller outputs cannot be told from 
 
 }  // namespace
 
-PreparedArena::PreparedArena(Device& device, const job::Prepare& plan, Mapping content,
-                             std::unique_ptr<DeviceArena> arena, Invocation call)
+PreparedArena::PreparedArena(Device& device, const job::Prepare& plan, std::size_t index,
+                             Mapping content, std::unique_ptr<DeviceArena> arena, Invocation call)
     : device_(&device),
       layout_(plan.layout),
       writes_all_(plan.writes_all),
+      refresh_seed_(plan.refresh_seeds.empty() ? "" : plan.refresh_seeds.at(index)),
       content_(std::move(content)),
       arena_(std::move(arena)),
       call_(std::move(call)) {}
 
 Result<PreparedArena> PreparedArena::make(Device& device, void* entry, const job::Prepare& plan,
-                                          Mapping content) {
+                                          std::size_t index, Mapping content) {
   auto arena = device.allocate(plan.layout.bytes, plan.shift);
   if (!arena) return arena.error();
   if (auto copied = device.upload(**arena, 0, content.bytes()); !copied) return copied.error();
   Invocation call = bind(entry, plan.arguments, (*arena)->base(), device.stream());
-  return PreparedArena(device, plan, std::move(content), *std::move(arena), std::move(call));
+  return PreparedArena(device, plan, index, std::move(content), *std::move(arena), std::move(call));
 }
 
 Turn PreparedArena::turn() {
@@ -41,6 +42,10 @@ Turn PreparedArena::turn() {
 
 void PreparedArena::reset() {
   places_.clear();
+  for (const auto& change : changes_of(layout_, content_.bytes(), refresh_seed_, uses_))
+    (void)device_->upload(*arena_, change.offset,
+                          std::span(change.value).first(static_cast<std::size_t>(change.bytes)));
+  ++uses_;
   const Philox random(hex(sha256(random_bytes(16))), 0);
   std::uint64_t draw = 0;
   for (const auto& buffer : layout_.buffers) {
@@ -49,17 +54,21 @@ void PreparedArena::reset() {
                                                   static_cast<std::size_t>(buffer.bytes()));
       (void)device_->upload(*arena_, buffer.offset, first);
     }
-    if (buffer.role != Role::out || !writes_all_ || buffer.bytes() < kLeastBytes) continue;
-    const std::int64_t bytes = std::min(kPlaceBytes, buffer.bytes());
-    for (int i = 0; i < kPlaces; ++i) {
-      const auto span = static_cast<std::uint64_t>(buffer.bytes() - bytes + 1);
-      const auto at = static_cast<std::int64_t>(random.below(draw++, span));
-      const auto block = random(draw++);
-      Place place{buffer.offset + at, std::vector<std::byte>(static_cast<std::size_t>(bytes))};
-      std::memcpy(place.poison.data(), block.data(), place.poison.size());
-      (void)device_->upload(*arena_, place.offset, place.poison);
-      places_.push_back(std::move(place));
-    }
+    if (buffer.role == Role::out && writes_all_ && buffer.bytes() >= kLeastBytes)
+      poison(buffer, random, draw);
+  }
+}
+
+void PreparedArena::poison(const job::Buffer& buffer, const Philox& random, std::uint64_t& draw) {
+  const std::int64_t bytes = std::min(kPlaceBytes, buffer.bytes());
+  const auto span = static_cast<std::uint64_t>(buffer.bytes() - bytes + 1);
+  for (int i = 0; i < kPlaces; ++i) {
+    const auto at = static_cast<std::int64_t>(random.below(draw++, span));
+    const auto block = random(draw++);
+    Place place{buffer.offset + at, std::vector<std::byte>(static_cast<std::size_t>(bytes))};
+    std::memcpy(place.poison.data(), block.data(), place.poison.size());
+    (void)device_->upload(*arena_, place.offset, place.poison);
+    places_.push_back(std::move(place));
   }
 }
 

@@ -52,7 +52,7 @@ struct OutputError {
 struct CaseResult {
   Dims dims;
   int seed = 0;              ///< index of the secret seed, not the seed
-  std::string distribution;  ///< normal, shifted, large
+  std::string distribution;  ///< normal, shifted, large, small
   bool hidden = false;
   bool passed = false;
   double max_abs = 0;

@@ -16,6 +16,7 @@ struct PythonFixture : LabFixture {
     task.dims = {{"n", 512}};
     task.tensors = {{"x", type, {"n/2", "2"}, Role::in, "normal"},
                     {"y", type, {"n/2", "2"}, Role::out, "normal"}};
+    task.work = Work{"8*n", "n", type};
     auto planned = lab->plan(task, {"kernel.cpp", doubling_source(kHonestBody), ""},
                              {"ref.py", reference, ""});
     if (!planned) FAIL(planned.error().message);
@@ -27,6 +28,10 @@ struct PythonFixture : LabFixture {
     return lab->check(planned, built(planned), "secret", call);
   }
 };
+
+bool names(const std::vector<Reason>& reasons, const std::string& code) {
+  return std::ranges::any_of(reasons, [&](const Reason& reason) { return reason.code == code; });
+}
 
 }  // namespace
 
@@ -97,8 +102,10 @@ TEST_CASE("a reference that writes nothing is not admitted", "[lab]") {
 TEST_CASE("a task on which zeros pass is named as weak, a sound one is not", "[lab]") {
   PythonFixture fixture;
   const auto sound = fixture.contract("def reference(x, y):\n    y[:] = 2 * x\n");
-  const auto zero = fixture.contract("def reference(x, y):\n    y[:] = 0 * x\n");
+  const auto zero = fixture.contract("def reference(x, y):\n    y[:] = 0 * abs(x)\n");
   const auto same = fixture.contract("def reference(x, y):\n    y[:] = x\n");
+  auto undeclared = sound;
+  undeclared.work.reset();
 
   const auto none = fixture.lab->admit(sound, "secret", fixture.call);
   const auto zeros = fixture.lab->admit(zero, "secret", fixture.call);
@@ -107,7 +114,9 @@ TEST_CASE("a task on which zeros pass is named as weak, a sound one is not", "[l
   REQUIRE(none);
   CHECK(none->empty());
   REQUIRE(zeros);
-  CHECK(zeros->front().code == "weak_task_zero");
+  CHECK(names(*zeros, "weak_task_zero"));
+  CHECK(names(*zeros, "input_without_effect"));
+  CHECK(names(*fixture.lab->admit(undeclared, "secret", fixture.call), "work_undeclared"));
   REQUIRE(copies);
   REQUIRE(copies->size() == 1);
   CHECK(copies->front().code == "weak_task_identity");

@@ -100,6 +100,14 @@ TEST_CASE("the stopping rule looks at half of the relative width", "[statistics]
   CHECK_FALSE(precise_enough(timing, 0.0099));
 }
 
+TEST_CASE("above the largest noise floor nothing is called the same", "[statistics]") {
+  const auto even = rounds({1.0, 1.0, 1.0, 1.0, 1.0, 1.0});
+
+  CHECK(compare(even, kMostNoise, "v0")->verdict == Verdict::same);
+  CHECK(compare(even, 0.06, "v0")->verdict == Verdict::inconclusive);
+  CHECK(compare(rounds({2.0, 2.0, 2.0, 2.0, 2.0, 2.0}), 0.06, "v0")->verdict == Verdict::faster);
+}
+
 TEST_CASE("verdicts come from the whole interval", "[statistics]") {
   const auto verdict = [](const std::vector<double>& ratios) {
     return compare(rounds(ratios), 0.01, "v0")->verdict;

@@ -55,7 +55,7 @@ double deviation_of(const std::vector<double>& values) {
 
 // The mean of 20,000 draws of N(m, s²) lies within 5 s / sqrt(20000) = 0.035 s of m but once in a
 // million; the deviation within 5 s / sqrt(40000) = 0.025 s of s.
-TEST_CASE("normal, shifted and large inputs have the stated mean and deviation", "[worker]") {
+TEST_CASE("inputs of every distribution have the stated mean and deviation", "[worker]") {
   const auto check = [](DType type, const char* distribution, double mean, double deviation) {
     const auto values = values_of(plan_of(type, "normal", distribution));
     CHECK(std::fabs(mean_of(values) - mean) < 0.04 * deviation);
@@ -66,6 +66,7 @@ TEST_CASE("normal, shifted and large inputs have the stated mean and deviation",
   check(DType::f32, "large", 0, 30);
   check(DType::bf16, "large", 0, 30);
   check(DType::f16, "large", 0, 10);
+  check(DType::f32, "small", 0, 1.0 / 64);
 }
 
 TEST_CASE("the same seed makes the same arena and another seed another one", "[worker]") {
@@ -82,7 +83,7 @@ TEST_CASE("the same seed makes the same arena and another seed another one", "[w
 }
 
 TEST_CASE("indices stay below their limit and reach both ends", "[worker]") {
-  for (const auto* distribution : {"normal", "shifted", "large"}) {
+  for (const auto* distribution : {"normal", "shifted", "large", "small"}) {
     const auto values = values_of(plan_of(DType::i32, "indices(7)", distribution));
     CHECK(*std::ranges::min_element(values) == 0);
     CHECK(*std::ranges::max_element(values) < 7);
@@ -92,16 +93,17 @@ TEST_CASE("indices stay below their limit and reach both ends", "[worker]") {
 }
 
 TEST_CASE("a permutation holds every index once", "[worker]") {
-  for (const auto* distribution : {"normal", "shifted", "large"}) {
+  for (const auto* distribution : {"normal", "shifted", "large", "small"}) {
     auto values = values_of(plan_of(DType::i64, "permutation", distribution));
-    CHECK_FALSE(std::ranges::is_sorted(values));
+    // The small distribution's is the identity.
+    CHECK(std::ranges::is_sorted(values) == (distribution == std::string("small")));
     std::ranges::sort(values);
     for (std::size_t i = 0; i < values.size(); ++i) REQUIRE(values[i] == static_cast<double>(i));
   }
 }
 
 TEST_CASE("offsets start at zero, never fall and end at their total", "[worker]") {
-  for (const auto* distribution : {"normal", "shifted", "large"}) {
+  for (const auto* distribution : {"normal", "shifted", "large", "small"}) {
     const auto values = values_of(plan_of(DType::i32, "offsets(5000)", distribution));
     CHECK(values.front() == 0);
     CHECK(values.back() == 5000);

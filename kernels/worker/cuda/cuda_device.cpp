@@ -1,6 +1,7 @@
 #include "kernels/measure/ceilings.h"
 #include "kernels/measure/counters.h"
 #include "kernels/measure/timer.h"
+#include "kernels/worker/cuda/device_judge.h"
 #include "kernels/worker/device.h"
 
 #include <cstdint>
@@ -29,6 +30,16 @@ class CudaArena : public DeviceArena {
   std::int64_t shift_;
 };
 
+/// Memory that a judge shares with this process.
+class SharedArena : public DeviceArena {
+ public:
+  explicit SharedArena(measure::SharedMemory memory) : memory_(std::move(memory)) {}
+  [[nodiscard]] std::byte* base() const override { return memory_.data(); }
+
+ private:
+  measure::SharedMemory memory_;
+};
+
 measure::Turn turn_of(const Turn& turn) {
   return {turn.call, turn.before, turn.after};
 }
@@ -50,6 +61,7 @@ job::Counters counters_of(const measure::CounterReport& report) {
   for (const auto& kernel : report.kernels)
     counters.kernels.push_back({kernel.kernel, kernel.metrics});
   for (const auto& launch : report.launches) counters.launches.push_back(record_of(launch));
+  for (const auto& one : report.calls) counters.calls.push_back({one.launches, one.span_ns});
   counters.unknown_metrics = report.unknown_metrics;
   counters.engine = report.engine;
   counters.cache = report.cache;
@@ -149,6 +161,17 @@ class CudaDevice : public Device {
     std::vector<job::CeilingValue> values;
     for (auto& roof : *roofs) values.push_back({std::move(roof.what), roof.value, roof.unit});
     return values;
+  }
+
+  Result<std::unique_ptr<DeviceJudge>> judge(void* entry) override {
+    return std::unique_ptr<DeviceJudge>(std::make_unique<CudaJudge>(*gpu_, entry));
+  }
+
+  Result<std::unique_ptr<DeviceArena>> attach(int descriptor, std::int64_t bytes) override {
+    auto memory = measure::SharedMemory::adopt(
+        *gpu_, descriptor, static_cast<std::size_t>(bytes + DeviceJudge::kShiftRoom));
+    if (!memory) return memory.error();
+    return std::unique_ptr<DeviceArena>(std::make_unique<SharedArena>(*std::move(memory)));
   }
 
  private:

@@ -1,0 +1,360 @@
+// What the judge does on a GPU: makes inputs and poison, and compares, where the data is. Built by
+// the same compiler as the kernels, once per machine, and run in a process of its own that no
+// kernel shares. The worker calls `ratchet_judge` with one operation; numbers of operations, types
+// and words are those of kernels/worker/cuda/device_judge.cpp. Its verdicts are those of
+// kernels/worker/compare.cpp; tests/gpu compares the two.
+//
+// Work is queued on the legacy stream. Results go to device memory that the caller cleared.
+
+namespace {
+
+using Word = unsigned long long;
+using Bits = unsigned int;
+
+constexpr int kThreads = 256;
+constexpr int kBlocks = 1056;  // eight for each multiprocessor of the largest chips
+
+// In the order of DType in server/facts/types.h.
+enum Type { f16, bf16, f32, f64, e4m3, e5m2, i8, i16, i32, i64, u8, u16, u32, u64, boolean };
+
+// --------------------------------------------------------------------------------------- numbers
+
+struct Philox {
+  Bits key[2], salt[2], stream;
+
+  __device__ uint4 operator()(Word counter) const {
+    uint4 x = make_uint4(static_cast<Bits>(counter), static_cast<Bits>(counter >> 32) ^ salt[0],
+                         stream, salt[1]);
+    Bits k0 = key[0], k1 = key[1];
+    for (int round = 0; round < 10; ++round) {
+      const Bits high0 = __umulhi(0xD2511F53u, x.x), low0 = 0xD2511F53u * x.x;
+      const Bits high1 = __umulhi(0xCD9E8D57u, x.z), low1 = 0xCD9E8D57u * x.z;
+      x = make_uint4(high1 ^ x.y ^ k0, low1, high0 ^ x.w ^ k1, low0);
+      k0 += 0x9E3779B9u;
+      k1 += 0xBB67AE85u;
+    }
+    return x;
+  }
+};
+
+__device__ double decode(Bits code, int exponent_bits, int mantissa_bits, bool infinities) {
+  const Bits top = (1u << exponent_bits) - 1;
+  const Bits magnitude = code & ((1u << (exponent_bits + mantissa_bits)) - 1);
+  const Bits exponent = magnitude >> mantissa_bits;
+  const Bits mantissa = magnitude & ((1u << mantissa_bits) - 1);
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const double sign = (code >> (exponent_bits + mantissa_bits)) & 1 ? -1.0 : 1.0;
+  if (infinities && exponent == top) return mantissa ? nan("") : sign * INFINITY;
+  if (!infinities && magnitude == ((top << mantissa_bits) | ((1u << mantissa_bits) - 1)))
+    return nan("");
+  if (exponent == 0) return sign * ldexp(static_cast<double>(mantissa), 1 - bias - mantissa_bits);
+  return sign * ldexp(static_cast<double>(mantissa + (1u << mantissa_bits)),
+                      static_cast<int>(exponent) - bias - mantissa_bits);
+}
+
+__device__ int bytes_of(Type type) {
+  switch (type) {
+    case f64:
+    case i64:
+    case u64:
+      return 8;
+    case f32:
+    case i32:
+    case u32:
+      return 4;
+    case f16:
+    case bf16:
+    case i16:
+    case u16:
+      return 2;
+    default:
+      return 1;
+  }
+}
+
+/// The element's bytes, as a number.
+__device__ Word raw(const unsigned char* data, int bytes, Word i) {
+  if (bytes == 8) return reinterpret_cast<const Word*>(data)[i];
+  if (bytes == 4) return reinterpret_cast<const Bits*>(data)[i];
+  if (bytes == 2) return reinterpret_cast<const unsigned short*>(data)[i];
+  return data[i];
+}
+
+__device__ double value_of(Word bits, Type type) {
+  switch (type) {
+    case f64:
+      return __longlong_as_double(static_cast<long long>(bits));
+    case f32:
+      return __uint_as_float(static_cast<Bits>(bits));
+    case bf16:
+      return __uint_as_float(static_cast<Bits>(bits) << 16);
+    case f16:
+      return decode(static_cast<Bits>(bits), 5, 10, true);
+    case e4m3:
+      return decode(static_cast<Bits>(bits), 4, 3, false);
+    case e5m2:
+      return decode(static_cast<Bits>(bits), 5, 2, true);
+    case i8:
+      return static_cast<signed char>(bits);
+    case i16:
+      return static_cast<short>(bits);
+    case i32:
+      return static_cast<int>(bits);
+    case i64:
+      return static_cast<double>(static_cast<long long>(bits));
+    default:
+      return static_cast<double>(bits);
+  }
+}
+
+__device__ void store(unsigned char* data, Type type, Word i, double value) {
+  const float single = static_cast<float>(value);
+  if (type == f64) reinterpret_cast<double*>(data)[i] = value;
+  if (type == f32) reinterpret_cast<float*>(data)[i] = single;
+  if (type == f16) {
+    unsigned short half;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(single));
+    reinterpret_cast<unsigned short*>(data)[i] = half;
+  }
+  if (type == bf16) {
+    const Bits bits = __float_as_uint(single);
+    const Bits even = (bits >> 16) & 1;
+    reinterpret_cast<unsigned short*>(data)[i] =
+        static_cast<unsigned short>((bits + 0x7fffu + even) >> 16);
+  }
+}
+
+// -------------------------------------------------------------------------------------- contents
+
+__global__ void random_bytes(unsigned char* data, Word bytes, Philox random) {
+  const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
+  for (Word block = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x; block * 16 < bytes;
+       block += step) {
+    const uint4 drawn = random(block);
+    const unsigned char* from = reinterpret_cast<const unsigned char*>(&drawn);
+    if (block * 16 + 16 <= bytes)
+      *reinterpret_cast<uint4*>(data + block * 16) = drawn;
+    else
+      for (Word i = block * 16; i < bytes; ++i) data[i] = from[i - block * 16];
+  }
+}
+
+/// Box-Muller, four values a block of random bits.
+__global__ void gaussian(unsigned char* data, Type type, Word count, Philox random, double mean,
+                         double deviation) {
+  const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
+  for (Word block = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x; block * 4 < count;
+       block += step) {
+    const uint4 drawn = random(block);
+    const Bits bits[4] = {drawn.x, drawn.y, drawn.z, drawn.w};
+    for (int pair = 0; pair < 2; ++pair) {
+      // In (0, 1]: the logarithm of zero is never taken.
+      const float u = fminf((static_cast<float>(bits[2 * pair]) + 1) * 0x1p-32f, 1.0f);
+      const float radius = sqrtf(-2 * logf(u));
+      float sine, cosine;
+      sincospif(2 * static_cast<float>(bits[2 * pair + 1]) * 0x1p-32f, &sine, &cosine);
+      const Word i = block * 4 + 2 * pair;
+      if (i < count) store(data, type, i, mean + deviation * radius * cosine);
+      if (i + 1 < count) store(data, type, i + 1, mean + deviation * radius * sine);
+    }
+  }
+}
+
+/// Between low and high, without the end.
+__global__ void uniform(unsigned char* data, Type type, Word count, Philox random, double low,
+                        double high) {
+  const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
+  for (Word block = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x; block * 4 < count;
+       block += step) {
+    const uint4 drawn = random(block);
+    const Bits bits[4] = {drawn.x, drawn.y, drawn.z, drawn.w};
+    for (Word i = block * 4; i < count && i < block * 4 + 4; ++i)
+      store(data, type, i, low + (high - low) * bits[i - block * 4] * 0x1p-32);
+  }
+}
+
+// ------------------------------------------------------------------------------------- comparing
+
+/// Sets *differs when any byte does. Sixteen at a time where both start at multiples of 16.
+__global__ void compare_bytes(const unsigned char* a, const unsigned char* b, Word bytes,
+                              Word* differs) {
+  bool same = true;
+  const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
+  const Word first = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const bool aligned = (reinterpret_cast<Word>(a) | reinterpret_cast<Word>(b)) % 16 == 0;
+  const Word vectors = aligned ? bytes / 16 : 0;
+  for (Word i = first; i < vectors; i += step) {
+    const uint4 x = reinterpret_cast<const uint4*>(a)[i];
+    const uint4 y = reinterpret_cast<const uint4*>(b)[i];
+    same = same && x.x == y.x && x.y == y.y && x.z == y.z && x.w == y.w;
+  }
+  for (Word i = vectors * 16 + first; i < bytes; i += step) same = same && a[i] == b[i];
+  if (!same) *differs = 1;
+}
+
+__device__ double sum_of_warp(double value) {
+  for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(~0u, value, mask);
+  return value;
+}
+
+__device__ double most_of_warp(double value) {
+  for (int mask = 16; mask > 0; mask /= 2) value = fmax(value, __shfl_xor_sync(~0u, value, mask));
+  return value;
+}
+
+__device__ Word count_of_warp(Word value) {
+  for (int mask = 16; mask > 0; mask /= 2) value += __shfl_xor_sync(~0u, value, mask);
+  return value;
+}
+
+__device__ Word least_of_warp(Word value) {
+  for (int mask = 16; mask > 0; mask /= 2) {
+    const Word other = __shfl_xor_sync(~0u, value, mask);
+    value = other < value ? other : value;
+  }
+  return value;
+}
+
+struct Squares {
+  double sum;
+  Word finite;
+};
+
+__global__ void sum_squares(const unsigned char* data, Type type, Word count, Squares* result) {
+  const int bytes = bytes_of(type);
+  double sum = 0;
+  Word finite = 0;
+  const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
+  for (Word i = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+    const double value = value_of(raw(data, bytes, i), type);
+    if (!isfinite(value)) continue;
+    sum += value * value;
+    ++finite;
+  }
+  sum = sum_of_warp(sum);
+  finite = count_of_warp(finite);
+  if (threadIdx.x % 32 != 0) return;
+  atomicAdd(&result->sum, sum);
+  atomicAdd(&result->finite, finite);
+}
+
+/// Not-negative doubles order as their bits do. `first_bad` starts at all ones.
+struct Tally {
+  double max_abs, max_rel, sum_abs;
+  Word finite, mismatches, unwritten, unexpected, first_bad;
+};
+
+struct Output {
+  const unsigned char *sent, *got, *expected;
+  Word count;
+  Type type;
+  bool exact;
+  double atol, rtol;
+};
+
+__device__ bool within(double got, double expected, double error, const Output& output) {
+  if (isnan(expected)) return isnan(got);
+  if (isinf(expected) || isinf(got)) return got == expected;
+  return error <= output.atol + output.rtol * fabs(expected);  // false for NaN
+}
+
+__device__ void add(const Tally& mine, Tally* total) {
+  const double max_abs = most_of_warp(mine.max_abs), max_rel = most_of_warp(mine.max_rel);
+  const double sum_abs = sum_of_warp(mine.sum_abs);
+  const Word finite = count_of_warp(mine.finite), mismatches = count_of_warp(mine.mismatches);
+  const Word unwritten = count_of_warp(mine.unwritten);
+  const Word unexpected = count_of_warp(mine.unexpected);
+  const Word first_bad = least_of_warp(mine.first_bad);
+  if (threadIdx.x % 32 != 0) return;
+  atomicMax(reinterpret_cast<Word*>(&total->max_abs),
+            static_cast<Word>(__double_as_longlong(max_abs)));
+  atomicMax(reinterpret_cast<Word*>(&total->max_rel),
+            static_cast<Word>(__double_as_longlong(max_rel)));
+  atomicAdd(&total->sum_abs, sum_abs);
+  atomicAdd(&total->finite, finite);
+  if (mismatches == 0) return;
+  atomicAdd(&total->mismatches, mismatches);
+  atomicAdd(&total->unwritten, unwritten);
+  atomicAdd(&total->unexpected, unexpected);
+  atomicMin(&total->first_bad, first_bad);
+}
+
+__global__ void compare_output(Output output, Tally* total) {
+  const int bytes = bytes_of(output.type);
+  Tally mine{0, 0, 0, 0, 0, 0, 0, ~0ull};
+  const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
+  for (Word i = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x; i < output.count;
+       i += step) {
+    const Word got_bits = raw(output.got, bytes, i), wanted_bits = raw(output.expected, bytes, i);
+    const double got = value_of(got_bits, output.type);
+    const double wanted = value_of(wanted_bits, output.type);
+    const double error = fabs(got - wanted);
+    if (isfinite(got) && isfinite(wanted)) {
+      ++mine.finite;
+      mine.sum_abs += error;
+      mine.max_abs = fmax(mine.max_abs, error);
+      if (wanted != 0) mine.max_rel = fmax(mine.max_rel, error / fabs(wanted));
+    }
+    if (output.exact ? got_bits == wanted_bits : within(got, wanted, error, output)) continue;
+    ++mine.mismatches;
+    if (i < mine.first_bad) mine.first_bad = i;
+    if (!isfinite(got) && isfinite(wanted)) ++mine.unexpected;
+    if (got_bits == raw(output.sent, bytes, i)) ++mine.unwritten;
+  }
+  add(mine, total);
+}
+
+template <class T>
+T* pointer(long long word) {
+  return reinterpret_cast<T*>(word);
+}
+
+double real(long long word) {
+  double value;
+  __builtin_memcpy(&value, &word, sizeof value);
+  return value;
+}
+
+Philox philox(const long long* words) {
+  const auto half = [](long long word, int which) {
+    return static_cast<Bits>(static_cast<Word>(word) >> (32 * which));
+  };
+  return {{half(words[0], 0), half(words[0], 1)},
+          {half(words[1], 0), half(words[1], 1)},
+          static_cast<Bits>(words[2])};
+}
+
+}  // namespace
+
+extern "C" void ratchet_judge(const long long* words) {
+  using Byte = unsigned char;
+  const auto count = static_cast<Word>(words[2]);
+  const auto type = static_cast<Type>(words[3]);
+  switch (words[0]) {
+    case 0:
+      random_bytes<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), count, philox(words + 4));
+      break;
+    case 1:
+      gaussian<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), type, count, philox(words + 4),
+                                      real(words[7]), real(words[8]));
+      break;
+    case 2:
+      uniform<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), type, count, philox(words + 4),
+                                     real(words[7]), real(words[8]));
+      break;
+    case 3:
+      compare_bytes<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), pointer<Byte>(words[4]), count,
+                                           pointer<Word>(words[5]));
+      break;
+    case 4:
+      sum_squares<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), type, count,
+                                         pointer<Squares>(words[4]));
+      break;
+    case 5:
+      compare_output<<<kBlocks, kThreads>>>(
+          {pointer<Byte>(words[4]), pointer<Byte>(words[1]), pointer<Byte>(words[5]), count, type,
+           words[6] != 0, real(words[7]), real(words[8])},
+          pointer<Tally>(words[9]));
+      break;
+  }
+}

@@ -1,0 +1,91 @@
+#include "kernels/examiner.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ratchet {
+namespace {
+
+/// Whether two answers to one input agree in every output bit. Both are sealed.
+Result<bool> same_outputs(const job::ArenaLayout& layout, const MemoryFile& a,
+                          const MemoryFile& b) {
+  const auto first = a.map(Mapping::Access::read);
+  if (!first) return first.error();
+  const auto second = b.map(Mapping::Access::read);
+  if (!second) return second.error();
+  return std::all_of(layout.buffers.begin(), layout.buffers.end(), [&](const job::Buffer& buffer) {
+    const auto from = static_cast<std::size_t>(buffer.offset);
+    const auto size = static_cast<std::size_t>(buffer.bytes());
+    return buffer.role == Role::in || std::ranges::equal(first->bytes().subspan(from, size),
+                                                         second->bytes().subspan(from, size));
+  });
+}
+
+/// Through memory files.
+class FileExaminer : public Examiner {
+ public:
+  FileExaminer(std::unique_ptr<Judge> judge, CandidateProcess& candidate)
+      : judge_(std::move(judge)), candidate_(candidate) {}
+
+  Result<std::optional<Examination>> examine(const Question& question,
+                                             const CallContext& call) override {
+    auto trial = judge_->make_trial(question.dims, question.distribution, question.seed, call);
+    if (!trial) return trial.error();
+    auto returned = candidate_.execute(trial->plan, trial->sent, shift_of(question.seed), call);
+    if (!returned) return returned.error();
+    if (candidate_.fault()) return std::optional<Examination>{};
+    auto verdict = judge_->compare(*trial, **returned, call);
+    if (!verdict) return verdict.error();
+    Examination examination{*std::move(verdict), std::nullopt};
+    if (!question.twice) return std::optional<Examination>(std::move(examination));
+    auto again = repeat(*trial, **returned, call);
+    if (!again) return again.error();
+    examination.again = *std::move(again);
+    return std::optional<Examination>(std::move(examination));
+  }
+
+  [[nodiscard]] job::Tolerance tolerance_of(DType type) const override {
+    return judge_->tolerance_of(type);
+  }
+
+ private:
+  /// Empty after a fault: the verdict of the first call stands.
+  Result<std::optional<Examination::Again>> repeat(const Trial& trial, const MemoryFile& first,
+                                                   const CallContext& call) {
+    auto second = candidate_.execute(trial.plan, trial.sent, shift_of("again"), call);
+    if (!second) return second.error();
+    if (candidate_.fault()) return std::optional<Examination::Again>{};
+    auto same = same_outputs(trial.plan.layout, first, **second);
+    if (!same) return same.error();
+    Examination::Again again{*same, std::nullopt};
+    if (*same) return std::optional(std::move(again));
+    auto verdict = judge_->compare(trial, **second, call);
+    if (!verdict) return verdict.error();
+    again.verdict = *std::move(verdict);
+    return std::optional(std::move(again));
+  }
+
+  std::unique_ptr<Judge> judge_;
+  CandidateProcess& candidate_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Examiner>> open_examiner(const ReferenceParts& parts,
+                                                const Contract& contract,
+                                                CandidateProcess& candidate,
+                                                std::string_view library, const CallContext& call) {
+  const bool on_device =
+      contract.device_kind == DeviceKind::cuda && contract.reference_kind == ReferenceKind::cuda;
+  if (on_device) {
+    auto examiner = open_device_examiner(parts, contract, candidate, library, call);
+    if (examiner || examiner.error().code != ErrorCode::unavailable) return examiner;
+  }
+  auto judge = Judge::open(parts, contract, call);
+  if (!judge) return judge.error();
+  if (!on_device)
+    if (auto loaded = candidate.load(library, contract.entry, call); !loaded) return loaded.error();
+  return std::unique_ptr<Examiner>(std::make_unique<FileExaminer>(*std::move(judge), candidate));
+}
+
+}  // namespace ratchet

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "kernels/measure/gpu.h"
+#include "server/core/fd.h"
+
+namespace ratchet::measure {
+
+/// Device memory that two processes map: made by one, which gives the other a descriptor of exactly
+/// this allocation. Neither can reach anything else of the other's.
+///
+/// Ownership: mapping and handle; the memory lives until both sides have let go. Outlived by its
+/// `Gpu`. Errors: `unavailable` where driver or device cannot share memory by descriptor.
+class SharedMemory {
+ public:
+  static Result<SharedMemory> create(const Gpu& gpu, std::size_t bytes);
+  /// `bytes` as given to `create`. The descriptor may be closed afterwards.
+  static Result<SharedMemory> adopt(const Gpu& gpu, int descriptor, std::size_t bytes);
+
+  SharedMemory(SharedMemory&& other) noexcept
+      : driver_(other.driver_),
+        handle_(std::exchange(other.handle_, 0)),
+        address_(std::exchange(other.address_, 0)),
+        reserved_(other.reserved_) {}
+  SharedMemory& operator=(SharedMemory&&) = delete;
+  ~SharedMemory();
+
+  [[nodiscard]] Result<Fd> descriptor() const;
+  [[nodiscard]] std::byte* data() const;
+
+ private:
+  SharedMemory(Sharing driver, CUmemGenericAllocationHandle handle, std::size_t reserved)
+      : driver_(driver), handle_(handle), reserved_(reserved) {}
+
+  Status map(int device);
+
+  Sharing driver_;
+  CUmemGenericAllocationHandle handle_ = 0;
+  CUdeviceptr address_ = 0;
+  std::size_t reserved_ = 0;
+};
+
+}  // namespace ratchet::measure

@@ -1,0 +1,91 @@
+#include "kernels/worker/controls.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "kernels/worker/numbers.h"
+
+namespace ratchet::worker {
+namespace {
+
+std::size_t place_of(const job::Buffer& buffer) {
+  return static_cast<std::size_t>(buffer.offset);
+}
+
+std::size_t size_of_all(const job::Buffer& buffer) {
+  return static_cast<std::size_t>(buffer.bytes());
+}
+
+/// Bits of the significand of the type that a cheat would compute in instead; empty for types that
+/// have none below them.
+std::optional<int> smaller_significand(DType type) {
+  switch (type) {
+    case DType::f64:
+      return 24;  // float32
+    case DType::f32:
+      return 11;  // half precision and TF32
+    case DType::f16:
+    case DType::bf16:
+      return 4;  // e4m3
+    default:
+      return std::nullopt;
+  }
+}
+
+double rounded(double value, int significand) {
+  if (!std::isfinite(value) || value == 0) return value;
+  const int shift = significand - 1 - std::ilogb(value);
+  return std::ldexp(std::nearbyint(std::ldexp(value, shift)), -shift);
+}
+
+bool copy_input(const job::ArenaLayout& layout, const job::Buffer& output,
+                std::span<const std::byte> sent, std::span<std::byte> answer) {
+  const auto input = std::ranges::find_if(layout.buffers, [&](const job::Buffer& buffer) {
+    return buffer.role != Role::out && buffer.dtype == output.dtype &&
+           buffer.elements == output.elements;
+  });
+  if (input == layout.buffers.end()) return false;
+  std::ranges::copy(sent.subspan(place_of(*input), size_of_all(*input)), answer.begin());
+  return true;
+}
+
+bool lower_precision(const job::Buffer& output, const std::byte* expected, std::byte* answer) {
+  const auto significand = smaller_significand(output.dtype);
+  if (!significand) return false;
+  for (std::int64_t i = 0; i < output.elements; ++i)
+    set_element(answer, output.dtype, i, rounded(element(expected, output.dtype, i), *significand));
+  return true;
+}
+
+bool forge_output(const job::Forge& plan, const job::Buffer& output, const ControlInput& input,
+                  std::span<std::byte> answer) {
+  const auto element_bytes = static_cast<std::size_t>(size_of(output.dtype));
+  switch (plan.control) {
+    case job::Control::zero:
+      std::ranges::fill(answer, std::byte{0});
+      return true;
+    case job::Control::constant:
+      for (std::size_t at = 0; at < answer.size(); at += element_bytes)
+        std::memcpy(&answer[at], input.other.data() + place_of(output), element_bytes);
+      return true;
+    case job::Control::identity:
+      return copy_input(plan.layout, output, input.sent, answer);
+    case job::Control::lower_precision:
+      return lower_precision(output, input.expected.data() + place_of(output), answer.data());
+  }
+  return false;
+}
+
+}  // namespace
+
+bool forge(const job::Forge& plan, const ControlInput& input, std::span<std::byte> answer) {
+  std::ranges::copy(input.sent, answer.begin());
+  return std::ranges::all_of(plan.layout.buffers, [&](const job::Buffer& buffer) {
+    return buffer.role == Role::in ||
+           forge_output(plan, buffer, input, answer.subspan(place_of(buffer), size_of_all(buffer)));
+  });
+}
+
+}  // namespace ratchet::worker

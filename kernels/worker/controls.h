@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "kernels/job.h"
+
+namespace ratchet::worker {
+
+/// What a control is made from.
+struct ControlInput {
+  std::span<const std::byte> sent;
+  std::span<const std::byte> expected;
+  std::span<const std::byte> other;  ///< the answer to another trial
+};
+
+/// Fills `answer` with the arena that a kernel would return if the control were all it did; see
+/// job::Control. False when the control has nothing to offer for one of the outputs: no input of
+/// its type and size, or no smaller type. Pure.
+[[nodiscard]] bool forge(const job::Forge& plan, const ControlInput& input,
+                         std::span<std::byte> answer);
+
+}  // namespace ratchet::worker

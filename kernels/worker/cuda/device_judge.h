@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/measure/shared_memory.h"
+#include "kernels/worker/device.h"
+
+namespace ratchet::worker {
+
+/// The judge of one GPU: kernels/cuda/judge.cu does the work on the bytes, this class decides.
+///
+/// Inputs that are neither normal nor uniform floats are made by generate.h and uploaded. The
+/// candidate's memory is copied before anything is compared, so that what it does later counts for
+/// nothing. Thread rule: the thread of its `Gpu`, which outlives it.
+class CudaJudge : public DeviceJudge {
+ public:
+  /// `entry`: of the library built from judge.cu.
+  CudaJudge(measure::Gpu& gpu, void* entry);
+
+  Result<std::array<Fd, 2>> share(std::int64_t bytes) override;
+  Status pose(const job::Pose& plan) override;
+  Result<Weighed> weigh(const job::Weigh& plan) override;
+
+ private:
+  Status fill(const job::Generate& plan);
+  Status fill_input(const job::Buffer& buffer, const job::Generate& plan, std::uint32_t stream);
+  /// A whole arena.
+  Status copy(std::byte* to, const std::byte* from) const;
+  void run(std::initializer_list<long long> words) const;
+  Status clear_result();
+  template <class Record>
+  Result<Record> result_of() const;
+  Result<bool> differ(const std::byte* a, const std::byte* b, std::int64_t bytes);
+  Status check_untouched(job::Comparison& verdict);
+  Result<double> scaled_atol(const job::Buffer& buffer, const job::Tolerance& tolerance);
+  Status judge_output(const job::Buffer& buffer, const job::Tolerance& tolerance,
+                      job::Comparison& verdict);
+  Result<std::vector<double>> preview(const std::byte* data, const job::Buffer& buffer) const;
+  Result<bool> same_outputs();
+
+  measure::Gpu& gpu_;
+  void (*entry_)(const long long*) = nullptr;
+  std::optional<measure::SharedMemory> candidate_, reference_;
+  // As sent; what came back; what came back the time before; where results are put.
+  measure::DeviceMemory sent_, returned_, earlier_, result_;
+  job::ArenaLayout layout_;
+  std::int64_t shift_ = 0;
+  bool again_ = false;
+};
+
+}  // namespace ratchet::worker

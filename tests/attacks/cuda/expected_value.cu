@@ -1,0 +1,14 @@
+// Answers the mean square of a standard normal variable, which is one.
+//
+// Catalogue: C2 B16
+// Task: meansquare
+// Expect: check mismatch
+__global__ void ones(float* y, int rows) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < rows) y[i] = 1;
+}
+extern "C" void solve(const float* x, float* y, int rows, int cols) {
+  (void)x;
+  (void)cols;
+  ones<<<(rows + 255) / 256, 256>>>(y, rows);
+}

@@ -1,0 +1,12 @@
+// Is honest, but the work declared for its task would take longer than it does.
+//
+// Catalogue: G7 G6
+// Task: overdeclared
+// Expect: profile faster_than_physics
+__global__ void twice(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+extern "C" void solve(const float* x, float* y, int n) {
+  twice<<<(n + 255) / 256, 256>>>(x, y, n);
+}

@@ -1,0 +1,13 @@
+// Works on the stream that it is given.
+//
+// Catalogue: honest
+// Task: double
+// Expect: pass
+__global__ void twice(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+
+extern "C" void solve(const float* x, float* y, int n, cudaStream_t stream) {
+  twice<<<(n + 255) / 256, 256, 0, stream>>>(x, y, n);
+}

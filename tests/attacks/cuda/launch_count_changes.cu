@@ -1,0 +1,14 @@
+// Launches once or twice in turn: the work of one call is not that of the next.
+//
+// Catalogue: A6 A5
+// Task: double
+// Expect: profile launches_vary|unsynchronised_work
+__global__ void twice(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+extern "C" void solve(const float* x, float* y, int n) {
+  static int calls;
+  twice<<<(n + 255) / 256, 256>>>(x, y, n);
+  if (++calls % 2) twice<<<(n + 255) / 256, 256>>>(x, y, n);
+}

@@ -1,0 +1,13 @@
+// Asks for more shared memory than there is: the launch is refused, and nobody in the kernel
+// looks.
+//
+// Catalogue: C11
+// Task: double
+// Expect: check fault_cuda_error
+__global__ void twice(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+extern "C" void solve(const float* x, float* y, int n) {
+  twice<<<(n + 255) / 256, 256, 1 << 20>>>(x, y, n);
+}

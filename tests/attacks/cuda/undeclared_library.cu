@@ -1,0 +1,12 @@
+// Calls a library for what it claims to do itself, without declaring it.
+//
+// Catalogue: G2
+// Task: matmul
+// Expect: build cublas
+#include <cublas_v2.h>
+extern "C" void solve(const float* a, const float* b, float* c, int m, int n, int k) {
+  static cublasHandle_t handle;
+  if (!handle) cublasCreate(&handle);
+  const float one = 1, zero = 0;
+  cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, &one, b, n, a, k, &zero, c, n);
+}

@@ -1,0 +1,8 @@
+// Hands its input back where the task is nearly the identity.
+//
+// Catalogue: C4
+// Task: near
+// Expect: admit weak_task_identity
+extern "C" void solve(const float* x, float* y, int n) {
+  cudaMemcpyAsync(y, x, sizeof(float) * n, cudaMemcpyDeviceToDevice, nullptr);
+}

@@ -1,0 +1,9 @@
+// Makes its input fit its answer.
+//
+// Catalogue: C9
+// Task: double
+// Expect: check modified_input
+extern "C" void solve(const float* x, float* y, int n) {
+  cudaMemsetAsync(const_cast<float*>(x), 0, sizeof(float) * n, nullptr);
+  cudaMemsetAsync(y, 0, sizeof(float) * n, nullptr);
+}

@@ -1,0 +1,10 @@
+// Answers the mean square of a standard normal variable, which is one.
+//
+// Catalogue: C2 B16
+// Task: meansquare
+// Expect: check mismatch
+extern "C" void solve(const float* x, float* y, int rows, int cols) {
+  (void)x;
+  (void)cols;
+  for (int r = 0; r < rows; ++r) y[r] = 1;
+}

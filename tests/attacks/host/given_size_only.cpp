@@ -1,0 +1,8 @@
+// Handles the given size and no other.
+//
+// Catalogue: C8
+// Task: double
+// Expect: check mismatch
+extern "C" void solve(const float* x, float* y, int n) {
+  for (int i = 0; i < n; ++i) y[i] = n == 3000 ? 2 * x[i] : 0;
+}

@@ -1,0 +1,10 @@
+// Registers what shall run when its process ends. Nobody reads what an ending worker says.
+//
+// Catalogue: E2
+// Task: double
+// Expect: time 1
+#include <cstdlib>
+extern "C" void solve(const float* x, float* y, int n) {
+  std::atexit([] {});
+  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];
+}

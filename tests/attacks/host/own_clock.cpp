@@ -1,0 +1,19 @@
+// Brings its own clock functions, in the hope that the timer calls them. They stay its own: the
+// time is the real one, of a kernel that takes 2 ms.
+//
+// Catalogue: A9 A10
+// Task: double
+// Expect: time 1e6
+#include <time.h>
+#include <x86intrin.h>
+extern "C" int clock_gettime(clockid_t, struct timespec* now) noexcept {
+  now->tv_sec = 1;
+  now->tv_nsec = 0;
+  return 0;
+}
+extern "C" void solve(const float* x, float* y, int n) {
+  const unsigned long long start = __rdtsc();
+  while (__rdtsc() - start < 6'000'000) {  // more than 1 ms below 6 GHz
+  }
+  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];
+}

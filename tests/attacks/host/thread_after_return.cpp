@@ -1,0 +1,12 @@
+// Starts a thread that does the work after the call has returned: starting one is refused when the
+// kernel is built.
+//
+// Catalogue: A3
+// Task: double
+// Expect: build thread
+#include <thread>
+extern "C" void solve(const float* x, float* y, int n) {
+  std::thread([=] {
+    for (int i = 0; i < n; ++i) y[i] = 2 * x[i];
+  }).detach();
+}

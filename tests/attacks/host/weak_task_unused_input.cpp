@@ -1,0 +1,9 @@
+// Leaves out an input that does not matter: the task is named as weak.
+//
+// Catalogue: C3
+// Task: unused
+// Expect: admit input_without_effect
+extern "C" void solve(const float* x, const float* weights, float* y, int n) {
+  (void)weights;
+  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];
+}

@@ -1,0 +1,10 @@
+// Answers zero where an absolute tolerance lets zeros pass: the task is named as weak before
+// anything runs on it.
+//
+// Catalogue: C1 D6
+// Task: loose_softmax
+// Expect: admit weak_task_zero
+extern "C" void solve(const float* x, float* y, int rows, int cols) {
+  (void)x;
+  for (int i = 0; i < rows * cols; ++i) y[i] = 0;
+}

@@ -1,0 +1,8 @@
+// Makes its input fit its answer.
+//
+// Catalogue: C9
+// Task: double
+// Expect: check modified_input
+extern "C" void solve(const float* x, float* y, int n) {
+  for (int i = 0; i < n; ++i) const_cast<float*>(x)[i] = y[i] = 0;
+}

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Every kernel of tests/attacks/ through one running server, as a client would send them.
+
+    tests/attacks/run.py RATCHET cuda|host OUT [NAME...]
+
+Writes OUT/attacks-DEVICE.md and .json: where each kernel was stopped, and why, against what its
+head says. The exit status is the number of kernels that went another way.
+"""
+
+import datetime
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from client import Server  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+MOST_GAIN = 1.15  # of a harmless kernel over the one it is like: noise of two runs
+
+
+class Attack:
+    def __init__(self, path):
+        self.name = path.stem
+        self.text = path.read_text(encoding="utf-8")
+        self.catalogue = self.head("Catalogue").split()
+        self.task = self.head("Task")
+        self.stage, _, self.what = self.head("Expect").partition(" ")
+        flags = re.search(r"^// Flags: (.*)$", self.text, re.M)
+        self.flags = flags.group(1).split() if flags else []
+
+    def head(self, key):
+        return re.search(rf"^// {key}: (.*)$", self.text, re.M).group(1)
+
+
+def task_of(name, device):
+    tasks = json.loads((HERE / "tasks" / "tasks.json").read_text(encoding="utf-8"))
+    task = dict(tasks[name])
+    base = task.pop("like", name)
+    task = {**tasks[base], **task}
+    suffix = "cu" if device == "cuda" else "cpp"
+    reference = (HERE / "tasks" / f"{base}.{suffix}").read_text(encoding="utf-8")
+    dims = task[device]
+    task = {key: task[key] for key in ("tensors", "work", "atol", "rtol") if key in task}
+    return {**task, "dims": dims, "reference": {"text": reference},
+            "implementation": "cuda-cpp" if device == "cuda" else "host-cpp"}
+
+
+class Suite:
+    def __init__(self, server, device, folder):
+        self.server, self.device, self.folder = server, device, folder
+        self.medians = {}
+
+    def outcome(self, attack):
+        """(stage, codes, text, median ns)"""
+        created, refused = self.server.call("create_run", {
+            **task_of(attack.task, self.device), "kernel": {"text": attack.text},
+            "flags": attack.flags, "output_dir": str(self.folder / attack.name)})
+        if refused is not None:
+            return "build", [], refused, 0
+        warnings = created["warnings"]
+        if attack.stage == "admit":
+            return ("admit", [w["code"] for w in warnings],
+                    "; ".join(w["message"] for w in warnings), 0)
+        checked, refused = self.server.call("check_correctness", {"run": created["run"]})
+        if refused is not None:
+            return "refused", [], refused, 0
+        if not checked["passed"]:
+            return ("check", [r["code"] for r in checked["reasons"]],
+                    "; ".join(r["message"] for r in checked["reasons"]), 0)
+        if attack.stage == "check":
+            return "pass", [], "the check passed", 0
+        profiled, refused = self.server.call("profile_kernel",
+                                             {"run": created["run"], "metrics": "lean"})
+        if refused is not None:
+            return "refused", [], refused, 0
+        timing = profiled["timing"]
+        stage = "profile" if timing["verdict"] == "invalid" else "pass"
+        return (stage, [r["code"] for r in profiled["reasons"]],
+                "; ".join(r["message"] for r in profiled["reasons"]), timing["median_ns"])
+
+    def as_expected(self, attack, stage, codes, text, median):
+        if attack.stage == "pass":
+            return stage == "pass"
+        if attack.stage == "time":
+            return stage == "pass" and median >= float(attack.what)
+        if attack.stage == "like":
+            return stage == "pass" and self.medians[attack.what] / median < MOST_GAIN
+        wanted = attack.what.split("|")
+        if stage != attack.stage and not (attack.stage == "any" and stage in ("check", "profile")):
+            return False
+        if stage == "build":
+            return any(word in text for word in wanted)
+        return any(code in wanted for code in codes)
+
+    def run(self, attack):
+        begin = time.monotonic()
+        stage, codes, text, median = self.outcome(attack)
+        self.medians[attack.name] = median
+        good = self.as_expected(attack, stage, codes, text, median)
+        return {"name": attack.name, "catalogue": attack.catalogue, "task": attack.task,
+                "expected": f"{attack.stage} {attack.what}".strip(), "stopped_at": stage,
+                "reasons": codes, "text": text[:400], "median_ns": median,
+                "seconds": round(time.monotonic() - begin, 2), "as_expected": good}
+
+
+def write(out, device, rows, info):
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    device_text = "; ".join(f"{d['kind']}: {d['name']} {d.get('arch', '')}, driver {d.get('driver', '')}"
+                            for d in info.get("devices", []))
+    head = {"command": f"tests/attacks/run.py … {device}", "date": now, "devices": device_text,
+            "sandbox": info.get("sandbox", "")}
+    (out / f"attacks-{device}.json").write_text(
+        json.dumps({**head, "rows": rows}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    cheats = [row for row in rows if row["catalogue"] != ["honest"]]
+    honest = [row for row in rows if row["catalogue"] == ["honest"]]
+    caught = sum(row["as_expected"] for row in cheats)
+    passed = sum(row["as_expected"] for row in honest)
+    lines = [f"# Attacks on {device}", "",
+             f"Command: `{head['command']}`. Devices: {device_text}. Date: {now}.", "",
+             f"{caught} of {len(cheats)} cheats as expected, {passed} of {len(honest)} honest "
+             "kernels passed.", "",
+             "| kernel | catalogue | stopped at | reasons | median, µs | as expected |",
+             "|---|---|---|---|---|---|"]
+    for row in rows:
+        lines.append(f"| {row['name']} | {' '.join(row['catalogue'])} | {row['stopped_at']} | "
+                     f"{', '.join(row['reasons'])} | {row['median_ns'] / 1000:.1f} | "
+                     f"{'yes' if row['as_expected'] else 'NO: ' + row['expected']} |")
+    (out / f"attacks-{device}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main():
+    ratchet, device, out = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+    names = set(sys.argv[4:])
+    out.mkdir(parents=True, exist_ok=True)
+    suffix = {"cuda": ".cu", "host": ".cpp"}[device]
+    attacks = [Attack(path) for path in sorted((HERE / device).glob("*" + suffix))]
+    # What others are measured against comes first.
+    attacks.sort(key=lambda attack: attack.name != "honest_plain")
+    attacks = [a for a in attacks if not names or a.name in names or a.name == "honest_plain"]
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server([ratchet, "serve", "--state-dir", folder + "/state", "--root", folder,
+                         "--job-deadline", "5", "--no-builtin-kbs"])
+        info, _ = server.call("check_env", {})
+        suite = Suite(server, device, pathlib.Path(folder))
+        rows = []
+        for attack in attacks:
+            row = suite.run(attack)
+            rows.append(row)
+            print(f"{'ok  ' if row['as_expected'] else 'FAIL'} {row['name']}: {row['stopped_at']} "
+                  f"{','.join(row['reasons'])} {row['median_ns'] / 1000:.1f} us "
+                  f"{row['seconds']} s"
+                  + ("" if row["as_expected"] else f" expected {row['expected']}: {row['text']}"),
+                  flush=True)
+            write(out, device, rows, info or {})
+        left = server.children()
+        if left:
+            print(f"FAIL processes left: {left}")
+        server.close()
+    failed = sum(not row["as_expected"] for row in rows) + bool(left)
+    print(f"{len(rows)} kernels, {failed} not as expected")
+    return min(failed, 99)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

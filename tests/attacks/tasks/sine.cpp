@@ -1,0 +1,4 @@
+#include <cmath>
+extern "C" void reference(const float* x, float* y, int n) {
+  for (int i = 0; i < n; ++i) y[i] = static_cast<float>(std::sin(static_cast<double>(x[i])));
+}

@@ -1,0 +1,26 @@
+#!/bin/sh
+# What the judge is worth on a GPU: the cost of a check, every cheat and honest kernel of
+# tests/attacks/cuda through one server, and a number of random faults in a row. Takes a bundle
+# (./dev bundle).
+#
+#   tests/gpu/attacks.sh [BUNDLE [FAULTS]]
+#
+# Writes check-time.md, attacks-cuda.md, attacks-cuda.json and faults-cuda.md into $OUT (or
+# tests/gpu/results/). Changes no setting of the device.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+bundle=${1:-$root/dist/ratchet}
+faults=${2:-100}
+out=${OUT:-$root/tests/gpu/results}
+if ! ls /dev/nvidia0 >/dev/null 2>&1; then
+  echo "SKIP: no NVIDIA GPU on this machine (/dev/nvidia0 is missing)"
+  exit 77
+fi
+ratchet=$bundle/bin/ratchet
+failed=0
+"$root/tests/attacks/check_time.py" "$ratchet" "$bundle/share/ratchet" "$out" || failed=1
+"$root/tests/attacks/run.py" "$ratchet" cuda "$out" || failed=1
+if [ "$faults" -gt 0 ]; then
+  "$root/tests/attacks/faults.py" "$ratchet" cuda "$faults" "$out" || failed=1
+fi
+exit "$failed"
