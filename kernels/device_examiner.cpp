@@ -1,6 +1,7 @@
 // The examiner whose judge sits on the candidate's GPU.
 
 #include <array>
+#include <cstdint>
 #include <utility>
 
 #include "kernels/examiner.h"

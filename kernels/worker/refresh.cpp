@@ -1,6 +1,7 @@
 #include "kernels/worker/refresh.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "kernels/worker/random.h"

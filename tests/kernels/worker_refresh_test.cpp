@@ -1,6 +1,7 @@
 #include "kernels/worker/refresh.h"
 
 #include <catch2/catch_test_macros.hpp>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
