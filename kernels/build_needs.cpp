@@ -129,6 +129,36 @@ std::string with_local_headers(const Source& source) {
   return all;
 }
 
+bool reads_toolkit_alone(std::string_view text) {
+  constexpr std::string_view kHarmless =
+      " define undef if ifdef ifndef else elif endif pragma error warning line ";
+  const std::string word = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  // Other spellings of #, and lines that go on behind a backslash, are left to the slow way.
+  for (const auto* other : {"%:",
+                            "?"
+                            "?=",
+                            "\\\n", "\\\r"})
+    if (text.find(other) != std::string_view::npos) return false;
+  for (auto at = text.find('#'); at != std::string_view::npos; at = text.find('#', at + 1)) {
+    const auto begin = std::min(text.find_first_not_of(" \t", at + 1), text.size());
+    const auto end = std::min(text.find_first_not_of(word, begin), text.size());
+    const auto directive = text.substr(begin, end - begin);
+    if (directive != "include") {
+      const auto known = " " + std::string(directive) + " ";
+      if (directive.empty() || kHarmless.find(known) == std::string_view::npos) return false;
+      continue;
+    }
+    const auto open = std::min(text.find_first_not_of(" \t", end), text.size());
+    const auto close = text.find('>', open);
+    if (open == text.size() || text[open] != '<' || close == std::string_view::npos) return false;
+    const auto name = text.substr(open + 1, close - open - 1);
+    if (name.starts_with("/") || name.find("..") != std::string_view::npos ||
+        name.find_first_not_of(word + "./") != std::string_view::npos)
+      return false;
+  }
+  return true;
+}
+
 std::string exact_arch(const std::string& arch, std::string_view text) {
   const bool plain =
       arch.starts_with("sm_") && std::isdigit(static_cast<unsigned char>(arch.back()));

@@ -26,6 +26,10 @@ struct BuildNeeds {
 /// and those that cannot be read are left to the compiler. At most 64 files and 4 MiB.
 [[nodiscard]] std::string with_local_headers(const Source& source);
 
+/// Whether `text` includes nothing but `<…>` headers by plain names. Anything that could reach
+/// another file (quotes, macros, other directives, spliced or respelt ones) makes it false. Pure.
+[[nodiscard]] bool reads_toolkit_alone(std::string_view text);
+
 /// `arch` with its `a` where `text` needs it: sm_90 → sm_90a. Other names stay as they are.
 [[nodiscard]] std::string exact_arch(const std::string& arch, std::string_view text);
 

@@ -11,6 +11,7 @@
 
 #include "kernels/build_flags.h"
 #include "kernels/build_needs.h"
+#include "kernels/launch.h"
 #include "server/core/hash.h"
 
 namespace ratchet {
@@ -155,6 +156,43 @@ BuildPlan plan_build(const BuildRequest& request, const Toolchain& toolchain, st
   return plan;
 }
 
+BuildPlan plan_device_build(const BuildRequest& request, const Toolchain& toolchain,
+                            const fs::path& nvrtc_program, std::string header, std::string stub) {
+  const auto text = with_local_headers(request.source);
+  const auto needs = build_needs(text);
+  const auto arch = exact_arch(request.arch, text);
+  const auto libraries = (toolchain.cuda_home / "lib64").string();
+  BuildPlan plan;
+  plan.file_name = safe_name(request.source, true);
+  plan.header = std::move(header);
+  plan.stub = std::move(stub);
+  add_cuda_arguments(plan, arch, needs, toolchain);
+  if (!request.source.folder.empty()) append(plan.arguments, {"-I", kBesideLink});
+  append(plan.arguments, request.flags);
+  append(plan.arguments, {"-include", fmt::format("{}/solve.h", kGeneratedFolder), plan.file_name,
+                          "-MD", "-MF", "headers.d", "-cubin", "-o", "kernel.cubin"});
+  const bool nvrtc = toolchain.nvrtc && !nvrtc_program.empty() && request.flags.empty();
+  if (nvrtc && reads_toolkit_alone(request.source.text))
+    plan.fast = {nvrtc_program.string(),
+                 toolchain.nvrtc->string(),
+                 plan.file_name,
+                 "kernel.cubin",
+                 "--gpu-architecture=" + arch,
+                 standard_of(needs),
+                 "-lineinfo",
+                 "--ptxas-options=-v",
+                 "-I" + (toolchain.cuda_home / "include").string(),
+                 fmt::format("--pre-include={}/solve.h", kGeneratedFolder)};
+  plan.finish = {
+      {(toolchain.cuda_home / "bin/fatbinary").string(), "-64",
+       fmt::format("--create={}", kImageFile),
+       fmt::format("--image3=kind=elf,sm={},file=kernel.cubin", arch.substr(3))},
+      {toolchain.host_compiler->path.string(), "-O1", "-shared", "-fPIC", kStubFile, "-o",
+       "library.so", "-L" + libraries, "-lcudart", "-Wl,-rpath," + libraries, "-Wl,-z,defs",
+       "-Wl,-z,now", "-Wl,-z,relro", fmt::format("-Wl,--version-script={}", kExportsFile)}};
+  return plan;
+}
+
 std::string exports_of(const std::string& entry) {
   return fmt::format("{{ global: {}; local: *; }};\n", entry);
 }
@@ -180,7 +218,7 @@ std::string request_key(const BuildPlan& plan, const BuildRequest& request) {
   if (!request.cuda) text += processor();
   // The same source in another folder has other headers beside it.
   return sha256_hex(text + "\n" + request.source.folder + "\n" + request.entry + "\n" +
-                    plan.header + "\n" + request.source.text);
+                    plan.header + "\n" + plan.stub + "\n" + request.source.text);
 }
 
 }  // namespace ratchet

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,8 @@ struct BuildRequest {
   std::string arch = "native";        ///< "sm_90a", or "native" on the host
   std::vector<std::string> flags;     ///< extra; see build_flags.h
   std::vector<Parameter> parameters;  ///< what the entry must take; empty: not checked
+  std::optional<Launch> launch;       ///< device-only source; its own `// launch:` line wins
+  std::vector<Dims> cases;            ///< what a launch must be possible for
 };
 
 // Names inside the folder that a compiler runs in. The source's own folder appears as a link there:
@@ -25,6 +29,7 @@ struct BuildRequest {
 inline constexpr const char* kBesideLink = "beside";
 inline constexpr const char* kGeneratedFolder = "generated";  ///< holds solve.h
 inline constexpr const char* kExportsFile = "exports.map";
+inline constexpr const char* kStubFile = "stub.cpp";
 
 /// What one run of a compiler is told.
 struct BuildPlan {
@@ -32,15 +37,25 @@ struct BuildPlan {
   std::string header;                  ///< the generated solve.h
   std::vector<std::string> arguments;  ///< argv
   std::vector<std::string> check;      ///< argv that compiles the device code alone; empty: none
-  std::vector<std::string> libraries;  ///< CUDA libraries that the result may call into
-  std::vector<Diagnostic> notes;       ///< what was added because the source needs it
-  std::string compiler;                ///< "g++ 12.2.0"
+  std::vector<std::string> fast;       ///< argv of NVRTC, tried first; empty: none
+  std::vector<std::vector<std::string>> finish;  ///< argvs that make the library of it
+  std::string stub;                              ///< source of a device-only kernel's host function
+  std::vector<std::string> libraries;            ///< CUDA libraries that the result may call into
+  std::vector<Diagnostic> notes;                 ///< what was added because the source needs it
+  std::string compiler;                          ///< "g++ 12.2.0"
 };
 
 /// Adds what the source needs without saying so: its CUDA libraries, C++20, the exact architecture.
 /// `header` declares the entry. Reads the headers beside the source. Thread-safe.
 [[nodiscard]] BuildPlan plan_build(const BuildRequest& request, const Toolchain& toolchain,
                                    std::string header);
+
+/// The same for device-only code: NVRTC where it is found (`nvrtc_program` runs it) and the source
+/// reads no headers but the toolkit's, nvcc otherwise, and around the result a host function that
+/// launches it. `stub`: see launch.h.
+[[nodiscard]] BuildPlan plan_device_build(const BuildRequest& request, const Toolchain& toolchain,
+                                          const std::filesystem::path& nvrtc_program,
+                                          std::string header, std::string stub);
 
 /// The linker's list of what may be seen from outside: the entry. All else that it does not use
 /// (a `main` for tests, say) is dropped with what it called.

@@ -12,6 +12,7 @@
 #include "kernels/compiler_output.h"
 #include "kernels/compiler_run.h"
 #include "kernels/elf_symbols.h"
+#include "kernels/launch.h"
 #include "kernels/signature.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
@@ -49,13 +50,45 @@ BuildRecord failed(BuildRecord record, std::string error_class, std::string mess
   return record;
 }
 
-/// Whether the entry takes what the contract froze. Names do not matter, order and types do.
-bool matches(const std::vector<Parameter>& seen, const std::vector<Parameter>& wanted) {
-  return std::ranges::equal(seen, wanted, [](const Parameter& a, const Parameter& b) {
-    const auto pointer = [](const Parameter& p) { return p.kind == ParameterKind::tensor; };
-    const auto stream = [](const Parameter& p) { return p.kind == ParameterKind::stream; };
-    return pointer(a) == pointer(b) && stream(a) == stream(b) && (stream(a) || a.dtype == b.dtype);
-  });
+/// Whether the entry takes what the contract froze. Names do not matter, order and types do. Behind
+/// a device-only kernel's own parameters stand the dims of its launch.
+bool matches(const std::vector<Parameter>& seen, const BuildRequest& request) {
+  const auto& wanted = request.parameters;
+  if (seen.size() != wanted.size() && !(request.launch && seen.size() < wanted.size()))
+    return false;
+  return std::equal(
+      seen.begin(), seen.end(), wanted.begin(), [](const Parameter& a, const Parameter& b) {
+        const bool pointer = a.kind == ParameterKind::tensor;
+        const bool stream = a.kind == ParameterKind::stream;
+        return pointer == (b.kind == ParameterKind::tensor) &&
+               stream == (b.kind == ParameterKind::stream) && (stream || a.dtype == b.dtype);
+      });
+}
+
+/// Errors are of the source: its signature, or its launch.
+Result<BuildPlan> plan_of(const BuildRequest& request, const Toolchain& toolchain,
+                          const fs::path& programs) {
+  const auto& text = request.source.text;
+  const auto signature = parse_signature(
+      text, request.entry, Dialect{request.cuda, request.flags, request.launch.has_value()});
+  if (!signature) return signature.error();
+  if (!request.parameters.empty() && !matches(signature->parameters, request))
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{} takes other parameters than the contract froze", request.entry),
+                 "Keep v0's parameter list: same order, same types."};
+  const auto header = declaration_header(*signature);
+  if (!request.launch) return plan_build(request, toolchain, header);
+  const auto line = launch_line(text);
+  if (!line) return line.error();
+  const auto launch = *line ? **line : *request.launch;
+  for (const auto& dims : request.cases)
+    if (const auto fits = check_launch(launch, dims); !fits) return fits.error();
+  std::vector<std::string> more;
+  for (auto i = signature->parameters.size(); i < request.parameters.size(); ++i)
+    more.push_back(request.parameters[i].name);
+  const auto program = programs.empty() ? programs : programs / "ratchet-nvrtc";
+  return plan_device_build(request, toolchain, program, header,
+                           launch_stub(launch, *signature, more));
 }
 
 /// One compiler run in its folder.
@@ -72,8 +105,11 @@ class Compilation {
   /// Errors are ours; what is wrong with the source is in the record.
   Result<BuildRecord> run(BuildRecord record, const CallContext& call) {
     if (const auto written = write_sources(); !written) return written.error();
-    const auto output = run_compiler(plan_, work_, deadline_, call.stop());
-    if (!output) return output.error();
+    const auto ran = run_compiler(plan_, work_, deadline_, call.stop());
+    if (!ran) return ran.error();
+    const auto* output = &ran->output;
+    fast_ = ran->fast;
+    if (fast_) record.toolchain = "NVRTC of " + record.toolchain;
     record.build_ms = std::chrono::duration<double, std::milli>(output->elapsed).count();
     const auto text = output->out + "\n" + output->err;
     read_output(text, record);
@@ -104,6 +140,7 @@ class Compilation {
     const std::pair<fs::path, std::string> files[] = {
         {fs::path(kGeneratedFolder) / "solve.h", plan_.header},
         {kExportsFile, exports_of(request_.entry)},
+        {kStubFile, plan_.stub},
         {plan_.file_name, request_.source.text}};
     for (const auto& [name, text] : files)
       if (!(std::ofstream(work_ / name, std::ios::binary) << text << std::flush))
@@ -138,7 +175,8 @@ class Compilation {
 
   /// Looks at what was built before it is trusted with a name.
   Result<BuildRecord> inspect(BuildRecord record) {
-    const auto rule = read_file(work_ / "headers.d");
+    // NVRTC is only given sources that read nothing but the toolkit.
+    const auto rule = fast_ ? Result<std::string>("library.so: ") : read_file(work_ / "headers.d");
     if (!rule) return rule.error();
     auto headers = headers_of(*rule, work_, request_.source, toolchain_);
     if (headers.intruder)
@@ -176,6 +214,7 @@ class Compilation {
   std::chrono::seconds deadline_;
   BuildPlan plan_;
   fs::path work_;
+  bool fast_ = false;
   std::vector<Dependency> headers_;
   std::string library_;
 };
@@ -205,6 +244,8 @@ BuildRequest kernel_build(const Contract& contract, Source source) {
   request.arch = contract.arch;
   request.flags = contract.flags;
   request.parameters = contract.parameters;
+  request.launch = contract.launch;
+  for (const auto& one : contract.cases) request.cases.push_back(one.dims);
   return request;
 }
 
@@ -232,24 +273,20 @@ Result<BuildRecord> Builder::build(const BuildRequest& request, const CallContex
   if (const auto ready = check_tools(request, toolchain()); !ready) return ready.error();
   BuildRecord record;
   record.source_digest = sha256_hex(request.source.text);
-  const auto signature =
-      parse_signature(request.source.text, request.entry, Dialect{request.cuda, request.flags});
-  if (!signature)
-    return failed(std::move(record), "signature", signature.error().message,
-                  signature.error().hint);
-  if (!request.parameters.empty() && !matches(signature->parameters, request.parameters))
-    return failed(std::move(record), "signature",
-                  fmt::format("{} takes other parameters than the contract froze", request.entry),
-                  "Keep v0's parameter list: same order, same types.");
-  const auto plan = plan_build(request, toolchain(), declaration_header(*signature));
-  record.toolchain = plan.compiler;
-  record.command = shown_command(plan, toolchain());
-  const auto key = request_key(plan, request);
+  auto plan = plan_of(request, toolchain(), options_.programs);
+  if (!plan) {
+    const bool launch = plan.error().message.starts_with("launch:");
+    return failed(std::move(record), launch ? "launch" : "signature", plan.error().message,
+                  plan.error().hint);
+  }
+  record.toolchain = plan->compiler;
+  record.command = shown_command(*plan, toolchain());
+  const auto key = request_key(*plan, request);
   if (auto found = cache_.find(key)) return *std::move(found);
   auto work = cache_.make_work_folder();
   if (!work) return work.error();
   const WorkFolder folder(*std::move(work));
-  Compilation compilation(request, toolchain(), options_.deadline, plan, folder.path());
+  Compilation compilation(request, toolchain(), options_.deadline, *std::move(plan), folder.path());
   auto built = compilation.run(std::move(record), call);
   if (!built || !built->ok) return built;
   built->build_key = BuildCache::build_key(key, compilation.headers());

@@ -32,9 +32,12 @@ namespace ratchet {
 /// build, the list of files it read is checked (only local headers, the toolkit and the system's
 /// headers) and the library's undefined symbols are held against an allow-list.
 ///
+/// A device-only source becomes a library too: its kernel with a generated host function that
+/// launches it, so that all else treats both alike.
+///
 /// What is wrong with the source is a record with `ok == false`, `error_class` and `hint`: those of
-/// `classify_failure` (compiler_output.h), and signature, forbidden_include, forbidden_symbol,
-/// compile_timeout.
+/// `classify_failure` (compiler_output.h), and signature, launch, missing_entry,
+/// forbidden_include, forbidden_symbol, compile_timeout.
 /// Thread rule: all methods may be called from several threads and processes on one cache.
 /// Errors: `unavailable` without a compiler or without CUTLASS headers, `invalid_argument` for
 /// flags, `timed_out` when cancelled.
@@ -44,6 +47,7 @@ class Builder {
     std::filesystem::path cache;                ///< made when missing
     std::function<Toolchain()> find_toolchain;  ///< called once, at the first need
     std::chrono::seconds deadline{300};         ///< heavy CUTLASS templates take minutes
+    std::filesystem::path programs;             ///< holds ratchet-nvrtc; empty: NVRTC is not used
   };
 
   static Result<Builder> open(Options options);

@@ -70,7 +70,8 @@ struct Marker {
   bool error;
 };
 // The blanks before the colon are ptxas's; "error #20-D" and "fatal error" are covered by "error".
-constexpr std::array<Marker, 8> kMarkers{{{": fatal error: ", true},
+constexpr std::array<Marker, 9> kMarkers{{{": fatal error: ", true},
+                                          {": catastrophic error: ", true},
                                           {": error: ", true},
                                           {": error #", true},
                                           {"; error   : ", true},
@@ -90,7 +91,8 @@ bool linker_error(std::string_view line) {
 }
 
 void read_line(std::string_view line, CompilerOutput& output) {
-  if (line.find("ptxas info") != std::string_view::npos || line.starts_with("    ")) {
+  if (line.find("ptxas info") != std::string_view::npos || line.starts_with("    ") ||
+      line.starts_with("ptxas   ")) {
     read_resources(line, output);
     return;
   }

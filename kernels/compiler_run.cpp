@@ -24,10 +24,8 @@ ProcessSpec spec_of(const std::vector<std::string>& arguments, const std::filesy
   return spec;
 }
 
-}  // namespace
-
-Result<Captured> run_compiler(const BuildPlan& plan, const std::filesystem::path& work,
-                              std::chrono::seconds deadline, const std::stop_token& stop) {
+Result<Captured> with_check(const BuildPlan& plan, const std::filesystem::path& work,
+                            std::chrono::seconds deadline, const std::stop_token& stop) {
   if (plan.check.empty() || std::thread::hardware_concurrency() < kProcessorsForCheck)
     return run_program(spec_of(plan.arguments, work), deadline, stop);
   std::stop_source end_build, end_check;
@@ -47,6 +45,29 @@ Result<Captured> run_compiler(const BuildPlan& plan, const std::filesystem::path
   check.join();
   if (!built && early && !stop.stop_requested()) return *std::move(early);
   return built;
+}
+
+}  // namespace
+
+Result<CompilerRun> run_compiler(const BuildPlan& plan, const std::filesystem::path& work,
+                                 std::chrono::seconds deadline, const std::stop_token& stop) {
+  const auto good = [](const Result<Captured>& run) {
+    return run && !run->timed_out && run->status.clean();
+  };
+  auto run = plan.fast.empty() ? Result<Captured>(Error{})
+                               : run_program(spec_of(plan.fast, work), deadline, stop);
+  const bool fast = good(run);
+  if (!fast) run = with_check(plan, work, deadline, stop);
+  for (const auto& step : plan.finish) {
+    if (!good(run)) break;
+    auto next = run_program(spec_of(step, work), deadline, stop);
+    if (!next) return next.error();
+    next->elapsed += run->elapsed;
+    next->err = run->err + "\n" + next->err;
+    run = std::move(next);
+  }
+  if (!run) return run.error();
+  return CompilerRun{*std::move(run), fast};
 }
 
 }  // namespace ratchet

@@ -10,6 +10,12 @@
 
 namespace ratchet {
 
+/// What the compiler said, and whether it was the plan's `fast` one.
+struct CompilerRun {
+  Captured output;
+  bool fast = false;
+};
+
 /// Runs a plan's compiler in `work`, where all its files lie, with a minimal environment, an
 /// address-space limit and a deadline.
 ///
@@ -17,9 +23,11 @@ namespace ratchet {
 /// comes back, earlier than the whole build would have failed; when it passes, it costs nothing.
 /// Thread-safe. Errors: `unavailable` when the compiler cannot be started, `timed_out` when `stop`
 /// asked for the end.
-[[nodiscard]] Result<Captured> run_compiler(const BuildPlan& plan,
-                                            const std::filesystem::path& work,
-                                            std::chrono::seconds deadline,
-                                            const std::stop_token& stop);
+///
+/// A device-only plan: `fast` first, whose failure says nothing; then `arguments`; then `finish`.
+[[nodiscard]] Result<CompilerRun> run_compiler(const BuildPlan& plan,
+                                               const std::filesystem::path& work,
+                                               std::chrono::seconds deadline,
+                                               const std::stop_token& stop);
 
 }  // namespace ratchet

@@ -74,8 +74,8 @@ std::string exception_of(const Tokens& behind) {
 /// Reads the declarations at namespace scope; bodies are skipped whole.
 class Scanner {
  public:
-  Scanner(const TokenizedSource& source, std::string_view entry)
-      : tokens_(source.tokens), entry_(entry) {
+  Scanner(const TokenizedSource& source, std::string_view entry, bool device_entry)
+      : tokens_(source.tokens), entry_(entry), device_entry_(device_entry) {
     for (const auto& [name, tokens] : source.macros) found_.aliases[name] = {tokens, false};
     found_.aliases.erase(entry_);
     // Macros that would swallow the language itself (`#define const`) are not types.
@@ -189,7 +189,10 @@ class Scanner {
     found.extern_c = scope.extern_c || (has(before, "extern") && has(before, "\"C\""));
     found.exception = exception_of(behind);
     const auto head = join(before);
-    if (has(before, "__global__") || has(before, "__device__"))
+    const bool kernel = has(before, "__global__");
+    if (device_entry_ && !kernel)
+      found.problem = "it is no __global__ function, which `launch` needs";
+    else if (!device_entry_ && (kernel || has(before, "__device__")))
       found.problem = fmt::format("it is device code (\"{}\"), the entry is a host function", head);
     else if (has(before, "static"))
       found.problem = "it is static, so no other file can call it: remove static";
@@ -199,21 +202,23 @@ class Scanner {
       found.problem = fmt::format("it must return void; seen \"{}\"", head);
     else if (scope.unnamed)
       found.problem = "it stands in an unnamed namespace, so no other file can call it";
-    else if (scope.in_namespace && !found.extern_c)
+    else if (scope.in_namespace && (device_entry_ || !found.extern_c))
       found.problem = "it stands in a namespace without extern \"C\"";
     found_.occurrences.push_back(std::move(found));
   }
 
   const Tokens& tokens_;
   std::string entry_;
+  bool device_entry_;
   std::vector<Scope> scopes_;
   Declarations found_;
 };
 
 }  // namespace
 
-Declarations declarations_of(const TokenizedSource& source, std::string_view entry) {
-  return Scanner(source, entry).run();
+Declarations declarations_of(const TokenizedSource& source, std::string_view entry,
+                             bool device_entry) {
+  return Scanner(source, entry, device_entry).run();
 }
 
 }  // namespace ratchet

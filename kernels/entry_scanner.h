@@ -28,7 +28,9 @@ struct Declarations {
   bool unbalanced = false;              ///< a body never ends: what follows it was not looked at
 };
 
-/// Bodies are skipped whole; templates and class members are no entries. Pure, never fails.
-[[nodiscard]] Declarations declarations_of(const TokenizedSource& source, std::string_view entry);
+/// Bodies are skipped whole; templates and class members are no entries. `device_entry`: the entry
+/// is a `__global__` function and not one of the host. Pure, never fails.
+[[nodiscard]] Declarations declarations_of(const TokenizedSource& source, std::string_view entry,
+                                           bool device_entry);
 
 }  // namespace ratchet

@@ -30,9 +30,10 @@ Result<Implementation> implementation_named(const std::string& name) {
 
 Result<std::unique_ptr<Lab>> Lab::open(LabOptions options) {
   guard_server_process();
-  auto builder = Builder::open(
-      {.cache = options.state_dir / "builds",
-       .find_toolchain = [python = options.python] { return find_toolchain(python); }});
+  auto builder =
+      Builder::open({.cache = options.state_dir / "builds",
+                     .find_toolchain = [python = options.python] { return find_toolchain(python); },
+                     .programs = options.worker_dir});
   if (!builder) return builder.error();
   return std::unique_ptr<Lab>(
       std::make_unique<Laboratory>(std::move(options), *std::move(builder)));

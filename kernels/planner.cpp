@@ -13,7 +13,9 @@
 #include <string_view>
 
 #include "kernels/build_flags.h"
+#include "kernels/entry_plan.h"
 #include "kernels/expression.h"
+#include "kernels/launch.h"
 #include "kernels/layout.h"
 #include "kernels/roofline.h"
 #include "kernels/signature.h"
@@ -41,89 +43,6 @@ bool is_identifier(std::string_view name) {
   const auto word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
   return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
          std::ranges::all_of(name, word);
-}
-
-// ------------------------------------------------------------------------------------ parameters
-
-/// Largest value that a C parameter of this type holds.
-double most_of(DType type) {
-  switch (type) {
-    case DType::i8:
-      return std::numeric_limits<std::int8_t>::max();
-    case DType::u8:
-      return std::numeric_limits<std::uint8_t>::max();
-    case DType::i16:
-      return std::numeric_limits<std::int16_t>::max();
-    case DType::u16:
-      return std::numeric_limits<std::uint16_t>::max();
-    case DType::i32:
-      return std::numeric_limits<std::int32_t>::max();
-    case DType::u32:
-      return std::numeric_limits<std::uint32_t>::max();
-    case DType::boolean:
-      return 1;
-    default:
-      return 9007199254740992.0;  // 2^53: scalars travel as double
-  }
-}
-
-/// Gives every value parameter its source: dims, or a frozen scalar.
-Status fill_scalars(std::vector<Parameter>& parameters, const TaskRequest& task) {
-  std::set<std::string> used;
-  for (auto& parameter : parameters) {
-    const auto given = task.scalars.find(parameter.name);
-    const bool as_scalar = parameter.kind == ParameterKind::scalar ||
-                           (parameter.kind == ParameterKind::dim && given != task.scalars.end());
-    if (!as_scalar) continue;
-    if (given == task.scalars.end())
-      return bad(fmt::format("scalars: {} has no value", parameter.name),
-                 fmt::format("Give scalars: {{\"{}\": …}}.", parameter.name));
-    if (!is_floating(parameter.dtype) && (given->second != std::trunc(given->second) ||
-                                          std::abs(given->second) > most_of(parameter.dtype)))
-      return bad(fmt::format("scalars.{}: {} is no value of type {}", parameter.name, given->second,
-                             name_of(parameter.dtype)),
-                 "Give a whole number in range.");
-    parameter.kind = ParameterKind::scalar;
-    parameter.value = given->second;
-    used.insert(parameter.name);
-  }
-  for (const auto& [name, value] : task.scalars)
-    if (!used.contains(name))
-      return bad(fmt::format("scalars.{}: the entry has no such parameter", name),
-                 "Name a value parameter of the entry function.");
-  return {};
-}
-
-Result<std::vector<Parameter>> compiled_parameters(const TaskRequest& task, const Source& kernel,
-                                                   bool cuda) {
-  auto signature = parse_signature(kernel.text, task.entry, {cuda, task.flags});
-  if (!signature) return inside(kernel.file_name, signature.error());
-  auto& parameters = signature->parameters;
-  for (std::size_t i = 0; i < parameters.size(); ++i)
-    if (parameters[i].kind == ParameterKind::stream && i + 1 != parameters.size())
-      return bad(fmt::format("{}: the stream parameter {} is not the last one", kernel.file_name,
-                             parameters[i].name),
-                 "cudaStream_t goes last.");
-  if (const auto filled = fill_scalars(parameters, task); !filled) return filled.error();
-  return parameters;
-}
-
-/// Python kernels are called by keyword: tensors, then dims, then scalars.
-Result<std::vector<Parameter>> python_parameters(const TaskRequest& task, const Source& kernel) {
-  if (kernel.text.find("def run_kernel") == std::string::npos)
-    return bad(
-        fmt::format("{}: run_kernel is not defined", kernel.file_name),
-        "A .py kernel defines run_kernel(**kwargs), and setup(**kwargs) when it owns inputs.");
-  std::vector<Parameter> parameters;
-  for (const auto& tensor : task.tensors)
-    parameters.push_back(
-        {tensor.name, ParameterKind::tensor, tensor.dtype, tensor.role == Role::in, {}});
-  const auto& dims = task.dims.empty() && !task.cases.empty() ? task.cases[0].dims : task.dims;
-  for (const auto& [name, value] : dims)
-    parameters.push_back({name, ParameterKind::dim, DType::i64, false, {}});
-  for (const auto& [name, value] : task.scalars)
-    parameters.push_back({name, ParameterKind::scalar, DType::f64, false, value});
-  return parameters;
 }
 
 // ----------------------------------------------------------------------------------------- cases
@@ -264,6 +183,9 @@ Status check_compiled_reference(const Contract& contract) {
   if (!wanted.empty() && wanted.back().kind == ParameterKind::stream &&
       signature->parameters.size() + 1 == wanted.size())
     wanted.pop_back();
+  // The dims behind a device-only kernel's parameters are for its launch alone.
+  if (contract.launch && wanted.size() > signature->parameters.size())
+    wanted.resize(signature->parameters.size());
   const auto alike = [](const Parameter& a, const Parameter& b) {
     const bool pointer = a.kind == ParameterKind::tensor;
     return pointer == (b.kind == ParameterKind::tensor) && a.dtype == b.dtype;
@@ -340,12 +262,14 @@ Status plan_target(Contract& contract, const TaskRequest& task, const DeviceInfo
 }
 
 Status plan_buffers(Contract& contract, const TaskRequest& task) {
-  const bool python = is_python(contract.implementation);
-  const auto parameters =
-      python ? python_parameters(task, contract.kernel)
-             : compiled_parameters(task, contract.kernel, contract.device_kind == DeviceKind::cuda);
-  if (!parameters) return parameters.error();
-  contract.parameters = *parameters;
+  const auto entry =
+      is_python(contract.implementation)
+          ? python_entry(task, contract.kernel)
+          : compiled_entry(task, contract.kernel, contract.device_kind == DeviceKind::cuda);
+  if (!entry) return entry.error();
+  contract.entry = entry->entry;
+  contract.launch = entry->launch;
+  contract.parameters = entry->parameters;
   const auto cases = plan_cases(task, contract.parameters);
   if (!cases) return cases.error();
   contract.cases = *cases;
@@ -357,6 +281,9 @@ Status plan_buffers(Contract& contract, const TaskRequest& task) {
   for (std::size_t i = 0; i < contract.cases.size(); ++i) {
     const auto layout = layout_of(contract, contract.cases[i].dims);
     if (!layout) return inside(fmt::format("cases[{}]", i), layout.error());
+    if (!contract.launch) continue;
+    if (const auto fits = check_launch(*contract.launch, contract.cases[i].dims); !fits)
+      return inside(fmt::format("cases[{}]", i), fits.error());
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <ranges>
 #include <set>
@@ -142,6 +143,23 @@ Macros predefined(const Dialect& dialect) {
   return macros;
 }
 
+/// The names of <cstdint> and the like, spelt by the language itself.
+std::string without_library_names(const std::string& type) {
+  static const std::map<std::string_view, std::string_view> names{
+      {"int8_t", "signed char"},    {"uint8_t", "unsigned char"},
+      {"int16_t", "short"},         {"uint16_t", "unsigned short"},
+      {"int32_t", "int"},           {"uint32_t", "unsigned int"},
+      {"int64_t", "long"},          {"uint64_t", "unsigned long"},
+      {"size_t", "unsigned long"},  {"ssize_t", "long"},
+      {"ptrdiff_t", "long"},        {"uint", "unsigned int"},
+      {"ushort", "unsigned short"}, {"ulong", "unsigned long"}};
+  auto tokens = tokenize(type).tokens;
+  std::erase_if(tokens, [](const Token& token) { return token.is("std") || token.is("::"); });
+  for (auto& token : tokens)
+    if (const auto plain = names.find(token.text); plain != names.end()) token.text = plain->second;
+  return join(tokens);
+}
+
 }  // namespace
 
 std::string_view accepted_parameters() {
@@ -156,18 +174,26 @@ Result<Signature> parse_signature(std::string_view source, std::string_view entr
     return Error{ErrorCode::invalid_argument, "the source is UTF-16 text", "Save it as UTF-8."};
   const auto tokenized = tokenize(source, predefined(dialect));
   const std::string name(entry);
-  const auto entries = readable(declarations_of(tokenized, name), name);
+  const auto entries = readable(declarations_of(tokenized, name, dialect.device_entry), name);
   if (!entries) return entries.error();
   auto signature = merged(*entries);
   if (!signature) return signature;
   if (const auto named = check_names(*signature); !named) return named.error();
+  signature->device = dialect.device_entry;
   return signature;
+}
+
+std::vector<std::string> kernel_names(std::string_view source) {
+  return declarations_of(tokenize(source, predefined({})), "", true).kernels;
 }
 
 std::string declaration_header(const Signature& signature) {
   std::string list;
-  std::set<std::string> headers{"cstddef", "cstdint", "sys/types.h"};
-  for (const auto& type : signature.types) {
+  std::set<std::string> headers;
+  // NVRTC has no headers of the C library.
+  if (!signature.device) headers = {"cstddef", "cstdint", "sys/types.h"};
+  for (const auto& written : signature.types) {
+    const auto type = signature.device ? without_library_names(written) : written;
     list += (list.empty() ? "" : ", ") + type;
     const auto mentions = [&](std::string_view word) {
       return type.find(word) != std::string::npos;
@@ -184,7 +210,8 @@ std::string declaration_header(const Signature& signature) {
   }
   std::string text = "#pragma once\n";
   for (const auto& header : headers) text += fmt::format("#include <{}>\n", header);
-  return text + fmt::format("extern \"C\" void {}({}){}{};\n", signature.entry, list,
+  return text + fmt::format("extern \"C\" {}void {}({}){}{};\n",
+                            signature.device ? "__global__ " : "", signature.entry, list,
                             signature.exception.empty() ? "" : " ", signature.exception);
 }
 

@@ -18,12 +18,14 @@ struct Signature {
   std::vector<std::string> notes;  ///< what was assumed, for people
   std::vector<std::string> types;  ///< C++ spelling of each parameter, without its name
   std::string exception;           ///< "noexcept" where it is written so
+  bool device = false;             ///< a `__global__` function
 };
 
-/// What decides which branches of `#if` count.
+/// How a source is to be read.
 struct Dialect {
-  bool cuda = true;                ///< compiled by nvcc
-  std::vector<std::string> flags;  ///< their -D and -U
+  bool cuda = true;                ///< compiled by nvcc: decides which branches of `#if` count
+  std::vector<std::string> flags;  ///< their -D and -U, likewise
+  bool device_entry = false;       ///< the entry is a `__global__` function
 };
 
 /// Finds `void <entry>(...)` in `source` and reads its parameters.
@@ -46,6 +48,9 @@ struct Dialect {
 /// that could be the entry.
 [[nodiscard]] Result<Signature> parse_signature(std::string_view source, std::string_view entry,
                                                 const Dialect& dialect = {});
+
+/// The `__global__` functions that a source defines at namespace scope, templates left out. Pure.
+[[nodiscard]] std::vector<std::string> kernel_names(std::string_view source);
 
 /// The text of the generated `solve.h`: declares the entry `extern "C"` with its exact types. A
 /// source that defines it otherwise does not compile.

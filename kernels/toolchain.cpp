@@ -115,6 +115,18 @@ fs::path cuda_home(const FoundProgram& nvcc, const std::stop_token& stop) {
   return fs::weakly_canonical(text->substr(begin, text->find('\n', begin) - begin), none);
 }
 
+/// libnvrtc.so, or libnvrtc.so.13 where the toolkit's link is missing.
+std::optional<fs::path> nvrtc_library(const fs::path& cuda_home) {
+  std::error_code none;
+  std::optional<fs::path> found;
+  for (const auto& file : fs::directory_iterator(cuda_home / "lib64", none)) {
+    const auto name = file.path().filename();
+    const bool shorter = !found || name.string().size() < found->filename().string().size();
+    if (name.string().starts_with("libnvrtc.so") && shorter) found = file.path();
+  }
+  return found;
+}
+
 std::optional<std::string> cutlass_headers() {
   std::error_code none;
   for (const auto& root :
@@ -158,6 +170,7 @@ Toolchain find_toolchain(const std::string& python, const std::stop_token& stop)
     toolchain.include_dirs = include_dirs(*toolchain.host_compiler, stop);
   toolchain.nvcc = cuda_tool("nvcc", ", V", stop);
   if (toolchain.nvcc) toolchain.cuda_home = cuda_home(*toolchain.nvcc, stop);
+  if (toolchain.nvcc) toolchain.nvrtc = nvrtc_library(toolchain.cuda_home);
   toolchain.ncu = cuda_tool("ncu", "Version ", stop);
   toolchain.cuobjdump = cuda_tool("cuobjdump", ", V", stop);
   toolchain.nvdisasm = cuda_tool("nvdisasm", ", V", stop);
@@ -173,6 +186,8 @@ std::vector<ToolState> tool_states(const Toolchain& toolchain) {
       state_of("ncu", toolchain.ncu),           state_of("cuobjdump", toolchain.cuobjdump),
       state_of("nvdisasm", toolchain.nvdisasm), state_of("compute-sanitizer", toolchain.sanitizer),
       state_of("python", toolchain.python)};
+  states.push_back(
+      {"nvrtc", toolchain.nvrtc.has_value(), "", toolchain.nvrtc ? toolchain.nvrtc->string() : ""});
   states.push_back({"cutlass-headers", toolchain.cutlass_include.has_value(), "",
                     toolchain.cutlass_include.value_or("")});
   for (const auto* name : {"numpy", "torch", "triton", "cutlass-dsl", "flashinfer"}) {

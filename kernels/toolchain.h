@@ -32,6 +32,7 @@ struct Toolchain {
   std::optional<std::string> cutlass_include;          ///< folder that holds cutlass/cutlass.h
   std::vector<std::filesystem::path> include_dirs;     ///< where g++ finds <...> headers
   std::filesystem::path cuda_home;                     ///< root of the toolkit; empty without nvcc
+  std::optional<std::filesystem::path> nvrtc;          ///< libnvrtc.so of the toolkit
 };
 
 /// Looks for everything: PATH, then CUDA_HOME and CUDA_PATH, then /usr/local/cuda; CUTLASS by

@@ -89,6 +89,21 @@ struct Work {
   }
 };
 
+/// How a device-only kernel (a `__global__` function without a host function around it) is
+/// launched: expressions over dims.
+struct Launch {
+  std::vector<std::string> grid;
+  std::vector<std::string> block;
+  std::string shared = "0";
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("grid", &Launch::grid, "Blocks: 1 to 3 expressions over dims.", {.max_length = 3}),
+        required("block", &Launch::block, "Threads: 1 to 3 expressions.", {.max_length = 3}),
+        optional("shared", &Launch::shared, "Dynamic shared memory, bytes.", {.max_length = 256})};
+  }
+};
+
 enum class ReferenceKind { cpp, cuda, python };
 constexpr auto enum_names(ReferenceKind) {
   return std::array{std::pair{ReferenceKind::cpp, "cpp"}, std::pair{ReferenceKind::cuda, "cuda"},
@@ -117,6 +132,7 @@ struct Contract {
   std::string arch;  ///< "sm_90a" or "native"
   std::string entry = "solve";
   std::vector<std::string> flags;  ///< extra compiler flags
+  std::optional<Launch> launch;    ///< device-only kernel: the entry is a `__global__` function
   std::vector<Parameter> parameters;
   std::vector<TensorSpec> tensors;
   std::vector<Case> cases;  ///< the first given case is the one that versions are timed on
@@ -144,6 +160,7 @@ struct Contract {
                       required("arch", &C::arch, ""),
                       required("entry", &C::entry, ""),
                       required("flags", &C::flags, ""),
+                      optional("launch", &C::launch, ""),
                       required("parameters", &C::parameters, ""),
                       required("tensors", &C::tensors, ""),
                       required("cases", &C::cases, ""),

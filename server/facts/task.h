@@ -46,6 +46,7 @@ struct TaskRequest {
   std::vector<std::string> baselines;
   std::string entry = "solve";
   std::vector<std::string> flags;
+  std::optional<Launch> launch;
 
   static constexpr auto fields() {
     using T = TaskRequest;
@@ -76,7 +77,8 @@ struct TaskRequest {
         optional("baselines", &T::baselines, "pytorch-eager, torch-compile, flashinfer.",
                  {.max_length = 8}),
         optional("entry", &T::entry, "Kernel entry function.", {.max_length = 64}),
-        optional("flags", &T::flags, "Extra compiler flags.", {.max_length = 32})};
+        optional("flags", &T::flags, "Extra compiler flags.", {.max_length = 32}),
+        optional("launch", &T::launch, "Device-only .cu: how to launch its __global__ entry.")};
   }
 };
 

@@ -44,3 +44,14 @@ TEST_CASE("headers beside the source count, headers elsewhere do not", "[build_n
   CHECK(text.find("tcgen05") != std::string::npos);
   CHECK(text.find("wgmma") == std::string::npos);
 }
+
+TEST_CASE("only sources that name no file of their own go to the fast compiler", "[build_needs]") {
+  CHECK(
+      reads_toolkit_alone("#include <cuda_fp16.h>\n# include <cub/block/block_reduce.cuh>\n"
+                          "#define A 1\n#pragma unroll\nint x;"));
+  for (const auto* text :
+       {"#include \"x.h\"", "#include </etc/hostname>", "#include <../x.h>", "#include NAME",
+        "#inc\\\nlude \"x\"", "%:include \"x\"", "# /**/ include \"x\"", "#embed <x>",
+        "#include_next <x>", "#define S(x) #x", "#include", "#"})
+    CHECK_FALSE(reads_toolkit_alone(text));
+}

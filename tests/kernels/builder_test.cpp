@@ -340,6 +340,44 @@ void solve(const float* x, float* y, cudaStream_t stream) { f<<<1, 64, 0, stream
   CHECK(record.command.find("arch=compute_90a,code=sm_90a") != std::string::npos);
 }
 
+TEST_CASE("a device-only kernel becomes a library that launches it", "[builder][cuda]") {
+  const Bench bench;
+  auto request = cuda(
+      "// launch: grid = ceil_div(n, tile), max(1, 2); block = 64; shared = 64 * 4\n"
+      "__global__ void scale(const float* x, float* y, int n) {\n"
+      "  __shared__ float s[64]; s[threadIdx.x] = x[n - 1]; __syncthreads(); y[0] = s[3]; }\n");
+  request.entry = "scale";
+  request.launch = Launch{{"1"}, {"32"}, "0"};
+  request.parameters = {{"x", ParameterKind::tensor, DType::f32, true, {}},
+                        {"y", ParameterKind::tensor, DType::f32, false, {}},
+                        {"n", ParameterKind::dim, DType::i32, false, {}},
+                        {"tile", ParameterKind::dim, DType::i64, false, {}}};
+  request.cases = {{{"n", 1000}, {"tile", 64}}};
+  const auto record = bench.build(request);
+
+  INFO((record.errors.empty() ? "" : record.errors[0].message));
+  REQUIRE(record.ok);
+  CHECK(exports(bench.library(record), "scale"));
+  CHECK(record.shared_bytes == 256);
+  CHECK(record.registers.value_or(0) > 0);
+  request.cases[0]["tile"] = 2000;  // then the grid is one block, and still possible
+  CHECK(bench.build(request).ok);
+  request.source.text.replace(request.source.text.find("block = 64"), 10, "block = 4096");
+  CHECK(bench.build(request).error_class == "launch");
+}
+
+TEST_CASE("errors of a device-only kernel name its own lines", "[builder][cuda]") {
+  const Bench bench;
+  auto request = cuda("#include \"none.h\"\n__global__ void f(float* y) {}\n");
+  request.entry = "f";
+  request.launch = Launch{{"1"}, {"32"}, "0"};
+  CHECK(bench.build(request).error_class == "missing_header");
+  request.source.text = "__global__ void f(float* y) {\n  y[0] = nothing;\n}\n";
+  const auto record = bench.build(request);
+  REQUIRE(record.errors.size() == 1);
+  CHECK(record.errors[0].line == 2);
+}
+
 TEST_CASE("nvcc's failures are classed", "[builder][cuda]") {
   const Bench bench;
   auto wrong_arch = cuda(

@@ -259,3 +259,30 @@ TEST_CASE("odd hidden sizes are drawn only where any size must work", "[planner]
   contract.any_size = true;
   CHECK_FALSE(all_multiples(hidden_cases(contract, "s", 8)));
 }
+
+TEST_CASE("a device-only kernel is planned from its launch", "[planner]") {
+  const Source kernel{"scale.cu", "__global__ void scale(const float* x, float* y, int n) {}", ""};
+  const Source reference{"ref.cu",
+                         "extern \"C\" void reference(const float* x, float* y, int n) {}", ""};
+  TaskRequest request;
+  request.dims = {{"n", 1000}, {"tile", 250}};
+  request.launch = Launch{{"n / tile"}, {"256"}, "0"};
+  const auto contract = plan_contract(request, kernel, reference, hopper());
+
+  REQUIRE(contract);
+  CHECK(contract->entry == "scale");
+  REQUIRE(contract->parameters.size() == 4);
+  CHECK(contract->parameters[3].name == "tile");
+  CHECK(contract->parameters[3].dtype == DType::i64);
+  request.launch->block = {"2048"};
+  const auto refused = plan_contract(request, kernel, reference, hopper());
+  REQUIRE_FALSE(refused);
+  CHECK(has(refused.error().message, "2048"));
+  CHECK(has(error_of([] {
+              auto host_task = task();
+              host_task.launch = Launch{{"1"}, {"1"}, "0"};
+              return host_task;
+            }())
+                .message,
+            "launch"));
+}

@@ -83,6 +83,7 @@ const std::vector<Layer>& layers() {
        {"nlohmann_json", "CLI11"}},
       {"kbs/", {kCore, kFacts, kSqlite}, {"nlohmann_json", "sqlite3", "yaml-cpp", "re2", "zstd"}},
       {"kernels/", {kCore, kFacts}, {"nlohmann_json"}},
+      {"kernels/nvrtc/", {}, {}},
       {"kernels/measure/", {kCore, kMeasureCode}, {"CUDA"}},
       {"kernels/worker/",
        {kCore, kFacts, "kernels/job.h", "kernels/measure/"},
