@@ -47,6 +47,11 @@ std::string name_of_folder(const std::filesystem::path& folder) {
 }  // namespace
 
 Result<KbsAddReport> kbs_add(const KbsAddOptions& options) {
+  std::error_code unreadable;
+  if (!std::filesystem::is_directory(options.folder, unreadable))
+    return Error{ErrorCode::not_found,
+                 fmt::format("folder: {} is no folder", options.folder.string()),
+                 "Give a folder of pages, or one that holds `knowledge/`."};
   const auto name = options.name.empty() ? name_of_folder(options.folder) : options.name;
   if (!kbs::is_document_id(name) || name.size() > 60)
     return Error{ErrorCode::invalid_argument,

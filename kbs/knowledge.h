@@ -26,6 +26,16 @@ struct KnowledgeQuery {
   std::optional<bool> has_code;
   int limit = 10;
   std::optional<std::string> cursor;
+
+  /// All but the lists, which callers may give as one value too.
+  static constexpr auto fields() {
+    using Q = KnowledgeQuery;
+    return std::tuple{
+        required("query", &Q::text, "Words, identifiers or a question.", {.max_length = 1048576}),
+        optional("has_code", &Q::has_code, "Only pages with code."),
+        optional("limit", &Q::limit, "Most results.", {.min = 1, .max = 50}),
+        optional("cursor", &Q::cursor, "next_cursor of the page before.", {.max_length = 200})};
+  }
 };
 
 /// A search for a regular expression (RE2) in whole texts, line by line.
@@ -33,10 +43,22 @@ struct GrepRequest {
   std::string pattern;
   std::vector<std::string> scopes;
   bool ignore_case = false;
-  int context = 0;  ///< lines before and after, at most 10
+  int context = 2;  ///< lines before and after, at most 10
   bool files_only = false;
   int limit = 50;
   std::optional<std::string> cursor;
+
+  /// All but the scopes, which callers may give as one value too.
+  static constexpr auto fields() {
+    using G = GrepRequest;
+    return std::tuple{
+        required("pattern", &G::pattern, "RE2 regular expression.", {.max_length = 1000}),
+        optional("ignore_case", &G::ignore_case, "Upper and lower case are one."),
+        optional("context", &G::context, "Lines around each match.", {.min = 0, .max = 10}),
+        optional("files_only", &G::files_only, "Pages instead of lines."),
+        optional("limit", &G::limit, "Most hits.", {.min = 1, .max = 200}),
+        optional("cursor", &G::cursor, "next_cursor of the part before.", {.max_length = 200})};
+  }
 };
 
 struct PageRequest {
@@ -47,6 +69,19 @@ struct PageRequest {
   bool body_only = false;
   bool frontmatter_only = false;
   std::optional<std::string> cursor;
+
+  static constexpr auto fields() {
+    using R = PageRequest;
+    return std::tuple{
+        required("id", &R::id, "Page id from query_kbs.", {.max_length = 300}),
+        optional("section", &R::section, "Only the section with this heading.",
+                 {.max_length = 200}),
+        optional("follow_sources", &R::follow_sources, "Also what the page cites."),
+        optional("include_code", &R::include_code, "Keep code blocks."),
+        optional("body_only", &R::body_only, "Without front matter."),
+        optional("frontmatter_only", &R::frontmatter_only, "Without the text."),
+        optional("cursor", &R::cursor, "next_cursor of the part before.", {.max_length = 200})};
+  }
 };
 
 struct PageSource {

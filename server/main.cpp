@@ -12,16 +12,21 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "kbs/knowledge.h"
 #include "kernels/lab.h"
 #include "server/core/files.h"
+#include "server/core/jobs.h"
 #include "server/demo/demo.h"
 #include "server/docs/reference.h"
+#include "server/exit_deadline.h"
+#include "server/kbs_command.h"
 #include "server/mcp/server.h"
 #include "server/offers/prompts.h"
 #include "server/offers/resources.h"
+#include "server/offers/skills.h"
 #include "server/options.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
@@ -31,6 +36,8 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
+/// What runs when the last client is gone looks at its stop token some 20 times a second.
+constexpr std::chrono::milliseconds kLongestExit{3000};
 
 constexpr std::string_view kInstructions =
     "ratchet builds, checks, times and profiles compute kernels itself and enforces the order of "
@@ -48,8 +55,14 @@ struct Application {
   std::unique_ptr<Lab> lab;
   std::unique_ptr<Runs> runs;
   std::unique_ptr<Knowledge> knowledge;
+  std::shared_ptr<Jobs> jobs;  // after what the work uses
   std::vector<Tool> tools;
 };
+
+KbsIndexes kbs_indexes(const Options& options) {
+  return {.builtin = options.builtin_kbs ? options.data_dir / "kbs" / "builtin.db" : "",
+          .user = options.state_dir / "kbs" / "index.db"};
+}
 
 Result<Application> assemble(const Options& options) {
   Application app;
@@ -61,15 +74,14 @@ Result<Application> assemble(const Options& options) {
   if (!lab) return lab.error();
   auto runs = Runs::open(options.state_dir);
   if (!runs) return runs.error();
-  const std::filesystem::path kbs_dir = options.data_dir / "kbs";
-  auto knowledge =
-      Knowledge::open({.builtin_index = options.builtin_kbs ? kbs_dir / "builtin.db" : "",
-                       .user_index = options.state_dir / "kbs" / "index.db"});
+  const KbsIndexes indexes = kbs_indexes(options);
+  auto knowledge = Knowledge::open({.builtin_index = indexes.builtin, .user_index = indexes.user});
   if (!knowledge) return knowledge.error();
   app.lab = *std::move(lab);
   app.runs = *std::move(runs);
   app.knowledge = *std::move(knowledge);
-  app.tools = all_tools({*app.lab, *app.runs, *app.knowledge, options.roots});
+  app.jobs = std::make_shared<Jobs>();
+  app.tools = all_tools({*app.lab, *app.runs, *app.knowledge, *app.jobs, options.roots});
   if (!options.toolsets.empty())
     std::erase_if(app.tools, [&](const Tool& tool) {
       return std::ranges::find(options.toolsets, name_of(tool.info.toolset)) ==
@@ -83,13 +95,19 @@ int fail(const Error& error) {
   return kFailed;
 }
 
-mcp::ServerOptions server_options(Application& app, const Options& options) {
+Result<mcp::ServerOptions> server_options(Application& app, const Options& options) {
+  const auto skills_dir = options.data_dir / "skills";
+  auto skills = all_skills(skills_dir);
+  if (!skills) return skills.error();
   mcp::ServerOptions server;
   server.version = RATCHET_VERSION;
   server.instructions = kInstructions;
   server.tools = app.tools;
+  server.jobs = app.jobs;
   server.prompts = all_prompts(*app.runs);
   server.resources = all_resources(*app.runs, *app.knowledge, options.data_dir / "docs");
+  server.resources.push_back(skill_files(skills_dir, *skills));
+  server.skills = *std::move(skills);
   if (options.conformance_fixtures) mcp::add_conformance_fixtures(server);
   return server;
 }
@@ -112,21 +130,32 @@ Result<mcp::HttpOptions> http_options(const Options& options) {
   return http;
 }
 
-int serve(Application& app, const Options& options, std::stop_token stop) {
-  mcp::Server server(server_options(app, options));
-  if (options.http) {
-    auto http = http_options(options);
-    if (!http) return fail(http.error());
-    http->on_listening = [&](int port) {
-      spdlog::info("ratchet {} listens on http://{}:{}/mcp (cpp-httplib {})", RATCHET_VERSION,
-                   http->host, port, mcp::http_library_version());
-    };
-    auto served = server.serve_http(*http, stop);
-    return served ? *served : fail(served.error());
+int serve_until_end(mcp::Server& server, const Options& options, std::stop_token stop) {
+  if (!options.http) {
+    auto output = mcp::claim_stdout();
+    if (!output) return fail(output.error());
+    return server.serve_stdio(STDIN_FILENO, *output, stop);
   }
-  auto output = mcp::claim_stdout();
-  if (!output) return fail(output.error());
-  return server.serve_stdio(STDIN_FILENO, *output, stop);
+  auto http = http_options(options);
+  if (!http) return fail(http.error());
+  http->on_listening = [&](int port) {
+    spdlog::info("ratchet {} listens on http://{}:{}/mcp (cpp-httplib {})", RATCHET_VERSION,
+                 http->host, port, mcp::http_library_version());
+  };
+  auto served = server.serve_http(*http, stop);
+  return served ? *served : fail(served.error());
+}
+
+int serve(Application& app, const Options& options, std::stop_token stop) {
+  auto offered = server_options(app, options);
+  if (!offered) return fail(offered.error());
+  std::optional<ExitDeadline> deadline;  // lasts longer than what it bounds
+  mcp::Server server(*std::move(offered));
+  const int status = serve_until_end(server, options, std::move(stop));
+  deadline.emplace(kLongestExit, status);
+  app.jobs->stop();
+  end_descendants();
+  return status;
 }
 
 int call_tool(Application& app, const std::string& name, const std::string& arguments, bool json,
@@ -143,13 +172,33 @@ int call_tool(Application& app, const std::string& name, const std::string& argu
   CallContext call([](double, std::optional<double>,
                       std::string_view message) { fmt::print(stderr, "… {}\n", message); },
                    stop);
-  const ToolAnswer answer = tool->call(parsed, call);
+  ToolAnswer answer = tool->call(parsed, call);
+  if (const auto job = answer.job) {
+    // Nobody could come back for it: this process ends with the answer.
+    job->hand_over(Job::Questions::refused);
+    job->attend(call, std::chrono::steady_clock::time_point::max());
+    answer = job->answer().value_or(answer);
+  }
   if (answer.is_error) {
     fmt::print(stderr, "{}\n", answer.text);
     return kFailed;
   }
   fmt::print("{}\n", json ? answer.structured.dump(2) : answer.text);
   return 0;
+}
+
+int kbs(Application& app, const Options& options, std::stop_token stop) {
+  const auto as_tool = [&](const char* tool, const char* field) {
+    const Json arguments{{field, options.kbs_subject}};
+    return call_tool(app, tool, arguments.dump(), options.json, stop);
+  };
+  if (options.kbs_action == "query") return as_tool("query_kbs", "query");
+  if (options.kbs_action == "get") return as_tool("get_kbs_page", "id");
+  if (options.kbs_action == "grep") return as_tool("grep_kbs", "pattern");
+  auto report = run_kbs_command(options, kbs_indexes(options), stop);
+  if (!report) return fail(report.error());
+  fmt::print("{}\n", options.json ? report->body.dump(2) : readable_text(report->body));
+  return report->healthy ? 0 : kFailed;
 }
 
 int check_docs(const Application& app, const Options& options) {
@@ -196,6 +245,7 @@ int run_command(const Options& options) {
   if (options.command == "serve") return serve(*app, options, stop.get_token());
   if (options.command == "call")
     return call_tool(*app, options.tool, options.arguments, options.json, stop.get_token());
+  if (options.command == "kbs") return kbs(*app, options, stop.get_token());
   if (options.command == "doctor")
     return call_tool(*app, "check_env", "{}", options.json, stop.get_token());
   if (options.command == "docs") return check_docs(*app, options);

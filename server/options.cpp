@@ -72,10 +72,6 @@ void add_others(CLI::App& app, Options& options) {
   demo->add_option("--output", options.output_dir, "Folder for the artifacts");
   demo->add_option("--implementation", options.implementation, "host-cpp or cuda-cpp");
 
-  auto* kbs = app.add_subcommand("kbs", "add, remove, stats, doctor, query, get, grep");
-  kbs->add_option("words", options.kbs_words, "What to do");
-  kbs->prefix_command();
-
   auto* audit = app.add_subcommand("audit", "Verify a run: chain, digests, renderings");
   audit->add_option("run", options.run, "Run id")->required();
 
@@ -85,6 +81,31 @@ void add_others(CLI::App& app, Options& options) {
 
   auto* doctor = app.add_subcommand("doctor", "Say what this machine can do");
   doctor->add_flag("--json", options.json, "Print the structured answer");
+}
+
+void add_kbs(CLI::App& app, Options& options) {
+  auto* kbs = app.add_subcommand("kbs", "Fill, check and search the knowledge base");
+  kbs->require_subcommand(1);
+  kbs->add_flag("--json", options.json, "Print the structured answer");
+  const auto action = [&](const std::string& name, const std::string& what) {
+    auto* one = kbs->add_subcommand(name, what);
+    one->callback([&options, name] { options.kbs_action = name; });
+    return one;
+  };
+  auto* add = action("add", "Index a folder of pages, or what changed in it");
+  add->add_option("folder", options.kbs_folder, "Holds pages, or a folder knowledge/ with them")
+      ->required();
+  add->add_option("--name", options.kbs_name, "Of the corpus; default the folder's");
+  add->add_option("--license", options.kbs_license, "Of pages that state none");
+  const auto with_subject = [&](CLI::App* one, const std::string& name, const std::string& what) {
+    one->add_option(name, options.kbs_subject, what)->required();
+  };
+  with_subject(action("remove", "Remove a corpus that was added"), "corpus", "Its name");
+  action("stats", "Say what is indexed");
+  action("doctor", "Check the indexes whole");
+  with_subject(action("query", "Search, as query_kbs does"), "words", "In quotes");
+  with_subject(action("get", "Print a page, as get_kbs_page does"), "id", "Page id");
+  with_subject(action("grep", "Find a pattern, as grep_kbs does"), "pattern", "RE2");
 }
 
 }  // namespace
@@ -101,6 +122,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   add_common(app, options);
   add_serve(app, options);
   add_others(app, options);
+  add_kbs(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -111,8 +133,6 @@ ParsedOptions parse_options(int argc, char** argv) {
   }
   const auto* chosen = app.get_subcommands().at(0);
   options.command = chosen->get_name();
-  if (options.command == "kbs")
-    for (const auto& word : chosen->remaining()) options.kbs_words.push_back(word);
   if (options.roots.empty()) options.roots.push_back(fs::current_path());
   if (options.arguments.empty()) options.arguments = "{}";
   if (options.repository.empty()) options.repository = ".";

@@ -30,14 +30,19 @@ struct Options {
 
   std::string tool;       ///< call
   std::string arguments;  ///< call: JSON
-  bool json = false;      ///< call, doctor: print structured content
+  bool json = false;      ///< call, kbs, doctor: print structured content
 
-  std::string run;                     ///< audit
-  std::filesystem::path repository;    ///< docs
-  bool write = false;                  ///< docs
-  std::filesystem::path output_dir;    ///< demo
-  std::string implementation;          ///< demo: host-cpp or cuda-cpp
-  std::vector<std::string> kbs_words;  ///< kbs: the words after it
+  std::string run;                   ///< audit
+  std::filesystem::path repository;  ///< docs
+  bool write = false;                ///< docs
+  std::filesystem::path output_dir;  ///< demo
+  std::string implementation;        ///< demo: host-cpp or cuda-cpp
+
+  std::string kbs_action;            ///< kbs: add, remove, stats, doctor, query, get or grep
+  std::string kbs_subject;           ///< kbs: folder, corpus, words, id or pattern
+  std::filesystem::path kbs_folder;  ///< kbs add
+  std::string kbs_name;              ///< kbs add: of the corpus; empty: the folder's
+  std::string kbs_license;           ///< kbs add: of pages that state none
 };
 
 /// Reads the command line. Errors: the text to print, with the exit status in `code`

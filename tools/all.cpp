@@ -1,13 +1,16 @@
 #include "tools/all.h"
 
+#include "server/core/long_running.h"
+
 namespace ratchet {
 
 std::vector<Tool> all_tools(const Services& services) {
-  return {
+  std::vector<Tool> tools{
       // loop, in the order of an iteration
       check_env(services),
       create_run(services),
-      run_status(services),
+      reporting_jobs(run_status(services), services.jobs),
+      cancel_job(services),
       list_runs(services),
       extend_run(services),
       submit_kernel(services),
@@ -21,10 +24,15 @@ std::vector<Tool> all_tools(const Services& services) {
       // knowledge
       query_kbs(services),
       get_kbs_page(services),
+      grep_kbs(services),
       lookup_spec(services),
       // analysis
       measure_ceilings(services),
   };
+  for (auto& tool : tools)
+    if (tool.info.effect == Effect::uses_device)
+      tool = long_running(std::move(tool), services.jobs);
+  return tools;
 }
 
 }  // namespace ratchet

@@ -14,6 +14,7 @@ namespace ratchet {
 Tool check_env(const Services& services);
 Tool create_run(const Services& services);
 Tool run_status(const Services& services);
+Tool cancel_job(const Services& services);
 Tool list_runs(const Services& services);
 Tool extend_run(const Services& services);
 Tool submit_kernel(const Services& services);
@@ -21,6 +22,7 @@ Tool check_correctness(const Services& services);
 Tool profile_kernel(const Services& services);
 Tool query_kbs(const Services& services);
 Tool get_kbs_page(const Services& services);
+Tool grep_kbs(const Services& services);
 Tool lookup_spec(const Services& services);
 Tool write_kbs_evidence(const Services& services);
 Tool write_hypothesis(const Services& services);

@@ -5,6 +5,7 @@
 
 #include "kbs/knowledge.h"
 #include "kernels/lab.h"
+#include "server/core/jobs.h"
 #include "server/runs/runs.h"
 
 namespace ratchet {
@@ -14,6 +15,7 @@ struct Services {
   Lab& lab;
   Runs& runs;
   Knowledge& knowledge;
+  Jobs& jobs;                                ///< where calls that take long go on
   std::vector<std::filesystem::path> roots;  ///< folders from which callers may name files
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,12 +38,16 @@ struct ToolInfo {
   bool always_load = false;  ///< clients that defer tools should load this one at start
 };
 
+class Job;
+
 /// What a call gave back. The model sees `structured` or `text`, never both, so they hold the same
 /// facts; of an error it sees only the text.
 struct ToolAnswer {
   Json structured;  ///< null when `is_error`
   std::string text;
   bool is_error = false;
+  /// The work that goes on without the call (see long_running.h); null when this is its answer.
+  std::shared_ptr<Job> job = nullptr;
 };
 
 /// A tool is a value: what it is called, what it takes and gives, and what it does.

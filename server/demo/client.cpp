@@ -8,12 +8,14 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <thread>
 
 namespace ratchet::demo {
 namespace {
 
 // No tool of a demo run works longer than this without a word.
 constexpr std::chrono::milliseconds kSilence{120000};
+constexpr std::chrono::seconds kPollInterval{1};
 
 Error dead(const std::string& what) {
   return {ErrorCode::unavailable, "the server " + what, "Its messages are above."};
@@ -55,6 +57,22 @@ Result<Client> Client::start(const std::vector<std::string>& command, Progress p
 }
 
 Result<ToolReply> Client::call(const std::string& tool, const Json& arguments) {
+  auto reply = call_once(tool, arguments);
+  if (!reply || !reply->structured.is_object() || tool == "run_status") return reply;
+  const Json id = reply->structured.value("job", Json());
+  while (id.is_string()) {
+    std::this_thread::sleep_for(kPollInterval);
+    auto status = call_once("run_status", {{"job", id}});
+    if (!status || status->is_error) return status;
+    const Json job = status->structured.at("job");
+    progress_(job.value("message", ""));
+    if (job.at("state") == "working") continue;
+    return ToolReply{job.contains("error"), job.value("answer", Json()), job.value("error", "")};
+  }
+  return reply;
+}
+
+Result<ToolReply> Client::call_once(const std::string& tool, const Json& arguments) {
   auto result = request("tools/call", {{"name", tool}, {"arguments", arguments}});
   if (!result) return result.error();
   ToolReply reply;

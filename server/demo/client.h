@@ -30,7 +30,8 @@ class Client {
   /// Errors: `unavailable` when the server does not start or does not answer.
   static Result<Client> start(const std::vector<std::string>& command, Progress progress);
 
-  /// Calls a tool and waits for its answer, reporting progress notifications on the way.
+  /// Calls a tool and waits for its answer, reporting progress on the way; of work that goes on as a
+  /// job, until that has ended.
   /// Errors: a JSON-RPC error or a dead server; a tool's own refusal is a `ToolReply`.
   Result<ToolReply> call(const std::string& tool, const Json& arguments);
 
@@ -43,6 +44,7 @@ class Client {
         from_server_(std::move(from_server)),
         progress_(std::move(progress)) {}
 
+  Result<ToolReply> call_once(const std::string& tool, const Json& arguments);
   Result<Json> request(const std::string& method, Json params);
   Status send(const Json& message);
   Result<Json> receive();

@@ -129,6 +129,14 @@ Json entry_of(const ResourceTemplate& resource_template) {
   return entry;
 }
 
+Json entry_of(const Skill& skill) {
+  Json files = Json::array();
+  for (const auto& file : skill.files)
+    files.push_back(
+        {{"uri", file.uri}, {"digest", "sha256:" + file.sha256_hex}, {"size", file.size_bytes}});
+  return {{"uri", skill.uri}, {"frontmatter", skill.front_matter}, {"resources", std::move(files)}};
+}
+
 Json prompt_text(const std::string& description, const std::string& text) {
   Json result{{"messages",
                Json::array({{{"role", "user"}, {"content", {{"type", "text"}, {"text", text}}}}})}};

@@ -19,6 +19,9 @@ struct Caching {
   bool shared = false;  ///< the same for every caller
 };
 
+/// What does not change while the server runs.
+inline constexpr Caching kStatic{.ttl_ms = 3'600'000, .shared = true};
+
 /// Who we say we are, and what every stateless result must carry.
 class Identity {
  public:
@@ -56,5 +59,6 @@ class PagedList {
 [[nodiscard]] Json entry_of(const Prompt& prompt);
 [[nodiscard]] Json entry_of(const Resource& resource);
 [[nodiscard]] Json entry_of(const ResourceTemplate& resource_template);
+[[nodiscard]] Json entry_of(const Skill& skill);
 
 }  // namespace ratchet::mcp

@@ -122,6 +122,7 @@ void add_conformance_fixtures(ServerOptions& options) {
   fixtures::add_content_tools(options.raw_tools);
   fixtures::add_interactive_tools(options.raw_tools);
   fixtures::add_multi_round_tools(options.raw_tools);
+  fixtures::add_task_tools(options);
   fixtures::add_prompts(options.prompts);
   fixtures::add_resources(options.resources);
 }

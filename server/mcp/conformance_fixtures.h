@@ -33,6 +33,8 @@ using RawCall = std::function<Outcome(const Json& arguments, Interaction& intera
 void add_content_tools(std::vector<RawTool>& tools);
 void add_interactive_tools(std::vector<RawTool>& tools);
 void add_multi_round_tools(std::vector<RawTool>& tools);
+/// Gives the options jobs when they have none.
+void add_task_tools(ServerOptions& options);
 void add_prompts(std::vector<Prompt>& prompts);
 void add_resources(std::vector<ResourceProvider>& providers);
 

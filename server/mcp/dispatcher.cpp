@@ -8,8 +8,6 @@
 namespace ratchet::mcp {
 namespace {
 
-constexpr Caching kStatic{.ttl_ms = 3'600'000, .shared = true};
-
 const Json& null_json() {
   static const Json null;
   return null;
@@ -50,6 +48,14 @@ const Json& Request::meta() const {
   return found == message.params.end() ? null_json() : *found;
 }
 
+bool Request::declares(std::string_view extension) const {
+  if (era == Era::legacy) return false;
+  const auto declared = meta().find(key::client_capabilities);
+  if (declared == meta().end() || !declared->is_object()) return false;
+  const auto extensions = declared->find("extensions");
+  return extensions != declared->end() && extensions->contains(extension);
+}
+
 std::variant<std::string, RpcError> string_param(const Json& params, std::string_view name) {
   if (params.is_object())
     if (const auto found = params.find(name); found != params.end() && found->is_string())
@@ -63,7 +69,8 @@ Dispatcher::Dispatcher(ServerOptions options)
       tools_("tools", tool_entries(options_), options_.page_size, identity_, kStatic),
       prompts_("prompts", entries_of(options_.prompts), options_.page_size, identity_, kStatic),
       templates_("resourceTemplates", template_entries(options_), options_.page_size, identity_,
-                 kStatic) {
+                 kStatic),
+      skills_("skills", entries_of(options_.skills), options_.page_size, identity_, kStatic) {
   add_methods();
   for (const auto& tool : options_.tools)
     tool_by_name_[tool.info.name] = {&tool, nullptr, tool.info.effect,
@@ -94,6 +101,15 @@ void Dispatcher::add_methods() {
     methods_["resources/subscribe"] = {&D::subscribe, nullptr};
     methods_["resources/unsubscribe"] = {&D::unsubscribe, nullptr};
   }
+  if (options_.jobs) {
+    methods_["tasks/get"] = {nullptr, &D::get_task};
+    methods_["tasks/update"] = {nullptr, &D::update_task};
+    methods_["tasks/cancel"] = {nullptr, &D::cancel_task};
+  }
+  if (!options_.skills.empty()) {
+    methods_["skills/list"] = {&D::list_skills, &D::list_skills};
+    methods_["skills/get"] = {&D::get_skill, &D::get_skill};
+  }
   if (!options_.prompts.empty() || !options_.resources.empty())
     methods_["completion/complete"] = {&D::complete, &D::complete};
 }
@@ -104,6 +120,8 @@ Json Dispatcher::capabilities(Era era) const {
   if (!options_.resources.empty()) all["resources"] = {{"subscribe", true}, {"listChanged", true}};
   if (methods_.contains("completion/complete")) all["completions"] = Json::object();
   if (era == Era::legacy) all["logging"] = Json::object();
+  if (Json ours = extensions(); era == Era::stateless && !ours.empty())
+    all["extensions"] = std::move(ours);
   return all;
 }
 

@@ -29,6 +29,8 @@ struct Request {
 
   /// `params._meta`, or null.
   [[nodiscard]] const Json& meta() const;
+  /// Whether the client declared the extension in this request; never in the legacy era.
+  [[nodiscard]] bool declares(std::string_view extension) const;
 };
 
 /// An answer, ready to send.
@@ -100,6 +102,7 @@ class Dispatcher {
   [[nodiscard]] std::optional<RpcError> envelope_error(const Request& request,
                                                        const Arrival& arrival) const;
   [[nodiscard]] Json capabilities(Era era) const;
+  [[nodiscard]] Json extensions() const;
   [[nodiscard]] Handler handler_of(const Request& request) const;
 
   Answer initialize(Request& request, const std::stop_token& stop);
@@ -117,6 +120,14 @@ class Dispatcher {
   Answer subscribe(Request& request, const std::stop_token& stop);
   Answer unsubscribe(Request& request, const std::stop_token& stop);
 
+  Answer get_task(Request& request, const std::stop_token& stop);
+  Answer update_task(Request& request, const std::stop_token& stop);
+  Answer cancel_task(Request& request, const std::stop_token& stop);
+  Answer list_skills(Request& request, const std::stop_token& stop);
+  Answer get_skill(Request& request, const std::stop_token& stop);
+
+  /// The job that `params.taskId` names.
+  [[nodiscard]] std::variant<std::shared_ptr<Job>, RpcError> task_of(const Request& request) const;
   Answer page_of(const PagedList& list, const Request& request) const;
   /// Runs a handler that may ask the client, and turns open questions into `input_required`.
   Answer interact(Request& request, const std::stop_token& stop,
@@ -128,6 +139,7 @@ class Dispatcher {
   const PagedList tools_;
   const PagedList prompts_;
   const PagedList templates_;
+  const PagedList skills_;
   std::unordered_map<std::string, Method> methods_;
   std::unordered_map<std::string, KnownTool> tool_by_name_;
   std::unordered_map<std::string, const Prompt*> prompt_by_name_;

@@ -11,21 +11,13 @@
 #include "server/mcp/base64.h"
 #include "server/mcp/dispatcher.h"
 #include "server/mcp/request_interaction.h"
+#include "server/mcp/tasks.h"
+#include "server/mcp/tool_result.h"
 
 namespace ratchet::mcp {
 namespace {
 
 constexpr std::size_t kMostCompletions = 100;  // the protocol's own cap
-
-Json tool_result(ToolAnswer answer) {
-  Json text{{"type", "text"}, {"text", std::move(answer.text)}};
-  Json result{{"content", Json::array({std::move(text)})}};
-  if (answer.is_error)
-    result["isError"] = true;
-  else if (!answer.structured.is_null())
-    result["structuredContent"] = std::move(answer.structured);
-  return result;
-}
 
 Json contents_of(ResourceContents contents) {
   Json item{{"uri", std::move(contents.uri)}, {"mimeType", std::move(contents.mime_type)}};
@@ -114,6 +106,11 @@ Outcome Dispatcher::run_tool(const KnownTool& known, const Json& arguments,
   }
   ToolAnswer answer = known.tool->call(arguments, interaction.call());
   if (answer.is_error) known.metrics->errors.fetch_add(1, std::memory_order_relaxed);
+  if (answer.job) {
+    const bool as_task = options_.jobs && interaction.client_can(extension::tasks);
+    answer.job->hand_over(as_task ? Job::Questions::kept : Job::Questions::refused);
+    if (as_task) return task_created(*answer.job);
+  }
   return tool_result(std::move(answer));
 }
 

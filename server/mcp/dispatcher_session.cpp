@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "server/mcp/dispatcher.h"
+#include "server/mcp/tasks.h"
 
 namespace ratchet::mcp {
 namespace {
-
-constexpr Caching kStatic{.ttl_ms = 3'600'000, .shared = true};
 
 bool flag(const Json& object, const char* name) {
   const auto found = object.find(name);
@@ -78,6 +77,8 @@ std::variant<std::shared_ptr<Hub::Listener>, Reply> Dispatcher::listen(const Req
     return refusal(request.message.id,
                    {code::invalid_params, "params.notifications must be an object", {}},
                    request.era);
+  if (wanted->contains("taskIds") && !request.declares(extension::tasks))
+    return refusal(request.message.id, tasks_not_declared(), request.era);
   // Only what can happen is honoured: a client that asks for more sees it missing.
   ListenFilter filter;
   Json honoured = Json::object();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -76,6 +77,19 @@ struct ResourceProvider {
   std::function<Result<std::vector<ResourceContents>>(const std::string& uri)> read;
   /// How long a client may keep what it read; 0 for what changes.
   std::int64_t read_ttl_ms = 0;
+};
+
+struct SkillFile {
+  std::string uri;  ///< "skill://kernel-loop/SKILL.md"
+  std::string sha256_hex;
+  std::size_t size_bytes = 0;
+};
+
+/// Instructions for agents (SEP-2640): a SKILL.md and the files beside it.
+struct Skill {
+  std::string uri;                                  ///< of its SKILL.md
+  std::map<std::string, std::string> front_matter;  ///< of its SKILL.md, verbatim; holds its name
+  std::vector<SkillFile> files;                     ///< all of them, SKILL.md too
 };
 
 /// A tool that speaks MCP itself, beyond what `Tool` offers: the conformance fixtures.

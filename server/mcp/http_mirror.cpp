@@ -65,6 +65,15 @@ std::optional<RpcError> params_error(const Json& schema, const Json* arguments,
   return std::nullopt;
 }
 
+/// The member of `params` that Mcp-Name repeats; empty for methods without one.
+std::string named_by(const std::string& method) {
+  if (method == "tools/call" || method == "prompts/get") return "name";
+  if (method == "resources/read") return "uri";
+  const bool on_task =
+      method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel";
+  return on_task ? "taskId" : "";
+}
+
 }  // namespace
 
 std::optional<RpcError> mirror_error(const Message& message, const HeaderLookup& header,
@@ -73,14 +82,13 @@ std::optional<RpcError> mirror_error(const Message& message, const HeaderLookup&
   if (!method) return mismatch("Mcp-Method is missing");
   if (*method != message.method) return mismatch("Mcp-Method does not match the method");
 
-  const bool by_uri = message.method == "resources/read";
-  if (!by_uri && message.method != "tools/call" && message.method != "prompts/get")
-    return std::nullopt;
+  const std::string member = named_by(message.method);
+  if (member.empty()) return std::nullopt;
   const auto name = header("Mcp-Name");
   if (!name) return mismatch("Mcp-Name is missing");
   const auto plain = decoded(*name);
   const Json& params = message.params;
-  const auto wanted = params.find(by_uri ? "uri" : "name");
+  const auto wanted = params.find(member);
   if (!plain || wanted == params.end() || *wanted != *plain)
     return mismatch("Mcp-Name does not match the body");
   if (schema == nullptr) return std::nullopt;

@@ -25,7 +25,8 @@ class Interaction {
   [[nodiscard]] virtual Era era() const = 0;
   /// False when the request came without a token; progress then goes nowhere.
   [[nodiscard]] virtual const Json& progress_token() const = 0;
-  /// Whether the client declared the capability: "elicitation", "sampling", "roots".
+  /// Whether the client declared the capability ("elicitation", "sampling", "roots") or, by its
+  /// identifier, the extension.
   [[nodiscard]] virtual bool client_can(std::string_view capability) const = 0;
 
   /// Puts a request (`elicitation/create`, `sampling/createMessage`, `roots/list`) to the client.

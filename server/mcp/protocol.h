@@ -45,6 +45,12 @@ inline constexpr std::string_view log_level = "io.modelcontextprotocol/logLevel"
 inline constexpr std::string_view subscription_id = "io.modelcontextprotocol/subscriptionId";
 }  // namespace key
 
+/// Extensions that we speak; clients that do so too declare them in each request.
+namespace extension {
+inline constexpr std::string_view tasks = "io.modelcontextprotocol/tasks";
+inline constexpr std::string_view skills = "io.modelcontextprotocol/skills";
+}  // namespace extension
+
 /// A protocol error: the client's fault, or (`internal_error`) a bug of ours.
 struct RpcError {
   int code = code::internal_error;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "server/mcp/confirmation.h"
+
 namespace ratchet::mcp {
 namespace {
 
@@ -11,16 +13,6 @@ std::string_view capability_of(std::string_view method) {
   if (method.starts_with("elicitation/")) return "elicitation";
   if (method.starts_with("sampling/")) return "sampling";
   return "roots";
-}
-
-Json confirmation_form(std::string_view question) {
-  return {
-      {"message", question},
-      {"requestedSchema",
-       {{"type", "object"},
-        {"properties",
-         {{"confirm", {{"type", "boolean"}, {"title", "Confirm"}, {"description", "Go ahead?"}}}}},
-        {"required", {"confirm"}}}}};
 }
 
 /// The smallest value that counts as an increase: strictly more is demanded even of a heartbeat
@@ -50,7 +42,8 @@ RequestInteraction::RequestInteraction(Dispatcher& dispatcher, Request& request,
 
 bool RequestInteraction::client_can(std::string_view capability) const {
   if (request_.era == Era::legacy) return request_.session->client_can(capability);
-  return request_.meta().at(std::string(key::client_capabilities)).contains(capability);
+  return request_.meta().at(std::string(key::client_capabilities)).contains(capability) ||
+         request_.declares(capability);
 }
 
 void RequestInteraction::progress(double done, std::optional<double> total,
@@ -94,10 +87,7 @@ Consent RequestInteraction::confirm(std::string_view question) {
   if (!client_can("elicitation")) return Consent::unavailable;
   const auto answer = ask("confirm", "elicitation/create", confirmation_form(question));
   if (!answer) return request_.era == Era::legacy ? Consent::unavailable : Consent::pending;
-  const Json content = answer->value("content", Json::object());
-  const bool granted = answer->value("action", "") == "accept" && content.is_object() &&
-                       content.value("confirm", Json()) == Json(true);
-  return granted ? Consent::granted : Consent::refused;
+  return consent_of(*answer);
 }
 
 void RequestInteraction::log(LogLevel level, const Json& data) {

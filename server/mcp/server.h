@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -7,8 +8,10 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include "server/core/jobs.h"
 #include "server/core/result.h"
 #include "server/core/tool.h"
 #include "server/mcp/features.h"
@@ -26,9 +29,12 @@ struct ServerOptions {
   std::vector<RawTool> raw_tools;
   std::vector<Prompt> prompts;
   std::vector<ResourceProvider> resources;
-  bool lists_change = false;      ///< declares listChanged for tools and prompts
-  std::size_t page_size = 200;    ///< entries of one page of a list
-  std::size_t threads = 64;       ///< reading calls that may be slow at once
+  std::vector<Skill> skills;    ///< their files are resources; not empty offers the extension
+  std::shared_ptr<Jobs> jobs;   ///< of the tools that are long_running; offers the tasks extension
+  bool lists_change = false;    ///< declares listChanged for tools and prompts
+  std::size_t page_size = 200;  ///< entries of one page of a list
+  /// Reading calls that may be slow at once. Most of them wait for files, not for a core.
+  std::size_t threads = std::max<std::size_t>(64, 4 * std::thread::hardware_concurrency());
   std::size_t work_threads = 16;  ///< other calls at once; further ones wait their turn
 };
 

@@ -107,9 +107,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] Next serve_here(Request& request);
   void serve_in_pool(Request request, Pool::Lane lane);
   void serve(Request& request);
-  void supervise(const std::stop_token& stop);
+  /// Returns when the input ended, `stop` was requested or the parent died.
+  enum class End { orderly, orphaned };
+  [[nodiscard]] End supervise(const std::stop_token& stop);
   void take_over_if_stuck();
-  void finish();
+  void finish(End end);
 
   Dispatcher& dispatcher_;
   Pool& pool_;
@@ -137,8 +139,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 void Connection::run(const std::stop_token& stop) {
   const std::stop_callback on_stop(stop, [this] { raise(supervisor_); });
   start_reading();
-  supervise(stop);
-  finish();
+  finish(supervise(stop));
 }
 
 void Connection::read_lines() {
@@ -230,7 +231,7 @@ void Connection::serve(Request& request) {
   if (--active_ == 0) idle_.notify_all();
 }
 
-void Connection::supervise(const std::stop_token& stop) {
+Connection::End Connection::supervise(const std::stop_token& stop) {
   const Fd parent = watch_parent();
   int quiet_ticks = 0;
   while (!input_ended_ && !stop.stop_requested()) {
@@ -239,7 +240,7 @@ void Connection::supervise(const std::stop_token& stop) {
     const bool sleep = park && running_.load() == 0;
     std::array<pollfd, 2> events{{{supervisor_.get(), POLLIN, 0}, {parent.get(), POLLIN, 0}}};
     ::poll(events.data(), events.size(), sleep ? -1 : kTickMs);
-    if (events[1].revents != 0) return;
+    if (events[1].revents != 0) return End::orphaned;
     quiet_ticks = running_.load() == 0 ? quiet_ticks + 1 : 0;
     if (events[0].revents != 0) {
       clear(supervisor_);
@@ -247,6 +248,7 @@ void Connection::supervise(const std::stop_token& stop) {
     }
     take_over_if_stuck();
   }
+  return End::orderly;
 }
 
 void Connection::take_over_if_stuck() {
@@ -264,9 +266,9 @@ void Connection::take_over_if_stuck() {
   start_reading();
 }
 
-void Connection::finish() {
+void Connection::finish(End end) {
   raise(ended_);
-  {
+  if (end == End::orderly) {
     std::unique_lock lock(mutex_);
     idle_.wait_for(lock, kGrace, [this] { return active_ == 0; });
   }

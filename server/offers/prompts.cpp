@@ -2,20 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "server/offers/completions.h"
+
 namespace ratchet {
 namespace {
-
-constexpr int kMostCompletions = 100;
-
-mcp::Complete run_ids(Runs& runs) {
-  return [&runs](const std::string& typed, const std::map<std::string, std::string>&) {
-    std::vector<std::string> ids;
-    if (auto list = runs.list(kMostCompletions, {}))
-      for (const auto& run : list->runs)
-        if (run.run.text.starts_with(typed)) ids.push_back(run.run.text);
-    return ids;
-  };
-}
 
 mcp::Prompt kernel_loop() {
   const auto get = [](const Json& arguments, mcp::Interaction&) -> mcp::Outcome {

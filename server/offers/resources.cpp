@@ -1,10 +1,11 @@
 #include "server/offers/resources.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
 #include "server/core/files.h"
+#include "server/offers/completions.h"
+#include "server/offers/folders.h"
 
 namespace ratchet {
 namespace {
@@ -15,46 +16,10 @@ constexpr int kListedRuns = 20;
 constexpr std::size_t kMostBytes = std::size_t{4} << 20U;
 constexpr std::int64_t kHour = 3'600'000;
 
-Error unknown(const std::string& uri) {
-  return {ErrorCode::not_found, "there is no resource " + uri,
-          "resources/list names what there is."};
-}
-
 /// The part of `uri` after "<scheme>://".
 std::string rest_of(const std::string& uri) {
   const auto at = uri.find("://");
   return at == std::string::npos ? "" : uri.substr(at + 3);
-}
-
-std::string mime_type_of(const fs::path& path) {
-  const auto suffix = path.extension();
-  if (suffix == ".md") return "text/markdown";
-  if (suffix == ".json") return "application/json";
-  if (suffix == ".html") return "text/html";
-  return "text/plain";
-}
-
-Result<std::vector<mcp::ResourceContents>> contents_of(const std::string& uri, const fs::path& path,
-                                                       const fs::path& root) {
-  auto inside = inside_roots(path, {root});
-  if (!inside) return unknown(uri);
-  auto bytes = read_file(*inside, kMostBytes);
-  if (!bytes) return bytes.error();
-  const bool binary = path.extension() == ".ncu-rep";
-  return std::vector<mcp::ResourceContents>{
-      {.uri = uri, .mime_type = mime_type_of(path), .bytes = *std::move(bytes), .binary = binary}};
-}
-
-/// Regular files below `folder`, as sorted relative paths.
-std::vector<std::string> files_below(const fs::path& folder) {
-  std::vector<std::string> files;
-  std::error_code failed;
-  for (auto entry = fs::recursive_directory_iterator(folder, failed);
-       !failed && entry != fs::recursive_directory_iterator(); entry.increment(failed))
-    if (entry->is_regular_file(failed))
-      files.push_back(entry->path().lexically_relative(folder).string());
-  std::ranges::sort(files);
-  return files;
 }
 
 mcp::ResourceProvider run_artifacts(Runs& runs) {
@@ -72,7 +37,7 @@ mcp::ResourceProvider run_artifacts(Runs& runs) {
   const auto read = [&runs](const std::string& uri) -> Result<std::vector<mcp::ResourceContents>> {
     const std::string rest = rest_of(uri);
     const auto slash = rest.find('/');
-    if (slash == std::string::npos) return unknown(uri);
+    if (slash == std::string::npos) return unknown_resource(uri);
     auto status = runs.status(RunId{rest.substr(0, slash)});
     if (!status) return status.error();
     const fs::path folder = status->output_dir;
@@ -81,7 +46,14 @@ mcp::ResourceProvider run_artifacts(Runs& runs) {
   return {.scheme = "run",
           .templates = {{.uri_template = "run://{run}/{artifact}",
                          .name = "run artifact",
-                         .description = "A rendered artifact of a run, e.g. final_report.md."}},
+                         .description = "A rendered artifact of a run, e.g. final_report.md.",
+                         .complete = {{"run", run_ids(runs)}, {"artifact", artifacts(runs)}}},
+                        {.uri_template = "run://{run}/{version}/{artifact}",
+                         .name = "version artifact",
+                         .description = "A rendered artifact of one version, e.g. correctness.md.",
+                         .complete = {{"run", run_ids(runs)},
+                                      {"version", versions(runs)},
+                                      {"artifact", artifacts(runs)}}}},
           .list = list,
           .read = read};
 }
@@ -91,7 +63,7 @@ mcp::ResourceProvider knowledge_pages(Knowledge& knowledge) {
       [&knowledge](const std::string& uri) -> Result<std::vector<mcp::ResourceContents>> {
     constexpr std::string_view kFolder = "page/";
     const std::string rest = rest_of(uri);
-    if (!rest.starts_with(kFolder)) return unknown(uri);
+    if (!rest.starts_with(kFolder)) return unknown_resource(uri);
     PageRequest request{.id = rest.substr(kFolder.size())};
     std::string text;
     do {
@@ -106,17 +78,29 @@ mcp::ResourceProvider knowledge_pages(Knowledge& knowledge) {
   return {.scheme = "kbs",
           .templates = {{.uri_template = "kbs://page/{id}",
                          .name = "knowledge page",
-                         .description = "A page of the knowledge base, by id."}},
+                         .description = "A page of the knowledge base, by id.",
+                         .mime_type = "text/markdown",
+                         .complete = {{"id", page_ids(knowledge)}}}},
           .list = {},
           .read = read,
           .read_ttl_ms = kHour};
+}
+
+/// "# How to work" as "How to work": the title of a page.
+std::string title_of(const fs::path& page) {
+  auto text = read_file(page, kMostBytes);
+  if (!text || !text->starts_with("# ")) return page.stem().string();
+  return text->substr(2, text->find('\n') - 2);
 }
 
 mcp::ResourceProvider documents(const fs::path& docs_dir) {
   const auto list = [docs_dir]() -> Result<std::vector<mcp::Resource>> {
     std::vector<mcp::Resource> resources;
     for (const auto& file : files_below(docs_dir))
-      resources.push_back({.uri = "doc://" + file, .name = file, .mime_type = mime_type_of(file)});
+      resources.push_back({.uri = "doc://" + file,
+                           .name = file,
+                           .title = title_of(docs_dir / file),
+                           .mime_type = mime_type_of(file)});
     return resources;
   };
   const auto read = [docs_dir](const std::string& uri) {

@@ -78,6 +78,8 @@ const std::vector<Layer>& layers() {
        {kCore, kFacts, "server/mcp/", "server/runs/runs.h", "kbs/knowledge.h"},
        {"nlohmann_json"}},
       {"server/options.", {kCore}, {"CLI11"}},  // its header and its source
+      {"server/kbs_command.", {kCore, kFacts, "server/options.h", "kbs/commands.h"}, {}},
+      {"server/exit_deadline.", {"kernels/descendants.h"}, {}},
       {"server/main.cpp",
        {"server/", "tools/", "kbs/", "kernels/lab.h"},
        {"nlohmann_json", "CLI11"}},

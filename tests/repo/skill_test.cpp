@@ -80,6 +80,9 @@ TEST_CASE("a skill begins with its name and a description that clients can show"
     CHECK(lines[2].starts_with("description: "));
     CHECK(lines[2].size() <= 1024);  // what the clients' skill format accepts
     CHECK(lines[3] == "---");
+    // The server hands the front matter on as it reads plain lines: nothing for YAML to see in it.
+    CHECK(lines[2].find(": ", std::string("description: ").size()) == std::string::npos);
+    CHECK(lines[2].find_first_of("#\"'[]{}&*!|>%@`") == std::string::npos);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "server/core/jobs.h"
 #include "server/core/tool.h"
 #include "tests/support/temp_folder.h"
 #include "tools/all.h"
@@ -16,7 +17,7 @@ class Workbench {
  public:
   Workbench();
 
-  /// Calls a tool; the answer may be an error.
+  /// Calls a tool; the answer may be an error. Without `wait_s` it waits for the end.
   ToolAnswer call(const std::string& tool, const Json& arguments);
   /// Calls a tool that must succeed (else the test fails with its text); gives its structure.
   Json must(const std::string& tool, const Json& arguments);
@@ -36,6 +37,7 @@ class Workbench {
   std::unique_ptr<Lab> lab_;
   std::unique_ptr<Runs> runs_;
   std::unique_ptr<Knowledge> knowledge_;
+  Jobs jobs_;
   std::vector<Tool> tools_;
 };
 

@@ -25,14 +25,19 @@ Workbench::Workbench() {
   runs_ = opened(Runs::open(folder_ / "state"));
   knowledge_ = opened(Knowledge::open({.builtin_index = data / "kbs" / "builtin.db",
                                        .user_index = folder_ / "state" / "kbs" / "index.db"}));
-  tools_ = all_tools({*lab_, *runs_, *knowledge_, {folder_.path()}});
+  tools_ = all_tools({*lab_, *runs_, *knowledge_, jobs_, {folder_.path()}});
 }
 
 ToolAnswer Workbench::call(const std::string& tool, const Json& arguments) {
   const auto found = std::ranges::find(tools_, tool, [](const Tool& t) { return t.info.name; });
   REQUIRE(found != tools_.end());
   CallContext context;
-  return found->call(arguments, context);
+  ToolAnswer answer = found->call(arguments, context);
+  if (const auto job = answer.job; job && !arguments.contains("wait_s")) {
+    job->attend(context, std::chrono::steady_clock::time_point::max());
+    answer = job->answer().value_or(answer);
+  }
+  return answer;
 }
 
 Json Workbench::must(const std::string& tool, const Json& arguments) {

@@ -1,0 +1,68 @@
+#include "server/mcp/tasks.h"
+
+#include <utility>
+
+#include "server/mcp/confirmation.h"
+#include "server/mcp/tool_result.h"
+
+namespace ratchet::mcp {
+namespace {
+
+constexpr int kPollIntervalMs = 1000;
+
+Json task_of(const JobView& job) {
+  Json task{{"taskId", job.id},
+            {"status", name_of(job.state)},
+            {"createdAt", job.started},
+            {"lastUpdatedAt", job.changed},
+            {"ttlMs", nullptr},  // kept as long as the server lives
+            {"pollIntervalMs", kPollIntervalMs}};
+  if (job.message) task["statusMessage"] = *job.message;
+  return task;
+}
+
+Json questions_of(const Job& job) {
+  Json requests = Json::object();
+  for (const auto& [key, text] : job.questions())
+    requests[key] = {{"method", "elicitation/create"}, {"params", confirmation_form(text)}};
+  return requests;
+}
+
+}  // namespace
+
+Json task_created(const Job& job) {
+  Json task = task_of(job.view());
+  // The work may have moved on since; what came of it is for tasks/get.
+  task["status"] = name_of(JobState::working);
+  task["resultType"] = "task";
+  return task;
+}
+
+Json task_details(const Job& job) {
+  const JobView view = job.view();
+  Json task = task_of(view);
+  switch (view.state) {
+    case JobState::input_required:
+      task["inputRequests"] = questions_of(job);
+      break;
+    case JobState::completed:
+      task["result"] = tool_result(*job.answer());
+      break;
+    case JobState::failed:
+      task["error"] = {{"code", code::internal_error}, {"message", "Internal error"}};
+      break;
+    case JobState::working:
+    case JobState::cancelled:
+      break;
+  }
+  return task;
+}
+
+RpcError tasks_not_declared() {
+  return {code::missing_capability,
+          "The request needs an extension that the client did not declare",
+          {{"requiredCapabilities",
+            {{"extensions", {{std::string(extension::tasks), Json::object()}}}}}}};
+}
+
+}  // namespace ratchet::mcp

@@ -1,0 +1,188 @@
+// The program as its users start it: its end, with work going on, and its command line.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "server/core/fields.h"
+#include "server/core/files.h"
+#include "server/core/process.h"
+#include "tests/support/places.h"
+#include "tests/support/temp_folder.h"
+
+namespace ratchet::test {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+const fs::path& program() {
+  static const fs::path path = build_dir() / "bin" / "ratchet";
+  return path;
+}
+
+/// Gone, or dead and only waiting to be reaped by whoever adopted it.
+bool dead(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  if (!std::getline(file, line)) return true;
+  const auto close = line.rfind(')');
+  return close == std::string::npos || line.substr(close + 2, 1) == "Z";
+}
+
+template <class Condition>
+bool comes_true(Condition condition) {
+  for (int tries = 0; tries < 3000; ++tries) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(5ms);
+  }
+  return false;
+}
+
+/// A server on stdio below a shell, at work on a job whose compiler never ends and has sent a child
+/// into a session of its own.
+class BusyServer {
+ public:
+  BusyServer() {
+    put_compiler();
+    std::array<int, 2> down{};
+    std::array<int, 2> up{};
+    REQUIRE(::pipe2(down.data(), O_CLOEXEC) == 0);
+    REQUIRE(::pipe2(up.data(), O_CLOEXEC) == 0);
+    to_server_.reset(down[1]);
+    from_server_.reset(up[0]);
+    const Fd their_input(down[0]);
+    const Fd their_output(up[1]);
+    const std::string serve =
+        "exec 3<&0; \"$0\" serve --state-dir \"$1\" --root \"$1\" <&3 & "
+        "echo $! > \"$1/server\"; exec 3<&-; wait";
+    auto shell = Process::spawn(
+        {.argv = {"/bin/sh", "-c", serve, program().string(), folder_.path().string()},
+         .environment = {"PATH=" + folder_.path().string() + ":/usr/bin:/bin", "HOME=/nowhere"},
+         .descriptors = {{their_input.get(), 0}, {their_output.get(), 1}}});
+    REQUIRE(shell);
+    shell_.emplace(*std::move(shell));
+    start_job();
+  }
+
+  void close_input() { to_server_.reset(); }
+  void kill_parent() const { ::kill(shell_->pid(), SIGKILL); }
+  /// The server, the compiler and the compiler's child.
+  [[nodiscard]] bool all_dead() const {
+    return dead(pid_in("server")) && dead(pid_in("compiler")) && dead(pid_in("child"));
+  }
+
+ private:
+  void put_compiler() const {
+    const fs::path path = folder_ / "g++";
+    std::ofstream(path) << "#!/bin/sh\n"
+                           "setsid sh -c 'echo $$ > \"$0/child.new\"; mv \"$0/child.new\" "
+                           "\"$0/child\"; exec sleep 600' \"${0%/*}\" &\n"
+                           "echo $$ > \"${0%/*}/compiler\"\n"
+                           "exec sleep 600\n";
+    fs::permissions(path, fs::perms::owner_all);
+  }
+
+  void start_job() {
+    const Json call{{"jsonrpc", "2.0"},
+                    {"id", 1},
+                    {"method", "tools/call"},
+                    {"params",
+                     {{"name", "create_run"},
+                      {"arguments",
+                       {{"problem", "vector_add"},
+                        {"implementation", "host-cpp"},
+                        {"output_dir", (folder_ / "out").string()},
+                        {"wait_s", 0}}}}}};
+    const std::string line = call.dump() + "\n";
+    REQUIRE(::write(to_server_.get(), line.data(), line.size()) ==
+            static_cast<ssize_t>(line.size()));
+    std::string answer;
+    for (char byte = 0; byte != '\n' && ::read(from_server_.get(), &byte, 1) == 1;) answer += byte;
+    INFO(answer);
+    REQUIRE(Json::parse(answer)["result"]["structuredContent"].contains("job"));
+    REQUIRE(comes_true([&] { return fs::exists(folder_ / "child"); }));
+  }
+
+  [[nodiscard]] pid_t pid_in(const std::string& file) const {
+    pid_t pid = 0;
+    std::ifstream(folder_ / file) >> pid;
+    REQUIRE(pid > 0);
+    return pid;
+  }
+
+  TempFolder folder_;
+  Fd to_server_;
+  Fd from_server_;
+  std::optional<Process> shell_;
+};
+
+TEST_CASE("when the input ends the server ends with its job and everything below it", "[end]") {
+  BusyServer busy;
+  CHECK_FALSE(busy.all_dead());
+
+  busy.close_input();
+
+  CHECK(comes_true([&] { return busy.all_dead(); }));
+}
+
+TEST_CASE("when the parent is killed the server ends with its job and everything below it",
+          "[end]") {
+  BusyServer busy;
+
+  busy.kill_parent();
+
+  CHECK(comes_true([&] { return busy.all_dead(); }));
+}
+
+/// What a command of the program prints; it must end with `code`.
+std::string printed(const TempFolder& folder, std::vector<std::string> words, int code = 0) {
+  words.insert(words.begin(), {program().string(), "--state-dir", (folder / "state").string()});
+  const auto ran =
+      run_program({.argv = words, .environment = inherited_environment({"PATH"})}, 60s);
+  REQUIRE(ran);
+  INFO(ran->out << ran->err);
+  CHECK(ran->status.code == code);
+  return code == 0 ? ran->out : ran->err;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("the knowledge base is filled, searched and emptied from the command line", "[cli]") {
+  const TempFolder folder;
+  const auto pages = source_dir() / "tests" / "kbs" / "fixtures";
+
+  CHECK(has(printed(folder, {"kbs", "stats"}), "nothing was added yet"));
+  CHECK(has(printed(folder, {"kbs", "add", pages.string(), "--name", "mine"}), "corpus: mine"));
+  CHECK(Json::parse(printed(folder, {"kbs", "--json", "stats"}))
+            .at("user")
+            .at("corpora")
+            .at(0)
+            .at("name") == "mine");
+  CHECK(has(printed(folder, {"kbs", "doctor"}), "healthy: true"));
+  CHECK(has(printed(folder, {"kbs", "query", "copy tuning"}), "blog-copy-tuning"));
+  CHECK(has(printed(folder, {"kbs", "get", "blog-copy-tuning"}), "id: blog-copy-tuning"));
+  CHECK(has(printed(folder, {"kbs", "grep", "[Cc]opy"}), "hits:"));
+  CHECK(has(printed(folder, {"kbs", "remove", "mine"}), "corpus: mine"));
+  CHECK(has(printed(folder, {"kbs", "remove", "mine"}, 1), "not_found"));
+}
+
+TEST_CASE("a command line that means nothing is answered with what there is", "[cli]") {
+  const TempFolder folder;
+
+  CHECK(has(printed(folder, {"kbs"}, 2), "subcommand"));
+  CHECK(has(printed(folder, {"kbs", "burn"}, 2), "subcommand"));
+  CHECK(has(printed(folder, {"kbs", "add", (folder / "none").string()}, 1), "not_found: folder"));
+}
+
+}  // namespace
+}  // namespace ratchet::test

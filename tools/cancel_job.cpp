@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+/// Work looks for its end every 50 ms or so; what takes longer shows in run_status.
+constexpr std::chrono::seconds kPatience{2};
+
+struct CancelJobArgs {
+  std::string job;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("job", &CancelJobArgs::job, "Job id that a tool answered.", {.max_length = 100})};
+  }
+};
+
+struct CancelJobAnswer {
+  std::string job;
+  JobState state = JobState::working;
+  std::string next;
+
+  static constexpr auto fields() {
+    using A = CancelJobAnswer;
+    return std::tuple{required("job", &A::job, ""),
+                      required("state", &A::state, "completed when it was done before."),
+                      required("next", &A::next, "What to do now.")};
+  }
+};
+
+}  // namespace
+
+Tool cancel_job(const Services& services) {
+  return make_tool<CancelJobArgs, CancelJobAnswer>(
+      {.name = "cancel_job",
+       .summary = "End a job that a long call left behind; nothing of it is recorded.",
+       .effect = Effect::writes,
+       .toolset = Toolset::loop,
+       .idempotent = true},
+      [&jobs = services.jobs](const CancelJobArgs& args,
+                              CallContext& call) -> Result<CancelJobAnswer> {
+        const auto job = jobs.find(args.job);
+        if (!job) return unknown_job(args.job);
+        job->cancel();
+        job->attend(call, std::chrono::steady_clock::now() + kPatience);
+        const JobView view = job->view();
+        return CancelJobAnswer{view.id, view.state, view.next};
+      });
+}
+
+}  // namespace ratchet
