@@ -30,9 +30,9 @@ class Client {
   /// Errors: `unavailable` when the server does not start or does not answer.
   static Result<Client> start(const std::vector<std::string>& command, Progress progress);
 
-  /// Calls a tool and waits for its answer, reporting progress on the way; of work that goes on as a
-  /// job, until that has ended.
-  /// Errors: a JSON-RPC error or a dead server; a tool's own refusal is a `ToolReply`.
+  /// Calls a tool and waits for its answer, reporting progress on the way; of work that goes on as
+  /// a job, until that has ended. Errors: a JSON-RPC error or a dead server; a tool's own refusal
+  /// is a `ToolReply`.
   Result<ToolReply> call(const std::string& tool, const Json& arguments);
 
   [[nodiscard]] const std::string& server_name() const { return server_name_; }
