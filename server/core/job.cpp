@@ -103,12 +103,7 @@ bool Job::attend(CallContext& call, steady_clock::time_point until) {
       continue;
     }
     if (ended_) return true;
-    if (call.cancelled()) {
-      lock.unlock();  // whoever waits for the stop takes the lock
-      cancel();
-      return false;
-    }
-    if (now >= until) return false;
+    if (call.cancelled() || now >= until) return false;
     if (const auto key = unanswered()) {
       const std::string text = questions_.at(*key).text;
       lock.unlock();

@@ -83,9 +83,8 @@ class Job {
   /// Empty until it ended.
   [[nodiscard]] std::optional<ToolAnswer> answer() const;
 
-  /// Serves the work on behalf of a caller until it ended, `until` came or the caller cancelled,
-  /// which cancels the work: passes progress on, repeats it every few seconds, puts questions.
-  /// True when it ended.
+  /// Serves the work on behalf of a caller until it ended, `until` came or the caller cancelled:
+  /// passes progress on, repeats it every few seconds, puts questions. True when it ended.
   bool attend(CallContext& call, std::chrono::steady_clock::time_point until);
 
   /// Who answers what the work asks once nobody attends to it.

@@ -44,10 +44,9 @@ ToolAnswer answer_of(const Json& structured) {
 }
 
 ToolAnswer handed_over(const std::shared_ptr<Job>& job, const std::string& tool) {
-  ToolAnswer answer = answer_of(encode(
-      HandedOver{job->id(), fmt::format("{} goes on as job {}. Call run_status with job set to it; "
-                                        "cancel_job ends it.",
-                                        tool, job->id())}));
+  const std::string next =
+      fmt::format("{} goes on. Call run_status with job={}; cancel_job ends it.", tool, job->id());
+  ToolAnswer answer = answer_of(encode(HandedOver{job->id(), next}));
   answer.job = job;
   return answer;
 }
