@@ -36,7 +36,7 @@ struct Options {
   std::filesystem::path repository;    ///< docs
   bool write = false;                  ///< docs
   std::filesystem::path output_dir;    ///< demo
-  std::string implementation;          ///< demo: host-cpp or cuda-cpp
+  std::string implementation;          ///< demo: host-cpp, cuda-cpp, triton or host-python
   std::vector<std::string> kbs_words;  ///< kbs: the words after it
 };
 
