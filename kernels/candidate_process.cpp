@@ -54,23 +54,23 @@ Result<CandidateProcess> CandidateProcess::start(const WorkerPlace& place, Use u
                                                  std::int64_t arena_bytes, std::string_view library,
                                                  const std::string& entry,
                                                  const CallContext& call) {
-  auto candidate = launch(place, use, arena_bytes);
+  auto candidate =
+      launch(worker_spec(place, use == Use::time ? "candidate" : "counter", arena_bytes),
+             place.job_deadline);
   if (!candidate) return candidate;
-  if (auto loaded = candidate->load(library, entry, call); !loaded) return loaded.error();
+  const Code code{std::string(library), {"the kernel's library", entry, ""}};
+  if (auto loaded = candidate->load(code, call); !loaded) return loaded.error();
   return candidate;
 }
 
-Result<CandidateProcess> CandidateProcess::launch(const WorkerPlace& place, Use use,
-                                                  std::int64_t arena_bytes) {
-  auto worker = WorkerProcess::launch(
-      worker_spec(place, use == Use::time ? "candidate" : "counter", arena_bytes));
+Result<CandidateProcess> CandidateProcess::launch(const WorkerSpec& spec, milliseconds deadline) {
+  auto worker = WorkerProcess::launch(spec);
   if (!worker) return worker.error();
-  return CandidateProcess(*std::move(worker), place.job_deadline);
+  return CandidateProcess(*std::move(worker), deadline);
 }
 
-Status CandidateProcess::load(std::string_view library, const std::string& entry,
-                              const CallContext& call) {
-  auto file = MemoryFile::holding("kernel", library);
+Status CandidateProcess::load(const Code& code, const CallContext& call) {
+  auto file = MemoryFile::holding("kernel", code.content);
   if (!file) return file.error();
   if (auto greeted = worker_.greet(call); !greeted) return greeted;
   if (const auto ready = decode_stored<job::Reply>(worker_.ready()); !ready || ready->error)
@@ -78,7 +78,7 @@ Status CandidateProcess::load(std::string_view library, const std::string& entry
                  ready ? *ready->error : "the worker's greeting is malformed",
                  "check_env shows the devices."};
   job::Request request;
-  request.load = job::Load{"the kernel's library", entry};
+  request.load = code.plan;
   const int descriptor = file->fd();
   auto reply = ask(request, {&descriptor, 1}, deadline_, call);
   if (!reply) return reply.error();
@@ -87,6 +87,11 @@ Status CandidateProcess::load(std::string_view library, const std::string& entry
 
 std::string CandidateProcess::sandbox() const {
   return worker_.ready().value("sandbox", "");
+}
+
+const std::filesystem::path& CandidateProcess::left_behind() {
+  worker_.end();
+  return worker_.folder();
 }
 
 DeviceInfo CandidateProcess::device() const {

@@ -45,7 +45,13 @@ struct CallPlan {
 /// anybody reads it, and a kernel that keeps its answer mapped is at fault.
 class CandidateProcess {
  public:
-  enum class Use { time, count };
+  enum class Use { time, count, compile, baseline };
+
+  /// What is loaded into a worker: the bytes of a shared object or of a Python file.
+  struct Code {
+    std::string content;
+    job::Load plan;
+  };
 
   /// Starts the worker and loads `library` (the bytes of the shared object). A library that cannot
   /// be loaded is a fault, not an error.
@@ -53,15 +59,18 @@ class CandidateProcess {
                                         std::string_view library, const std::string& entry,
                                         const CallContext& call);
 
-  /// `start` in two steps, so that several can start at once.
-  static Result<CandidateProcess> launch(const WorkerPlace& place, Use use,
-                                         std::int64_t arena_bytes);
-  Status load(std::string_view library, const std::string& entry, const CallContext& call);
+  /// The same in two steps, so that several can start at once, for a worker of any make.
+  /// `deadline`: of one execution.
+  static Result<CandidateProcess> launch(const WorkerSpec& spec,
+                                         std::chrono::milliseconds deadline);
+  Status load(const Code& code, const CallContext& call);
 
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
   /// What isolates it, as its worker said.
   [[nodiscard]] std::string sandbox() const;
   [[nodiscard]] DeviceInfo device() const;
+  /// Ends it, and says where its private folder is, which goes away with this object.
+  [[nodiscard]] const std::filesystem::path& left_behind();
 
   /// One call on a copy of `arena`, `shift` bytes into an allocation. Empty after a fault.
   Result<std::optional<MemoryFile>> execute(const CallPlan& plan, const MemoryFile& arena,

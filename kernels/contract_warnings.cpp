@@ -38,9 +38,7 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
   if (!contract.work)
     warn("work_undeclared", "without `work` there are no achieved rates and no physics floor");
   if (contract.seed_given) warn("fixed_seed", "the seed is known to the caller: a weaker claim");
-  const bool python = contract.implementation == Implementation::triton ||
-                      contract.implementation == Implementation::cute_dsl;
-  if (!python) {
+  if (!is_python(contract.implementation)) {
     const auto signature = parse_signature(contract.kernel.text, contract.entry);
     if (signature && !signature->extern_c)
       warn("missing_extern_c",

@@ -30,7 +30,7 @@ class DeviceExaminer : public Examiner {
     auto file = MemoryFile::holding("judge", library);
     if (!file) return file.error();
     job::Request load;
-    load.load = job::Load{"the judge's library", "ratchet_judge"};
+    load.load = job::Load{"the judge's library", "ratchet_judge", ""};
     const int descriptor = file->fd();
     if (auto loaded = ask(load, {&descriptor, 1}, call); !loaded) return loaded.error();
     job::Request request;
@@ -153,23 +153,24 @@ Result<std::string> judge_library(const ReferenceParts& parts, const Contract& c
 Result<std::unique_ptr<Examiner>> open_device_examiner(const ReferenceParts& parts,
                                                        const Contract& contract,
                                                        CandidateProcess& candidate,
-                                                       std::string_view library,
+                                                       const CandidateProcess::Code& code,
                                                        const CallContext& call) {
   auto arena_bytes = largest_arena(contract);
   if (!arena_bytes) return arena_bytes.error();
   auto spec = worker_spec(parts.place, "judge", *arena_bytes);
   spec.gives_descriptors = true;
   auto judge = WorkerProcess::launch(spec);
-  auto reference = CandidateProcess::launch(parts.place, CandidateProcess::Use::time, *arena_bytes);
+  auto reference = CandidateProcess::launch(worker_spec(parts.place, "candidate", *arena_bytes),
+                                            parts.place.job_deadline);
   const auto ours = judge_library(parts, contract, call);
   const auto theirs = build_reference(parts, contract, call);
-  if (auto loaded = candidate.load(library, contract.entry, call); !loaded) return loaded.error();
+  if (auto loaded = candidate.load(code, call); !loaded) return loaded.error();
   if (!judge) return judge.error();
   if (!reference) return reference.error();
   if (!theirs) return theirs.error();
   if (!ours) return ours.error();
-  if (auto loaded = reference->load(theirs->bytes, theirs->entry, call); !loaded)
-    return loaded.error();
+  const CandidateProcess::Code reference_code{theirs->bytes, {"the reference", theirs->entry, ""}};
+  if (auto loaded = reference->load(reference_code, call); !loaded) return loaded.error();
   if (reference->fault()) return reference_failed(*reference->fault());
   if (auto greeted = judge->greet(call); !greeted) return greeted.error();
   auto examiner = std::make_unique<DeviceExaminer>(

@@ -74,17 +74,18 @@ class FileExaminer : public Examiner {
 Result<std::unique_ptr<Examiner>> open_examiner(const ReferenceParts& parts,
                                                 const Contract& contract,
                                                 CandidateProcess& candidate,
-                                                std::string_view library, const CallContext& call) {
+                                                const CandidateProcess::Code& code,
+                                                const CallContext& call) {
   const bool on_device =
       contract.device_kind == DeviceKind::cuda && contract.reference_kind == ReferenceKind::cuda;
   if (on_device) {
-    auto examiner = open_device_examiner(parts, contract, candidate, library, call);
+    auto examiner = open_device_examiner(parts, contract, candidate, code, call);
     if (examiner || examiner.error().code != ErrorCode::unavailable) return examiner;
   }
   auto judge = Judge::open(parts, contract, call);
   if (!judge) return judge.error();
   if (!on_device)
-    if (auto loaded = candidate.load(library, contract.entry, call); !loaded) return loaded.error();
+    if (auto loaded = candidate.load(code, call); !loaded) return loaded.error();
   return std::unique_ptr<Examiner>(std::make_unique<FileExaminer>(*std::move(judge), candidate));
 }
 

@@ -50,20 +50,18 @@ class Examiner {
   [[nodiscard]] virtual job::Tolerance tolerance_of(DType type) const = 0;
 };
 
-/// Starts judge and reference and loads `library` into the candidate, which was only launched: all
-/// processes start at once. A library that cannot be loaded is the candidate's fault.
+/// Starts judge and reference and loads `code` into the candidate, which was only launched: all
+/// processes start at once. Code that cannot be loaded is the candidate's fault.
 [[nodiscard]] Result<std::unique_ptr<Examiner>> open_examiner(const ReferenceParts& parts,
                                                               const Contract& contract,
                                                               CandidateProcess& candidate,
-                                                              std::string_view library,
+                                                              const CandidateProcess::Code& code,
                                                               const CallContext& call);
 
 /// Where nothing crosses the bus. Errors: `unavailable` when the devices, the contract or the
 /// machine do not allow it; the candidate is loaded all the same.
-[[nodiscard]] Result<std::unique_ptr<Examiner>> open_device_examiner(const ReferenceParts& parts,
-                                                                     const Contract& contract,
-                                                                     CandidateProcess& candidate,
-                                                                     std::string_view library,
-                                                                     const CallContext& call);
+[[nodiscard]] Result<std::unique_ptr<Examiner>> open_device_examiner(
+    const ReferenceParts& parts, const Contract& contract, CandidateProcess& candidate,
+    const CandidateProcess::Code& code, const CallContext& call);
 
 }  // namespace ratchet

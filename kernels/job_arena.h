@@ -19,6 +19,7 @@ struct Buffer {
   std::string init;
   std::int64_t offset = 0;
   std::int64_t elements = 0;
+  std::vector<std::int64_t> shape;
 
   [[nodiscard]] std::int64_t bytes() const { return elements * size_of(dtype); }
 
@@ -26,7 +27,8 @@ struct Buffer {
     return std::tuple{
         required("name", &Buffer::name, ""),     required("dtype", &Buffer::dtype, ""),
         required("role", &Buffer::role, ""),     required("init", &Buffer::init, ""),
-        required("offset", &Buffer::offset, ""), required("elements", &Buffer::elements, "")};
+        required("offset", &Buffer::offset, ""), required("elements", &Buffer::elements, ""),
+        optional("shape", &Buffer::shape, "")};
   }
 };
 
@@ -46,6 +48,7 @@ inline constexpr std::int64_t kAlignment = 512;  // more than any vector load or
 
 /// One argument of the entry function: a buffer's offset in the arena, or a value.
 struct Argument {
+  std::string name;
   ParameterKind kind = ParameterKind::tensor;
   DType dtype = DType::f32;
   std::int64_t offset = 0;   ///< tensor
@@ -54,9 +57,9 @@ struct Argument {
 
   static constexpr auto fields() {
     return std::tuple{
-        required("kind", &Argument::kind, ""), required("dtype", &Argument::dtype, ""),
-        required("offset", &Argument::offset, ""), required("integer", &Argument::integer, ""),
-        required("real", &Argument::real, "")};
+        optional("name", &Argument::name, ""),       required("kind", &Argument::kind, ""),
+        required("dtype", &Argument::dtype, ""),     required("offset", &Argument::offset, ""),
+        required("integer", &Argument::integer, ""), required("real", &Argument::real, "")};
   }
 };
 

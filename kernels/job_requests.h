@@ -20,9 +20,11 @@ namespace ratchet::job {
 struct Load {
   std::string library;  ///< its name, for messages
   std::string entry;
+  std::string baseline;  ///< which one a baseline's process times; else empty
 
   static constexpr auto fields() {
-    return std::tuple{required("library", &Load::library, ""), required("entry", &Load::entry, "")};
+    return std::tuple{required("library", &Load::library, ""), required("entry", &Load::entry, ""),
+                      optional("baseline", &Load::baseline, "")};
   }
 };
 

@@ -43,8 +43,8 @@ WorkerPlace Laboratory::place(DeviceKind kind, int device) const {
   return {options_.worker_dir, kind, kind == DeviceKind::host ? 0 : device, options_.job_deadline};
 }
 
-ReferenceParts Laboratory::parts(const Contract& contract) const {
-  return {place(contract.device_kind, contract.device), builder_, options_.python,
+ReferenceParts Laboratory::parts(const Contract& contract) {
+  return {place(contract.device_kind, contract.device), builder_, python_of(contract),
           options_.data_dir};
 }
 
@@ -76,9 +76,7 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
 }
 
 Result<Candidate> Laboratory::build(const Contract& contract, Source source, CallContext& call) {
-  if (source.file_name.ends_with(".py"))
-    return Error{ErrorCode::unavailable, "kernels in Python are not measured by this version",
-                 "Use host-cpp, cuda-cpp or cutlass."};
+  if (is_python(contract.implementation)) return build_python(contract, std::move(source), call);
   auto record = builder_.build(kernel_build(contract, source), call);
   if (!record) return record.error();
   return Candidate{std::move(source), *std::move(record)};
@@ -96,15 +94,31 @@ Result<std::string> Laboratory::library_of(const Candidate& candidate) const {
   return library;
 }
 
+Result<Laboratory::StartPlan> Laboratory::start_plan(const Contract& contract,
+                                                     const Candidate& candidate,
+                                                     CandidateProcess::Use use, int arenas) {
+  auto arena_bytes = largest_arena(contract);
+  if (!arena_bytes) return arena_bytes.error();
+  if (is_python(contract.implementation))
+    return python_plan(contract, candidate, use, *arena_bytes * arenas);
+  auto library = library_of(candidate);
+  if (!library) return library.error();
+  const auto where = place(contract.device_kind, contract.device);
+  const char* role = use == CandidateProcess::Use::count ? "counter" : "candidate";
+  return StartPlan{worker_spec(where, role, *arena_bytes * arenas),
+                   where.job_deadline,
+                   {*std::move(library), {"the kernel's library", contract.entry, ""}}};
+}
+
 Result<CandidateProcess> Laboratory::start(const Contract& contract, const Candidate& candidate,
                                            CandidateProcess::Use use, int arenas,
                                            const CallContext& call) {
-  auto library = library_of(candidate);
-  if (!library) return library.error();
-  auto arena_bytes = largest_arena(contract);
-  if (!arena_bytes) return arena_bytes.error();
-  return CandidateProcess::start(place(contract.device_kind, contract.device), use,
-                                 *arena_bytes * arenas, *library, contract.entry, call);
+  auto plan = start_plan(contract, candidate, use, arenas);
+  if (!plan) return plan.error();
+  auto process = CandidateProcess::launch(plan->spec, plan->deadline);
+  if (!process) return process;
+  if (auto loaded = process->load(plan->code, call); !loaded) return loaded.error();
+  return process;
 }
 
 }  // namespace ratchet

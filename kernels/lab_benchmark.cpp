@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include "kernels/laboratory.h"
@@ -14,9 +15,6 @@ namespace ratchet {
 namespace {
 
 using std::chrono::steady_clock;
-
-constexpr std::int64_t kMostFlush = std::int64_t{128} << 20;
-constexpr std::string_view kEager = "pytorch-eager";
 
 BenchmarkRow row_of(std::string name, std::string status, const Dims& dims) {
   BenchmarkRow row;
@@ -126,10 +124,22 @@ Status Laboratory::benchmark_case(const Contract& contract, const BenchmarkReque
   if (request.v0) versions.emplace_back("v0", request.v0);
   if (request.parent) versions.emplace_back("parent", request.parent);
   auto trials = timing_trials(judge, contract, one.dims, *request.candidate, run_secret,
-                              versions.size(), call);
+                              versions.size() + request.baselines.size(), call);
   if (!trials) return trials.error();
   auto processes = start_all(contract, versions, trials->size(), call);
   if (!processes) return processes.error();
+  std::vector<BenchmarkRow> missing;
+  for (const auto& name : request.baselines) {
+    auto baseline = start_baseline(contract, name, static_cast<int>(trials->size()) + 1, call);
+    if (baseline) {
+      versions.emplace_back(name, nullptr);
+      processes->push_back(*std::move(baseline));
+    } else if (baseline.error().code == ErrorCode::unavailable) {
+      missing.push_back(unavailable(name, "missing", baseline.error().message, one.dims));
+    } else {
+      return baseline.error();
+    }
+  }
   SessionPlan plan;
   plan.cache_mode = request.cache_mode;
   plan.host_time = request.host_time;
@@ -141,55 +151,9 @@ Status Laboratory::benchmark_case(const Contract& contract, const BenchmarkReque
       TimingSession(judge, *trials, plan).run(contestants_of(versions, *processes), call);
   if (!session) return session.error();
 
-  processes->clear();
   add_rows(*session, plan, one.dims, report);
-  add_baselines(contract, request, trials->front(), judge, report, call);
+  std::ranges::move(missing, std::back_inserter(report.rows));
   return {};
-}
-
-/// Baselines that are not there are named as missing, never timed as something else.
-void Laboratory::add_baselines(const Contract& contract, const BenchmarkRequest& request,
-                               const Trial& trial, Judge& judge, BenchmarkReport& report,
-                               const CallContext& call) {
-  for (const auto& name : request.baselines) {
-    const auto missing = [&](std::string why) {
-      report.rows.push_back(unavailable(name, "missing", std::move(why), trial.dims));
-    };
-    if (contract.device_kind != DeviceKind::host) {
-      missing("framework baselines on CUDA are not measured by this version");
-      continue;
-    }
-    if (name != kEager) {
-      missing("not measured on the host; pytorch-eager is");
-      continue;
-    }
-    const std::int64_t flush =
-        request.cache_mode == CacheMode::cold
-            ? std::min(kMostFlush,
-                       2 * greeting(DeviceKind::host, 0, call).value_or(Greeting{}).device.l2_bytes)
-            : 0;
-    auto elapsed = judge.reference().time_framework(trial.dims, trial.plan, trial.sent,
-                                                    request.prewarm_calls + request.num_warmup,
-                                                    request.num_trials, flush, call);
-    if (!elapsed && elapsed.error().code == ErrorCode::unavailable) {
-      missing(elapsed.error().message);
-      continue;
-    }
-    if (!elapsed) {
-      report.rows.push_back(unavailable(name, "failed", elapsed.error().message, trial.dims));
-      continue;
-    }
-    const std::vector<job::Samples> blocks{{*std::move(elapsed), {}, {}, false}};
-    auto timing = summarise(blocks, request.discard_first, request.cache_mode);
-    if (!timing) {
-      report.rows.push_back(unavailable(name, "failed", timing.error().message, trial.dims));
-      continue;
-    }
-    auto row = row_of(name, "ok", trial.dims);
-    row.timing = *std::move(timing);
-    if (const auto* candidate = candidate_timing(report, trial.dims)) add_speedups(row, *candidate);
-    report.rows.push_back(std::move(row));
-  }
 }
 
 }  // namespace ratchet

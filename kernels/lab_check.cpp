@@ -109,7 +109,7 @@ struct Check {
   int failures = 0;
 
   Status run(const Step& step, std::string_view seed);
-  void note_fault(const Step& step);
+  void note_fault(const Step& step, const std::optional<Fault>& fault);
 };
 
 Status Check::run(const Step& step, std::string_view seed) {
@@ -128,12 +128,12 @@ Status Check::run(const Step& step, std::string_view seed) {
         for (const auto& reason : reasons_of(*again->verdict)) reasons.add(step, reason);
     }
   }
-  if (process.fault()) note_fault(step);
+  if (process.fault()) note_fault(step, process.fault());
   return {};
 }
 
-void Check::note_fault(const Step& step) {
-  report.fault = process.fault();
+void Check::note_fault(const Step& step, const std::optional<Fault>& fault) {
+  report.fault = fault;
   reasons.add(step, reason_of(*report.fault));
 }
 
@@ -158,25 +158,23 @@ Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Cand
   const auto begin = steady_clock::now();
   auto turn = queue_.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
-  auto library = library_of(candidate);
-  if (!library) return library.error();
-  auto arena_bytes = largest_arena(contract);
-  if (!arena_bytes) return arena_bytes.error();
-  auto process =
-      CandidateProcess::launch(place(contract.device_kind, contract.device),
-                               CandidateProcess::Use::time, *arena_bytes * kArenasAtOnce);
-  if (!process) return process.error();
-  auto examiner = open_examiner(parts(contract), contract, *process, *library, call);
-  if (!examiner) return examiner.error();
-
   std::vector<Case> cases = contract.cases;
   if (std::none_of(cases.begin(), cases.end(), [](const Case& one) { return one.hidden; }))
     for (auto& hidden :
          hidden_cases(contract, trial_seed(run_secret, "", "hidden cases"), kHiddenCases))
       cases.push_back(std::move(hidden));
+  auto compiled = compile_for(contract, candidate, cases, call);
+  if (!compiled) return compiled.error();
+  auto plan = start_plan(contract, candidate, CandidateProcess::Use::time, kArenasAtOnce);
+  if (!plan) return plan.error();
+  auto process = CandidateProcess::launch(plan->spec, plan->deadline);
+  if (!process) return process.error();
+  auto examiner = open_examiner(parts(contract), contract, *process, plan->code, call);
+  if (!examiner) return examiner.error();
   const auto steps = steps_of(cases, distributions_of(contract));
   Check check{**examiner, *process, call, {}, {}, 0};
-  if (process->fault()) check.note_fault(steps.front());
+  if (process->fault() || *compiled)
+    check.note_fault(steps.front(), process->fault() ? process->fault() : *compiled);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (check.report.fault || check.failures >= kMostFailures) break;
     call.progress(static_cast<double>(i), static_cast<double>(steps.size()), steps[i].place());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,8 @@
 #include "kernels/device_queue.h"
 #include "kernels/judge.h"
 #include "kernels/lab.h"
+#include "kernels/python_cache.h"
+#include "kernels/python_parent.h"
 #include "kernels/reference.h"
 #include "kernels/timing_session.h"
 
@@ -27,7 +30,9 @@ class Laboratory final : public Lab {
   Laboratory(LabOptions options, Builder builder)
       : options_(std::move(options)),
         builder_(std::move(builder)),
-        queue_(options_.state_dir / "devices") {}
+        queue_(options_.state_dir / "devices"),
+        host_python_(python_options(DeviceKind::host)),
+        cuda_python_(python_options(DeviceKind::cuda)) {}
 
   Result<Environment> environment(int device, CallContext& call) override;
   Result<Problem> problem(const std::string& name,
@@ -55,15 +60,44 @@ class Laboratory final : public Lab {
   };
 
   [[nodiscard]] WorkerPlace place(DeviceKind kind, int device) const;
-  [[nodiscard]] ReferenceParts parts(const Contract& contract) const;
+  [[nodiscard]] ReferenceParts parts(const Contract& contract);
+  [[nodiscard]] PythonParent::Options python_options(DeviceKind kind) const;
+  [[nodiscard]] PythonParent& python_of(const Contract& contract);
   Result<Greeting> greeting(DeviceKind kind, int device, const CallContext& call);
   CounterState probe_counters(const DeviceInfo& device, CallContext& call);
 
   /// The bytes of a candidate's library, if they are still those that were recorded.
   [[nodiscard]] Result<std::string> library_of(const Candidate& candidate) const;
+  /// How a candidate's process is made and what it loads.
+  struct StartPlan {
+    WorkerSpec spec;
+    std::chrono::milliseconds deadline;
+    CandidateProcess::Code code;
+  };
+  Result<StartPlan> start_plan(const Contract& contract, const Candidate& candidate,
+                               CandidateProcess::Use use, int arenas);
   /// A candidate in its own worker, with memory for `arenas` arenas of the contract.
   Result<CandidateProcess> start(const Contract& contract, const Candidate& candidate,
                                  CandidateProcess::Use use, int arenas, const CallContext& call);
+
+  // Python kernels; see lab_python.cpp.
+  Result<Candidate> build_python(const Contract& contract, Source source, CallContext& call);
+  [[nodiscard]] PythonCache cache_of(const std::string& build_key) const;
+  /// Has the kernel's own compilers see the sizes that they have not seen. Empty when all went
+  /// well, else what the kernel did wrong. The caller holds the device.
+  Result<std::optional<Fault>> compile_pass(const Contract& contract, const Candidate& candidate,
+                                            const std::vector<Dims>& dims, const CallContext& call);
+  Result<MemoryFile> throwaway_arena(const CallPlan& plan, const Dims& dims,
+                                     const CallContext& call);
+  /// The same for all sizes of a check; of kernels that compile at their first call.
+  Result<std::optional<Fault>> compile_for(const Contract& contract, const Candidate& candidate,
+                                           const std::vector<Case>& cases, const CallContext& call);
+  Result<StartPlan> python_plan(const Contract& contract, const Candidate& candidate,
+                                CandidateProcess::Use use, std::int64_t arena_bytes);
+  /// A framework's function of the reference, as a contestant. Error `unavailable`: not to be had
+  /// here, with the reason.
+  Result<CandidateProcess> start_baseline(const Contract& contract, const std::string& name,
+                                          int arenas, const CallContext& call);
 
   /// Versions in one comparison, all alive at once; the first is the candidate.
   using Versions = std::vector<std::pair<std::string, const Candidate*>>;
@@ -88,12 +122,12 @@ class Laboratory final : public Lab {
   Status benchmark_case(const Contract& contract, const BenchmarkRequest& request, const Case& one,
                         std::string_view run_secret, Judge& judge, BenchmarkReport& report,
                         const CallContext& call);
-  void add_baselines(const Contract& contract, const BenchmarkRequest& request, const Trial& trial,
-                     Judge& judge, BenchmarkReport& report, const CallContext& call);
 
   LabOptions options_;
   Builder builder_;
   DeviceQueue queue_;
+  PythonParent host_python_;
+  PythonParent cuda_python_;
   std::mutex guard_;  // of the caches below
   std::map<std::pair<DeviceKind, int>, Greeting> greetings_;
   std::optional<CounterState> counters_;

@@ -22,8 +22,14 @@ Error too_large(const TensorSpec& tensor) {
                "Use smaller dims."};
 }
 
-Result<std::int64_t> elements_of(const TensorSpec& tensor, const Dims& dims) {
+struct Extents {
+  std::vector<std::int64_t> shape;
   std::int64_t elements = 1;
+};
+
+Result<Extents> extents_of(const TensorSpec& tensor, const Dims& dims) {
+  Extents extents;
+  auto& elements = extents.elements;
   for (const auto& extent : tensor.shape) {
     const auto value = evaluate_integer(extent, dims);
     if (!value)
@@ -36,8 +42,9 @@ Result<std::int64_t> elements_of(const TensorSpec& tensor, const Dims& dims) {
                    "Every extent must be at least 1."};
     if (__builtin_mul_overflow(elements, *value, &elements) || elements > kMaxArenaBytes)
       return too_large(tensor);
+    extents.shape.push_back(*value);
   }
-  return elements;
+  return extents;
 }
 
 }  // namespace
@@ -46,15 +53,15 @@ Result<job::ArenaLayout> layout_of(const Contract& contract, const Dims& dims) {
   job::ArenaLayout layout;
   std::int64_t cursor = job::kGuardBytes;
   for (const auto& tensor : contract.tensors) {
-    const auto elements = elements_of(tensor, dims);
-    if (!elements) return elements.error();
+    const auto extents = extents_of(tensor, dims);
+    if (!extents) return extents.error();
     const auto init = parse_init(tensor.init, tensor.dtype, dims);
     if (!init)
       return Error{init.error().code,
                    fmt::format("tensor {}: {}", tensor.name, init.error().message),
                    init.error().hint};
-    job::Buffer buffer{tensor.name,      tensor.dtype,    tensor.role,
-                       canonical(*init), aligned(cursor), *elements};
+    job::Buffer buffer{tensor.name,     tensor.dtype,      tensor.role,   canonical(*init),
+                       aligned(cursor), extents->elements, extents->shape};
     cursor = buffer.offset + buffer.bytes() + job::kGuardBytes;
     if (cursor > kMaxArenaBytes) return too_large(tensor);
     layout.buffers.push_back(std::move(buffer));
@@ -68,6 +75,7 @@ std::vector<job::Argument> arguments_of(const Contract& contract, const Dims& di
   std::vector<job::Argument> arguments;
   for (const auto& parameter : contract.parameters) {
     job::Argument argument;
+    argument.name = parameter.name;
     argument.kind = parameter.kind;
     argument.dtype = parameter.dtype;
     if (parameter.kind == ParameterKind::tensor) {

@@ -35,10 +35,6 @@ Error inside(std::string_view where, const Error& error) {
   return Error{error.code, fmt::format("{}: {}", where, error.message), error.hint};
 }
 
-bool is_python(Implementation implementation) {
-  return implementation == Implementation::triton || implementation == Implementation::cute_dsl;
-}
-
 bool is_identifier(std::string_view name) {
   const auto word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
   return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&

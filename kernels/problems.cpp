@@ -27,10 +27,8 @@ Result<fs::path> folder_of(const fs::path& data_dir, const std::string& name) {
 
 /// The folder and suffix under which an implementation's kernels lie.
 std::pair<std::string, std::string> place_of(Implementation implementation) {
-  const bool host = implementation == Implementation::host_cpp;
-  const bool python =
-      implementation == Implementation::triton || implementation == Implementation::cute_dsl;
-  return {std::string(name_of(implementation)), host ? ".cpp" : python ? ".py" : ".cu"};
+  if (is_python(implementation)) return {std::string(name_of(implementation)), ".py"};
+  return {std::string(name_of(implementation)), is_host(implementation) ? ".cpp" : ".cu"};
 }
 
 Result<ProblemFile> read_problem(const fs::path& folder) {
@@ -90,9 +88,10 @@ Result<Problem> load_problem(const fs::path& data_dir, const std::string& name,
   if (!file) return file.error();
   auto kernel = load_problem_kernel(data_dir, name, implementation, "naive");
   if (!kernel) return kernel.error();
-  const bool python = kernel->file_name.ends_with(".py");
+  const bool python = is_python(implementation);
   const std::string reference_name = python ? "ref.py" : "reference.cpp";
-  auto reference = read_file(*folder / reference_name);
+  const bool torch = python && !is_host(implementation);  // its tensors are on the device
+  auto reference = read_file(*folder / (torch ? "ref_torch.py" : reference_name));
   if (!reference) return reference.error();
   Problem problem;
   problem.task = std::move(file->task);

@@ -26,13 +26,6 @@ class CompiledReference : public Reference {
     return *std::move(*answered);
   }
 
-  Result<std::vector<double>> time_framework(const Dims&, const CallPlan&, const MemoryFile&, int,
-                                             int, std::int64_t, const CallContext&) override {
-    return Error{ErrorCode::unavailable,
-                 "the reference is C++ or CUDA: there is no framework function to time",
-                 "A ref.py that uses torch gives this baseline."};
-  }
-
  private:
   CandidateProcess process_;
 };

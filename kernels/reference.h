@@ -5,11 +5,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "kernels/builder.h"
 #include "kernels/candidate_process.h"
 #include "kernels/job.h"
+#include "kernels/python_parent.h"
 #include "server/core/call_context.h"
 #include "server/core/memory_file.h"
 #include "server/core/result.h"
@@ -32,21 +32,14 @@ class Reference {
   /// Tolerances that the reference itself declares; empty when it does not.
   [[nodiscard]] virtual std::optional<double> atol() const { return std::nullopt; }
   [[nodiscard]] virtual std::optional<double> rtol() const { return std::nullopt; }
-
-  /// Nanoseconds per call of a framework's function, after `warmup` untimed calls; for baselines.
-  /// Errors: `unavailable` when this reference is none, with the reason.
-  virtual Result<std::vector<double>> time_framework(const Dims& dims, const CallPlan& plan,
-                                                     const MemoryFile& arena, int warmup,
-                                                     int samples, std::int64_t flush_bytes,
-                                                     const CallContext& call) = 0;
 };
 
 /// What references need from the machine.
 struct ReferenceParts {
   WorkerPlace place;
   const Builder& builder;
-  std::string python;
-  std::filesystem::path data_dir;  ///< holds python/reference.py
+  PythonParent& python;
+  std::filesystem::path data_dir;  ///< holds cuda/judge.cu
 };
 
 /// A reference in C++ or CUDA, built.

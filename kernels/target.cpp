@@ -13,7 +13,8 @@ namespace ratchet {
 namespace {
 
 constexpr std::string_view kImplementations =
-    "Accepted: auto, host-cpp, cuda-cpp, cutlass, cute-dsl, triton; aliases cpp, cuda, cute.";
+    "Accepted: auto, host-cpp, cuda-cpp, cutlass, cute-dsl, triton, host-python; aliases cpp, "
+    "cuda, cute.";
 
 std::string suffix_of(std::string_view file_name) {
   return std::filesystem::path(file_name).extension().string();
@@ -38,6 +39,7 @@ bool fits(Implementation implementation, const std::string& suffix) {
       return suffix == ".cu";
     case Implementation::cute_dsl:
     case Implementation::triton:
+    case Implementation::host_python:
       return suffix == ".py";
   }
   return false;
@@ -92,7 +94,8 @@ Result<Implementation> resolve_implementation(const std::optional<std::string>& 
     if (fits(value, suffix)) return value;
     return Error{ErrorCode::invalid_argument,
                  fmt::format("implementation: {} cannot be the language of {}", name, file_name),
-                 "host-cpp is .cpp, cuda-cpp and cutlass are .cu, triton and cute-dsl are .py."};
+                 "host-cpp is .cpp, cuda-cpp and cutlass are .cu, triton, cute-dsl and host-python "
+                 "are .py."};
   }
   return Error{ErrorCode::invalid_argument,
                fmt::format("implementation: unknown value \"{}\"", name),
@@ -100,7 +103,7 @@ Result<Implementation> resolve_implementation(const std::optional<std::string>& 
 }
 
 DeviceKind device_kind_of(Implementation implementation) {
-  return implementation == Implementation::host_cpp ? DeviceKind::host : DeviceKind::cuda;
+  return is_host(implementation) ? DeviceKind::host : DeviceKind::cuda;
 }
 
 Result<ReferenceKind> reference_kind_of(std::string_view file_name) {

@@ -222,7 +222,8 @@ std::vector<ImplementationState> implementation_states(const Toolchain& toolchai
       state(Implementation::cutlass,
             {device, nvcc, compiler, {toolchain.cutlass_include.has_value(), "CUTLASS headers"}}),
       state(Implementation::cute_dsl, {device, torch, {package("cutlass-dsl"), "cutlass-dsl"}}),
-      state(Implementation::triton, {device, torch, {package("triton"), "triton"}})};
+      state(Implementation::triton, {device, torch, {package("triton"), "triton"}}),
+      state(Implementation::host_python, {{package("numpy"), "numpy"}})};
 }
 
 }  // namespace ratchet

@@ -96,7 +96,9 @@ Result<WorkerProcess> WorkerProcess::launch(const WorkerSpec& spec) {
                                     {ends->second.get(), kControlDescriptor}},
                     .address_space_bytes = spec.address_space_bytes,
                     .file_size_bytes = kMostFile};
-  auto process = Process::spawn(child);
+  if (spec.furnish)
+    if (auto furnished = spec.furnish(folder->path()); !furnished) return furnished.error();
+  auto process = spec.spawn ? spec.spawn(child) : Process::spawn(child);
   if (!process) return process.error();
   ends->second.reset();
   const auto policy = spec.gives_descriptors ? Descriptors::accepted : Descriptors::refused;

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +27,10 @@ struct WorkerSpec {
   std::optional<std::size_t> resident_bytes;         ///< watched while a job runs
   std::chrono::milliseconds start_deadline{30'000};  ///< a CUDA context takes 0.2 to 2 s
   bool gives_descriptors = false;  ///< may answer with descriptors: only where no kernel runs
+  /// How the process is made; empty: `Process::spawn`.
+  std::function<Result<Process>(const ProcessSpec&)> spawn;
+  /// Puts files into its private folder before it starts; may be empty.
+  std::function<Status(const std::filesystem::path&)> furnish;
 };
 
 /// A child process that answers jobs: ratchet-worker, or the Python adapter.
@@ -56,6 +62,10 @@ class WorkerProcess {
   /// What it said when it was ready.
   [[nodiscard]] const Json& ready() const { return ready_; }
   [[nodiscard]] bool alive() const { return process_.has_value(); }
+  /// Its private folder, which stays when it has ended. What lies there is the worker's word.
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
+  /// Kills the group and all descendants. Safe to call again.
+  void end();
 
   struct Answer {
     Json body;
@@ -82,7 +92,6 @@ class WorkerProcess {
   void read_output();
   [[nodiscard]] std::string last_lines() const;
   Fault ended();
-  void end();
 
   WorkerSpec spec_;
   PrivateFolder folder_;

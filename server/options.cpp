@@ -70,7 +70,8 @@ void add_others(CLI::App& app, Options& options) {
   auto* demo =
       app.add_subcommand("demo", "Drive a whole run through the server, as a client would");
   demo->add_option("--output", options.output_dir, "Folder for the artifacts");
-  demo->add_option("--implementation", options.implementation, "host-cpp or cuda-cpp");
+  demo->add_option("--implementation", options.implementation,
+                   "host-cpp, cuda-cpp, triton or host-python");
 
   auto* audit = app.add_subcommand("audit", "Verify a run: chain, digests, renderings");
   audit->add_option("run", options.run, "Run id")->required();

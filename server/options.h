@@ -36,7 +36,7 @@ struct Options {
   std::filesystem::path repository;  ///< docs
   bool write = false;                ///< docs
   std::filesystem::path output_dir;  ///< demo
-  std::string implementation;        ///< demo: host-cpp or cuda-cpp
+  std::string implementation;        ///< demo: host-cpp, cuda-cpp, triton or host-python
 
   std::string kbs_action;            ///< kbs: add, remove, stats, doctor, query, get or grep
   std::string kbs_subject;           ///< kbs: folder, corpus, words, id or pattern

@@ -53,7 +53,8 @@ struct Inputs {
 std::string kernel_name_for(const std::optional<std::string>& implementation) {
   const std::string name = implementation.value_or("auto");
   if (name == "host-cpp" || name == "cpp") return "kernel.cpp";
-  if (name == "triton" || name == "cute-dsl" || name == "cutedsl") return "kernel.py";
+  if (name == "triton" || name == "cute-dsl" || name == "cutedsl" || name == "host-python")
+    return "kernel.py";
   return "kernel.cu";
 }
 

@@ -8,7 +8,6 @@
 #include "kernels/worker/compare.h"
 #include "kernels/worker/controls.h"
 #include "kernels/worker/generate.h"
-#include "kernels/worker/invoke.h"
 #include "kernels/worker/refresh.h"
 
 namespace ratchet::worker {
@@ -24,6 +23,13 @@ job::Reply ours(const Error& error) {
   return ours(error.message);
 }
 
+/// The kernel's own code refused before any call of it.
+job::Reply not_loaded(const Error& error) {
+  job::Reply reply;
+  reply.fault = Fault{"load_error", error.message};
+  return reply;
+}
+
 Result<Mapping> map_at(const std::vector<Fd>& descriptors, std::size_t index, std::int64_t bytes,
                        Mapping::Access access) {
   if (index >= descriptors.size())
@@ -35,25 +41,31 @@ bool runs_kernels(WorkerRole role) {
   return role != WorkerRole::judge;
 }
 
+bool times(WorkerRole role) {
+  return role == WorkerRole::candidate || role == WorkerRole::baseline;
+}
+
 /// Whether this role may be asked for it. Timing and counting never share a process.
 bool permitted(WorkerRole role, const job::Request& request) {
   if (request.generate || request.refresh || request.forge || request.compare || request.ceilings)
     return !runs_kernels(role);
   if (request.share || request.pose || request.weigh) return !runs_kernels(role);
   if (request.load) return true;  // a judge's own library
-  if (request.time) return role == WorkerRole::candidate;
+  if (request.time) return times(role);
   if (request.count) return role == WorkerRole::counter;
   return runs_kernels(role);
 }
 
 }  // namespace
 
-int JobLoop::run(int device_index) {
+int JobLoop::run(int device_index, const std::vector<std::string>& readable,
+                 const std::function<void()>& opened) {
   job::Reply ready;
   auto info = device_.open(device_index);
   if (info) {
+    if (opened) opened();
     ready.device = *info;
-    ready.sandbox = enter_sandbox(role_, info->kind);
+    ready.sandbox = enter_sandbox(role_, info->kind, readable);
   } else {
     ready.error = info.error().message;
   }
@@ -97,25 +109,27 @@ job::Reply JobLoop::answer(const job::Request& request, Descriptors& descriptors
 
 job::Reply JobLoop::load(const job::Load& plan, Descriptors& descriptors) {
   if (descriptors.empty()) return ours("the library is missing from the request");
-  auto entry = load_entry(descriptors[0].release(), plan.library, plan.entry);
-  job::Reply reply;
+  const auto loaded = kernel_.load(std::move(descriptors[0]), plan);
   entry_name_ = plan.entry;
-  if (entry)
-    entry_ = *entry;
-  else
-    reply.fault = Fault{"load_error", entry.error().message};
-  return reply;
+  loaded_ = loaded.has_value();
+  return loaded_ ? job::Reply{} : not_loaded(loaded.error());
 }
 
 job::Reply JobLoop::execute(const job::Execute& plan, const Descriptors& descriptors) {
-  if (!entry_) return ours("no kernel is loaded");
+  if (!loaded_) return ours("no kernel is loaded");
   const auto in = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::read);
   if (!in) return ours(in.error());
   auto arena = device_.allocate(plan.layout.bytes, plan.shift);
   if (!arena) return ours(arena.error());
   if (auto copied = device_.upload(**arena, 0, in->bytes()); !copied) return ours(copied.error());
+  const auto bound = kernel_.bind(plan.layout, plan.arguments, (*arena)->base(), device_.stream());
+  if (!bound) return not_loaded(bound.error());
   job::Reply reply;
-  reply.fault = device_.run(bind(entry_, plan.arguments, (*arena)->base(), device_.stream()));
+  reply.fault = device_.run([&] {
+    bound->call();
+    if (bound->settle) bound->settle();
+  });
+  if (auto failure = kernel_.failure()) reply.fault = std::move(failure);
   if (reply.fault) return reply;
   // Mapped only now: the kernel had no address of its answer's memory file.
   const auto out = map_at(descriptors, 1, plan.layout.bytes, Mapping::Access::write);
@@ -126,7 +140,7 @@ job::Reply JobLoop::execute(const job::Execute& plan, const Descriptors& descrip
 }
 
 job::Reply JobLoop::prepare(const job::Prepare& plan, const Descriptors& descriptors) {
-  if (!entry_) return ours("no kernel is loaded");
+  if (!loaded_) return ours("no kernel is loaded");
   if (!plan.refresh_seeds.empty() &&
       plan.refresh_seeds.size() != static_cast<std::size_t>(plan.rotation))
     return ours("one seed an arena is needed");
@@ -134,7 +148,7 @@ job::Reply JobLoop::prepare(const job::Prepare& plan, const Descriptors& descrip
   for (std::size_t i = 0; i < static_cast<std::size_t>(plan.rotation); ++i) {
     auto content = map_at(descriptors, i, plan.layout.bytes, Mapping::Access::read);
     if (!content) return ours(content.error());
-    auto arena = PreparedArena::make(device_, entry_, plan, i, *std::move(content));
+    auto arena = PreparedArena::make(device_, kernel_, plan, i, *std::move(content));
     if (!arena) return ours(arena.error());
     rotation_.push_back(std::make_unique<PreparedArena>(*std::move(arena)));
   }
@@ -149,6 +163,7 @@ job::Reply JobLoop::time(const job::TimeBlock& plan) {
   if (!timed) return ours(timed.error());
   job::Reply reply;
   reply.fault = std::move(timed->fault);
+  if (auto failure = kernel_.failure()) reply.fault = std::move(failure);
   reply.samples = std::move(timed->samples);
   return reply;
 }
@@ -172,6 +187,7 @@ job::Reply JobLoop::count(const job::Count& plan) {
   if (!counted) return ours(counted.error());
   job::Reply reply;
   reply.fault = std::move(counted->fault);
+  if (auto failure = kernel_.failure()) reply.fault = std::move(failure);
   // A device that cannot see kernels counts the whole call.
   for (auto& kernel : counted->counters.kernels)
     if (kernel.name.empty()) kernel.name = entry_name_;
@@ -225,9 +241,9 @@ job::Reply JobLoop::compare_arenas(const job::Compare& plan, const Descriptors& 
 }
 
 job::Reply JobLoop::share(const job::Share& plan) {
-  if (!entry_) return ours("the judge's library is not loaded");
+  if (!kernel_.symbol()) return ours("the judge's library is not loaded");
   if (!judge_) {
-    auto judge = device_.judge(entry_);
+    auto judge = device_.judge(kernel_.symbol());
     if (!judge) return ours(judge.error());
     judge_ = *std::move(judge);
   }
@@ -246,10 +262,12 @@ job::Reply JobLoop::attach(const job::Attach& plan, const Descriptors& descripto
 }
 
 job::Reply JobLoop::call(const job::Call& plan) {
-  if (!entry_ || !attached_) return ours("no kernel is loaded, or no memory attached");
+  if (!loaded_ || !attached_) return ours("no kernel is loaded, or no memory attached");
+  const auto bound =
+      kernel_.bind({}, plan.arguments, attached_->base() + plan.shift, device_.stream());
+  if (!bound) return not_loaded(bound.error());
   job::Reply reply;
-  reply.fault =
-      device_.run(bind(entry_, plan.arguments, attached_->base() + plan.shift, device_.stream()));
+  reply.fault = device_.run(bound->call);
   return reply;
 }
 

@@ -6,6 +6,7 @@
 
 #include "kernels/job.h"
 #include "kernels/worker/device.h"
+#include "kernels/worker/kernel.h"
 #include "kernels/worker/rotation.h"
 #include "kernels/worker/sandbox.h"
 #include "server/core/channel.h"
@@ -16,16 +17,19 @@ namespace ratchet::worker {
 /// Answers requests until the server closes the channel. One loop for all devices and roles; a role
 /// refuses what is not its work.
 ///
-/// Thread rule: one thread, the one that calls the kernel. Borrows device and channel. A reply's
-/// `fault` is the kernel's doing, its `error` ours. Descriptors of a request are closed, and
-/// mappings of an answer unmapped, before the answer goes out: so the server can seal the answer.
+/// Thread rule: one thread, the one that calls the kernel. Borrows device, kernel and channel. A
+/// reply's `fault` is the kernel's doing, its `error` ours. Descriptors of a request are closed,
+/// and mappings of an answer unmapped, before the answer goes out: so the server can seal the
+/// answer.
 class JobLoop {
  public:
-  JobLoop(WorkerRole role, Device& device, Channel& channel)
-      : role_(role), device_(device), channel_(channel) {}
+  JobLoop(WorkerRole role, Device& device, Kernel& kernel, Channel& channel)
+      : role_(role), device_(device), kernel_(kernel), channel_(channel) {}
 
-  /// Opens the device, enters the sandbox, says READY and serves. Returns the exit code.
-  int run(int device_index);
+  /// Opens the device, calls `opened` when given, enters the sandbox (`readable`: see there), says
+  /// READY and serves. Returns the exit code.
+  int run(int device_index, const std::vector<std::string>& readable = {},
+          const std::function<void()>& opened = {});
 
  private:
   using Descriptors = std::vector<Fd>;
@@ -50,8 +54,9 @@ class JobLoop {
 
   WorkerRole role_;
   Device& device_;
+  Kernel& kernel_;
   Channel& channel_;
-  void* entry_ = nullptr;
+  bool loaded_ = false;
   std::string entry_name_;
   std::vector<std::unique_ptr<PreparedArena>> rotation_;
   std::unique_ptr<DeviceArena> attached_;  ///< shared with a judge

@@ -12,6 +12,7 @@
 
 #include "kernels/worker/device.h"
 #include "kernels/worker/job_loop.h"
+#include "kernels/worker/native_kernel.h"
 #include "server/core/channel.h"
 
 namespace {
@@ -35,7 +36,8 @@ int main(int argc, char** argv) {
 
   ratchet::Channel channel(ratchet::Fd(kControlDescriptor), ratchet::Descriptors::accepted);
   const auto device = ratchet::worker::make_device();
-  const int code = ratchet::worker::JobLoop(*role, *device, channel).run(index);
+  ratchet::worker::NativeKernel kernel;
+  const int code = ratchet::worker::JobLoop(*role, *device, kernel, channel).run(index);
   // Without exit handlers: the kernel's library may have registered some.
   ::_exit(code);
 }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/worker/invoke.h"
 #include "kernels/worker/refresh.h"
 #include "server/core/hash.h"
 
@@ -18,7 +17,7 @@ constexpr std::int64_t kLeastBytes = 4;  // smaller outputs cannot be told from 
 }  // namespace
 
 PreparedArena::PreparedArena(Device& device, const job::Prepare& plan, std::size_t index,
-                             Mapping content, std::unique_ptr<DeviceArena> arena, Invocation call)
+                             Mapping content, std::unique_ptr<DeviceArena> arena, BoundCall call)
     : device_(&device),
       layout_(plan.layout),
       writes_all_(plan.writes_all),
@@ -27,17 +26,24 @@ PreparedArena::PreparedArena(Device& device, const job::Prepare& plan, std::size
       arena_(std::move(arena)),
       call_(std::move(call)) {}
 
-Result<PreparedArena> PreparedArena::make(Device& device, void* entry, const job::Prepare& plan,
+Result<PreparedArena> PreparedArena::make(Device& device, Kernel& kernel, const job::Prepare& plan,
                                           std::size_t index, Mapping content) {
   auto arena = device.allocate(plan.layout.bytes, plan.shift);
   if (!arena) return arena.error();
   if (auto copied = device.upload(**arena, 0, content.bytes()); !copied) return copied.error();
-  Invocation call = bind(entry, plan.arguments, (*arena)->base(), device.stream());
-  return PreparedArena(device, plan, index, std::move(content), *std::move(arena), std::move(call));
+  auto call = kernel.bind(plan.layout, plan.arguments, (*arena)->base(), device.stream());
+  if (!call) return call.error();
+  return PreparedArena(device, plan, index, std::move(content), *std::move(arena),
+                       *std::move(call));
 }
 
 Turn PreparedArena::turn() {
-  return {call_, [this] { reset(); }, [this] { return work_is_there(); }, arena_.get()};
+  return {call_.call, [this] { reset(); },
+          [this] {
+            if (call_.settle) call_.settle();
+            return work_is_there();
+          },
+          arena_.get()};
 }
 
 void PreparedArena::reset() {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/job.h"
-#include "kernels/worker/device.h"
+#include "kernels/worker/kernel.h"
 #include "kernels/worker/random.h"
 #include "server/core/memory_file.h"
 #include "server/core/result.h"
@@ -23,7 +23,7 @@ namespace ratchet::worker {
 class PreparedArena {
  public:
   /// Copies `content` (an arena, the one at `index` of the plan) to the device. Keeps the mapping.
-  static Result<PreparedArena> make(Device& device, void* entry, const job::Prepare& plan,
+  static Result<PreparedArena> make(Device& device, Kernel& kernel, const job::Prepare& plan,
                                     std::size_t index, Mapping content);
 
   [[nodiscard]] Turn turn();
@@ -39,7 +39,7 @@ class PreparedArena {
   };
 
   PreparedArena(Device& device, const job::Prepare& plan, std::size_t index, Mapping content,
-                std::unique_ptr<DeviceArena> arena, Invocation call);
+                std::unique_ptr<DeviceArena> arena, BoundCall call);
   void reset();
   void poison(const job::Buffer& buffer, const Philox& random, std::uint64_t& draw);
   [[nodiscard]] bool work_is_there();
@@ -51,7 +51,7 @@ class PreparedArena {
   int uses_ = 0;
   Mapping content_;
   std::unique_ptr<DeviceArena> arena_;
-  Invocation call_;
+  BoundCall call_;
   std::vector<Place> places_;
 };
 

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdint>
@@ -37,7 +38,22 @@ bool become_nobody() {
   return ::setresgid(kNobody, kNobody, kNobody) == 0 && ::setresuid(kNobody, kNobody, kNobody) == 0;
 }
 
-std::string drop_privileges(WorkerRole role, DeviceKind kind) {
+/// Whether every user may read this folder: all folders on the way must let them pass.
+bool open_to_all(const std::filesystem::path& path) {
+  std::error_code failed;
+  for (auto at = std::filesystem::weakly_canonical(path, failed); at != at.parent_path();
+       at = at.parent_path()) {
+    const auto mode = std::filesystem::status(at, failed).permissions();
+    if (failed) return true;  // not there: nobody needs it
+    if ((mode & std::filesystem::perms::others_exec) == std::filesystem::perms::none &&
+        std::filesystem::is_directory(at, failed))
+      return false;
+  }
+  return true;
+}
+
+std::string drop_privileges(WorkerRole role, DeviceKind kind,
+                            const std::vector<std::string>& readable) {
   if (::geteuid() != 0) return "own user";
   // The supplementary groups of root may open doors that nobody's do not.
   std::string state;
@@ -46,18 +62,22 @@ std::string drop_privileges(WorkerRole role, DeviceKind kind) {
                                                                          << CAP_PERFMON;
   const bool keeps = role == WorkerRole::counter && kind == DeviceKind::cuda;
   // A GPU driver may reopen its device files later, as the user it was started by.
-  const bool nobody = kind == DeviceKind::host && groups && become_nobody();
+  const bool reachable = std::ranges::all_of(readable, open_to_all);
+  const bool nobody = kind == DeviceKind::host && reachable && groups && become_nobody();
   if (nobody) return "user nobody, no capabilities";
+  // Without capabilities root writes only to what is its own; see PrivateFolder.
+  if (!readable.empty()) (void)!::chown(".", 0, 0);
   if (!keep_capabilities(keeps ? counting : 0)) return "root with capabilities";
   return keeps ? "root, counter capabilities only" : "root without capabilities";
 }
 
-FileAccess needed_files() {
+FileAccess needed_files(const std::vector<std::string>& readable) {
   FileAccess access;
   access.readable = {"/usr",          "/lib",          "/lib64",        "/bin",
                      "/etc",          "/opt",          "/sys",          "/proc/self",
                      "/proc/stat",    "/proc/cpuinfo", "/proc/meminfo", "/proc/devices",
                      "/proc/modules", "/proc/driver",  "/proc/sys"};
+  access.readable.insert(access.readable.end(), readable.begin(), readable.end());
   std::error_code failed;
   access.readable.push_back(
       std::filesystem::read_symlink("/proc/self/exe", failed).parent_path().string());
@@ -78,20 +98,24 @@ Result<WorkerRole> parse_role(const std::string& text) {
   if (text == "judge") return WorkerRole::judge;
   if (text == "candidate") return WorkerRole::candidate;
   if (text == "counter") return WorkerRole::counter;
+  if (text == "compiler") return WorkerRole::compiler;
+  if (text == "baseline") return WorkerRole::baseline;
   return Error{ErrorCode::invalid_argument, "role \"" + text + "\" is not known",
-               "judge, candidate or counter."};
+               "judge, candidate, counter, compiler or baseline."};
 }
 
-std::string enter_sandbox(WorkerRole role, DeviceKind kind) {
+std::string enter_sandbox(WorkerRole role, DeviceKind kind,
+                          const std::vector<std::string>& readable) {
+  const bool starts_programs = role == WorkerRole::compiler || role == WorkerRole::baseline;
   const auto parent = ::getppid();
-  std::string on = drop_privileges(role, kind);
+  std::string on = drop_privileges(role, kind, readable);
   // A change of user clears both of these.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != parent) ::raise(SIGKILL);
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return on + "; no seccomp, no Landlock";
-  const std::string files = restrict_files(needed_files());
-  const std::string calls = forbid_system_calls(kind);
+  const std::string files = restrict_files(needed_files(readable));
+  const std::string calls = forbid_system_calls(kind, starts_programs);
   std::string missing;
   if (files.empty()) on += ", Landlock";
   if (calls.empty()) on = "seccomp, " + on;

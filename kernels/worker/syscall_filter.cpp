@@ -19,10 +19,10 @@ namespace {
 
 // By name, because libseccomp knows calls that the headers of an older system do not.
 constexpr std::array kForbidden{
-    // other programs and processes
-    "execve", "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev",
-    "process_madvise", "process_mrelease", "kcmp", "pidfd_open", "pidfd_getfd", "pidfd_send_signal",
-    "tkill", "setsid", "setpgid", "unshare", "setns",
+    // other processes
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease",
+    "kcmp", "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "tkill", "setsid", "setpgid",
+    "unshare", "setns",
     // lasting state of the machine
     "mount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsmount",
     "fspick", "fsconfig", "mount_setattr", "swapon", "swapoff", "reboot", "kexec_load",
@@ -35,6 +35,8 @@ constexpr std::array kForbidden{
     "bpf", "perf_event_open", "io_uring_setup", "io_uring_enter", "io_uring_register",
     "userfaultfd", "seccomp", "open_by_handle_at", "name_to_handle_at", "fanotify_init",
     "personality", "vhangup", "lookup_dcookie"};
+
+constexpr std::array kPrograms{"execve", "execveat", "fork", "vfork"};
 
 constexpr std::array kNetwork{"socket", "socketpair", "connect", "bind",
                               "listen", "accept",     "accept4"};
@@ -90,7 +92,7 @@ scmp_arg_cmp argument(unsigned index, scmp_compare comparison, std::uint64_t a,
 
 }  // namespace
 
-std::string forbid_system_calls(DeviceKind kind) {
+std::string forbid_system_calls(DeviceKind kind, bool starts_programs) {
   Filter filter;
   if (!filter) return "no seccomp (no memory)";
   for (const char* name : kForbidden) filter.forbid(name);
@@ -99,7 +101,10 @@ std::string forbid_system_calls(DeviceKind kind) {
   for (const int option : kForbiddenControls)
     filter.forbid_when("prctl", argument(0, SCMP_CMP_EQ, static_cast<std::uint64_t>(option)));
   filter.forbid("clone3", SCMP_ACT_ERRNO(ENOSYS));
-  filter.forbid_when("clone", argument(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+  if (!starts_programs) {
+    for (const char* name : kPrograms) filter.forbid(name);
+    filter.forbid_when("clone", argument(0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
+  }
   const auto self = static_cast<std::uint64_t>(::getpid());
   for (const char* name : {"kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"})
     filter.forbid_when(name, argument(0, SCMP_CMP_NE, self));

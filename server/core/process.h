@@ -44,6 +44,9 @@ struct ExitStatus {
 class Process {
  public:
   static Result<Process> spawn(const ProcessSpec& spec);
+  /// An orphan that became our child and leads a process group of its own; see
+  /// PR_SET_CHILD_SUBREAPER. It ends with us only if it asked for that itself.
+  static Process adopted(pid_t pid) { return Process(pid); }
 
   Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, -1)), status_(other.status_) {}
   Process& operator=(Process&& other) noexcept;

@@ -8,12 +8,24 @@
 
 namespace ratchet {
 
-enum class Implementation { host_cpp, cuda_cpp, cutlass, cute_dsl, triton };
+enum class Implementation { host_cpp, cuda_cpp, cutlass, cute_dsl, triton, host_python };
 constexpr auto enum_names(Implementation) {
   using enum Implementation;
   return std::array{std::pair{host_cpp, "host-cpp"}, std::pair{cuda_cpp, "cuda-cpp"},
-                    std::pair{cutlass, "cutlass"}, std::pair{cute_dsl, "cute-dsl"},
-                    std::pair{triton, "triton"}};
+                    std::pair{cutlass, "cutlass"},   std::pair{cute_dsl, "cute-dsl"},
+                    std::pair{triton, "triton"},     std::pair{host_python, "host-python"}};
+}
+
+/// Kernels that are `.py` files with `run_kernel(**kwargs)`.
+[[nodiscard]] constexpr bool is_python(Implementation implementation) {
+  using enum Implementation;
+  return implementation == cute_dsl || implementation == triton || implementation == host_python;
+}
+
+/// Kernels that run on the processor.
+[[nodiscard]] constexpr bool is_host(Implementation implementation) {
+  using enum Implementation;
+  return implementation == host_cpp || implementation == host_python;
 }
 
 /// Where a kernel runs: `host` kernels get host pointers, `cuda` kernels device pointers.

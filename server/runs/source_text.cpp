@@ -82,10 +82,6 @@ std::string stripped_source(std::string_view text, bool python) {
   return Stripper(text, python).run();
 }
 
-bool is_python(Implementation implementation) {
-  return implementation == Implementation::triton || implementation == Implementation::cute_dsl;
-}
-
 std::string kernel_file_name(Implementation implementation) {
   if (is_python(implementation)) return "kernel.py";
   return implementation == Implementation::host_cpp ? "kernel.cpp" : "kernel.cu";

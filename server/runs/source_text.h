@@ -11,8 +11,6 @@ namespace ratchet {
 /// between a version and its parent. Pure. `python` chooses `#` comments over `//` and `/* */`.
 [[nodiscard]] std::string stripped_source(std::string_view text, bool python);
 
-[[nodiscard]] bool is_python(Implementation implementation);
-
 /// Name of a version's kernel file: kernel.cpp, kernel.cu or kernel.py, by implementation.
 [[nodiscard]] std::string kernel_file_name(Implementation implementation);
 

@@ -9,12 +9,12 @@
 
 namespace ratchet::test {
 
-LabFixture::LabFixture() {
+LabFixture::LabFixture(const std::string& python) {
   const auto build = build_dir();
   auto opened = Lab::open({.state_dir = folder.path() / "state",
                            .worker_dir = build / "bin",
                            .data_dir = source_dir() / "kernels",
-                           .python = "python3",
+                           .python = python,
                            .version = "test",
                            .job_deadline = std::chrono::milliseconds(1500),
                            .timing_limit = std::chrono::milliseconds(1000)});

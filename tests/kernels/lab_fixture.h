@@ -14,7 +14,8 @@ struct LabFixture {
   std::unique_ptr<Lab> lab;
   CallContext call;
 
-  LabFixture();
+  /// `python`: the interpreter of references and Python kernels.
+  explicit LabFixture(const std::string& python = "python3");
 
   /// y[i] = 2 x[i] in float32, with a C++ reference. `kernel` is the body of
   /// `solve(const float* x, float* y, int n)`; `preamble` stands before it.

@@ -74,6 +74,6 @@ TEST_CASE("unknown problems, variants and implementations are named with what th
   REQUIRE_FALSE(unknown);
   CHECK(unknown.error().code == ErrorCode::not_found);
   CHECK(unknown.error().hint.find("softmax, vector_add") != std::string::npos);
-  CHECK_FALSE(load_problem(kData, "softmax", Implementation::triton));
+  CHECK_FALSE(load_problem(kData, "softmax", Implementation::cute_dsl));
   CHECK_FALSE(load_problem_kernel(kData, "softmax", Implementation::host_cpp, "v9"));
 }

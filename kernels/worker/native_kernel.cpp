@@ -1,19 +1,18 @@
-#include "kernels/worker/invoke.h"
+#include "kernels/worker/native_kernel.h"
 
 #include <dlfcn.h>
 #include <ffi.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 #include <memory>
-
-#include "server/core/fd.h"
 
 namespace ratchet::worker {
 namespace {
 
 /// The storage libffi reads while a call is made; must outlive the Invocation's copies.
-struct BoundCall {
+struct PreparedCall {
   void (*entry)() = nullptr;
   ffi_cif cif{};
   std::vector<ffi_type*> types;
@@ -68,24 +67,25 @@ void store_value(std::array<std::byte, 8>& slot, const job::Argument& argument) 
 
 }  // namespace
 
-Result<void*> load_entry(int library, const std::string& name, const std::string& entry) {
-  const Fd owned(library);
-  const std::string path = fmt::format("/proc/self/fd/{}", owned.get());
+Status NativeKernel::load(Fd file, const job::Load& plan) {
+  const std::string path = fmt::format("/proc/self/fd/{}", file.get());
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
-    return Error{ErrorCode::invalid_argument, fmt::format("{}: {}", name, ::dlerror()), ""};
-  void* symbol = ::dlsym(handle, entry.c_str());
-  if (!symbol)
+    return Error{ErrorCode::invalid_argument, fmt::format("{}: {}", plan.library, ::dlerror()), ""};
+  entry_ = ::dlsym(handle, plan.entry.c_str());
+  if (!entry_)
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("{} has no function `{}` with C linkage", name, entry), ""};
-  return symbol;
+                 fmt::format("{} has no function `{}` with C linkage", plan.library, plan.entry),
+                 ""};
+  return {};
 }
 
-Invocation bind(void* entry, const std::vector<job::Argument>& arguments, std::byte* base,
-                void* stream) {
-  auto call = std::make_shared<BoundCall>();
-  static_assert(sizeof call->entry == sizeof entry);
-  std::memcpy(&call->entry, &entry, sizeof entry);
+Result<BoundCall> NativeKernel::bind(const job::ArenaLayout&,
+                                     const std::vector<job::Argument>& arguments, std::byte* base,
+                                     void* stream) {
+  auto call = std::make_shared<PreparedCall>();
+  static_assert(sizeof call->entry == sizeof entry_);
+  std::memcpy(&call->entry, &entry_, sizeof entry_);
   for (const auto& argument : arguments) {
     auto& slot = call->values.emplace_back();
     call->types.push_back(ffi_type_of(argument));
@@ -99,7 +99,8 @@ Invocation bind(void* entry, const std::vector<job::Argument>& arguments, std::b
   for (auto& value : call->values) call->pointers.push_back(value.data());
   ::ffi_prep_cif(&call->cif, FFI_DEFAULT_ABI, static_cast<unsigned>(call->types.size()),
                  &ffi_type_void, call->types.data());
-  return [call] { ::ffi_call(&call->cif, call->entry, nullptr, call->pointers.data()); };
+  return BoundCall{[call] { ::ffi_call(&call->cif, call->entry, nullptr, call->pointers.data()); },
+                   {}};
 }
 
 }  // namespace ratchet::worker

@@ -1,0 +1,170 @@
+"""A Python kernel inside the worker's job loop (kernels/worker/hosted/hosted.h).
+
+The loop owns arenas, sandbox and clock; this side loads the file, makes arrays or tensors over an
+arena and calls the function. It never sees expected values or seeds. Roles: candidate, counter and
+compiler call `run_kernel`; baseline calls `reference(baseline=...)` of a ref.py.
+"""
+
+import ctypes
+import importlib.util
+import json
+import os
+import sys
+
+import arena
+from calls import function_of, keywords, load_module
+from messages import Failed, described
+
+# Functions whose results count as another library's: it must have been loaded by the call.
+LIBRARY_BASELINES = {"flashinfer": "flashinfer"}
+
+TEXT = ctypes.c_void_p  # a callback's text: the address of bytes that this side keeps alive
+
+
+class Calls(ctypes.Structure):
+    _fields_ = [
+        ("opened", ctypes.CFUNCTYPE(None, ctypes.c_int)),
+        ("load", ctypes.CFUNCTYPE(TEXT, ctypes.c_int, ctypes.c_char_p)),
+        ("bind", ctypes.CFUNCTYPE(TEXT, ctypes.c_int, ctypes.c_char_p, ctypes.c_ulonglong)),
+        ("call", ctypes.CFUNCTYPE(None, ctypes.c_int)),
+        ("settle", ctypes.CFUNCTYPE(None, ctypes.c_int)),
+        ("release", ctypes.CFUNCTYPE(None, ctypes.c_int)),
+        ("failure", ctypes.CFUNCTYPE(TEXT)),
+    ]
+
+
+class Slot:
+    """One bound call. A kernel's results are stored within the call, which its time includes; a
+    baseline's afterwards, because frameworks do not write into given outputs."""
+
+    def __init__(self, kernel, values, arguments):
+        self.kernel = kernel
+        self.arena = values
+        self.arguments = arguments
+        self.result = None
+
+    def call(self):
+        result = self.kernel.function(**self.arguments)
+        if self.kernel.is_baseline:
+            self.result = result
+        else:
+            arena.store(self.arena, result)
+
+    def settle(self):
+        result, self.result = self.result, None
+        arena.store(self.arena, result)
+
+
+class HostedKernel:
+    def __init__(self, role, device):
+        self.device = device  # of CUDA; None on the host
+        self.is_baseline = role == "baseline"
+        self.file_name = ""
+        self.torch = False
+        self.function = None
+        self.library = None
+        self.slots = {}
+        self.failed = None
+        self.text = None
+
+    def opened(self, _):
+        if self.device is not None:
+            import torch
+            torch.cuda.set_device(self.device)
+            torch.empty(1, device="cuda")
+
+    def load(self, file, plan):
+        plan = json.loads(plan)
+        self.file_name = os.path.basename(plan["library"]) or "kernel.py"
+        text = os.pread(file, os.fstat(file).st_size, 0).decode()
+        self.torch = self.device is not None or arena.wants_torch(text)
+        module = load_module("ratchet_kernel", self.file_name, text)
+        self.function = function_of(module, plan["entry"])
+        if self.is_baseline:
+            self.function = self.baseline(plan["baseline"])
+
+    def baseline(self, name):
+        reference = self.function
+        if name == "pytorch-eager":
+            return reference
+        if name == "torch-compile":
+            import torch
+            return torch.compile(reference, dynamic=False)
+        self.library = LIBRARY_BASELINES[name]
+        if importlib.util.find_spec(self.library) is None:
+            raise Failed(f"{self.library} is not installed for {sys.executable}")
+
+        def named(**arguments):
+            return reference(baseline=name, **arguments)
+        return named
+
+    def bind(self, number, plan, base):
+        plan = json.loads(plan)
+        layout = plan["layout"]
+        if not self.torch:
+            memory = (ctypes.c_char * layout["bytes"]).from_address(base)
+            small = [b["name"] for b in layout["buffers"] if b["dtype"] in arena.SMALL_FLOATS]
+            if small:
+                raise Failed(f"{small[0]}: numpy has no such type; a kernel that imports torch "
+                             "gets it as a tensor")
+            values = arena.NumpyArena(memory, layout)
+        elif self.device is None:
+            memory = (ctypes.c_char * layout["bytes"]).from_address(base)
+            values = arena.TorchArena(memory, layout)
+        else:
+            values = arena.DeviceArena(base, layout, self.device)
+        arguments = keywords(self.function, plan["arguments"], values.values)
+        self.slots[number] = Slot(self, values, arguments)
+
+    def note(self, error):
+        if self.failed is not None:
+            return
+        if isinstance(error, SystemExit):
+            self.failed = {"kind": "exit", "message": f"the kernel called sys.exit({error.code})"}
+            return
+        failed = error if isinstance(error, Failed) else described(error, self.file_name)
+        where = f"{self.file_name}:{failed.line}: " if failed.line else ""
+        self.failed = {"kind": "exception", "message": f"{where}{failed}"}
+
+    def told(self):
+        if self.failed is None:
+            return None
+        self.text = ctypes.create_string_buffer(json.dumps(self.failed).encode())
+        self.failed = None
+        return ctypes.addressof(self.text)
+
+    def failure(self):
+        if self.library and self.failed is None and self.library not in sys.modules:
+            self.note(Failed(f"reference(baseline={self.library!r}) did not use {self.library}"))
+        return self.told()
+
+
+def guarded(kernel, function, answers):
+    """A callback that lets no exception into the loop."""
+    def callback(*arguments):
+        try:
+            answer = function(*arguments)
+        except BaseException as error:
+            kernel.note(error)
+            answer = None
+        return (answer or kernel.told()) if answers else None
+    return callback
+
+
+def main(plan):
+    role, device, path, readable = plan["role"], plan["device"], plan["library"], plan["readable"]
+    kernel = HostedKernel(role, device if plan["cuda"] else None)
+    library = ctypes.CDLL(path)
+    nothing = Calls._fields_[4][1]()  # a kernel has no work outside its timed calls
+    calls = Calls(
+        Calls._fields_[0][1](guarded(kernel, kernel.opened, False)),
+        Calls._fields_[1][1](guarded(kernel, kernel.load, True)),
+        Calls._fields_[2][1](guarded(kernel, kernel.bind, True)),
+        Calls._fields_[3][1](guarded(kernel, lambda n: kernel.slots[n].call(), False)),
+        Calls._fields_[4][1](guarded(kernel, lambda n: kernel.slots[n].settle(), False))
+        if kernel.is_baseline else nothing,
+        Calls._fields_[5][1](guarded(kernel, lambda n: kernel.slots.pop(n, None), False)),
+        Calls._fields_[6][1](guarded(kernel, kernel.failure, True)))
+    folders = (ctypes.c_char_p * len(readable))(*[f.encode() for f in readable])
+    return library.ratchet_hosted_run(role.encode(), device, folders, len(readable),
+                                      ctypes.byref(calls))

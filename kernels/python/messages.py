@@ -1,0 +1,88 @@
+"""Messages between the server and a Python process (see server/core/channel.h): a 16-byte header and
+JSON over a socket, with descriptors beside them."""
+
+import array
+import json
+import os
+import socket
+import struct
+import sys
+import traceback
+
+HEADER = struct.Struct("<IIQ")
+CONTROL_DESCRIPTOR = 3
+MOST_DESCRIPTORS = 64
+MOST_TEXT = 4000  # of an exception: a compiler's may hold whole sources
+
+
+class Failed(Exception):
+    """The fault of a user's file; the message goes to its author."""
+
+    def __init__(self, message, line=0):
+        super().__init__(message)
+        self.line = line
+
+
+class Channel:
+    def __init__(self, descriptor=CONTROL_DESCRIPTOR):
+        self.socket = socket.socket(fileno=descriptor)
+
+    def receive(self):
+        """The next message and its descriptors; ends the process when the server is done with it."""
+        descriptors = []
+        length, _, message_id = HEADER.unpack(self._exactly(HEADER.size, descriptors))
+        body = json.loads(self._exactly(length, descriptors))
+        return message_id, body, descriptors
+
+    def send(self, message_id, body):
+        text = json.dumps(body).encode()
+        self.socket.sendall(HEADER.pack(len(text), 0, message_id) + text)
+
+    def _exactly(self, count, descriptors):
+        data = b""
+        while len(data) < count:
+            chunk, control, _, _ = self.socket.recvmsg(
+                count - len(data), socket.CMSG_SPACE(MOST_DESCRIPTORS * 4))
+            if not chunk:
+                os._exit(0)
+            for level, kind, payload in control:
+                if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                    numbers = array.array("i")
+                    numbers.frombytes(payload[: len(payload) - len(payload) % 4])
+                    descriptors.extend(numbers)
+            data += chunk
+        return data
+
+
+def described(error, file_name):
+    """An exception as one text, with the last of the file's own lines that it went through."""
+    line = 0
+    for frame in traceback.extract_tb(error.__traceback__):
+        if os.path.basename(frame.filename) == file_name:
+            line = frame.lineno
+    if isinstance(error, SyntaxError) and error.lineno:
+        line = error.lineno
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return Failed(text[:MOST_TEXT], line)
+
+
+def missing_module(error):
+    return Failed(f"{error}; install it for {sys.executable}")
+
+
+def serve(state, answers):
+    """Answers until the server closes the channel; a user's failure is part of an answer."""
+    channel = Channel()
+    channel.send(0, {"python": sys.version.split()[0]})
+    while True:
+        message_id, body, descriptors = channel.receive()
+        try:
+            reply = answers(state, body, descriptors)
+        except Failed as failure:
+            reply = {"failed": {"message": str(failure), "line": failure.line}}
+        except ImportError as error:
+            reply = {"failed": {"message": str(missing_module(error)), "line": 0}}
+        finally:
+            for descriptor in descriptors:
+                os.close(descriptor)
+        channel.send(message_id, reply)

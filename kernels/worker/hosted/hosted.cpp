@@ -1,0 +1,102 @@
+#include "kernels/worker/hosted/hosted.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/worker/device.h"
+#include "kernels/worker/job_loop.h"
+#include "kernels/worker/kernel.h"
+#include "server/core/channel.h"
+
+namespace ratchet::worker {
+namespace {
+
+constexpr int kControlDescriptor = 3;
+
+/// What a bound call was given, as the host reads it.
+struct Binding {
+  job::ArenaLayout layout;
+  std::vector<job::Argument> arguments;
+
+  static constexpr auto fields() {
+    return std::tuple{required("layout", &Binding::layout, ""),
+                      required("arguments", &Binding::arguments, "")};
+  }
+};
+
+Fault fault_of(const char* text) {
+  auto fault = decode_stored<Fault>(Json::parse(text, nullptr, false));
+  return fault ? *std::move(fault) : Fault{"exception", text};
+}
+
+Error refused(const char* text) {
+  return Error{ErrorCode::invalid_argument, fault_of(text).message, ""};
+}
+
+/// A kernel in the hosting process's own language.
+class HostedKernel : public Kernel {
+ public:
+  explicit HostedKernel(const ratchet_hosted_calls& calls) : calls_(calls) {}
+
+  Status load(Fd file, const job::Load& plan) override {
+    const char* failed = calls_.load(file.get(), encode(plan).dump().c_str());
+    return failed ? Status(refused(failed)) : Status{};
+  }
+
+  Result<BoundCall> bind(const job::ArenaLayout& layout,
+                         const std::vector<job::Argument>& arguments, std::byte* base,
+                         void*) override {
+    const int number = next_slot_++;
+    const std::string plan = encode(Binding{layout, arguments}).dump();
+    if (const char* failed =
+            calls_.bind(number, plan.c_str(), reinterpret_cast<std::uintptr_t>(base)))
+      return refused(failed);
+    const auto release = [calls = calls_](const int* slot) {
+      calls.release(*slot);
+      delete slot;
+    };
+    const std::shared_ptr<const int> slot(new int(number), release);
+    BoundCall bound{[calls = calls_, slot] { calls.call(*slot); }, {}};
+    if (calls_.settle) bound.settle = [calls = calls_, slot] { calls.settle(*slot); };
+    return bound;
+  }
+
+  std::optional<Fault> failure() override {
+    const char* text = calls_.failure();
+    return text ? std::optional<Fault>(fault_of(text)) : std::nullopt;
+  }
+
+ private:
+  ratchet_hosted_calls calls_;
+  int next_slot_ = 0;
+};
+
+}  // namespace
+}  // namespace ratchet::worker
+
+extern "C" __attribute__((visibility("default"))) int ratchet_hosted_run(
+    const char* role, int device, const char* const* readable, int count,
+    const ratchet_hosted_calls* calls) {
+  using namespace ratchet;
+  const auto part = worker::parse_role(role);
+  if (!part) return 2;
+  const std::vector<std::string> folders(readable, readable + count);
+  Channel channel(Fd(worker::kControlDescriptor), Descriptors::accepted);
+  worker::HostedKernel kernel(*calls);
+  const auto opened = worker::make_device();
+  return worker::JobLoop(*part, *opened, kernel, channel).run(device, folders, [&] {
+    calls->opened(device);
+  });
+}
+
+extern "C" __attribute__((visibility("default"))) int ratchet_hosted_restrict(
+    const char* role, int cuda, const char* const* readable, int count) {
+  using namespace ratchet;
+  const auto part = worker::parse_role(role);
+  if (!part) return 2;
+  (void)worker::enter_sandbox(*part, cuda ? DeviceKind::cuda : DeviceKind::host,
+                              std::vector<std::string>(readable, readable + count));
+  return 0;
+}

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "kernels/worker/kernel.h"
+
+namespace ratchet::worker {
+
+/// A C function in a shared library, which stays loaded for the rest of the process. Each call
+/// passes the same arguments in registers and on the stack as the platform's C ABI asks.
+class NativeKernel : public Kernel {
+ public:
+  Status load(Fd file, const job::Load& plan) override;
+  Result<BoundCall> bind(const job::ArenaLayout& layout,
+                         const std::vector<job::Argument>& arguments, std::byte* base,
+                         void* stream) override;
+  [[nodiscard]] void* symbol() const override { return entry_; }
+
+ private:
+  void* entry_ = nullptr;
+};
+
+}  // namespace ratchet::worker
