@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <system_error>
 
 #include "server/core/fd.h"
@@ -51,6 +52,21 @@ std::optional<T> stored(const fs::path& path) {
   return value ? std::optional(*std::move(value)) : std::nullopt;
 }
 
+/// In one step, but without waiting for the disk: what a crash leaves behind is found out by its
+/// digest, and built again.
+bool put(const fs::path& path, std::string_view bytes) {
+  auto fresh = path;
+  fresh += ".new";
+  std::error_code failure;
+  fs::create_directories(path.parent_path(), failure);
+  std::ofstream out(fresh, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out) return false;
+  fs::rename(fresh, path, failure);
+  return !failure;
+}
+
 Error unwritable(const fs::path& path, const std::string& why) {
   return Error{ErrorCode::unavailable, fmt::format("build cache {}: {}", path.string(), why),
                "Check that the state directory can be written."};
@@ -90,15 +106,13 @@ Result<BuildRecord> BuildCache::publish(const std::string& request_key,
     return unwritable(lock_path, std::strerror(errno));
   if (auto present = entry(record.build_key)) return *std::move(present);
   const auto folder = folder_of(record.build_key);
-  if (const auto written = write_file(folder / "library.so", library); !written)
-    return written.error();
-  if (const auto written = write_file(folder / "record.json", encode(record).dump()); !written)
-    return written.error();
+  if (!put(folder / "library.so", library) || !put(folder / "record.json", encode(record).dump()))
+    return unwritable(folder, "cannot be written");
   auto manifest = stored<Manifest>(manifest_of(request_key)).value_or(Manifest{});
   manifest.entries.push_back({record.build_key, headers});
   if (manifest.entries.size() > kMostEntries) manifest.entries.erase(manifest.entries.begin());
-  const auto written = write_file(manifest_of(request_key), encode(manifest).dump());
-  if (!written) return written.error();
+  if (!put(manifest_of(request_key), encode(manifest).dump()))
+    return unwritable(manifest_of(request_key), "cannot be written");
   return record;
 }
 

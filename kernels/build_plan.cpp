@@ -197,8 +197,7 @@ std::string exports_of(const std::string& entry) {
   return fmt::format("{{ global: {}; local: *; }};\n", entry);
 }
 
-std::string shown_command(const BuildPlan& plan, const Toolchain& toolchain) {
-  auto arguments = plan.arguments;
+std::string shown_command(std::vector<std::string> arguments, const Toolchain& toolchain) {
   arguments[0] = fs::path(arguments[0]).filename().string();
   const auto replace = [&](const std::string& folder, std::string_view shown) {
     if (folder.empty()) return;
@@ -215,6 +214,7 @@ std::string shown_command(const BuildPlan& plan, const Toolchain& toolchain) {
 std::string request_key(const BuildPlan& plan, const BuildRequest& request) {
   std::string text = fmt::format("ratchet build {}\n{}\n{}\n", kFormat, plan.compiler,
                                  fmt::join(plan.arguments, "\x1f"));
+  text += fmt::format("{}\n", fmt::join(plan.fast, "\x1f"));
   if (!request.cuda) text += processor();
   // The same source in another folder has other headers beside it.
   return sha256_hex(text + "\n" + request.source.folder + "\n" + request.entry + "\n" +

@@ -61,8 +61,9 @@ struct BuildPlan {
 /// (a `main` for tests, say) is dropped with what it called.
 [[nodiscard]] std::string exports_of(const std::string& entry);
 
-/// The command as people should see it: no folders of this machine.
-[[nodiscard]] std::string shown_command(const BuildPlan& plan, const Toolchain& toolchain);
+/// One of the plan's commands as people should see it: no folders of this machine.
+[[nodiscard]] std::string shown_command(std::vector<std::string> arguments,
+                                        const Toolchain& toolchain);
 
 /// A hash of everything but the local headers that decides about the result.
 [[nodiscard]] std::string request_key(const BuildPlan& plan, const BuildRequest& request);

@@ -109,7 +109,10 @@ class Compilation {
     if (!ran) return ran.error();
     const auto* output = &ran->output;
     fast_ = ran->fast;
-    if (fast_) record.toolchain = "NVRTC of " + record.toolchain;
+    if (fast_) {
+      record.toolchain = "NVRTC of " + record.toolchain;
+      record.command = shown_command(plan_.fast, toolchain_);
+    }
     record.build_ms = std::chrono::duration<double, std::milli>(output->elapsed).count();
     const auto text = output->out + "\n" + output->err;
     read_output(text, record);
@@ -280,7 +283,7 @@ Result<BuildRecord> Builder::build(const BuildRequest& request, const CallContex
                   plan.error().hint);
   }
   record.toolchain = plan->compiler;
-  record.command = shown_command(*plan, toolchain());
+  record.command = shown_command(plan->arguments, toolchain());
   const auto key = request_key(*plan, request);
   if (auto found = cache_.find(key)) return *std::move(found);
   auto work = cache_.make_work_folder();

@@ -25,8 +25,9 @@ ProcessSpec spec_of(const std::vector<std::string>& arguments, const std::filesy
 }
 
 Result<Captured> with_check(const BuildPlan& plan, const std::filesystem::path& work,
-                            std::chrono::seconds deadline, const std::stop_token& stop) {
-  if (plan.check.empty() || std::thread::hardware_concurrency() < kProcessorsForCheck)
+                            std::chrono::seconds deadline, const std::stop_token& stop,
+                            unsigned processors) {
+  if (plan.check.empty() || processors < kProcessorsForCheck)
     return run_program(spec_of(plan.arguments, work), deadline, stop);
   std::stop_source end_build, end_check;
   const std::stop_callback cancelled(stop, [&] {
@@ -49,15 +50,20 @@ Result<Captured> with_check(const BuildPlan& plan, const std::filesystem::path& 
 
 }  // namespace
 
+unsigned available_processors() {
+  return std::thread::hardware_concurrency();
+}
+
 Result<CompilerRun> run_compiler(const BuildPlan& plan, const std::filesystem::path& work,
-                                 std::chrono::seconds deadline, const std::stop_token& stop) {
+                                 std::chrono::seconds deadline, const std::stop_token& stop,
+                                 unsigned processors) {
   const auto good = [](const Result<Captured>& run) {
     return run && !run->timed_out && run->status.clean();
   };
   auto run = plan.fast.empty() ? Result<Captured>(Error{})
                                : run_program(spec_of(plan.fast, work), deadline, stop);
   const bool fast = good(run);
-  if (!fast) run = with_check(plan, work, deadline, stop);
+  if (!fast) run = with_check(plan, work, deadline, stop, processors);
   for (const auto& step : plan.finish) {
     if (!good(run)) break;
     auto next = run_program(spec_of(step, work), deadline, stop);

@@ -16,18 +16,22 @@ struct CompilerRun {
   bool fast = false;
 };
 
+/// What this process may use at the same time.
+[[nodiscard]] unsigned available_processors();
+
 /// Runs a plan's compiler in `work`, where all its files lie, with a minimal environment, an
 /// address-space limit and a deadline.
 ///
-/// Where processors are free, the device-only check runs beside it: when that fails, it is what
-/// comes back, earlier than the whole build would have failed; when it passes, it costs nothing.
-/// Thread-safe. Errors: `unavailable` when the compiler cannot be started, `timed_out` when `stop`
-/// asked for the end.
+/// Where `processors` are free (4 or more), the device-only check runs beside it: when that fails,
+/// it is what comes back, earlier than the whole build would have failed; when it passes, it costs
+/// nothing. Thread-safe. Errors: `unavailable` when the compiler cannot be started, `timed_out`
+/// when `stop` asked for the end.
 ///
 /// A device-only plan: `fast` first, whose failure says nothing; then `arguments`; then `finish`.
 [[nodiscard]] Result<CompilerRun> run_compiler(const BuildPlan& plan,
                                                const std::filesystem::path& work,
                                                std::chrono::seconds deadline,
-                                               const std::stop_token& stop);
+                                               const std::stop_token& stop,
+                                               unsigned processors = available_processors());
 
 }  // namespace ratchet

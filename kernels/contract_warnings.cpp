@@ -27,6 +27,15 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
       warn("loose_tolerance", fmt::format("rtol {} is more than ten times the usual {} for {}",
                                           *contract.rtol, usual.rtol, name_of(tensor.dtype)));
   }
+  for (const auto& tensor : contract.tensors) {
+    const auto used = tolerance_for(tensor.dtype, contract.atol, contract.rtol);
+    const auto least = rounding_error(tensor.dtype);
+    if (tensor.role != Role::in && used.rtol < least && used.atol < least)
+      warn("tight_tolerance",
+           fmt::format("rtol {:.1e} with atol {:.1e} is below the rounding of {} itself ({:.1e}): "
+                       "right answers of {} may fail; give larger ones",
+                       used.rtol, used.atol, name_of(tensor.dtype), least, tensor.name));
+  }
   const auto dims = std::ranges::count(contract.parameters, ParameterKind::dim, &Parameter::kind);
   const bool same_shapes = std::ranges::all_of(contract.tensors, [&](const TensorSpec& tensor) {
     return tensor.shape == contract.tensors[0].shape;
@@ -38,8 +47,10 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
   if (!contract.work)
     warn("work_undeclared", "without `work` there are no achieved rates and no physics floor");
   if (contract.seed_given) warn("fixed_seed", "the seed is known to the caller: a weaker claim");
-  if (!is_python(contract.implementation)) {
-    const auto signature = parse_signature(contract.kernel.text, contract.entry);
+  if (!is_python(contract.implementation) && !contract.launch) {
+    const auto signature =
+        parse_signature(contract.kernel.text, contract.entry,
+                        {contract.device_kind == DeviceKind::cuda, contract.flags});
     if (signature && !signature->extern_c)
       warn("missing_extern_c",
            fmt::format("{} lacks extern \"C\"; a generated solve.h declares it", contract.entry));

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "kernels/launch.h"
 #include "kernels/layout.h"
 #include "kernels/roofline.h"
 #include "server/core/hash.h"
@@ -102,6 +103,7 @@ std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed, 
     const auto dims = redrawn(given.dims, any_size, draw);
     if (!seen.insert(dims).second || !layout_of(contract, dims) || !work_of(contract, dims))
       continue;
+    if (contract.launch && !check_launch(*contract.launch, dims)) continue;
     hidden.push_back({dims, 0, true});
   }
   return hidden;

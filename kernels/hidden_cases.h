@@ -14,8 +14,8 @@ namespace ratchet {
 /// dims stay equal, multiples and products of other dims stay so, dims up to 128 stay as they are
 /// (they are tile or head sizes). With `contract.any_size`, or when a given case has an odd dim,
 /// odd sizes are drawn too. `hidden` is set, `weight` 0. Pure and thread-safe. Fewer than `count`
-/// (even none) come back when the rules leave no other size, or when the contract's tensors do not
-/// fit them.
+/// (even none) come back when the rules leave no other size, or when the contract's tensors or its
+/// launch do not fit them.
 [[nodiscard]] std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed,
                                              int count);
 

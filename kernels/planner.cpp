@@ -55,8 +55,12 @@ Status check_case(const Case& one, std::size_t index, const std::vector<Paramete
                              dim->second, name_of(parameter.dtype)),
                  "Use a smaller size or a wider parameter type.");
   }
-  if (!missing.empty())
-    return bad(fmt::format("dims: {} missing", missing), "Give every integer parameter a size.");
+  if (!missing.empty()) {
+    std::string given;
+    for (const auto& [name, value] : one.dims) given += (given.empty() ? "" : ", ") + name;
+    return bad(fmt::format("dims: {} missing; given: {}", missing, given.empty() ? "none" : given),
+               "Give every integer parameter a size, under its own name.");
+  }
   for (const auto& [name, value] : one.dims) {
     if (!is_identifier(name))
       return bad(fmt::format("dims: \"{}\" is no name", name), "Use letters, digits and _.");
@@ -257,7 +261,17 @@ Status plan_target(Contract& contract, const TaskRequest& task, const DeviceInfo
   return check_flags(task.flags, contract.device_kind == DeviceKind::cuda);
 }
 
-Status plan_buffers(Contract& contract, const TaskRequest& task) {
+/// The buffers of one case lie on the device together.
+Status check_memory(const job::ArenaLayout& layout, const DeviceInfo& device) {
+  if (device.memory_bytes <= 0 || layout.bytes <= device.memory_bytes) return {};
+  return Error{ErrorCode::too_large,
+               fmt::format("the buffers take {:.1f} GiB, {} has {:.1f} GiB",
+                           std::ldexp(static_cast<double>(layout.bytes), -30), device.name,
+                           std::ldexp(static_cast<double>(device.memory_bytes), -30)),
+               "Use smaller dims, or give `tensors` with their shapes."};
+}
+
+Status plan_buffers(Contract& contract, const TaskRequest& task, const DeviceInfo& device) {
   const auto entry =
       is_python(contract.implementation)
           ? python_entry(task, contract.kernel)
@@ -277,6 +291,8 @@ Status plan_buffers(Contract& contract, const TaskRequest& task) {
   for (std::size_t i = 0; i < contract.cases.size(); ++i) {
     const auto layout = layout_of(contract, contract.cases[i].dims);
     if (!layout) return inside(fmt::format("cases[{}]", i), layout.error());
+    if (const auto fits = check_memory(*layout, device); !fits)
+      return inside(fmt::format("cases[{}]", i), fits.error());
     if (!contract.launch) continue;
     if (const auto fits = check_launch(*contract.launch, contract.cases[i].dims); !fits)
       return inside(fmt::format("cases[{}]", i), fits.error());
@@ -318,7 +334,7 @@ Result<Contract> plan_contract(const TaskRequest& task, const Source& kernel,
   contract.atol = task.atol;
   contract.rtol = task.rtol;
   if (const auto status = plan_target(contract, task, device); !status) return status.error();
-  if (const auto status = plan_buffers(contract, task); !status) return status.error();
+  if (const auto status = plan_buffers(contract, task, device); !status) return status.error();
   if (const auto status = plan_reference(contract); !status) return status.error();
   if (const auto status = check_outputs(contract); !status) return status.error();
   if (const auto status = plan_work(contract, task); !status) return status.error();

@@ -18,6 +18,10 @@ namespace ratchet {
 /// like the others here.
 [[nodiscard]] job::Tolerance default_tolerance(DType type);
 
+/// Half a unit in the last place of 1: the error of an exact answer that is stored in this type. 0
+/// for integers.
+[[nodiscard]] double rounding_error(DType type);
+
 /// The caller's figures, absolute, where given; else the default. Integers stay exact.
 [[nodiscard]] job::Tolerance tolerance_for(DType type, const std::optional<double>& atol,
                                            const std::optional<double>& rtol);

@@ -286,3 +286,57 @@ TEST_CASE("a device-only kernel is planned from its launch", "[planner]") {
                 .message,
             "launch"));
 }
+
+TEST_CASE("dims under other names are shown beside the missing ones", "[planner]") {
+  auto request = task();
+  request.dims = {{"M", 300}, {"cols", 200}};
+  CHECK(has(error_of(request).message, "rows missing; given: M, cols"));
+}
+
+TEST_CASE("buffers that the device cannot hold are refused with both sizes", "[planner]") {
+  auto device = host();
+  device.memory_bytes = std::int64_t{1} << 20;
+  auto request = task();
+  request.dims = {{"rows", 1024}, {"cols", 1024}};  // two buffers of 4 MiB and their guards
+  const auto contract = plan_contract(request, kKernel, kReference, device);
+  REQUIRE_FALSE(contract);
+  CHECK(contract.error().code == ErrorCode::too_large);
+  CHECK(has(contract.error().message, "cases[0]"));
+  CHECK(has(contract.error().message, device.name));
+}
+
+TEST_CASE("sizes that overflow are refused and not wrapped", "[planner]") {
+  auto request = task();
+  request.dims = {{"rows", 2147483647}, {"cols", 2147483647}};  // 2^62 elements
+  CHECK_FALSE(plan_contract(request, kKernel, kReference, host()));
+  request.tensors = {{"x", DType::f32, {"rows*cols*rows"}, Role::in, "normal"},
+                     {"y", DType::f32, {"rows"}, Role::out, "normal"}};
+  CHECK(has(error_of(request).message, "tensor x"));
+}
+
+TEST_CASE("tolerances below the rounding of the type are named", "[planner]") {
+  auto request = task();
+  request.atol = 0;
+  request.rtol = 1e-9;
+  auto contract = plan_contract(request, kKernel, kReference, host());
+  REQUIRE(contract);
+  const auto named = [&] {
+    const auto warnings = contract_warnings(*contract);
+    return std::ranges::find(warnings, "tight_tolerance", &Reason::code) != warnings.end();
+  };
+  CHECK(named());
+  contract->rtol = 1e-6;
+  CHECK_FALSE(named());
+}
+
+TEST_CASE("hidden sizes that cannot be launched are not drawn", "[planner]") {
+  const Source kernel{"scale.cu", "__global__ void scale(const float* x, float* y, int n) {}", ""};
+  const Source reference{"ref.cu",
+                         "extern \"C\" void reference(const float* x, float* y, int n) {}", ""};
+  TaskRequest request;
+  request.dims = {{"n", 4096}};
+  request.launch = Launch{{"n / 4096"}, {"256"}, "0"};  // 0 blocks below the given size
+  const auto contract = plan_contract(request, kernel, reference, hopper());
+  REQUIRE(contract);
+  CHECK(hidden_cases(*contract, "seed", 4).empty());
+}
