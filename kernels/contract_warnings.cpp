@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "kernels/python_inputs.h"
 #include "kernels/signature.h"
 #include "kernels/tolerance.h"
 
@@ -44,6 +45,13 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
     warn("inferred_tensors",
          fmt::format("every buffer has {} elements; give `tensors` if one needs more",
                      contract.tensors[0].shape[0]));
+  const bool given =
+      std::ranges::find(contract.tensors, kGivenInit, &TensorSpec::init) != contract.tensors.end();
+  const auto function = inputs_function(contract.kernel, contract.reference);
+  if (given && function && !function->of_reference)
+    warn("solution_inputs",
+         "the inputs come from setup() of the first kernel; inputs() in ref.py would be the "
+         "reference's own");
   if (!contract.work)
     warn("work_undeclared", "without `work` there are no achieved rates and no physics floor");
   if (contract.seed_given) warn("fixed_seed", "the seed is known to the caller: a weaker claim");

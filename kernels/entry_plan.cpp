@@ -109,8 +109,10 @@ Result<EntryPlan> python_entry(const TaskRequest& task, const Source& kernel) {
   const auto& dims = task.dims.empty() && !task.cases.empty() ? task.cases[0].dims : task.dims;
   for (const auto& [name, value] : dims)
     parameters.push_back({name, ParameterKind::dim, DType::i64, false, {}});
+  // A whole number may be a count: Python's ranges and shapes take no other.
   for (const auto& [name, value] : task.scalars)
-    parameters.push_back({name, ParameterKind::scalar, DType::f64, false, value});
+    parameters.push_back({name, ParameterKind::scalar,
+                          value == std::trunc(value) ? DType::i64 : DType::f64, false, value});
   return EntryPlan{task.entry, std::nullopt, std::move(parameters)};
 }
 

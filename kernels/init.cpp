@@ -12,7 +12,8 @@ namespace ratchet {
 namespace {
 
 constexpr std::string_view kGrammar =
-    "Accepted: normal, uniform(a,b), indices(n), permutation, offsets, offsets(n); a, b, n are "
+    "Accepted: normal, uniform(a,b), indices(n), permutation, offsets, offsets(n), given; a, b, n "
+    "are "
     "expressions over dims.";
 
 Error bad(std::string_view text, std::string_view why) {
@@ -78,6 +79,8 @@ Result<Init> parse_init(std::string_view text, DType dtype, const Dims& dims) {
   if (!call) return call.error();
   const bool plain = call->arguments.empty();
   if (call->name == "normal" && plain) return Init{};
+  if (call->name == "given" && plain)
+    return is_floating(dtype) ? Init{} : Init{InitKind::permutation, 0, 0, 0};
   if (call->name == "uniform") return read_uniform(text, *call, dims);
   const bool integers =
       call->name == "indices" || call->name == "permutation" || call->name == "offsets";

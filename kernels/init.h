@@ -27,9 +27,10 @@ struct Init {
 };
 
 /// Reads the init grammar: `normal`, `uniform(a,b)`, `indices(n)`, `permutation`, `offsets(n)`,
-/// with expressions over dims as arguments. `offsets` alone ends at `index_limit(dims)`. Pure.
-/// Errors: `invalid_argument` naming the text and the grammar; integer inits on floating tensors;
-/// empty ranges.
+/// with expressions over dims as arguments. `given` (a function
+/// of the user's makes the contents) reads as what may be done to them: nothing to integers.
+/// `offsets` alone ends at `index_limit(dims)`. Pure. Errors: `invalid_argument` naming the text
+/// and the grammar; integer inits on floating tensors; empty ranges.
 [[nodiscard]] Result<Init> parse_init(std::string_view text, DType dtype, const Dims& dims);
 
 /// The form that goes to workers, numbers only: "normal", "uniform(-1,1)", "indices(4096)",

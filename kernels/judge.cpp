@@ -52,7 +52,8 @@ std::int64_t shift_of(std::string_view seed) {
 std::vector<std::string> distributions_of(const Contract& contract) {
   const bool differs =
       std::any_of(contract.tensors.begin(), contract.tensors.end(), [](const TensorSpec& tensor) {
-        return tensor.role != Role::out && !tensor.init.starts_with("uniform");
+        return tensor.role != Role::out && !tensor.init.starts_with("uniform") &&
+               tensor.init != kGivenInit;
       });
   if (!differs) return {"normal"};
   return {"normal", "shifted", "large", "small"};
@@ -68,19 +69,35 @@ Result<std::int64_t> largest_arena(const Contract& contract) {
   return largest;
 }
 
+Result<std::optional<PythonInputs>> open_inputs(PythonParent& python, const Contract& contract,
+                                                std::chrono::milliseconds deadline,
+                                                const CallContext& call) {
+  const bool given =
+      std::ranges::find(contract.tensors, kGivenInit, &TensorSpec::init) != contract.tensors.end();
+  const auto function = inputs_function(contract.kernel, contract.reference);
+  if (!given || !function) return std::optional<PythonInputs>{};
+  std::optional<int> device;
+  if (contract.device_kind == DeviceKind::cuda) device = contract.device;
+  auto inputs = PythonInputs::open(python, *function, device, deadline, call);
+  if (!inputs) return inputs.error();
+  return std::optional<PythonInputs>(*std::move(inputs));
+}
+
 Result<std::unique_ptr<Judge>> Judge::open(const ReferenceParts& parts, const Contract& contract,
                                            const CallContext& call) {
   auto arena_bytes = largest_arena(contract);
   if (!arena_bytes) return arena_bytes.error();
   auto reference = open_reference(parts, contract, *arena_bytes, call);
   if (!reference) return reference.error();
+  auto inputs = open_inputs(parts.python, contract, parts.place.job_deadline, call);
+  if (!inputs) return inputs.error();
   WorkerPlace host = parts.place;
   host.kind = DeviceKind::host;  // bytes are judged on the host, whatever made them
   host.device = 0;
   auto worker = WorkerProcess::start(worker_spec(host, "judge", *arena_bytes), call);
   if (!worker) return worker.error();
-  return std::unique_ptr<Judge>(
-      new Judge(contract, *std::move(worker), *std::move(reference), parts.place.job_deadline));
+  return std::unique_ptr<Judge>(new Judge(contract, *std::move(worker), *std::move(reference),
+                                          *std::move(inputs), parts.place.job_deadline));
 }
 
 Result<job::Reply> Judge::ask(const job::Request& request, std::span<const int> descriptors,
@@ -90,7 +107,8 @@ Result<job::Reply> Judge::ask(const job::Request& request, std::span<const int> 
   return reply;
 }
 
-Result<MemoryFile> Judge::generate(const job::Generate& plan, const CallContext& call) {
+Result<MemoryFile> Judge::generate(const Dims& dims, const job::Generate& plan,
+                                   const CallContext& call) {
   auto sent = MemoryFile::create("inputs", plan.layout.bytes);
   if (!sent) return sent.error();
   job::Request request;
@@ -98,6 +116,9 @@ Result<MemoryFile> Judge::generate(const job::Generate& plan, const CallContext&
   const int descriptor = sent->fd();
   auto made = ask(request, {&descriptor, 1}, call);
   if (!made) return made.error();
+  if (inputs_)
+    if (auto filled = inputs_->fill(dims, plan.layout, plan.seed, *sent, call); !filled)
+      return filled.error();
   return sent;
 }
 
@@ -120,7 +141,8 @@ Result<Trial> Judge::make_trial(const Dims& dims, const std::string& distributio
   if (!layout) return layout.error();
   auto arguments = arguments_of(contract_, dims, *layout);
   CallPlan plan{*std::move(layout), std::move(arguments)};
-  auto sent = generate({plan.layout, std::string(seed), distribution, index_limit(dims)}, call);
+  auto sent =
+      generate(dims, {plan.layout, std::string(seed), distribution, index_limit(dims)}, call);
   if (!sent) return sent.error();
   return answered(dims, distribution, std::move(plan), *std::move(sent), call);
 }
@@ -140,8 +162,8 @@ Result<Trial> Judge::refreshed(const Trial& trial, const std::string& seed, int 
 Result<Trial> Judge::with_other(const Trial& trial, const std::string& tensor,
                                 std::string_view seed, const CallContext& call) {
   const auto& layout = trial.plan.layout;
-  auto sent =
-      generate({layout, std::string(seed), trial.distribution, index_limit(trial.dims)}, call);
+  auto sent = generate(
+      trial.dims, {layout, std::string(seed), trial.distribution, index_limit(trial.dims)}, call);
   if (!sent) return sent.error();
   {
     const auto first = trial.sent.map(Mapping::Access::read);

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/candidate_process.h"
 #include "kernels/job.h"
+#include "kernels/python_inputs.h"
 #include "kernels/reference.h"
 #include "kernels/worker_process.h"
 #include "server/core/call_context.h"
@@ -81,23 +83,31 @@ class Judge {
   Result<job::Reply> ask(const job::Request& request, std::span<const int> descriptors,
                          const CallContext& call);
   /// Fills a memory file with inputs and poison.
-  Result<MemoryFile> generate(const job::Generate& plan, const CallContext& call);
+  Result<MemoryFile> generate(const Dims& dims, const job::Generate& plan, const CallContext& call);
   /// Seals the arena and has the reference answer it.
   Result<Trial> answered(const Dims& dims, const std::string& distribution, CallPlan plan,
                          MemoryFile sent, const CallContext& call);
 
   Judge(Contract contract, WorkerProcess worker, std::unique_ptr<Reference> reference,
-        std::chrono::milliseconds deadline)
+        std::optional<PythonInputs> inputs, std::chrono::milliseconds deadline)
       : contract_(std::move(contract)),
         worker_(std::move(worker)),
         reference_(std::move(reference)),
+        inputs_(std::move(inputs)),
         deadline_(deadline) {}
 
   Contract contract_;
   WorkerProcess worker_;
   std::unique_ptr<Reference> reference_;
+  std::optional<PythonInputs> inputs_;  // when a function of the user's makes them
   std::chrono::milliseconds deadline_;
 };
+
+/// What makes the contract's inputs when they are given. Errors: as PythonInputs.
+[[nodiscard]] Result<std::optional<PythonInputs>> open_inputs(PythonParent& python,
+                                                              const Contract& contract,
+                                                              std::chrono::milliseconds deadline,
+                                                              const CallContext& call);
 
 /// Bytes of the largest arena among the contract's cases. Errors: as `layout_of`.
 [[nodiscard]] Result<std::int64_t> largest_arena(const Contract& contract);

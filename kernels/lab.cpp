@@ -72,7 +72,17 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
   if (!implementation) return implementation.error();
   auto device = greeting(device_kind_of(*implementation), task.device, {});
   if (!device) return device.error();
-  return plan_contract(task, kernel, reference, device->device);
+  const auto function = inputs_function(kernel, reference);
+  if (!is_python(*implementation) || !task.tensors.empty() || !function)
+    return plan_contract(task, kernel, reference, device->device);
+  const bool cuda = device->device.kind == DeviceKind::cuda;
+  auto inputs = PythonInputs::open(cuda ? cuda_python_ : host_python_, *function,
+                                   cuda ? std::optional(device->device.index) : std::nullopt,
+                                   options_.job_deadline, {});
+  if (!inputs) return inputs.error();
+  auto described = inputs->described(task, {});
+  if (!described) return described.error();
+  return plan_contract(*described, kernel, reference, device->device);
 }
 
 Result<Candidate> Laboratory::build(const Contract& contract, Source source, CallContext& call) {

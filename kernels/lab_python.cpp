@@ -139,7 +139,7 @@ Result<std::optional<Fault>> Laboratory::compile_pass(const Contract& contract,
     if (!layout) return layout.error();
     auto arguments = arguments_of(contract, one, *layout);
     const CallPlan given{*std::move(layout), std::move(arguments)};
-    auto arena = throwaway_arena(given, one, call);
+    auto arena = throwaway_arena(contract, given, one, call);
     if (!arena) return arena.error();
     auto returned = process->execute(given, *arena, 0, call);
     if (!returned) return returned.error();
@@ -152,19 +152,24 @@ Result<std::optional<Fault>> Laboratory::compile_pass(const Contract& contract,
 }
 
 /// Inputs of the right shape that no check or timing will ever use.
-Result<MemoryFile> Laboratory::throwaway_arena(const CallPlan& plan, const Dims& dims,
-                                               const CallContext& call) {
+Result<MemoryFile> Laboratory::throwaway_arena(const Contract& contract, const CallPlan& plan,
+                                               const Dims& dims, const CallContext& call) {
   auto worker = WorkerProcess::start(worker_spec(place(DeviceKind::host, 0), "judge", 0), call);
   if (!worker) return worker.error();
   auto arena = MemoryFile::create("throwaway", plan.layout.bytes);
   if (!arena) return arena.error();
   job::Request request;
-  request.generate =
-      job::Generate{plan.layout, hex(sha256(random_bytes(16))), "normal", index_limit(dims)};
+  const auto seed = hex(sha256(random_bytes(16)));
+  request.generate = job::Generate{plan.layout, seed, "normal", index_limit(dims)};
   const int descriptor = arena->fd();
   auto made = worker->run(request, {&descriptor, 1}, options_.job_deadline, call);
   if (!made) return made.error();
   if (made->fault) return Error{ErrorCode::internal, made->fault->message, ""};
+  auto inputs = open_inputs(python_of(contract), contract, options_.job_deadline, call);
+  if (!inputs) return inputs.error();
+  if (*inputs)
+    if (auto filled = (*inputs)->fill(dims, plan.layout, seed, *arena, call); !filled)
+      return filled.error();
   if (auto sealed = arena->seal(); !sealed) return sealed.error();
   return arena;
 }

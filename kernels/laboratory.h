@@ -87,8 +87,8 @@ class Laboratory final : public Lab {
   /// well, else what the kernel did wrong. The caller holds the device.
   Result<std::optional<Fault>> compile_pass(const Contract& contract, const Candidate& candidate,
                                             const std::vector<Dims>& dims, const CallContext& call);
-  Result<MemoryFile> throwaway_arena(const CallPlan& plan, const Dims& dims,
-                                     const CallContext& call);
+  Result<MemoryFile> throwaway_arena(const Contract& contract, const CallPlan& plan,
+                                     const Dims& dims, const CallContext& call);
   /// The same for all sizes of a check; of kernels that compile at their first call.
   Result<std::optional<Fault>> compile_for(const Contract& contract, const Candidate& candidate,
                                            const std::vector<Case>& cases, const CallContext& call);

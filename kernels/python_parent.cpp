@@ -19,6 +19,7 @@ constexpr milliseconds kImport(180'000);  // torch from a cold disk takes tens o
 constexpr std::size_t kFrameworkMemory = std::size_t{6} << 30U;
 
 constexpr std::array kFrameworks{"numpy", "torch", "triton"};
+constexpr std::array kOnTorch{"triton", "cutlass", "flashinfer"};
 
 }  // namespace
 
@@ -26,6 +27,10 @@ std::vector<std::string> frameworks_in(std::string_view source) {
   std::vector<std::string> found;
   for (const char* name : kFrameworks)
     if (source.find(name) != std::string_view::npos) found.emplace_back(name);
+  // Kernels of these take torch's tensors, whether they name it or not (python/arena.py).
+  const bool tensors = std::ranges::any_of(
+      kOnTorch, [&](const char* name) { return source.find(name) != std::string_view::npos; });
+  if (tensors && std::ranges::find(found, "torch") == found.end()) found.emplace_back("torch");
   return found;
 }
 

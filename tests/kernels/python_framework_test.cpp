@@ -43,6 +43,7 @@ TEST_CASE("the shipped Triton kernels are right, in Triton's interpreter", "[lab
         fixture.lab->check(contract, fixture.built(contract), "secret", fixture.call);
     INFO(variant);
     if (!report) FAIL(report.error().message);
+    for (const auto& reason : report->reasons) UNSCOPED_INFO(reason.message);
     CHECK(report->passed);
   }
 }
