@@ -76,8 +76,10 @@ Result<std::unique_ptr<Examiner>> open_examiner(const ReferenceParts& parts,
                                                 CandidateProcess& candidate,
                                                 const CandidateProcess::Code& code,
                                                 const CallContext& call) {
-  const bool on_device =
-      contract.device_kind == DeviceKind::cuda && contract.reference_kind == ReferenceKind::cuda;
+  // A Python kernel is given shapes, which do not travel with a call on shared memory.
+  const bool on_device = contract.device_kind == DeviceKind::cuda &&
+                         contract.reference_kind == ReferenceKind::cuda &&
+                         !is_python(contract.implementation);
   if (on_device) {
     auto examiner = open_device_examiner(parts, contract, candidate, code, call);
     if (examiner || examiner.error().code != ErrorCode::unavailable) return examiner;

@@ -147,9 +147,13 @@ Status TimingSession::probe(Lane& lane, const CallContext& call) {
   return {};
 }
 
-int TimingSession::block_size(const Lane& lane) const {
-  if (!plan_.samples)
-    return std::clamp(static_cast<int>(kBlockMs / std::max(lane.call_ms, 0.001)), 1, kMostInBlock);
+int TimingSession::block_size(const Lane& lane) {
+  if (!plan_.samples) {
+    const auto most =
+        std::clamp(static_cast<int>(kBlockMs / std::max(lane.call_ms, 0.001)), 1, kMostInBlock);
+    // Not the same every time: nobody can count which call is the last, the one that is checked.
+    return most - static_cast<int>(random_() % static_cast<unsigned>(most / 5 + 1));
+  }
   // Two blocks a round, and rounds enough for an interval.
   const int even = std::clamp(*plan_.samples / (2 * kMinPairs), 1, kMostInBlock);
   return std::min(even, *plan_.samples - lane.taken);

@@ -79,7 +79,7 @@ class TimingSession {
   Status probe(Lane& lane, const CallContext& call);
   Status block(Lane& lane, bool first, const CallContext& call);
   Status check(Lane& lane, const CallContext& call);
-  [[nodiscard]] int block_size(const Lane& lane) const;
+  [[nodiscard]] int block_size(const Lane& lane);
   [[nodiscard]] std::optional<std::string> reason_to_stop(const std::vector<Lane>& lanes) const;
   [[nodiscard]] double noise_floor(const ContestantRecord& record) const;
 

@@ -185,6 +185,11 @@ Result<WorkerProcess::Answer> WorkerProcess::await(std::uint64_t id, millisecond
   const auto deadline = steady_clock::now() + limit;
   for (;;) {
     auto message = channel_->poll();
+    if (!message && message.error().code == ErrorCode::invalid_argument) {
+      end();
+      return Answer{nullptr,
+                    Fault{"forged_reply", "what came on the worker's channel is no answer"}};
+    }
     if (!message) return Answer{nullptr, ended()};
     if (*message) {
       if ((*message)->id == id)

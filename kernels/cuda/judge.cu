@@ -1,8 +1,8 @@
 // What the judge does on a GPU: makes inputs and poison, and compares, where the data is. Built by
 // the same compiler as the kernels, once per machine, and run in a process of its own that no
 // kernel shares. The worker calls `ratchet_judge` with one operation; numbers of operations, types
-// and words are those of kernels/worker/cuda/device_judge.cpp. Its verdicts are those of
-// kernels/worker/compare.cpp; tests/gpu compares the two.
+// and words are those of kernels/worker/cuda/device_judge.cpp. Its rules are those of
+// kernels/worker/compare.h.
 //
 // Work is queued on the legacy stream. Results go to device memory that the caller cleared.
 

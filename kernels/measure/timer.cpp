@@ -20,6 +20,8 @@ constexpr double kOpenTailNs = 40'000;
 constexpr auto kClockWindow = std::chrono::milliseconds(1);
 constexpr auto kShortestClockWindow = std::chrono::microseconds(200);
 constexpr int kCalibrationPairs = 64;
+constexpr double kLeastNs =
+    1;  // of a call that does nothing on the legacy stream: times are positive
 
 double milliseconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
@@ -111,7 +113,7 @@ Result<Timer::Shot> Timer::shoot(const Turn& turn, bool cold, bool gated,
   const auto elapsed = elapsed_ns(events_.start, events_.stop);
   const auto tail = elapsed_ns(events_.stop, events_.all);
   if (!elapsed || !tail) return Error{ErrorCode::internal, "the timing events did not happen", ""};
-  shot.elapsed_ns = std::max(0.0, *elapsed - overhead_ns_);
+  shot.elapsed_ns = std::max(kLeastNs, *elapsed - overhead_ns_);
   shot.tail_ns = *tail;
   shot.work_is_there = !turn.after || turn.after();
   return shot;

@@ -144,3 +144,15 @@ TEST_CASE("a kernel that writes to the worker's channel is found out", "[lab]") 
 
   CHECK(seen.kind == "forged_reply");
 }
+
+TEST_CASE("bytes on the worker's channel that are no message are a forged answer, too", "[lab]") {
+  // Sixty-four bytes that announce a message of a gigabyte.
+  const auto seen = fault_of(
+      "for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n"
+      "const unsigned frame[16] = {1u << 30};\n"
+      "long r = 1;\n"
+      "asm volatile(\"syscall\" : \"+a\"(r) : \"D\"(3L), \"S\"(frame), \"d\"(64L) : \"rcx\", "
+      "\"r11\", \"memory\");");
+
+  CHECK(seen.kind == "forged_reply");
+}

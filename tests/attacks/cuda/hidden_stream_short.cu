@@ -2,7 +2,7 @@
 //
 // Catalogue: A1
 // Task: double
-// Expect: any unsynchronised_work|span_exceeds_events
+// Expect: any unsynchronised_work|span_exceeds_events|faster_than_physics
 __global__ void twice(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] = 2 * x[i];

@@ -1,11 +1,13 @@
-// Uses the intrinsic that is right near zero only.
+// Uses a series that holds near zero only.
 //
 // Catalogue: D7
 // Task: sine
 // Expect: check mismatch
 __global__ void sine(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = __sinf(x[i]);
+  if (i >= n) return;
+  const float s = x[i] * x[i];
+  y[i] = x[i] * (1 - s / 6 * (1 - s / 20 * (1 - s / 42 * (1 - s / 72))));
 }
 extern "C" void solve(const float* x, float* y, int n) {
   sine<<<(n + 255) / 256, 256>>>(x, y, n);
