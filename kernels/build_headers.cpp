@@ -1,6 +1,8 @@
 #include "kernels/build_headers.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -36,6 +38,20 @@ bool lies_in(const fs::path& path, const fs::path& folder) {
   return !relative.empty() && *relative.begin() != "..";
 }
 
+/// The nearest folder above that git keeps; empty when there is none.
+fs::path repository_of(fs::path folder) {
+  std::error_code none;
+  for (; folder.has_relative_path(); folder = folder.parent_path())
+    if (fs::exists(folder / ".git", none)) return folder;
+  return {};
+}
+
+bool is_header(const fs::path& path) {
+  static const std::set<std::string> suffixes{".h",   ".hh",  ".hpp", ".hxx", ".cuh",
+                                              ".inl", ".inc", ".cu",  ".cpp"};
+  return suffixes.contains(path.extension().string());
+}
+
 /// The assembler's way to read files leaves no trace in the list of headers. A literal pieced
 /// together by macros gets past this; it gains nothing that the sandboxed kernel could tell
 /// anybody.
@@ -44,6 +60,10 @@ bool mentions_incbin(std::string_view text) {
 }
 
 }  // namespace
+
+bool may_include(const fs::path& path, const fs::path& folder) {
+  return lies_in(path, folder) || (is_header(path) && lies_in(path, repository_of(folder)));
+}
 
 HeaderList headers_of(std::string_view rule, const fs::path& work, const Source& source,
                       const Toolchain& toolchain) {
@@ -62,7 +82,7 @@ HeaderList headers_of(std::string_view rule, const fs::path& work, const Source&
     if (lies_in(path, work)) continue;
     if (std::ranges::any_of(trusted, [&](const auto& root) { return lies_in(path, root); }))
       continue;
-    const auto text = lies_in(path, folder) ? read_file(path) : Result<std::string>(Error{});
+    const auto text = may_include(path, folder) ? read_file(path) : Result<std::string>(Error{});
     if (!text)
       list.intruder = name;
     else if (mentions_incbin(*text))

@@ -18,9 +18,14 @@ struct HeaderList {
   std::optional<std::string> intruder;
 };
 
+/// Whether a source in `folder` may include the file `path` (both canonical): a file below the
+/// folder, or a header by its suffix that lies in the same git repository.
+[[nodiscard]] bool may_include(const std::filesystem::path& path,
+                               const std::filesystem::path& folder);
+
 /// Sorts the files of a compiler's make rule (-MD): those of the work folder, the toolkit and the
-/// system are passed over, those beside the source are local, any other is an intruder. Reads the
-/// local ones; thread-safe.
+/// system are passed over, those that `may_include` grants are local, any other is an intruder.
+/// Reads the local ones; thread-safe.
 [[nodiscard]] HeaderList headers_of(std::string_view rule, const std::filesystem::path& work,
                                     const Source& source, const Toolchain& toolchain);
 

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "kernels/build_headers.h"
 #include "kernels/cpp_tokens.h"
 #include "server/core/files.h"
 
@@ -73,11 +74,6 @@ void add(std::vector<std::string>& list, std::string_view name) {
   if (std::ranges::find(list, name) == list.end()) list.emplace_back(name);
 }
 
-bool lies_in(const fs::path& path, const fs::path& folder) {
-  const auto relative = path.lexically_relative(folder);
-  return !relative.empty() && *relative.begin() != "..";
-}
-
 }  // namespace
 
 BuildNeeds build_needs(std::string_view text) {
@@ -116,7 +112,7 @@ std::string with_local_headers(const Source& source) {
     for (const auto& name : included(text)) {
       for (const auto& root : {place, folder}) {
         const auto path = fs::weakly_canonical(root / name, none);
-        if (!lies_in(path, folder) || !fs::is_regular_file(path, none)) continue;
+        if (!may_include(path, folder) || !fs::is_regular_file(path, none)) continue;
         if (!seen.insert(path).second) break;
         if (auto header = read_file(path, kMostBytes)) {
           all += "\n" + *header;

@@ -183,13 +183,14 @@ BuildPlan plan_device_build(const BuildRequest& request, const Toolchain& toolch
                  "--ptxas-options=-v",
                  "-I" + (toolchain.cuda_home / "include").string(),
                  fmt::format("--pre-include={}/solve.h", kGeneratedFolder)};
-  plan.finish = {
-      {(toolchain.cuda_home / "bin/fatbinary").string(), "-64",
-       fmt::format("--create={}", kImageFile),
-       fmt::format("--image3=kind=elf,sm={},file=kernel.cubin", arch.substr(3))},
-      {toolchain.host_compiler->path.string(), "-O1", "-shared", "-fPIC", kStubFile, "-o",
-       "library.so", "-L" + libraries, "-lcudart", "-Wl,-rpath," + libraries, "-Wl,-z,defs",
-       "-Wl,-z,now", "-Wl,-z,relro", fmt::format("-Wl,--version-script={}", kExportsFile)}};
+  const auto compiler = toolchain.host_compiler->path.string();
+  plan.finish = {{(toolchain.cuda_home / "bin/fatbinary").string(), "-64",
+                  fmt::format("--create={}", kImageFile),
+                  fmt::format("--image3=kind=elf,sm={},file=kernel.cubin", arch.substr(3))},
+                 {compiler, "-shared", "stub.o", kImageSource, "-o", "library.so", "-L" + libraries,
+                  "-lcudart", "-Wl,-rpath," + libraries, "-Wl,-z,defs", "-Wl,-z,now",
+                  "-Wl,-z,relro", fmt::format("-Wl,--version-script={}", kExportsFile)}};
+  plan.beside = {compiler, "-O1", "-fPIC", "-c", kStubFile, "-o", "stub.o"};
   return plan;
 }
 

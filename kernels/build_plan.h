@@ -30,6 +30,7 @@ inline constexpr const char* kBesideLink = "beside";
 inline constexpr const char* kGeneratedFolder = "generated";  ///< holds solve.h
 inline constexpr const char* kExportsFile = "exports.map";
 inline constexpr const char* kStubFile = "stub.cpp";
+inline constexpr const char* kImageSource = "image.s";
 
 /// What one run of a compiler is told.
 struct BuildPlan {
@@ -38,6 +39,7 @@ struct BuildPlan {
   std::vector<std::string> arguments;  ///< argv
   std::vector<std::string> check;      ///< argv that compiles the device code alone; empty: none
   std::vector<std::string> fast;       ///< argv of NVRTC, tried first; empty: none
+  std::vector<std::string> beside;     ///< argv that `finish` needs too; empty: none
   std::vector<std::vector<std::string>> finish;  ///< argvs that make the library of it
   std::string stub;                              ///< source of a device-only kernel's host function
   std::vector<std::string> libraries;            ///< CUDA libraries that the result may call into

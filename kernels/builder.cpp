@@ -144,6 +144,7 @@ class Compilation {
         {fs::path(kGeneratedFolder) / "solve.h", plan_.header},
         {kExportsFile, exports_of(request_.entry)},
         {kStubFile, plan_.stub},
+        {kImageSource, image_source()},
         {plan_.file_name, request_.source.text}};
     for (const auto& [name, text] : files)
       if (!(std::ofstream(work_ / name, std::ios::binary) << text << std::flush))
@@ -185,9 +186,8 @@ class Compilation {
     if (headers.intruder)
       return failed(std::move(record), "forbidden_include",
                     fmt::format("the source includes {}", shown_file(*headers.intruder)),
-                    "Only headers beside the source (its folder and below), the toolkit's and the "
-                    "system's may "
-                    "be included: copy it there.");
+                    "Only headers beside the source, headers of its git repository, the toolkit's "
+                    "and the system's may be included: copy it beside the source.");
     headers_ = std::move(headers.local);
     auto library = read_file(work_ / "library.so", kLargestFile);
     if (!library) return library.error();

@@ -27,7 +27,8 @@ struct CompilerRun {
 /// nothing. Thread-safe. Errors: `unavailable` when the compiler cannot be started, `timed_out`
 /// when `stop` asked for the end.
 ///
-/// A device-only plan: `fast` first, whose failure says nothing; then `arguments`; then `finish`.
+/// A device-only plan: `fast` first, whose failure says nothing; then `arguments`; at the same time
+/// `beside`; then `finish`.
 [[nodiscard]] Result<CompilerRun> run_compiler(const BuildPlan& plan,
                                                const std::filesystem::path& work,
                                                std::chrono::seconds deadline,

@@ -194,6 +194,13 @@ Status check_launch(const Launch& launch, const Dims& dims) {
   return {};
 }
 
+std::string image_source() {
+  return fmt::format(
+      ".section .nv_fatbin,\"a\"\n.balign 8\n.hidden kernel_image\n.global kernel_image\n"
+      "kernel_image:\n.incbin \"{}\"\n.section .note.GNU-stack,\"\"\n",
+      kImageFile);
+}
+
 std::string launch_stub(const Launch& launch, const Signature& kernel,
                         const std::vector<std::string>& more_dims) {
   std::string parameters, arguments;
@@ -204,12 +211,7 @@ std::string launch_stub(const Launch& launch, const Signature& kernel,
   }
   for (const auto& name : more_dims)
     parameters += fmt::format("{}i64 a_{}", parameters.empty() ? "" : ", ", name);
-  // Where the toolkit's programs look for device code in a library.
   std::string text(kPrelude);
-  text += fmt::format(
-      "__asm__(\".section .nv_fatbin,\\\"a\\\"\\n.balign 8\\n.hidden kernel_image\\n"
-      ".global kernel_image\\nkernel_image:\\n.incbin \\\"{}\\\"\\n.previous\\n\");\n",
-      kImageFile);
   text += fmt::format("extern \"C\" void {}({}) {{\n", kernel.entry, parameters);
   return text + fmt::format(fmt::runtime(kBody), kernel.entry, in_cpp(launch.shared), arguments,
                             extent(launch.grid), extent(launch.block));

@@ -32,4 +32,8 @@ inline constexpr const char* kImageFile = "kernel.fatbin";
 [[nodiscard]] std::string launch_stub(const Launch& launch, const Signature& kernel,
                                       const std::vector<std::string>& more_dims);
 
+/// Assembler source that puts `kImageFile` where the host function expects it, and where the
+/// toolkit's programs look for device code.
+[[nodiscard]] std::string image_source();
+
 }  // namespace ratchet

@@ -100,7 +100,7 @@ Tokens without_decoration(const Tokens& tokens) {
   static const std::set<std::string_view> noise{"__restrict__",     "__restrict", "restrict",
                                                 "volatile",         "struct",     "register",
                                                 "__grid_constant__"};
-  static const std::set<std::string_view> scopes{"std", "cutlass", "cuda"};
+  static const std::set<std::string_view> scopes{"std", "cutlass", "cute", "cuda"};
   Tokens out;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const auto& token = tokens[i];

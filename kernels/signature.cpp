@@ -143,6 +143,19 @@ Macros predefined(const Dialect& dialect) {
   return macros;
 }
 
+/// CUTLASS's number types are often written without their namespace, behind `using namespace cute`.
+std::string with_namespace(const std::string& type) {
+  static const std::set<std::string_view> names{"half_t", "bfloat16_t", "float_e4m3_t",
+                                                "float_e5m2_t"};
+  auto tokens = tokenize(type).tokens;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].is("cute")) tokens[i].text = "cutlass";
+    const bool bare = i == 0 || !tokens[i - 1].is("::");
+    if (bare && names.contains(tokens[i].text)) tokens[i].text = "cutlass::" + tokens[i].text;
+  }
+  return join(tokens);
+}
+
 /// The names of <cstdint> and the like, spelt by the language itself.
 std::string without_library_names(const std::string& type) {
   static const std::map<std::string_view, std::string_view> names{
@@ -193,7 +206,7 @@ std::string declaration_header(const Signature& signature) {
   // NVRTC has no headers of the C library.
   if (!signature.device) headers = {"cstddef", "cstdint", "sys/types.h"};
   for (const auto& written : signature.types) {
-    const auto type = signature.device ? without_library_names(written) : written;
+    const auto type = with_namespace(signature.device ? without_library_names(written) : written);
     list += (list.empty() ? "" : ", ") + type;
     const auto mentions = [&](std::string_view word) {
       return type.find(word) != std::string::npos;

@@ -251,6 +251,23 @@ TEST_CASE("a kernel may not include files of this machine", "[builder]") {
   CHECK(assembled.error_class == "forbidden_include");
 }
 
+TEST_CASE("headers of the same repository may be included, other files of it may not",
+          "[builder]") {
+  const Bench bench;
+  REQUIRE(write_file(bench.folder / "project/include/factor.h", "#define kFactor 2\n"));
+  REQUIRE(write_file(bench.folder / "project/include/secret", "#define kFactor 2\n"));
+  REQUIRE(write_file(bench.folder / "project/kernels/readme", ""));
+  const auto build = [&](const std::string& name) {
+    return bench.build(host("#include \"../include/" + name +
+                                "\"\nextern \"C\" void solve(float* y) { y[0] = kFactor; }",
+                            (bench.folder / "project/kernels").string()));
+  };
+  CHECK(build("factor.h").error_class == "forbidden_include");
+  std::filesystem::create_directory(bench.folder / "project/.git");
+  CHECK(build("factor.h").ok);
+  CHECK(build("secret").error_class == "forbidden_include");
+}
+
 TEST_CASE("a parameter list other than the contract's is refused before the compiler runs",
           "[builder]") {
   const Bench bench;

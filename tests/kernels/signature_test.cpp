@@ -177,6 +177,21 @@ TEST_CASE("a noexcept entry is declared as one", "[signature]") {
   CHECK(declaration_header(*signature).find("void solve(float*) noexcept;") != std::string::npos);
 }
 
+TEST_CASE("CUTLASS's types are declared in their namespace", "[signature]") {
+  const auto signature = parse_signature(
+      "using namespace cute;\nextern \"C\" void solve(const half_t* a, cute::bfloat16_t* b, "
+      "const cutlass::half_t* c, int n) {}",
+      "solve");
+  REQUIRE(signature);
+  const auto header = declaration_header(*signature);
+  CHECK(header.find("solve(const cutlass::half_t*, cutlass::bfloat16_t*, const cutlass::half_t*, "
+                    "int)") != std::string::npos);
+  CHECK(header.find("cutlass/numeric_types.h") != std::string::npos);
+  const auto own = parse_signature("typedef __half half_t;\nvoid solve(half_t* a) {}", "solve");
+  REQUIRE(own);
+  CHECK(declaration_header(*own).find("solve(__half*)") != std::string::npos);
+}
+
 TEST_CASE("what could be meant as the entry is named", "[signature]") {
   const auto hint = [](std::string_view source) {
     return parse_signature(source, "solve").error().hint;
