@@ -196,7 +196,7 @@ Result<Laboratory::StartPlan> Laboratory::python_plan(const Contract& contract,
                      : use == CandidateProcess::Use::count ? "counter"
                                                            : "candidate";
   const auto where = place(contract.device_kind, contract.device);
-  StartPlan plan{python_of(contract).kernel_spec(where, role, arena_bytes, candidate.source.text),
+  StartPlan plan{python_of(contract).kernel_spec(where, role, arena_bytes, candidate.source),
                  where.job_deadline * (compiles ? kCompileCalls : 1), code_of(candidate.source)};
   plan.spec.furnish = [cache = cache_of(candidate.build.build_key)](
                           const std::filesystem::path& to) { return cache.furnish(to); };
@@ -215,7 +215,7 @@ Result<CandidateProcess> Laboratory::start_baseline(const Contract& contract,
   const auto& reference = contract.reference;
   const auto where = place(contract.device_kind, contract.device);
   auto process = CandidateProcess::launch(
-      python_of(contract).kernel_spec(where, "baseline", *arena_bytes * arenas, reference.text),
+      python_of(contract).kernel_spec(where, "baseline", *arena_bytes * arenas, reference),
       where.job_deadline * kCompileCalls);
   if (!process) return process;
   const CandidateProcess::Code code{reference.text, {reference.file_name, "reference", name}};

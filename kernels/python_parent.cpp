@@ -35,11 +35,15 @@ std::vector<std::string> frameworks_in(std::string_view source) {
 }
 
 WorkerSpec PythonParent::kernel_spec(const WorkerPlace& place, const std::string& role,
-                                     std::int64_t arena_bytes, std::string_view source) {
+                                     std::int64_t arena_bytes, const Source& source) {
   const bool cuda = place.kind == DeviceKind::cuda;
   Child child{"kernel",
-              {{"role", role}, {"device", place.device}, {"cuda", cuda}, {"library", library()}},
-              frameworks_in(source),
+              {{"role", role},
+               {"device", place.device},
+               {"cuda", cuda},
+               {"library", library()},
+               {"folder", role == "baseline" ? source.folder : ""}},
+              frameworks_in(source.text),
               {}};
   if (cuda) {
     child.required.emplace_back("torch");

@@ -43,9 +43,10 @@ class PythonParent {
   PythonParent& operator=(const PythonParent&) = delete;
 
   /// A process for a Python kernel or baseline: a worker with its job loop inside an interpreter.
-  /// `role` and `arena_bytes` as in `worker_spec`. `source`: whose frameworks are imported.
+  /// `role` and `arena_bytes` as in `worker_spec`. `source`: whose frameworks are imported; a
+  /// baseline's finds modules in its own folder.
   [[nodiscard]] WorkerSpec kernel_spec(const WorkerPlace& place, const std::string& role,
-                                       std::int64_t arena_bytes, std::string_view source);
+                                       std::int64_t arena_bytes, const Source& source);
 
   /// A process that serves a `ref.py` (`part`: reference), or the function of a file that makes
   /// inputs (inputs).

@@ -56,7 +56,8 @@ class Slot:
 
 
 class HostedKernel:
-    def __init__(self, role, device):
+    def __init__(self, role, device, triton_tools):
+        self.triton_tools = triton_tools
         self.device = device  # of CUDA; None on the host
         self.is_baseline = role == "baseline"
         self.file_name = ""
@@ -68,10 +69,25 @@ class HostedKernel:
         self.text = None
 
     def opened(self, _):
-        if self.device is not None:
-            import torch
-            torch.cuda.set_device(self.device)
-            torch.empty(1, device="cuda")
+        if self.device is None:
+            return
+        import torch
+        torch.cuda.set_device(self.device)
+        torch.empty(1, device="cuda")
+        if "triton" in sys.modules:
+            self.prepare_triton()
+
+    def prepare_triton(self):
+        """What Triton asks other programs about this device, while it may. Its helper is loaded from
+        the parent's cache, because the one in this folder is the kernel's work."""
+        import triton
+        from triton.compiler.compiler import make_backend
+        own = os.environ["TRITON_CACHE_DIR"]
+        os.environ["TRITON_CACHE_DIR"] = self.triton_tools
+        try:
+            make_backend(triton.runtime.driver.active.get_current_target()).hash()
+        finally:
+            os.environ["TRITON_CACHE_DIR"] = own
 
     def load(self, file, plan):
         plan = json.loads(plan)
@@ -153,7 +169,10 @@ def guarded(kernel, function, answers):
 
 def main(plan):
     role, device, path, readable = plan["role"], plan["device"], plan["library"], plan["readable"]
-    kernel = HostedKernel(role, device if plan["cuda"] else None)
+    if plan["folder"]:
+        sys.path.insert(0, plan["folder"])
+        readable = [*readable, plan["folder"]]
+    kernel = HostedKernel(role, device if plan["cuda"] else None, plan["triton_tools"])
     library = ctypes.CDLL(path)
     nothing = Calls._fields_[4][1]()  # a kernel has no work outside its timed calls
     calls = Calls(

@@ -28,6 +28,7 @@ from messages import Channel
 
 PARTS = {"kernel": hosted.main, "reference": reference.main, "inputs": inputs.main}
 INTERPRETS = "--interpret" in sys.argv
+GIVEN = {"triton_tools": f"{os.getcwd()}/triton"}  # for all children
 PARKING = 200  # above every number a child is given
 
 
@@ -81,7 +82,7 @@ def become(plan, descriptors):
         limit_memory(plan["address_space_bytes"])
     if plan["file_size_bytes"] is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (plan["file_size_bytes"],) * 2)
-    os._exit(PARTS[plan["part"]]({**plan["plan"], "readable": readable_folders()}))
+    os._exit(PARTS[plan["part"]]({**plan["plan"], **GIVEN, "readable": readable_folders()}))
 
 
 def start(plan, descriptors):
@@ -119,11 +120,23 @@ def imported(names, tried):
         tried[name] = None
         try:
             importlib.import_module(name)
+            if name == "triton" and not INTERPRETS:
+                prepare_triton()
         except Exception as error:
             tried[name] = f"{type(error).__name__}: {error}"
         gc.collect()
         gc.freeze()  # collections in children then leave these pages shared
     return {name: tried[name] for name in names if tried[name]}
+
+
+def prepare_triton():
+    """Has Triton ask other programs and compile its helper now: a sandboxed process may not. No
+    CUDA is started; the helper lands in this process's own cache, which no kernel ever writes."""
+    from triton.backends.nvidia import driver
+    from triton.runtime import build
+    build.platform_key()
+    driver.library_dirs()
+    driver.CudaUtils()
 
 
 def versions(names):
