@@ -31,6 +31,19 @@ std::pair<std::string, std::string> place_of(Implementation implementation) {
   return {std::string(name_of(implementation)), is_host(implementation) ? ".cpp" : ".cu"};
 }
 
+struct ReferenceFile {
+  std::string_view name;  ///< in a run
+  std::string_view file;  ///< in the problem's folder
+};
+
+/// The reference that stands where the kernel's data is, so that nothing travels to be compared.
+ReferenceFile reference_of(Implementation implementation) {
+  if (!is_python(implementation))
+    return is_host(implementation) ? ReferenceFile{"reference.cpp", "reference.cpp"}
+                                   : ReferenceFile{"ref.cu", "ref.cu"};
+  return {"ref.py", is_host(implementation) ? "ref.py" : "ref_torch.py"};
+}
+
 Result<ProblemFile> read_problem(const fs::path& folder) {
   const auto path = folder / "problem.json";
   const auto text = read_file(path);
@@ -88,10 +101,8 @@ Result<Problem> load_problem(const fs::path& data_dir, const std::string& name,
   if (!file) return file.error();
   auto kernel = load_problem_kernel(data_dir, name, implementation, "naive");
   if (!kernel) return kernel.error();
-  const bool python = is_python(implementation);
-  const std::string reference_name = python ? "ref.py" : "reference.cpp";
-  const bool torch = python && !is_host(implementation);  // its tensors are on the device
-  auto reference = read_file(*folder / (torch ? "ref_torch.py" : reference_name));
+  const auto [reference_name, reference_file] = reference_of(implementation);
+  auto reference = read_file(*folder / reference_file);
   if (!reference) return reference.error();
   Problem problem;
   problem.task = std::move(file->task);
@@ -100,7 +111,7 @@ Result<Problem> load_problem(const fs::path& data_dir, const std::string& name,
   const bool host = device_kind_of(implementation) == DeviceKind::host;
   adopt_sizes(host ? file->host : file->cuda, problem.task);
   problem.kernel = *std::move(kernel);
-  problem.reference = {reference_name, *std::move(reference), ""};
+  problem.reference = {std::string(reference_name), *std::move(reference), ""};
   return problem;
 }
 
