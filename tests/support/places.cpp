@@ -2,8 +2,12 @@
 
 namespace ratchet::test {
 
-std::filesystem::path source_dir() { return RATCHET_SOURCE_DIR; }
+std::filesystem::path source_dir() {
+  return RATCHET_SOURCE_DIR;
+}
 
-std::filesystem::path build_dir() { return RATCHET_BINARY_DIR; }
+std::filesystem::path build_dir() {
+  return RATCHET_BINARY_DIR;
+}
 
 }  // namespace ratchet::test
