@@ -59,7 +59,7 @@ KERNELS = {
     "starts a program": ("import subprocess\ndef run_kernel(x, y, n):\n"
                          "    subprocess.run(['/bin/true']); y.copy_(2 * x)\n", "forbidden_call"),
     "reads the state folder": (
-        "import os\ndef run_kernel(x, y, n):\n    os.listdir('/root'); y.copy_(2 * x)\n",
+        "import os\ndef run_kernel(x, y, n):\n    os.listdir('/home'); y.copy_(2 * x)\n",
         "PermissionError"),
     "raises": ("def run_kernel(x, y, n):\n    y.copy_(2 * z)\n", "NameError"),
     "illegal address": (HONEST.replace("mask=at < n)", "mask=at < n * 0 + 1073741824)").replace(
