@@ -44,11 +44,7 @@ Result<std::unique_ptr<RunStore>> RunStore::open(const fs::path& state_dir, bool
 Result<LoadedRun> RunStore::load(const RunId& run) {
   const auto head = ledger_->head(run);
   if (!head) return head.error();
-  StatePtr cached;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (const auto found = cache_.find(run.text); found != cache_.end()) cached = found->second;
-  }
+  const StatePtr cached = cache_.find(run);
   if (*head == 0 && !cached) return unknown_run(run);
   if (cached && cached->sequence == *head) return LoadedRun{cached, std::nullopt};
 
@@ -70,9 +66,7 @@ Result<LoadedRun> RunStore::load(const RunId& run) {
         std::nullopt};
   if (state.sequence == 0) return broken ? broken_chain(*broken) : unknown_run(run);
   auto loaded = std::make_shared<const RunState>(std::move(state));
-  const std::scoped_lock lock(mutex_);
-  auto& slot = cache_[run.text];
-  if (!slot || slot->sequence < loaded->sequence) slot = loaded;
+  cache_.keep(loaded);
   return LoadedRun{loaded, std::move(broken)};
 }
 

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,10 +13,9 @@
 #include "server/runs/ledger.h"
 #include "server/runs/render.h"
 #include "server/runs/run_state.h"
+#include "server/runs/state_cache.h"
 
 namespace ratchet {
-
-using StatePtr = std::shared_ptr<const RunState>;
 
 /// A run as far as its chain holds, and the break where it does not.
 struct LoadedRun {
@@ -86,8 +84,7 @@ class RunStore {
 
   const std::filesystem::path folder_;
   const std::unique_ptr<Ledger> ledger_;
-  std::mutex mutex_;                       ///< guards cache_
-  std::map<std::string, StatePtr> cache_;  ///< by run id
+  StateCache cache_;
 };
 
 }  // namespace ratchet

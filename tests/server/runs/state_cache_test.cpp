@@ -1,0 +1,51 @@
+#include "server/runs/state_cache.h"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <cstdint>
+
+namespace ratchet {
+namespace {
+
+StatePtr state_of(const char* run, std::int64_t sequence) {
+  RunState state;
+  state.run = RunId{run};
+  state.sequence = sequence;
+  return std::make_shared<const RunState>(std::move(state));
+}
+
+TEST_CASE("the run that was not used for longest is forgotten first", "[runs]") {
+  StateCache cache(2);
+  cache.keep(state_of("a", 1));
+  cache.keep(state_of("b", 1));
+  REQUIRE(cache.find(RunId{"a"}));  // b is the older one now
+
+  cache.keep(state_of("c", 1));
+
+  CHECK(cache.find(RunId{"a"}));
+  CHECK_FALSE(cache.find(RunId{"b"}));
+  CHECK(cache.find(RunId{"c"}));
+}
+
+TEST_CASE("a state read earlier does not replace a later one", "[runs]") {
+  StateCache cache;
+  cache.keep(state_of("a", 7));
+
+  cache.keep(state_of("a", 3));
+
+  CHECK(cache.find(RunId{"a"})->sequence == 7);
+}
+
+TEST_CASE("a later state replaces an earlier one and takes no further place", "[runs]") {
+  StateCache cache(2);
+  cache.keep(state_of("b", 1));
+  cache.keep(state_of("a", 1));
+
+  cache.keep(state_of("a", 2));
+
+  CHECK(cache.find(RunId{"a"})->sequence == 2);
+  CHECK(cache.find(RunId{"b"}));
+}
+
+}  // namespace
+}  // namespace ratchet
