@@ -44,10 +44,10 @@ BenchmarkRow row_named(const BenchmarkReport& report, const std::string& name) {
 }
 
 std::string python_with_frameworks() {
-  const auto python = build_dir() / "python" / "bin" / "python";
-  if (!std::filesystem::exists(python.parent_path() / ".ready"))
+  const auto environment = build_dir() / "python";
+  if (!std::filesystem::exists(environment / ".ready"))
     SKIP("torch and Triton are not set up: ./dev test --all does it where they are to be had");
-  return python.string();
+  return (environment / "bin" / "python").string();
 }
 
 }  // namespace ratchet::test
