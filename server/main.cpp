@@ -70,6 +70,7 @@ Result<Application> assemble(const Options& options) {
                         .worker_dir = options.worker_dir,
                         .data_dir = options.data_dir,
                         .python = options.python,
+                        .version = RATCHET_VERSION,
                         .job_deadline = std::chrono::seconds(options.job_deadline_s)});
   if (!lab) return lab.error();
   auto runs = Runs::open(options.state_dir);

@@ -145,8 +145,8 @@ TEST_CASE("when the parent is killed the server ends with its job and everything
 /// What a command of the program prints; it must end with `code`.
 std::string printed(const TempFolder& folder, std::vector<std::string> words, int code = 0) {
   words.insert(words.begin(), {program().string(), "--state-dir", (folder / "state").string()});
-  const auto ran =
-      run_program({.argv = words, .environment = inherited_environment({"PATH"})}, 60s);
+  const auto ran = run_program(
+      {.argv = words, .environment = inherited_environment({"PATH", "LD_LIBRARY_PATH"})}, 60s);
   REQUIRE(ran);
   INFO(ran->out << ran->err);
   CHECK(ran->status.code == code);
@@ -174,6 +174,22 @@ TEST_CASE("the knowledge base is filled, searched and emptied from the command l
   CHECK(has(printed(folder, {"kbs", "grep", "[Cc]opy"}), "hits:"));
   CHECK(has(printed(folder, {"kbs", "remove", "mine"}), "corpus: mine"));
   CHECK(has(printed(folder, {"kbs", "remove", "mine"}, 1), "not_found"));
+}
+
+TEST_CASE("a run says which version of the program made it", "[cli][slow]") {
+  const TempFolder folder;
+  const auto output = folder / "run";
+  const Json arguments{{"problem", "vector_add"},
+                       {"implementation", "host-cpp"},
+                       {"dims", {{"n", 1000}}},
+                       {"output_dir", output.string()}};
+  const auto version = printed(folder, {"--version"});
+
+  printed(folder, {"--root", folder.path().string(), "call", "create_run", arguments.dump()});
+
+  const auto environment = read_file(output / "env_check.md");
+  REQUIRE(environment);
+  CHECK(has(*environment, "- ratchet: " + version));
 }
 
 TEST_CASE("a command line that means nothing is answered with what there is", "[cli]") {
