@@ -128,12 +128,15 @@ struct Codec<std::string> {
   }
 };
 
-/// Any JSON value, passed through.
+/// An object of any form, passed through.
 template <>
 struct Codec<Json> {
-  static Json schema(const Rules&) { return Json::object(); }
+  static Json schema(const Rules&) { return {{"type", "object"}}; }
   static Json encode(const Json& value) { return value; }
-  static Result<Json> decode(const Json& json, const Place&, const Rules&) { return json; }
+  static Result<Json> decode(const Json& json, const Place& place, const Rules&) {
+    if (!json.is_object()) return fields_detail::wrong_type(place, "an object", json);
+    return json;
+  }
 };
 
 template <>

@@ -55,13 +55,9 @@ struct Codec<std::vector<T>> {
 template <class T>
 struct Codec<OneOrMany<T>> {
   static Json schema(const Rules& rules) {
-    // One type list instead of anyOf: some clients drop tools whose schemas use combinators.
-    Json one = Codec<T>::schema(rules);
-    Json schema = one;
-    schema["type"] = Json::array({one["type"], "array"});
-    schema["items"] = one;
-    schema.erase("enum");
-    return schema;
+    // The list alone: some clients drop tools whose schemas use combinators or lists of types. A
+    // model that sends one value bare is understood all the same.
+    return Codec<std::vector<T>>::schema(rules);
   }
   static Json encode(const OneOrMany<T>& values) {
     return Codec<std::vector<T>>::encode(values.values);

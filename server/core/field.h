@@ -61,7 +61,7 @@ struct Place {
   [[nodiscard]] Place element(std::size_t index) const;
 };
 
-/// One filter value or several: `"wiki"` and `["wiki", "prs"]` both parse.
+/// One filter value or several: `"wiki"` and `["wiki", "prs"]` both parse. The schema says a list.
 template <class T>
 struct OneOrMany {
   std::vector<T> values;

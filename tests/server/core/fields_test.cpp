@@ -117,6 +117,7 @@ TEST_CASE("the schema is a closed object with bounds, defaults and no combinator
       schema["properties"]["limit"] ==
       Json::parse(
           R"({"type": "integer", "minimum": 1, "maximum": 50, "default": 10, "description": "Most rows."})"));
+  CHECK(schema["properties"]["scope"]["type"] == "array");
   CHECK(schema.dump().find("anyOf") == std::string::npos);
 }
 
