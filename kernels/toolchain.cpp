@@ -100,7 +100,12 @@ std::vector<fs::path> include_dirs(const FoundProgram& compiler, const std::stop
   for (at = text->find('\n', at) + 1; at < end; at = text->find('\n', at) + 1) {
     const auto line = text->substr(at, text->find('\n', at) - at);
     std::error_code none;
-    if (line.starts_with(" ")) dirs.push_back(fs::weakly_canonical(line.substr(1), none));
+    if (!line.starts_with(" ")) continue;
+    const auto dir = fs::weakly_canonical(line.substr(1), none);
+    dirs.push_back(dir);
+    // Debian 13 keeps the kernel's own headers elsewhere and links to each of them.
+    const auto linked = fs::canonical(dir / "asm" / "types.h", none);
+    if (!none) dirs.push_back(linked.parent_path());
   }
   return dirs;
 }
