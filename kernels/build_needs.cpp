@@ -155,11 +155,11 @@ bool reads_toolkit_alone(std::string_view text) {
   return true;
 }
 
-std::string exact_arch(const std::string& arch, std::string_view text) {
+std::string exact_arch(const std::string& arch, const BuildNeeds& needs) {
   const bool plain =
       arch.starts_with("sm_") && std::isdigit(static_cast<unsigned char>(arch.back()));
   const bool has_variant = plain && (arch.size() > 5 || arch >= "sm_90");
-  return has_variant && build_needs(text).exact_arch ? arch + "a" : arch;
+  return has_variant && needs.exact_arch ? arch + "a" : arch;
 }
 
 }  // namespace ratchet

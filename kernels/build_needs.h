@@ -30,7 +30,7 @@ struct BuildNeeds {
 /// another file (quotes, macros, other directives, spliced or respelt ones) makes it false. Pure.
 [[nodiscard]] bool reads_toolkit_alone(std::string_view text);
 
-/// `arch` with its `a` where `text` needs it: sm_90 → sm_90a. Other names stay as they are.
-[[nodiscard]] std::string exact_arch(const std::string& arch, std::string_view text);
+/// `arch` with its `a` where it is needed: sm_90 → sm_90a. Other names stay as they are.
+[[nodiscard]] std::string exact_arch(const std::string& arch, const BuildNeeds& needs);
 
 }  // namespace ratchet

@@ -128,8 +128,7 @@ void add_link_arguments(BuildPlan& plan, const Toolchain& toolchain, bool cuda) 
 }  // namespace
 
 BuildPlan plan_build(const BuildRequest& request, const Toolchain& toolchain, std::string header) {
-  const auto text = with_local_headers(request.source);
-  auto needs = build_needs(text);
+  auto needs = build_needs(with_local_headers(request.source));
   // The compilers take no second -std.
   for (const auto& flag : request.flags)
     if (flag.starts_with("-std=")) needs.standard = flag.substr(5);
@@ -137,7 +136,7 @@ BuildPlan plan_build(const BuildRequest& request, const Toolchain& toolchain, st
   plan.file_name = safe_name(request.source, request.cuda);
   plan.header = std::move(header);
   if (request.cuda)
-    add_cuda_arguments(plan, exact_arch(request.arch, text), needs, toolchain);
+    add_cuda_arguments(plan, exact_arch(request.arch, needs), needs, toolchain);
   else
     add_host_arguments(plan, needs, toolchain);
   if (!request.source.folder.empty()) append(plan.arguments, {"-I", kBesideLink});
@@ -158,9 +157,8 @@ BuildPlan plan_build(const BuildRequest& request, const Toolchain& toolchain, st
 
 BuildPlan plan_device_build(const BuildRequest& request, const Toolchain& toolchain,
                             const fs::path& nvrtc_program, std::string header, std::string stub) {
-  const auto text = with_local_headers(request.source);
-  const auto needs = build_needs(text);
-  const auto arch = exact_arch(request.arch, text);
+  const auto needs = build_needs(with_local_headers(request.source));
+  const auto arch = exact_arch(request.arch, needs);
   const auto libraries = (toolchain.cuda_home / "lib64").string();
   BuildPlan plan;
   plan.file_name = safe_name(request.source, true);

@@ -1,25 +1,9 @@
 #include "kernels/examiner.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace ratchet {
 namespace {
-
-/// Whether two answers to one input agree in every output bit. Both are sealed.
-Result<bool> same_outputs(const job::ArenaLayout& layout, const MemoryFile& a,
-                          const MemoryFile& b) {
-  const auto first = a.map(Mapping::Access::read);
-  if (!first) return first.error();
-  const auto second = b.map(Mapping::Access::read);
-  if (!second) return second.error();
-  return std::all_of(layout.buffers.begin(), layout.buffers.end(), [&](const job::Buffer& buffer) {
-    const auto from = static_cast<std::size_t>(buffer.offset);
-    const auto size = static_cast<std::size_t>(buffer.bytes());
-    return buffer.role == Role::in || std::ranges::equal(first->bytes().subspan(from, size),
-                                                         second->bytes().subspan(from, size));
-  });
-}
 
 /// Through memory files.
 class FileExaminer : public Examiner {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/expression.h"
+#include "kernels/trimmed.h"
 
 namespace ratchet {
 namespace {
@@ -19,13 +20,6 @@ constexpr std::string_view kGrammar =
 Error bad(std::string_view text, std::string_view why) {
   return Error{ErrorCode::invalid_argument, fmt::format("init \"{}\": {}", text.substr(0, 64), why),
                std::string(kGrammar)};
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const auto begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 /// Splits "name(a,b)" at commas outside inner parentheses.

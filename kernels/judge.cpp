@@ -38,6 +38,20 @@ bool writes_all(const job::ArenaLayout& layout, std::span<const std::byte> sent,
 
 }  // namespace
 
+Result<bool> same_outputs(const job::ArenaLayout& layout, const MemoryFile& a,
+                          const MemoryFile& b) {
+  const auto first = a.map(Mapping::Access::read);
+  if (!first) return first.error();
+  const auto second = b.map(Mapping::Access::read);
+  if (!second) return second.error();
+  return std::all_of(layout.buffers.begin(), layout.buffers.end(), [&](const job::Buffer& buffer) {
+    const auto from = static_cast<std::size_t>(buffer.offset);
+    const auto size = static_cast<std::size_t>(buffer.bytes());
+    return buffer.role == Role::in || std::ranges::equal(first->bytes().subspan(from, size),
+                                                         second->bytes().subspan(from, size));
+  });
+}
+
 std::string trial_seed(std::string_view run_secret, std::string_view candidate_digest,
                        std::string_view place) {
   return hex(hmac_sha256(run_secret, fmt::format("{}\n{}", candidate_digest, place)));

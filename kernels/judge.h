@@ -29,6 +29,10 @@ struct Trial {
   bool writes_all = true;  ///< the reference writes every output element, so a kernel must too
 };
 
+/// Whether two answers to one input agree in every output bit. Both are sealed.
+[[nodiscard]] Result<bool> same_outputs(const job::ArenaLayout& layout, const MemoryFile& a,
+                                        const MemoryFile& b);
+
 /// The seed of one trial: HMAC-SHA-256 of its place under the run's secret, hexadecimal. Nobody who
 /// lacks the secret can make a trial's inputs ahead.
 [[nodiscard]] std::string trial_seed(std::string_view run_secret, std::string_view candidate_digest,

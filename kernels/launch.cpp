@@ -8,6 +8,7 @@
 
 #include "kernels/cpp_tokens.h"
 #include "kernels/expression.h"
+#include "kernels/trimmed.h"
 
 namespace ratchet {
 namespace {
@@ -18,12 +19,6 @@ constexpr std::string_view kForm =
 
 Error bad(std::string message) {
   return Error{ErrorCode::invalid_argument, "launch: " + std::move(message), std::string(kForm)};
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
 /// The pieces between `separator`s outside parentheses.

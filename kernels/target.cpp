@@ -127,7 +127,7 @@ Result<std::string> resolve_arch(const std::optional<std::string>& wanted, const
   }
   auto arch = checked_arch(wanted.value_or(device.arch), device);
   if (!arch) return arch;
-  return exact_arch(*arch, source);
+  return exact_arch(*arch, build_needs(source));
 }
 
 Result<std::vector<std::string>> resolve_baselines(const std::vector<std::string>& wanted) {

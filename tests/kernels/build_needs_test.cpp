@@ -24,12 +24,12 @@ TEST_CASE("a later C++ follows from headers and words, not from comments", "[bui
 }
 
 TEST_CASE("exact architectures are for those that have them", "[build_needs]") {
-  CHECK(exact_arch("sm_90", "asm(\"wgmma.fence.sync.aligned;\");") == "sm_90a");
-  CHECK(exact_arch("sm_100", "asm(\"tcgen05.wait\");") == "sm_100a");
-  CHECK(exact_arch("sm_90a", "wgmma") == "sm_90a");
-  CHECK(exact_arch("sm_80", "wgmma") == "sm_80");
-  CHECK(exact_arch("sm_90", "int x;") == "sm_90");
-  CHECK(exact_arch("native", "wgmma") == "native");
+  CHECK(exact_arch("sm_90", build_needs("asm(\"wgmma.fence.sync.aligned;\");")) == "sm_90a");
+  CHECK(exact_arch("sm_100", build_needs("asm(\"tcgen05.wait\");")) == "sm_100a");
+  CHECK(exact_arch("sm_90a", build_needs("wgmma")) == "sm_90a");
+  CHECK(exact_arch("sm_80", build_needs("wgmma")) == "sm_80");
+  CHECK(exact_arch("sm_90", build_needs("int x;")) == "sm_90");
+  CHECK(exact_arch("native", build_needs("wgmma")) == "native");
 }
 
 TEST_CASE("headers beside the source count, headers elsewhere do not", "[build_needs]") {
