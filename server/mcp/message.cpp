@@ -4,44 +4,13 @@
 #include <optional>
 #include <utility>
 
+#include "server/mcp/strict_json.h"
+
 namespace ratchet::mcp {
 namespace {
 
 std::string dumped(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-/// What a text looks like from outside; needs no valid JSON.
-struct Shape {
-  std::size_t depth = 0;   ///< deepest nesting of brackets outside strings
-  std::size_t colons = 0;  ///< outside strings: one for each member of an object
-};
-
-Shape shape_of(std::string_view text) {
-  std::size_t depth = 0;
-  Shape shape;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"') {
-      for (++i; i < text.size() && text[i] != '"'; ++i)
-        if (text[i] == '\\') ++i;
-    } else if (c == '{' || c == '[') {
-      shape.depth = std::max(shape.depth, ++depth);
-    } else if ((c == '}' || c == ']') && depth > 0) {
-      --depth;
-    } else if (c == ':') {
-      ++shape.colons;
-    }
-  }
-  return shape;
-}
-
-/// Members of all objects within; recursion ends with the depth that was allowed.
-std::size_t members_of(const Json& json) {
-  if (!json.is_structured()) return 0;
-  std::size_t members = json.is_object() ? json.size() : 0;
-  for (const auto& value : json) members += members_of(value);
-  return members;
 }
 
 bool is_id(const Json& id) {
@@ -50,6 +19,18 @@ bool is_id(const Json& id) {
 
 Malformed malformed(int code, std::string message, Json id = nullptr) {
   return {std::move(id), {code, std::move(message), nullptr}};
+}
+
+Malformed malformed(JsonFault fault) {
+  switch (fault) {
+    case JsonFault::too_deep:
+      return malformed(code::invalid_request, "the message is nested deeper than 128 levels");
+    case JsonFault::repeated_name:
+      return malformed(code::invalid_request, "a name occurs twice in one object");
+    case JsonFault::syntax:
+      break;
+  }
+  return malformed(code::parse_error, "the message is not valid JSON in UTF-8");
 }
 
 std::optional<Malformed> envelope_error(const Json& json, const Json& id) {
@@ -98,7 +79,7 @@ std::string opening(const Json& id, std::string_view member, std::size_t room) {
   std::string text;
   text.reserve(room + 64);
   text += R"({"jsonrpc":"2.0","id":)";
-  text += dumped(id);
+  text += id_text(id);
   text += ",\"";
   text += member;
   text += "\":";
@@ -115,17 +96,15 @@ bool is_legacy_version(std::string_view version) {
 std::variant<Message, Malformed> decode_message(std::string_view text) {
   if (text.size() > kMessageLimit)
     return malformed(code::invalid_request, "the message is larger than 16 MiB");
-  const Shape shape = shape_of(text);
-  if (shape.depth > kDepthLimit)
-    return malformed(code::invalid_request, "the message is nested deeper than 128 levels");
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded())
-    return malformed(code::parse_error, "the message is not valid JSON in UTF-8");
-  // The parser keeps the last member of a name. Others keep the first, and would see another
-  // message.
-  if (members_of(json) != shape.colons)
-    return malformed(code::invalid_request, "a name occurs twice in one object");
-  return read_envelope(std::move(json));
+  auto parsed = parse_strictly(text, kDepthLimit);
+  if (const auto* fault = std::get_if<JsonFault>(&parsed)) return malformed(*fault);
+  return read_envelope(std::get<Json>(std::move(parsed)));
+}
+
+std::string id_text(const Json& id) {
+  // A serialiser costs more than the digits it writes, and nearly every id is a number.
+  if (id.is_number_unsigned()) return std::to_string(id.get<Json::number_unsigned_t>());
+  return dumped(id);
 }
 
 std::string result_text(const Json& id, const Json& result) {
