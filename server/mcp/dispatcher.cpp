@@ -168,7 +168,7 @@ std::optional<RpcError> Dispatcher::envelope_error(const Request& request,
                     "Header mismatch: MCP-Protocol-Version must be given and equal the version in "
                     "params._meta",
                     {}};
-  if (*claim != kStatelessVersion) return unsupported_version(*claim);
+  if (claim->get_ref<const std::string&>() != kStatelessVersion) return unsupported_version(*claim);
   const auto can = meta.find(key::client_capabilities);
   if (can == meta.end() || !can->is_object())
     return RpcError{code::invalid_params,

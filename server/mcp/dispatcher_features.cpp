@@ -127,7 +127,7 @@ Dispatcher::Answer Dispatcher::call_tool(Request& request, const std::stop_token
 
   const KnownTool& known = found->second;
   const auto given = request.message.params.find("arguments");
-  const Json none = Json::object();
+  static const Json none = Json::object();
   const Json& arguments = given == request.message.params.end() ? none : *given;
   const auto start = std::chrono::steady_clock::now();
   Answer answer = interact(request, stop, [&](Interaction& interaction) {

@@ -13,6 +13,11 @@ std::string dumped(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// Compares without making a value of `text`.
+bool is_text(const Json& value, std::string_view text) {
+  return value.is_string() && value.get_ref<const std::string&>() == text;
+}
+
 bool is_id(const Json& id) {
   return id.is_string() || id.is_number_integer();
 }
@@ -35,7 +40,7 @@ Malformed malformed(JsonFault fault) {
 
 std::optional<Malformed> envelope_error(const Json& json, const Json& id) {
   const auto version = json.find("jsonrpc");
-  if (version == json.end() || *version != "2.0")
+  if (version == json.end() || !is_text(*version, "2.0"))
     return malformed(code::invalid_request, "jsonrpc must be \"2.0\"", id);
   const auto params = json.find("params");
   if (params != json.end() && !params->is_object())

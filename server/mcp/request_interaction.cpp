@@ -122,7 +122,6 @@ std::string RequestInteraction::request_name() const {
 }
 
 std::optional<RpcError> RequestInteraction::read_retry() {
-  responses_ = Json::object();
   if (request_.era == Era::legacy) return std::nullopt;
   const Json& params = request_.message.params;
   if (const auto given = params.find("inputResponses"); given != params.end()) {
