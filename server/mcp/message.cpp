@@ -29,34 +29,34 @@ Malformed malformed(int code, std::string message, Json id = nullptr) {
 Malformed malformed(JsonFault fault) {
   switch (fault) {
     case JsonFault::too_deep:
-      return malformed(code::invalid_request, "the message is nested deeper than 128 levels");
+      return malformed(code::kInvalidRequest, "the message is nested deeper than 128 levels");
     case JsonFault::repeated_name:
-      return malformed(code::invalid_request, "a name occurs twice in one object");
+      return malformed(code::kInvalidRequest, "a name occurs twice in one object");
     case JsonFault::syntax:
       break;
   }
-  return malformed(code::parse_error, "the message is not valid JSON in UTF-8");
+  return malformed(code::kParseError, "the message is not valid JSON in UTF-8");
 }
 
 std::optional<Malformed> envelope_error(const Json& json, const Json& id) {
   const auto version = json.find("jsonrpc");
   if (version == json.end() || !is_text(*version, "2.0"))
-    return malformed(code::invalid_request, "jsonrpc must be \"2.0\"", id);
+    return malformed(code::kInvalidRequest, "jsonrpc must be \"2.0\"", id);
   const auto params = json.find("params");
   if (params != json.end() && !params->is_object())
-    return malformed(code::invalid_request, "params must be an object", id);
+    return malformed(code::kInvalidRequest, "params must be an object", id);
   return std::nullopt;
 }
 
 std::variant<Message, Malformed> read_envelope(Json json) {
   if (json.is_array())
-    return malformed(code::invalid_request, "batches are not supported; send one message each");
-  if (!json.is_object()) return malformed(code::invalid_request, "a message must be an object");
+    return malformed(code::kInvalidRequest, "batches are not supported; send one message each");
+  if (!json.is_object()) return malformed(code::kInvalidRequest, "a message must be an object");
 
   Message message;
   const auto id = json.find("id");
   if (id != json.end()) {
-    if (!is_id(*id)) return malformed(code::invalid_request, "id must be a string or an integer");
+    if (!is_id(*id)) return malformed(code::kInvalidRequest, "id must be a string or an integer");
     message.id = *id;
   }
   if (auto error = envelope_error(json, message.id)) return *std::move(error);
@@ -64,14 +64,14 @@ std::variant<Message, Malformed> read_envelope(Json json) {
   const auto method = json.find("method");
   if (method == json.end()) {
     if (message.id.is_null() || json.contains("result") == json.contains("error"))
-      return malformed(code::invalid_request, "a message needs a method, or an id and a result",
+      return malformed(code::kInvalidRequest, "a message needs a method, or an id and a result",
                        message.id);
     message.kind = Message::Kind::response;
     message.outcome = std::move(json);
     return message;
   }
   if (!method->is_string())
-    return malformed(code::invalid_request, "method must be a string", message.id);
+    return malformed(code::kInvalidRequest, "method must be a string", message.id);
   message.kind = message.id.is_null() ? Message::Kind::notification : Message::Kind::request;
   message.method = std::move(method->get_ref<std::string&>());
   if (const auto params = json.find("params"); params != json.end())
@@ -100,7 +100,7 @@ bool is_legacy_version(std::string_view version) {
 
 std::variant<Message, Malformed> decode_message(std::string_view text) {
   if (text.size() > kMessageLimit)
-    return malformed(code::invalid_request, "the message is larger than 16 MiB");
+    return malformed(code::kInvalidRequest, "the message is larger than 16 MiB");
   auto parsed = parse_strictly(text, kDepthLimit);
   if (const auto* fault = std::get_if<JsonFault>(&parsed)) return malformed(*fault);
   return read_envelope(std::get<Json>(std::move(parsed)));
