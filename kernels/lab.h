@@ -10,6 +10,7 @@
 
 #include "server/core/call_context.h"
 #include "server/core/result.h"
+#include "server/facts/contest.h"
 #include "server/facts/contract.h"
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
@@ -26,7 +27,8 @@ struct LabOptions {
   std::string version;               ///< of ratchet, shown by `environment`
   std::chrono::milliseconds job_deadline{60'000};  ///< of one call of a kernel, and of a reference
   std::chrono::milliseconds timing_limit{
-      10'000};  ///< of one timing session that cannot get precise
+      10'000};             ///< of one timing session that cannot get precise
+  int noise_sessions = 4;  ///< comparisons that calibrate a device's noise; 0: none
 };
 
 enum class MetricSet { lean, overview, full, stalls };
@@ -56,6 +58,17 @@ struct BenchmarkRequest {
   bool host_time = false;
 };
 
+/// Several candidates against one incumbent.
+///
+/// All are screened in one interleaved session; the best `confirm` of them meet the incumbent again
+/// in a second one, on new inputs, in new processes. Only that one gives verdicts, so that the best
+/// of many does not win by the luck of its first measurement. Candidates must be built and correct.
+struct ContestRequest {
+  const Candidate* incumbent = nullptr;
+  std::vector<const Candidate*> candidates;  ///< 1 to 8
+  int confirm = 2;
+};
+
 /// A shipped problem, ready to be planned: its task with the sources filled in.
 struct Problem {
   TaskRequest task;
@@ -67,11 +80,11 @@ struct Problem {
 struct Ceiling {
   std::string what;  ///< copy_bandwidth, read_bandwidth, fp32, …
   double value = 0;
-  std::string unit;  ///< B/s or FLOP/s
+  std::string unit;  ///< B/s, FLOP/s, OP/s or s
 
   static constexpr auto fields() {
     return std::tuple{required("what", &Ceiling::what, ""), required("value", &Ceiling::value, ""),
-                      required("unit", &Ceiling::unit, "B/s or FLOP/s.")};
+                      required("unit", &Ceiling::unit, "B/s, FLOP/s, OP/s or s.")};
   }
 };
 
@@ -120,7 +133,14 @@ class Lab {
                                             const BenchmarkRequest& request,
                                             std::string_view run_secret, CallContext& call) = 0;
 
-  /// Measured roofs, cached by device, driver and clocks.
+  /// Which of several candidates beats the incumbent, on the contract's first case. A candidate
+  /// that fails is named in its row and the others go on. Errors: also `invalid_argument` for no or
+  /// too many candidates, and when the incumbent itself fails.
+  virtual Result<ContestReport> contest(const Contract& contract, const ContestRequest& request,
+                                        std::string_view run_secret, CallContext& call) = 0;
+
+  /// Measured roofs, kept in `<state_dir>/ceilings/` by device (a GPU's UUID), driver and highest
+  /// clocks; roofline.h finds them by name. Measuring them calibrates the noise of comparisons too.
   virtual Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                                 CallContext& call) = 0;
 };

@@ -242,6 +242,7 @@ Rendered bench_json(const Subject& subject) {
             {"timing", encode(profile.timing)},
             {"comparisons", encode(profile.comparisons)},
             {"verdict", encode(profile.verdict)},
+            {"timing_ms", profile.timing_ms.value_or(0)},
             {"provenance", provenance_json(subject)}};
   return {version.id.text() + "/bench.json", markdown::json_text(json, 2) + "\n"};
 }
