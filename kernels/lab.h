@@ -56,6 +56,32 @@ struct BenchmarkRequest {
   bool host_time = false;
 };
 
+/// One kernel of a race.
+struct Entrant {
+  std::string name;
+  const Candidate* candidate = nullptr;
+};
+
+struct RacePlan {
+  Dims dims;
+  std::optional<int> samples;  ///< of each; empty: until the intervals tell
+};
+
+/// What a race showed of one kernel. Comparisons are empty for the first.
+struct RaceLine {
+  std::string name;
+  std::optional<Timing> timing;
+  std::optional<Comparison> speedup;   ///< first ÷ this: faster means that this is
+  std::optional<Comparison> slowdown;  ///< this ÷ first: faster means that the first is
+  std::vector<Reason> reasons;         ///< why its times do not count
+};
+
+/// Which of several kernels serves a case.
+struct DispatchChoice {
+  Dims dims;
+  std::size_t variant = 0;
+};
+
 /// A shipped problem, ready to be planned: its task with the sources filled in.
 struct Problem {
   TaskRequest task;
@@ -119,6 +145,18 @@ class Lab {
   virtual Result<BenchmarkReport> benchmark(const Contract& contract,
                                             const BenchmarkRequest& request,
                                             std::string_view run_secret, CallContext& call) = 0;
+
+  /// Times kernels of one contract against the first of them, interleaved, on one case. The session
+  /// ends when the first fails.
+  virtual Result<std::vector<RaceLine>> race(const Contract& contract,
+                                             const std::vector<Entrant>& entrants,
+                                             const RacePlan& plan, std::string_view run_secret,
+                                             CallContext& call) = 0;
+
+  /// The source of a kernel that chooses between others by size; the first one serves what no case
+  /// says. See dispatcher.h for what it cannot do.
+  virtual Result<Source> dispatcher(const Contract& contract, const std::vector<Entrant>& variants,
+                                    const std::vector<DispatchChoice>& choices) = 0;
 
   /// Measured roofs, cached by device, driver and clocks.
   virtual Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,

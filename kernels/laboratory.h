@@ -49,6 +49,11 @@ class Laboratory final : public Lab {
                           std::string_view run_secret, CallContext& call) override;
   Result<BenchmarkReport> benchmark(const Contract& contract, const BenchmarkRequest& request,
                                     std::string_view run_secret, CallContext& call) override;
+  Result<std::vector<RaceLine>> race(const Contract& contract, const std::vector<Entrant>& entrants,
+                                     const RacePlan& plan, std::string_view run_secret,
+                                     CallContext& call) override;
+  Result<Source> dispatcher(const Contract& contract, const std::vector<Entrant>& variants,
+                            const std::vector<DispatchChoice>& choices) override;
   Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                         CallContext& call) override;
 
