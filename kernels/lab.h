@@ -69,6 +69,32 @@ struct ContestRequest {
   int confirm = 2;
 };
 
+/// One kernel of a race.
+struct Entrant {
+  std::string name;
+  const Candidate* candidate = nullptr;
+};
+
+struct RacePlan {
+  Dims dims;
+  std::optional<int> samples;  ///< of each; empty: until the intervals tell
+};
+
+/// What a race showed of one kernel. Comparisons are empty for the first.
+struct RaceLine {
+  std::string name;
+  std::optional<Timing> timing;
+  std::optional<Comparison> speedup;   ///< first ÷ this: faster means that this is
+  std::optional<Comparison> slowdown;  ///< this ÷ first: faster means that the first is
+  std::vector<Reason> reasons;         ///< why its times do not count
+};
+
+/// Which of several kernels serves a case.
+struct DispatchChoice {
+  Dims dims;
+  std::size_t variant = 0;
+};
+
 /// A shipped problem, ready to be planned: its task with the sources filled in.
 struct Problem {
   TaskRequest task;
@@ -138,6 +164,18 @@ class Lab {
   /// too many candidates, and when the incumbent itself fails.
   virtual Result<ContestReport> contest(const Contract& contract, const ContestRequest& request,
                                         std::string_view run_secret, CallContext& call) = 0;
+
+  /// Times kernels of one contract against the first of them, interleaved, on one case. The session
+  /// ends when the first fails.
+  virtual Result<std::vector<RaceLine>> race(const Contract& contract,
+                                             const std::vector<Entrant>& entrants,
+                                             const RacePlan& plan, std::string_view run_secret,
+                                             CallContext& call) = 0;
+
+  /// The source of a kernel that chooses between others by size; the first one serves what no case
+  /// says. See dispatcher.h for what it cannot do.
+  virtual Result<Source> dispatcher(const Contract& contract, const std::vector<Entrant>& variants,
+                                    const std::vector<DispatchChoice>& choices) = 0;
 
   /// Measured roofs, kept in `<state_dir>/ceilings/` by device (a GPU's UUID), driver and highest
   /// clocks; roofline.h finds them by name. Measuring them calibrates the noise of comparisons too.

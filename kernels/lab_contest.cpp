@@ -61,15 +61,15 @@ std::optional<int> champion_of(const std::vector<ContestRow>& rows) {
 
 }  // namespace
 
-Result<SessionRecord> Laboratory::session_of(const Contract& contract, const Versions& versions,
-                                             const SessionPlan& plan, std::string_view run_secret,
-                                             const CallContext& call) {
+Result<SessionRecord> Laboratory::session_of(const Contract& contract, const Dims& dims,
+                                             const Versions& versions, const SessionPlan& plan,
+                                             std::string_view run_secret, const CallContext& call) {
   auto judge = Judge::open(parts(contract), contract, call);
   if (!judge) return judge.error();
   // Inputs that no session before had.
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
-  auto trials = timing_trials(**judge, contract, contract.cases.front().dims,
-                              *versions.front().second, secret, versions.size(), call);
+  auto trials = timing_trials(**judge, contract, dims, *versions.front().second, secret,
+                              versions.size(), call);
   if (!trials) return trials.error();
   auto processes = start_all(contract, versions, trials->size(), call);
   if (!processes) return processes.error();
@@ -112,7 +112,8 @@ Status Laboratory::screen(const Contract& contract, const ContestRequest& reques
   Versions versions{{"incumbent", request.incumbent}};
   for (std::size_t i = 0; i < request.candidates.size(); ++i)
     versions.emplace_back(fmt::format("candidate {}", i), request.candidates[i]);
-  auto session = session_of(contract, versions, plan, run_secret, call);
+  auto session =
+      session_of(contract, contract.cases.front().dims, versions, plan, run_secret, call);
   if (!session) return session.error();
   if (!session->contestants.front().reasons.empty()) return incumbent_failed(*session);
   for (std::size_t i = 0; i < request.candidates.size(); ++i) {
@@ -132,7 +133,8 @@ Status Laboratory::confirm(const Contract& contract, const ContestRequest& reque
   for (const auto i : chosen)
     versions.emplace_back(fmt::format("candidate {}", i), request.candidates[i]);
   plan.rivals = std::max(1, static_cast<int>(chosen.size()));
-  auto session = session_of(contract, versions, plan, run_secret, call);
+  auto session =
+      session_of(contract, contract.cases.front().dims, versions, plan, run_secret, call);
   if (!session) return session.error();
   if (!session->contestants.front().reasons.empty()) return incumbent_failed(*session);
   auto timing = timing_of(*session, 0, plan);

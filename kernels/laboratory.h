@@ -51,6 +51,11 @@ class Laboratory final : public Lab {
                                     std::string_view run_secret, CallContext& call) override;
   Result<ContestReport> contest(const Contract& contract, const ContestRequest& request,
                                 std::string_view run_secret, CallContext& call) override;
+  Result<std::vector<RaceLine>> race(const Contract& contract, const std::vector<Entrant>& entrants,
+                                     const RacePlan& plan, std::string_view run_secret,
+                                     CallContext& call) override;
+  Result<Source> dispatcher(const Contract& contract, const std::vector<Entrant>& variants,
+                            const std::vector<DispatchChoice>& choices) override;
   Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                         CallContext& call) override;
 
@@ -116,10 +121,10 @@ class Laboratory final : public Lab {
   std::optional<NoiseProfile> noise_of(const DeviceInfo& device, bool refresh,
                                        const CallContext& call);
   Result<NoiseProfile> calibrated_noise(const DeviceInfo& device, const CallContext& call);
-  /// One session on new inputs, in new processes, of the contract's first case.
-  Result<SessionRecord> session_of(const Contract& contract, const Versions& versions,
-                                   const SessionPlan& plan, std::string_view run_secret,
-                                   const CallContext& call);
+  /// One session on new inputs, in new processes, of one case.
+  Result<SessionRecord> session_of(const Contract& contract, const Dims& dims,
+                                   const Versions& versions, const SessionPlan& plan,
+                                   std::string_view run_secret, const CallContext& call);
   Status screen(const Contract& contract, const ContestRequest& request, SessionPlan plan,
                 std::string_view run_secret, ContestReport& report, const CallContext& call);
   Status confirm(const Contract& contract, const ContestRequest& request, SessionPlan plan,

@@ -30,5 +30,15 @@ Tool check_gate(const Services& services);
 Tool benchmark(const Services& services);
 Tool write_report(const Services& services);
 Tool measure_ceilings(const Services& services);
+Tool list_methods(const Services& services);
+Tool propose_methods(const Services& services);
+Tool explore_branches(const Services& services);
+Tool ablate(const Services& services);
+Tool tune_dispatch(const Services& services);
+Tool read_memory(const Services& services);
+Tool mask_memory(const Services& services);
+Tool restart_partial(const Services& services);
+Tool define_acceptance(const Services& services);
+Tool review(const Services& services);
 
 }  // namespace ratchet
