@@ -80,11 +80,11 @@ struct Problem {
 struct Ceiling {
   std::string what;  ///< copy_bandwidth, read_bandwidth, fp32, …
   double value = 0;
-  std::string unit;  ///< B/s, FLOP/s, OP/s or s
+  std::string unit;  ///< B/s, FLOP/s, OP/s, MHz or s
 
   static constexpr auto fields() {
     return std::tuple{required("what", &Ceiling::what, ""), required("value", &Ceiling::value, ""),
-                      required("unit", &Ceiling::unit, "B/s, FLOP/s, OP/s or s.")};
+                      required("unit", &Ceiling::unit, "B/s, FLOP/s, OP/s, MHz or s.")};
   }
 };
 
@@ -139,8 +139,8 @@ class Lab {
   virtual Result<ContestReport> contest(const Contract& contract, const ContestRequest& request,
                                         std::string_view run_secret, CallContext& call) = 0;
 
-  /// Measured roofs, kept in `<state_dir>/ceilings/` by device (a GPU's UUID), driver and highest
-  /// clocks; roofline.h finds them by name. Measuring them calibrates the noise of comparisons too.
+  /// Measured roofs, kept in `<state_dir>/ceilings/` by device (a GPU's UUID) and driver, and
+  /// measured again when a profile saw another clock than they did; roofline.h finds them by name. Measuring them calibrates the noise of comparisons too.
   virtual Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                                 CallContext& call) = 0;
 };
