@@ -10,7 +10,6 @@
 
 #include "server/core/call_context.h"
 #include "server/core/result.h"
-#include "server/facts/contest.h"
 #include "server/facts/contract.h"
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
@@ -58,17 +57,6 @@ struct BenchmarkRequest {
   bool host_time = false;
 };
 
-/// Several candidates against one incumbent.
-///
-/// All are screened in one interleaved session; the best `confirm` of them meet the incumbent again
-/// in a second one, on new inputs, in new processes. Only that one gives verdicts, so that the best
-/// of many does not win by the luck of its first measurement. Candidates must be built and correct.
-struct ContestRequest {
-  const Candidate* incumbent = nullptr;
-  std::vector<const Candidate*> candidates;  ///< 1 to 8
-  int confirm = 2;
-};
-
 /// One kernel of a race.
 struct Entrant {
   std::string name;
@@ -106,11 +94,11 @@ struct Problem {
 struct Ceiling {
   std::string what;  ///< copy_bandwidth, read_bandwidth, fp32, …
   double value = 0;
-  std::string unit;  ///< B/s, FLOP/s, OP/s or s
+  std::string unit;  ///< B/s, FLOP/s, OP/s, MHz or s
 
   static constexpr auto fields() {
     return std::tuple{required("what", &Ceiling::what, ""), required("value", &Ceiling::value, ""),
-                      required("unit", &Ceiling::unit, "B/s, FLOP/s, OP/s or s.")};
+                      required("unit", &Ceiling::unit, "B/s, FLOP/s, OP/s, MHz or s.")};
   }
 };
 
@@ -159,14 +147,9 @@ class Lab {
                                             const BenchmarkRequest& request,
                                             std::string_view run_secret, CallContext& call) = 0;
 
-  /// Which of several candidates beats the incumbent, on the contract's first case. A candidate
-  /// that fails is named in its row and the others go on. Errors: also `invalid_argument` for no or
-  /// too many candidates, and when the incumbent itself fails.
-  virtual Result<ContestReport> contest(const Contract& contract, const ContestRequest& request,
-                                        std::string_view run_secret, CallContext& call) = 0;
-
-  /// Times kernels of one contract against the first of them, interleaved, on one case. The session
-  /// ends when the first fails.
+  /// Times kernels of one contract against the first of them, interleaved, on one case, in new
+  /// processes and on inputs that no race before had. The verdicts of all hold together (Holm). The
+  /// race ends when the first fails.
   virtual Result<std::vector<RaceLine>> race(const Contract& contract,
                                              const std::vector<Entrant>& entrants,
                                              const RacePlan& plan, std::string_view run_secret,
@@ -177,8 +160,9 @@ class Lab {
   virtual Result<Source> dispatcher(const Contract& contract, const std::vector<Entrant>& variants,
                                     const std::vector<DispatchChoice>& choices) = 0;
 
-  /// Measured roofs, kept in `<state_dir>/ceilings/` by device (a GPU's UUID), driver and highest
-  /// clocks; roofline.h finds them by name. Measuring them calibrates the noise of comparisons too.
+  /// Measured roofs, kept in `<state_dir>/ceilings/` by device (a GPU's UUID) and driver, and
+  /// measured again when a profile saw another clock than they did; roofline.h finds them by name.
+  /// Measuring them calibrates the noise of comparisons too.
   virtual Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                                 CallContext& call) = 0;
 };
