@@ -30,5 +30,9 @@ Tool check_gate(const Services& services);
 Tool benchmark(const Services& services);
 Tool write_report(const Services& services);
 Tool measure_ceilings(const Services& services);
+Tool disassemble(const Services& services);
+Tool check_sass(const Services& services);
+Tool roofline(const Services& services);
+Tool compare_versions(const Services& services);
 
 }  // namespace ratchet

@@ -58,6 +58,7 @@ inline constexpr const char* kHypothesis = "hypothesis";
 inline constexpr const char* kGate = "gate";
 inline constexpr const char* kExtended = "extended";
 inline constexpr const char* kReport = "report";
+inline constexpr const char* kAnalysis = "analysis";
 }  // namespace kind
 
 /// A submitted kernel. The candidate's source text lies in the blob `source_blob`.
