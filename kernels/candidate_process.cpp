@@ -147,7 +147,7 @@ Status CandidateProcess::attach(int descriptor, std::int64_t bytes, const CallCo
 Status CandidateProcess::run_attached(const CallPlan& plan, std::int64_t shift,
                                       const CallContext& call) {
   job::Request request;
-  request.call = job::Call{plan.arguments, shift};
+  request.call = job::Call{plan.layout, plan.arguments, shift};
   auto reply = ask(request, {}, deadline_, call);
   if (!reply) return reply.error();
   return {};

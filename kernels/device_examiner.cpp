@@ -148,6 +148,24 @@ Result<std::string> judge_library(const ReferenceParts& parts, const Contract& c
   return read_file(*path);
 }
 
+/// A reference in Python runs as a framework's function does when it is timed.
+WorkerSpec reference_spec(const ReferenceParts& parts, const Contract& contract,
+                          std::int64_t arena_bytes) {
+  if (contract.reference_kind != ReferenceKind::python)
+    return worker_spec(parts.place, "candidate", arena_bytes);
+  return parts.python.kernel_spec(parts.place, "baseline", arena_bytes, contract.reference);
+}
+
+Result<CandidateProcess::Code> reference_code(const ReferenceParts& parts, const Contract& contract,
+                                              const CallContext& call) {
+  const auto& source = contract.reference;
+  if (contract.reference_kind == ReferenceKind::python)
+    return CandidateProcess::Code{source.text, {source.file_name, "reference", "reference"}};
+  auto library = build_reference(parts, contract, call);
+  if (!library) return library.error();
+  return CandidateProcess::Code{std::move(library->bytes), {"the reference", library->entry, ""}};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Examiner>> open_device_examiner(const ReferenceParts& parts,
@@ -160,17 +178,16 @@ Result<std::unique_ptr<Examiner>> open_device_examiner(const ReferenceParts& par
   auto spec = worker_spec(parts.place, "judge", *arena_bytes);
   spec.gives_descriptors = true;
   auto judge = WorkerProcess::launch(spec);
-  auto reference = CandidateProcess::launch(worker_spec(parts.place, "candidate", *arena_bytes),
+  auto reference = CandidateProcess::launch(reference_spec(parts, contract, *arena_bytes),
                                             parts.place.job_deadline);
   const auto ours = judge_library(parts, contract, call);
-  const auto theirs = build_reference(parts, contract, call);
+  const auto theirs = reference_code(parts, contract, call);
   if (auto loaded = candidate.load(code, call); !loaded) return loaded.error();
   if (!judge) return judge.error();
   if (!reference) return reference.error();
   if (!theirs) return theirs.error();
   if (!ours) return ours.error();
-  const CandidateProcess::Code reference_code{theirs->bytes, {"the reference", theirs->entry, ""}};
-  if (auto loaded = reference->load(reference_code, call); !loaded) return loaded.error();
+  if (auto loaded = reference->load(*theirs, call); !loaded) return loaded.error();
   if (reference->fault()) return reference_failed(*reference->fault());
   if (auto greeted = judge->greet(call); !greeted) return greeted.error();
   auto examiner = std::make_unique<DeviceExaminer>(

@@ -33,9 +33,9 @@ struct Question {
 /// call, the judge's verdict.
 ///
 /// Two ways of moving the data. Through sealed memory files, for every kind of device and
-/// reference. Or, where kernel and reference are both compiled for CUDA, in device memory that a
-/// judge on the same GPU shares with each of them apart: nothing crosses the bus. The candidate's
-/// share holds only what a candidate may see, and is copied before it is compared.
+/// reference. Or, where kernel and reference both run on the GPU, in device memory that a judge on
+/// the same GPU shares with each of them apart: nothing crosses the bus. The candidate's share
+/// holds only what a candidate may see, and is copied before it is compared.
 ///
 /// Thread rule and errors: as Judge. Borrows the candidate, which outlives it.
 class Examiner {

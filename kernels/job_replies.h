@@ -20,12 +20,14 @@ struct Samples {
   std::vector<double> clock_mhz;   ///< parallel to elapsed_ns, or empty when the device cannot tell
   std::vector<std::string> flags;  ///< launch_gap_included, unsynchronised_work, …
   bool time_limit_hit = false;
+  std::string conditions;  ///< which clock, which cores: for people
 
   static constexpr auto fields() {
     return std::tuple{required("elapsed_ns", &Samples::elapsed_ns, ""),
                       required("clock_mhz", &Samples::clock_mhz, ""),
                       required("flags", &Samples::flags, ""),
-                      required("time_limit_hit", &Samples::time_limit_hit, "")};
+                      required("time_limit_hit", &Samples::time_limit_hit, ""),
+                      required("conditions", &Samples::conditions, "")};
   }
 };
 

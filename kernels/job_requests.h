@@ -108,11 +108,13 @@ struct Attach {
 
 /// Calls the entry once on the arena that lies `shift` bytes into the attached memory.
 struct Call {
+  ArenaLayout layout;
   std::vector<Argument> arguments;
   std::int64_t shift = 0;
 
   static constexpr auto fields() {
-    return std::tuple{required("arguments", &Call::arguments, ""),
+    return std::tuple{required("layout", &Call::layout, ""),
+                      required("arguments", &Call::arguments, ""),
                       required("shift", &Call::shift, "")};
   }
 };

@@ -10,6 +10,7 @@
 
 #include "server/core/call_context.h"
 #include "server/core/result.h"
+#include "server/facts/contest.h"
 #include "server/facts/contract.h"
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
@@ -29,7 +30,8 @@ struct LabOptions {
   std::string version;               ///< of ratchet, shown by `environment`
   std::chrono::milliseconds job_deadline{60'000};  ///< of one call of a kernel, and of a reference
   std::chrono::milliseconds timing_limit{
-      10'000};  ///< of one timing session that cannot get precise
+      10'000};             ///< of one timing session that cannot get precise
+  int noise_sessions = 4;  ///< comparisons that calibrate a device's noise; 0: none
 };
 
 enum class MetricSet { lean, overview, full, stalls };
@@ -72,6 +74,43 @@ struct BenchmarkRequest {
   bool host_time = false;
 };
 
+/// Several candidates against one incumbent.
+///
+/// All are screened in one interleaved session; the best `confirm` of them meet the incumbent again
+/// in a second one, on new inputs, in new processes. Only that one gives verdicts, so that the best
+/// of many does not win by the luck of its first measurement. Candidates must be built and correct.
+struct ContestRequest {
+  const Candidate* incumbent = nullptr;
+  std::vector<const Candidate*> candidates;  ///< 1 to 8
+  int confirm = 2;
+};
+
+/// One kernel of a race.
+struct Entrant {
+  std::string name;
+  const Candidate* candidate = nullptr;
+};
+
+struct RacePlan {
+  Dims dims;
+  std::optional<int> samples;  ///< of each; empty: until the intervals tell
+};
+
+/// What a race showed of one kernel. Comparisons are empty for the first.
+struct RaceLine {
+  std::string name;
+  std::optional<Timing> timing;
+  std::optional<Comparison> speedup;   ///< first ÷ this: faster means that this is
+  std::optional<Comparison> slowdown;  ///< this ÷ first: faster means that the first is
+  std::vector<Reason> reasons;         ///< why its times do not count
+};
+
+/// Which of several kernels serves a case.
+struct DispatchChoice {
+  Dims dims;
+  std::size_t variant = 0;
+};
+
 /// A shipped problem, ready to be planned: its task with the sources filled in.
 struct Problem {
   TaskRequest task;
@@ -83,11 +122,11 @@ struct Problem {
 struct Ceiling {
   std::string what;  ///< copy_bandwidth, read_bandwidth, fp32, …
   double value = 0;
-  std::string unit;  ///< B/s or FLOP/s
+  std::string unit;  ///< B/s, FLOP/s, OP/s or s
 
   static constexpr auto fields() {
     return std::tuple{required("what", &Ceiling::what, ""), required("value", &Ceiling::value, ""),
-                      required("unit", &Ceiling::unit, "B/s or FLOP/s.")};
+                      required("unit", &Ceiling::unit, "B/s, FLOP/s, OP/s or s.")};
   }
 };
 
@@ -180,7 +219,26 @@ class Lab {
   virtual Result<VersionDiff> compare(const Contract& contract, const ComparedVersion& a,
                                       const ComparedVersion& b, CallContext& call) = 0;
 
-  /// Measured roofs, cached by device, driver and clocks.
+  /// Which of several candidates beats the incumbent, on the contract's first case. A candidate
+  /// that fails is named in its row and the others go on. Errors: also `invalid_argument` for no or
+  /// too many candidates, and when the incumbent itself fails.
+  virtual Result<ContestReport> contest(const Contract& contract, const ContestRequest& request,
+                                        std::string_view run_secret, CallContext& call) = 0;
+
+  /// Times kernels of one contract against the first of them, interleaved, on one case. The session
+  /// ends when the first fails.
+  virtual Result<std::vector<RaceLine>> race(const Contract& contract,
+                                             const std::vector<Entrant>& entrants,
+                                             const RacePlan& plan, std::string_view run_secret,
+                                             CallContext& call) = 0;
+
+  /// The source of a kernel that chooses between others by size; the first one serves what no case
+  /// says. See dispatcher.h for what it cannot do.
+  virtual Result<Source> dispatcher(const Contract& contract, const std::vector<Entrant>& variants,
+                                    const std::vector<DispatchChoice>& choices) = 0;
+
+  /// Measured roofs, kept in `<state_dir>/ceilings/` by device (a GPU's UUID), driver and highest
+  /// clocks; roofline.h finds them by name. Measuring them calibrates the noise of comparisons too.
   virtual Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                                 CallContext& call) = 0;
 };

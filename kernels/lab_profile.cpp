@@ -11,6 +11,7 @@
 #include "kernels/laboratory.h"
 #include "kernels/layout.h"
 #include "kernels/metrics.h"
+#include "kernels/neighbours.h"
 #include "kernels/roofline.h"
 #include "kernels/verdicts.h"
 
@@ -20,6 +21,9 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::size_t kMostTrials = 4;
+constexpr std::size_t kLeastTrials = 2;
+// Rotating through more than a cache holds changes nothing that the flush does not.
+constexpr std::int64_t kEnoughTrials = std::int64_t{128} << 20;
 constexpr std::int64_t kTrialMemory = std::int64_t{4} << 30;  // of all contestants together
 
 double elapsed_ms(steady_clock::time_point begin) {
@@ -44,7 +48,11 @@ void take_comparisons(const SessionRecord& session, Profile& profile) {
     if (!other.reasons.empty())
       profile.timing.flags.push_back(other.name + "_failed: " + other.reasons.front().message);
   }
-  if (!profile.comparisons.empty()) profile.verdict = profile.comparisons.front().verdict;
+}
+
+void note_neighbours(const Neighbours& neighbours, Timing& timing) {
+  if (!neighbours.processes.empty()) timing.flags.emplace_back("device_shared");
+  timing.conditions += (timing.conditions.empty() ? "" : "; ") + described(neighbours);
 }
 
 void add_roofline_metrics(Profile& profile) {
@@ -78,7 +86,9 @@ Result<std::vector<Trial>> Laboratory::timing_trials(Judge& judge, const Contrac
   const auto room = static_cast<std::size_t>(
       kTrialMemory / (layout->bytes * static_cast<std::int64_t>(contestants + 2)));
   std::vector<Trial> trials;
-  for (std::size_t i = 0; i < std::clamp<std::size_t>(room, 1, kMostTrials); ++i) {
+  const auto needed = static_cast<std::size_t>(kEnoughTrials / layout->bytes + 1);
+  const auto most = std::clamp<std::size_t>(needed, kLeastTrials, kMostTrials);
+  for (std::size_t i = 0; i < std::clamp<std::size_t>(room, 1, most); ++i) {
     const auto seed = trial_seed(run_secret, candidate.build.binary_digest,
                                  fmt::format("time {} {}", encode(dims).dump(), i));
     auto trial = judge.make_trial(dims, "normal", seed, call);
@@ -93,12 +103,19 @@ Result<std::vector<CandidateProcess>> Laboratory::start_all(const Contract& cont
                                                             std::size_t trials,
                                                             const CallContext& call) {
   std::vector<CandidateProcess> processes;
+  std::vector<CandidateProcess::Code> codes;
+  // All start at once: a context takes longer than all else that a process does before its work.
   for (const auto& version : versions) {
-    auto process = start(contract, *version.second, CandidateProcess::Use::time,
-                         static_cast<int>(trials) + 1, call);
+    auto plan = start_plan(contract, *version.second, CandidateProcess::Use::time,
+                           static_cast<int>(trials) + 1);
+    if (!plan) return plan.error();
+    auto process = CandidateProcess::launch(plan->spec, plan->deadline);
     if (!process) return process.error();
     processes.push_back(*std::move(process));
+    codes.push_back(std::move(plan->code));
   }
+  for (std::size_t i = 0; i < processes.size(); ++i)
+    if (auto loaded = processes[i].load(codes[i], call); !loaded) return loaded.error();
   return processes;
 }
 
@@ -107,6 +124,12 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   const auto begin = steady_clock::now();
   auto turn = queue_.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
+  auto greeted = greeting(contract.device_kind, contract.device, call);
+  if (!greeted) return greeted.error();
+  const DeviceInfo device = greeted->device;
+  const auto neighbours = neighbours_of(device, call);
+  const SessionPlan plan = session_plan(contract, device, call);
+  const auto timing_begin = steady_clock::now();
   auto judge = Judge::open(parts(contract), contract, call);
   if (!judge) return judge.error();
   Versions versions{{"candidate", request.candidate}};
@@ -117,9 +140,6 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   if (!trials) return trials.error();
   auto processes = start_all(contract, versions, trials->size(), call);
   if (!processes) return processes.error();
-  SessionPlan plan;
-  plan.time_limit = options_.timing_limit;
-  plan.least_noise = std::max(kLeastNoise, contract.noise_threshold_pct / 100);
   auto session =
       TimingSession(**judge, *trials, plan).run(contestants_of(versions, *processes), call);
   if (!session) return session.error();
@@ -127,6 +147,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   Profile profile;
   profile.candidate_digest = request.candidate->build.binary_digest;
   profile.metric_set = request.names.empty() ? name_of(request.metrics) : "given";
+  profile.timing_ms = elapsed_ms(timing_begin);
   if (const auto& reasons = session->contestants.front().reasons; !reasons.empty()) {
     profile = invalid_profile(std::move(profile), reasons, processes->front());
     profile.elapsed_ms = elapsed_ms(begin);
@@ -135,8 +156,11 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   auto timing = timing_of(*session, 0, plan);
   if (!timing) return timing.error();
   profile.timing = *std::move(timing);
+  note_neighbours(neighbours, profile.timing);
   take_comparisons(*session, profile);
-  const DeviceInfo device = processes->front().device();
+  if (flag_resolution(contract.device_kind, profile.timing))
+    for (auto& comparison : profile.comparisons) judge_resolution(profile.timing, comparison);
+  if (!profile.comparisons.empty()) profile.verdict = profile.comparisons.front().verdict;
   processes->clear();  // counting never shares the machine with a timed process
 
   const Trial& trial = trials->front();
@@ -217,7 +241,7 @@ Status Laboratory::judge_physics(const Contract& contract, const DeviceInfo& dev
     return faster_than_physics({**work, profile.timing.median, profile.timing.cache_mode,
                                 output_bytes(trial.plan.layout), device.l2_bytes,
                                 highest_bandwidth(roofs), cache_ceiling(roofs),
-                                compute_ceiling(roofs, (*work)->type)});
+                                physical_compute_ceiling(roofs, (*work)->type)});
   };
   auto roofs = measured_ceilings(contract.device, contract.device_kind, false, call);
   if (!roofs) return roofs.error();

@@ -60,6 +60,13 @@ class Laboratory final : public Lab {
   [[nodiscard]] RooflineDrawing drawing(const RooflineReport& report) const override;
   Result<VersionDiff> compare(const Contract& contract, const ComparedVersion& a,
                               const ComparedVersion& b, CallContext& call) override;
+  Result<ContestReport> contest(const Contract& contract, const ContestRequest& request,
+                                std::string_view run_secret, CallContext& call) override;
+  Result<std::vector<RaceLine>> race(const Contract& contract, const std::vector<Entrant>& entrants,
+                                     const RacePlan& plan, std::string_view run_secret,
+                                     CallContext& call) override;
+  Result<Source> dispatcher(const Contract& contract, const std::vector<Entrant>& variants,
+                            const std::vector<DispatchChoice>& choices) override;
   Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                         CallContext& call) override;
 
@@ -123,6 +130,24 @@ class Laboratory final : public Lab {
   Result<std::vector<Ceiling>> measured_ceilings(int device, DeviceKind kind, bool refresh,
                                                  const CallContext& call);
 
+  /// What `state_dir` knows of the noise of comparisons on this device; calibrated when that is
+  /// nothing, or `refresh`. Empty when it cannot be. The caller holds the device.
+  std::optional<NoiseProfile> noise_of(const DeviceInfo& device, bool refresh,
+                                       const CallContext& call);
+  Result<NoiseProfile> calibrated_noise(const DeviceInfo& device, const CallContext& call);
+  /// One session on new inputs, in new processes, of one case.
+  Result<SessionRecord> session_of(const Contract& contract, const Dims& dims,
+                                   const Versions& versions, const SessionPlan& plan,
+                                   std::string_view run_secret, const CallContext& call);
+  Status screen(const Contract& contract, const ContestRequest& request, SessionPlan plan,
+                std::string_view run_secret, ContestReport& report, const CallContext& call);
+  Status confirm(const Contract& contract, const ContestRequest& request, SessionPlan plan,
+                 std::string_view run_secret, ContestReport& report, const CallContext& call);
+
+  /// A plan with the contract's and the device's noise in it.
+  SessionPlan session_plan(const Contract& contract, const DeviceInfo& device,
+                           const CallContext& call);
+
   Result<std::vector<Trial>> timing_trials(Judge& judge, const Contract& contract, const Dims& dims,
                                            const Candidate& candidate, std::string_view run_secret,
                                            std::size_t contestants, const CallContext& call);
@@ -133,9 +158,27 @@ class Laboratory final : public Lab {
   Status diagnose_profile(const Contract& contract, const ProfileRequest& request,
                           const DeviceInfo& device, const Trial& trial, Profile& profile,
                           const CallContext& call);
+  /// Who takes part in the benchmark of one case, and who could not.
+  struct Field {
+    std::vector<std::string> names;
+    std::vector<CandidateProcess> processes;  ///< parallel to `names`
+    std::vector<BenchmarkRow> absent;
+
+    [[nodiscard]] std::vector<Contestant> contestants() {
+      std::vector<Contestant> all;
+      for (std::size_t i = 0; i < names.size(); ++i) all.push_back({names[i], &processes[i]});
+      return all;
+    }
+  };
+  /// A shipped problem's own call of the vendor's library. Error `unavailable`: not to be had here.
+  Result<Candidate> vendor_of(const Contract& contract, CallContext& call);
+  Result<CandidateProcess> start_vendor(const Contract& contract, int arenas, CallContext& call);
+  /// Those that are missing or fail to start become rows; only a cancelled call is an error.
+  Status add_baselines(const Contract& contract, const BenchmarkRequest& request, const Dims& dims,
+                       int arenas, Field& field, CallContext& call);
   Status benchmark_case(const Contract& contract, const BenchmarkRequest& request, const Case& one,
                         std::string_view run_secret, Judge& judge, BenchmarkReport& report,
-                        const CallContext& call);
+                        CallContext& call);
 
   LabOptions options_;
   Builder builder_;

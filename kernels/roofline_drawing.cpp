@@ -112,7 +112,7 @@ std::string roofline_text(const RooflineReport& report) {
   };
   std::string text = fmt::format("{:.2f} us; nearest roof: {}, headroom {:.1f} %{}\n",
                                  report.median_ns / 1e3, report.binding, 100 * report.headroom,
-                                 report.near_peak ? " (stop target reached)" : "");
+                                 report.stop_target ? " (stop target reached)" : "");
   for (const auto& one : report.levels)
     text += fmt::format("{:<8}{:>10.4g} B {:>10.4g} B/s {}\n", one.level, one.bytes,
                         one.achieved_bytes_per_s, percent(one.fraction));
@@ -121,8 +121,6 @@ std::string roofline_text(const RooflineReport& report) {
                         one.achieved_flops_per_s, percent(one.fraction));
   if (report.least_ns)
     text += fmt::format("least time by declared work: {:.2f} us\n", *report.least_ns / 1e3);
-  text += fmt::format("budget: compute {}, memory {}, latency {}\n", report.budget.compute,
-                      report.budget.memory, report.budget.latency);
   return text;
 }
 

@@ -152,32 +152,17 @@ class Report {
   }
 
   void bind() {
-    std::optional<double> memory, compute, all;
+    std::optional<double> best;
     report_.binding = "unknown";
-    const auto take = [&](std::optional<double>& axis, const std::optional<double>& fraction,
-                          const std::string& name) {
-      if (!fraction) return;
-      axis = std::max(axis.value_or(0), *fraction);
-      if (all && *all >= *fraction) return;
-      all = fraction;
+    const auto take = [&](const std::optional<double>& fraction, const std::string& name) {
+      if (!fraction || (best && *best >= *fraction)) return;
+      best = fraction;
       report_.binding = name;
     };
-    for (const auto& one : report_.levels) take(memory, one.fraction, one.level);
-    for (const auto& one : report_.compute) take(compute, one.fraction, one.type);
-    const auto gap = [](const std::optional<double>& fraction) {
-      return fraction ? std::optional(std::clamp(1 - *fraction, 0.0, 1.0)) : std::nullopt;
-    };
-    report_.gaps.memory = gap(memory);
-    report_.gaps.compute = gap(compute);
-    report_.headroom = gap(all).value_or(1);
-    report_.near_peak = all && report_.headroom < kNearPeakHeadroom;
-    if (const auto* const kernel = longest())
-      if (const auto stall = Metrics(kernel->metrics).dominant_stall())
-        report_.gaps.latency = stall->second * report_.headroom;
-    const auto& gaps = report_.gaps;
-    if (gaps.compute || gaps.memory || gaps.latency)
-      report_.budget =
-          budget_of(gaps.compute.value_or(0), gaps.memory.value_or(0), gaps.latency.value_or(0));
+    for (const auto& one : report_.levels) take(one.fraction, one.level);
+    for (const auto& one : report_.compute) take(one.fraction, one.type);
+    if (best) report_.headroom = std::clamp(1 - *best, 0.0, 1.0);
+    report_.stop_target = best && report_.headroom <= kStopHeadroom;
     add_compatible();
   }
 
@@ -201,7 +186,7 @@ class Report {
       }
     }
     package.axis_budget =
-        budget_of(package.delta_compute, package.delta_memory, package.delta_latency);
+        package_budget(package.delta_compute, package.delta_memory, package.delta_latency);
     const std::array deltas{std::pair{package.delta_compute, "compute"},
                             std::pair{package.delta_memory, "bandwidth"},
                             std::pair{package.delta_latency, "latency"}};
@@ -221,22 +206,22 @@ class Report {
 
 }  // namespace
 
-AxisBudget budget_of(double compute, double memory, double latency) {
+PackageBudget package_budget(double compute, double memory, double latency) {
   // In the order in which ties are broken.
   struct Axis {
     double gap;
-    int AxisBudget::* slot;
+    int PackageBudget::* slot;
     double wanted = 0;
   };
-  std::array axes{Axis{memory, &AxisBudget::memory}, Axis{latency, &AxisBudget::latency},
-                  Axis{compute, &AxisBudget::compute}};
+  std::array axes{Axis{memory, &PackageBudget::memory}, Axis{latency, &PackageBudget::latency},
+                  Axis{compute, &PackageBudget::compute}};
   double sum = 0;
   for (auto& axis : axes) {
     if (axis.gap < kSmallGap) axis.gap = 0;
     sum += axis.gap;
   }
   if (sum <= 0) return {1, 1, 1};
-  AxisBudget budget;
+  PackageBudget budget;
   int spent = 0;
   for (auto& axis : axes) {
     axis.wanted = 3 * axis.gap / sum;

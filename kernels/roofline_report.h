@@ -22,18 +22,16 @@ struct RooflineInput {
 /// 128 bytes per multiprocessor and cycle at the clock of the run, which all of sm_80 to sm_120
 /// have. Without counters the declared work stands in for DRAM and arithmetic.
 ///
-/// Gaps: 1 − the best fraction of the axis; latency: the largest stall's share of what the binding
-/// roof leaves free. The budget spends three methods on the gaps (none on one below 0.1 or not
-/// measured, at most two an axis). Both package forms are in `compatible`. Pure; never fails.
+/// `compatible` has the package's own figures. Pure; never fails.
 [[nodiscard]] RooflineReport roofline_report(const RooflineInput& input);
 
 /// Three methods over three gaps, by the package's rounding: gaps below 0.1 get nothing, at most
 /// two an axis, leftovers to the larger gap, ties to memory, latency, compute. All gaps small: one
 /// each.
-[[nodiscard]] AxisBudget budget_of(double compute, double memory, double latency);
+[[nodiscard]] PackageBudget package_budget(double compute, double memory, double latency);
 
-/// Below this headroom a kernel is at its roof: the stop target of 90 %.
-inline constexpr double kNearPeakHeadroom = 0.1;
+/// Below this headroom a kernel is at its roof.
+inline constexpr double kStopHeadroom = 0.1;
 
 /// The report as a drawing (log-log) and as text.
 [[nodiscard]] std::string roofline_svg(const RooflineReport& report);

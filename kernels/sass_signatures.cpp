@@ -286,7 +286,8 @@ std::span<const MethodSignature> method_signatures() {
 }
 
 const MethodSignature* signature_of(std::string_view id) {
-  const auto* const found = std::ranges::find(kAll, id, &MethodSignature::id);
+  const auto name = id.substr(id.find('.') + 1);
+  const auto* const found = std::ranges::find(kAll, name, &MethodSignature::id);
   return found == kAll.end() ? nullptr : found;
 }
 

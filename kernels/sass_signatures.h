@@ -45,7 +45,7 @@ struct MethodSignature {
 /// are those that CUDA 13 makes for sm_80 to sm_120.
 [[nodiscard]] std::span<const MethodSignature> method_signatures();
 
-/// Null for an id that the registry does not have.
+/// By name, or by id ("memory.tiling_smem"). Null for what the registry does not have.
 [[nodiscard]] const MethodSignature* signature_of(std::string_view id);
 
 }  // namespace ratchet

@@ -48,6 +48,15 @@ CheckSassAnswer answer_of(ArtifactAnswer view, SassCheck check, bool all_wanted)
   return answer;
 }
 
+/// What an ablation reads: verdicts by the ids of the registry.
+SignatureFact signatures_of(const SassCheck& check) {
+  SignatureFact fact{check.candidate_digest, {}};
+  for (const auto& method : check.methods)
+    if (const auto* const known = find_method(method.id))
+      fact.verdicts[known->id] = name_of(method.verdict);
+  return fact;
+}
+
 }  // namespace
 
 Tool check_sass(const Services& services) {
@@ -68,6 +77,9 @@ Tool check_sass(const Services& services) {
         auto written = services.runs.record_analysis(
             *subject, analysis_of("check_sass", *subject, *check), {{"sass_check.json", ""}});
         if (!written) return written.error();
+        auto seen =
+            services.runs.record_signatures(args.run, subject->version, signatures_of(*check));
+        if (!seen) return seen.error();
         return answer_of(*std::move(written), *std::move(check), !args.methods.empty());
       });
 }

@@ -13,8 +13,24 @@ struct RooflineArgs {
   }
 };
 
+/// The position, and what the search makes of it.
+struct PlacedRoofline : RooflineReport {
+  AxisGaps gaps;
+  AxisBudget budget;
+  bool near_peak = false;
+
+  static constexpr auto fields() {
+    using P = PlacedRoofline;
+    return std::tuple_cat(
+        RooflineReport::fields(),
+        std::tuple{required("gaps", &P::gaps, "To the roofs; what is not measured is left out."),
+                   required("budget", &P::budget, "Methods per axis, three in all."),
+                   required("near_peak", &P::near_peak, "Little is left to the binding roof.")});
+  }
+};
+
 struct RooflineAnswer : ArtifactAnswer {
-  RooflineReport roofline;
+  PlacedRoofline roofline;
 
   static constexpr auto fields() {
     using A = RooflineAnswer;
@@ -23,6 +39,10 @@ struct RooflineAnswer : ArtifactAnswer {
         std::tuple{required("roofline", &A::roofline, "Position, gaps and budget.")});
   }
 };
+
+// As propose_methods has it by default.
+constexpr int kMethods = 3;
+constexpr int kMostOnOneAxis = 2;
 
 }  // namespace
 
@@ -43,11 +63,16 @@ Tool roofline(const Services& services) {
         auto report = services.lab.roofline(subject->contract, *subject->profile, call);
         if (!report) return report.error();
         const auto drawing = services.lab.drawing(*report);
+        const auto gaps = gaps_of(*subject->profile);
+        PlacedRoofline placed{{*std::move(report)},
+                              gaps,
+                              budget_of(gaps, kMethods, kMostOnOneAxis),
+                              near_peak(*subject->profile)};
         auto written = services.runs.record_analysis(
-            *subject, analysis_of("roofline", *subject, *report),
+            *subject, analysis_of("roofline", *subject, placed),
             {{"roofline.json", ""}, {"roofline.svg", drawing.svg}, {"roofline.txt", drawing.text}});
         if (!written) return written.error();
-        return RooflineAnswer{{*std::move(written)}, *std::move(report)};
+        return RooflineAnswer{{*std::move(written)}, std::move(placed)};
       });
 }
 

@@ -265,10 +265,14 @@ job::Reply JobLoop::attach(const job::Attach& plan, const Descriptors& descripto
 job::Reply JobLoop::call(const job::Call& plan) {
   if (!loaded_ || !attached_) return ours("no kernel is loaded, or no memory attached");
   const auto bound =
-      kernel_.bind({}, plan.arguments, attached_->base() + plan.shift, device_.stream());
+      kernel_.bind(plan.layout, plan.arguments, attached_->base() + plan.shift, device_.stream());
   if (!bound) return not_loaded(bound.error());
   job::Reply reply;
-  reply.fault = device_.run(bound->call);
+  reply.fault = device_.run([&] {
+    bound->call();
+    if (bound->settle) bound->settle();
+  });
+  if (auto failure = kernel_.failure()) reply.fault = std::move(failure);
   return reply;
 }
 

@@ -111,6 +111,7 @@ struct Profile {
   std::optional<Fault> fault;
   std::vector<Reason> reasons;  ///< why `invalid`
   std::string candidate_digest;
+  std::optional<double> timing_ms;  ///< of elapsed_ms, what timing and comparing took
   double elapsed_ms = 0;
 
   static constexpr auto fields() {
@@ -134,6 +135,7 @@ struct Profile {
                       optional("fault", &P::fault, "The kernel's own failure."),
                       required("reasons", &P::reasons, "Why the timing is invalid."),
                       required("candidate_digest", &P::candidate_digest, "Binary measured."),
+                      optional("timing_ms", &P::timing_ms, "Timing and comparing alone, ms."),
                       required("elapsed_ms", &P::elapsed_ms, "Wall time, ms.")};
   }
 };

@@ -50,23 +50,12 @@ struct RooflineCompute {
   }
 };
 
-/// Gaps to the roofs, 0 … 1; empty: not measured, and so no evidence.
-struct AxisGaps {
-  std::optional<double> compute, memory, latency;
-
-  static constexpr auto fields() {
-    using G = AxisGaps;
-    return std::tuple{optional("compute", &G::compute, ""), optional("memory", &G::memory, ""),
-                      optional("latency", &G::latency, "")};
-  }
-};
-
-/// How many methods of each axis an iteration may take.
-struct AxisBudget {
+/// The package's budget: how many methods of each axis.
+struct PackageBudget {
   int compute = 0, memory = 0, latency = 0;
 
   static constexpr auto fields() {
-    using B = AxisBudget;
+    using B = PackageBudget;
     return std::tuple{required("compute", &B::compute, ""), required("memory", &B::memory, ""),
                       required("latency", &B::latency, "")};
   }
@@ -77,7 +66,7 @@ struct AxisBudget {
 struct CompatibleRoofline {
   double delta_compute = 0.5, delta_memory = 0.5, delta_latency = 0.5;
   double compute_util_pct = 0, memory_util_pct = 0, max_stall_pct = 0;
-  AxisBudget axis_budget;
+  PackageBudget axis_budget;
   std::string bound;
   bool near_peak = false;
   bool degraded = false;
@@ -101,11 +90,9 @@ struct RooflineReport {
   double median_ns = 0;
   std::vector<RooflineLevel> levels;
   std::vector<RooflineCompute> compute;
-  AxisGaps gaps;
-  AxisBudget budget;
   std::string binding;              ///< dram, l2, shared, a type, or unknown
   double headroom = 1;              ///< 1 − fraction of the binding roof; 1 when nothing is known
-  bool near_peak = false;           ///< headroom below 10 %: the stop target is reached
+  bool stop_target = false;         ///< 90 % of the binding roof is reached
   std::optional<double> least_ns;   ///< by declared work and measured ceilings
   std::optional<double> waves;      ///< of the longest kernel
   std::optional<double> tail_idle;  ///< share of the last wave that is empty
@@ -118,11 +105,9 @@ struct RooflineReport {
         required("median_ns", &R::median_ns, "Time of a call."),
         required("levels", &R::levels, "Memory, level by level."),
         required("compute", &R::compute, "Arithmetic by type."),
-        required("gaps", &R::gaps, "To the roofs, 0 to 1; what is not measured is left out."),
-        required("budget", &R::budget, "Methods per axis, three in all."),
         required("binding", &R::binding, "Nearest roof."),
         required("headroom", &R::headroom, "1 − fraction of the binding roof."),
-        required("near_peak", &R::near_peak, "90 % of the binding roof is reached."),
+        required("stop_target", &R::stop_target, "90 % of the binding roof is reached."),
         optional("least_ns", &R::least_ns, "By declared work and ceilings."),
         optional("waves", &R::waves, "Of the longest kernel."),
         optional("tail_idle", &R::tail_idle, "Empty share of the last wave."),

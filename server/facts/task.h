@@ -75,7 +75,7 @@ struct TaskRequest {
         optional("seed", &T::seed, "A fixed seed weakens the claim; default secret."),
         optional("atol", &T::atol, "Absolute tolerance; default per dtype.", {.min = 0}),
         optional("rtol", &T::rtol, "Relative tolerance; default per dtype.", {.min = 0}),
-        optional("baselines", &T::baselines, "pytorch-eager, torch-compile, flashinfer.",
+        optional("baselines", &T::baselines, "pytorch-eager, torch-compile, flashinfer, vendor.",
                  {.max_length = 8}),
         optional("entry", &T::entry, "Kernel entry function.", {.max_length = 64}),
         optional("flags", &T::flags, "Extra compiler flags.", {.max_length = 32}),

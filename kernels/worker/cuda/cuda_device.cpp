@@ -145,7 +145,11 @@ class CudaDevice : public Device {
     timed.samples = {.elapsed_ns = std::move(sampled->elapsed_ns),
                      .clock_mhz = std::move(sampled->clock_mhz),
                      .flags = std::move(sampled->flags),
-                     .time_limit_hit = sampled->time_limit_hit};
+                     .time_limit_hit = sampled->time_limit_hit,
+                     .conditions = plan.host_time ? "clock: the host's"
+                                   : sampled->by_events
+                                       ? "clock: CUDA events"
+                                       : "clock: the device's stamps (CUPTI Activity)"};
     if (sampled->failure) timed.fault = fault_of(*std::move(sampled->failure));
     return timed;
   }

@@ -11,7 +11,13 @@ namespace {
 // The order of work once more, written by stage as a person would say it. An event that is not
 // named for a stage must be refused.
 const std::map<std::string, std::map<std::string, std::string>> kExpected{
-    {"open", {{"submitted", "built"}, {"build_failed", "open"}, {"abandoned", "abandoned"}}},
+    {"open",
+     {{"submitted", "built"},
+      {"build_failed", "open"},
+      {"abandoned", "abandoned"},
+      {"proposed", "open"},
+      {"explored", "correct"},
+      {"branches_failed", "open"}}},
     {"built",
      {{"submitted", "built"},
       {"build_failed", "built"},
@@ -31,6 +37,7 @@ const std::map<std::string, std::map<std::string, std::string>> kExpected{
       {"profiled", "profiled"},
       {"profile_invalid", "open"},
       {"evidence_written", "evidenced"},
+      {"ablated", "profiled"},
       {"benchmarked", "profiled"}}},
     {"evidenced",
      {{"submitted", "built"},
@@ -38,6 +45,7 @@ const std::map<std::string, std::map<std::string, std::string>> kExpected{
       {"evidence_written", "evidenced"},
       {"hypothesis_written", "hypothesised"},
       {"final_gate_passed", "finished"},
+      {"ablated", "evidenced"},
       {"benchmarked", "evidenced"}}},
     {"hypothesised",
      {{"submitted", "built"},
@@ -46,10 +54,11 @@ const std::map<std::string, std::map<std::string, std::string>> kExpected{
       {"hypothesis_written", "hypothesised"},
       {"gate_passed", "passed"},
       {"final_gate_passed", "finished"},
+      {"ablated", "hypothesised"},
       {"benchmarked", "hypothesised"}}},
     {"passed", {}},
     {"abandoned", {{"final_gate_passed", "finished"}}},
-    {"finished", {{"benchmarked", "finished"}, {"reported", "finished"}}},
+    {"finished", {{"benchmarked", "finished"}, {"reported", "finished"}, {"tuned", "finished"}}},
 };
 
 TEST_CASE("every pair of stage and event leads where the order of work says", "[gate]") {

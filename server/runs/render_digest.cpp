@@ -84,10 +84,10 @@ std::string code(const Subject& subject) {
 
 }  // namespace
 
-Rendered analysis(const Subject& subject) {
+Rendered digest(const Subject& subject) {
   const auto& profile = *subject.version.profile;
   return {
-      subject.version.id.text() + "/analysis.md",
+      subject.version.id.text() + "/digest.md",
       fmt::format("# Profile Digest\n\n## Environment\n\n{}\n## Headline\n\n{}\n## Evidence\n\n{}\n"
                   "## Source Hotspots\n\nNot sampled.\n\n## PTX/SASS Analysis\n\n{}\n"
                   "## Inference Chain\n\n{}\n## Next Concrete Edit\n\n{}",
