@@ -13,7 +13,10 @@
 #include "server/facts/contract.h"
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
+#include "server/facts/machine_code.h"
+#include "server/facts/roofline_report.h"
 #include "server/facts/task.h"
+#include "server/facts/version_diff.h"
 
 namespace ratchet {
 
@@ -41,6 +44,19 @@ struct ProfileRequest {
   const Candidate* parent = nullptr;  ///< null for v0
   const Candidate* v0 = nullptr;      ///< null for v0, or when it is the parent
   MetricSet metrics = MetricSet::overview;
+  std::vector<std::string> names;  ///< of counters, instead of a set; empty: the set's
+};
+
+/// A roofline report for people.
+struct RooflineDrawing {
+  std::string svg;
+  std::string text;
+};
+
+/// A version for a comparison; borrowed.
+struct ComparedVersion {
+  const Candidate* candidate = nullptr;
+  const Profile* profile = nullptr;
 };
 
 /// What to compare the candidate with; the flags and defaults of the kernel-benchmark package.
@@ -102,6 +118,27 @@ struct Ceiling {
   }
 };
 
+/// Which code of a binary to show.
+enum class CodeView { sass, ptx };
+constexpr auto enum_names(CodeView) {
+  return std::array{std::pair{CodeView::sass, "sass"}, std::pair{CodeView::ptx, "ptx"}};
+}
+
+struct DisassemblyRequest {
+  CodeView view = CodeView::sass;
+  std::string function;  ///< empty: the one with most instructions in loops
+  int first_line = 0;    ///< of the listing, where a page begins
+};
+
+/// A page of a kernel's machine code with what was counted in all of it.
+struct Disassembly {
+  std::string disassembler;  ///< program and version
+  std::vector<FunctionCode> functions;
+  std::string shown;  ///< name of the function in `text`
+  std::string text;   ///< depth in loops, source line, address, instruction
+  std::optional<int> next_line;
+};
+
 /// Builds, checks, times and profiles kernels in isolated worker processes.
 ///
 /// Thread rule: all methods may be called from several threads; measuring ones queue per device
@@ -146,6 +183,29 @@ class Lab {
   virtual Result<BenchmarkReport> benchmark(const Contract& contract,
                                             const BenchmarkRequest& request,
                                             std::string_view run_secret, CallContext& call) = 0;
+
+  /// Machine code of the very binary that is measured: SASS, or the host's own. Errors:
+  /// `unavailable` without a disassembler, `not_found` for a function it has not.
+  virtual Result<Disassembly> disassemble(const Contract& contract, const Candidate& candidate,
+                                          const DisassemblyRequest& request, CallContext& call) = 0;
+
+  /// Which methods show in a candidate's code, against its parent's (null: none). No ids: all of
+  /// the registry. Without a disassembler, and on the host, everything is `unknown`, and says why.
+  /// Errors: `not_found` for an id that the registry does not have.
+  virtual Result<SassCheck> check_sass(const Contract& contract, const Candidate& candidate,
+                                       const Candidate* parent, const std::vector<std::string>& ids,
+                                       CallContext& call) = 0;
+
+  /// Where a profiled kernel stands under the measured roofs, level by level. Measures the roofs
+  /// where they are not known yet.
+  virtual Result<RooflineReport> roofline(const Contract& contract, const Profile& profile,
+                                          CallContext& call) = 0;
+
+  [[nodiscard]] virtual RooflineDrawing drawing(const RooflineReport& report) const = 0;
+
+  /// What differs between two profiled versions: numbers, build, source and machine code.
+  virtual Result<VersionDiff> compare(const Contract& contract, const ComparedVersion& a,
+                                      const ComparedVersion& b, CallContext& call) = 0;
 
   /// Times kernels of one contract against the first of them, interleaved, on one case, in new
   /// processes and on inputs that no race before had. The verdicts of all hold together (Holm). The

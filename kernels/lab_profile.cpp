@@ -137,7 +137,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
 
   Profile profile;
   profile.candidate_digest = request.candidate->build.binary_digest;
-  profile.metric_set = name_of(request.metrics);
+  profile.metric_set = request.names.empty() ? name_of(request.metrics) : "given";
   profile.timing_ms = elapsed_ms(timing_begin);
   if (const auto& reasons = session->contestants.front().reasons; !reasons.empty()) {
     profile = invalid_profile(std::move(profile), reasons, processes->front());
@@ -177,9 +177,9 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
                        TimedArenas::kMost + 1, call);
   if (!process) return process.error();
   if (auto ready = arenas.give(*process, call); !ready) return ready;
-  auto counted = process->count(
-      {std::string(name_of(request.metrics)), metric_names(request.metrics, contract.device_kind)},
-      call);
+  const auto names = request.names.empty() ? metric_names(request.metrics, contract.device_kind)
+                                           : with_launch_facts(request.names, contract.device_kind);
+  auto counted = process->count({profile.metric_set, names}, call);
   if (!counted) return degrade(counted.error().message);
   if (const auto& fault = process->fault())
     return degrade("the kernel failed while it was counted: " + fault->message);

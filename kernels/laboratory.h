@@ -12,6 +12,7 @@
 #include "kernels/builder.h"
 #include "kernels/candidate_process.h"
 #include "kernels/device_queue.h"
+#include "kernels/disassembler.h"
 #include "kernels/judge.h"
 #include "kernels/lab.h"
 #include "kernels/python_cache.h"
@@ -50,6 +51,16 @@ class Laboratory final : public Lab {
                           std::string_view run_secret, CallContext& call) override;
   Result<BenchmarkReport> benchmark(const Contract& contract, const BenchmarkRequest& request,
                                     std::string_view run_secret, CallContext& call) override;
+  Result<Disassembly> disassemble(const Contract& contract, const Candidate& candidate,
+                                  const DisassemblyRequest& request, CallContext& call) override;
+  Result<SassCheck> check_sass(const Contract& contract, const Candidate& candidate,
+                               const Candidate* parent, const std::vector<std::string>& ids,
+                               CallContext& call) override;
+  Result<RooflineReport> roofline(const Contract& contract, const Profile& profile,
+                                  CallContext& call) override;
+  [[nodiscard]] RooflineDrawing drawing(const RooflineReport& report) const override;
+  Result<VersionDiff> compare(const Contract& contract, const ComparedVersion& a,
+                              const ComparedVersion& b, CallContext& call) override;
   Result<std::vector<RaceLine>> race(const Contract& contract, const std::vector<Entrant>& entrants,
                                      const RacePlan& plan, std::string_view run_secret,
                                      CallContext& call) override;
@@ -72,6 +83,9 @@ class Laboratory final : public Lab {
   Result<Greeting> greeting(DeviceKind kind, int device, const CallContext& call);
   CounterState probe_counters(const DeviceInfo& device, CallContext& call);
 
+  /// What a disassembler prints of a candidate's binary. See lab_code.cpp.
+  Result<Listing> listing_of(const Contract& contract, const Candidate& candidate, CodeView view,
+                             const CallContext& call);
   /// The bytes of a candidate's library, if they are still those that were recorded.
   [[nodiscard]] Result<std::string> library_of(const Candidate& candidate) const;
   /// How a candidate's process is made and what it loads.

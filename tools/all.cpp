@@ -28,6 +28,10 @@ std::vector<Tool> all_tools(const Services& services) {
       lookup_spec(services),
       // analysis
       measure_ceilings(services),
+      disassemble(services),
+      check_sass(services),
+      roofline(services),
+      compare_versions(services),
       // search
       list_methods(services),
       propose_methods(services),

@@ -78,6 +78,9 @@ class Device {
  public:
   virtual ~Device() = default;
 
+  /// Says that this process will count, not time: time for what counting needs and `open` does not.
+  virtual void prepare_to_count() {}
+
   /// Creates the context. Called once, before the sandbox is switched on.
   virtual Result<DeviceInfo> open(int index) = 0;
 

@@ -61,6 +61,7 @@ bool permitted(WorkerRole role, const job::Request& request) {
 int JobLoop::run(int device_index, const std::vector<std::string>& readable,
                  const std::function<void()>& opened) {
   job::Reply ready;
+  if (role_ == WorkerRole::counter) device_.prepare_to_count();
   auto info = device_.open(device_index);
   if (info) {
     if (opened) opened();

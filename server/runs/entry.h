@@ -60,6 +60,7 @@ inline constexpr const char* kHypothesis = "hypothesis";
 inline constexpr const char* kGate = "gate";
 inline constexpr const char* kExtended = "extended";
 inline constexpr const char* kReport = "report";
+inline constexpr const char* kAnalysis = "analysis";
 inline constexpr const char* kMethods = "methods";
 inline constexpr const char* kBranches = "branches";
 inline constexpr const char* kAblation = "ablation";

@@ -43,8 +43,10 @@ struct Subject {
 [[nodiscard]] Rendered environment(const RunState& state, const std::string& time);
 [[nodiscard]] Rendered build(const Subject& subject, const BuildFact& fact);
 [[nodiscard]] Rendered correctness(const Subject& subject);
-/// `ncu_summary.md`, `ncu_details.md`, `bench.json`, `roofline.json`.
+/// `ncu_summary.md`, `ncu_details.md`, `bench.json`, `roofline.json`, `digest.md`.
 [[nodiscard]] std::vector<Rendered> profile(const Subject& subject);
+/// `digest.md`: what a profile says, ending with the edits worth trying.
+[[nodiscard]] Rendered digest(const Subject& subject);
 [[nodiscard]] Rendered evidence(const Subject& subject);
 [[nodiscard]] Rendered hypothesis(const Subject& subject);
 [[nodiscard]] Rendered benchmark(const Subject& subject, const BenchmarkFact& fact);

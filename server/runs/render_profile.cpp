@@ -257,7 +257,8 @@ Rendered roofline_json(const Subject& subject) {
 }  // namespace
 
 std::vector<Rendered> profile(const Subject& subject) {
-  return {ncu_summary(subject), ncu_details(subject), bench_json(subject), roofline_json(subject)};
+  return {ncu_summary(subject), ncu_details(subject), bench_json(subject), roofline_json(subject),
+          digest(subject)};
 }
 
 }  // namespace ratchet::render

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "server/runs/analysis.h"
 #include "server/runs/fold.h"
 
 namespace ratchet {
@@ -202,6 +203,11 @@ Status apply_fact(RunState& state, const LedgerRow& row, const Entry& entry) {
     state.last_result = "reports written";
     return {};
   }
+  if (row.kind == kind::kAnalysis)
+    return with<AnalysisFact>(row, entry.fact, [&](const AnalysisFact& fact) {
+      state.last_result = fmt::format("{}: {} answered", row.version.text(), fact.tool);
+      return Status{};
+    });
   return unreadable(row, {ErrorCode::internal, "unknown kind of row", ""});
 }
 

@@ -12,6 +12,7 @@
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
 #include "server/facts/knowledge.h"
+#include "server/runs/analysis.h"
 #include "server/runs/branch_choice.h"
 #include "server/runs/gate.h"
 #include "server/runs/method_registry.h"
@@ -99,6 +100,13 @@ class Runs {
   virtual Result<RunView> record_profile(const Permit& permit, const Profile& profile) = 0;
   virtual Result<ArtifactAnswer> record_benchmark(const Permit& permit,
                                                   const BenchmarkReport& report) = 0;
+
+  /// Any version that was built; the open one by default. For tools that change no stage.
+  virtual Result<RunSubject> subject(const RunId& run, std::optional<VersionId> version) = 0;
+  /// Records what such a tool found, with its files. Never changes the stage.
+  virtual Result<ArtifactAnswer> record_analysis(const RunSubject& subject,
+                                                 const AnalysisFact& fact,
+                                                 const std::vector<AnalysisFile>& files) = 0;
 
   /// `purpose` is "kernel", "bottleneck" or empty. Never changes the stage.
   virtual Status record_query(const RunId& run, const std::string& query,

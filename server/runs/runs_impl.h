@@ -32,6 +32,10 @@ class RunsImpl final : public Runs {
   Result<ArtifactAnswer> record_benchmark(const Permit& permit,
                                           const BenchmarkReport& report) override;
 
+  Result<RunSubject> subject(const RunId& run, std::optional<VersionId> version) override;
+  Result<ArtifactAnswer> record_analysis(const RunSubject& subject, const AnalysisFact& fact,
+                                         const std::vector<AnalysisFile>& files) override;
+
   Status record_query(const RunId& run, const std::string& query, const std::string& purpose,
                       const QueryAnswer& answer) override;
   Result<ArtifactAnswer> write_evidence(const RunId& run, const EvidenceRequest& request) override;

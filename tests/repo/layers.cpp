@@ -33,6 +33,7 @@ constexpr std::array kLibraries = {
     std::pair{"CLI/", "CLI11"},
     std::pair{"catch2/", "Catch2"},
     std::pair{"cuda*", "CUDA"},
+    std::pair{"mma.h", "CUDA"},
     std::pair{"cupti*", "CUDA"},
     std::pair{"nvrtc.h", "CUDA"},
     std::pair{"nvml.h", "CUDA"},

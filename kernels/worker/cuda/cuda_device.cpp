@@ -1,11 +1,13 @@
 #include "kernels/measure/ceilings.h"
 #include "kernels/measure/counters.h"
+#include "kernels/measure/range_profiler.h"
 #include "kernels/measure/small_copies.h"
 #include "kernels/measure/timer.h"
 #include "kernels/worker/cuda/device_judge.h"
 #include "kernels/worker/device.h"
 
 #include <cstdint>
+#include <thread>
 
 namespace ratchet::worker {
 namespace {
@@ -83,8 +85,14 @@ job::Counters counters_of(const measure::CounterReport& report) {
 /// language.
 class CudaDevice : public Device {
  public:
+  void prepare_to_count() override {
+    warm_up_ = std::jthread([] { measure::MetricHost::warm_up(); });
+  }
+
   Result<DeviceInfo> open(int index) override {
     auto gpu = measure::Gpu::open(index);
+    // Before the sandbox: it is for this thread alone.
+    if (warm_up_.joinable()) warm_up_.join();
     if (!gpu) return gpu.error();
     gpu_ = *std::move(gpu);
     const auto& facts = gpu_->facts();
@@ -225,6 +233,7 @@ class CudaDevice : public Device {
     return {};
   }
 
+  std::jthread warm_up_;
   std::unique_ptr<measure::Gpu> gpu_;
   std::optional<measure::SmallCopies> copies_;
   std::unique_ptr<measure::Timer> timer_;
