@@ -28,6 +28,7 @@
 #include "server/offers/resources.h"
 #include "server/offers/skills.h"
 #include "server/options.h"
+#include "server/runs/import_tree.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
 
@@ -217,6 +218,14 @@ int audit(Application& app, const std::string& run) {
   return report->intact ? 0 : kFailed;
 }
 
+int describe_tree(const Options& options) {
+  auto report = import_tree(options.tree);
+  if (!report) return fail(report.error());
+  const Json body = encode(*report);
+  fmt::print("{}\n", options.json ? body.dump(2) : readable_text(body));
+  return 0;
+}
+
 /// SIGINT and SIGTERM end the server in order: children die, requests already read are answered.
 std::jthread stop_on_signals(std::stop_source& source) {
   sigset_t signals;
@@ -241,6 +250,7 @@ int run_command(const Options& options) {
                        .output_dir = options.output_dir,
                        .implementation = options.implementation,
                        .python = options.python});
+  if (options.command == "import") return describe_tree(options);
   auto app = assemble(options);
   if (!app) return fail(app.error());
   if (options.command == "serve") return serve(*app, options, stop.get_token());

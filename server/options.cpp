@@ -76,6 +76,11 @@ void add_others(CLI::App& app, Options& options) {
   auto* audit = app.add_subcommand("audit", "Verify a run: chain, digests, renderings");
   audit->add_option("run", options.run, "Run id")->required();
 
+  auto* foreign = app.add_subcommand(
+      "import", "Say what a tree of another workflow proves, and what it only claims");
+  foreign->add_option("folder", options.tree, "Holds v0/, state.json or memory/")->required();
+  foreign->add_flag("--json", options.json, "Print the structured answer");
+
   auto* docs = app.add_subcommand("docs", "Check, or with --write renew, what is generated");
   docs->add_flag("--write", options.write, "Write what differs");
   docs->add_option("--repository", options.repository, "Root of the source tree")->default_str(".");

@@ -11,7 +11,7 @@ namespace ratchet {
 
 /// What the command line says, with its defaults. One struct for all subcommands.
 struct Options {
-  std::string command;  ///< serve, call, demo, kbs, audit, docs or doctor
+  std::string command;  ///< serve, call, demo, kbs, audit, import, docs or doctor
 
   std::filesystem::path state_dir;           ///< ledger, build cache, calibration
   std::filesystem::path data_dir;            ///< problems, wiki index, adapters
@@ -30,9 +30,10 @@ struct Options {
 
   std::string tool;       ///< call
   std::string arguments;  ///< call: JSON
-  bool json = false;      ///< call, kbs, doctor: print structured content
+  bool json = false;      ///< call, kbs, import, doctor: print structured content
 
   std::string run;                   ///< audit
+  std::filesystem::path tree;        ///< import
   std::filesystem::path repository;  ///< docs
   bool write = false;                ///< docs
   std::filesystem::path output_dir;  ///< demo

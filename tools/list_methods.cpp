@@ -39,6 +39,10 @@ Tool list_methods(const Services& services) {
           const bool other_axis = args.axis && find_method(line.id)->axis != *args.axis;
           return other_axis || (wanted != nullptr && line.id != wanted->id);
         });
+        // All at once is an overview: details come with an axis or an id.
+        if (!args.axis && !args.id)
+          for (auto& line : list->methods)
+            line = {line.id, line.priority, line.strength, line.excluded, {}, {}, {}, {}, {}};
         return list;
       });
 }

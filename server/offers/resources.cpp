@@ -41,7 +41,12 @@ mcp::ResourceProvider run_artifacts(Runs& runs) {
     auto status = runs.status(RunId{rest.substr(0, slash)});
     if (!status) return status.error();
     const fs::path folder = status->output_dir;
-    return contents_of(uri, folder / rest.substr(slash + 1), folder);
+    const std::string artifact = rest.substr(slash + 1);
+    for (const auto& masked : status->masked)
+      if (artifact.starts_with(masked.text() + "/"))
+        return Error{ErrorCode::not_permitted, uri + ": " + masked.text() + " is masked",
+                     "mask_memory with mask false gives it back."};
+    return contents_of(uri, folder / artifact, folder);
   };
   return {.scheme = "run",
           .templates = {{.uri_template = "run://{run}/{artifact}",

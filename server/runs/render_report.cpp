@@ -135,6 +135,10 @@ std::string environment_section(const RunState& state) {
   shown.emplace_back("Implementation", std::string(name_of(contract.implementation)));
   shown.emplace_back("Dims", markdown::dims_text(timed_dims(contract)));
   shown.emplace_back("Iterations", std::to_string(state.iterations));
+  const auto weak = weaknesses(state);
+  std::string codes;
+  for (const auto& reason : weak) codes += (codes.empty() ? "" : ", ") + reason.code;
+  shown.emplace_back("Claim", weak.empty() ? "strong" : "weak: " + codes);
   shown.emplace_back("Seeds",
                      contract.seed_given ? "given by the caller (weaker claim)" : "secret");
   return markdown::field_table(shown);

@@ -17,15 +17,13 @@ namespace {
 /// The first trigger in words, and what the method needs.
 MethodLine line_of(const MethodStanding& standing) {
   const auto& method = *standing.method;
-  MethodLine line{method.id,
-                  method.priority,
-                  method.title,
-                  method.page,
-                  standing.strength,
-                  standing.excluded,
-                  {},
-                  {},
-                  {}};
+  MethodLine line;
+  line.id = method.id;
+  line.priority = method.priority;
+  line.strength = standing.strength;
+  line.excluded = standing.excluded;
+  line.title = method.title;
+  line.page = method.page;
   std::string triggers;
   for (const auto& trigger : method.triggers)
     triggers += fmt::format("{}{}: {:g} … {:g}", triggers.empty() ? "" : "; ", trigger.metric,

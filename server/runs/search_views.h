@@ -18,10 +18,10 @@ namespace ratchet {
 struct MethodLine {
   std::string id;
   int priority = 0;
-  std::string title;
-  std::string page;
   std::optional<double> strength;
   std::optional<std::string> excluded;
+  std::optional<std::string> title;
+  std::optional<std::string> page;
   std::optional<std::string> trigger;
   std::optional<std::string> needs;
   std::optional<std::string> macro;
@@ -30,10 +30,10 @@ struct MethodLine {
     using M = MethodLine;
     return std::tuple{required("id", &M::id, ""),
                       required("priority", &M::priority, "On its axis."),
-                      required("title", &M::title, ""),
-                      required("page", &M::page, "Recipe: get_kbs_page."),
                       optional("strength", &M::strength, "0..1; empty: not measured."),
                       optional("excluded", &M::excluded, "Why not in this run."),
+                      optional("title", &M::title, "With axis or id, as what follows."),
+                      optional("page", &M::page, "Recipe: get_kbs_page."),
                       optional("trigger", &M::trigger, "Metric: good … bad."),
                       optional("needs", &M::needs, "Least sm and features."),
                       optional("macro", &M::macro, "Switches it off for ablate.")};

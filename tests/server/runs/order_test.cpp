@@ -390,7 +390,6 @@ class Walk {
       REQUIRE(server().check_gate(run_, false, false));  // refused, and writes what is missing
       const auto audit = server().audit(run_);
       if (audit && audit->intact) model_.kernel_edited = model_.artifact_edited = false;
-      restored();
       return;
     }
     if (fs::exists(folder / "correctness.md") && chance(2) && model_.stage != "built") {
@@ -399,15 +398,6 @@ class Walk {
     } else if (fs::exists(folder / "kernel.cpp") && model_.is({"built", "correct", "profiled"})) {
       samples::put(folder / "kernel.cpp", "faster");
       model_.kernel_edited = true;
-    }
-  }
-
-  /// The gate may have passed while it wrote the files again: then the version moved on.
-  void restored() {
-    const auto status = server().status(run_);
-    if (status->version.number != model_.version) {
-      ++model_.rows;
-      model_.open_next();
     }
   }
 

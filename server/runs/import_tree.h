@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/core/result.h"
+#include "server/facts/findings.h"
+
+namespace ratchet {
+
+enum class TreeLayout { kernel_opt_agent, cuda_kernel_optimizer, gpu_kernel_optimizer };
+constexpr auto enum_names(TreeLayout) {
+  using enum TreeLayout;
+  return std::array{std::pair{kernel_opt_agent, "kernel-opt-agent"},
+                    std::pair{cuda_kernel_optimizer, "cuda-kernel-optimizer"},
+                    std::pair{gpu_kernel_optimizer, "gpu-kernel-optimizer"}};
+}
+
+/// One version of a foreign tree. Claims are figures and verdicts that somebody wrote there: no
+/// server measured them, so none of them counts.
+struct ImportedVersion {
+  std::string version;
+  std::optional<std::string> kernel;  ///< path below the tree
+  std::optional<std::string> kernel_digest;
+  std::vector<std::string> verified;  ///< what follows from the files themselves
+  std::vector<std::string> claimed;
+  std::vector<Reason> problems;
+
+  static constexpr auto fields() {
+    using I = ImportedVersion;
+    return std::tuple{required("version", &I::version, ""),
+                      optional("kernel", &I::kernel, ""),
+                      optional("kernel_digest", &I::kernel_digest, ""),
+                      required("verified", &I::verified, ""),
+                      required("claimed", &I::claimed, ""),
+                      required("problems", &I::problems, "")};
+  }
+};
+
+struct ImportReport {
+  TreeLayout layout = TreeLayout::kernel_opt_agent;
+  std::vector<ImportedVersion> versions;
+  std::optional<std::string> reference;
+  std::optional<std::string> best;  ///< claimed
+  std::vector<Reason> problems;     ///< of the whole tree
+  std::string next;                 ///< how to have it measured
+
+  static constexpr auto fields() {
+    using I = ImportReport;
+    return std::tuple{
+        required("layout", &I::layout, ""),       required("versions", &I::versions, ""),
+        optional("reference", &I::reference, ""), optional("best", &I::best, "Claimed."),
+        required("problems", &I::problems, ""),   required("next", &I::next, "")};
+  }
+};
+
+/// Reads a tree that another package's workflow left, and says what in it can be verified and what
+/// is only claimed. Reads only; nothing of it enters a ledger.
+/// Errors: `not_found` for no folder; `invalid_argument` when it has none of the three layouts.
+[[nodiscard]] Result<ImportReport> import_tree(const std::filesystem::path& folder);
+
+}  // namespace ratchet

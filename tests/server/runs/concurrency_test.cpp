@@ -1,0 +1,64 @@
+// Several servers and several clients on one run, all at once.
+
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "tests/support/runs_samples.h"
+
+namespace ratchet {
+namespace {
+
+/// Takes the run on a hundred times by whatever seems due; counts what was recorded. Answers what
+/// went wrong in another way than a refusal may.
+std::string hammer(Runs& runs, const RunId& run, unsigned seed, std::atomic<int>& recorded) {
+  std::mt19937 random(seed);
+  for (int i = 0; i < 100; ++i) {
+    const auto kind = random() % 3;
+    const auto event = kind == 0 ? Event::submitted : kind == 1 ? Event::checked : Event::profiled;
+    auto leave = runs.permit(run, event);
+    if (!leave) {
+      if (leave.error().code != ErrorCode::wrong_stage) return leave.error().message;
+      continue;
+    }
+    const auto text = samples::kernel_text(static_cast<int>(random() % 1'000'000));
+    const auto view =
+        kind == 0 ? runs.record_build(*leave, samples::candidate(text), std::nullopt)
+        : kind == 1
+            ? runs.record_correctness(*leave, samples::correctness(*leave->candidate))
+            : runs.record_profile(*leave, samples::profile(*leave, 900, 1.1, Verdict::faster));
+    if (view)
+      ++recorded;
+    else if (view.error().code != ErrorCode::conflict)
+      return view.error().message;
+  }
+  return "";
+}
+
+TEST_CASE("calls at once from several servers leave one history without gaps", "[runs]") {
+  samples::Workshop shop;
+  shop.finish_v0();
+  REQUIRE(shop.gate().passed);
+  const auto before = shop.runs().audit(shop.run)->rows;
+  const auto other = shop.another();
+  std::atomic<int> recorded{0};
+  std::vector<std::string> wrong(4);
+  {
+    std::vector<std::jthread> clients;
+    for (unsigned i = 0; i < wrong.size(); ++i)
+      clients.emplace_back(
+          [&, i] { wrong[i] = hammer(i % 2 == 0 ? shop.runs() : *other, shop.run, i, recorded); });
+  }
+
+  CHECK(wrong == std::vector<std::string>(4));
+  const auto audit = shop.runs().audit(shop.run);
+  INFO((audit->breaks.empty() ? "" : audit->breaks.front().message));
+  CHECK(audit->intact);
+  CHECK(audit->rows == before + recorded);
+  CHECK(recorded > 0);
+}
+
+}  // namespace
+}  // namespace ratchet

@@ -1,0 +1,114 @@
+// A server that is killed at a random moment leaves a run that goes on. RATCHET_KILLS sets how
+// often it is killed.
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+#include "tests/support/runs_samples.h"
+
+namespace ratchet {
+namespace {
+
+namespace fs = samples::fs;
+
+/// Takes the run on by whatever its stage asks for, again and again. Runs in a process of its own.
+void work_on(const fs::path& state, const RunId& run, unsigned seed) {
+  auto opened = Runs::open(state, {.durable = false});
+  if (!opened) return;
+  Runs& runs = **opened;
+  std::mt19937 random(seed);
+  for (int i = 0; i < 400; ++i) {
+    const auto status = runs.status(run);
+    if (!status) return;
+    const auto text = samples::kernel_text(static_cast<int>(random() % 1'000'000));
+    switch (status->stage) {
+      case Stage::open:
+        if (auto leave = runs.permit(run, Event::submitted))
+          (void)runs.record_build(*leave, samples::candidate(text), std::nullopt);
+        break;
+      case Stage::built:
+        if (auto leave = runs.permit(run, Event::checked))
+          (void)runs.record_correctness(*leave, samples::correctness(*leave->candidate));
+        break;
+      case Stage::correct:
+        if (auto leave = runs.permit(run, Event::profiled))
+          (void)runs.record_profile(*leave, samples::profile(*leave, 900, 1.1, Verdict::faster));
+        break;
+      case Stage::profiled:
+        (void)runs.record_query(run, "w", "kernel",
+                                samples::answer("q-kernel", {"technique-vectorized-loads"}));
+        (void)runs.record_query(run, "w", "bottleneck",
+                                samples::answer("q-bottleneck", {"pattern-host-memory-bandwidth"}));
+        (void)runs.write_evidence(run, samples::evidence());
+        break;
+      case Stage::evidenced:
+        (void)runs.write_hypothesis(run, samples::hypothesis(fmt::format("change {}", random())));
+        break;
+      case Stage::hypothesised:
+        if (random() % 3 == 0) {  // now and then the version starts over
+          if (auto leave = runs.permit(run, Event::submitted))
+            (void)runs.record_build(*leave, samples::candidate(text), std::nullopt);
+        } else {
+          (void)runs.check_gate(run, false, false);
+        }
+        break;
+      default:
+        return;
+    }
+  }
+}
+
+/// Starts the work in a child, and ends it before it may.
+void kill_after(std::chrono::microseconds delay, const fs::path& state, const RunId& run,
+                unsigned seed) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    work_on(state, run, seed);
+    ::_exit(0);
+  }
+  std::this_thread::sleep_for(delay);
+  ::kill(child, SIGKILL);
+  int how = 0;
+  ::waitpid(child, &how, 0);
+}
+
+void survive(int kills) {
+  auto frozen = samples::contract(1000);
+  const samples::Workshop shop(frozen);
+  std::mt19937 random(7);
+  std::int64_t rows = 1;
+  for (int i = 0; i < kills; ++i) {
+    kill_after(std::chrono::microseconds(500 + random() % 30'000), shop.state(), shop.run,
+               static_cast<unsigned>(i));
+    const auto again = shop.another();
+    const auto audit = again->audit(shop.run);
+    REQUIRE(audit);
+    INFO("kill " << i << ": " << (audit->breaks.empty() ? "" : audit->breaks.front().message));
+    REQUIRE(audit->intact);
+    REQUIRE(audit->rows >= rows);
+    rows = audit->rows;
+    REQUIRE(again->status(shop.run)->integrity.empty());
+  }
+  CHECK(rows > kills / 4);  // the work did go on between the kills
+}
+
+int kills(int usual) {
+  const char* const wanted = std::getenv("RATCHET_KILLS");
+  return wanted == nullptr ? usual : std::atoi(wanted);
+}
+
+TEST_CASE("a run goes on after its server was killed at any moment", "[runs][crash]") {
+  survive(kills(25));
+}
+
+}  // namespace
+}  // namespace ratchet

@@ -1,0 +1,63 @@
+// How long gate and status take beside a full ledger. Figures for people: nothing is asserted about
+// time. RATCHET_SPEED_RUNS sets how many runs of ten versions there are.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+
+#include "tests/support/runs_samples.h"
+
+namespace ratchet {
+namespace {
+
+constexpr int kVersions = 10;
+
+double milliseconds(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+/// Median over some of the runs.
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values.at(values.size() / 2);
+}
+
+TEST_CASE("gate and status answer from a ledger of many runs", "[runs][speed][slow]") {
+  const char* const wanted = std::getenv("RATCHET_SPEED_RUNS");
+  const int count = wanted == nullptr ? 10 : std::atoi(wanted);
+  samples::Workshop shop(kVersions);
+  std::vector<RunId> runs;
+  for (int i = 0; i < count; ++i) {
+    auto made = shop.new_run(samples::contract(kVersions));
+    made.output_dir = shop.out().parent_path() / fmt::format("run{}", i);
+    shop.run = shop.runs().create(made)->run;
+    runs.push_back(shop.run);
+    shop.finish_v0();
+    for (int version = 1; version < kVersions; ++version) {
+      REQUIRE(shop.gate().passed);
+      shop.finish_version(version);
+      shop.write_hypothesis(fmt::format("change {}", version));
+    }
+  }
+  std::vector<double> status, gate;
+  for (const auto& run : runs) {
+    shop.run = run;
+    (void)shop.status();  // the first call folds the ledger into memory
+    status.push_back(milliseconds([&] { (void)shop.status(); }));
+    gate.push_back(milliseconds([&] { CHECK(shop.gate().passed); }));
+  }
+  const auto audit = shop.runs().audit(runs.back());
+  CHECK(audit->intact);
+  WARN(fmt::format("{} runs of {} versions, {} rows a run: status {:.2f} ms, gate {:.2f} ms", count,
+                   kVersions, audit->rows, median(status), median(gate)));
+}
+
+}  // namespace
+}  // namespace ratchet
