@@ -17,6 +17,7 @@
 #include "kernels/judge.h"
 #include "kernels/lab.h"
 #include "kernels/noise.h"
+#include "kernels/timed_arenas.h"
 #include "kernels/timing_session.h"
 #include "kernels/toolchain.h"
 #include "server/core/files.h"
@@ -97,8 +98,7 @@ class Comparer {
   ReferenceParts parts_;
   Subject subject_;
   CallContext call_;
-  std::unique_ptr<Judge> judge_;
-  std::vector<Trial> trials_;
+  std::unique_ptr<ArenaSource> source_;
   std::vector<std::string> libraries_;
   std::vector<CandidateProcess> processes_;
   std::optional<NoiseProfile> noise_;
@@ -117,8 +117,9 @@ Result<std::string> Comparer::library(const Source& source) {
 
 Status Comparer::renew() {
   processes_.clear();
-  std::int64_t bytes = 0;
-  for (const auto& trial : trials_) bytes += trial.plan.layout.bytes;
+  const auto arena = largest_arena(subject_.contract);
+  if (!arena) return arena.error();
+  const std::int64_t bytes = *arena * (TimedArenas::kMost + 1);
   for (std::size_t i = 0; i < libraries_.size(); ++i) {
     auto process = CandidateProcess::launch(worker_spec(parts_.place, "candidate", bytes),
                                             parts_.place.job_deadline);
@@ -136,10 +137,13 @@ Status Comparer::compare_once(Tally& tally) {
   SessionPlan plan;
   plan.noise = noise_;
   plan.time_limit = std::chrono::milliseconds(static_cast<long>(options_.limit_ms));
-  const auto start = steady_clock::now();
   const std::vector<Contestant> contestants{{"candidate", &processes_[0]},
                                             {"other", &processes_[1]}};
-  auto session = TimingSession(*judge_, trials_, plan).run(contestants, call_);
+  auto arenas = source_->arenas(subject_.contract.cases.front().dims,
+                                std::to_string(tally.ratios.size()), 2, call_);
+  if (!arenas) return arenas.error();
+  const auto start = steady_clock::now();
+  auto session = TimingSession(**arenas, plan).run(contestants, call_);
   if (!session) return session.error();
   const std::chrono::duration<double, std::milli> spent = steady_clock::now() - start;
   const auto& reasons = session->contestants.front().reasons;
@@ -165,15 +169,9 @@ Result<Tally> Comparer::run() {
   auto plain = library(subject_.contract.kernel);
   if (!plain) return plain.error();
   libraries_ = {*std::move(slowed), *std::move(plain)};
-  auto judge = Judge::open(parts_, subject_.contract, call_);
-  if (!judge) return judge.error();
-  judge_ = *std::move(judge);
-  for (int i = 0; i < 2; ++i) {
-    auto trial = judge_->make_trial(subject_.contract.cases.front().dims, "normal",
-                                    trial_seed("bench", options_.kernel, std::to_string(i)), call_);
-    if (!trial) return trial.error();
-    trials_.push_back(*std::move(trial));
-  }
+  auto source = ArenaSource::open(parts_, subject_.contract, call_);
+  if (!source) return source.error();
+  source_ = *std::move(source);
   Tally tally;
   for (int i = 0; i < options_.comparisons; ++i) {
     if (i % options_.per_process == 0)

@@ -11,7 +11,6 @@
 #include "kernels/lab_requests.h"
 #include "server/core/call_context.h"
 #include "server/core/result.h"
-#include "server/facts/contest.h"
 #include "server/facts/contract.h"
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
@@ -102,14 +101,9 @@ class Lab {
   virtual Result<VersionDiff> compare(const Contract& contract, const ComparedVersion& a,
                                       const ComparedVersion& b, CallContext& call) = 0;
 
-  /// Which of several candidates beats the incumbent, on the contract's first case. A candidate
-  /// that fails is named in its row and the others go on. Errors: also `invalid_argument` for no or
-  /// too many candidates, and when the incumbent itself fails.
-  virtual Result<ContestReport> contest(const Contract& contract, const ContestRequest& request,
-                                        std::string_view run_secret, CallContext& call) = 0;
-
-  /// Times kernels of one contract against the first of them, interleaved, on one case. The session
-  /// ends when the first fails.
+  /// Times kernels of one contract against the first of them, interleaved, on one case, in new
+  /// processes and on inputs that no race before had. The verdicts of all hold together (Holm). The
+  /// race ends when the first fails.
   virtual Result<std::vector<RaceLine>> race(const Contract& contract,
                                              const std::vector<Entrant>& entrants,
                                              const RacePlan& plan, std::string_view run_secret,
@@ -120,8 +114,9 @@ class Lab {
   virtual Result<Source> dispatcher(const Contract& contract, const std::vector<Entrant>& variants,
                                     const std::vector<DispatchChoice>& choices) = 0;
 
-  /// Measured roofs, kept in `<state_dir>/ceilings/` by device (a GPU's UUID), driver and highest
-  /// clocks; roofline.h finds them by name. Measuring them calibrates the noise of comparisons too.
+  /// Measured roofs, kept in `<state_dir>/ceilings/` by device (a GPU's UUID) and driver, and
+  /// measured again when a profile saw another clock than they did; roofline.h finds them by name.
+  /// Measuring them calibrates the noise of comparisons too.
   virtual Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                                 CallContext& call) = 0;
 };

@@ -14,6 +14,7 @@
 #include "kernels/statistics.h"
 #include "kernels/target.h"
 #include "server/core/files.h"
+#include "server/core/hash.h"
 
 namespace ratchet {
 namespace {
@@ -22,6 +23,7 @@ using std::chrono::steady_clock;
 
 constexpr const char* kCandidate = "candidate";
 constexpr const char* kVendor = "vendor";
+constexpr int kArenas = TimedArenas::kMost + 1;
 constexpr double kMemoryShare = 0.9;  // the rest is contexts and code
 constexpr double kGibi = 1024.0 * 1024 * 1024;
 
@@ -164,8 +166,8 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
   auto device = greeting(contract.device_kind, contract.device, call);
   if (!device) return device.error();
   const auto neighbours = neighbours_of(device->device, call);
-  auto judge = Judge::open(parts(contract), contract, call);
-  if (!judge) return judge.error();
+  auto source = ArenaSource::open(parts(contract), contract, call);
+  if (!source) return source.error();
   BenchmarkReport report;
   report.timing_method = request.host_time                          ? "host_time"
                          : contract.device_kind == DeviceKind::host ? "steady_clock"
@@ -180,7 +182,7 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
   report.notes.push_back(described(neighbours));
   for (const auto& one : contract.cases) {
     if (one.hidden) continue;
-    auto done = benchmark_case(contract, asked, one, run_secret, **judge, report, call);
+    auto done = benchmark_case(contract, asked, one, run_secret, **source, report, call);
     if (done) continue;
     if (call.cancelled()) return done.error();
     // This case cannot be had; what the others say stands.
@@ -221,12 +223,12 @@ Result<Candidate> Laboratory::vendor_of(const Contract& contract, CallContext& c
 }
 
 Status Laboratory::add_baselines(const Contract& contract, const BenchmarkRequest& request,
-                                 const Dims& dims, int arenas, Field& field, CallContext& call) {
+                                 const Dims& dims, Field& field, CallContext& call) {
   for (const auto& name : request.baselines) {
     if (call.cancelled())
       return Error{ErrorCode::timed_out, "the call was cancelled while baselines started", ""};
-    auto started = name == kVendor ? start_vendor(contract, arenas, call)
-                                   : start_baseline(contract, name, arenas, call);
+    auto started = name == kVendor ? start_vendor(contract, kArenas, call)
+                                   : start_baseline(contract, name, kArenas, call);
     if (started) {
       field.names.push_back(name);
       field.processes.push_back(*std::move(started));
@@ -250,7 +252,7 @@ Result<CandidateProcess> Laboratory::start_vendor(const Contract& contract, int 
 }
 
 Status Laboratory::benchmark_case(const Contract& contract, const BenchmarkRequest& request,
-                                  const Case& one, std::string_view run_secret, Judge& judge,
+                                  const Case& one, std::string_view run_secret, ArenaSource& source,
                                   BenchmarkReport& report, CallContext& call) {
   Versions versions{{kCandidate, request.candidate}};
   if (request.v0) versions.emplace_back("v0", request.v0);
@@ -260,24 +262,22 @@ Status Laboratory::benchmark_case(const Contract& contract, const BenchmarkReque
   const std::size_t contestants = versions.size() + request.baselines.size();
   if (auto why = too_large(contract, one.dims, contestants, device->device))
     return Error{ErrorCode::too_large, *std::move(why), ""};
-  auto trials =
-      timing_trials(judge, contract, one.dims, *request.candidate, run_secret, contestants, call);
-  if (!trials) return trials.error();
-  auto processes = start_all(contract, versions, trials->size(), call);
+  auto processes = start_all(contract, versions, call);
   if (!processes) return processes.error();
   Field field;
   field.processes = *std::move(processes);
   for (const auto& version : versions) field.names.push_back(version.first);
-  const int arenas = static_cast<int>(trials->size()) + 1;
-  if (auto done = add_baselines(contract, request, one.dims, arenas, field, call); !done)
-    return done;
+  if (auto done = add_baselines(contract, request, one.dims, field, call); !done) return done;
+  const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
+  auto arenas = source.arenas(one.dims, secret, contestants, call);
+  if (!arenas) return arenas.error();
   SessionPlan plan = session_plan(contract, device->device, call);
   plan.cache_mode = request.cache_mode;
   plan.host_time = request.host_time;
   plan.prewarm = request.prewarm_calls + request.num_warmup;
   plan.samples = std::max(1, request.num_trials);
   plan.discard_first = request.discard_first;
-  auto session = TimingSession(judge, *trials, plan).run(field.contestants(), call);
+  auto session = TimingSession(**arenas, plan).run(field.contestants(), call);
   if (!session) return session.error();
 
   add_rows(contract, *session, plan, one.dims, report);

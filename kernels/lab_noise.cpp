@@ -68,26 +68,21 @@ Result<NoiseProfile> Laboratory::calibrated_noise(const DeviceInfo& device,
   if (!candidate) return candidate.error();
   if (!candidate->build.ok)
     return Error{ErrorCode::unavailable, "the calibration's kernel does not build", ""};
-  auto judge = Judge::open(parts(contract), contract, quiet);
-  if (!judge) return judge.error();
-  std::vector<std::vector<Trial>> trials;
-  for (const auto& one : contract.cases) {
-    auto made = timing_trials(**judge, contract, one.dims, *candidate,
-                              hex(sha256(random_bytes(16))), 2, quiet);
-    if (!made) return made.error();
-    trials.push_back(*std::move(made));
-  }
+  auto source = ArenaSource::open(parts(contract), contract, quiet);
+  if (!source) return source.error();
   std::vector<std::vector<NoisePoint>> points(contract.cases.size());
   for (int i = 0; i < options_.noise_sessions; ++i) {
     call.progress(i, options_.noise_sessions, "calibrating the noise of comparisons");
     const Versions versions{{"one", &*candidate}, {"same", &*candidate}};
-    auto processes = start_all(contract, versions, trials.front().size(), quiet);
+    auto processes = start_all(contract, versions, quiet);
     if (!processes) return processes.error();
-    for (std::size_t which = 0; which < trials.size(); ++which) {
+    for (std::size_t which = 0; which < points.size(); ++which) {
+      auto arenas = (*source)->arenas(contract.cases[which].dims, hex(sha256(random_bytes(16))),
+                                      versions.size(), quiet);
+      if (!arenas) return arenas.error();
       SessionPlan plan;
       plan.samples = device.kind == DeviceKind::host ? kSamplesOnHost : kSamplesOnGpu;
-      auto session = TimingSession(**judge, trials[which], plan)
-                         .run(contestants_of(versions, *processes), quiet);
+      auto session = TimingSession(**arenas, plan).run(contestants_of(versions, *processes), quiet);
       if (!session) return session.error();
       const auto timing = timing_of(*session, 0, plan);
       const auto compared = comparison_of(*session, 1);

@@ -54,17 +54,6 @@ struct BenchmarkRequest {
   bool host_time = false;
 };
 
-/// Several candidates against one incumbent.
-///
-/// All are screened in one interleaved session; the best `confirm` of them meet the incumbent again
-/// in a second one, on new inputs, in new processes. Only that one gives verdicts, so that the best
-/// of many does not win by the luck of its first measurement. Candidates must be built and correct.
-struct ContestRequest {
-  const Candidate* incumbent = nullptr;
-  std::vector<const Candidate*> candidates;  ///< 1 to 8
-  int confirm = 2;
-};
-
 /// One kernel of a race.
 struct Entrant {
   std::string name;
@@ -102,11 +91,11 @@ struct Problem {
 struct Ceiling {
   std::string what;  ///< copy_bandwidth, read_bandwidth, fp32, …
   double value = 0;
-  std::string unit;  ///< B/s, FLOP/s, OP/s or s
+  std::string unit;  ///< B/s, FLOP/s, OP/s, MHz or s
 
   static constexpr auto fields() {
     return std::tuple{required("what", &Ceiling::what, ""), required("value", &Ceiling::value, ""),
-                      required("unit", &Ceiling::unit, "B/s, FLOP/s, OP/s or s.")};
+                      required("unit", &Ceiling::unit, "B/s, FLOP/s, OP/s, MHz or s.")};
   }
 };
 

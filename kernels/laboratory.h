@@ -18,6 +18,7 @@
 #include "kernels/python_cache.h"
 #include "kernels/python_parent.h"
 #include "kernels/reference.h"
+#include "kernels/timed_arenas.h"
 #include "kernels/timing_session.h"
 
 namespace ratchet {
@@ -60,8 +61,6 @@ class Laboratory final : public Lab {
   [[nodiscard]] RooflineDrawing drawing(const RooflineReport& report) const override;
   Result<VersionDiff> compare(const Contract& contract, const ComparedVersion& a,
                               const ComparedVersion& b, CallContext& call) override;
-  Result<ContestReport> contest(const Contract& contract, const ContestRequest& request,
-                                std::string_view run_secret, CallContext& call) override;
   Result<std::vector<RaceLine>> race(const Contract& contract, const std::vector<Entrant>& entrants,
                                      const RacePlan& plan, std::string_view run_secret,
                                      CallContext& call) override;
@@ -123,7 +122,7 @@ class Laboratory final : public Lab {
   /// Versions in one comparison, all alive at once; the first is the candidate.
   using Versions = std::vector<std::pair<std::string, const Candidate*>>;
   Result<std::vector<CandidateProcess>> start_all(const Contract& contract,
-                                                  const Versions& versions, std::size_t trials,
+                                                  const Versions& versions,
                                                   const CallContext& call);
 
   /// The same without queueing: the caller holds the device.
@@ -139,25 +138,20 @@ class Laboratory final : public Lab {
   Result<SessionRecord> session_of(const Contract& contract, const Dims& dims,
                                    const Versions& versions, const SessionPlan& plan,
                                    std::string_view run_secret, const CallContext& call);
-  Status screen(const Contract& contract, const ContestRequest& request, SessionPlan plan,
-                std::string_view run_secret, ContestReport& report, const CallContext& call);
-  Status confirm(const Contract& contract, const ContestRequest& request, SessionPlan plan,
-                 std::string_view run_secret, ContestReport& report, const CallContext& call);
 
   /// A plan with the contract's and the device's noise in it.
   SessionPlan session_plan(const Contract& contract, const DeviceInfo& device,
                            const CallContext& call);
 
-  Result<std::vector<Trial>> timing_trials(Judge& judge, const Contract& contract, const Dims& dims,
-                                           const Candidate& candidate, std::string_view run_secret,
-                                           std::size_t contestants, const CallContext& call);
-  Status count(const Contract& contract, const ProfileRequest& request, const Trial& trial,
+  Status count(const Contract& contract, const ProfileRequest& request, TimedArenas& arenas,
                Profile& profile, const CallContext& call);
-  Status judge_physics(const Contract& contract, const DeviceInfo& device, const Trial& trial,
-                       Profile& profile, const CallContext& call);
+  Status judge_physics(const Contract& contract, const DeviceInfo& device,
+                       const ProfileRequest& request, std::string_view run_secret, Profile& profile,
+                       const CallContext& call);
+  Status measure_again(const Contract& contract, const ProfileRequest& request,
+                       std::string_view run_secret, Profile& profile, const CallContext& call);
   Status diagnose_profile(const Contract& contract, const ProfileRequest& request,
-                          const DeviceInfo& device, const Trial& trial, Profile& profile,
-                          const CallContext& call);
+                          const DeviceInfo& device, Profile& profile, const CallContext& call);
   /// Who takes part in the benchmark of one case, and who could not.
   struct Field {
     std::vector<std::string> names;
@@ -175,9 +169,9 @@ class Laboratory final : public Lab {
   Result<CandidateProcess> start_vendor(const Contract& contract, int arenas, CallContext& call);
   /// Those that are missing or fail to start become rows; only a cancelled call is an error.
   Status add_baselines(const Contract& contract, const BenchmarkRequest& request, const Dims& dims,
-                       int arenas, Field& field, CallContext& call);
+                       Field& field, CallContext& call);
   Status benchmark_case(const Contract& contract, const BenchmarkRequest& request, const Case& one,
-                        std::string_view run_secret, Judge& judge, BenchmarkReport& report,
+                        std::string_view run_secret, ArenaSource& source, BenchmarkReport& report,
                         CallContext& call);
 
   LabOptions options_;

@@ -17,8 +17,10 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using Spent = std::chrono::duration<double, std::milli>;
 
-constexpr double kBlockMs = 10;  // short beside the drift of clocks, long beside a message
-constexpr int kMostInBlock = 20;
+// Short, because many rounds tell more than long ones; long beside a message and the first call.
+constexpr double kBlockMs = 5;
+constexpr int kMostInBlock = 12;
+constexpr int kTurnsPerCheck = 6;   // of an arena in turns, at most
 constexpr int kRoundsOfFixed = 10;  // a given number of samples is spread over these
 // New contents and checks may take a quarter of the time each that the sampling takes.
 constexpr double kRest = 4;
@@ -30,10 +32,6 @@ std::uint64_t fresh_seed() {
   const std::string bytes = random_bytes(sizeof seed);
   std::memcpy(&seed, bytes.data(), sizeof seed);
   return seed;
-}
-
-std::string hex_seed() {
-  return hex(sha256(random_bytes(sizeof(Digest))));
 }
 
 std::vector<PairedRound> pairs_of(const ContestantRecord& a, const ContestantRecord& b) {
@@ -64,8 +62,8 @@ struct TimingSession::Lane {
   ContestantRecord record;
   double call_ms = 0;  ///< of one sample with all that stands around it
   int taken = 0;
-  int reached = 0;  ///< places of the rotation that the timed calls have used
-  std::vector<std::string> refresh_seeds{};  ///< of this arrangement, by place
+  int calls = 0;     ///< timed ones on the arenas given last
+  int unjudged = 0;  ///< blocks since the last judgement
 
   [[nodiscard]] bool runs() const { return record.reasons.empty(); }
 
@@ -77,10 +75,8 @@ struct TimingSession::Lane {
   }
 };
 
-TimingSession::TimingSession(Judge& judge, const std::vector<Trial>& trials, SessionPlan plan)
-    : judge_(judge), trials_(trials), plan_(plan), random_(fresh_seed()), order_(trials.size()) {
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
-}
+TimingSession::TimingSession(TimedArenas& arenas, SessionPlan plan)
+    : arenas_(arenas), plan_(std::move(plan)), random_(fresh_seed()) {}
 
 Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contestants,
                                          const CallContext& call) {
@@ -99,7 +95,7 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
     auto stop = lanes.front().runs() ? reason_to_stop(lanes) : std::optional<std::string>("");
     // Nobody can count which call is the last, or which are checked before it.
     const bool due = since_checked_ms_ >= kRest * checked_ms_ && random_() % 2 == 0;
-    if (stop || due)
+    if (!arenas_.in_turns() && (stop || due))
       if (auto done = check_all(lanes, call); !done) return done.error();
     if (!lanes.front().runs()) break;
     if (!stop) continue;
@@ -115,15 +111,12 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
 /// New contents at new addresses, when it is time.
 Status TimingSession::arrange(std::vector<Lane>& lanes, const CallContext& call) {
   if (arranged_ms_ > 0 && since_arranged_ms_ < kRest * arranged_ms_) return {};
+  arenas_.renew();
+  if (arenas_.in_turns()) return {};
   const auto start = steady_clock::now();
-  std::shuffle(order_.begin(), order_.end(), random_);
-  arenas_.clear();
-  for (const auto trial : order_) arenas_.push_back(&trials_[trial].sent);
-  shift_ = shift_of(std::to_string(random_()));
   for (auto& lane : lanes)
-    if (auto done = prepare(lane, call); !done) return done;
+    if (auto done = give(lane, call); !done) return done;
   arranged_ms_ = Spent(steady_clock::now() - start).count();
-  session_.arranging_ms += arranged_ms_;
   since_arranged_ms_ = 0;
   return {};
 }
@@ -139,7 +132,6 @@ Status TimingSession::round(std::vector<Lane>& lanes, const CallContext& call) {
   for (const auto i : turn)
     if (auto done = block(lanes[i], false, call); !done) return done;
   const double spent = Spent(steady_clock::now() - start).count();
-  session_.sampling_ms += spent;
   since_arranged_ms_ += spent;
   since_checked_ms_ += spent;
   return {};
@@ -148,24 +140,20 @@ Status TimingSession::round(std::vector<Lane>& lanes, const CallContext& call) {
 Status TimingSession::check_all(std::vector<Lane>& lanes, const CallContext& call) {
   const auto start = steady_clock::now();
   for (auto& lane : lanes)
-    if (auto done = check(lane, call); !done) return done;
+    if (auto done = judge(lane, call); !done) return done;
   checked_ms_ = Spent(steady_clock::now() - start).count();
-  session_.checking_ms += checked_ms_;
   since_checked_ms_ = 0;
   return {};
 }
 
-Status TimingSession::prepare(Lane& lane, const CallContext& call) {
+Status TimingSession::give(Lane& lane, const CallContext& call) {
   if (!lane.runs()) return {};
-  const bool writes_all =
-      std::all_of(trials_.begin(), trials_.end(), [](const Trial& t) { return t.writes_all; });
-  lane.refresh_seeds.clear();
-  lane.reached = 0;
-  for (std::size_t i = 0; i < arenas_.size(); ++i) lane.refresh_seeds.push_back(hex_seed());
-  auto done = lane.process->prepare(trials_.front().plan,
-                                    {arenas_, shift_, writes_all, lane.refresh_seeds}, call);
+  const auto start = steady_clock::now();
+  lane.calls = 0;
+  auto done = arenas_.give(*lane.process, call);
+  session_.arranging_ms += Spent(steady_clock::now() - start).count();
   if (!done || lane.failed()) return done;
-  return lane.taken == 0 ? probe(lane, call) : Status{};
+  return lane.taken == 0 && lane.call_ms == 0 ? probe(lane, call) : Status{};
 }
 
 /// Untimed calls of a newcomer, and how long one sample takes with all that stands around it.
@@ -194,41 +182,44 @@ int TimingSession::block_size(const Lane& lane) {
 Status TimingSession::block(Lane& lane, bool first, const CallContext& call) {
   const int size = block_size(lane);
   if (!lane.runs() || size <= 0) return {};
+  if (arenas_.in_turns())
+    if (auto done = give(lane, call); !done || !lane.runs()) return done;
   const job::TimeBlock plan{plan_.warmup, size, plan_.cache_mode, plan_.host_time, kBlockLimitMs};
   const auto start = steady_clock::now();
   auto samples = lane.process->time(plan, call);
   if (!samples) return samples.error();
+  const double spent = Spent(steady_clock::now() - start).count();
+  session_.sampling_ms += spent;
   // The probe paid for loading code and for scouting; a block tells better how many fit the next.
-  lane.call_ms = Spent(steady_clock::now() - start).count() / (plan.warmup + size);
+  lane.call_ms = spent / (plan.warmup + size);
   if (lane.failed()) return {};
   lane.taken += static_cast<int>(samples->elapsed_ns.size());
+  // The places of a rotation are used from the first on in every block.
+  lane.calls = std::max(lane.calls, plan.warmup + size);
+  ++lane.unjudged;
   if (auto flagged = reason_of_flags(samples->flags)) lane.record.reasons.push_back(*flagged);
-  lane.reached = std::min(static_cast<int>(order_.size()), lane.reached + plan_.warmup + size);
   if (first)
     lane.record.turns.push_back({samples->elapsed_ns, {}});
   else
     lane.record.turns.back().other_ns = samples->elapsed_ns;
   lane.record.blocks.push_back(*std::move(samples));
-  return {};
+  return arenas_.in_turns() && due(lane) ? judge(lane, call) : Status{};
+}
+
+/// Whether an arena that the next one will have is judged first.
+bool TimingSession::due(const Lane& lane) {
+  return lane.unjudged >= kTurnsPerCheck || random_() % 3 == 0;
 }
 
 /// One arena, drawn only now, must hold the right answers.
-Status TimingSession::check(Lane& lane, const CallContext& call) {
-  if (!lane.runs() || lane.reached == 0) return {};
-  const auto place = static_cast<std::size_t>(random_() % static_cast<unsigned>(lane.reached));
-  const Trial& trial = trials_[order_[place]];
-  auto returned = lane.process->collect(static_cast<int>(place), trial.plan.layout.bytes, call);
-  if (!returned) return returned.error();
-  if (lane.failed()) return {};
-  auto last = judge_.refreshed(trial, lane.refresh_seeds[place], (*returned)->uses, call);
-  if (!last) return last.error();
-  auto verdict = judge_.compare(*last, (*returned)->arena, call);
-  if (!verdict) return verdict.error();
-  if (!verdict->passed) {
-    lane.record.reasons.push_back({"timed_output_wrong",
-                                   "an output of the timed calls is wrong: " + described(*verdict),
-                                   {}});
-  }
+Status TimingSession::judge(Lane& lane, const CallContext& call) {
+  if (!lane.runs() || lane.calls == 0) return {};
+  const auto start = steady_clock::now();
+  auto wrong = arenas_.judge(*lane.process, lane.calls, call);
+  session_.checking_ms += Spent(steady_clock::now() - start).count();
+  lane.unjudged = 0;
+  if (!wrong) return wrong.error();
+  if (!lane.failed() && *wrong) lane.record.reasons.push_back(**std::move(wrong));
   return {};
 }
 

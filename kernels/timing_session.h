@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "kernels/candidate_process.h"
-#include "kernels/judge.h"
 #include "kernels/noise.h"
 #include "kernels/statistics.h"
+#include "kernels/timed_arenas.h"
 #include "server/core/call_context.h"
 #include "server/core/result.h"
 #include "server/facts/findings.h"
@@ -73,14 +73,15 @@ inline constexpr std::array<std::size_t, 5> kLooks = {8, 13, 21, 34, 55};
 /// samples in random order and a second block in the reverse order (ABBA), so that drift of clocks
 /// and neighbours falls on all alike. Inputs change before every call. All get the same contents at
 /// new addresses again and again, and must now and then, and at the end, hold the right answers in
-/// an arena drawn at random; how often depends on what that costs beside the sampling.
+/// an arena drawn at random; how often depends on what that costs beside the sampling. Where all
+/// have one arena in turns, each block gets new contents and every few blocks are judged.
 ///
 /// A contestant that fails or answers wrongly is left out from then on; when it is the first, the
 /// session ends. Thread rule and errors: as WorkerProcess.
 class TimingSession {
  public:
-  /// Borrows judge and trials (all of one case), which outlive it.
-  TimingSession(Judge& judge, const std::vector<Trial>& trials, SessionPlan plan);
+  /// Borrows the arenas, which outlive it.
+  TimingSession(TimedArenas& arenas, SessionPlan plan);
 
   Result<SessionRecord> run(const std::vector<Contestant>& contestants, const CallContext& call);
 
@@ -90,23 +91,20 @@ class TimingSession {
   Status arrange(std::vector<Lane>& lanes, const CallContext& call);
   Status round(std::vector<Lane>& lanes, const CallContext& call);
   Status check_all(std::vector<Lane>& lanes, const CallContext& call);
-  Status prepare(Lane& lane, const CallContext& call);
+  Status give(Lane& lane, const CallContext& call);
   Status probe(Lane& lane, const CallContext& call);
   Status block(Lane& lane, bool first, const CallContext& call);
-  Status check(Lane& lane, const CallContext& call);
+  Status judge(Lane& lane, const CallContext& call);
+  [[nodiscard]] bool due(const Lane& lane);
   [[nodiscard]] int block_size(const Lane& lane);
   [[nodiscard]] std::optional<std::string> reason_to_stop(const std::vector<Lane>& lanes) const;
   [[nodiscard]] bool decided(const std::vector<Lane>& lanes) const;
   [[nodiscard]] double noise_floor(const ContestantRecord& record) const;
   [[nodiscard]] double look_error_rate() const;
 
-  Judge& judge_;
-  const std::vector<Trial>& trials_;
+  TimedArenas& arenas_;
   SessionPlan plan_;
-  std::mt19937_64 random_;  // orders and places; not secret
-  std::vector<const MemoryFile*> arenas_;
-  std::vector<std::size_t> order_;  // which trial lies in which place of the rotation
-  std::int64_t shift_ = 0;
+  std::mt19937_64 random_;  // orders; not secret
   std::chrono::steady_clock::time_point begin_;
   SessionRecord session_;
   double arranged_ms_ = 0;  // what the last arrangement took

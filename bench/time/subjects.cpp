@@ -60,7 +60,7 @@ __global__ void chain(const float* x, float* y, int n, int turns) {{
   y[i] = value;
 }}
 extern "C" void {0}(const float* x, float* y, int n) {{
-  chain<<<(n + 255) / 256, 256>>>(x, y, n, 2000 + 2000 * {1} / 10000);
+  chain<<<(n + 255) / 256, 256>>>(x, y, n, 1400 + 1400 * {1} / 10000);
 }}
 )";
 
@@ -86,7 +86,7 @@ Subject make_subject(DeviceKind kind, const std::string& name, double percent) {
   const bool host = kind == DeviceKind::host;
   const bool is_long = name == "long";
   const char* text = host ? kHostLoop : is_long ? kSoftmax : kChain;
-  const std::int64_t n = host ? (is_long ? 1'000'000 : 50'000) : (is_long ? 7168 : 1 << 17);
+  const std::int64_t n = host ? (is_long ? 1'000'000 : 50'000) : (is_long ? 7424 : 1 << 16);
   Contract contract;
   contract.kernel_name = name;
   contract.device_kind = kind;

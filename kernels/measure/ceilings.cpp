@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "kernels/measure/ceiling_code.h"
+#include "kernels/measure/sm_clock.h"
 
 namespace ratchet::measure {
 namespace {
@@ -186,8 +187,18 @@ Result<std::vector<CeilingValue>> measure_ceilings(Gpu& gpu) {
   const int capability = capability_of(gpu);
   auto units = roof_kernels(capability);
   units.push_back(shared_memory_roof(capability));
-  for (const auto& unit : units)
+  auto clock = SmClock::create();
+  if (!clock) return clock.error();
+  for (const auto& unit : units) {
+    const bool first = &unit == &units.front();
+    if (first)
+      if (auto started = clock->start(gpu); !started) return started.error();
     if (auto done = add_unit(gpu, unit, roofs); !done) return done.error();
+    if (!first) continue;
+    auto seen = clock->turn(gpu);
+    if (!seen) return seen.error();
+    if (*seen) roofs.add({"sm_clock", **seen, "MHz"});
+  }
   if (auto done = add_launches(gpu, roofs); !done) return done.error();
   return roofs.take();
 }

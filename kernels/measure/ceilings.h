@@ -10,7 +10,7 @@ namespace ratchet::measure {
 struct CeilingValue {
   std::string what;
   double value = 0;
-  std::string unit;  ///< B/s, FLOP/s, OP/s or s
+  std::string unit;  ///< B/s, FLOP/s, OP/s, MHz or s
 };
 
 /// Measures what this device reaches, clocks as they are; what the chip lacks is left out:
@@ -19,9 +19,10 @@ struct CeilingValue {
 ///   l2_read_bandwidth        data that stays in L2
 ///   shared_memory_bandwidth  of all multiprocessors
 ///   fp64, fp32, tf32, fp16, bf16, fp8, int8   see ceiling_code.h
-///   launch_latency           from the call to the end of an empty kernel, host's clock
+///   sm_clock                 during fp32, MHz: to tell when these figures no longer hold
+///   launch_latency           median from the call to the end of an empty kernel, host's clock
 ///   launch_interval          from one empty kernel to the next in a queue
-/// Each is the second best of repeated runs: a roof is what can be reached, and one lucky stamp
+/// Rates are the second best of repeated runs: a roof is what can be reached, and one lucky stamp
 /// does not count. Takes about a second and up to 2 GiB of device memory.
 Result<std::vector<CeilingValue>> measure_ceilings(Gpu& gpu);
 

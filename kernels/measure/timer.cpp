@@ -181,7 +181,10 @@ Status Timer::warm_up(std::span<const Turn> rotation, const TimingPlan& plan, Sa
   auto scouted = scout(next(rotation), plan.cold);
   if (!scouted) return scouted.error();
   sampled.failure = scouted->failure;
-  if (scouted->tail_ns > kOpenTailNs) add_flag(sampled, "unsynchronised_work");
+  if (scouted->tail_ns > kOpenTailNs) {
+    add_flag(sampled, "unsynchronised_work");
+    add_flag(sampled, "work_outlived_first_call");
+  }
   return {};
 }
 
@@ -209,7 +212,10 @@ Status Timer::take(std::span<const Turn> rotation, const TimingPlan& plan, Sampl
     sampled.elapsed_ns.push_back(shot->elapsed_ns);
     if (shot->span_ns) spans_ns_.push_back(*shot->span_ns);
     tails_ns_.push_back(shot->tail_ns);
-    if (!shot->work_is_there) add_flag(sampled, "unsynchronised_work");
+    if (!shot->work_is_there) {
+      add_flag(sampled, "unsynchronised_work");
+      add_flag(sampled, "outputs_missing");
+    }
     if (SteadyClock::now() - window < kClockWindow) continue;
     auto clock = clock_.turn(gpu_);
     if (!clock) return clock.error();
@@ -252,8 +258,10 @@ Result<Sampled> Timer::time(std::span<const Turn> rotation, const TimingPlan& pl
   if (*synchronises_) add_flag(sampled, "launch_gap_included");
   // The median: a single late host must not condemn a block, and a cheat has to hide work in most
   // samples to move their median.
-  if (median(tails_ns_) > (*synchronises_ ? kOpenTailNs : kGatedTailNs))
+  if (median(tails_ns_) > (*synchronises_ ? kOpenTailNs : kGatedTailNs)) {
     add_flag(sampled, "unsynchronised_work");
+    add_flag(sampled, "work_outlived_stop_event");
+  }
   return sampled;
 }
 

@@ -112,7 +112,7 @@ void chain_3us(const float* in, float* out, long, cudaStream_t stream) {
 }
 
 void chain_5us(const float* in, float* out, long, cudaStream_t stream) {
-  launch_chain(in, out, 1700, stream);
+  launch_chain(in, out, 1400, stream);
 }
 
 void chain_100us(const float* in, float* out, long, cudaStream_t stream) {

@@ -160,7 +160,7 @@ class Figures:
     def calls(self, torch, kernel, percent):
         """The bench's own kernels, built from the sources that it prints."""
         calls = []
-        n, elements = (7168, 7168 * 4096) if kernel == "long" else (1 << 17, 1 << 17)
+        n, elements = (7424, 7424 * 4096) if kernel == "long" else (1 << 16, 1 << 16)
         x = torch.randn(elements, device="cuda")
         y = torch.empty_like(x)
         for part in (0, percent):
@@ -195,6 +195,39 @@ class Figures:
             if not found:
                 self.row("demo", (said + complaint)[-500:], False)
             self.row("demo", f"{seconds:.0f} s")
+
+    def baselines(self):
+        """The benchmark tool with a vendor's library, and with frameworks."""
+        sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "attacks"))
+        from client import Server
+        torch_reference = {"text": "import torch\n\n\ndef reference(x, **_):\n"
+                                   "    return torch.softmax(x, dim=1)\n"}
+        tasks = {"matmul": {"problem": "matmul", "baselines": ["vendor", "eager"]},
+                 "softmax": {"problem": "softmax", "reference": torch_reference,
+                             "baselines": ["eager", "compile", "flashinfer"]}}
+        for name, task in tasks.items():
+            with tempfile.TemporaryDirectory() as folder:
+                server = Server([os.path.join(self.folder, "ratchet"), "--state-dir", self.state,
+                                 "serve", "--root", folder])
+
+                def call(tool, arguments):
+                    answer, refusal = server.call(tool, arguments)
+                    if refusal:
+                        raise RuntimeError(f"{tool}: {refusal}")
+                    return answer
+                run = call("create_run", {"output_dir": os.path.join(folder, "out"),
+                                          "implementation": "cuda-cpp", **task})["run"]
+                call("check_correctness", {"run": run})
+                start = time.monotonic()
+                report = call("benchmark", {"run": run})
+                seconds = time.monotonic() - start
+                server.close()
+                for row in report["rows"]:
+                    told = (f"{row['median_ns'] / 1e3:.2f} us" if "median_ns" in row
+                            else row.get("detail", ""))
+                    self.row(f"benchmark {name}: {row['name']}",
+                             f"{row['status']}, {told}, {row.get('comparison', {}).get('verdict')}")
+                self.row(f"benchmark {name}", f"{seconds:.1f} s; {report['gains']}; {report['notes']}")
 
     def write(self, stages):
         facts = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],

@@ -1,0 +1,193 @@
+#include "kernels/device_trials.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "kernels/init.h"
+#include "kernels/judge.h"
+#include "kernels/layout.h"
+#include "kernels/tolerance.h"
+#include "server/core/files.h"
+
+namespace ratchet {
+namespace {
+
+/// The library of kernels/cuda/judge.cu for this device, from the build cache after the first time.
+Result<std::string> judge_library(const ReferenceParts& parts, const Contract& contract,
+                                  const CallContext& call) {
+  auto text = read_file(parts.data_dir / "cuda" / "judge.cu");
+  if (!text) return Error{ErrorCode::unavailable, text.error().message, ""};
+  BuildRequest request;
+  request.source = {"judge.cu", *std::move(text), ""};
+  request.cuda = true;
+  request.entry = "ratchet_judge";
+  request.arch = contract.arch;
+  auto build = parts.builder.build(request, call);
+  if (!build) return build.error();
+  if (!build->ok)
+    return Error{ErrorCode::unavailable,
+                 "the device's judge does not build" +
+                     (build->errors.empty() ? "" : ": " + build->errors.front().message),
+                 ""};
+  const auto path = parts.builder.path_of(build->build_key);
+  if (!path) return path.error();
+  return read_file(*path);
+}
+
+/// A reference in Python runs as a framework's function does when it is timed.
+WorkerSpec reference_spec(const ReferenceParts& parts, const Contract& contract,
+                          std::int64_t arena_bytes) {
+  if (contract.reference_kind != ReferenceKind::python)
+    return worker_spec(parts.place, "candidate", arena_bytes);
+  return parts.python.kernel_spec(parts.place, "baseline", arena_bytes, contract.reference);
+}
+
+Result<CandidateProcess::Code> reference_code(const ReferenceParts& parts, const Contract& contract,
+                                              const CallContext& call) {
+  const auto& source = contract.reference;
+  if (contract.reference_kind == ReferenceKind::python)
+    return CandidateProcess::Code{source.text, {source.file_name, "reference", "reference"}};
+  auto library = build_reference(parts, contract, call);
+  if (!library) return library.error();
+  return CandidateProcess::Code{std::move(library->bytes), {"the reference", library->entry, ""}};
+}
+
+}  // namespace
+
+bool answers_on_device(const Contract& contract) {
+  if (contract.device_kind != DeviceKind::cuda) return false;
+  if (contract.reference_kind == ReferenceKind::cuda) return true;
+  const bool torch = contract.reference_kind == ReferenceKind::python &&
+                     contract.reference.text.find("torch") != std::string::npos;
+  const bool given =
+      std::ranges::find(contract.tensors, kGivenInit, &TensorSpec::init) != contract.tensors.end();
+  const auto& dims = contract.cases.front().dims;
+  return torch && !given && std::ranges::all_of(dims, [&](const auto& dim) {
+           return std::ranges::find(contract.parameters, dim.first, &Parameter::name) !=
+                  contract.parameters.end();
+         });
+}
+
+Result<std::unique_ptr<DeviceTrials>> DeviceTrials::launch(const ReferenceParts& parts,
+                                                           const Contract& contract,
+                                                           const CallContext& call) {
+  auto arena_bytes = largest_arena(contract);
+  if (!arena_bytes) return arena_bytes.error();
+  auto spec = worker_spec(parts.place, "judge", *arena_bytes);
+  spec.gives_descriptors = true;
+  auto judge = WorkerProcess::launch(spec);
+  auto reference = CandidateProcess::launch(reference_spec(parts, contract, *arena_bytes),
+                                            parts.place.job_deadline);
+  auto ours = judge_library(parts, contract, call);
+  auto theirs = reference_code(parts, contract, call);
+  if (!judge) return judge.error();
+  if (!reference) return reference.error();
+  if (!theirs) return theirs.error();
+  if (!ours) return ours.error();
+  std::unique_ptr<DeviceTrials> trials(
+      new DeviceTrials(contract, *std::move(judge), *std::move(reference), *arena_bytes));
+  trials->judge_library_ = *std::move(ours);
+  trials->reference_code_ = *std::move(theirs);
+  trials->deadline_ = parts.place.job_deadline;
+  return trials;
+}
+
+Status DeviceTrials::open(const CallContext& call) {
+  if (auto loaded = reference_.load(reference_code_, call); !loaded) return loaded;
+  if (reference_.fault()) return reference_failed(*reference_.fault());
+  if (auto greeted = judge_.greet(call); !greeted) return greeted;
+  auto file = MemoryFile::holding("judge", judge_library_);
+  if (!file) return file.error();
+  job::Request load;
+  load.load = job::Load{"the judge's library", "ratchet_judge", ""};
+  const int descriptor = file->fd();
+  if (auto loaded = ask(load, {&descriptor, 1}, call); !loaded) return loaded.error();
+  job::Request request;
+  request.share = job::Share{arena_bytes_};
+  auto shared = ask(request, {}, call);
+  if (!shared) return shared.error();
+  if (shared->second.size() != 2)
+    return Error{ErrorCode::internal, "the judge shared no memory", ""};
+  candidates_memory_ = std::move(shared->second[0]);
+  if (auto done = reference_.attach(shared->second[1].get(), arena_bytes_, call); !done)
+    return done;
+  if (reference_.fault()) return reference_failed(*reference_.fault());
+  return {};
+}
+
+Status DeviceTrials::admit(CandidateProcess& candidate, const CallContext& call) {
+  return candidate.attach(candidates_memory_.get(), arena_bytes_, call);
+}
+
+Status DeviceTrials::pose(const CallPlan& plan, const Dims& dims, const std::string& distribution,
+                          std::string_view seed, std::int64_t shift, const CallContext& call) {
+  plan_ = plan;
+  pose_ = {{plan.layout, std::string(seed), distribution, index_limit(dims)}, shift, false};
+  job::Request request;
+  request.pose = pose_;
+  auto posed = ask(request, {}, call);
+  if (!posed) return posed.error();
+  return {};
+}
+
+Status DeviceTrials::pose_again(std::int64_t shift, const CallContext& call) {
+  pose_.again = true;
+  pose_.shift = shift;
+  job::Request request;
+  request.pose = pose_;
+  auto posed = ask(request, {}, call);
+  if (!posed) return posed.error();
+  return {};
+}
+
+Status DeviceTrials::refresh(const std::string& seed, int uses, const CallContext& call) {
+  job::Request request;
+  request.refresh = job::Refresh{plan_.layout, seed, uses};
+  auto done = ask(request, {}, call);
+  if (!done) return done.error();
+  return {};
+}
+
+Status DeviceTrials::answer(const CallContext& call) {
+  if (auto done = reference_.run_attached(plan_, 0, call); !done) return done;
+  if (reference_.fault()) return reference_failed(*reference_.fault());
+  return {};
+}
+
+Result<bool> DeviceTrials::writes_all(const CallContext& call) {
+  job::Request request;
+  request.weigh = job::Weigh{{plan_.layout, {}}, true};
+  auto reply = ask(request, {}, call);
+  if (!reply) return reply.error();
+  return reply->first.writes_all.value_or(false);
+}
+
+Result<job::Reply> DeviceTrials::weigh(const CallContext& call) {
+  job::Request request;
+  request.weigh = job::Weigh{{plan_.layout, {}}, false};
+  for (const auto& buffer : plan_.layout.buffers)
+    request.weigh->compare.tolerances.push_back(
+        tolerance_for(buffer.dtype, contract_.atol, contract_.rtol));
+  auto reply = ask(request, {}, call);
+  if (!reply) return reply.error();
+  if (!reply->first.comparison) return Error{ErrorCode::internal, "the judge gave no verdict", ""};
+  return std::move(reply->first);
+}
+
+Result<DeviceTrials::Answer> DeviceTrials::ask(const job::Request& request,
+                                               std::span<const int> descriptors,
+                                               const CallContext& call) {
+  auto answer = judge_.ask(encode(request), descriptors, deadline_, call);
+  if (!answer) return answer.error();
+  if (answer->fault)
+    return Error{ErrorCode::internal, "the judge's worker failed: " + answer->fault->message, ""};
+  auto reply = decode_stored<job::Reply>(answer->body);
+  if (!reply) return reply.error();
+  if (reply->error) return Error{ErrorCode::unavailable, *reply->error, ""};
+  if (reply->fault)
+    return Error{ErrorCode::unavailable, "the judge's library: " + reply->fault->message, ""};
+  return Answer{*std::move(reply), std::move(answer->descriptors)};
+}
+
+}  // namespace ratchet
