@@ -1,0 +1,123 @@
+#pragma once
+
+// What the laboratory is asked for, and the answers that are no facts of a run.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/facts/contract.h"
+#include "server/facts/findings.h"
+#include "server/facts/machine_code.h"
+#include "server/facts/task.h"
+
+namespace ratchet {
+
+enum class MetricSet { lean, overview, full, stalls };
+constexpr auto enum_names(MetricSet) {
+  return std::array{std::pair{MetricSet::lean, "lean"}, std::pair{MetricSet::overview, "overview"},
+                    std::pair{MetricSet::full, "full"}, std::pair{MetricSet::stalls, "stalls"}};
+}
+
+struct ProfileRequest {
+  const Candidate* candidate = nullptr;
+  const Candidate* parent = nullptr;  ///< null for v0
+  const Candidate* v0 = nullptr;      ///< null for v0, or when it is the parent
+  MetricSet metrics = MetricSet::overview;
+  std::vector<std::string> names;  ///< of counters, instead of a set; empty: the set's
+};
+
+/// A roofline report for people.
+struct RooflineDrawing {
+  std::string svg;
+  std::string text;
+};
+
+/// A version for a comparison; borrowed.
+struct ComparedVersion {
+  const Candidate* candidate = nullptr;
+  const Profile* profile = nullptr;
+};
+
+/// What to compare the candidate with; the flags and defaults of the kernel-benchmark package.
+struct BenchmarkRequest {
+  const Candidate* candidate = nullptr;
+  const Candidate* parent = nullptr;  ///< may be null
+  const Candidate* v0 = nullptr;      ///< may be null
+  std::vector<std::string> baselines;
+  int num_warmup = 5;
+  int num_trials = 100;
+  int discard_first = 1;
+  int prewarm_calls = 1;
+  CacheMode cache_mode = CacheMode::cold;
+  bool host_time = false;
+};
+
+/// One kernel of a race.
+struct Entrant {
+  std::string name;
+  const Candidate* candidate = nullptr;
+};
+
+struct RacePlan {
+  Dims dims;
+  std::optional<int> samples;  ///< of each; empty: until the intervals tell
+};
+
+/// What a race showed of one kernel. Comparisons are empty for the first.
+struct RaceLine {
+  std::string name;
+  std::optional<Timing> timing;
+  std::optional<Comparison> speedup;   ///< first ÷ this: faster means that this is
+  std::optional<Comparison> slowdown;  ///< this ÷ first: faster means that the first is
+  std::vector<Reason> reasons;         ///< why its times do not count
+};
+
+/// Which of several kernels serves a case.
+struct DispatchChoice {
+  Dims dims;
+  std::size_t variant = 0;
+};
+
+/// A shipped problem, ready to be planned: its task with the sources filled in.
+struct Problem {
+  TaskRequest task;
+  Source kernel;
+  Source reference;
+};
+
+/// A measured roof of a device.
+struct Ceiling {
+  std::string what;  ///< copy_bandwidth, read_bandwidth, fp32, …
+  double value = 0;
+  std::string unit;  ///< B/s, FLOP/s, OP/s, MHz or s
+
+  static constexpr auto fields() {
+    return std::tuple{required("what", &Ceiling::what, ""), required("value", &Ceiling::value, ""),
+                      required("unit", &Ceiling::unit, "B/s, FLOP/s, OP/s, MHz or s.")};
+  }
+};
+
+/// Which code of a binary to show.
+enum class CodeView { sass, ptx };
+constexpr auto enum_names(CodeView) {
+  return std::array{std::pair{CodeView::sass, "sass"}, std::pair{CodeView::ptx, "ptx"}};
+}
+
+struct DisassemblyRequest {
+  CodeView view = CodeView::sass;
+  std::string function;  ///< empty: the one with most instructions in loops
+  int first_line = 0;    ///< of the listing, where a page begins
+};
+
+/// A page of a kernel's machine code with what was counted in all of it.
+struct Disassembly {
+  std::string disassembler;  ///< program and version
+  std::vector<FunctionCode> functions;
+  std::string shown;  ///< name of the function in `text`
+  std::string text;   ///< depth in loops, source line, address, instruction
+  std::optional<int> next_line;
+};
+
+}  // namespace ratchet
