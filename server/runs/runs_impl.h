@@ -32,6 +32,7 @@ class RunsImpl final : public Runs {
   Result<ArtifactAnswer> record_benchmark(const Permit& permit,
                                           const BenchmarkReport& report) override;
 
+  Result<QuerySituation> query_situation(const RunId& run) override;
   Status record_query(const RunId& run, const std::string& query, const std::string& purpose,
                       const QueryAnswer& answer) override;
   Result<ArtifactAnswer> write_evidence(const RunId& run, const EvidenceRequest& request) override;
