@@ -11,6 +11,7 @@
 #include "kbs/compression.h"
 #include "kbs/labels.h"
 #include "kbs/page_reader.h"
+#include "kbs/term_set.h"
 #include "kbs/trigrams.h"
 #include "kbs/upstream.h"
 #include "server/core/files.h"
@@ -290,6 +291,18 @@ class BundleReader {
 
 bool names_bundle(std::string_view file) {
   return std::ranges::find(kProvenance, file) != kProvenance.end();
+}
+
+void find_terms(Bundle& bundle) {
+  thread_local TermSet terms;  // what it remembers is worth keeping
+  for (auto& file : bundle.files)
+    for (auto& fresh : file.fresh) {
+      const auto& part = file.parts[fresh.part];
+      fresh.name = terms.terms_of(part.name + " " + file.source_path);
+      fresh.body =
+          terms.terms_of(std::string_view(file.text).substr(part.begin, part.end - part.begin));
+      fresh.count = terms.count();
+    }
 }
 
 std::string pull_request_key(const fs::path& path) {

@@ -25,6 +25,14 @@ struct CodeFile {
   std::string trigrams, frame;        ///< prefilter and compressed text
   std::vector<CodePart> parts;        ///< cover the text
   std::vector<std::uint64_t> hashes;  ///< of the parts' texts
+  /// What the index holds of a part whose text it does not hold yet; the writer names the part,
+  /// `find_terms` fills the rest.
+  struct Terms {
+    std::size_t part = 0;
+    std::string name, body;
+    std::size_t count = 0;
+  };
+  std::vector<Terms> fresh;
 };
 
 /// The evidence of one pull request, blog or case: its code and where it comes from.
@@ -52,6 +60,9 @@ struct BundleFolder {
 /// `<repository folder>/<number>` of a pull request's bundle (`…/vllm/gh-12`, `…/vllm/PR-12`) or
 /// page (`…/vllm/PR-12.md`); empty for anything else.
 [[nodiscard]] std::string pull_request_key(const std::filesystem::path& path);
+
+/// Finds the terms of the fresh parts of a bundle. Thread-safe.
+void find_terms(Bundle& bundle);
 
 /// Reads a bundle of any known layout: `ORIGIN.yaml` in its three shapes, `PROVENANCE.yaml` nested
 /// or flat, `MANIFEST.yaml` of capsules, or none; `review.diff`, `diff.patch`; sources below

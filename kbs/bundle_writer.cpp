@@ -12,6 +12,8 @@
 namespace ratchet::kbs {
 namespace {
 
+constexpr std::int64_t kClaimed = -1;  // in the place of a row
+
 /// Terms of a part's name column: what it defines, and where.
 std::string name_text(const std::string& name, std::string_view source_path) {
   return fmt::format("{} {}", name, source_path);
@@ -58,7 +60,7 @@ Status BundleWriter::prepare() {
   return {};
 }
 
-Result<std::int64_t> BundleWriter::insert(const Bundle& bundle, std::string_view corpus) {
+Status BundleWriter::insert(const Bundle& bundle, std::string_view corpus) {
   auto taken = database_->prepare("SELECT 1 FROM bundle WHERE id=?");
   if (!taken) return taken.error();
   auto found = taken->bind(1, std::string_view(bundle.id)).step();
@@ -78,9 +80,9 @@ Result<std::int64_t> BundleWriter::insert(const Bundle& bundle, std::string_view
   std::pair<int, int> ordinals{0, 0};  // diffs and snapshots are counted apart
   for (const auto& file : bundle.files) {
     const int ordinal = file.scope == Scope::diffs ? ++ordinals.first : ++ordinals.second;
-    if (auto done = insert_file(row, ordinal, file); !done) return done.error();
+    if (auto done = insert_file(row, ordinal, file); !done) return done;
   }
-  return row;
+  return {};
 }
 
 Status BundleWriter::insert_facets(std::int64_t row, const Bundle& bundle) {
@@ -118,23 +120,27 @@ Status BundleWriter::insert_file(std::int64_t bundle, int ordinal, const CodeFil
   return insert_parts(sqlite3_last_insert_rowid(database_->handle()), file);
 }
 
-Status BundleWriter::insert_parts(std::int64_t file, const CodeFile& content) {
-  for (std::size_t i = 0; i < content.parts.size(); ++i) {
-    const auto& part = content.parts[i];
-    if (indexed_.contains(content.hashes[i])) continue;
-    const auto text = std::string_view(content.text).substr(part.begin, part.end - part.begin);
-    const auto name = name_text(part.name, content.source_path);
-    if (auto done = insert_part({file, i, 0}, content.hashes[i], name, text); !done) return done;
+void BundleWriter::claim(Bundle& bundle) {
+  for (auto& file : bundle.files) {
+    file.fresh.clear();
+    for (std::size_t i = 0; i < file.parts.size(); ++i)
+      if (indexed_.emplace(file.hashes[i], kClaimed).second) file.fresh.push_back({i, "", "", 0});
   }
+}
+
+Status BundleWriter::insert_parts(std::int64_t file, const CodeFile& content) {
+  for (const auto& fresh : content.fresh)
+    if (auto done = insert_part({file, fresh.part, 0}, content.hashes[fresh.part], fresh); !done)
+      return done;
   return {};
 }
 
-Status BundleWriter::insert_part(CodeRow row, std::uint64_t hash, const std::string& name,
-                                 std::string_view text) {
-  insert_code_.bind(2, terms_.terms_of(name));
-  const auto body = terms_.terms_of(text);
-  row.magnitude = CodeRow::magnitude_of(terms_.count());
-  if (auto done = insert_code_.bind(1, row.number()).bind(3, body).run(); !done) return done;
+Status BundleWriter::insert_part(CodeRow row, std::uint64_t hash, const CodeFile::Terms& terms) {
+  row.magnitude = CodeRow::magnitude_of(terms.count);
+  insert_code_.bind(1, row.number())
+      .bind(2, std::string_view(terms.name))
+      .bind(3, std::string_view(terms.body));
+  if (auto done = insert_code_.run(); !done) return done;
   indexed_[hash] = row.number();
   return insert_part_.bind(1, std::bit_cast<std::int64_t>(hash)).bind(2, row.number()).run();
 }
@@ -200,8 +206,11 @@ Status BundleWriter::finish() {
       const auto text = text_of(*stored, i);
       const auto hash = hash_of_part(text);
       if (orphans_.erase(hash) == 0) continue;
-      const auto name = name_text(stored->parts[i].name, stored->source_path);
-      if (auto done = insert_part({files->integer(0), i, 0}, hash, name, text); !done) return done;
+      CodeFile::Terms terms{
+          i, std::string(terms_.terms_of(name_text(stored->parts[i].name, stored->source_path))),
+          std::string(terms_.terms_of(text)), 0};
+      terms.count = terms_.count();
+      if (auto done = insert_part({files->integer(0), i, 0}, hash, terms); !done) return done;
     }
   }
   orphans_.clear();

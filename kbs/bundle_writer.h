@@ -21,8 +21,11 @@ class BundleWriter {
   /// Knows what the index holds already.
   static Result<BundleWriter> open(Database& database);
 
-  /// Returns the row of the new bundle.
-  Result<std::int64_t> insert(const Bundle& bundle, std::string_view corpus);
+  /// Names the parts of the bundle that the index does not hold; they are this bundle's from now
+  /// on.
+  void claim(Bundle& bundle);
+  /// Writes a bundle that was claimed and whose terms were found.
+  Status insert(const Bundle& bundle, std::string_view corpus);
   /// Removes a bundle with its files. Parts of other files with the same text are found again after
   /// `finish`.
   Status remove(std::int64_t bundle);
@@ -35,8 +38,7 @@ class BundleWriter {
   Status prepare();
   Status insert_file(std::int64_t bundle, int ordinal, const CodeFile& file);
   Status insert_parts(std::int64_t file, const CodeFile& content);
-  Status insert_part(CodeRow row, std::uint64_t hash, const std::string& name,
-                     std::string_view text);
+  Status insert_part(CodeRow row, std::uint64_t hash, const CodeFile::Terms& terms);
   Status insert_facets(std::int64_t row, const Bundle& bundle);
   Status remove_file(std::int64_t file);
 

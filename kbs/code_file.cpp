@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstring>
 
 #include "kbs/compression.h"
-#include "server/core/hash.h"
+#include "kbs/fast_hash.h"
 
 namespace ratchet::kbs {
 namespace {
@@ -53,10 +52,7 @@ std::vector<CodePart> parts_of(Scope scope, std::string_view text, std::string_v
 }
 
 std::uint64_t hash_of_part(std::string_view text) {
-  const auto digest = sha256(text);
-  std::uint64_t hash = 0;
-  std::memcpy(&hash, digest.data(), sizeof hash);
-  return hash;
+  return fast_hash(text);
 }
 
 std::string code_id(Scope scope, std::string_view bundle, std::int64_t file) {

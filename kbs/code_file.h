@@ -37,7 +37,7 @@ Result<StoredCode> read_code(Statement& statement, std::int64_t file);
 [[nodiscard]] std::vector<CodePart> parts_of(Scope scope, std::string_view text,
                                              std::string_view source_path);
 
-/// Tells parts with the same text from others: the first bytes of its SHA-256.
+/// Tells parts with the same text from others.
 [[nodiscard]] std::uint64_t hash_of_part(std::string_view text);
 
 /// What an id of code names. `diff-<bundle>-<file>` or `snap-<bundle>-<file>`, and one part of it

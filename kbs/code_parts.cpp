@@ -109,7 +109,8 @@ std::string_view name_of_braces(std::string_view line) {
     while (begin > 0 && is_name(line[begin - 1])) --begin;
     const auto name = line.substr(begin, end - begin);
     const bool keyword = starts_with_any(name, {"__", "alignas", "decltype", "noexcept"}) ||
-                         name == "if" || name == "for" || name == "while" || name == "switch";
+                         name == "if" || name == "volatile" || name == "for" || name == "while" ||
+                         name == "switch";
     if (!name.empty() && !keyword) return name;
   }
   return {};

@@ -66,6 +66,7 @@ struct Document {
   std::string product;           ///< hardware pages: the exact product
   bool has_code = false;
   std::vector<std::string> tags, aliases, symptoms, languages, extra_terms;
+  std::vector<std::string> proposes;  ///< ids of techniques that a pattern page names
   std::vector<ArchitectureLabel> architectures;
   std::vector<SourceNote> sources;
   std::vector<SpecRow> specs;

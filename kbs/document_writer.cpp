@@ -135,6 +135,7 @@ Status DocumentWriter::insert_facets(std::int64_t row, const Document& document)
   for (const auto& tag : document.tags) facet("tag", tag);
   for (const auto& language : document.languages) facet("language", language);
   for (const auto& symptom : document.symptoms) facet("symptom", symptom);
+  for (const auto& technique : document.proposes) facet("proposes", technique);
   // What a query may say word for word to mean this page.
   facet("name", squeezed(document.title));
   facet("name", squeezed(document.product));

@@ -76,10 +76,10 @@ class Narrowing {
   bool narrowed_ = false;
 };
 
-std::vector<std::string> mapped(const std::vector<std::string>& values,
+std::vector<std::string> mapped(const OneOrMany<std::string>& filter,
                                 std::string (*map)(std::string_view)) {
   std::vector<std::string> out;
-  for (const auto& value : values) out.push_back(map(value));
+  for (const auto& value : filter.values) out.push_back(map(value));
   return out;
 }
 
@@ -116,7 +116,7 @@ Result<std::uint32_t> scope_mask(const std::vector<std::string>& names) {
 
 Result<Filter> Filter::make(const KnowledgeQuery& query, Connection& connection, std::size_t rows) {
   Filter filter;
-  auto scopes = scope_mask(query.scopes);
+  auto scopes = scope_mask(query.scopes.values);
   if (!scopes) return scopes.error();
   filter.scopes_ = *scopes;
   Narrowing narrowing(connection, rows, kFacets);
@@ -136,7 +136,7 @@ Result<Filter> Filter::make(const KnowledgeQuery& query, Connection& connection,
     if (auto done = narrowing.keep_code(*query.has_code); !done) return done.error();
   filter.narrowed_ = narrowing.narrowed();
   filter.allowed_ = narrowing.take();
-  filter.restricts_ = filter.narrowed_ || !query.scopes.empty();
+  filter.restricts_ = filter.narrowed_ || !query.scopes.values.empty();
   auto unverified = count_unverified(connection, architectures);
   if (!unverified) return unverified.error();
   filter.unverified_ = *unverified;
@@ -146,12 +146,12 @@ Result<Filter> Filter::make(const KnowledgeQuery& query, Connection& connection,
 Result<CodeFilter> CodeFilter::make(const KnowledgeQuery& query, Connection& connection,
                                     const CodeIndexStatistics& statistics) {
   CodeFilter filter;
-  auto scopes = scope_mask(query.scopes);
+  auto scopes = scope_mask(query.scopes.values);
   if (!scopes) return scopes.error();
   filter.scopes_ = *scopes & kCodeScopes;
-  const bool unknown = !query.symptoms.empty() || !query.confidences.empty();
+  const bool unknown = !query.symptoms.values.empty() || !query.confidences.values.empty();
   if (unknown || !query.has_code.value_or(true)) filter.scopes_ = 0;
-  if (!query.kinds.empty()) {
+  if (!query.kinds.values.empty()) {
     std::uint32_t kinds = 0;
     for (const auto& kind : mapped(query.kinds, facet_value)) {
       if (kind == "diff") kinds |= bit(Scope::diffs);
@@ -160,7 +160,7 @@ Result<CodeFilter> CodeFilter::make(const KnowledgeQuery& query, Connection& con
     filter.scopes_ &= kinds;
   }
   if (filter.excludes_all() || statistics.files.empty()) return filter;
-  if (!query.languages.empty()) {
+  if (!query.languages.values.empty()) {
     const auto wanted = mapped(query.languages, facet_value);
     filter.languages_.assign(256, false);
     for (std::size_t i = 0; i < statistics.languages.size(); ++i)

@@ -123,7 +123,7 @@ class Grep {
       answer_.note = fmt::format("a pattern has 1 to {} bytes; nothing was searched", kMaxPattern);
       return std::move(answer_);
     }
-    auto scopes = scope_mask(request_.scopes);
+    auto scopes = scope_mask(request_.scopes.values);
     if (!scopes) return scopes.error();
     auto offset = read_cursor(request_.cursor, fingerprint());
     if (!offset) return offset.error();
@@ -142,7 +142,7 @@ class Grep {
  private:
   [[nodiscard]] std::string fingerprint() const {
     std::string all = fmt::format("{}\x1f{}{}\x1f{}", request_.pattern, request_.ignore_case,
-                                  request_.files_only, fmt::join(request_.scopes, ","));
+                                  request_.files_only, fmt::join(request_.scopes.values, ","));
     for (const auto& reader : indexes_.readers) all += reader->identity();
     return mark_of(all);
   }

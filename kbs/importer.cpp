@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
 #include <optional>
+#include <thread>
 #include <unordered_map>
 
 #include "kbs/bundle.h"
@@ -96,6 +99,48 @@ class Reader {
   }
 
   const CorpusListing& listing_;
+};
+
+/// Finds the terms of one bundle after another on a thread of its own, in order.
+class FollowUp {
+ public:
+  void give(Bundle bundle) {
+    const std::lock_guard lock(mutex_);
+    given_.push_back(std::move(bundle));
+    changed_.notify_all();
+    ++waiting_;
+  }
+  [[nodiscard]] std::size_t waiting() const { return waiting_; }
+  /// Of the bundles that wait, the first; waits until it is done.
+  Bundle next() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !done_.empty(); });
+    auto bundle = std::move(done_.front());
+    done_.pop_front();
+    --waiting_;
+    return bundle;
+  }
+
+ private:
+  void work(const std::stop_token& stop) {
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait(lock, stop, [&] { return !given_.empty(); })) return;
+      auto bundle = std::move(given_.front());
+      given_.pop_front();
+      lock.unlock();
+      find_terms(bundle);
+      lock.lock();
+      done_.push_back(std::move(bundle));
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Bundle> given_, done_;
+  std::size_t waiting_ = 0;  // the giver's own count
+  std::jthread thread_{[this](const std::stop_token& stop) { work(stop); }};
 };
 
 /// One import under way.
@@ -194,17 +239,22 @@ class Import {
     const auto threads = std::clamp(std::thread::hardware_concurrency(), 2U, 5U) - 1;
     const Reader reader(listing_);
     Prefetch<Work, Made> made(work_, reader, threads, kAhead);
+    FollowUp terms;
     int done = total_ - static_cast<int>(work_.size());
     for (auto& work : work_) {
       if (options_.stop.stop_requested())
         return Error{ErrorCode::timed_out, "import stopped", "The index is as it was before."};
       if (++done % kProgressEvery == 0 && options_.progress) options_.progress(done, total_);
-      if (auto put = put_made(work, made.next()); !put) return put;
+      if (auto put = put_made(work, made.next(), terms); !put) return put;
+      if (terms.waiting() > kAhead / 2)
+        if (auto put = writer_.insert(terms.next()); !put) return put;
     }
+    while (terms.waiting() > 0)
+      if (auto put = writer_.insert(terms.next()); !put) return put;
     return {};
   }
 
-  Status put_made(const Work& work, Made made) {
+  Status put_made(const Work& work, Made made, FollowUp& terms) {
     auto stamped = work.job;
     if (!made.problems.empty()) stamped.stamp.clear();  // reported again next time
     std::ranges::move(made.problems, std::back_inserter(report_.problems));
@@ -224,7 +274,7 @@ class Import {
     }
     if (made.bundle) {
       bundle = made.bundle->id;
-      auto put = put_bundle(*std::move(made.bundle));
+      auto put = put_bundle(*std::move(made.bundle), terms);
       if (!put) return put.error();
       if (!*put) bundle.clear();
     }
@@ -250,10 +300,13 @@ class Import {
     return told(writer_.put(document), document.path, report_.documents);
   }
 
-  Result<bool> put_bundle(Bundle bundle) {
+  Result<bool> put_bundle(Bundle bundle, FollowUp& terms) {
     if (bundle.license.empty())
       bundle.license = options_.license.empty() ? "unknown" : options_.license;
-    return told(writer_.put(bundle), bundle.path, report_.bundles);
+    auto claimed = writer_.claim(bundle);
+    auto put = told(claimed ? Status{} : Status(claimed.error()), bundle.path, report_.bundles);
+    if (put && claimed && *claimed) terms.give(std::move(bundle));
+    return put;
   }
 
   Result<bool> told(const Status& put, const std::string& path, int& count) {

@@ -146,7 +146,7 @@ struct IndexWriter::State {
   Status remove_rest(std::unordered_map<std::string, Before::Item>& all,
                      const std::unordered_set<std::string>& put, std::optional<Writer>& writer,
                      int& changed);
-  Status tidy(std::string_view index, int changed, std::string_view total);
+  Status tidy_pages();
 
   ~State() {
     insert_job = Statement();
@@ -307,20 +307,23 @@ Status IndexWriter::put(const Document& document) {
   return state.documents->insert(document, state.corpus, digest);
 }
 
-Status IndexWriter::put(const Bundle& bundle) {
+Result<bool> IndexWriter::claim(Bundle& bundle) {
   auto& state = *state_;
   if (!state.put_bundles.insert(bundle.id).second)
     return Error{ErrorCode::conflict, fmt::format("bundle '{}' was given before", bundle.id), ""};
   const auto change = change_of(state.before.bundles, bundle.id, bundle.digest, state.counts);
-  if (change == Change::none) return {};
-  if (auto started = state.start_writing(); !started) return started;
+  if (change == Change::none) return false;
+  if (auto started = state.start_writing(); !started) return started.error();
   ++state.changed_bundles;
   if (change == Change::replace)
     if (auto gone = state.bundles->remove(state.before.bundles.at(bundle.id).row); !gone)
-      return gone;
-  auto row = state.bundles->insert(bundle, state.corpus);
-  if (!row) return row.error();
-  return {};
+      return gone.error();
+  state.bundles->claim(bundle);
+  return true;
+}
+
+Status IndexWriter::insert(const Bundle& bundle) {
+  return state_->bundles->insert(bundle, state_->corpus);
 }
 
 Status IndexWriter::remember(const Job& job, std::string_view document, std::string_view bundle) {
@@ -406,20 +409,21 @@ Result<int> IndexWriter::remove_corpus(std::string_view name) {
   return counts->removed;
 }
 
-Status IndexWriter::State::tidy(std::string_view index, int changed, std::string_view total) {
-  if (changed == 0) return {};
-  auto all = database.integer(total);
+Status IndexWriter::State::tidy_pages() {
+  if (changed_documents == 0) return {};
+  auto all = database.integer("SELECT count(*) FROM doc");
   if (!all) return all.error();
-  if (*all > std::int64_t{changed} * kSmallChange) return {};
-  return database.execute(fmt::format("INSERT INTO {0}({0}) VALUES('optimize')", index));
+  if (*all > std::int64_t{changed_documents} * kSmallChange) return {};
+  return database.execute("INSERT INTO fts(fts) VALUES('optimize')");
 }
 
 Status IndexWriter::finish() {
   auto& state = *state_;
   if (!state.writing) return {};
   auto done = state.bundles->finish();
-  if (done) done = state.tidy("fts", state.changed_documents, "SELECT count(*) FROM doc");
-  if (done) done = state.tidy("code", state.changed_bundles, "SELECT count(*) FROM bundle");
+  // That of code is written in a few large pieces as it is; one more pass would cost a tenth of the
+  // build and save nothing that can be felt.
+  if (done) done = state.tidy_pages();
   if (done)
     done = write_statistics(state.database, state.changed_documents > 0, state.changed_bundles > 0);
   if (done) done = state.database.execute("COMMIT");

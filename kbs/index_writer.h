@@ -55,7 +55,12 @@ class IndexWriter {
   /// alone.
   /// Errors: `conflict` when the corpus put this id already.
   Status put(const Document& document);
-  Status put(const Bundle& bundle);
+  /// Begins with a bundle. False when it is there with the same content hash and is left alone;
+  /// otherwise `find_terms`, which another thread may do, and `insert` follow, in any order among
+  /// bundles.
+  /// Errors: `conflict` as above.
+  Result<bool> claim(Bundle& bundle);
+  Status insert(const Bundle& bundle);
   /// Remembers what came of a job; ids may be empty.
   Status remember(const Job& job, std::string_view document, std::string_view bundle);
   void put_alias(Alias alias);

@@ -82,6 +82,20 @@ Result<std::optional<DocumentPlace>> find_document(const Indexes& indexes, std::
   return Found{};
 }
 
+Result<std::vector<std::int64_t>> rows_named(Connection& connection, std::string_view name) {
+  auto statement =
+      connection.prepared("SELECT doc FROM facet WHERE name='name' AND value=? LIMIT 20");
+  if (!statement) return statement.error();
+  (*statement)->bind(1, name);
+  std::vector<std::int64_t> rows;
+  for (;;) {
+    auto row = (*statement)->step();
+    if (!row) return row.error();
+    if (!*row) return rows;
+    rows.push_back((*statement)->integer(0));
+  }
+}
+
 Result<std::optional<CodePlace>> find_code(const Indexes& indexes, std::string_view id) {
   using Found = std::optional<CodePlace>;
   const auto code = parse_code_id(id);

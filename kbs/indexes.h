@@ -18,6 +18,7 @@ struct Indexes {
   std::vector<std::shared_ptr<IndexReader>> readers;  ///< the built-in one first
   std::unordered_set<std::string> builtin_ids;        ///< keep their plain form when ids collide
   bool has_builtin = false;
+  bool follow_links = true;
   Aliases aliases;
   std::optional<std::string> note;  ///< something that belongs here is missing
 
@@ -35,6 +36,9 @@ struct DocumentPlace {
 
 /// Finds a shown id. Empty when there is none.
 Result<std::optional<DocumentPlace>> find_document(const Indexes& indexes, std::string_view id);
+
+/// Pages whose title, product, alias or symptom is this name, as `squeezed` writes it; at most 20.
+Result<std::vector<std::int64_t>> rows_named(Connection& connection, std::string_view name);
 
 /// A file of code, or one part of it.
 struct CodePlace {

@@ -33,6 +33,7 @@ Result<std::unordered_set<std::string>> all_ids(IndexReader& reader) {
 
 Result<std::shared_ptr<const Indexes>> open_indexes(const KnowledgeOptions& options) {
   auto indexes = std::make_shared<Indexes>();
+  indexes->follow_links = options.follow_links;
   if (!options.builtin_index.empty()) {
     auto reader = IndexReader::open(options.builtin_index);
     if (reader) {

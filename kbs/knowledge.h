@@ -16,22 +16,33 @@ struct KnowledgeOptions {
   std::filesystem::path
       builtin_index;  ///< index of the shipped wiki, opened immutable; empty: leave it out
   std::filesystem::path user_index;  ///< index of added corpora; may not exist
+  bool follow_links = true;          ///< a page about the query lifts the sources it cites
 };
 
 /// A search. Filters are OR inside one list and AND between lists.
 struct KnowledgeQuery {
+  using Filter = OneOrMany<std::string>;
+
   std::string text;
-  std::vector<std::string> scopes, kinds, repos, tags, architectures, languages, symptoms,
-      confidences;
+  Filter scopes, kinds, repos, tags, architectures, languages, symptoms, confidences;
   std::optional<bool> has_code;
+  QuerySituation situation;  ///< of the run the query comes from; ranks, never filters
   int limit = 10;
   std::optional<std::string> cursor;
 
-  /// All but the lists, which callers may give as one value too.
   static constexpr auto fields() {
     using Q = KnowledgeQuery;
     return std::tuple{
         required("query", &Q::text, "Words, identifiers or a question.", {.max_length = 1048576}),
+        optional("scope", &Q::scopes,
+                 "wiki, docs, blogs, contests, prs, diffs, snapshots, sources."),
+        optional("kind", &Q::kinds, "Page kind, e.g. pattern."),
+        optional("repo", &Q::repos, "owner/name."),
+        optional("tag", &Q::tags, "Tag."),
+        optional("architecture", &Q::architectures, "sm90, H200, …"),
+        optional("language", &Q::languages, "cuda-cpp, triton, …"),
+        optional("symptom", &Q::symptoms, "Symptom."),
+        optional("confidence", &Q::confidences, "verified, source-reported, …"),
         optional("has_code", &Q::has_code, "Only pages with code."),
         optional("limit", &Q::limit, "Most results.", {.min = 1, .max = 50}),
         optional("cursor", &Q::cursor, "next_cursor of the page before.", {.max_length = 200})};
@@ -41,18 +52,18 @@ struct KnowledgeQuery {
 /// A search for a regular expression (RE2) in whole texts, line by line.
 struct GrepRequest {
   std::string pattern;
-  std::vector<std::string> scopes;
+  OneOrMany<std::string> scopes;
   bool ignore_case = false;
   int context = 2;  ///< lines before and after, at most 10
   bool files_only = false;
   int limit = 50;
   std::optional<std::string> cursor;
 
-  /// All but the scopes, which callers may give as one value too.
   static constexpr auto fields() {
     using G = GrepRequest;
     return std::tuple{
         required("pattern", &G::pattern, "RE2 regular expression.", {.max_length = 1000}),
+        optional("scope", &G::scopes, "As in query_kbs; default all."),
         optional("ignore_case", &G::ignore_case, "Upper and lower case are one."),
         optional("context", &G::context, "Lines around each match.", {.min = 0, .max = 10}),
         optional("files_only", &G::files_only, "Pages instead of lines."),
@@ -101,6 +112,9 @@ struct Page {
   std::string title;
   std::string text;
   Json front_matter;
+  std::string path;  ///< of the file it was read from; path:line for a part of one
+  std::string license;
+  std::string content_digest;
   std::vector<PageSource> sources;
   std::optional<std::string> next_cursor;
 
@@ -110,6 +124,9 @@ struct Page {
                       required("title", &P::title, ""),
                       required("text", &P::text, "Markdown."),
                       required("front_matter", &P::front_matter, ""),
+                      required("path", &P::path, "To cite it by."),
+                      required("license", &P::license, "Or unknown."),
+                      required("content_digest", &P::content_digest, "SHA-256, hex."),
                       required("sources", &P::sources, ""),
                       optional("next_cursor", &P::next_cursor, "More text follows.")};
   }

@@ -82,14 +82,22 @@ std::string named_architecture(std::string_view word) {
 
 /// Cheap test that lets few other words through: architectures have a number or one of six names.
 bool may_name(std::string_view word) {
-  if (std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; })) return true;
-  const auto first = std::tolower(static_cast<unsigned char>(word.front()));
-  return word == "sm" || word == "SM" || first == 'a' || first == 'b' || first == 'h' ||
-         first == 't' || first == 'v' || word == "compute";
+  if (std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; })) {
+    // Plain numbers and the hashes of a diff name nothing.
+    const char first = word.front();
+    return first < '0' || first > '9';
+  }
+  if (word == "sm" || word == "SM" || word == "compute") return true;
+  constexpr std::string_view kFirst = "abhtvABHTV";
+  constexpr std::string_view kLast = "alregALREG";  // ada, volta; hopper; ampere; blackwell; turing
+  return kFirst.find(word.front()) != std::string_view::npos &&
+         kLast.find(word.back()) != std::string_view::npos;
 }
 
 void add_named(std::string_view text, std::size_t shortest, std::vector<std::string>& found) {
-  const auto is_part = [](unsigned char c) { return std::isalnum(c) != 0; };
+  const auto is_part = [](unsigned char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
   for (std::size_t at = 0; at < text.size();) {
     if (!is_part(static_cast<unsigned char>(text[at]))) {
       ++at;

@@ -130,6 +130,25 @@ class Builder {
 
 }  // namespace
 
+Status run_match(const QueryPlan& plan, Connection& connection, Area area,
+                 std::vector<double>& frequencies) {
+  auto match = plan_match(plan, connection, area);
+  if (!match) return match.error();
+  frequencies = std::move(match->frequencies);
+  auto& postings = *connection.postings;
+  postings.clear();
+  if (match->expression.empty()) return {};
+  postings.phrase_of = std::move(match->phrase_of);
+  auto statement = connection.prepared(
+      area == Area::pages ? "SELECT collect(fts) FROM fts WHERE fts MATCH ? LIMIT ?"
+                          : "SELECT collect_code(code) FROM code WHERE code MATCH ? LIMIT ?");
+  if (!statement) return statement.error();
+  return (*statement)
+      ->bind(1, std::string_view(match->expression))
+      .bind(2, std::int64_t{match->limit})
+      .run();
+}
+
 Result<MatchPlan> plan_match(const QueryPlan& plan, Connection& connection, Area area) {
   return Builder(plan, area).build(connection);
 }

@@ -21,6 +21,10 @@ struct MatchPlan {
   int limit = 0;                         ///< rows to look at
 };
 
+/// Plans the match, asks the index and leaves what it found in the connection's postings.
+Status run_match(const QueryPlan& plan, Connection& connection, Area area,
+                 std::vector<double>& frequencies);
+
 /// Errors: those of reading the counts of frequent terms.
 Result<MatchPlan> plan_match(const QueryPlan& plan, Connection& connection, Area area);
 

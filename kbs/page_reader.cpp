@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <cstring>
 
 #include "kbs/labels.h"
 
@@ -159,6 +161,7 @@ Result<Document> read_header(const PageParts& parts, Document page) {
   page.languages = strings(header["languages"]);
   for (const char* name : {"candidate_techniques", "prerequisites", "vendor", "author"})
     append(page.extra_terms, strings(header[name]));
+  page.proposes = strings(header["candidate_techniques"]);
   page.sources = read_sources(header["sources"]);
   page.architectures = label_architectures(strings(header["architectures"]), page.scope,
                                            page.title + "\n" + std::string(parts.body));
@@ -256,6 +259,12 @@ std::string headings_of(std::string_view body) {
 
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
+    std::uint64_t eight = 0;
+    if (i + sizeof eight <= text.size()) std::memcpy(&eight, text.data() + i, sizeof eight);
+    if (i + sizeof eight <= text.size() && (eight & 0x8080808080808080U) == 0) {
+      i += sizeof eight;  // ASCII
+      continue;
+    }
     const auto lead = static_cast<unsigned char>(text[i]);
     std::size_t more = 0;
     if (lead < 0x80) {

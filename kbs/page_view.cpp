@@ -20,7 +20,7 @@ constexpr std::size_t kMaxId = 300;             // bytes
 
 /// What the index holds of one document.
 struct Stored {
-  std::string id, title, text, extra, digest;
+  std::string id, title, text, extra, digest, license, path;
 };
 
 Result<Stored> read_stored(const Indexes& indexes, const DocumentPlace& place) {
@@ -28,7 +28,9 @@ Result<Stored> read_stored(const Indexes& indexes, const DocumentPlace& place) {
   if (!connection) return connection.error();
   auto statement =
       (*connection)
-          ->prepared("SELECT id, corpus, title, text, extra, digest FROM doc WHERE rowid=?");
+          ->prepared(
+              "SELECT id, corpus, title, text, extra, digest, license, path FROM doc WHERE "
+              "rowid=?");
   if (!statement) return statement.error();
   auto row = (*statement)->bind(1, place.row).step();
   if (!row) return row.error();
@@ -37,8 +39,12 @@ Result<Stored> read_stored(const Indexes& indexes, const DocumentPlace& place) {
   if (!text) return text.error();
   if (!extra) return extra.error();
   return Stored{indexes.shown_id(place.reader, (*statement)->text(0), (*statement)->text(1)),
-                std::string((*statement)->text(2)), *std::move(text), *std::move(extra),
-                std::string((*statement)->text(5))};
+                std::string((*statement)->text(2)),
+                *std::move(text),
+                *std::move(extra),
+                std::string((*statement)->text(5)),
+                std::string((*statement)->text(6)),
+                std::string((*statement)->text(7))};
 }
 
 Result<std::vector<PageSource>> read_sources(const Indexes& indexes, const DocumentPlace& place) {
@@ -224,7 +230,7 @@ Result<Page> code_page(const Indexes& indexes, const CodePlace& place, std::stri
   page.id = place.part > 0 ? fmt::format("{}.{}", code->id, place.part) : code->id;
   page.title = code->source_path + (part.name.empty() ? "" : ": " + part.name);
   const auto fence = fence_around(text);
-  const std::string_view language = code->scope == Scope::diffs ? "diff" : code->language;
+  const std::string language = code->scope == Scope::diffs ? "diff" : code->language;
   page.text =
       fmt::format("{}{}\n{}{}{}\n", fence, language, text, text.ends_with('\n') ? "" : "\n", fence);
   page.front_matter = Json{{"scope", name_of(code->scope)},
@@ -232,12 +238,12 @@ Result<Page> code_page(const Indexes& indexes, const CodePlace& place, std::stri
                            {"pull_request", code->title},
                            {"url", code->url},
                            {"date", code->date},
-                           {"license", code->license},
                            {"language", code->language},
                            {"source_path", code->source_path},
-                           {"path", fmt::format("{}:{}", code->path, code->line + part.line - 1)},
-                           {"content_digest", code->digest},
                            {"parts", code->parts.size()}};
+  page.path = fmt::format("{}:{}", code->path, code->line + part.line - 1);
+  page.license = code->license;
+  page.content_digest = code->digest;
   auto owner = find_document(indexes, code->page);
   if (!owner) return owner.error();
   if (*owner) page.sources.push_back({code->page, code->title, code->repo});
@@ -303,6 +309,9 @@ Result<Page> read_page_view(const Indexes& indexes, const PageRequest& request) 
   Page page;
   page.id = stored->id;
   page.title = stored->title;
+  page.path = stored->path;
+  page.license = stored->license;
+  page.content_digest = stored->digest;
   page.front_matter = Json::object();
   if (!request.body_only) {
     auto header = header_json(split_page(stored->text).header);

@@ -10,9 +10,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "kbs/code_row.h"
+#include "kbs/code_search.h"
 #include "kbs/cursor.h"
 #include "kbs/filters.h"
+#include "kbs/fit.h"
 #include "kbs/hits.h"
 #include "kbs/labels.h"
 #include "kbs/match_plan.h"
@@ -73,14 +74,15 @@ class Search {
   /// Names the query and the indexes, so that a cursor cannot be used with others.
   [[nodiscard]] std::string fingerprint() const {
     std::string all(text_);
-    const auto add = [&](const std::vector<std::string>& values) {
-      for (const auto& value : values) all += '\x1f' + value;
+    const auto add = [&](const OneOrMany<std::string>& filter) {
+      for (const auto& value : filter.values) all += '\x1f' + value;
       all += '\x1e';
     };
     for (const auto* values :
          {&query_.scopes, &query_.kinds, &query_.repos, &query_.tags, &query_.architectures,
           &query_.languages, &query_.symptoms, &query_.confidences})
       add(*values);
+    all += describe(query_.situation);
     all += query_.has_code ? (*query_.has_code ? "code" : "no code") : "";
     for (const auto& reader : indexes_.readers) all += reader->identity();
     return mark_of(all);
@@ -102,86 +104,35 @@ class Search {
       auto filter = Filter::make(query_, *loans_[r], rows);
       if (!filter) return filter.error();
       filters_.push_back(*std::move(filter));
-      auto code = CodeFilter::make(query_, *loans_[r], indexes_.readers[r]->code());
-      if (!code) return code.error();
-      code_filters_.push_back(*std::move(code));
+      auto fit = Fit::make(query_.situation, *loans_[r], rows);
+      if (!fit) return fit.error();
+      fits_.push_back(*std::move(fit));
     }
-    return {};
-  }
-
-  /// Fills the postings of one index by what the plan of the match finds there.
-  Status collect(std::size_t r, Area area, std::string_view sql, Postings& postings,
-                 std::vector<double>& frequencies) {
-    auto match = plan_match(plan_, *loans_[r], area);
-    if (!match) return match.error();
-    frequencies = std::move(match->frequencies);
-    postings.clear();
-    if (match->expression.empty()) return {};
-    postings.phrase_of = std::move(match->phrase_of);
-    auto statement = loans_[r]->prepared(sql);
-    if (!statement) return statement.error();
-    return (*statement)
-        ->bind(1, std::string_view(match->expression))
-        .bind(2, std::int64_t{match->limit})
-        .run();
+    return code_.make_filters(query_);
   }
 
   Status gather() {
     frequencies_.resize(loans_.size());
     for (std::size_t r = 0; r < loans_.size(); ++r) {
-      auto& postings = *loans_[r]->postings;
-      sources_.push_back({&postings, &indexes_.readers[r]->statistics(),
-                          &indexes_.readers[r]->code(), &frequencies_[r]});
+      const auto& reader = *indexes_.readers[r];
+      sources_.push_back(
+          {loans_[r]->postings.get(), &reader.statistics(), &reader.code(), &frequencies_[r]});
       frequencies_[r].assign(plan_.phrases.size(), -1);
       if (filters_[r].excludes_all()) continue;
-      if (auto done =
-              collect(r, Area::pages, "SELECT collect(fts) FROM fts WHERE fts MATCH ? LIMIT ?",
-                      postings, frequencies_[r]);
-          !done)
+      if (auto done = run_match(plan_, *loans_[r], Area::pages, frequencies_[r]); !done)
         return done;
     }
     return {};
   }
 
-  /// Code is searched by itself, with postings of its own, and takes its places behind the pages.
+  /// Code is searched by itself and takes its places behind the pages.
   Status add_code() {
     if (plan_.terms.empty()) return {};
-    code_.resize(loans_.size());
-    std::vector<RankingSource> sources;
-    bool any = false;
-    for (std::size_t r = 0; r < loans_.size(); ++r) {
-      auto& area = code_[r];
-      const auto& statistics = indexes_.readers[r]->code();
-      area.frequencies.assign(plan_.phrases.size(), -1);
-      if (statistics.parts > 0 && !code_filters_[r].excludes_all()) {
-        any = true;
-        // The collector writes where the connection says; pages keep what is there.
-        std::swap(*loans_[r]->postings, area.postings);
-        auto done =
-            collect(r, Area::code, "SELECT collect_code(code) FROM code WHERE code MATCH ? LIMIT ?",
-                    *loans_[r]->postings, area.frequencies);
-        std::swap(*loans_[r]->postings, area.postings);
-        if (!done) return done;
-      }
-      sources.push_back(
-          {&area.postings, &indexes_.readers[r]->statistics(), &statistics, &area.frequencies});
-    }
-    if (!any) return {};
-    auto found = score_code(plan_, sources);
-    std::erase_if(found, [&](const Scored& scored) {
-      const auto file = static_cast<std::size_t>(CodeRow::of(scored.row).file);
-      return !code_filters_[scored.source].passes(
-          indexes_.readers[scored.source]->code().files[file]);
-    });
-    const auto head = std::min(found.size(), offset_ + limit() + kQuotaWindow);
-    std::ranges::partial_sort(found, found.begin() + static_cast<std::ptrdiff_t>(head),
-                              [](const Scored& a, const Scored& b) {
-                                if (a.score != b.score) return a.score > b.score;
-                                return a.source != b.source ? a.source < b.source : a.row < b.row;
-                              });
-    found.resize(head);
-    answer_.total += static_cast<int>(found.size());
-    merge(std::move(found));
+    int total = 0;
+    auto found = code_.find(offset_ + limit() + kQuotaWindow, total);
+    if (!found) return found.error();
+    answer_.total += total;
+    if (total > 0) merge(*std::move(found));
     return {};
   }
 
@@ -220,10 +171,7 @@ class Search {
   }
 
   [[nodiscard]] Scope scope_of(const Scored& scored) const {
-    if (scored.code) {
-      const auto file = static_cast<std::size_t>(CodeRow::of(scored.row).file);
-      return static_cast<Scope>(sources_[scored.source].code->files[file].scope);
-    }
+    if (scored.code) return code_.scope_of(scored);
     return sources_[scored.source].statistics->of(scored.row).scope();
   }
 
@@ -232,6 +180,7 @@ class Search {
       list_filtered();
     } else {
       ranked_ = score_matches(plan_, sources_);
+      for (auto& scored : ranked_) scored.score *= fits_[scored.source].factor(scored.row);
       if (auto done = hand_on_to_cited(); !done) return done;
       std::erase_if(ranked_, [&](const Scored& scored) { return !passes(scored); });
     }
@@ -266,6 +215,7 @@ class Search {
 
   /// A wiki page that is about the whole query vouches for the sources it cites.
   Status hand_on_to_cited() {
+    if (!indexes_.follow_links) return {};
     std::vector<Scored> citing;
     for (const auto& scored : ranked_)
       if (scored.about >= kAboutAll && scope_of(scored) == Scope::wiki) citing.push_back(scored);
@@ -334,16 +284,9 @@ class Search {
     const auto name = squeezed(text_.substr(0, 400));
     if (name.empty()) return {};
     for (std::uint32_t s = 0; s < loans_.size(); ++s) {
-      auto statement =
-          loans_[s]->prepared("SELECT doc FROM facet WHERE name='name' AND value=? LIMIT 20");
-      if (!statement) return statement.error();
-      (*statement)->bind(1, std::string_view(name));
-      for (;;) {
-        auto row = (*statement)->step();
-        if (!row) return row.error();
-        if (!*row) break;
-        exact[key_of(s, (*statement)->integer(0))] = false;
-      }
+      auto rows = rows_named(*loans_[s], name);
+      if (!rows) return rows.error();
+      for (const auto row : *rows) exact[key_of(s, row)] = false;
     }
     return {};
   }
@@ -367,7 +310,7 @@ class Search {
 
   /// Places of the first page for scopes that answer well but would be crowded out.
   void give_quotas() {
-    if (!query_.scopes.empty() || ranked_.size() <= limit()) return;
+    if (!query_.scopes.values.empty() || ranked_.size() <= limit()) return;
     const auto group = [&](const Scored& scored) {
       const auto scope = scope_of(scored);
       return scope == Scope::blogs || scope == Scope::contests ? Scope::docs : scope;
@@ -427,28 +370,26 @@ class Search {
   /// What the snippet looks for: the user's words and the words of their aliases, as stems.
   [[nodiscard]] std::vector<std::string> snippet_words() const {
     std::vector<std::string> words;
-    for (const auto& term : plan_.terms) words.push_back(stem(term.surface));
+    for (const auto& term : plan_.terms) {
+      // The snippet looks at word starts, and an underscore starts none.
+      const auto begin = std::min(term.surface.find_first_not_of('_'), term.surface.size());
+      words.push_back(stem(std::string_view(term.surface).substr(begin)));
+    }
     return words;
   }
 
-  Result<QueryHit> make_code_hit(const Scored& scored) {
-    auto hit = read_code_hit(*loans_[scored.source], scored.row, words_);
-    if (!hit) return hit;
-    hit->score = std::round(scored.score * 1000) / 1000;
-    const auto& area = code_[scored.source];
-    hit->why = explain(plan_,
-                       {&area.postings, sources_[scored.source].statistics,
-                        sources_[scored.source].code, &area.frequencies},
-                       scored);
+  Result<QueryHit> make_hit(const Scored& scored) {
+    auto hit = scored.code ? code_.hit(scored, words_) : make_page_hit(scored);
+    if (hit) hit->score = std::round(scored.score * 1000) / 1000;
     return hit;
   }
 
-  Result<QueryHit> make_hit(const Scored& scored) {
-    if (scored.code) return make_code_hit(scored);
+  Result<QueryHit> make_page_hit(const Scored& scored) {
     auto hit = read_hit(indexes_, *loans_[scored.source], {scored.source, scored.row}, words_);
     if (!hit) return hit;
-    hit->score = std::round(scored.score * 1000) / 1000;
     hit->why = explain(plan_, sources_[scored.source], scored);
+    if (const auto fits = fits_[scored.source].reasons(scored.row); !fits.empty())
+      hit->why += fmt::format("{}fits {}", hit->why.empty() ? "" : "; ", fits);
     const auto key = key_of(scored.source, scored.row);
     if (exact_.contains(key)) hit->why = "named by the query; " + hit->why;
     if (const auto cited = cited_by_.find(key); cited != cited_by_.end())
@@ -458,6 +399,8 @@ class Search {
 
   void write_notes() {
     std::vector<std::string> notes;
+    if (const auto situation = describe(query_.situation); !situation.empty())
+      notes.push_back("ranked for the run: " + situation);
     if (indexes_.note) notes.push_back(*indexes_.note);
     if (query_.text.size() > kMaxText || plan_.cut)
       notes.push_back("only the first words of the query were searched");
@@ -482,13 +425,9 @@ class Search {
   QueryPlan plan_;
   std::vector<IndexReader::Loan> loans_;
   std::vector<Filter> filters_;
-  std::vector<CodeFilter> code_filters_;
+  std::vector<Fit> fits_;
   std::vector<std::vector<double>> frequencies_;  // of pages, by index
-  struct CodeArea {
-    Postings postings;
-    std::vector<double> frequencies;
-  };
-  std::vector<CodeArea> code_;  // by index
+  CodeSearch code_{indexes_, loans_, plan_};
   std::vector<RankingSource> sources_;
   std::vector<Scored> ranked_;
   std::unordered_map<std::int64_t, std::string> cited_by_;

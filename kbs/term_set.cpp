@@ -1,40 +1,43 @@
 #include "kbs/term_set.h"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <utility>
 
+#include "kbs/fast_hash.h"
 #include "kbs/tokenizer.h"
 
 namespace ratchet::kbs {
 namespace {
 
-constexpr std::size_t kSlots = 1U << 14U;
-constexpr std::size_t kKnown = 200'000;  // stretches remembered
-constexpr std::size_t kLongest = 64;     // longer stretches are not worth it
+constexpr std::size_t kSlots = 1U << 10U;  // of one text; most parts have about a hundred terms
+constexpr std::size_t kKnownSlots = 1U << 20U;
+constexpr std::size_t kRemembered = kKnownSlots / 2;
+constexpr std::size_t kLongest = 64;  // longer stretches are not worth it
+constexpr std::uint32_t kUnknown = ~0U;
 
-/// 64-bit hash of a short text, eight bytes at a time.
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0x9E3779B97F4A7C15U ^ text.size();
-  const auto mix = [&](std::uint64_t word) {
-    hash = (hash ^ word) * 0xD6E8FEB86659FD93U;
-    hash ^= hash >> 32U;
-  };
-  std::size_t at = 0;
-  for (; at + 8 <= text.size(); at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, text.data() + at, 8);
-    mix(word);
-  }
-  std::uint64_t rest = 0;
-  if (at < text.size()) std::memcpy(&rest, text.data() + at, text.size() - at);
-  mix(rest);
-  return hash * 0x9E3779B97F4A7C15U;
-}
+/// Words that stand in nearly every part, as stems. Sorted.
+constexpr std::array<std::string_view, 48> kEverywhere{
+    "and",   "are",    "as",    "assert", "auto",    "be",    "bool", "by",
+    "class", "const",  "def",   "els",    "fals",    "float", "for",  "from",
+    "if",    "import", "in",    "includ", "inlin",   "int",   "is",   "it",
+    "let",   "non",    "not",   "of",     "on",      "or",    "pass", "return",
+    "self",  "std",    "str",   "struct", "templat", "that",  "the",  "thi",
+    "this",  "to",     "torch", "tru",    "typenam", "use",   "void", "with"};
+static_assert(std::ranges::is_sorted(kEverywhere));
 
 }  // namespace
 
-TermSet::TermSet() : stretches_(kSlots), terms_(kSlots) {}
+bool says_nothing_of_code(std::string_view term) {
+  if (term.size() < 2) return true;
+  // Long runs of digits are hashes, addresses and data.
+  const bool number = std::ranges::all_of(term, [](char c) { return c >= '0' && c <= '9'; });
+  if (number) return term.size() > 5;
+  return term.size() < 9 && std::ranges::binary_search(kEverywhere, term);
+}
+
+TermSet::TermSet()
+    : stretches_(kSlots), terms_(kSlots), known_(kKnownSlots, Known{0, 0, kUnknown}) {}
 
 void TermSet::Seen::next_text() {
   ++round_;
@@ -61,26 +64,40 @@ void TermSet::Seen::grow() {
     if (slot.round == round_) insert(slot.hash);
 }
 
-const std::string& TermSet::terms_of_stretch(std::string_view stretch, std::uint64_t hash) {
-  if (const auto found = known_.find(hash); found != known_.end()) return found->second;
-  uncommon_.clear();
+/// Appends the terms of a stretch to `bytes_`; returns how many bytes.
+std::size_t TermSet::cut(std::string_view stretch) {
+  const auto begin = bytes_.size();
   tokenize(stretch, [&](const Token& token) {
-    uncommon_.append(token.text).push_back(' ');
+    if (says_nothing_of_code(token.text)) return true;
+    bytes_.push_back(static_cast<char>(token.text.size()));  // terms have at most 64 bytes
+    bytes_.append(token.text);
     return true;
   });
-  if (stretch.size() > kLongest || known_.size() >= kKnown) return uncommon_;
-  return known_.emplace(hash, uncommon_).first->second;
+  return bytes_.size() - begin;
 }
 
-void TermSet::add_terms(std::string_view joined) {
-  for (std::size_t begin = 0; begin < joined.size();) {
-    const auto end = std::min(joined.find(' ', begin), joined.size());
-    const auto term = joined.substr(begin, end - begin);
-    begin = end + 1;
-    if (!terms_.insert(hash_of(term))) continue;
+void TermSet::add_terms(std::size_t begin, std::size_t size) {
+  for (auto at = begin; at < begin + size;) {
+    const auto length = static_cast<unsigned char>(bytes_[at]);
+    const auto term = std::string_view(bytes_).substr(at + 1, length);
+    at += length + 1U;
+    if (!terms_.insert(fast_hash(term))) continue;
     joined_.append(term).push_back(' ');
     ++count_;
   }
+}
+
+void TermSet::add_stretch(std::string_view stretch, std::uint64_t hash) {
+  const auto mask = known_.size() - 1;
+  auto slot = static_cast<std::size_t>(hash >> 32U) & mask;
+  for (; known_[slot].size != kUnknown; slot = (slot + 1) & mask)
+    if (known_[slot].hash == hash) return add_terms(known_[slot].begin, known_[slot].size);
+  const auto begin = bytes_.size();
+  const auto size = cut(stretch);
+  add_terms(begin, size);
+  if (stretch.size() > kLongest || remembered_ >= kRemembered) return bytes_.resize(begin);
+  known_[slot] = {hash, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(size)};
+  ++remembered_;
 }
 
 std::string_view TermSet::terms_of(std::string_view text) {
@@ -90,8 +107,9 @@ std::string_view TermSet::terms_of(std::string_view text) {
   terms_.next_text();
   for (auto at = next_stretch(text, 0); at.begin < text.size(); at = next_stretch(text, at.end)) {
     const auto stretch = text.substr(at.begin, at.end - at.begin);
-    const auto hash = hash_of(stretch);
-    if (stretches_.insert(hash)) add_terms(terms_of_stretch(stretch, hash));
+    if (stretch.size() < 2) continue;
+    const auto hash = fast_hash(stretch);
+    if (stretches_.insert(hash)) add_stretch(stretch, hash);
   }
   return joined_;
 }

@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace ratchet::kbs {
 
-/// The distinct index terms of one text after another, as `tokenize` finds them. Code repeats its
-/// names, so each name is cut once and remembered.
+/// The distinct index terms of one text of code after another, as `tokenize` finds them, without
+/// what says nothing about code: words of the languages themselves, stop words and single letters.
+/// Code repeats its names, so each name is cut once and remembered.
 ///
-/// One user at a time. Remembers at most some ten megabytes.
+/// One user at a time. Remembers at most some forty megabytes.
 class TermSet {
  public:
   TermSet();
@@ -44,14 +44,26 @@ class TermSet {
     std::uint32_t round_ = 0;
   };
 
-  void add_terms(std::string_view joined);
-  const std::string& terms_of_stretch(std::string_view stretch, std::uint64_t hash);
+  /// Where the terms of a stretch stand in `bytes_`, each behind a byte that holds its length.
+  struct Known {
+    std::uint64_t hash = 0;
+    std::uint32_t begin = 0;
+    std::uint32_t size = 0;  ///< bytes; kUnknown in a free slot
+  };
+
+  void add_stretch(std::string_view stretch, std::uint64_t hash);
+  void add_terms(std::size_t begin, std::size_t size);
+  std::size_t cut(std::string_view stretch);
 
   Seen stretches_, terms_;
-  std::unordered_map<std::uint64_t, std::string> known_;  // by hash of the stretch
-  std::string uncommon_;
+  std::vector<Known> known_;  // open addressing, by hash
+  std::size_t remembered_ = 0;
+  std::string bytes_;
   std::string joined_;
   std::size_t count_ = 0;
 };
+
+/// True for a term that is not indexed for code. Pure.
+[[nodiscard]] bool says_nothing_of_code(std::string_view term);
 
 }  // namespace ratchet::kbs

@@ -77,7 +77,9 @@ Result<Application> assemble(const Options& options) {
   auto runs = Runs::open(options.state_dir);
   if (!runs) return runs.error();
   const KbsIndexes indexes = kbs_indexes(options);
-  auto knowledge = Knowledge::open({.builtin_index = indexes.builtin, .user_index = indexes.user});
+  auto knowledge = Knowledge::open({.builtin_index = indexes.builtin,
+                                    .user_index = indexes.user,
+                                    .follow_links = options.kbs_links});
   if (!knowledge) return knowledge.error();
   app.lab = *std::move(lab);
   app.runs = *std::move(runs);

@@ -46,6 +46,8 @@ void add_common(CLI::App& app, Options& options) {
   app.add_option("--toolsets", options.toolsets, "loop, kbs, analysis, …; default all")
       ->delimiter(',');
   app.add_flag("!--no-builtin-kbs", options.builtin_kbs, "Leave the shipped wiki out");
+  app.add_flag("!--no-kbs-links", options.kbs_links,
+               "Search without lifting the sources that a matching page cites");
 }
 
 void add_serve(CLI::App& app, Options& options) {

@@ -20,6 +20,7 @@ struct Options {
   std::string python = "python3";
   int job_deadline_s = 60;  ///< of one call of a kernel, and of a reference
   bool builtin_kbs = true;
+  bool kbs_links = true;
   std::vector<std::string> toolsets;  ///< empty: all
 
   std::optional<std::string> http;  ///< serve: [HOST:]PORT

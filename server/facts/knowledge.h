@@ -11,6 +11,14 @@
 
 namespace ratchet {
 
+/// What a run is about, for ranking; empty fields are unknown.
+struct QuerySituation {
+  std::string architecture;           ///< sm_90a, NVIDIA H200, …
+  std::string language;               ///< cuda-cpp, triton, …
+  std::string bound;                  ///< of the newest profile: memory, compute, …
+  std::vector<std::string> findings;  ///< ids of the pattern pages that the diagnosis names
+};
+
 struct QueryHit {
   std::string id;
   std::string title;

@@ -28,6 +28,27 @@ std::vector<std::string> fallen_hypothesis(const RunState& state) {
 
 }  // namespace
 
+Result<QuerySituation> RunsImpl::query_situation(const RunId& run) {
+  const auto loaded = store_->load(run);
+  if (!loaded) return loaded.error();
+  const RunState& state = *loaded->state;
+  const auto& contract = state.contract.contract;
+  QuerySituation situation;
+  situation.language = contract.implementation == Implementation::host_cpp
+                           ? "cpp"
+                           : name_of(contract.implementation);
+  if (contract.device_kind != DeviceKind::host)
+    situation.architecture = contract.arch == "native" ? contract.device_name : contract.arch;
+  const auto profiled =
+      std::ranges::find_if(state.versions.rbegin(), state.versions.rend(),
+                           [](const auto& version) { return version.profile.has_value(); });
+  if (profiled == state.versions.rend()) return situation;
+  if (profiled->profile->bound != Bound::unknown)
+    situation.bound = name_of(profiled->profile->bound);
+  for (const auto& finding : profiled->profile->findings) situation.findings.push_back(finding.id);
+  return situation;
+}
+
 Status RunsImpl::record_query(const RunId& run, const std::string& query,
                               const std::string& purpose, const QueryAnswer& answer) {
   if (!purpose.empty() && purpose != "kernel" && purpose != "bottleneck")

@@ -108,6 +108,8 @@ class Runs {
                                                  const AnalysisFact& fact,
                                                  const std::vector<AnalysisFile>& files) = 0;
 
+  /// What the run is about and what its newest profile says, for ranking knowledge.
+  virtual Result<QuerySituation> query_situation(const RunId& run) = 0;
   /// `purpose` is "kernel", "bottleneck" or empty. Never changes the stage.
   virtual Status record_query(const RunId& run, const std::string& query,
                               const std::string& purpose, const QueryAnswer& answer) = 0;

@@ -36,6 +36,7 @@ class RunsImpl final : public Runs {
   Result<ArtifactAnswer> record_analysis(const RunSubject& subject, const AnalysisFact& fact,
                                          const std::vector<AnalysisFile>& files) override;
 
+  Result<QuerySituation> query_situation(const RunId& run) override;
   Status record_query(const RunId& run, const std::string& query, const std::string& purpose,
                       const QueryAnswer& answer) override;
   Result<ArtifactAnswer> write_evidence(const RunId& run, const EvidenceRequest& request) override;

@@ -64,7 +64,7 @@ Json vocabulary() {
 }
 
 TEST_CASE("every page of the wiki reads and has an id of its own") {
-  CHECK(pages().size() > 50);
+  CHECK(pages().size() > 150);
   CHECK(ids().size() == pages().size());
 }
 
@@ -103,6 +103,16 @@ TEST_CASE("links between pages of the wiki lead to files") {
       INFO(page.path.string() << " links to " << (*at)[1].str());
       CHECK(fs::exists(content() / page.path.parent_path() / (*at)[1].str()));
     }
+  }
+}
+
+TEST_CASE("the index of the wiki names every page with its id") {
+  const auto index = test::read_text(content() / "README.md");
+  for (const auto& page : pages()) {
+    if (page.path == "README.md") continue;
+    INFO(page.path.string());
+    CHECK(index.find("(" + page.path.generic_string() + ")") != std::string::npos);
+    CHECK(index.find("`" + page.document.id + "`") != std::string::npos);
   }
 }
 

@@ -86,7 +86,7 @@ TEST_CASE("cursors of a search walk through all matches once") {
 
 TEST_CASE("files only names each page once") {
   FixtureKnowledge kb;
-  CHECK(grep(kb, {.pattern = "copy", .scopes = {"wiki"}, .files_only = true}).total == 2);
+  CHECK(grep(kb, {.pattern = "copy", .scopes = {{"wiki"}}, .files_only = true}).total == 2);
 }
 
 TEST_CASE("the trigram filter never rules out what is there") {

@@ -51,36 +51,69 @@ TEST_CASE("an answer that misses what the query is about is called weak") {
 
 TEST_CASE("sources of a page that is about the query are handed on, and why says so") {
   FixtureKnowledge kb;
-  const auto answer = kb.query({.text = "bulk copy engine", .scopes = {"sources"}});
+  const auto answer = kb.query({.text = "bulk copy engine", .scopes = {{"sources"}}});
   const auto cited = std::ranges::find(answer.results, "doc-copy-guide", &QueryHit::id);
   REQUIRE(cited != answer.results.end());
   CHECK(cited->why.find("cited by hw-bulk-copy") != std::string::npos);
 }
 
+TEST_CASE("links can be left out, and then cited sources stand where their words put them") {
+  FixtureKnowledge kb;
+  auto base =
+      Knowledge::open({.builtin_index = {}, .user_index = kb.index(), .follow_links = false});
+  REQUIRE(base);
+  const auto answer = (*base)->query({.text = "bulk copy engine", .scopes = {{"sources"}}});
+  REQUIRE(answer);
+  for (const auto& hit : answer->results) CHECK(hit.why.find("cited by") == std::string::npos);
+}
+
+TEST_CASE("the situation of a run lifts what fits it, says so, and hides nothing") {
+  test::TestKnowledge kb;
+  const auto page = [&](const char* id, const char* more) {
+    test::write_text(kb.folder() / "c/wiki" / (std::string(id) + ".md"),
+                     std::string("---\nid: ") + id + "\ntitle: Okapi\n" + more + "---\n\nokapi\n");
+  };
+  page("a", "architectures: [sm100]\n");
+  page("b", "architectures: [sm90]\nlanguages: [triton]\n");
+  page("pattern-x", "candidate_techniques: [c]\n");
+  page("c", "");
+  kb.add(kb.folder() / "c");
+  CHECK(kb.ids({.text = "okapi"}).front() == "a");  // equals stand in the order of the index
+  const KnowledgeQuery fitted{.text = "okapi",
+                              .situation = {"sm_90a", "triton", "memory", {"pattern-x"}}};
+  const auto answer = kb.query(fitted);
+  REQUIRE(answer.results.size() == 4);
+  CHECK(answer.results[0].id == "c");  // the diagnosis proposes it
+  CHECK(answer.results[0].why.find("fits the diagnosis") != std::string::npos);
+  CHECK(answer.results[2].why.find("fits sm90, triton") != std::string::npos);
+  CHECK(answer.results[3].id == "a");  // for another chip
+  CHECK(answer.note == "ranked for the run: sm90, triton, memory bound, pattern-x");
+}
+
 TEST_CASE("filters are or inside a list and and between lists") {
   FixtureKnowledge kb;
-  CHECK(kb.ids({.text = "path merge", .repos = {"owner/demo"}, .tags = {"fp8"}}) ==
+  CHECK(kb.ids({.text = "path merge", .repos = {{"owner/demo"}}, .tags = {{"fp8"}}}) ==
         Ids{"pr-demo-8"});
-  CHECK(kb.ids({.text = "path merge", .repos = {"demo"}}).size() == 2);
-  CHECK(kb.ids({.text = "copy", .scopes = {"blogs"}}) == Ids{"blog-copy-tuning"});
+  CHECK(kb.ids({.text = "path merge", .repos = {{"demo"}}}).size() == 2);
+  CHECK(kb.ids({.text = "copy", .scopes = {{"blogs"}}}) == Ids{"blog-copy-tuning"});
   CHECK(kb.ids({.text = "copies", .has_code = true}) == Ids{"hw-bulk-copy"});
 }
 
 TEST_CASE("an architecture filter takes device names and leaves unsupported default labels out") {
   FixtureKnowledge kb;
   // PR 8 is labelled sm100 by default but its title says Hopper; PR 7's description names the B200.
-  CHECK(kb.ids({.text = "fix add path", .scopes = {"prs"}, .architectures = {"B200"}}) ==
+  CHECK(kb.ids({.text = "fix add path", .scopes = {{"prs"}}, .architectures = {{"B200"}}}) ==
         Ids{"pr-demo-7"});
-  CHECK(kb.ids({.text = "fix add path", .scopes = {"prs"}, .architectures = {"H100"}}) ==
+  CHECK(kb.ids({.text = "fix add path", .scopes = {{"prs"}}, .architectures = {{"H100"}}}) ==
         Ids{"pr-demo-8"});
-  const auto answer = kb.query({.text = "fix", .architectures = {"sm_100a"}});
+  const auto answer = kb.query({.text = "fix", .architectures = {{"sm_100a"}}});
   REQUIRE(answer.note);
   CHECK(answer.note->find("1 pages are left out") != std::string::npos);
 }
 
 TEST_CASE("filters without words list what passes") {
   FixtureKnowledge kb;
-  CHECK(kb.ids({.text = "", .kinds = {"pattern"}}) == Ids{"pattern-idle-tail"});
+  CHECK(kb.ids({.text = "", .kinds = {{"pattern"}}}) == Ids{"pattern-idle-tail"});
 }
 
 TEST_CASE("a snippet names the line of the file it was cut from") {
@@ -161,7 +194,7 @@ TEST_CASE("operators are searched as text and the answer says so") {
 
 TEST_CASE("an unknown scope is named with the known ones") {
   FixtureKnowledge kb;
-  const auto answer = kb.base().query({.text = "copy", .scopes = {"nowhere"}});
+  const auto answer = kb.base().query({.text = "copy", .scopes = {{"nowhere"}}});
   REQUIRE_FALSE(answer);
   CHECK(answer.error().message.find("nowhere") != std::string::npos);
   CHECK(answer.error().hint.find("snapshots") != std::string::npos);
@@ -198,7 +231,8 @@ TEST_CASE("a scope that answers well gets a place on a first page that another s
       test::page_text("page", "Swizzle and other layouts", "swizzle " + std::string(200, '.')));
   kb.add(kb.folder() / "c");
   CHECK(kb.ids({.text = "swizzle", .limit = 3}) == Ids{"pr-a", "pr-b", "page"});
-  CHECK(kb.ids({.text = "swizzle", .scopes = {"prs"}, .limit = 3}) == Ids{"pr-a", "pr-b", "pr-c"});
+  CHECK(kb.ids({.text = "swizzle", .scopes = {{"prs"}}, .limit = 3}) ==
+        Ids{"pr-a", "pr-b", "pr-c"});
 }
 
 TEST_CASE("threads share one knowledge base") {
