@@ -140,7 +140,8 @@ class Lab {
                                         std::string_view run_secret, CallContext& call) = 0;
 
   /// Measured roofs, kept in `<state_dir>/ceilings/` by device (a GPU's UUID) and driver, and
-  /// measured again when a profile saw another clock than they did; roofline.h finds them by name. Measuring them calibrates the noise of comparisons too.
+  /// measured again when a profile saw another clock than they did; roofline.h finds them by name.
+  /// Measuring them calibrates the noise of comparisons too.
   virtual Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                                 CallContext& call) = 0;
 };

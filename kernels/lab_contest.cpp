@@ -64,15 +64,16 @@ std::optional<int> champion_of(const std::vector<ContestRow>& rows) {
 Result<SessionRecord> Laboratory::session_of(const Contract& contract, const Versions& versions,
                                              const SessionPlan& plan, std::string_view run_secret,
                                              const CallContext& call) {
-  auto source = ArenaSource::open(parts(contract), contract, call);
-  if (!source) return source.error();
+  auto judge = Judge::open(parts(contract), contract, call);
+  if (!judge) return judge.error();
   auto processes = start_all(contract, versions, call);
   if (!processes) return processes.error();
   // Inputs that no session before had.
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
-  auto arenas = (*source)->arenas(contract.cases.front().dims, secret, versions.size(), call);
+  auto arenas = TimedArenas::make(**judge, contract, contract.cases.front().dims, secret,
+                                  versions.size(), call);
   if (!arenas) return arenas.error();
-  return TimingSession(**arenas, plan).run(contestants_of(versions, *processes), call);
+  return TimingSession(*arenas, plan).run(contestants_of(versions, *processes), call);
 }
 
 Result<ContestReport> Laboratory::contest(const Contract& contract, const ContestRequest& request,
