@@ -35,6 +35,7 @@ struct Options {
   int comparisons = 50;
   int per_process = 1;  ///< comparisons before the processes are started anew
   double limit_ms = 1000;
+  double seconds = 1e9;  ///< of all comparisons of one kernel
   fs::path state;
 
   [[nodiscard]] DeviceKind kind() const {
@@ -98,7 +99,7 @@ class Comparer {
   ReferenceParts parts_;
   Subject subject_;
   CallContext call_;
-  std::unique_ptr<ArenaSource> source_;
+  std::unique_ptr<Judge> judge_;
   std::vector<std::string> libraries_;
   std::vector<CandidateProcess> processes_;
   std::optional<NoiseProfile> noise_;
@@ -139,11 +140,11 @@ Status Comparer::compare_once(Tally& tally) {
   plan.time_limit = std::chrono::milliseconds(static_cast<long>(options_.limit_ms));
   const std::vector<Contestant> contestants{{"candidate", &processes_[0]},
                                             {"other", &processes_[1]}};
-  auto arenas = source_->arenas(subject_.contract.cases.front().dims,
-                                std::to_string(tally.ratios.size()), 2, call_);
+  auto arenas = TimedArenas::make(*judge_, subject_.contract, subject_.contract.cases.front().dims,
+                                  std::to_string(tally.ratios.size()), 2, call_);
   if (!arenas) return arenas.error();
   const auto start = steady_clock::now();
-  auto session = TimingSession(**arenas, plan).run(contestants, call_);
+  auto session = TimingSession(*arenas, plan).run(contestants, call_);
   if (!session) return session.error();
   const std::chrono::duration<double, std::milli> spent = steady_clock::now() - start;
   const auto& reasons = session->contestants.front().reasons;
@@ -169,11 +170,14 @@ Result<Tally> Comparer::run() {
   auto plain = library(subject_.contract.kernel);
   if (!plain) return plain.error();
   libraries_ = {*std::move(slowed), *std::move(plain)};
-  auto source = ArenaSource::open(parts_, subject_.contract, call_);
-  if (!source) return source.error();
-  source_ = *std::move(source);
+  auto judge = Judge::open(parts_, subject_.contract, call_);
+  if (!judge) return judge.error();
+  judge_ = *std::move(judge);
   Tally tally;
+  const auto begin = steady_clock::now();
   for (int i = 0; i < options_.comparisons; ++i) {
+    const std::chrono::duration<double> spent = steady_clock::now() - begin;
+    if (i > 0 && spent.count() > options_.seconds) break;
     if (i % options_.per_process == 0)
       if (auto renewed = renew(); !renewed) return renewed.error();
     if (auto done = compare_once(tally); !done) return done.error();
@@ -229,6 +233,8 @@ int main(int argc, char** argv) {
   app.add_option("--slow", options.slow_percent, "work that one side has more, in per cent");
   app.add_option("--comparisons", options.comparisons);
   app.add_option("--per-process", options.per_process, "comparisons before new processes");
+  app.add_option("--seconds", options.seconds,
+                 "after which no further comparison of a kernel begins");
   app.add_option("--limit-ms", options.limit_ms, "of one comparison");
   bool print_source = false;
   app.add_flag("--print-source", print_source,

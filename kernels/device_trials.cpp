@@ -141,31 +141,15 @@ Status DeviceTrials::pose_again(std::int64_t shift, const CallContext& call) {
   return {};
 }
 
-Status DeviceTrials::refresh(const std::string& seed, int uses, const CallContext& call) {
-  job::Request request;
-  request.refresh = job::Refresh{plan_.layout, seed, uses};
-  auto done = ask(request, {}, call);
-  if (!done) return done.error();
-  return {};
-}
-
 Status DeviceTrials::answer(const CallContext& call) {
   if (auto done = reference_.run_attached(plan_, 0, call); !done) return done;
   if (reference_.fault()) return reference_failed(*reference_.fault());
   return {};
 }
 
-Result<bool> DeviceTrials::writes_all(const CallContext& call) {
-  job::Request request;
-  request.weigh = job::Weigh{{plan_.layout, {}}, true};
-  auto reply = ask(request, {}, call);
-  if (!reply) return reply.error();
-  return reply->first.writes_all.value_or(false);
-}
-
 Result<job::Reply> DeviceTrials::weigh(const CallContext& call) {
   job::Request request;
-  request.weigh = job::Weigh{{plan_.layout, {}}, false};
+  request.weigh = job::Weigh{{plan_.layout, {}}};
   for (const auto& buffer : plan_.layout.buffers)
     request.weigh->compare.tolerances.push_back(
         tolerance_for(buffer.dtype, contract_.atol, contract_.rtol));

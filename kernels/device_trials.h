@@ -24,8 +24,7 @@ namespace ratchet {
 [[nodiscard]] bool answers_on_device(const Contract& contract);
 
 /// Trials that never leave the GPU: a judge makes them in memory that it shares with the reference
-/// and, apart from that, with candidates; and compares copies of what they left. Candidates share
-/// one memory and have it in turns: each turn begins with a trial posed anew.
+/// and, apart from that, with a candidate; and compares copies of what that left.
 ///
 /// Thread rule and errors: as WorkerProcess; a failing reference is `invalid_argument`.
 class DeviceTrials {
@@ -46,19 +45,14 @@ class DeviceTrials {
               std::string_view seed, std::int64_t shift, const CallContext& call);
   /// The contents of the last trial once more, for the candidate only.
   Status pose_again(std::int64_t shift, const CallContext& call);
-  /// Makes the changes that timed calls made to their inputs; see job::Refresh.
-  Status refresh(const std::string& seed, int uses, const CallContext& call);
   /// Has the reference answer.
   Status answer(const CallContext& call);
-  /// Whether the reference's answer writes every element of every output.
-  Result<bool> writes_all(const CallContext& call);
   /// What the candidate left, held against the answer: `comparison`, and after `pose_again`
   /// `same_bits`.
   Result<job::Reply> weigh(const CallContext& call);
 
   /// Where a candidate's arena lies in its memory now.
   [[nodiscard]] std::int64_t shift() const { return pose_.shift; }
-  [[nodiscard]] std::int64_t arena_bytes() const { return arena_bytes_; }
 
  private:
   using Answer = std::pair<job::Reply, std::vector<Fd>>;

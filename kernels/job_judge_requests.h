@@ -29,7 +29,7 @@ struct Generate {
 };
 
 /// Repeats on the judge's side what was changed in an arena before its timed calls. Descriptors:
-/// the arena as it was sent, the arena to fill; none when the trial was posed in shared memory.
+/// the arena as it was sent, the arena to fill.
 struct Refresh {
   ArenaLayout layout;
   std::string seed;
@@ -124,12 +124,8 @@ struct Compare {
 /// reach. After a Pose `again` the reply also says whether all output bits are those of before.
 struct Weigh {
   Compare compare;
-  bool coverage = false;  ///< only whether the reference wrote all of its outputs
 
-  static constexpr auto fields() {
-    return std::tuple{required("compare", &Weigh::compare, ""),
-                      required("coverage", &Weigh::coverage, "")};
-  }
+  static constexpr auto fields() { return std::tuple{required("compare", &Weigh::compare, "")}; }
 };
 
 }  // namespace ratchet::job

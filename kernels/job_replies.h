@@ -141,27 +141,21 @@ struct Reply {
   std::optional<std::string> sandbox;
   std::optional<Samples> samples;
   std::optional<Counters> counters;
-  std::optional<int> uses;         ///< of a collected arena: its calls since it was prepared
-  std::optional<bool> forged;      ///< false: the control has nothing to offer for this layout
-  std::optional<bool> same_bits;   ///< of a Weigh after a Pose `again`
-  std::optional<bool> writes_all;  ///< of a Weigh for `coverage`
+  std::optional<int> uses;        ///< of a collected arena: its calls since it was prepared
+  std::optional<bool> forged;     ///< false: the control has nothing to offer for this layout
+  std::optional<bool> same_bits;  ///< of a Weigh after a Pose `again`
   std::optional<Comparison> comparison;
   std::optional<std::vector<CeilingValue>> ceilings;
 
   static constexpr auto fields() {
     using R = Reply;
-    return std::tuple{optional("fault", &R::fault, ""),
-                      optional("error", &R::error, ""),
-                      optional("device", &R::device, ""),
-                      optional("sandbox", &R::sandbox, ""),
-                      optional("samples", &R::samples, ""),
-                      optional("counters", &R::counters, ""),
-                      optional("uses", &R::uses, ""),
-                      optional("forged", &R::forged, ""),
-                      optional("same_bits", &R::same_bits, ""),
-                      optional("writes_all", &R::writes_all, ""),
-                      optional("comparison", &R::comparison, ""),
-                      optional("ceilings", &R::ceilings, "")};
+    return std::tuple{
+        optional("fault", &R::fault, ""),         optional("error", &R::error, ""),
+        optional("device", &R::device, ""),       optional("sandbox", &R::sandbox, ""),
+        optional("samples", &R::samples, ""),     optional("counters", &R::counters, ""),
+        optional("uses", &R::uses, ""),           optional("forged", &R::forged, ""),
+        optional("same_bits", &R::same_bits, ""), optional("comparison", &R::comparison, ""),
+        optional("ceilings", &R::ceilings, "")};
   }
 };
 

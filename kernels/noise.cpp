@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "server/core/files.h"
@@ -10,6 +11,8 @@
 
 namespace ratchet {
 namespace {
+
+constexpr std::chrono::hours kBadHour(1);
 
 /// Standard deviation about a ratio of 1, which is known to be the truth.
 double scatter(std::span<const NoisePoint> points) {
@@ -51,10 +54,16 @@ double noise_floor_at(const NoiseProfile& profile, double time_ns) {
 
 std::optional<NoiseProfile> stored_noise(const std::filesystem::path& state,
                                          const DeviceInfo& device) {
-  const auto text = read_file(path_of(state, device));
+  const auto path = path_of(state, device);
+  const auto text = read_file(path);
   if (!text) return std::nullopt;
   auto profile = decode_stored<NoiseProfile>(Json::parse(*text, nullptr, false));
   if (!profile || profile->points.empty()) return std::nullopt;  // damaged: calibrated again
+  // Calibrated in a bad hour, it would hide differences for ever.
+  std::error_code failed;
+  const auto age = std::filesystem::file_time_type::clock::now() -
+                   std::filesystem::last_write_time(path, failed);
+  if (profile->relative > kMostNoise && (failed || age > kBadHour)) return std::nullopt;
   return *std::move(profile);
 }
 

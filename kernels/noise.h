@@ -56,7 +56,8 @@ inline constexpr double kNoiseSigmas = 3;
 [[nodiscard]] double noise_floor_at(const NoiseProfile& profile, double time_ns);
 
 /// `<state>/noise/<key>.json`; the key follows from a CUDA device's UUID and driver, or the host's
-/// processor, core count and kernel release. Empty when nothing readable is there.
+/// processor, core count and kernel release. Empty when nothing readable is there, or only a
+/// calibration with more than `kMostNoise` that is older than an hour.
 [[nodiscard]] std::optional<NoiseProfile> stored_noise(const std::filesystem::path& state,
                                                        const DeviceInfo& device);
 Status store_noise(const std::filesystem::path& state, const DeviceInfo& device,

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/candidate_process.h"
-#include "kernels/reference.h"
+#include "kernels/judge.h"
 #include "server/core/call_context.h"
 #include "server/core/result.h"
 #include "server/facts/contract.h"
@@ -14,45 +18,44 @@
 
 namespace ratchet {
 
-/// The arenas that the contestants of one timing session work on, all of one case, and what decides
-/// about what their timed calls left there.
+/// The arenas that the contestants of one timing session rotate through, all of one case, and what
+/// decides about what their timed calls left there.
 ///
-/// Thread rule and errors: as Judge.
+/// Thread rule and errors: as Judge, which it borrows.
 class TimedArenas {
  public:
-  virtual ~TimedArenas() = default;
-
-  /// Other contents at other addresses for whoever is given arenas from now on; the same for all.
-  virtual void renew() = 0;
-  /// Takes what was given before. A fault of the process is left in it.
-  virtual Status give(CandidateProcess& process, const CallContext& call) = 0;
-  /// What is wrong with one arena, drawn only now, after blocks of up to `calls` timed calls since
-  /// `give`. Empty: nothing, or the process failed.
-  virtual Result<std::optional<Reason>> judge(CandidateProcess& process, int calls,
-                                              const CallContext& call) = 0;
-  /// True when contestants have one arena in turns: it is to be given before each block, and judged
-  /// before the next one.
-  [[nodiscard]] virtual bool in_turns() const = 0;
-
   /// Most arenas that a process is given at once.
   static constexpr int kMost = 4;
-};
 
-/// Judge and reference of a contract, from which sessions get their arenas: in memory that a judge
-/// on the GPU shares where that is possible, else through sealed memory files.
-class ArenaSource {
- public:
-  /// Starts the processes, and waits for none that `arenas` can wait for.
-  static Result<std::unique_ptr<ArenaSource>> open(const ReferenceParts& parts,
-                                                   const Contract& contract,
-                                                   const CallContext& call);
-  virtual ~ArenaSource() = default;
+  /// `secret`: what nobody but the server knows; all seeds follow from it. `contestants`: how many
+  /// will be given arenas at once.
+  static Result<TimedArenas> make(Judge& judge, const Contract& contract, const Dims& dims,
+                                  std::string_view secret, std::size_t contestants,
+                                  const CallContext& call);
 
-  /// For one case. `secret`: what nobody but the server knows; all seeds follow from it.
-  /// `contestants`: how many will be given arenas at once.
-  virtual Result<std::unique_ptr<TimedArenas>> arenas(const Dims& dims, std::string_view secret,
-                                                      std::size_t contestants,
-                                                      const CallContext& call) = 0;
+  /// Other places and addresses for whoever is given arenas from now on; the same for all.
+  void renew();
+  /// Takes what was given before. A fault of the process is left in it.
+  Status give(CandidateProcess& process, const CallContext& call);
+  /// What is wrong with one arena, drawn only now, after blocks of up to `calls` timed calls since
+  /// `give`. Empty: nothing, or the process failed.
+  Result<std::optional<Reason>> judge(CandidateProcess& process, int calls,
+                                      const CallContext& call);
+
+ private:
+  struct Given {
+    std::vector<std::size_t> order;  // which trial lies in which place
+    std::vector<std::string> seeds;  // by place
+  };
+
+  TimedArenas(Judge& judge, std::vector<Trial> trials);
+
+  Judge* judge_;
+  std::vector<Trial> trials_;
+  std::mt19937_64 random_;  // orders and places; not secret
+  std::vector<std::size_t> order_;
+  std::int64_t shift_ = 0;
+  std::map<const CandidateProcess*, Given> given_;
 };
 
 }  // namespace ratchet

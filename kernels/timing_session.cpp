@@ -62,8 +62,7 @@ struct TimingSession::Lane {
   ContestantRecord record;
   double call_ms = 0;  ///< of one sample with all that stands around it
   int taken = 0;
-  int calls = 0;     ///< timed ones on the arenas given last
-  int unjudged = 0;  ///< blocks since the last judgement
+  int calls = 0;  ///< timed ones on the arenas given last
 
   [[nodiscard]] bool runs() const { return record.reasons.empty(); }
 
@@ -95,7 +94,7 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
     auto stop = lanes.front().runs() ? reason_to_stop(lanes) : std::optional<std::string>("");
     // Nobody can count which call is the last, or which are checked before it.
     const bool due = since_checked_ms_ >= kRest * checked_ms_ && random_() % 2 == 0;
-    if (!arenas_.in_turns() && (stop || due))
+    if (stop || due)
       if (auto done = check_all(lanes, call); !done) return done.error();
     if (!lanes.front().runs()) break;
     if (!stop) continue;
@@ -112,7 +111,6 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
 Status TimingSession::arrange(std::vector<Lane>& lanes, const CallContext& call) {
   if (arranged_ms_ > 0 && since_arranged_ms_ < kRest * arranged_ms_) return {};
   arenas_.renew();
-  if (arenas_.in_turns()) return {};
   const auto start = steady_clock::now();
   for (auto& lane : lanes)
     if (auto done = give(lane, call); !done) return done;
@@ -182,8 +180,6 @@ int TimingSession::block_size(const Lane& lane) {
 Status TimingSession::block(Lane& lane, bool first, const CallContext& call) {
   const int size = block_size(lane);
   if (!lane.runs() || size <= 0) return {};
-  if (arenas_.in_turns())
-    if (auto done = give(lane, call); !done || !lane.runs()) return done;
   const job::TimeBlock plan{plan_.warmup, size, plan_.cache_mode, plan_.host_time, kBlockLimitMs};
   const auto start = steady_clock::now();
   auto samples = lane.process->time(plan, call);
@@ -196,19 +192,13 @@ Status TimingSession::block(Lane& lane, bool first, const CallContext& call) {
   lane.taken += static_cast<int>(samples->elapsed_ns.size());
   // The places of a rotation are used from the first on in every block.
   lane.calls = std::max(lane.calls, plan.warmup + size);
-  ++lane.unjudged;
   if (auto flagged = reason_of_flags(samples->flags)) lane.record.reasons.push_back(*flagged);
   if (first)
     lane.record.turns.push_back({samples->elapsed_ns, {}});
   else
     lane.record.turns.back().other_ns = samples->elapsed_ns;
   lane.record.blocks.push_back(*std::move(samples));
-  return arenas_.in_turns() && due(lane) ? judge(lane, call) : Status{};
-}
-
-/// Whether an arena that the next one will have is judged first.
-bool TimingSession::due(const Lane& lane) {
-  return lane.unjudged >= kTurnsPerCheck || random_() % 3 == 0;
+  return {};
 }
 
 /// One arena, drawn only now, must hold the right answers.
@@ -217,7 +207,6 @@ Status TimingSession::judge(Lane& lane, const CallContext& call) {
   const auto start = steady_clock::now();
   auto wrong = arenas_.judge(*lane.process, lane.calls, call);
   session_.checking_ms += Spent(steady_clock::now() - start).count();
-  lane.unjudged = 0;
   if (!wrong) return wrong.error();
   if (!lane.failed() && *wrong) lane.record.reasons.push_back(**std::move(wrong));
   return {};

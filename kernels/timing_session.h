@@ -73,8 +73,7 @@ inline constexpr std::array<std::size_t, 5> kLooks = {8, 13, 21, 34, 55};
 /// samples in random order and a second block in the reverse order (ABBA), so that drift of clocks
 /// and neighbours falls on all alike. Inputs change before every call. All get the same contents at
 /// new addresses again and again, and must now and then, and at the end, hold the right answers in
-/// an arena drawn at random; how often depends on what that costs beside the sampling. Where all
-/// have one arena in turns, each block gets new contents and every few blocks are judged.
+/// an arena drawn at random; how often depends on what that costs beside the sampling.
 ///
 /// A contestant that fails or answers wrongly is left out from then on; when it is the first, the
 /// session ends. Thread rule and errors: as WorkerProcess.
@@ -95,7 +94,6 @@ class TimingSession {
   Status probe(Lane& lane, const CallContext& call);
   Status block(Lane& lane, bool first, const CallContext& call);
   Status judge(Lane& lane, const CallContext& call);
-  [[nodiscard]] bool due(const Lane& lane);
   [[nodiscard]] int block_size(const Lane& lane);
   [[nodiscard]] std::optional<std::string> reason_to_stop(const std::vector<Lane>& lanes) const;
   [[nodiscard]] bool decided(const std::vector<Lane>& lanes) const;

@@ -156,11 +156,6 @@ Status Gpu::read(const DeviceMemory& memory, std::uint32_t repeats) const {
   return launch(read_, blocks(), kThreads, nullptr, arguments);
 }
 
-Status Gpu::small_copies(void* entries, std::uint32_t count) const {
-  std::array<void*, 2> arguments{static_cast<void*>(&entries), static_cast<void*>(&count)};
-  return launch(small_copies_, (count + kThreads - 1) / kThreads, kThreads, nullptr, arguments);
-}
-
 Result<DeviceCode> Gpu::assemble(const std::string& ptx, const char* entry) const {
   CUmodule module = nullptr;
   if (const auto error = driver_.module_load_data(&module, ptx.c_str()); error != CUDA_SUCCESS)

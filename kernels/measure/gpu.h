@@ -97,8 +97,6 @@ class Gpu {
   Status gate(cudaStream_t stream, void* words, std::uint64_t limit_ns) const;
   Status stamp(void* stamps) const;
   Status read(const DeviceMemory& memory, std::uint32_t repeats) const;
-  /// `entries`: see measure.ptx; queued on the legacy stream.
-  Status small_copies(void* entries, std::uint32_t count) const;
   /// Bytes that `read` reads: `memory` cut to a multiple of `read_step_bytes`.
   [[nodiscard]] double bytes_read(const DeviceMemory& memory, std::uint32_t repeats) const;
   [[nodiscard]] std::size_t read_step_bytes() const;
@@ -122,7 +120,7 @@ class Gpu {
   Driver driver_;
   CUcontext context_ = nullptr;
   CUmodule module_ = nullptr;
-  CUfunction gate_ = nullptr, stamp_ = nullptr, read_ = nullptr, small_copies_ = nullptr;
+  CUfunction gate_ = nullptr, stamp_ = nullptr, read_ = nullptr;
   DeviceMemory sink_;
 };
 

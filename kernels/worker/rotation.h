@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,11 +26,6 @@ class PreparedArena {
   static Result<PreparedArena> make(Device& device, Kernel& kernel, const job::Prepare& plan,
                                     std::size_t index, Mapping content);
 
-  /// On memory that a judge filled, `plan.shift` bytes into it; remembers its contents in a copy on
-  /// the device. Borrows the memory.
-  static Result<PreparedArena> adopt(Device& device, Kernel& kernel, const job::Prepare& plan,
-                                     const DeviceArena& memory);
-
   [[nodiscard]] Turn turn();
   [[nodiscard]] const DeviceArena& arena() const { return *arena_; }
   [[nodiscard]] std::int64_t bytes() const { return layout_.bytes; }
@@ -39,13 +33,14 @@ class PreparedArena {
   [[nodiscard]] int uses() const { return uses_; }
 
  private:
-  using Patches = std::vector<Device::Patch>;
+  struct Place {
+    std::int64_t offset;
+    std::vector<std::byte> poison;
+  };
 
-  PreparedArena(Device& device, const job::Prepare& plan, std::size_t index,
+  PreparedArena(Device& device, const job::Prepare& plan, std::size_t index, Mapping content,
                 std::unique_ptr<DeviceArena> arena, BoundCall call);
   void reset();
-  [[nodiscard]] Patches changes();
-  void restore(const job::Buffer& buffer);
   void poison(const job::Buffer& buffer, const Philox& random, std::uint64_t& draw);
   [[nodiscard]] bool work_is_there();
 
@@ -54,11 +49,10 @@ class PreparedArena {
   bool writes_all_;
   std::string refresh_seed_;
   int uses_ = 0;
-  std::optional<Mapping> content_;      ///< what was sent, on the host …
-  std::unique_ptr<DeviceArena> first_;  ///< … or on the device
+  Mapping content_;
   std::unique_ptr<DeviceArena> arena_;
   BoundCall call_;
-  Patches places_;  ///< poisoned for the call under way
+  std::vector<Place> places_;
 };
 
 }  // namespace ratchet::worker

@@ -68,3 +68,16 @@ TEST_CASE("a damaged calibration counts as none", "[noise]") {
 
   CHECK_FALSE(stored_noise(state.path(), device("580")));
 }
+
+TEST_CASE("a calibration on a busy machine holds for an hour only", "[noise]") {
+  const test::TempFolder state;
+  // Three times 5 % is more noise than "the same" may cover.
+  REQUIRE(store_noise(state.path(), device("580"), fit_noise({}, around_one(60'000, 0.05))));
+  REQUIRE(stored_noise(state.path(), device("580")));
+
+  for (const auto& file : std::filesystem::directory_iterator(state.path() / "noise"))
+    std::filesystem::last_write_time(
+        file.path(), std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+
+  CHECK_FALSE(stored_noise(state.path(), device("580")));
+}

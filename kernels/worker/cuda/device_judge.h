@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "kernels/measure/shared_memory.h"
-#include "kernels/measure/small_copies.h"
 #include "kernels/worker/device.h"
 
 namespace ratchet::worker {
@@ -24,9 +23,7 @@ class CudaJudge : public DeviceJudge {
 
   Result<std::array<Fd, 2>> share(std::int64_t bytes) override;
   Status pose(const job::Pose& plan) override;
-  Status refresh(const job::Refresh& plan) override;
   Result<Weighed> weigh(const job::Weigh& plan) override;
-  Result<bool> writes_all() override;
 
  private:
   Status fill(const job::Generate& plan);
@@ -47,7 +44,6 @@ class CudaJudge : public DeviceJudge {
 
   measure::Gpu& gpu_;
   void (*entry_)(const long long*) = nullptr;
-  std::optional<measure::SmallCopies> copies_;
   std::optional<measure::SharedMemory> candidate_, reference_;
   // As sent; what came back; what came back the time before; where results are put.
   measure::DeviceMemory sent_, returned_, earlier_, result_;
