@@ -133,6 +133,7 @@ Call call_of(const Contract& contract, const Signature& signature) {
   return call;
 }
 
+constexpr std::string_view kPythonEntry = "run_kernel";  // whatever the contract's entry says
 constexpr std::string_view kHead =
     "Generated: calls, for each size, the variant that was fastest "
     "at the nearest case.";
@@ -213,7 +214,7 @@ std::string python_source(const Contract& contract, const std::vector<Variant>& 
       kHead);
   for (const auto& variant : variants)
     text += fmt::format("    _module(\"variant_{}\", {}).{},\n", variant.name,
-                        python_text(variant.text), contract.entry);
+                        python_text(variant.text), kPythonEntry);
   text += "]\n_routes = [\n";
   for (const auto& route : routes)
     text += fmt::format("    (({},), {}),\n", places(route.dims, names), route.variant);
@@ -228,7 +229,7 @@ std::string python_source(const Contract& contract, const std::vector<Variant>& 
       "        if distance < nearest:\n"
       "            chosen, nearest = variant, distance\n"
       "    return _variants[chosen](**arguments)\n",
-      contract.entry, quoted, fallback);
+      kPythonEntry, quoted, fallback);
   return text;
 }
 

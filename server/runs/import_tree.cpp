@@ -100,7 +100,8 @@ ImportReport read_versions(const fs::path& root) {
     report.versions.push_back(std::move(version));
   }
   for (auto& reason : original::check_tree(root, folders.rbegin()->first)) {
-    const std::string owner = reason.path ? fs::path(*reason.path).begin()->string() : std::string();
+    const std::string owner =
+        reason.path ? fs::path(*reason.path).begin()->string() : std::string();
     const auto found = std::ranges::find(report.versions, owner, &ImportedVersion::version);
     auto& list = found == report.versions.end() ? report.problems : found->problems;
     list.push_back(std::move(reason));
@@ -211,10 +212,10 @@ Result<ImportReport> import_tree(const fs::path& folder) {
   std::optional<ImportReport> report;
   if (fs::is_regular_file(folder / "state.json", failed))
     report = read_state(folder);
-  else if (!numbered(folder / "memory", "v", ".json").empty())
-    report = read_memory_tree(folder);
   else if (!numbered(folder, "v").empty())
     report = read_versions(folder);
+  else if (!numbered(folder / "memory", "v", ".json").empty())
+    report = read_memory_tree(folder);
   if (!report)
     return Error{
         ErrorCode::invalid_argument,
@@ -222,6 +223,10 @@ Result<ImportReport> import_tree(const fs::path& folder) {
         "Name the folder that a workflow of kernel-opt-agent, cuda-kernel-optimizer or "
         "gpu-kernel-optimizer left."};
   report->next = next_of(*report);
+  if (const auto run = field_text(json_of(folder / "contract.json"), "run"); !run.empty())
+    report->next = fmt::format(
+        "This is a tree of ours: `ratchet audit {}` says whether the ledger stands behind it.",
+        run);
   return *std::move(report);
 }
 

@@ -10,7 +10,6 @@ namespace {
 Contract contract(Implementation implementation = Implementation::host_cpp) {
   Contract contract;
   contract.implementation = implementation;
-  contract.entry = is_python(implementation) ? "run_kernel" : "solve";
   contract.parameters = {{"x", ParameterKind::tensor, DType::f32, true, {}},
                          {"y", ParameterKind::tensor, DType::f32, false, {}},
                          {"n", ParameterKind::dim, DType::i32, false, {}}};
@@ -65,6 +64,7 @@ TEST_CASE("Python variants become modules that inspect can read", "[dispatcher]"
   INFO(*source);
   CHECK(source->find("linecache.cache") != std::string::npos);
   CHECK(source->find("def run_kernel(**arguments):") != std::string::npos);
+  CHECK(source->find(").run_kernel,") != std::string::npos);
   CHECK(source->find("y[:] = \\\"a\\\\\\\"b\\\"\\n") != std::string::npos);
 }
 

@@ -149,6 +149,10 @@ TEST_CASE("a tree that we wrote passes the original gate's rules", "[import]") {
   const auto reasons = original::check_tree(shop.out(), 2);
   INFO((reasons.empty() ? "" : reasons.front().message));
   CHECK(reasons.empty());
+  const auto report = import_tree(shop.out());  // memory/ stands beside v0/ there
+  REQUIRE(report);
+  CHECK(report->layout == TreeLayout::kernel_opt_agent);
+  CHECK(report->next.find("ratchet audit " + shop.run.text) != std::string::npos);
 }
 
 }  // namespace
