@@ -1,27 +1,11 @@
 #include "kernels/examiner.h"
 
-#include <algorithm>
-#include <string>
 #include <utility>
+
+#include "kernels/device_bench.h"
 
 namespace ratchet {
 namespace {
-
-/// Whether the reference can read its inputs where a judge on the GPU puts them: CUDA, or torch
-/// that is called with the kernel's own arguments.
-bool answers_on_device(const Contract& contract) {
-  if (contract.device_kind != DeviceKind::cuda) return false;
-  if (contract.reference_kind == ReferenceKind::cuda) return true;
-  const bool torch = contract.reference_kind == ReferenceKind::python &&
-                     contract.reference.text.find("torch") != std::string::npos;
-  const bool given =
-      std::ranges::find(contract.tensors, kGivenInit, &TensorSpec::init) != contract.tensors.end();
-  const auto& dims = contract.cases.front().dims;
-  return torch && !given && std::ranges::all_of(dims, [&](const auto& dim) {
-           return std::ranges::find(contract.parameters, dim.first, &Parameter::name) !=
-                  contract.parameters.end();
-         });
-}
 
 /// Through memory files.
 class FileExaminer : public Examiner {
@@ -78,7 +62,7 @@ Result<std::unique_ptr<Examiner>> open_examiner(const ReferenceParts& parts,
                                                 CandidateProcess& candidate,
                                                 const CandidateProcess::Code& code,
                                                 const CallContext& call) {
-  const bool on_device = answers_on_device(contract);
+  const bool on_device = DeviceBench::serves(contract);
   if (on_device) {
     auto examiner = open_device_examiner(parts, contract, candidate, code, call);
     if (examiner || examiner.error().code != ErrorCode::unavailable) return examiner;

@@ -19,14 +19,15 @@
 
 namespace ratchet {
 
-/// One input with its answer. Both memory files are sealed.
+/// One input with its answer. Memory files are sealed.
 struct Trial {
   Dims dims;
   std::string distribution;
   CallPlan plan;
   MemoryFile sent;
-  MemoryFile expected;
-  bool writes_all = true;  ///< the reference writes every output element, so a kernel must too
+  std::optional<MemoryFile> expected;  ///< empty when only the inputs were asked for
+  /// The reference writes every output element, so a kernel must too. `make_trial` looks.
+  bool writes_all = true;
 };
 
 /// Whether two answers to one input agree in every output bit. Both are sealed.
@@ -59,6 +60,10 @@ class Judge {
   Result<Trial> make_trial(const Dims& dims, const std::string& distribution, std::string_view seed,
                            const CallContext& call);
 
+  /// Inputs alone, for calls whose answers are judged after a change of the inputs.
+  Result<Trial> make_inputs(const Dims& dims, const std::string& distribution,
+                            std::string_view seed, const CallContext& call);
+
   /// The same trial after `uses` timed calls that changed its inputs by `seed`, with the answer to
   /// that; see job::Refresh.
   Result<Trial> refreshed(const Trial& trial, const std::string& seed, int uses,
@@ -83,6 +88,8 @@ class Judge {
   [[nodiscard]] Reference& reference() { return *reference_; }
 
  private:
+  [[nodiscard]] std::optional<double> atol() const;
+  [[nodiscard]] std::optional<double> rtol() const;
   /// Asks the worker; its failure is ours.
   Result<job::Reply> ask(const job::Request& request, std::span<const int> descriptors,
                          const CallContext& call);

@@ -81,8 +81,11 @@ Result<std::vector<Trial>> Laboratory::timing_trials(Judge& judge, const Contrac
   for (std::size_t i = 0; i < std::clamp<std::size_t>(room, 1, kMostTrials); ++i) {
     const auto seed = trial_seed(run_secret, candidate.build.binary_digest,
                                  fmt::format("time {} {}", encode(dims).dump(), i));
-    auto trial = judge.make_trial(dims, "normal", seed, call);
+    // One answer tells what the reference writes; timed answers are judged on changed inputs.
+    auto trial = i == 0 ? judge.make_trial(dims, "normal", seed, call)
+                        : judge.make_inputs(dims, "normal", seed, call);
     if (!trial) return trial.error();
+    trial->writes_all = trials.empty() ? trial->writes_all : trials.front().writes_all;
     trials.push_back(*std::move(trial));
   }
   return trials;
@@ -92,13 +95,20 @@ Result<std::vector<CandidateProcess>> Laboratory::start_all(const Contract& cont
                                                             const Versions& versions,
                                                             std::size_t trials,
                                                             const CallContext& call) {
+  // All are under way before one is waited for.
   std::vector<CandidateProcess> processes;
+  std::vector<CandidateProcess::Code> codes;
   for (const auto& version : versions) {
-    auto process = start(contract, *version.second, CandidateProcess::Use::time,
-                         static_cast<int>(trials) + 1, call);
+    auto plan = start_plan(contract, *version.second, CandidateProcess::Use::time,
+                           static_cast<int>(trials) + 1);
+    if (!plan) return plan.error();
+    auto process = CandidateProcess::launch(plan->spec, plan->deadline);
     if (!process) return process.error();
     processes.push_back(*std::move(process));
+    codes.push_back(std::move(plan->code));
   }
+  for (std::size_t i = 0; i < processes.size(); ++i)
+    if (auto loaded = processes[i].load(codes[i], call); !loaded) return loaded.error();
   return processes;
 }
 
