@@ -56,6 +56,13 @@ struct BenchmarkRequest {
   bool host_time = false;
 };
 
+/// A call to be watched by compute-sanitizer.
+struct SanitizeRequest {
+  const Candidate* candidate = nullptr;
+  std::vector<SanitizerTool> tools;
+  std::optional<Dims> dims;  ///< some or all sizes; empty: the smallest given case
+};
+
 /// A shipped problem, ready to be planned: its task with the sources filled in.
 struct Problem {
   TaskRequest task;
@@ -119,6 +126,12 @@ class Lab {
   virtual Result<BenchmarkReport> benchmark(const Contract& contract,
                                             const BenchmarkRequest& request,
                                             std::string_view run_secret, CallContext& call) = 0;
+
+  /// One call a tool, on inputs that no check or timing uses, every buffer in an allocation of its
+  /// own. Advice: no verdict and no time comes of it. Errors: `unavailable` where there is no
+  /// compute-sanitizer, and for kernels that it cannot watch.
+  virtual Result<SanitizerReport> sanitize(const Contract& contract, const SanitizeRequest& request,
+                                           CallContext& call) = 0;
 
   /// Measured roofs, cached by device, driver and clocks.
   virtual Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,

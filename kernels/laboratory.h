@@ -49,6 +49,8 @@ class Laboratory final : public Lab {
                           std::string_view run_secret, CallContext& call) override;
   Result<BenchmarkReport> benchmark(const Contract& contract, const BenchmarkRequest& request,
                                     std::string_view run_secret, CallContext& call) override;
+  Result<SanitizerReport> sanitize(const Contract& contract, const SanitizeRequest& request,
+                                   CallContext& call) override;
   Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                         CallContext& call) override;
 
@@ -104,6 +106,10 @@ class Laboratory final : public Lab {
   Result<std::vector<CandidateProcess>> start_all(const Contract& contract,
                                                   const Versions& versions, std::size_t trials,
                                                   const CallContext& call);
+
+  Status sanitize_with(SanitizerTool tool, const Contract& contract, const SanitizeRequest& request,
+                       const CallPlan& plan, const MemoryFile& arena, SanitizerReport& report,
+                       const CallContext& call);
 
   /// The same without queueing: the caller holds the device.
   Result<std::vector<Ceiling>> measured_ceilings(int device, DeviceKind kind, bool refresh,

@@ -30,5 +30,6 @@ Tool check_gate(const Services& services);
 Tool benchmark(const Services& services);
 Tool write_report(const Services& services);
 Tool measure_ceilings(const Services& services);
+Tool sanitize_kernel(const Services& services);
 
 }  // namespace ratchet

@@ -45,6 +45,7 @@ enum class Event {
   final_gate_passed,
   abandoned,    ///< after the last retry
   benchmarked,  ///< never changes the stage
+  sanitized,    ///< never changes the stage
   reported,     ///< write_report, after the final gate
 };
 constexpr auto enum_names(Event) {
@@ -61,6 +62,7 @@ constexpr auto enum_names(Event) {
                     std::pair{final_gate_passed, "final_gate_passed"},
                     std::pair{abandoned, "abandoned"},
                     std::pair{benchmarked, "benchmarked"},
+                    std::pair{sanitized, "sanitized"},
                     std::pair{reported, "reported"}};
 }
 

@@ -80,6 +80,10 @@ class Runs {
   virtual Result<ArtifactAnswer> record_benchmark(const Permit& permit,
                                                   const BenchmarkReport& report) = 0;
 
+  /// Advice about the open version's kernel; never changes the stage.
+  virtual Result<ArtifactAnswer> record_sanitizer(const Permit& permit,
+                                                  const SanitizerReport& report) = 0;
+
   /// `purpose` is "kernel", "bottleneck" or empty. Never changes the stage.
   virtual Status record_query(const RunId& run, const std::string& query,
                               const std::string& purpose, const QueryAnswer& answer) = 0;

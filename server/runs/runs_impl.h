@@ -32,6 +32,9 @@ class RunsImpl final : public Runs {
   Result<ArtifactAnswer> record_benchmark(const Permit& permit,
                                           const BenchmarkReport& report) override;
 
+  Result<ArtifactAnswer> record_sanitizer(const Permit& permit,
+                                          const SanitizerReport& report) override;
+
   Status record_query(const RunId& run, const std::string& query, const std::string& purpose,
                       const QueryAnswer& answer) override;
   Result<ArtifactAnswer> write_evidence(const RunId& run, const EvidenceRequest& request) override;
