@@ -69,6 +69,7 @@ Result<KbsAddReport> kbs_add(const KbsAddOptions& options) {
   if (auto done = writer->finish(); !done) return done.error();
   KbsAddReport out{name,
                    report->documents,
+                   report->bundles,
                    report->counts.added,
                    report->counts.changed,
                    report->counts.unchanged,
@@ -98,7 +99,10 @@ Result<KbsIndexStats> kbs_stats(const std::filesystem::path& index) {
   std::error_code ignored;
   stats.bytes = static_cast<std::int64_t>(std::filesystem::file_size(index, ignored));
   auto scopes = each_row(
-      *database, "SELECT scope, count(*) FROM doc GROUP BY scope", [&](const Statement& row) {
+      *database,
+      "SELECT scope, count(*) FROM (SELECT scope FROM doc UNION ALL SELECT scope FROM file) "
+      "GROUP BY scope",
+      [&](const Statement& row) {
         const auto count = static_cast<int>(row.integer(1));
         stats.scopes[std::string(name_of(static_cast<kbs::Scope>(row.integer(0))))] = count;
         stats.documents += count;
@@ -107,13 +111,29 @@ Result<KbsIndexStats> kbs_stats(const std::filesystem::path& index) {
   auto corpora =
       each_row(*database,
                "SELECT name, root, added_at, (SELECT count(*) FROM doc WHERE corpus=name), "
+               "(SELECT count(*) FROM bundle WHERE corpus=name), "
                "(SELECT count(*) FROM problem WHERE corpus=name) FROM corpus ORDER BY name",
                [&](const Statement& row) {
                  stats.corpora.push_back(
                      {std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2)),
-                      static_cast<int>(row.integer(3)), static_cast<int>(row.integer(4))});
+                      static_cast<int>(row.integer(3)), static_cast<int>(row.integer(4)),
+                      static_cast<int>(row.integer(5))});
                });
   if (!corpora) return corpora.error();
+  auto sizes =
+      each_row(*database,
+               "SELECT (SELECT coalesce(sum(kb_size(text) + kb_size(extra)), 0) FROM doc) + "
+               "(SELECT coalesce(sum(bytes), 0) FROM file), "
+               "(SELECT coalesce(sum(length(trigrams)), 0) FROM doc) + "
+               "(SELECT coalesce(sum(length(trigrams)), 0) FROM file), "
+               "(SELECT count(*) FROM bundle), (SELECT count(*) FROM part)",
+               [&](const Statement& row) {
+                 stats.text_bytes = row.integer(0);
+                 stats.prefilter_bytes = row.integer(1);
+                 stats.bundles = static_cast<int>(row.integer(2));
+                 stats.parts = static_cast<int>(row.integer(3));
+               });
+  if (!sizes) return sizes.error();
   return stats;
 }
 
@@ -135,6 +155,11 @@ Result<KbsDoctorReport> kbs_doctor(const std::filesystem::path& index) {
       find(fmt::format("the text of {} is damaged. Add its corpus again.", row.text(0)));
   });
   if (!texts) return texts.error();
+  auto files = each_row(*database, "SELECT path, text FROM file", [&](const Statement& row) {
+    if (!kbs::decompress(row.blob(1)))
+      find(fmt::format("the text of {} is damaged. Add its corpus again.", row.text(0)));
+  });
+  if (!files) return files.error();
   auto rows =
       database->integer("SELECT (SELECT count(*) FROM doc) - (SELECT count(*) FROM fts_docsize)");
   if (!rows) return rows.error();

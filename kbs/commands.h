@@ -38,14 +38,15 @@ struct KbsAddOptions {
 
 struct KbsAddReport {
   std::string corpus;
-  int documents = 0, added = 0, changed = 0, unchanged = 0, removed = 0;
+  int documents = 0, bundles = 0, added = 0, changed = 0, unchanged = 0, removed = 0;
   std::vector<KbsProblem> problems;
 
   static constexpr auto fields() {
     using R = KbsAddReport;
     return std::tuple{required("corpus", &R::corpus, ""),
-                      required("documents", &R::documents, "In the corpus now."),
-                      required("added", &R::added, ""),
+                      required("documents", &R::documents, "Pages and records in the corpus now."),
+                      required("bundles", &R::bundles, "Bundles of code in the corpus now."),
+                      required("added", &R::added, "Documents and bundles, as all that follow."),
                       required("changed", &R::changed, ""),
                       required("unchanged", &R::unchanged, "Same content hash; left alone."),
                       required("removed", &R::removed, "No longer in the folder."),
@@ -76,28 +77,35 @@ Result<KbsRemoveReport> kbs_remove(const std::filesystem::path& user_index,
 
 struct KbsCorpus {
   std::string name, root, added_at;
-  int documents = 0, problems = 0;
+  int documents = 0, bundles = 0, problems = 0;
 
   static constexpr auto fields() {
     using C = KbsCorpus;
-    return std::tuple{required("name", &C::name, ""), required("root", &C::root, ""),
+    return std::tuple{required("name", &C::name, ""),
+                      required("root", &C::root, ""),
                       required("added_at", &C::added_at, "UTC."),
-                      required("documents", &C::documents, ""),
+                      required("documents", &C::documents, "Pages and records."),
+                      required("bundles", &C::bundles, "Bundles of code."),
                       required("problems", &C::problems, "Skipped when it was added.")};
   }
 };
 
 struct KbsIndexStats {
   std::string path;
-  std::int64_t bytes = 0;
-  int documents = 0;
+  std::int64_t bytes = 0, text_bytes = 0, prefilter_bytes = 0;
+  int documents = 0, bundles = 0, parts = 0;
   std::map<std::string, int> scopes;  ///< documents per scope
   std::vector<KbsCorpus> corpora;
 
   static constexpr auto fields() {
     using S = KbsIndexStats;
-    return std::tuple{required("path", &S::path, ""), required("bytes", &S::bytes, "Size on disk."),
-                      required("documents", &S::documents, ""),
+    return std::tuple{required("path", &S::path, ""),
+                      required("bytes", &S::bytes, "Size on disk."),
+                      required("text_bytes", &S::text_bytes, "Text indexed, before compression."),
+                      required("prefilter_bytes", &S::prefilter_bytes, "For grep_kbs."),
+                      required("documents", &S::documents, "Pages, records and files of code."),
+                      required("bundles", &S::bundles, "Bundles of code."),
+                      required("parts", &S::parts, "Different parts of code, searched apart."),
                       required("scopes", &S::scopes, "Documents per scope."),
                       required("corpora", &S::corpora, "")};
   }

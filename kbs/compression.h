@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,9 @@ namespace ratchet::kbs {
 
 /// Errors: `internal` when the frame is damaged or larger than 256 MB.
 [[nodiscard]] Result<std::string> decompress(std::string_view frame);
+
+/// Frames of any kind one behind the other, as a `.zst` file holds them.
+/// Errors: `invalid_argument` when damaged or cut short, `too_large` beyond `limit` bytes.
+[[nodiscard]] Result<std::string> decompress_file(std::string_view bytes, std::size_t limit);
 
 }  // namespace ratchet::kbs

@@ -18,26 +18,22 @@ constexpr std::uint32_t bit(Scope scope) {
 constexpr std::uint32_t kSources =
     bit(Scope::docs) | bit(Scope::blogs) | bit(Scope::contests) | bit(Scope::prs);
 
-/// How values are stored: lower case, blanks and underscores as hyphens.
-std::string folded(std::string value) {
-  std::ranges::transform(value, value.begin(), [](unsigned char c) {
-    return c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(c));
-  });
-  return value;
-}
+constexpr std::string_view kFacets = "SELECT doc FROM facet WHERE name=?1 AND value=?2";
+constexpr std::string_view kBundleFacets =
+    "SELECT bundle FROM bundle_facet WHERE name=?1 AND value=?2";
 
 /// Narrows `rows` (by row id) to documents that carry one of the values of a facet.
 class Narrowing {
  public:
-  Narrowing(Connection& connection, std::size_t rows) : connection_(connection), rows_(rows) {}
+  /// `facets`: a literal that reads rows by facet and value.
+  Narrowing(Connection& connection, std::size_t rows, std::string_view facets)
+      : connection_(connection), rows_(rows), facets_(facets) {}
 
   Status keep(std::string_view facet, const std::vector<std::string>& values) {
     if (values.empty()) return {};
     std::vector<char> found(rows_);
     for (const auto& value : values)
-      if (auto done = mark("SELECT doc FROM facet WHERE name=?1 AND value=?2", facet, value, found);
-          !done)
-        return done;
+      if (auto done = mark(facets_, facet, value, found); !done) return done;
     narrow(found);
     return {};
   }
@@ -75,12 +71,13 @@ class Narrowing {
 
   Connection& connection_;
   std::size_t rows_;
+  std::string_view facets_;
   std::vector<char> allowed_;
   bool narrowed_ = false;
 };
 
 std::vector<std::string> mapped(const std::vector<std::string>& values,
-                                std::string (*map)(std::string)) {
+                                std::string (*map)(std::string_view)) {
   std::vector<std::string> out;
   for (const auto& value : values) out.push_back(map(value));
   return out;
@@ -122,18 +119,17 @@ Result<Filter> Filter::make(const KnowledgeQuery& query, Connection& connection,
   auto scopes = scope_mask(query.scopes);
   if (!scopes) return scopes.error();
   filter.scopes_ = *scopes;
-  Narrowing narrowing(connection, rows);
+  Narrowing narrowing(connection, rows, kFacets);
 
-  const auto architectures =
-      mapped(query.architectures, [](std::string name) { return normal_architecture(name); });
+  const auto architectures = mapped(query.architectures, normal_architecture);
   const std::initializer_list<std::pair<std::string_view, std::vector<std::string>>> wanted{
-      {"kind", mapped(query.kinds, folded)},
-      {"repo", mapped(query.repos, folded)},
-      {"tag", mapped(query.tags, folded)},
+      {"kind", mapped(query.kinds, facet_value)},
+      {"repo", mapped(query.repos, facet_value)},
+      {"tag", mapped(query.tags, facet_value)},
       {"architecture", architectures},
-      {"language", mapped(query.languages, folded)},
-      {"symptom", mapped(query.symptoms, folded)},
-      {"confidence", mapped(query.confidences, folded)}};
+      {"language", mapped(query.languages, facet_value)},
+      {"symptom", mapped(query.symptoms, facet_value)},
+      {"confidence", mapped(query.confidences, facet_value)}};
   for (const auto& [facet, values] : wanted)
     if (auto done = narrowing.keep(facet, values); !done) return done.error();
   if (query.has_code)
@@ -144,6 +140,40 @@ Result<Filter> Filter::make(const KnowledgeQuery& query, Connection& connection,
   auto unverified = count_unverified(connection, architectures);
   if (!unverified) return unverified.error();
   filter.unverified_ = *unverified;
+  return filter;
+}
+
+Result<CodeFilter> CodeFilter::make(const KnowledgeQuery& query, Connection& connection,
+                                    const CodeIndexStatistics& statistics) {
+  CodeFilter filter;
+  auto scopes = scope_mask(query.scopes);
+  if (!scopes) return scopes.error();
+  filter.scopes_ = *scopes & kCodeScopes;
+  const bool unknown = !query.symptoms.empty() || !query.confidences.empty();
+  if (unknown || !query.has_code.value_or(true)) filter.scopes_ = 0;
+  if (!query.kinds.empty()) {
+    std::uint32_t kinds = 0;
+    for (const auto& kind : mapped(query.kinds, facet_value)) {
+      if (kind == "diff") kinds |= bit(Scope::diffs);
+      if (kind == "snapshot") kinds |= bit(Scope::snapshots);
+    }
+    filter.scopes_ &= kinds;
+  }
+  if (filter.excludes_all() || statistics.files.empty()) return filter;
+  if (!query.languages.empty()) {
+    const auto wanted = mapped(query.languages, facet_value);
+    filter.languages_.assign(256, false);
+    for (std::size_t i = 0; i < statistics.languages.size(); ++i)
+      filter.languages_[i] = std::ranges::find(wanted, statistics.languages[i]) != wanted.end();
+  }
+  Narrowing narrowing(connection, static_cast<std::size_t>(statistics.bundles), kBundleFacets);
+  for (const auto& [facet, values] :
+       {std::pair{"repo", mapped(query.repos, facet_value)},
+        {"tag", mapped(query.tags, facet_value)},
+        {"architecture", mapped(query.architectures, normal_architecture)}})
+    if (auto done = narrowing.keep(facet, values); !done) return done.error();
+  filter.narrowed_ = narrowing.narrowed();
+  filter.allowed_ = narrowing.take();
   return filter;
 }
 

@@ -1,6 +1,7 @@
 #include "kbs/fts.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -70,6 +71,10 @@ int run_tokenizer(Fts5Tokenizer*, void* context, int flags, const char* bytes, i
   return code;
 }
 
+int run_terms(Fts5Tokenizer*, void* context, int, const char* bytes, int size, TokenSink sink) {
+  return pass_terms({bytes, static_cast<std::size_t>(std::max(size, 0))}, context, sink);
+}
+
 std::string_view blob_of(sqlite3_value* value) {
   const auto* bytes = static_cast<const char*>(sqlite3_value_blob(value));
   return {bytes != nullptr ? bytes : "", static_cast<std::size_t>(sqlite3_value_bytes(value))};
@@ -85,6 +90,11 @@ void sql_headings(sqlite3_context* context, int, sqlite3_value** values) {
   give_text(context, headings_of(split_page(*text).body));
 }
 
+void sql_size(sqlite3_context* context, int, sqlite3_value** values) {
+  auto text = decompress(blob_of(values[0]));
+  sqlite3_result_int64(context, text ? static_cast<sqlite3_int64>(text->size()) : 0);
+}
+
 void sql_body(sqlite3_context* context, int, sqlite3_value** values) {
   auto text = decompress(blob_of(values[0]));
   auto extra = decompress(blob_of(values[1]));
@@ -92,24 +102,51 @@ void sql_body(sqlite3_context* context, int, sqlite3_value** values) {
   give_text(context, std::string(split_page(*text).body) + "\n" + *extra);
 }
 
-void collect(const Fts5ExtensionApi* api, Fts5Context* fts, sqlite3_context* context, int,
-             sqlite3_value**) {
+/// Where the columns of `code` stand among the fields of pages.
+constexpr std::array<FtsField, 2> kCodeFields{FtsField::title, FtsField::body};
+
+/// The phrase of the plan that stands at this place of the expression, when it matches the row.
+template <class Fill>
+void collect_row(const Fts5ExtensionApi* api, Fts5Context* fts, Fill fill) {
   auto& out = *static_cast<Postings*>(api->xUserData(fts));
   const auto row = static_cast<std::uint32_t>(out.rows.size());
   out.rows.push_back(api->xRowid(fts));
-  const int phrases = api->xPhraseCount(fts);
-  for (int phrase = 0; phrase < phrases; ++phrase) {
+  const auto places =
+      std::min(static_cast<std::size_t>(api->xPhraseCount(fts)), out.phrase_of.size());
+  for (std::size_t place = 0; place < places; ++place) {
+    if (out.phrase_of[place] == Postings::kNone) continue;
+    Posting posting{row, out.phrase_of[place], {}};
+    if (fill(static_cast<int>(place), posting)) out.postings.push_back(posting);
+  }
+}
+
+void collect(const Fts5ExtensionApi* api, Fts5Context* fts, sqlite3_context* context, int,
+             sqlite3_value**) {
+  collect_row(api, fts, [&](int place, Posting& posting) {
     Fts5PhraseIter at;
     int column = -1;
     int offset = 0;
-    if (api->xPhraseFirst(fts, phrase, &at, &column, &offset) != SQLITE_OK || column < 0) continue;
-    Posting posting{row, static_cast<std::uint16_t>(phrase), {}};
+    if (api->xPhraseFirst(fts, place, &at, &column, &offset) != SQLITE_OK || column < 0)
+      return false;
     for (; column >= 0; api->xPhraseNext(fts, &at, &column, &offset)) {
       auto& count = posting.counts[static_cast<std::size_t>(column)];
       if (count < std::numeric_limits<std::uint16_t>::max()) ++count;
     }
-    out.postings.push_back(posting);
-  }
+    return true;
+  });
+  sqlite3_result_null(context);
+}
+
+void collect_code(const Fts5ExtensionApi* api, Fts5Context* fts, sqlite3_context* context, int,
+                  sqlite3_value**) {
+  collect_row(api, fts, [&](int place, Posting& posting) {
+    Fts5PhraseIter at;
+    int column = -1;
+    if (api->xPhraseFirstColumn(fts, place, &at, &column) != SQLITE_OK || column < 0) return false;
+    for (; column >= 0; api->xPhraseNextColumn(fts, &at, &column))
+      posting.counts[static_cast<std::size_t>(kCodeFields[static_cast<std::size_t>(column)])] = 1;
+    return true;
+  });
   sqlite3_result_null(context);
 }
 
@@ -119,11 +156,15 @@ Status register_functions(sqlite3* database) {
   auto api = fts5_of(database);
   if (!api) return api.error();
   fts5_tokenizer tokenizer{create_tokenizer, delete_tokenizer, run_tokenizer};
-  if ((*api)->xCreateTokenizer(*api, "code", nullptr, &tokenizer, nullptr) != SQLITE_OK)
+  fts5_tokenizer terms{create_tokenizer, delete_tokenizer, run_terms};
+  if ((*api)->xCreateTokenizer(*api, "code", nullptr, &tokenizer, nullptr) != SQLITE_OK ||
+      (*api)->xCreateTokenizer(*api, "terms", nullptr, &terms, nullptr) != SQLITE_OK)
     return fts_error(database);
   constexpr int kPure = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
   if (sqlite3_create_function(database, "kb_headings", 1, kPure, nullptr, sql_headings, nullptr,
                               nullptr) != SQLITE_OK ||
+      sqlite3_create_function(database, "kb_size", 1, kPure, nullptr, sql_size, nullptr, nullptr) !=
+          SQLITE_OK ||
       sqlite3_create_function(database, "kb_body", 2, kPure, nullptr, sql_body, nullptr, nullptr) !=
           SQLITE_OK)
     return fts_error(database);
@@ -133,7 +174,8 @@ Status register_functions(sqlite3* database) {
 Status register_collector(sqlite3* database, Postings& postings) {
   auto api = fts5_of(database);
   if (!api) return api.error();
-  if ((*api)->xCreateFunction(*api, "collect", &postings, collect, nullptr) != SQLITE_OK)
+  if ((*api)->xCreateFunction(*api, "collect", &postings, collect, nullptr) != SQLITE_OK ||
+      (*api)->xCreateFunction(*api, "collect_code", &postings, collect_code, nullptr) != SQLITE_OK)
     return fts_error(database);
   return {};
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kbs/code_file.h"
 #include "kbs/compression.h"
 #include "kbs/cursor.h"
 #include "kbs/filters.h"
@@ -128,8 +129,12 @@ class Grep {
     if (!offset) return offset.error();
     offset_ = *offset;
     const Pattern pattern(request_);
-    for (std::size_t r = 0; r < indexes_.readers.size(); ++r)
-      if (auto done = search_index(r, *scopes, pattern); !done) return done.error();
+    for (std::size_t r = 0; r < indexes_.readers.size(); ++r) {
+      if ((*scopes & ~kCodeScopes) != 0)
+        if (auto done = search_pages(r, *scopes, pattern); !done) return done.error();
+      if ((*scopes & kCodeScopes) != 0)
+        if (auto done = search_code(r, *scopes, pattern); !done) return done.error();
+    }
     finish(pattern);
     return std::move(answer_);
   }
@@ -142,7 +147,45 @@ class Grep {
     return mark_of(all);
   }
 
-  Status search_index(std::size_t r, std::uint32_t scopes, const Pattern& pattern) {
+  Status search_code(std::size_t r, std::uint32_t scopes, const Pattern& pattern) {
+    auto connection = indexes_.readers[r]->connection();
+    if (!connection) return connection.error();
+    auto rows = (*connection)
+                    ->prepared(
+                        "SELECT file.rowid, trigrams, text, path, line, bundle.id, ordinal, "
+                        "source_path FROM file JOIN bundle ON bundle.rowid=file.bundle "
+                        "ORDER BY file.rowid");
+    if (!rows) return rows.error();
+    const auto& files = indexes_.readers[r]->code().files;
+    while (matches_ < kMaxMatches) {
+      auto row = (*rows)->step();
+      if (!row) return row.error();
+      if (!*row) break;
+      const auto scope = files[static_cast<std::size_t>((*rows)->integer(0))].scope;
+      if ((scopes >> scope & 1U) == 0 || !pattern.possible((*rows)->blob(1))) continue;
+      auto text = decompress((*rows)->blob(2));
+      if (!text) return text.error();
+      search_file(**rows, static_cast<Scope>(scope), *text, pattern);
+    }
+    return {};
+  }
+
+  void search_file(const Statement& row, Scope scope, const std::string& text,
+                   const Pattern& pattern) {
+    const auto id = code_id(scope, row.text(5), row.integer(6));
+    const std::string path(row.text(3));
+    const auto first = static_cast<int>(row.integer(4));
+    std::vector<CodePart> parts;  // cut only where something was found
+    each_match(text, pattern, [&](const Line& line, std::size_t at) {
+      if (request_.files_only) return add(id, path, first + line.number - 1, shown(text, line));
+      if (parts.empty()) parts = parts_of(scope, text, row.text(7));
+      const auto after = std::ranges::upper_bound(parts, at, {}, &CodePart::begin);
+      add(fmt::format("{}.{}", id, after - parts.begin()), path, first + line.number - 1,
+          shown(text, line));
+    });
+  }
+
+  Status search_pages(std::size_t r, std::uint32_t scopes, const Pattern& pattern) {
     auto connection = indexes_.readers[r]->connection();
     if (!connection) return connection.error();
     auto rows = (*connection)
@@ -182,6 +225,14 @@ class Grep {
   /// `fixed_line`: cited for every match; 0: the line of the match. True when something matched.
   bool search_text(std::string_view text, const std::string& id, const std::string& path,
                    int fixed_line, const Pattern& pattern) {
+    return each_match(text, pattern, [&](const Line& line, std::size_t) {
+      add(id, path, fixed_line != 0 ? fixed_line : line.number, shown(text, line));
+    });
+  }
+
+  /// Calls `found(line, offset)` for each line that matches, or the first. True when one did.
+  template <class Found>
+  bool each_match(std::string_view text, const Pattern& pattern, Found found) {
     Line line;
     re2::StringPiece match;
     bool any = false;
@@ -190,13 +241,19 @@ class Grep {
                                  &match, 1))
         break;
       any = true;
-      line = line_around(text, static_cast<std::size_t>(match.data() - text.data()), line);
-      add(id, path, fixed_line != 0 ? fixed_line : line.number,
-          with_context(text, line, context()));
+      const auto offset = static_cast<std::size_t>(match.data() - text.data());
+      line = line_around(text, offset, line);
+      found(line, offset);
       if (request_.files_only) break;
       at = line.end + 1;
     }
     return any;
+  }
+
+  /// The line with its context; nothing where it would not be shown.
+  [[nodiscard]] std::string shown(std::string_view text, const Line& line) const {
+    if (full_ || static_cast<std::size_t>(matches_) < offset_) return {};
+    return with_context(text, line, context());
   }
 
   [[nodiscard]] int context() const { return std::clamp(request_.context, 0, kMaxContext); }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "kbs/code_file.h"
+#include "kbs/code_row.h"
 #include "kbs/compression.h"
 #include "kbs/page_reader.h"
 #include "kbs/snippet.h"
@@ -71,6 +73,32 @@ Result<QueryHit> read_hit(const Indexes& indexes, Connection& connection,
   if (auto done = add_snippet(hit, row.text(8), row.text(9), row.blob(10), row.blob(11), words);
       !done)
     return done.error();
+  return hit;
+}
+
+Result<QueryHit> read_code_hit(Connection& connection, std::int64_t number,
+                               const std::vector<std::string>& words) {
+  const auto place = CodeRow::of(number);
+  auto prepared = connection.prepared(kReadCode);
+  if (!prepared) return prepared.error();
+  auto code = read_code(**prepared, place.file);
+  if (!code) return code.error();
+  if (place.part >= code->parts.size())
+    return Error{ErrorCode::internal, "knowledge index: a part is missing",
+                 "Run `ratchet kbs doctor`."};
+  const auto& part = code->parts[place.part];
+  const auto text = std::string_view(code->text).substr(part.begin, part.end - part.begin);
+  auto snippet = best_snippet(text, code->line + part.line - 1, words);
+  QueryHit hit;
+  hit.id = fmt::format("{}.{}", code->id, place.part + 1);
+  hit.scope = name_of(code->scope);
+  hit.title =
+      part.name.empty() ? code->source_path : fmt::format("{}: {}", code->source_path, part.name);
+  hit.architectures = shown_labels(code->architectures);
+  hit.license = std::move(code->license);
+  hit.content_digest = std::move(code->digest);
+  hit.path = fmt::format("{}:{}", code->path, snippet.line);
+  hit.snippet = std::move(snippet.text);
   return hit;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,5 +14,10 @@ namespace ratchet::kbs {
 /// when the description fits better.
 Result<QueryHit> read_hit(const Indexes& indexes, Connection& connection,
                           const DocumentPlace& place, const std::vector<std::string>& words);
+
+/// The same for one part of a file of code; `number` is its row in the index of code. The path
+/// names the line shown.
+Result<QueryHit> read_code_hit(Connection& connection, std::int64_t number,
+                               const std::vector<std::string>& words);
 
 }  // namespace ratchet::kbs

@@ -3,12 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <unordered_map>
 
+#include "kbs/bundle.h"
+#include "kbs/compression.h"
+#include "kbs/corpus_listing.h"
+#include "kbs/json_record.h"
 #include "kbs/labels.h"
 #include "kbs/page_reader.h"
+#include "kbs/prefetch.h"
 #include "kbs/records.h"
 #include "server/core/files.h"
+#include "server/core/hash.h"
 
 namespace ratchet::kbs {
 namespace {
@@ -18,67 +26,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxPage = 8UL << 20U;
 constexpr std::size_t kMaxRecords = 1UL << 30U;
 constexpr int kProgressEvery = 200;
-
-struct Files {
-  std::vector<fs::path> pages;    // relative to the root
-  std::vector<fs::path> records;  // absolute
-  std::vector<fs::path> vocabularies;
-  bool plain = false;  // neither wiki/ nor sources/: Markdown needs no header
-};
-
-bool is_inside(const fs::path& path, const fs::path& root) {
-  std::error_code failure;
-  const auto real = fs::canonical(path, failure);
-  if (failure) return false;
-  const auto [end, unused] = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
-  return end == root.end();
-}
-
-bool is_vocabulary(const fs::path& path) {
-  return path.filename() == "aliases.yaml" || path.filename() == "vocabulary.yaml";
-}
-
-void sort_file(const fs::path& path, const fs::path& root, Files& files) {
-  const auto extension = path.extension();
-  const auto relative = path.lexically_relative(root);
-  if (extension == ".jsonl") files.records.push_back(path);
-  if (is_vocabulary(path)) files.vocabularies.push_back(relative);
-  if (extension != ".md") return;
-  const auto top = relative.begin()->string();
-  if (files.plain || top == "wiki" || top == "sources" || top == "docs")
-    files.pages.push_back(relative);
-}
-
-Files list_files(const fs::path& root, const fs::path& given, std::vector<Problem>& problems) {
-  Files files;
-  std::error_code failure;
-  files.plain =
-      !fs::is_directory(root / "wiki", failure) && !fs::is_directory(root / "sources", failure);
-  const auto options = fs::directory_options::skip_permission_denied;
-  for (auto at = fs::recursive_directory_iterator(root, options, failure);
-       !failure && at != fs::recursive_directory_iterator(); at.increment(failure)) {
-    if (at->path().filename().string().starts_with('.')) {
-      at.disable_recursion_pending();
-      continue;
-    }
-    std::error_code unreadable;
-    if (at->is_symlink(unreadable) && !is_inside(at->path(), root)) {
-      problems.push_back(
-          {at->path().lexically_relative(root).string(), "symbolic link leads out of the folder"});
-      continue;
-    }
-    if (at->is_regular_file(unreadable)) sort_file(at->path(), root, files);
-  }
-  // Records may lie beside the knowledge folder.
-  if (given != root)
-    for (const auto& entry : fs::directory_iterator(given, options, failure))
-      if (entry.path().extension() == ".jsonl" && is_inside(entry.path(), given))
-        files.records.push_back(entry.path());
-  std::ranges::sort(files.pages);
-  std::ranges::sort(files.records);
-  std::ranges::sort(files.vocabularies);
-  return files;
-}
+constexpr std::size_t kAhead = 16;
 
 /// A Markdown file without a header: its path names it, its first heading is the title.
 Document plain_page(const fs::path& path, std::string text) {
@@ -97,132 +45,271 @@ Document plain_page(const fs::path& path, std::string text) {
   return page;
 }
 
-Result<Document> load_page(const fs::path& root, const fs::path& relative, bool plain) {
-  auto text = read_file(root / relative, kMaxPage);
-  if (!text) return text.error();
-  const bool headless = split_page(*text).header.empty();
-  if (!plain || !headless) return read_page(relative.generic_string(), *std::move(text));
-  if (!is_utf8(*text) || text->find('\0') != std::string::npos)
-    return Error{ErrorCode::invalid_argument, "not UTF-8 text", ""};
-  return plain_page(relative, *std::move(text));
-}
-
-/// What one import carries along.
-struct Import {
-  const ImportOptions& options;
-  IndexWriter& writer;
-  ImportReport report;
-
-  void skip(std::string path, std::string reason) {
-    report.problems.push_back({std::move(path), std::move(reason)});
-  }
-
-  Status put(Document document) {
-    if (document.license.empty())
-      document.license = options.license.empty() ? "unknown" : options.license;
-    auto done = writer.put(document);
-    if (!done && done.error().code == ErrorCode::conflict) {
-      skip(document.path, done.error().message);
-      return {};
-    }
-    if (done) ++report.documents;
-    return done;
-  }
+/// A page, a JSON record or a bundle, or a page with its bundle.
+struct Work {
+  Job job;
+  const ListedFile* page = nullptr;
+  bool json = false;
+  const ListedBundle* bundle = nullptr;
 };
 
-using Records = std::unordered_map<std::string, Record>;
+/// What was read of it.
+struct Made {
+  std::optional<Document> document;
+  std::optional<Bundle> bundle;
+  std::vector<Problem> problems;
+};
 
-Records load_records(const Files& files, const fs::path& given, Import& import) {
-  Records records;
-  for (const auto& path : files.records) {
-    const auto name = path.lexically_relative(given).generic_string();
-    auto text = read_file(path, kMaxRecords);
-    if (!text) {
-      import.skip(name, text.error().message);
-      continue;
-    }
-    read_records(
-        *text, name,
-        [&](Record record) {
-          const auto place = record.place;
-          auto id = record.id;
-          if (!records.emplace(std::move(id), std::move(record)).second)
-            import.skip(place, "a record of this id was given before");
-        },
-        [&](Problem problem) { import.report.problems.push_back(std::move(problem)); });
-  }
-  return records;
-}
+class Reader {
+ public:
+  explicit Reader(const CorpusListing& listing) : listing_(listing) {}
 
-Status put_pages(const Files& files, const fs::path& root, Records& records, Import& import) {
-  const auto total = static_cast<int>(files.pages.size() + records.size());
-  int done = 0;
-  for (const auto& path : files.pages) {
-    if (import.options.stop.stop_requested())
-      return Error{ErrorCode::timed_out, "import stopped", "The index is as it was before."};
-    if (++done % kProgressEvery == 0 && import.options.progress)
-      import.options.progress(done, total);
-    auto page = load_page(root, path, files.plain);
-    if (!page) {
-      import.skip(path.generic_string(), page.error().message);
-      continue;
+  Made operator()(const Work& work) const {
+    Made made;
+    if (work.page != nullptr) {
+      auto page = work.json ? read_json(work.page->path) : read_markdown(work.page->path);
+      if (page)
+        made.document = *std::move(page);
+      else
+        made.problems.push_back({work.page->path.generic_string(), page.error().message});
     }
-    if (const auto record = records.find(page->id); record != records.end()) {
-      join_record(*page, std::move(record->second));
-      records.erase(record);
-    }
-    if (auto put = import.put(*std::move(page)); !put) return put;
+    if (work.bundle != nullptr)
+      made.bundle = read_bundle(listing_.root, work.bundle->folder, made.problems);
+    return made;
   }
-  std::vector<std::string> alone;
-  for (const auto& [id, record] : records) alone.push_back(id);
-  std::ranges::sort(alone);  // the same input gives the same index
-  for (const auto& id : alone)
-    if (auto put = import.put(document_of(std::move(records.at(id)))); !put) return put;
-  return {};
-}
 
-Status put_vocabularies(const Files& files, const fs::path& root, Import& import) {
-  for (const auto& path : files.vocabularies) {
-    auto text = read_file(root / path, kMaxPage);
-    if (!text) {
-      import.skip(path.generic_string(), text.error().message);
-      continue;
-    }
-    auto aliases = read_vocabulary(*text);
-    if (!aliases) {
-      import.skip(path.generic_string(), aliases.error().message);
-      continue;
-    }
-    for (const auto& alias : *aliases)
-      if (auto put = import.writer.put_alias(alias); !put) return put;
+ private:
+  [[nodiscard]] Result<Document> read_json(const fs::path& path) const {
+    auto text = read_file(listing_.root / path, kMaxPage);
+    if (!text) return text.error();
+    return read_json_record(*text, path.generic_string());
   }
-  return {};
-}
+
+  [[nodiscard]] Result<Document> read_markdown(const fs::path& path) const {
+    auto text = read_file(listing_.root / path, kMaxPage);
+    if (!text) return text.error();
+    const bool headless = split_page(*text).header.empty();
+    if (!listing_.plain || !headless) return read_page(path.generic_string(), *std::move(text));
+    if (!is_utf8(*text) || text->find('\0') != std::string::npos)
+      return Error{ErrorCode::invalid_argument, "not UTF-8 text", ""};
+    return plain_page(path, *std::move(text));
+  }
+
+  const CorpusListing& listing_;
+};
+
+/// One import under way.
+class Import {
+ public:
+  Import(const ImportOptions& options, IndexWriter& writer, CorpusListing listing,
+         std::vector<Problem> problems)
+      : options_(options), writer_(writer), listing_(std::move(listing)) {
+    report_.problems = std::move(problems);
+  }
+
+  Result<ImportReport> run() {
+    load_records();
+    plan();
+    if (auto done = put_work(); !done) return done.error();
+    if (auto done = put_lone_records(); !done) return done.error();
+    put_vocabularies();
+    for (const auto& problem : report_.problems) writer_.put_problem(problem);
+    auto counts = writer_.end_corpus();
+    if (!counts) return counts.error();
+    report_.counts = *counts;
+    return std::move(report_);
+  }
+
+ private:
+  void skip(std::string path, std::string reason) {
+    report_.problems.push_back({std::move(path), std::move(reason)});
+  }
+
+  void load_records() {
+    for (const auto& path : listing_.records) {
+      const auto name = path.lexically_relative(listing_.given).generic_string();
+      auto text = read_file(path, kMaxRecords);
+      if (text && path.extension() == ".zst") text = decompress_file(*text, kMaxRecords);
+      if (!text) {
+        skip(name, text.error().message);
+        continue;
+      }
+      read_records(
+          *text, name,
+          [&](Record record) {
+            const auto place = record.place;
+            auto id = record.id;
+            if (!records_.emplace(std::move(id), std::move(record)).second)
+              skip(place, "a record of this id was given before");
+          },
+          [&](Problem problem) { report_.problems.push_back(std::move(problem)); });
+    }
+  }
+
+  /// Pages with their bundles, bundles without a page, JSON records; what is unchanged stays out.
+  void plan() {
+    std::unordered_map<std::string, const ListedBundle*> bundles;
+    for (const auto& bundle : listing_.bundles)
+      if (auto key = pull_request_key(bundle.folder.path); !key.empty()) bundles[key] = &bundle;
+    std::vector<const ListedBundle*> joined;
+    for (const auto& page : listing_.pages) {
+      Work work{{page.path.generic_string(), page.stamp}, &page, false, nullptr};
+      if (const auto found = bundles.find(pull_request_key(page.path)); found != bundles.end()) {
+        work.bundle = found->second;
+        joined.push_back(found->second);
+        bundles.erase(found);
+      }
+      add(std::move(work));
+    }
+    std::ranges::sort(joined);
+    for (const auto& bundle : listing_.bundles)
+      if (!std::ranges::binary_search(joined, &bundle))
+        add({{bundle.folder.path.generic_string(), bundle.stamp}, nullptr, false, &bundle});
+    for (const auto& record : listing_.json_records)
+      add({{record.path.generic_string(), record.stamp}, &record, true, nullptr});
+  }
+
+  void add(Work work) {
+    if (work.page != nullptr && work.bundle != nullptr)
+      work.job.stamp = work.page->stamp.empty() || work.bundle->stamp.empty()
+                           ? std::string{}
+                           : sha256_hex(work.page->stamp + work.bundle->stamp);
+    ++total_;
+    // The record that was joined last time is part of what the document was made from.
+    const auto before = writer_.made_of(work.job.key);
+    auto stamped = work.job;
+    if (!stamped.stamp.empty()) stamped.stamp += record_digest(before.document);
+    if (!writer_.keep(stamped)) return work_.push_back(std::move(work));
+    records_.erase(before.document);
+    report_.documents += before.document.empty() ? 0 : 1;
+    report_.bundles += before.bundle.empty() ? 0 : 1;
+  }
+
+  [[nodiscard]] std::string record_digest(const std::string& id) const {
+    const auto record = records_.find(id);
+    return record != records_.end() ? record->second.digest : std::string{};
+  }
+
+  Status put_work() {
+    const auto threads = std::clamp(std::thread::hardware_concurrency(), 2U, 5U) - 1;
+    const Reader reader(listing_);
+    Prefetch<Work, Made> made(work_, reader, threads, kAhead);
+    int done = total_ - static_cast<int>(work_.size());
+    for (auto& work : work_) {
+      if (options_.stop.stop_requested())
+        return Error{ErrorCode::timed_out, "import stopped", "The index is as it was before."};
+      if (++done % kProgressEvery == 0 && options_.progress) options_.progress(done, total_);
+      if (auto put = put_made(work, made.next()); !put) return put;
+    }
+    return {};
+  }
+
+  Status put_made(const Work& work, Made made) {
+    auto stamped = work.job;
+    if (!made.problems.empty()) stamped.stamp.clear();  // reported again next time
+    std::ranges::move(made.problems, std::back_inserter(report_.problems));
+    if (made.bundle) take_description(*made.bundle, made.document, work.page == nullptr);
+    std::string document;
+    std::string bundle;
+    if (made.document) {
+      document = made.document->id;
+      if (const auto record = records_.find(document); record != records_.end()) {
+        stamped.stamp += stamped.stamp.empty() ? "" : record->second.digest;
+        join_record(*made.document, std::move(record->second));
+        records_.erase(record);
+      }
+      auto put = put_document(*std::move(made.document));
+      if (!put) return put.error();
+      if (!*put) document.clear();
+    }
+    if (made.bundle) {
+      bundle = made.bundle->id;
+      auto put = put_bundle(*std::move(made.bundle));
+      if (!put) return put.error();
+      if (!*put) bundle.clear();
+    }
+    return writer_.remember(stamped, document, bundle);
+  }
+
+  /// The description that a bundle carries goes to its page; without a page it becomes one. A
+  /// record given apart goes before it.
+  void take_description(Bundle& bundle, std::optional<Document>& document, bool alone) {
+    if (!bundle.record) return;
+    auto record = *std::exchange(bundle.record, std::nullopt);
+    if (document) {
+      if (!records_.contains(document->id)) join_record(*document, std::move(record));
+    } else if (alone && is_document_id(record.id) && !records_.contains(record.id)) {
+      document = document_of(std::move(record));
+    }
+  }
+
+  /// False when it was given before, which is reported.
+  Result<bool> put_document(Document document) {
+    if (document.license.empty())
+      document.license = options_.license.empty() ? "unknown" : options_.license;
+    return told(writer_.put(document), document.path, report_.documents);
+  }
+
+  Result<bool> put_bundle(Bundle bundle) {
+    if (bundle.license.empty())
+      bundle.license = options_.license.empty() ? "unknown" : options_.license;
+    return told(writer_.put(bundle), bundle.path, report_.bundles);
+  }
+
+  Result<bool> told(const Status& put, const std::string& path, int& count) {
+    if (!put && put.error().code != ErrorCode::conflict) return put.error();
+    if (!put) skip(path, put.error().message);
+    count += put ? 1 : 0;
+    return static_cast<bool>(put);
+  }
+
+  Status put_lone_records() {
+    std::vector<std::string> ids;
+    for (const auto& [id, record] : records_) ids.push_back(id);
+    std::ranges::sort(ids);  // the same input gives the same index
+    for (const auto& id : ids) {
+      const Job job{"record:" + id, records_.at(id).digest};
+      if (writer_.keep(job)) {
+        ++report_.documents;
+        continue;
+      }
+      auto put = put_document(document_of(std::move(records_.at(id))));
+      if (!put) return put.error();
+      if (auto done = writer_.remember(job, *put ? id : "", ""); !done) return done;
+    }
+    return {};
+  }
+
+  void put_vocabularies() {
+    for (const auto& [path, stamp] : listing_.vocabularies) {
+      auto text = read_file(listing_.root / path, kMaxPage);
+      auto aliases = text ? read_vocabulary(*text) : Result<std::vector<Alias>>(text.error());
+      if (!aliases) {
+        skip(path.generic_string(), aliases.error().message);
+        continue;
+      }
+      for (auto& alias : *aliases) writer_.put_alias(std::move(alias));
+    }
+  }
+
+  const ImportOptions& options_;
+  IndexWriter& writer_;
+  CorpusListing listing_;
+  ImportReport report_;
+  std::unordered_map<std::string, Record> records_;
+  std::vector<Work> work_;
+  int total_ = 0;
+};
 
 }  // namespace
 
 Result<ImportReport> import_folder(const ImportOptions& options, IndexWriter& writer) {
-  std::error_code failure;
-  const auto given = fs::canonical(options.root, failure);
-  if (failure || !fs::is_directory(given))
-    return Error{ErrorCode::not_found, fmt::format("{} is no folder", options.root.string()),
-                 "Give a folder of pages, or one that holds `knowledge/`."};
-  const bool holds = fs::is_directory(given / "knowledge", failure);
-  const auto root = holds ? given / "knowledge" : given;
-
-  Import import{options, writer, {}};
-  if (auto begun = writer.begin_corpus(options.corpus, given.string()); !begun)
+  std::vector<Problem> problems;
+  auto listing = list_corpus(options.root, problems);
+  if (!listing) return listing.error();
+  if (auto begun = writer.begin_corpus(options.corpus, listing->given.string()); !begun)
     return begun.error();
-  const auto files = list_files(root, given, import.report.problems);
-  auto records = load_records(files, given, import);
-  if (auto done = put_pages(files, root, records, import); !done) return done.error();
-  if (auto done = put_vocabularies(files, root, import); !done) return done.error();
-  for (const auto& problem : import.report.problems)
-    if (auto done = writer.put_problem(problem); !done) return done.error();
-  auto counts = writer.end_corpus();
-  if (!counts) return counts.error();
-  import.report.counts = *counts;
-  return std::move(import.report);
+  return Import(options, writer, *std::move(listing), std::move(problems)).run();
 }
 
 }  // namespace ratchet::kbs

@@ -53,6 +53,9 @@ Result<std::shared_ptr<IndexReader>> IndexReader::open(const std::filesystem::pa
   auto statistics = read_statistics(database);
   if (!statistics) return statistics.error();
   reader->statistics_ = *std::move(statistics);
+  auto code = read_code_statistics(database);
+  if (!code) return code.error();
+  reader->code_ = *std::move(code);
   auto aliases = database.prepare("SELECT word, replacement FROM alias ORDER BY word, replacement");
   if (!aliases) return aliases.error();
   for (;;) {

@@ -56,6 +56,7 @@ class IndexReader {
   Result<Loan> connection();
 
   [[nodiscard]] const IndexStatistics& statistics() const { return statistics_; }
+  [[nodiscard]] const CodeIndexStatistics& code() const { return code_; }
   [[nodiscard]] const std::vector<Alias>& aliases() const { return aliases_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   /// Changes whenever the file at the path was replaced.
@@ -70,6 +71,7 @@ class IndexReader {
   std::filesystem::path path_;
   std::string identity_;
   IndexStatistics statistics_;
+  CodeIndexStatistics code_;
   std::vector<Alias> aliases_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Connection>> idle_;

@@ -6,13 +6,20 @@ namespace ratchet::kbs {
 
 /// Raised whenever tables or the meaning of their columns change; indexes of another number are
 /// built anew.
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
-/// `text` and `extra` are zstd frames; the full-text index reads them through the view, so that
-/// text is stored once.
+/// Pages and records (`doc`) and code (`bundle`, `file`), each with a full-text index of its own.
+///
+/// `text` and `extra` are zstd frames; `fts` reads them through the view, so that text is stored
+/// once. `code` stores no text at all: a row of it is one part of a file, under a number that
+/// `code_row.h` makes, and holds each of the part's terms once. Of parts with the same text only
+/// one is indexed; `part` says which.
+/// `job` remembers what every document was made from, so that what did not change is not read.
 inline constexpr std::string_view kSchema = R"sql(
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE corpus(name TEXT PRIMARY KEY, root TEXT, added_at TEXT) WITHOUT ROWID;
+CREATE TABLE job(corpus TEXT, key TEXT, stamp TEXT, doc TEXT, bundle TEXT,
+  PRIMARY KEY(corpus, key)) WITHOUT ROWID;
 CREATE TABLE doc(rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, own_id TEXT NOT NULL,
   corpus TEXT NOT NULL, scope INTEGER NOT NULL, kind TEXT, repo TEXT, title TEXT, path TEXT,
   extra_path TEXT, date TEXT, confidence TEXT, license TEXT, architectures TEXT, has_code INTEGER,
@@ -31,6 +38,22 @@ CREATE VIEW doc_text AS SELECT rowid, id, title, tags, symptoms, kb_headings(tex
   kb_body(text, extra) AS body FROM doc;
 CREATE VIRTUAL TABLE fts USING fts5(id, title, tags, symptoms, headings, body,
   content='doc_text', content_rowid='rowid', tokenize='code');
+CREATE TABLE bundle(rowid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, own_id TEXT NOT NULL,
+  corpus TEXT NOT NULL, page TEXT, repo TEXT, title TEXT, url TEXT, date TEXT, license TEXT,
+  architectures TEXT, digest TEXT);
+CREATE INDEX bundle_corpus ON bundle(corpus, own_id);
+CREATE TABLE bundle_facet(name TEXT, value TEXT, bundle INTEGER,
+  PRIMARY KEY(name, value, bundle)) WITHOUT ROWID;
+CREATE INDEX bundle_facet_bundle ON bundle_facet(bundle);
+CREATE TABLE file(rowid INTEGER PRIMARY KEY, bundle INTEGER NOT NULL, ordinal INTEGER NOT NULL,
+  scope INTEGER NOT NULL, path TEXT, line INTEGER, source_path TEXT, language TEXT, digest TEXT,
+  bytes INTEGER, trigrams BLOB, text BLOB);
+CREATE UNIQUE INDEX file_place ON file(bundle, scope, ordinal);
+CREATE TABLE part(hash INTEGER PRIMARY KEY, code INTEGER);
+CREATE VIRTUAL TABLE code USING fts5(name, body, content='', columnsize=0, detail=column,
+  tokenize='terms');
+CREATE TABLE frequent(term TEXT, area INTEGER, count INTEGER,
+  PRIMARY KEY(term, area)) WITHOUT ROWID;
 )sql";
 
 }  // namespace ratchet::kbs

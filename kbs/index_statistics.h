@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kbs/document.h"
@@ -29,9 +30,31 @@ struct IndexStatistics {
   }
 };
 
-/// Computes and stores the block; the last step of writing an index.
-Status write_statistics(Database& database);
+/// What ranking and filters need of each file of code; 8 bytes.
+struct CodeStatistics {
+  std::uint32_t bundle = 0;  ///< 0: the row was removed
+  std::uint8_t scope = 0;
+  std::uint8_t language = 0;  ///< index into `CodeIndexStatistics::languages`
+  std::uint16_t unused = 0;
+};
+
+struct CodeIndexStatistics {
+  std::vector<CodeStatistics> files;   ///< by row id
+  std::vector<std::string> languages;  ///< the most frequent first; at most 255
+  double parts = 0;                    ///< rows of the full-text index
+  std::int64_t bundles = 0;            ///< one more than the highest row
+};
+
+/// Terms of at least this many documents or parts are counted in `frequent`; rarer ones are
+/// counted as they are found.
+inline constexpr int kFrequent = 64;
+enum class Area : std::uint8_t { pages, code };
+
+/// Computes and stores the blocks and the counts of frequent terms, for pages and for code as they
+/// changed; the last step of writing an index.
+Status write_statistics(Database& database, bool pages, bool code);
 
 Result<IndexStatistics> read_statistics(Database& database);
+Result<CodeIndexStatistics> read_code_statistics(Database& database);
 
 }  // namespace ratchet::kbs

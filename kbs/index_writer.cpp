@@ -5,67 +5,32 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
 
-#include "kbs/compression.h"
+#include "kbs/bundle_writer.h"
+#include "kbs/document_writer.h"
+#include "kbs/index_database.h"
 #include "kbs/index_schema.h"
 #include "kbs/index_statistics.h"
-#include "kbs/labels.h"
-#include "kbs/page_reader.h"
-#include "kbs/trigrams.h"
 #include "server/core/fd.h"
-#include "server/core/fields.h"
-#include "server/core/hash.h"
 
 namespace ratchet::kbs {
 namespace {
 
+/// A change of less than one part in this many is merged into the full-text index as it comes; a
+/// larger one is worth writing it anew.
+constexpr int kSmallChange = 10;
+/// Bytes of postings gathered before FTS5 writes them out; its own default of 1 MB makes it merge
+/// hundreds of small pieces.
+constexpr int kGathered = 96 << 20;
+
 Error file_error(std::string_view doing, const std::filesystem::path& path, std::string_view what) {
   return {ErrorCode::internal, fmt::format("{} {}: {}", doing, path.string(), what),
           "Check the free space and the rights of the folder."};
-}
-
-std::string joined(const std::vector<std::string>& items) {
-  return fmt::format("{}", fmt::join(items, "\n"));
-}
-
-std::string label_list(const std::vector<ArchitectureLabel>& labels) {
-  std::vector<std::string> out;
-  for (const auto& label : labels)
-    out.push_back(fmt::format("{}:{}", label.name, name_of(label.origin)));
-  return fmt::format("{}", fmt::join(out, ","));
-}
-
-/// The words of the field `tags`: everything the author filed the page under.
-std::string tag_words(const Document& document) {
-  auto words = document.tags;
-  const auto add = [&](const std::vector<std::string>& more) {
-    words.insert(words.end(), more.begin(), more.end());
-  };
-  add(document.aliases);
-  add(document.languages);
-  add(document.extra_terms);
-  words.insert(words.end(), {document.repo, document.kind, document.product});
-  for (const auto& label : document.architectures)
-    if (label.origin != LabelOrigin::unverified) words.push_back(label.name);
-  return joined(words);
-}
-
-/// Every name of a hardware page, one per line.
-std::string product_names(const Document& document) {
-  if (document.specs.empty()) return {};
-  auto names = document.aliases;
-  names.insert(names.begin(), {document.id, document.title, document.product});
-  return joined(names);
-}
-
-std::string digest_of(const Document& document) {
-  // Everything that reaches the index, so that a changed label re-indexes as a changed text does.
-  return sha256_hex(fmt::format("{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}", document.path,
-                                document.title, document.text, document.description_path,
-                                document.description, label_list(document.architectures),
-                                document.license));
 }
 
 /// Gives back the space of removed documents when it is a quarter of the file.
@@ -82,58 +47,6 @@ Status sync_file(const std::filesystem::path& path) {
   return {};
 }
 
-}  // namespace
-
-struct IndexWriter::State {
-  std::filesystem::path target;
-  std::filesystem::path working;
-  Fd lock;
-  Database database;
-  std::string corpus;
-  std::unordered_map<std::string, std::pair<std::int64_t, std::string>>
-      before;  // own id → row, digest
-  std::unordered_set<std::string> put;
-  WriteCounts counts;
-  Statement insert_doc, insert_fts, insert_facet, insert_source, insert_spec, find_id;
-
-  Status prepare();
-
-  ~State() {
-    database = Database();
-    std::error_code ignored;
-    if (!working.empty()) std::filesystem::remove(working, ignored);
-  }
-};
-
-Status IndexWriter::State::prepare() {
-  const auto make = [&](Statement& statement, std::string_view sql) -> Status {
-    auto prepared = database.prepare(sql);
-    if (!prepared) return prepared.error();
-    statement = *std::move(prepared);
-    return {};
-  };
-  for (auto [statement, sql] : std::initializer_list<std::pair<Statement*, std::string_view>>{
-           {&insert_doc,
-            "INSERT INTO "
-            "doc(id,own_id,corpus,scope,kind,repo,title,path,extra_path,date,confidence,"
-            "license,architectures,has_code,digest,product,tags,symptoms,trigrams,text,extra) "
-            "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
-           {&insert_fts,
-            "INSERT INTO fts(rowid,id,title,tags,symptoms,headings,body) VALUES(?,?,?,?,?,?,?)"},
-           {&insert_facet, "INSERT OR IGNORE INTO facet VALUES(?,?,?)"},
-           {&insert_source, "INSERT INTO source VALUES(?,?,?,?,?)"},
-           {&insert_spec, "INSERT INTO spec VALUES(?,?,?,?,?,?,?,?,?)"},
-           {&find_id, "SELECT 1 FROM doc WHERE id=?"}})
-    if (auto done = make(*statement, sql); !done) return done;
-  return {};
-}
-
-IndexWriter::IndexWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
-IndexWriter::IndexWriter(IndexWriter&&) noexcept = default;
-IndexWriter::~IndexWriter() = default;
-
-namespace {
-
 Result<Fd> lock_beside(const std::filesystem::path& target) {
   const auto path = target.string() + ".lock";
   Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
@@ -144,24 +57,171 @@ Result<Fd> lock_beside(const std::filesystem::path& target) {
   return lock;
 }
 
-/// True when `working` now holds a copy of the target, false when there is no target.
-Result<bool> copy_existing(const std::filesystem::path& target,
-                           const std::filesystem::path& working) {
+/// Runs a statement with one text parameter for each row of its answer.
+template <class Visit>
+Status each_row(Database& database, std::string_view sql, std::string_view value, Visit visit) {
+  auto statement = database.prepare(sql);
+  if (!statement) return statement.error();
+  statement->bind(1, value);
+  for (;;) {
+    auto row = statement->step();
+    if (!row) return row.error();
+    if (!*row) return {};
+    visit(*statement);
+  }
+}
+
+/// What the corpus held when the writer began with it, by its own ids.
+struct Before {
+  struct Item {
+    std::int64_t row = 0;
+    std::string digest;
+  };
+  struct Made {
+    std::string stamp, document, bundle;
+  };
+  std::unordered_map<std::string, Item> documents, bundles;
+  std::unordered_map<std::string, Made> jobs;
+  std::set<std::pair<std::string, std::string>> aliases, problems;
+  std::string root;
+  bool known = false;
+};
+
+Status read_before(Database& database, std::string_view corpus, Before& before) {
+  const auto items = [&](std::string_view sql, auto& into) {
+    return each_row(database, sql, corpus, [&](const Statement& row) {
+      into[std::string(row.text(0))] = {row.integer(1), std::string(row.text(2))};
+    });
+  };
+  const auto pairs = [&](std::string_view sql, auto& into) {
+    return each_row(database, sql, corpus, [&](const Statement& row) {
+      into.emplace(std::string(row.text(0)), std::string(row.text(1)));
+    });
+  };
+  auto done = items("SELECT own_id, rowid, digest FROM doc WHERE corpus=?", before.documents);
+  if (done) done = items("SELECT own_id, rowid, digest FROM bundle WHERE corpus=?", before.bundles);
+  if (done) done = pairs("SELECT word, replacement FROM alias WHERE corpus=?", before.aliases);
+  if (done) done = pairs("SELECT path, reason FROM problem WHERE corpus=?", before.problems);
+  if (done)
+    done = each_row(database, "SELECT key, stamp, doc, bundle FROM job WHERE corpus=?", corpus,
+                    [&](const Statement& row) {
+                      before.jobs[std::string(row.text(0))] = {std::string(row.text(1)),
+                                                               std::string(row.text(2)),
+                                                               std::string(row.text(3))};
+                    });
+  if (done)
+    done = each_row(database, "SELECT root FROM corpus WHERE name=?", corpus,
+                    [&](const Statement& row) {
+                      before.root = row.text(0);
+                      before.known = true;
+                    });
+  return done;
+}
+
+}  // namespace
+
+struct IndexWriter::State {
+  std::filesystem::path target, working;
+  Fd lock;
+  Database database;  ///< the private copy; until there is one, the old index
+  bool old = false;   ///< there is an old index
+  bool writing = false;
+  std::optional<DocumentWriter> documents;
+  std::optional<BundleWriter> bundles;
+  Statement insert_job;
+
+  std::string corpus;
+  Before before;
+  std::unordered_set<std::string> put_documents, put_bundles, put_jobs;
+  std::set<std::pair<std::string, std::string>> aliases, problems;
+  WriteCounts counts;
+  int changed_documents = 0, changed_bundles = 0;
+
+  Status open_old();
+  Status start_writing();
+  Status run(std::string_view sql, std::initializer_list<std::string_view> values);
+  Status rewrite_pairs(std::string_view table,
+                       const std::set<std::pair<std::string, std::string>>& pairs);
+  template <class Writer>
+  Status remove_rest(std::unordered_map<std::string, Before::Item>& all,
+                     const std::unordered_set<std::string>& put, std::optional<Writer>& writer,
+                     int& changed);
+  Status tidy(std::string_view index, int changed, std::string_view total);
+
+  ~State() {
+    insert_job = Statement();
+    documents.reset();
+    bundles.reset();
+    database = Database();
+    std::error_code ignored;
+    if (!working.empty()) std::filesystem::remove(working, ignored);
+  }
+};
+
+Status IndexWriter::State::open_old() {
   std::error_code failure;
-  if (!std::filesystem::exists(target, failure)) return false;
-  auto old = open_index(target, OpenMode::immutable);
-  if (!old) return old.error();
-  const auto version = old->integer("SELECT value FROM meta WHERE name='schema'", 0);
+  old = std::filesystem::exists(target, failure);
+  if (!old) return {};
+  auto opened = open_index(target, OpenMode::immutable);
+  if (!opened) return opened.error();
+  const auto version = opened->integer("SELECT value FROM meta WHERE name='schema'", 0);
   if (!version || *version != kSchemaVersion)
     return Error{ErrorCode::unavailable,
                  fmt::format("{} is no knowledge index of this version", target.string()),
                  "Delete the file and add the corpora again."};
-  std::filesystem::copy_file(target, working, failure);
-  if (failure) return file_error("cannot copy", target, failure.message());
-  return true;
+  database = *std::move(opened);
+  return {};
 }
 
-}  // namespace
+Status IndexWriter::State::start_writing() {
+  if (writing) return {};
+  const auto copy = std::filesystem::path(target.string() + ".new");
+  std::error_code failure;
+  std::filesystem::remove(copy, failure);  // what a killed writer left
+  working = copy;
+  if (old) std::filesystem::copy_file(target, copy, failure);
+  if (failure) return file_error("cannot copy", target, failure.message());
+  auto opened = open_index(copy, OpenMode::scratch);
+  if (!opened) return opened.error();
+  database = *std::move(opened);
+  if (auto begun = database.execute("BEGIN"); !begun) return begun;
+  if (!old)
+    if (auto made =
+            database.execute(std::string(kSchema) +
+                             fmt::format("INSERT INTO meta VALUES('schema',{});", kSchemaVersion));
+        !made)
+      return made;
+  // Kept in the file, but only a writer ever looks at it.
+  for (const std::string_view index : {"fts", "code"})
+    if (auto set = database.execute(
+            fmt::format("INSERT INTO {0}({0}, rank) VALUES('hashsize', {1})", index, kGathered));
+        !set)
+      return set;
+  auto pages = DocumentWriter::open(database);
+  if (!pages) return pages.error();
+  documents = *std::move(pages);
+  auto code = BundleWriter::open(database);
+  if (!code) return code.error();
+  bundles.emplace(*std::move(code));
+  auto job = database.prepare("INSERT OR REPLACE INTO job VALUES(?,?,?,?,?)");
+  if (!job) return job.error();
+  insert_job = *std::move(job);
+  writing = true;
+  return run("INSERT OR REPLACE INTO corpus VALUES(?,?,datetime('now'))", {corpus, before.root});
+}
+
+Status IndexWriter::State::run(std::string_view sql,
+                               std::initializer_list<std::string_view> values) {
+  auto statement = database.prepare(sql);
+  if (!statement) return statement.error();
+  int at = 0;
+  for (const auto value : values) statement->bind(++at, value);
+  return statement->run();
+}
+
+IndexWriter::IndexWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+IndexWriter::IndexWriter(IndexWriter&&) noexcept = default;
+IndexWriter::~IndexWriter() = default;
 
 Result<IndexWriter> IndexWriter::open(const std::filesystem::path& target) {
   std::error_code failure;
@@ -172,243 +232,204 @@ Result<IndexWriter> IndexWriter::open(const std::filesystem::path& target) {
   if (!lock) return lock.error();
   state->lock = *std::move(lock);
   state->target = target;
-  const auto working = std::filesystem::path(target.string() + ".new");
-  std::filesystem::remove(working, failure);  // what a killed writer left
-  auto copied = copy_existing(target, working);
-  if (!copied) return copied.error();
-  state->working = working;
-  auto database = open_index(working, OpenMode::scratch);
-  if (!database) return database.error();
-  state->database = *std::move(database);
-  auto& db = state->database;
-  if (auto begun = db.execute("BEGIN"); !begun) return begun.error();
-  if (!*copied)
-    if (auto made =
-            db.execute(std::string(kSchema) +
-                       fmt::format("INSERT INTO meta VALUES('schema',{});", kSchemaVersion));
-        !made)
-      return made.error();
-
-  if (auto done = state->prepare(); !done) return done.error();
+  if (auto opened = state->open_old(); !opened) return opened.error();
   return IndexWriter(std::move(state));
 }
 
 Status IndexWriter::begin_corpus(std::string_view name, std::string_view root) {
-  state_->corpus = name;
-  state_->before.clear();
-  state_->put.clear();
-  state_->counts = {};
-  auto known = state_->database.prepare("SELECT own_id, rowid, digest FROM doc WHERE corpus=?");
-  if (!known) return known.error();
-  known->bind(1, name);
-  for (;;) {
-    auto row = known->step();
-    if (!row) return row.error();
-    if (!*row) break;
-    state_->before[std::string(known->text(0))] = {known->integer(1), std::string(known->text(2))};
-  }
-  for (const std::string_view sql :
-       {"DELETE FROM alias WHERE corpus=?", "DELETE FROM problem WHERE corpus=?"}) {
-    auto statement = state_->database.prepare(sql);
-    if (!statement) return statement.error();
-    if (auto done = statement->bind(1, name).run(); !done) return done;
-  }
-  auto corpus =
-      state_->database.prepare("INSERT OR REPLACE INTO corpus VALUES(?,?,datetime('now'))");
-  if (!corpus) return corpus.error();
-  return corpus->bind(1, name).bind(2, root).run();
+  auto& state = *state_;
+  state.corpus = name;
+  state.before = {};
+  for (auto* put : {&state.put_documents, &state.put_bundles, &state.put_jobs}) put->clear();
+  state.aliases.clear();
+  state.problems.clear();
+  state.counts = {};
+  if (state.old || state.writing)
+    if (auto read = read_before(state.database, name, state.before); !read) return read;
+  if (state.before.known && state.before.root == root) return {};
+  state.before.root = root;
+  if (!state.writing) return state.start_writing();
+  return state.run("INSERT OR REPLACE INTO corpus VALUES(?,?,datetime('now'))", {name, root});
 }
+
+IndexWriter::MadeOf IndexWriter::made_of(const std::string& key) const {
+  const auto known = state_->before.jobs.find(key);
+  if (known == state_->before.jobs.end()) return {};
+  return {known->second.document, known->second.bundle};
+}
+
+bool IndexWriter::keep(const Job& job) {
+  auto& state = *state_;
+  const auto known = state.before.jobs.find(job.key);
+  if (job.stamp.empty() || known == state.before.jobs.end() || known->second.stamp != job.stamp)
+    return false;
+  state.put_jobs.insert(job.key);
+  for (const auto& [id, put] : {std::pair{&known->second.document, &state.put_documents},
+                                {&known->second.bundle, &state.put_bundles}}) {
+    if (id->empty()) continue;
+    put->insert(*id);
+    ++state.counts.unchanged;
+  }
+  return true;
+}
+
+namespace {
+
+/// What is to be done about something that is put.
+enum class Change { none, add, replace };
+
+Change change_of(const std::unordered_map<std::string, Before::Item>& before, const std::string& id,
+                 std::string_view digest, WriteCounts& counts) {
+  const auto old = before.find(id);
+  if (old == before.end()) {
+    ++counts.added;
+    return Change::add;
+  }
+  const bool same = old->second.digest == digest;
+  ++(same ? counts.unchanged : counts.changed);
+  return same ? Change::none : Change::replace;
+}
+
+}  // namespace
 
 Status IndexWriter::put(const Document& document) {
-  if (!state_->put.insert(document.id).second)
-    return Error{ErrorCode::conflict, fmt::format("id '{}' was given before", document.id), ""};
-  const auto digest = digest_of(document);
-  if (const auto old = state_->before.find(document.id); old != state_->before.end()) {
-    if (old->second.second == digest) {
-      ++state_->counts.unchanged;
-      return {};
-    }
-    ++state_->counts.changed;
-    if (auto gone = remove_row(old->second.first); !gone) return gone;
-  } else {
-    ++state_->counts.added;
-  }
-  return insert(document, digest);
-}
-
-Status IndexWriter::insert(const Document& document, std::string_view digest) {
   auto& state = *state_;
-  // An id that another corpus holds already is qualified by the name of this one.
-  state.find_id.reset();
-  auto taken = state.find_id.bind(1, std::string_view(document.id)).step();
-  if (!taken) return taken.error();
-  const std::string id = *taken ? state.corpus + ":" + document.id : document.id;
-  state.find_id.reset();
-
-  const auto parts = split_page(document.text);
-  const auto tags = tag_words(document);
-  const auto symptoms = joined(document.symptoms);
-  const auto names = product_names(document);
-  const auto body = std::string(parts.body) + "\n" + document.description;
-  auto& doc = state.insert_doc;
-  int at = 0;
-  for (const std::string_view text :
-       {std::string_view(id), std::string_view(document.id), std::string_view(state.corpus)})
-    doc.bind(++at, text);
-  doc.bind(++at, static_cast<std::int64_t>(document.scope));
-  const auto labels = label_list(document.architectures);
-  for (const std::string_view text :
-       {std::string_view(document.kind), std::string_view(document.repo),
-        std::string_view(document.title), std::string_view(document.path),
-        std::string_view(document.description_path), std::string_view(document.date),
-        std::string_view(document.confidence), std::string_view(document.license),
-        std::string_view(labels)})
-    doc.bind(++at, text);
-  doc.bind(++at, std::int64_t{document.has_code});
-  for (const std::string_view text :
-       {digest, std::string_view(names), std::string_view(tags), std::string_view(symptoms)})
-    doc.bind(++at, text);
-  doc.bind_blob(++at, trigram_filter(document.text, document.description));
-  doc.bind_blob(++at, compress(document.text));
-  doc.bind_blob(++at, compress(document.description));
-  if (auto done = doc.run(); !done) return done;
-
-  const auto row = sqlite3_last_insert_rowid(state.database.handle());
-  auto& fts = state.insert_fts;
-  fts.bind(1, static_cast<std::int64_t>(row))
-      .bind(2, std::string_view(id))
-      .bind(3, std::string_view(document.title));
-  fts.bind(4, std::string_view(tags)).bind(5, std::string_view(symptoms));
-  fts.bind(6, std::string_view(headings_of(parts.body))).bind(7, std::string_view(body));
-  if (auto done = fts.run(); !done) return done;
-  return insert_facets(row, document);
+  if (!state.put_documents.insert(document.id).second)
+    return Error{ErrorCode::conflict, fmt::format("id '{}' was given before", document.id), ""};
+  const auto digest = DocumentWriter::digest_of(document);
+  const auto change = change_of(state.before.documents, document.id, digest, state.counts);
+  if (change == Change::none) return {};
+  if (auto started = state.start_writing(); !started) return started;
+  ++state.changed_documents;
+  if (change == Change::replace)
+    if (auto gone = state.documents->remove(state.before.documents.at(document.id).row); !gone)
+      return gone;
+  return state.documents->insert(document, state.corpus, digest);
 }
 
-Status IndexWriter::insert_facets(std::int64_t row, const Document& document) {
-  Status status;
-  const auto facet = [&](std::string_view name, std::string_view value) {
-    if (!status || value.empty()) return;
-    std::string folded(value);
-    std::ranges::transform(folded, folded.begin(), [](unsigned char c) {
-      return c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(c));
-    });
-    status =
-        state_->insert_facet.bind(1, name).bind(2, std::string_view(folded)).bind(3, row).run();
-  };
-  facet("kind", document.kind);
-  facet("repo", document.repo);
-  if (const auto slash = document.repo.rfind('/'); slash != std::string::npos)
-    facet("repo", std::string_view(document.repo).substr(slash + 1));
-  facet("confidence", document.confidence);
-  for (const auto& tag : document.tags) facet("tag", tag);
-  for (const auto& language : document.languages) facet("language", language);
-  for (const auto& symptom : document.symptoms) facet("symptom", symptom);
-  // What a query may say word for word to mean this page.
-  facet("name", squeezed(document.title));
-  facet("name", squeezed(document.product));
-  for (const auto& alias : document.aliases) facet("name", squeezed(alias));
-  for (const auto& symptom : document.symptoms) facet("name", squeezed(symptom));
-  for (const auto& label : document.architectures)
-    facet(label.origin == LabelOrigin::unverified ? "unverified-architecture" : "architecture",
-          label.name);
-  int ordinal = 0;
-  for (const auto& source : document.sources) {
-    if (!status) return status;
-    status = state_->insert_source.bind(1, row)
-                 .bind(2, std::int64_t{ordinal++})
-                 .bind(3, std::string_view(source.id))
-                 .bind(4, std::string_view(source.title))
-                 .bind(5, std::string_view(source.publisher))
-                 .run();
-  }
-  ordinal = 0;
-  for (const auto& spec : document.specs) {
-    if (!status) return status;
-    status = state_->insert_spec.bind(1, row)
-                 .bind(2, std::int64_t{ordinal++})
-                 .bind(3, std::string_view(spec.metric))
-                 .bind(4, spec.value)
-                 .bind(5, std::string_view(spec.unit))
-                 .bind(6, std::string_view(spec.qualifier))
-                 .bind(7, std::string_view(spec.kind))
-                 .bind(8, std::string_view(spec.source))
-                 .bind(9, std::int64_t{spec.line})
-                 .run();
-  }
-  return status;
-}
-
-Status IndexWriter::remove_row(std::int64_t row) {
-  for (const std::string_view sql :
-       {"INSERT INTO fts(fts,rowid,id,title,tags,symptoms,headings,body) "
-        "SELECT 'delete',rowid,id,title,tags,symptoms,headings,body FROM doc_text WHERE rowid=?",
-        "DELETE FROM doc WHERE rowid=?", "DELETE FROM facet WHERE doc=?",
-        "DELETE FROM source WHERE doc=?", "DELETE FROM spec WHERE doc=?"}) {
-    auto statement = state_->database.prepare(sql);
-    if (!statement) return statement.error();
-    if (auto done = statement->bind(1, row).run(); !done) return done;
-  }
+Status IndexWriter::put(const Bundle& bundle) {
+  auto& state = *state_;
+  if (!state.put_bundles.insert(bundle.id).second)
+    return Error{ErrorCode::conflict, fmt::format("bundle '{}' was given before", bundle.id), ""};
+  const auto change = change_of(state.before.bundles, bundle.id, bundle.digest, state.counts);
+  if (change == Change::none) return {};
+  if (auto started = state.start_writing(); !started) return started;
+  ++state.changed_bundles;
+  if (change == Change::replace)
+    if (auto gone = state.bundles->remove(state.before.bundles.at(bundle.id).row); !gone)
+      return gone;
+  auto row = state.bundles->insert(bundle, state.corpus);
+  if (!row) return row.error();
   return {};
 }
 
-Status IndexWriter::put_alias(const Alias& alias) {
-  auto statement = state_->database.prepare("INSERT OR IGNORE INTO alias VALUES(?,?,?)");
-  if (!statement) return statement.error();
-  return statement->bind(1, std::string_view(state_->corpus))
-      .bind(2, std::string_view(alias.word))
-      .bind(3, std::string_view(alias.replacement))
+Status IndexWriter::remember(const Job& job, std::string_view document, std::string_view bundle) {
+  auto& state = *state_;
+  state.put_jobs.insert(job.key);
+  // A new stamp alone is not worth a new index.
+  if (!state.writing) return {};
+  return state.insert_job.bind(1, std::string_view(state.corpus))
+      .bind(2, std::string_view(job.key))
+      .bind(3, std::string_view(job.stamp))
+      .bind(4, document)
+      .bind(5, bundle)
       .run();
 }
 
-Status IndexWriter::put_problem(const Problem& problem) {
-  auto statement = state_->database.prepare("INSERT OR IGNORE INTO problem VALUES(?,?,?)");
-  if (!statement) return statement.error();
-  return statement->bind(1, std::string_view(state_->corpus))
-      .bind(2, std::string_view(problem.path))
-      .bind(3, std::string_view(problem.reason))
-      .run();
+void IndexWriter::put_alias(Alias alias) {
+  state_->aliases.emplace(std::move(alias.word), std::move(alias.replacement));
+}
+
+void IndexWriter::put_problem(Problem problem) {
+  state_->problems.emplace(std::move(problem.path), std::move(problem.reason));
+}
+
+Status IndexWriter::State::rewrite_pairs(
+    std::string_view table, const std::set<std::pair<std::string, std::string>>& pairs) {
+  if (auto started = start_writing(); !started) return started;
+  if (auto gone = run(fmt::format("DELETE FROM {} WHERE corpus=?", table), {corpus}); !gone)
+    return gone;
+  for (const auto& [first, second] : pairs)
+    if (auto put = run(fmt::format("INSERT INTO {} VALUES(?,?,?)", table), {corpus, first, second});
+        !put)
+      return put;
+  return {};
+}
+
+template <class Writer>
+Status IndexWriter::State::remove_rest(std::unordered_map<std::string, Before::Item>& all,
+                                       const std::unordered_set<std::string>& put,
+                                       std::optional<Writer>& writer, int& changed) {
+  for (const auto& [id, item] : all) {
+    if (put.contains(id)) continue;
+    if (auto started = start_writing(); !started) return started;
+    if (auto gone = writer->remove(item.row); !gone) return gone;
+    ++counts.removed;
+    ++changed;
+  }
+  all.clear();
+  return {};
 }
 
 Result<WriteCounts> IndexWriter::end_corpus() {
-  for (const auto& [id, row] : state_->before) {
-    if (state_->put.contains(id)) continue;
-    if (auto gone = remove_row(row.first); !gone) return gone.error();
-    ++state_->counts.removed;
-  }
-  state_->before.clear();
-  return state_->counts;
+  auto& state = *state_;
+  auto done = state.remove_rest(state.before.documents, state.put_documents, state.documents,
+                                state.changed_documents);
+  if (done)
+    done = state.remove_rest(state.before.bundles, state.put_bundles, state.bundles,
+                             state.changed_bundles);
+  if (done && state.aliases != state.before.aliases)
+    done = state.rewrite_pairs("alias", state.aliases);
+  if (done && state.problems != state.before.problems)
+    done = state.rewrite_pairs("problem", state.problems);
+  if (state.writing)
+    for (const auto& [key, made] : state.before.jobs)
+      if (done && !state.put_jobs.contains(key))
+        done = state.run("DELETE FROM job WHERE corpus=? AND key=?", {state.corpus, key});
+  if (!done) return done.error();
+  return state.counts;
 }
 
 Result<int> IndexWriter::remove_corpus(std::string_view name) {
-  auto known = state_->database.prepare("SELECT 1 FROM corpus WHERE name=?");
-  if (!known) return known.error();
-  auto there = known->bind(1, name).step();
-  if (!there) return there.error();
-  known->reset();
-  if (!*there)
+  auto& state = *state_;
+  Before known;
+  if (state.old)
+    if (auto read = read_before(state.database, name, known); !read) return read.error();
+  if (!known.known)
     return Error{ErrorCode::not_found, fmt::format("no corpus named '{}'", name),
                  "`ratchet kbs stats` lists the corpora."};
-  if (auto begun = begin_corpus(name, ""); !begun) return begun.error();
+  if (auto begun = begin_corpus(name, known.root); !begun) return begun.error();
   auto counts = end_corpus();
   if (!counts) return counts.error();
-  auto statement = state_->database.prepare("DELETE FROM corpus WHERE name=?");
-  if (!statement) return statement.error();
-  if (auto done = statement->bind(1, name).run(); !done) return done.error();
+  if (auto started = state.start_writing(); !started) return started.error();
+  if (auto done = state.run("DELETE FROM corpus WHERE name=?", {name}); !done) return done.error();
   return counts->removed;
+}
+
+Status IndexWriter::State::tidy(std::string_view index, int changed, std::string_view total) {
+  if (changed == 0) return {};
+  auto all = database.integer(total);
+  if (!all) return all.error();
+  if (*all > std::int64_t{changed} * kSmallChange) return {};
+  return database.execute(fmt::format("INSERT INTO {0}({0}) VALUES('optimize')", index));
 }
 
 Status IndexWriter::finish() {
   auto& state = *state_;
-  if (auto done = state.database.execute("INSERT INTO fts(fts) VALUES('optimize')"); !done)
-    return done;
-  if (auto done = write_statistics(state.database); !done) return done;
-  if (auto done = state.database.execute("COMMIT"); !done) return done;
-  for (auto* statement : {&state.insert_doc, &state.insert_fts, &state.insert_facet,
-                          &state.insert_source, &state.insert_spec, &state.find_id})
-    *statement = Statement();
-  if (auto done = shrink(state.database); !done) return done;
+  if (!state.writing) return {};
+  auto done = state.bundles->finish();
+  if (done) done = state.tidy("fts", state.changed_documents, "SELECT count(*) FROM doc");
+  if (done) done = state.tidy("code", state.changed_bundles, "SELECT count(*) FROM bundle");
+  if (done)
+    done = write_statistics(state.database, state.changed_documents > 0, state.changed_bundles > 0);
+  if (done) done = state.database.execute("COMMIT");
+  if (!done) return done;
+  state.insert_job = Statement();
+  state.documents.reset();
+  state.bundles.reset();
+  if (auto shrunk = shrink(state.database); !shrunk) return shrunk;
   state.database = Database();
-  if (auto done = sync_file(state.working); !done) return done;
+  if (auto synced = sync_file(state.working); !synced) return synced;
   std::error_code failure;
   std::filesystem::rename(state.working, state.target, failure);
   if (failure) return file_error("cannot replace", state.target, failure.message());

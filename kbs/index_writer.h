@@ -1,22 +1,18 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
-#include <vector>
 
+#include "kbs/bundle.h"
 #include "kbs/document.h"
-#include "kbs/index_database.h"
 #include "kbs/page_reader.h"
 #include "server/core/result.h"
 
 namespace ratchet::kbs {
 
-/// What a writer did with the documents of one corpus.
+/// What a writer did with the pages and bundles of one corpus.
 struct WriteCounts {
   int added = 0;
   int changed = 0;
@@ -24,29 +20,46 @@ struct WriteCounts {
   int removed = 0;
 };
 
+/// What a page, a record or a bundle, or a page with its bundle, is made from.
+struct Job {
+  std::string key;    ///< of it in its corpus
+  std::string stamp;  ///< says whether anything of it changed; empty: never the same as before
+};
+
 /// Writes one index file. Works on a private copy beside the target and renames it into place in
-/// `finish`; a writer that is killed or destroyed earlier leaves the old index as it was.
+/// `finish`; a writer that is killed or destroyed earlier leaves the old index as it was. The copy
+/// is made with the first change: where there is none, nothing is written at all.
 ///
 /// One writer at a time (a lock file beside the target); not shared between threads.
-/// Errors: `conflict` while another writer works, `internal` for what SQLite or the file system
-/// says.
+/// Errors: `conflict` while another writer works, `unavailable` for what SQLite says, `internal`
+/// for the file system.
 class IndexWriter {
  public:
-  /// Starts from a copy of the index at `target`, or from an empty one when there is none.
   /// Errors: `unavailable` when the file there is no index of this version.
   static Result<IndexWriter> open(const std::filesystem::path& target);
   IndexWriter(IndexWriter&&) noexcept;
   IndexWriter& operator=(IndexWriter&&) = delete;
   ~IndexWriter();
 
-  /// Begins (or begins again) the corpus `name`: its documents that are not put again are removed
-  /// by `end_corpus`.
+  /// Begins (or begins again) the corpus `name`: what is not put or kept again is removed by
+  /// `end_corpus`.
   Status begin_corpus(std::string_view name, std::string_view root);
-  /// A document of the current corpus. One that is there with the same content hash is left alone.
+  /// The ids of what came of a job the last time; both empty when it is new.
+  struct MadeOf {
+    std::string document, bundle;
+  };
+  [[nodiscard]] MadeOf made_of(const std::string& key) const;
+  /// True when the job is known with this very stamp; then all that came of it stays.
+  bool keep(const Job& job);
+  /// A page or record of the current corpus. One that is there with the same content hash is left
+  /// alone.
   /// Errors: `conflict` when the corpus put this id already.
   Status put(const Document& document);
-  Status put_alias(const Alias& alias);
-  Status put_problem(const Problem& problem);
+  Status put(const Bundle& bundle);
+  /// Remembers what came of a job; ids may be empty.
+  Status remember(const Job& job, std::string_view document, std::string_view bundle);
+  void put_alias(Alias alias);
+  void put_problem(Problem problem);
   Result<WriteCounts> end_corpus();
 
   /// Errors: `not_found` when there is no such corpus.
@@ -58,10 +71,6 @@ class IndexWriter {
  private:
   struct State;
   explicit IndexWriter(std::unique_ptr<State> state);
-
-  Status remove_row(std::int64_t row);
-  Status insert(const Document& document, std::string_view digest);
-  Status insert_facets(std::int64_t row, const Document& document);
 
   std::unique_ptr<State> state_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kbs/code_file.h"
 #include "kbs/labels.h"
 
 namespace ratchet::kbs {
@@ -77,6 +78,30 @@ Result<std::optional<DocumentPlace>> find_document(const Indexes& indexes, std::
                          {id.substr(0, colon), id.substr(colon + 1)});
     if (!row) return row.error();
     if (*row) return Found({r, **row});
+  }
+  return Found{};
+}
+
+Result<std::optional<CodePlace>> find_code(const Indexes& indexes, std::string_view id) {
+  using Found = std::optional<CodePlace>;
+  const auto code = parse_code_id(id);
+  if (!code) return Found{};
+  for (std::size_t r = 0; r < indexes.readers.size(); ++r) {
+    auto connection = indexes.readers[r]->connection();
+    if (!connection) return connection.error();
+    auto statement =
+        (*connection)
+            ->prepared(
+                "SELECT file.rowid FROM bundle JOIN file ON file.bundle=bundle.rowid WHERE "
+                "bundle.id=? AND scope=? AND ordinal=?");
+    if (!statement) return statement.error();
+    (*statement)
+        ->bind(1, std::string_view(code->bundle))
+        .bind(2, static_cast<std::int64_t>(code->scope))
+        .bind(3, std::int64_t{code->file});
+    auto row = (*statement)->step();
+    if (!row) return row.error();
+    if (*row) return Found({r, (*statement)->integer(0), code->part});
   }
   return Found{};
 }

@@ -36,6 +36,16 @@ struct DocumentPlace {
 /// Finds a shown id. Empty when there is none.
 Result<std::optional<DocumentPlace>> find_document(const Indexes& indexes, std::string_view id);
 
+/// A file of code, or one part of it.
+struct CodePlace {
+  std::size_t reader = 0;
+  std::int64_t file = 0;
+  int part = 0;  ///< counted from 1; 0: the whole file
+};
+
+/// Finds an id of code. Empty when there is none.
+Result<std::optional<CodePlace>> find_code(const Indexes& indexes, std::string_view id);
+
 /// Up to `count` ids that look most like `id`.
 Result<std::vector<std::string>> nearest_ids(const Indexes& indexes, std::string_view id,
                                              std::size_t count);

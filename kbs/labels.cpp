@@ -1,8 +1,12 @@
 #include "kbs/labels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
+
+#include "server/core/fields.h"
 
 namespace ratchet::kbs {
 namespace {
@@ -13,22 +17,40 @@ struct DeviceName {
 };
 
 // Compute capabilities: CUDA C++ Programming Guide; gfx names: ROCm accelerator table.
-constexpr std::array kDevices{DeviceName{"blackwell", "sm100"}, DeviceName{"b100", "sm100"},
-                              DeviceName{"b200", "sm100"},      DeviceName{"gb200", "sm100"},
-                              DeviceName{"b300", "sm103"},      DeviceName{"gb300", "sm103"},
-                              DeviceName{"hopper", "sm90"},     DeviceName{"h100", "sm90"},
-                              DeviceName{"h200", "sm90"},       DeviceName{"h800", "sm90"},
-                              DeviceName{"h20", "sm90"},        DeviceName{"gh200", "sm90"},
-                              DeviceName{"ampere", "sm80"},     DeviceName{"a100", "sm80"},
-                              DeviceName{"a800", "sm80"},       DeviceName{"rtx3090", "sm86"},
-                              DeviceName{"a10", "sm86"},        DeviceName{"ada", "sm89"},
-                              DeviceName{"l4", "sm89"},         DeviceName{"l40s", "sm89"},
-                              DeviceName{"rtx4090", "sm89"},    DeviceName{"rtx5090", "sm120"},
-                              DeviceName{"mi300x", "gfx942"},   DeviceName{"mi308x", "gfx942"},
-                              DeviceName{"mi300", "gfx942"},    DeviceName{"cdna3", "gfx942"},
-                              DeviceName{"mi355x", "gfx950"},   DeviceName{"mi350x", "gfx950"},
-                              DeviceName{"cdna4", "gfx950"},    DeviceName{"volta", "sm70"},
-                              DeviceName{"v100", "sm70"},       DeviceName{"turing", "sm75"},
+constexpr std::array kDevices{DeviceName{"blackwell", "sm100"},
+                              DeviceName{"b100", "sm100"},
+                              DeviceName{"b200", "sm100"},
+                              DeviceName{"gb200", "sm100"},
+                              DeviceName{"b300", "sm103"},
+                              DeviceName{"gb300", "sm103"},
+                              DeviceName{"hopper", "sm90"},
+                              DeviceName{"h100", "sm90"},
+                              DeviceName{"h200", "sm90"},
+                              DeviceName{"h800", "sm90"},
+                              DeviceName{"h20", "sm90"},
+                              DeviceName{"gh200", "sm90"},
+                              DeviceName{"ampere", "sm80"},
+                              DeviceName{"a100", "sm80"},
+                              DeviceName{"a800", "sm80"},
+                              DeviceName{"rtx3090", "sm86"},
+                              DeviceName{"a10", "sm86"},
+                              DeviceName{"ada", "sm89"},
+                              DeviceName{"l4", "sm89"},
+                              DeviceName{"l40s", "sm89"},
+                              DeviceName{"rtx4090", "sm89"},
+                              DeviceName{"rtx5090", "sm120"},
+                              DeviceName{"mi300x", "gfx942"},
+                              DeviceName{"mi308x", "gfx942"},
+                              DeviceName{"mi300", "gfx942"},
+                              DeviceName{"cdna3", "gfx942"},
+                              DeviceName{"mi355x", "gfx950"},
+                              DeviceName{"mi350x", "gfx950"},
+                              DeviceName{"cdna4", "gfx950"},
+                              DeviceName{"blackwellultra", "sm103"},
+                              DeviceName{"blackwellgeforce", "sm120"},
+                              DeviceName{"volta", "sm70"},
+                              DeviceName{"v100", "sm70"},
+                              DeviceName{"turing", "sm75"},
                               DeviceName{"t4", "sm75"}};
 
 bool all_digits(std::string_view text) {
@@ -58,7 +80,15 @@ std::string named_architecture(std::string_view word) {
   return {};
 }
 
-void add_named(std::string_view text, std::vector<std::string>& found) {
+/// Cheap test that lets few other words through: architectures have a number or one of six names.
+bool may_name(std::string_view word) {
+  if (std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; })) return true;
+  const auto first = std::tolower(static_cast<unsigned char>(word.front()));
+  return word == "sm" || word == "SM" || first == 'a' || first == 'b' || first == 'h' ||
+         first == 't' || first == 'v' || word == "compute";
+}
+
+void add_named(std::string_view text, std::size_t shortest, std::vector<std::string>& found) {
   const auto is_part = [](unsigned char c) { return std::isalnum(c) != 0; };
   for (std::size_t at = 0; at < text.size();) {
     if (!is_part(static_cast<unsigned char>(text[at]))) {
@@ -71,10 +101,11 @@ void add_named(std::string_view text, std::vector<std::string>& found) {
     const auto word = text.substr(at, end - at);
     auto joined = end;
     if (end < text.size() && text[end] == '_' &&
-        (squeezed(word) == "sm" || squeezed(word) == "compute"))
+        (word == "sm" || word == "SM" || word == "compute"))
       for (++joined; joined < text.size() && is_part(static_cast<unsigned char>(text[joined]));)
         ++joined;
-    if (word.size() >= 2 && word.size() <= 12) {
+    const bool fits = joined - at >= shortest && word.size() >= 2 && word.size() <= 12;
+    if (fits && may_name(word)) {
       auto name = named_architecture(text.substr(at, joined - at));
       if (!name.empty() && std::ranges::find(found, name) == found.end())
         found.push_back(std::move(name));
@@ -118,9 +149,11 @@ std::vector<ArchitectureLabel> label_architectures(const std::vector<std::string
   return labels;
 }
 
-void derive_architectures(std::vector<ArchitectureLabel>& labels, std::string_view text) {
+namespace {
+
+void derive(std::vector<ArchitectureLabel>& labels, std::string_view text, std::size_t shortest) {
   std::vector<std::string> named;
-  add_named(text, named);
+  add_named(text, shortest, named);
   for (const auto& name : named) {
     const auto known = std::ranges::find(labels, name, &ArchitectureLabel::name);
     if (known == labels.end())
@@ -130,8 +163,33 @@ void derive_architectures(std::vector<ArchitectureLabel>& labels, std::string_vi
   }
 }
 
+}  // namespace
+
+void derive_architectures(std::vector<ArchitectureLabel>& labels, std::string_view text) {
+  derive(labels, text, 2);
+}
+
+void derive_architectures_of_code(std::vector<ArchitectureLabel>& labels, std::string_view code) {
+  derive(labels, code, 4);
+}
+
+std::string label_list(const std::vector<ArchitectureLabel>& labels) {
+  std::string out;
+  for (const auto& label : labels)
+    out += fmt::format("{}{}:{}", out.empty() ? "" : ",", label.name, name_of(label.origin));
+  return out;
+}
+
+std::string facet_value(std::string_view value) {
+  std::string out(value);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) {
+    return c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(c));
+  });
+  return out;
+}
+
 bool is_document_id(std::string_view id) {
-  if (id.empty() || id.size() > 200 || id.find("..") != std::string_view::npos) return false;
+  if (id.empty() || id.size() > 240 || id.find("..") != std::string_view::npos) return false;
   return std::ranges::all_of(
       id, [](unsigned char c) { return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-'; });
 }

@@ -21,8 +21,18 @@ namespace ratchet::kbs {
 /// Adds what further text of a PR names; an unverified label that it names becomes derived.
 void derive_architectures(std::vector<ArchitectureLabel>& labels, std::string_view text);
 
-/// Ids are names, never paths: `[A-Za-z0-9._-]+` without `..`.
+/// The same for code, where short words such as `t4` are variables: names of four characters and
+/// more.
+void derive_architectures_of_code(std::vector<ArchitectureLabel>& labels, std::string_view code);
+
+/// Ids are names, never paths: `[A-Za-z0-9._-]+` without `..`, at most 240 bytes.
 [[nodiscard]] bool is_document_id(std::string_view id);
+
+/// Labels as the index stores them: "sm90:declared,sm100:unverified".
+[[nodiscard]] std::string label_list(const std::vector<ArchitectureLabel>& labels);
+
+/// How values of filters are stored and compared: lower case, blanks and underscores as hyphens.
+[[nodiscard]] std::string facet_value(std::string_view value);
 
 /// Lower case letters and digits only: how product names are compared.
 [[nodiscard]] std::string squeezed(std::string_view text);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kbs/code_file.h"
 #include "kbs/compression.h"
 #include "kbs/cursor.h"
 #include "kbs/labels.h"
@@ -15,6 +16,7 @@ namespace {
 constexpr std::size_t kPageBytes = 12'000;      // of text in one answer
 constexpr std::size_t kFollowedBytes = 64'000;  // of all followed pages together
 constexpr std::size_t kFollowed = 12;           // pages
+constexpr std::size_t kMaxId = 300;             // bytes
 
 /// What the index holds of one document.
 struct Stored {
@@ -63,7 +65,7 @@ Result<std::vector<PageSource>> read_sources(const Indexes& indexes, const Docum
 }
 
 Result<DocumentPlace> place_of(const Indexes& indexes, const std::string& id) {
-  const bool readable = id.size() <= 200 && is_utf8(id);
+  const bool readable = id.size() <= kMaxId && is_utf8(id);
   if (readable) {
     auto place = find_document(indexes, id);
     if (!place) return place.error();
@@ -193,11 +195,61 @@ Status follow(const Indexes& indexes, const DocumentPlace& from,
   return {};
 }
 
+/// A fence that no line of the text closes.
+std::string fence_around(std::string_view text) {
+  std::size_t longest = 2;
+  std::size_t run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  return std::string(longest + 1, '`');
+}
+
+/// A file of code or a part of it, as a page whose source is the page of its bundle.
+Result<Page> code_page(const Indexes& indexes, const CodePlace& place, std::string& digest) {
+  auto connection = indexes.readers[place.reader]->connection();
+  if (!connection) return connection.error();
+  auto statement = (*connection)->prepared(kReadCode);
+  if (!statement) return statement.error();
+  auto code = read_code(**statement, place.file);
+  if (!code) return code.error();
+  if (place.part > static_cast<int>(code->parts.size()))
+    return Error{ErrorCode::not_found, fmt::format("{} has {} parts", code->id, code->parts.size()),
+                 fmt::format("Ask for {} whole, or for a part from 1 on.", code->id)};
+  CodePart part{0, code->text.size(), 1, ""};
+  if (place.part > 0) part = code->parts[static_cast<std::size_t>(place.part) - 1];
+  const auto text = std::string_view(code->text).substr(part.begin, part.end - part.begin);
+  Page page;
+  page.id = place.part > 0 ? fmt::format("{}.{}", code->id, place.part) : code->id;
+  page.title = code->source_path + (part.name.empty() ? "" : ": " + part.name);
+  const auto fence = fence_around(text);
+  const std::string_view language = code->scope == Scope::diffs ? "diff" : code->language;
+  page.text =
+      fmt::format("{}{}\n{}{}{}\n", fence, language, text, text.ends_with('\n') ? "" : "\n", fence);
+  page.front_matter = Json{{"scope", name_of(code->scope)},
+                           {"repo", code->repo},
+                           {"pull_request", code->title},
+                           {"url", code->url},
+                           {"date", code->date},
+                           {"license", code->license},
+                           {"language", code->language},
+                           {"source_path", code->source_path},
+                           {"path", fmt::format("{}:{}", code->path, code->line + part.line - 1)},
+                           {"content_digest", code->digest},
+                           {"parts", code->parts.size()}};
+  auto owner = find_document(indexes, code->page);
+  if (!owner) return owner.error();
+  if (*owner) page.sources.push_back({code->page, code->title, code->repo});
+  digest = code->digest;
+  return page;
+}
+
 /// Names the request and the page's content, so that a cursor cannot be used with others.
-std::string fingerprint(const PageRequest& request, const Stored& stored) {
+std::string fingerprint(const PageRequest& request, std::string_view digest) {
   return mark_of(fmt::format("{}\x1f{}\x1f{}{}{}{}\x1f{}", request.id, request.section.value_or(""),
                              request.follow_sources, request.include_code, request.body_only,
-                             request.frontmatter_only, stored.digest));
+                             request.frontmatter_only, digest));
 }
 
 /// Leaves the part of `page.text` that starts at the cursor.
@@ -221,9 +273,26 @@ Status cut_page(const PageRequest& request, const std::string& mark, Page& page)
   return {};
 }
 
+Result<Page> read_code_view(const Indexes& indexes, const PageRequest& request,
+                            const CodePlace& place) {
+  std::string digest;
+  auto page = code_page(indexes, place, digest);
+  if (!page) return page;
+  if (request.body_only) page->front_matter = Json::object();
+  if (request.frontmatter_only) page->text.clear();
+  if (auto done = cut_page(request, fingerprint(request, digest), *page); !done)
+    return done.error();
+  return page;
+}
+
 }  // namespace
 
 Result<Page> read_page_view(const Indexes& indexes, const PageRequest& request) {
+  if (request.id.size() <= kMaxId) {
+    auto code = find_code(indexes, request.id);
+    if (!code) return code.error();
+    if (*code) return read_code_view(indexes, request, **code);
+  }
   auto place = place_of(indexes, request.id);
   if (!place) return place.error();
   auto stored = read_stored(indexes, *place);
@@ -252,7 +321,7 @@ Result<Page> read_page_view(const Indexes& indexes, const PageRequest& request) 
   if (request.follow_sources)
     if (auto done = follow(indexes, *place, page.sources, page.text); !done) return done.error();
   if (!request.include_code) page.text = without_code(page.text);
-  if (auto done = cut_page(request, fingerprint(request, *stored), page); !done)
+  if (auto done = cut_page(request, fingerprint(request, stored->digest), page); !done)
     return done.error();
   return page;
 }

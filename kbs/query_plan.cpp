@@ -112,15 +112,6 @@ std::string joined_terms(std::string_view text, std::size_t& count) {
 
 }  // namespace
 
-std::string QueryPlan::match() const {
-  std::string out;
-  for (const auto& phrase : phrases) {
-    if (!out.empty()) out += " OR ";
-    out.append("\"").append(phrase).append("\"");  // terms hold no quotes: the tokenizer cuts there
-  }
-  return out;
-}
-
 void Aliases::add(const std::vector<Alias>& aliases) {
   for (const auto& [word, replacement] : aliases) {
     std::size_t words = 0;

@@ -29,9 +29,6 @@ struct QueryPlan {
   std::vector<PlanTerm> terms;       ///< at most 64
   std::vector<std::string> phrases;  ///< index terms separated by blanks
   bool cut = false;                  ///< the text held more words than are searched
-
-  /// The MATCH expression, all phrases joined by OR; empty when there is nothing to search.
-  [[nodiscard]] std::string match() const;
 };
 
 /// Spelling variants, by the index terms of the user's phrase.

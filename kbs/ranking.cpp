@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "kbs/code_row.h"
+
 namespace ratchet::kbs {
 namespace {
 
@@ -13,6 +15,11 @@ namespace {
 constexpr double kSaturation = 3;
 constexpr std::array<double, kFtsFields> kWeights{2, 6, 3, 3, 3, 1};
 constexpr std::array<double, kFtsFields> kLengthNorm{0.5, 0.5, 0.5, 0.5, 0.5, 0.7};
+
+// Code, by hand on a few dozen questions about identifiers; no judgments exist for it.
+constexpr double kNamed = 1.6;       // what a part defines, or its path
+constexpr double kTypicalPart = 64;  // distinct terms
+constexpr double kPartLength = 0.25;
 
 // Fields from the most telling to the least.
 constexpr std::array<std::size_t, kFtsFields> kByWeight{1, 3, 2, 4, 0, 5};
@@ -29,6 +36,19 @@ struct Corpus {
   std::vector<double> idf;  // per phrase
 };
 
+/// Documents that hold each phrase: counted among the found, or known where the phrase was only
+/// looked up.
+void add_frequencies(const RankingSource& source, std::vector<double>& frequency) {
+  std::vector<double> found(frequency.size());
+  for (const auto& posting : source.postings->postings) ++found[posting.phrase];
+  for (std::size_t i = 0; i < found.size(); ++i)
+    frequency[i] += std::max(found[i], (*source.frequencies)[i]);
+}
+
+double idf_of(double documents, double all) {
+  return std::log(1 + (std::max(all - documents, 0.0) + 0.5) / (documents + 0.5));
+}
+
 Corpus describe(const QueryPlan& plan, std::span<const RankingSource> sources) {
   Corpus corpus;
   std::vector<double> frequency(plan.phrases.size());
@@ -36,12 +56,12 @@ Corpus describe(const QueryPlan& plan, std::span<const RankingSource> sources) {
     corpus.documents += source.statistics->count;
     for (std::size_t f = 0; f < kFtsFields; ++f)
       corpus.mean_length[f] += source.statistics->lengths[f];
-    for (const auto& posting : source.postings->postings) ++frequency[posting.phrase];
+    add_frequencies(source, frequency);
   }
   for (auto& length : corpus.mean_length)
     length = std::max(length / std::max(corpus.documents, 1.0), 1.0);
   for (const double documents : frequency)
-    corpus.idf.push_back(std::log(1 + (corpus.documents - documents + 0.5) / (documents + 0.5)));
+    corpus.idf.push_back(idf_of(documents, corpus.documents));
   return corpus;
 }
 
@@ -76,9 +96,11 @@ class DocumentScorer {
     for (const auto& term : plan.terms) total_ += worth_of(term, corpus);
   }
 
-  void score(std::span<const Posting> postings, const DocumentStatistics& document, Scored& out) {
+  /// `weigh(posting)`: how much the phrase counts in this document.
+  template <class Weigh>
+  void score(std::span<const Posting> postings, Weigh weigh, Scored& out) {
     for (const auto& posting : postings) {
-      weight_[posting.phrase] = weight_of(posting, document, corpus_);
+      weight_[posting.phrase] = weigh(posting);
       subject_[posting.phrase] = names_subject(posting);
     }
     double covered = 0;
@@ -145,9 +167,64 @@ std::vector<Scored> score_matches(const QueryPlan& plan, std::span<const Ranking
       scored.row = sources[s].postings->rows[postings[begin].row];
       scored.first = static_cast<std::uint32_t>(begin);
       scored.count = static_cast<std::uint32_t>(end - begin);
-      scorer.score({&postings[begin], end - begin}, sources[s].statistics->of(scored.row), scored);
+      const auto& document = sources[s].statistics->of(scored.row);
+      scorer.score(
+          {&postings[begin], end - begin},
+          [&](const Posting& posting) { return weight_of(posting, document, corpus); }, scored);
       if (scored.matched != 0) all.push_back(scored);
       begin = end;
+    }
+  }
+  return all;
+}
+
+namespace {
+
+Corpus describe_code(const QueryPlan& plan, std::span<const RankingSource> sources) {
+  Corpus corpus;
+  std::vector<double> frequency(plan.phrases.size());
+  for (const auto& source : sources) {
+    corpus.documents += source.code->parts;
+    add_frequencies(source, frequency);
+  }
+  for (const double documents : frequency)
+    corpus.idf.push_back(idf_of(documents, corpus.documents));
+  return corpus;
+}
+
+double weight_of_code(const Posting& posting, unsigned magnitude) {
+  const bool named = posting.counts[static_cast<std::size_t>(FtsField::title)] != 0;
+  const double length = std::ldexp(1.0, static_cast<int>(magnitude)) / kTypicalPart;
+  return (named ? kNamed : 1.0) / (1 - kPartLength + kPartLength * length);
+}
+
+}  // namespace
+
+std::vector<Scored> score_code(const QueryPlan& plan, std::span<const RankingSource> sources) {
+  const auto corpus = describe_code(plan, sources);
+  DocumentScorer scorer(plan, corpus);
+  std::vector<Scored> all;
+  for (std::uint32_t s = 0; s < sources.size(); ++s) {
+    const auto& postings = sources[s].postings->postings;
+    std::int64_t last_file = -1;  // rows come in order, so a file's parts stand together
+    for (std::size_t begin = 0; begin < postings.size();) {
+      auto end = begin;
+      while (end < postings.size() && postings[end].row == postings[begin].row) ++end;
+      Scored scored{
+          .source = s, .row = sources[s].postings->rows[postings[begin].row], .code = true};
+      scored.first = static_cast<std::uint32_t>(begin);
+      scored.count = static_cast<std::uint32_t>(end - begin);
+      const auto place = CodeRow::of(scored.row);
+      scorer.score(
+          {&postings[begin], end - begin},
+          [&](const Posting& posting) { return weight_of_code(posting, place.magnitude); }, scored);
+      begin = end;
+      if (scored.matched == 0) continue;
+      if (place.file != last_file)
+        all.push_back(scored);
+      else if (scored.score > all.back().score)
+        all.back() = scored;
+      last_file = place.file;
     }
   }
   return all;

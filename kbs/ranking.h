@@ -16,12 +16,15 @@ namespace ratchet::kbs {
 struct RankingSource {
   const Postings* postings = nullptr;
   const IndexStatistics* statistics = nullptr;
+  const CodeIndexStatistics* code = nullptr;
+  const std::vector<double>* frequencies = nullptr;  ///< see `MatchPlan`
 };
 
 /// A document and how well it answers.
 struct Scored {
   std::uint32_t source = 0;
   std::int64_t row = 0;
+  bool code = false;  ///< the row is one of the full-text index of code
   double score = 0;
   double coverage = 0;        ///< share of the query's information that matched, 0..1
   double about = 0;           ///< the same, counting id, title and tags only
@@ -36,6 +39,11 @@ struct Scored {
 /// A term's score is that of its best alternative; an identifier's parts count when all occur.
 [[nodiscard]] std::vector<Scored> score_matches(const QueryPlan& plan,
                                                 std::span<const RankingSource> sources);
+
+/// The same for parts of code: each term counts once, more in the name than in the body, and long
+/// parts count less. Of each file only the best part. Unordered. Pure.
+[[nodiscard]] std::vector<Scored> score_code(const QueryPlan& plan,
+                                             std::span<const RankingSource> sources);
 
 /// Each term under the most telling field it matched in: "title: tmem; body: alloc; missing:
 /// freed".

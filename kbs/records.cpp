@@ -7,6 +7,7 @@
 #include "kbs/labels.h"
 #include "kbs/page_reader.h"
 #include "server/core/fields.h"
+#include "server/core/hash.h"
 
 namespace ratchet::kbs {
 namespace {
@@ -67,10 +68,12 @@ void read_records(std::string_view text, std::string_view file,
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     auto place = fmt::format("{}:{}", file, number);
     auto record = read_record(line, place);
-    if (record)
+    if (record) {
+      record->digest = sha256_hex(line);
       on_record(*std::move(record));
-    else
+    } else {
       on_problem({std::move(place), record.error().message});
+    }
   }
 }
 

@@ -14,7 +14,8 @@ struct Record {
   std::string id, title, body, repo, date, license;
   bool is_pull_request = false;  ///< has a `number`
   std::vector<std::string> labels, changed_files;
-  std::string place;  ///< file:line
+  std::string place;   ///< file:line
+  std::string digest;  ///< of the line
 };
 
 /// Reads records line by line; bad lines go to `on_problem` with their place and are skipped.

@@ -10,10 +10,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "kbs/code_row.h"
 #include "kbs/cursor.h"
 #include "kbs/filters.h"
 #include "kbs/hits.h"
 #include "kbs/labels.h"
+#include "kbs/match_plan.h"
 #include "kbs/ranking.h"
 #include "kbs/tokenizer.h"
 #include "server/core/hash.h"
@@ -32,6 +34,7 @@ constexpr std::size_t kQuotaWindow =
 constexpr double kQuotaScore = 0.5;  // of the top score, for a scope to get its place
 constexpr double kCitedShare = 0.9;  // of a page's score handed on to what it cites
 constexpr double kAboutAll = 0.999;
+constexpr double kCodeShare = 0.9;  // of the best page's coverage, for code to get its place
 constexpr std::size_t kCitingPages = 3;
 
 /// One search under way.
@@ -48,11 +51,10 @@ class Search {
     offset_ = *offset;
     plan_ = plan_query(text_, indexes_.aliases);
     if (auto done = borrow(); !done) return done.error();
-    auto filters = make_filters();
-    if (!filters) return filters.error();
-    filters_ = *std::move(filters);
+    if (auto done = make_filters(); !done) return done.error();
     if (auto done = gather(); !done) return done.error();
     if (auto done = rank(); !done) return done.error();
+    if (auto done = add_code(); !done) return done.error();
     describe_step();
     if (auto done = fill(); !done) return done.error();
     write_notes();
@@ -94,27 +96,122 @@ class Search {
     return {};
   }
 
-  Result<std::vector<Filter>> make_filters() {
-    std::vector<Filter> filters;
+  Status make_filters() {
     for (std::size_t r = 0; r < loans_.size(); ++r) {
       const auto rows = indexes_.readers[r]->statistics().documents.size();
       auto filter = Filter::make(query_, *loans_[r], rows);
       if (!filter) return filter.error();
-      filters.push_back(*std::move(filter));
+      filters_.push_back(*std::move(filter));
+      auto code = CodeFilter::make(query_, *loans_[r], indexes_.readers[r]->code());
+      if (!code) return code.error();
+      code_filters_.push_back(*std::move(code));
     }
-    return filters;
+    return {};
+  }
+
+  /// Fills the postings of one index by what the plan of the match finds there.
+  Status collect(std::size_t r, Area area, std::string_view sql, Postings& postings,
+                 std::vector<double>& frequencies) {
+    auto match = plan_match(plan_, *loans_[r], area);
+    if (!match) return match.error();
+    frequencies = std::move(match->frequencies);
+    postings.clear();
+    if (match->expression.empty()) return {};
+    postings.phrase_of = std::move(match->phrase_of);
+    auto statement = loans_[r]->prepared(sql);
+    if (!statement) return statement.error();
+    return (*statement)
+        ->bind(1, std::string_view(match->expression))
+        .bind(2, std::int64_t{match->limit})
+        .run();
   }
 
   Status gather() {
-    const auto match = plan_.match();
+    frequencies_.resize(loans_.size());
     for (std::size_t r = 0; r < loans_.size(); ++r) {
-      sources_.push_back({loans_[r]->postings.get(), &indexes_.readers[r]->statistics()});
-      if (match.empty()) continue;
-      auto statement = loans_[r]->prepared("SELECT collect(fts) FROM fts WHERE fts MATCH ?");
-      if (!statement) return statement.error();
-      if (auto done = (*statement)->bind(1, std::string_view(match)).run(); !done) return done;
+      auto& postings = *loans_[r]->postings;
+      sources_.push_back({&postings, &indexes_.readers[r]->statistics(),
+                          &indexes_.readers[r]->code(), &frequencies_[r]});
+      frequencies_[r].assign(plan_.phrases.size(), -1);
+      if (filters_[r].excludes_all()) continue;
+      if (auto done =
+              collect(r, Area::pages, "SELECT collect(fts) FROM fts WHERE fts MATCH ? LIMIT ?",
+                      postings, frequencies_[r]);
+          !done)
+        return done;
     }
     return {};
+  }
+
+  /// Code is searched by itself, with postings of its own, and takes its places behind the pages.
+  Status add_code() {
+    if (plan_.terms.empty()) return {};
+    code_.resize(loans_.size());
+    std::vector<RankingSource> sources;
+    bool any = false;
+    for (std::size_t r = 0; r < loans_.size(); ++r) {
+      auto& area = code_[r];
+      const auto& statistics = indexes_.readers[r]->code();
+      area.frequencies.assign(plan_.phrases.size(), -1);
+      if (statistics.parts > 0 && !code_filters_[r].excludes_all()) {
+        any = true;
+        // The collector writes where the connection says; pages keep what is there.
+        std::swap(*loans_[r]->postings, area.postings);
+        auto done =
+            collect(r, Area::code, "SELECT collect_code(code) FROM code WHERE code MATCH ? LIMIT ?",
+                    *loans_[r]->postings, area.frequencies);
+        std::swap(*loans_[r]->postings, area.postings);
+        if (!done) return done;
+      }
+      sources.push_back(
+          {&area.postings, &indexes_.readers[r]->statistics(), &statistics, &area.frequencies});
+    }
+    if (!any) return {};
+    auto found = score_code(plan_, sources);
+    std::erase_if(found, [&](const Scored& scored) {
+      const auto file = static_cast<std::size_t>(CodeRow::of(scored.row).file);
+      return !code_filters_[scored.source].passes(
+          indexes_.readers[scored.source]->code().files[file]);
+    });
+    const auto head = std::min(found.size(), offset_ + limit() + kQuotaWindow);
+    std::ranges::partial_sort(found, found.begin() + static_cast<std::ptrdiff_t>(head),
+                              [](const Scored& a, const Scored& b) {
+                                if (a.score != b.score) return a.score > b.score;
+                                return a.source != b.source ? a.source < b.source : a.row < b.row;
+                              });
+    found.resize(head);
+    answer_.total += static_cast<int>(found.size());
+    merge(std::move(found));
+    return {};
+  }
+
+  /// Pages answer first. Of code the best diff and the best snapshot have the last places of the
+  /// first page where they match as much of the query; where no page matches what the query is
+  /// about and code does, code goes first.
+  void merge(std::vector<Scored> code) {
+    const auto best = [&](const std::vector<Scored>& found) {
+      double coverage = 0;
+      for (std::size_t i = 0; i < std::min(found.size(), limit()); ++i)
+        coverage = std::max(coverage, found[i].coverage);
+      return coverage;
+    };
+    const double pages = best(ranked_);
+    if (pages < kWeakCoverage && best(code) > pages) {
+      code.insert(code.end(), ranked_.begin(), ranked_.end());
+      ranked_ = std::move(code);
+      return;
+    }
+    std::vector<Scored> placed;
+    for (const auto scope : {Scope::diffs, Scope::snapshots}) {
+      const auto found = std::ranges::find(code, scope, [&](const auto& s) { return scope_of(s); });
+      if (found == code.end() || limit() < 5) continue;
+      if (found->coverage < std::max(kMostCoverage, pages * kCodeShare)) continue;
+      placed.push_back(*found);
+      code.erase(found);
+    }
+    const auto at = std::min(ranked_.size(), limit() - placed.size());
+    ranked_.insert(ranked_.begin() + static_cast<std::ptrdiff_t>(at), placed.begin(), placed.end());
+    ranked_.insert(ranked_.end(), code.begin(), code.end());
   }
 
   [[nodiscard]] bool passes(const Scored& scored) const {
@@ -123,6 +220,10 @@ class Search {
   }
 
   [[nodiscard]] Scope scope_of(const Scored& scored) const {
+    if (scored.code) {
+      const auto file = static_cast<std::size_t>(CodeRow::of(scored.row).file);
+      return static_cast<Scope>(sources_[scored.source].code->files[file].scope);
+    }
     return sources_[scored.source].statistics->of(scored.row).scope();
   }
 
@@ -204,6 +305,7 @@ class Search {
     return {};
   }
 
+  /// Of a page.
   static std::int64_t key_of(std::uint32_t source, std::int64_t row) { return row * 2 + source; }
 
   /// A query that is the id of a page, or word for word a title, an alias or a symptom, means it.
@@ -249,7 +351,7 @@ class Search {
   Status find_id(std::unordered_map<std::int64_t, bool>& exact) {
     auto id = text_.substr(std::min(text_.find_first_not_of(" \t\n\"'`"), text_.size()));
     id = id.substr(0, id.find_last_not_of(" \t\n\"'`") + 1);
-    if (id.empty() || id.size() > 200 || id.find(' ') != std::string_view::npos) return {};
+    if (id.empty() || id.size() > 300 || id.find(' ') != std::string_view::npos) return {};
     auto place = find_document(indexes_, id);
     if (!place) return place.error();
     if (!*place) return {};
@@ -329,7 +431,20 @@ class Search {
     return words;
   }
 
+  Result<QueryHit> make_code_hit(const Scored& scored) {
+    auto hit = read_code_hit(*loans_[scored.source], scored.row, words_);
+    if (!hit) return hit;
+    hit->score = std::round(scored.score * 1000) / 1000;
+    const auto& area = code_[scored.source];
+    hit->why = explain(plan_,
+                       {&area.postings, sources_[scored.source].statistics,
+                        sources_[scored.source].code, &area.frequencies},
+                       scored);
+    return hit;
+  }
+
   Result<QueryHit> make_hit(const Scored& scored) {
+    if (scored.code) return make_code_hit(scored);
     auto hit = read_hit(indexes_, *loans_[scored.source], {scored.source, scored.row}, words_);
     if (!hit) return hit;
     hit->score = std::round(scored.score * 1000) / 1000;
@@ -367,6 +482,13 @@ class Search {
   QueryPlan plan_;
   std::vector<IndexReader::Loan> loans_;
   std::vector<Filter> filters_;
+  std::vector<CodeFilter> code_filters_;
+  std::vector<std::vector<double>> frequencies_;  // of pages, by index
+  struct CodeArea {
+    Postings postings;
+    std::vector<double> frequencies;
+  };
+  std::vector<CodeArea> code_;  // by index
   std::vector<RankingSource> sources_;
   std::vector<Scored> ranked_;
   std::unordered_map<std::int64_t, std::string> cited_by_;

@@ -1,6 +1,7 @@
 #include "kbs/tokenizer.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace ratchet::kbs {
@@ -20,8 +21,17 @@ bool is_digit(char c) {
 char lower(char c) {
   return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
 }
+
+constexpr auto kWordBytes = [] {
+  std::array<bool, 256> table{};
+  for (unsigned c = 0; c < table.size(); ++c)
+    table[c] =
+        (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  return table;
+}();
+
 bool is_word(char c) {
-  return is_upper(c) || is_lower(c) || is_digit(c) || c == '_';
+  return kWordBytes[static_cast<unsigned char>(c)];
 }
 
 std::string lowered(std::string_view text) {
@@ -303,6 +313,23 @@ void tokenize(std::string_view text, const std::function<bool(const Token&)>& si
       [&](const std::string& term, std::size_t begin, std::size_t end) {
         return sink({term, begin, end, false});
       });
+}
+
+Stretch next_stretch(std::string_view text, std::size_t from) {
+  std::string foreign;
+  for (std::size_t at = from; at < text.size();) {
+    if (is_word(text[at])) {
+      auto end = at + 1;
+      for (std::size_t more = 1; more > 0 && end < text.size(); end += more)
+        more = is_word(text[end]) ? 1 : inner_separator(text, end);
+      if (!starts_foreign(text, end)) return {at, end};
+    } else if (!starts_foreign(text, at)) {
+      ++at;
+      continue;
+    }
+    return {at, std::max(read_foreign(text, at, foreign), at + 1)};
+  }
+  return {text.size(), text.size()};
 }
 
 std::vector<QueryWord> query_words(std::string_view text, std::size_t limit) {

@@ -26,6 +26,14 @@ struct Token {
 /// `sink` returns false to stop.
 void tokenize(std::string_view text, const std::function<bool(const Token&)>& sink);
 
+/// The next stretch of a text that holds tokens and is cut without a look at its surroundings: a
+/// word or an identifier. Both are the text's size behind the last one.
+struct Stretch {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+[[nodiscard]] Stretch next_stretch(std::string_view text, std::size_t from);
+
 /// A word of a query with the terms it stands for.
 struct QueryWord {
   std::string surface;             ///< as written, folded

@@ -141,6 +141,7 @@ Status CandidateProcess::attach(int descriptor, std::int64_t bytes, const CallCo
   request.attach = job::Attach{bytes};
   auto reply = ask(request, {&descriptor, 1}, deadline_, call);
   if (!reply) return reply.error();
+  attached_ = !fault_;
   return {};
 }
 
@@ -171,9 +172,9 @@ const std::filesystem::path& CandidateProcess::finished(milliseconds limit) {
 Status CandidateProcess::prepare(const CallPlan& plan, const Rotation& rotation,
                                  const CallContext& call) {
   job::Request request;
-  request.prepare =
-      job::Prepare{plan.layout,    plan.arguments,      static_cast<int>(rotation.arenas.size()),
-                   rotation.shift, rotation.writes_all, rotation.refresh_seeds};
+  request.prepare = job::Prepare{
+      plan.layout,    plan.arguments,      std::max(1, static_cast<int>(rotation.arenas.size())),
+      rotation.shift, rotation.writes_all, rotation.refresh_seeds};
   std::vector<int> descriptors;
   for (const auto* arena : rotation.arenas) descriptors.push_back(arena->fd());
   auto reply = ask(request, descriptors, deadline_, call);
@@ -213,6 +214,17 @@ Result<std::optional<CandidateProcess::Collected>> CandidateProcess::collect(
   if (!arena) return arena.error();
   if (!*arena) return std::optional<Collected>{};
   return std::optional<Collected>(Collected{**std::move(arena), uses});
+}
+
+Result<int> CandidateProcess::uses(const CallContext& call) {
+  job::Request request;
+  request.collect = job::Collect{0};
+  auto reply = ask(request, {}, deadline_, call);
+  if (!reply) return reply.error();
+  const int uses = reply->uses.value_or(0);
+  if (!fault_ && (uses < 0 || uses > kMostUses))
+    fault_ = Fault{"forged_reply", "the number of its calls cannot be true"};
+  return uses;
 }
 
 Result<job::Counters> CandidateProcess::count(const job::Count& plan, const CallContext& call) {

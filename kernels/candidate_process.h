@@ -79,6 +79,7 @@ class CandidateProcess {
   /// Takes device memory in that a judge shares, enough for an arena of `bytes` at any shift; then
   /// one call on the arena that the judge laid out in it.
   Status attach(int descriptor, std::int64_t bytes, const CallContext& call);
+  [[nodiscard]] bool attached() const { return attached_; }
   Status run_attached(const CallPlan& plan, std::int64_t shift, const CallContext& call);
 
   /// One call with every buffer in memory of its own; see job::Exercise. Then its end, and the
@@ -86,7 +87,7 @@ class CandidateProcess {
   Status exercise(const CallPlan& plan, const MemoryFile& arena, const CallContext& call);
   [[nodiscard]] const std::filesystem::path& finished(std::chrono::milliseconds limit);
 
-  /// For timing and counting: takes the arenas in.
+  /// For timing and counting: takes the arenas in; without any, the one in attached memory.
   struct Rotation {
     std::span<const MemoryFile* const> arenas;
     std::int64_t shift = 0;
@@ -102,6 +103,8 @@ class CandidateProcess {
     int uses = 0;
   };
   Result<std::optional<Collected>> collect(int index, std::int64_t bytes, const CallContext& call);
+  /// The same for attached memory, which the judge reads itself: how many calls it has seen.
+  Result<int> uses(const CallContext& call);
   Result<job::Counters> count(const job::Count& plan, const CallContext& call);
 
  private:
@@ -116,6 +119,7 @@ class CandidateProcess {
   WorkerProcess worker_;
   std::chrono::milliseconds deadline_;
   std::optional<Fault> fault_;
+  bool attached_ = false;
 };
 
 }  // namespace ratchet

@@ -2,38 +2,38 @@
 
 #include <utility>
 
-#include "kernels/device_bench.h"
+#include "kernels/device_trials.h"
 #include "kernels/examiner.h"
-#include "kernels/init.h"
+#include "kernels/layout.h"
+#include "kernels/tolerance.h"
 
 namespace ratchet {
 namespace {
 
 class DeviceExaminer : public Examiner {
  public:
-  DeviceExaminer(std::unique_ptr<DeviceBench> bench, CandidateProcess& candidate)
-      : bench_(std::move(bench)), candidate_(candidate) {}
+  DeviceExaminer(const Contract& contract, std::unique_ptr<DeviceTrials> trials,
+                 CandidateProcess& candidate)
+      : contract_(contract), trials_(std::move(trials)), candidate_(candidate) {}
 
   Result<std::optional<Examination>> examine(const Question& question,
                                              const CallContext& call) override {
-    const auto plan = bench_->plan_of(question.dims);
-    if (!plan) return plan.error();
-    job::Pose pose{{plan->layout, std::string(question.seed), question.distribution,
-                    index_limit(question.dims)},
-                   shift_of(question.seed),
-                   false,
-                   {}};
-    if (auto posed = bench_->pose(pose, call); !posed) return posed.error();
-    if (auto done = bench_->answer(*plan, call); !done) return done.error();
-    auto first = weighed(question.dims, *plan, pose.shift, call);
+    auto layout = layout_of(contract_, question.dims);
+    if (!layout) return layout.error();
+    auto arguments = arguments_of(contract_, question.dims, *layout);
+    const CallPlan plan{*std::move(layout), std::move(arguments)};
+    if (auto posed = trials_->pose(plan, question.dims, question.distribution, question.seed,
+                                   shift_of(question.seed), call);
+        !posed)
+      return posed.error();
+    if (auto done = trials_->answer(call); !done) return done.error();
+    auto first = weighed(plan, call);
     if (!first) return first.error();
     if (!*first) return std::optional<Examination>{};
     Examination examination{*std::move((*first)->comparison), std::nullopt};
     if (!question.twice) return std::optional<Examination>(std::move(examination));
-    pose.again = true;
-    pose.shift = shift_of("again");
-    if (auto posed = bench_->pose(pose, call); !posed) return posed.error();
-    auto second = weighed(question.dims, *plan, pose.shift, call);
+    if (auto posed = trials_->pose_again(shift_of("again"), call); !posed) return posed.error();
+    auto second = weighed(plan, call);
     if (!second) return second.error();
     if (*second)
       examination.again = {(*second)->same_bits.value_or(false), std::move((*second)->comparison)};
@@ -41,21 +41,22 @@ class DeviceExaminer : public Examiner {
   }
 
   [[nodiscard]] job::Tolerance tolerance_of(DType type) const override {
-    return bench_->tolerance_of(type);
+    return tolerance_for(type, contract_.atol, contract_.rtol);
   }
 
  private:
   /// The candidate's call and what the judge says of it; empty after a fault.
-  Result<std::optional<job::Reply>> weighed(const Dims& dims, const CallPlan& plan,
-                                            std::int64_t shift, const CallContext& call) {
-    if (auto done = candidate_.run_attached(plan, shift, call); !done) return done.error();
+  Result<std::optional<job::Reply>> weighed(const CallPlan& plan, const CallContext& call) {
+    if (auto done = candidate_.run_attached(plan, trials_->shift(), call); !done)
+      return done.error();
     if (candidate_.fault()) return std::optional<job::Reply>{};
-    auto reply = bench_->weigh(dims, plan, call);
+    auto reply = trials_->weigh(call);
     if (!reply) return reply.error();
     return std::optional<job::Reply>(*std::move(reply));
   }
 
-  std::unique_ptr<DeviceBench> bench_;
+  Contract contract_;
+  std::unique_ptr<DeviceTrials> trials_;
   CandidateProcess& candidate_;
 };
 
@@ -66,15 +67,14 @@ Result<std::unique_ptr<Examiner>> open_device_examiner(const ReferenceParts& par
                                                        CandidateProcess& candidate,
                                                        const CandidateProcess::Code& code,
                                                        const CallContext& call) {
-  auto bench = DeviceBench::launch(parts, contract);
+  auto trials = DeviceTrials::launch(parts, contract, call);
+  // The candidate is loaded whatever comes of the rest.
   if (auto loaded = candidate.load(code, call); !loaded) return loaded.error();
-  if (!bench) return bench.error();
-  if (auto loaded = (*bench)->load(parts, call); !loaded) return loaded.error();
-  auto memory = (*bench)->share(call);
-  if (!memory) return memory.error();
-  if (auto done = candidate.attach(memory->get(), (*bench)->arena_bytes(), call); !done)
-    return done.error();
-  return std::unique_ptr<Examiner>(std::make_unique<DeviceExaminer>(*std::move(bench), candidate));
+  if (!trials) return trials.error();
+  if (auto opened = (*trials)->open(call); !opened) return opened.error();
+  if (auto admitted = (*trials)->admit(candidate, call); !admitted) return admitted.error();
+  return std::unique_ptr<Examiner>(
+      std::make_unique<DeviceExaminer>(contract, *std::move(trials), candidate));
 }
 
 }  // namespace ratchet

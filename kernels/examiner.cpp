@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "kernels/device_bench.h"
+#include "kernels/device_trials.h"
 
 namespace ratchet {
 namespace {
@@ -62,7 +62,7 @@ Result<std::unique_ptr<Examiner>> open_examiner(const ReferenceParts& parts,
                                                 CandidateProcess& candidate,
                                                 const CandidateProcess::Code& code,
                                                 const CallContext& call) {
-  const bool on_device = DeviceBench::serves(contract);
+  const bool on_device = answers_on_device(contract);
   if (on_device) {
     auto examiner = open_device_examiner(parts, contract, candidate, code, call);
     if (examiner || examiner.error().code != ErrorCode::unavailable) return examiner;

@@ -30,7 +30,7 @@ struct Generate {
 };
 
 /// Repeats on the judge's side what was changed in an arena before its timed calls. Descriptors:
-/// the arena as it was sent, the arena to fill.
+/// the arena as it was sent, the arena to fill; none when the trial was posed in shared memory.
 struct Refresh {
   ArenaLayout layout;
   std::string seed;
@@ -144,8 +144,12 @@ struct Compare {
 /// reach. After a Pose `again` the reply also says whether all output bits are those of before.
 struct Weigh {
   Compare compare;
+  bool coverage = false;  ///< only whether the reference wrote all of its outputs
 
-  static constexpr auto fields() { return std::tuple{required("compare", &Weigh::compare, "")}; }
+  static constexpr auto fields() {
+    return std::tuple{required("compare", &Weigh::compare, ""),
+                      required("coverage", &Weigh::coverage, "")};
+  }
 };
 
 /// Compares what a kernel would leave if the control were all it did; a constant is the first

@@ -20,12 +20,14 @@ struct Samples {
   std::vector<double> clock_mhz;   ///< parallel to elapsed_ns, or empty when the device cannot tell
   std::vector<std::string> flags;  ///< launch_gap_included, unsynchronised_work, …
   bool time_limit_hit = false;
+  std::string conditions;  ///< which clock, which cores: for people
 
   static constexpr auto fields() {
     return std::tuple{required("elapsed_ns", &Samples::elapsed_ns, ""),
                       required("clock_mhz", &Samples::clock_mhz, ""),
                       required("flags", &Samples::flags, ""),
-                      required("time_limit_hit", &Samples::time_limit_hit, "")};
+                      required("time_limit_hit", &Samples::time_limit_hit, ""),
+                      required("conditions", &Samples::conditions, "")};
   }
 };
 
@@ -154,9 +156,10 @@ struct Reply {
   std::optional<std::string> sandbox;
   std::optional<Samples> samples;
   std::optional<Counters> counters;
-  std::optional<int> uses;        ///< of a collected arena: its calls since it was prepared
-  std::optional<bool> forged;     ///< false: the control has nothing to offer for this layout
-  std::optional<bool> same_bits;  ///< of a Weigh after a Pose `again`
+  std::optional<int> uses;         ///< of a collected arena: its calls since it was prepared
+  std::optional<bool> forged;      ///< false: the control has nothing to offer for this layout
+  std::optional<bool> same_bits;   ///< of a Weigh after a Pose `again`
+  std::optional<bool> writes_all;  ///< of a Weigh for `coverage`
   std::optional<Answered> answered;
   std::optional<Comparison> comparison;
   std::optional<std::vector<CeilingValue>> ceilings;
@@ -168,8 +171,9 @@ struct Reply {
         optional("device", &R::device, ""),       optional("sandbox", &R::sandbox, ""),
         optional("samples", &R::samples, ""),     optional("counters", &R::counters, ""),
         optional("uses", &R::uses, ""),           optional("forged", &R::forged, ""),
-        optional("same_bits", &R::same_bits, ""), optional("comparison", &R::comparison, ""),
-        optional("answered", &R::answered, ""),   optional("ceilings", &R::ceilings, "")};
+        optional("same_bits", &R::same_bits, ""), optional("writes_all", &R::writes_all, ""),
+        optional("answered", &R::answered, ""),   optional("comparison", &R::comparison, ""),
+        optional("ceilings", &R::ceilings, "")};
   }
 };
 

@@ -41,8 +41,9 @@ struct Execute {
   }
 };
 
-/// Prepares timing: uploads the rotating arenas. Descriptors sent along: one arena each. Sent
-/// again, it replaces the arenas: other contents at other addresses.
+/// Prepares timing: uploads the rotating arenas. Descriptors sent along: one arena each; none when
+/// the arena is the attached memory, as a judge laid it out. Sent again, it replaces the arenas:
+/// other contents at other addresses.
 struct Prepare {
   ArenaLayout layout;
   std::vector<Argument> arguments;
@@ -81,7 +82,7 @@ struct TimeBlock {
 };
 
 /// Returns the arenas after timing, so that timed outputs can be checked. Descriptor: one arena
-/// out.
+/// out; without it only the number of its calls is asked for.
 struct Collect {
   int index = 0;  ///< which of the rotation
 

@@ -22,10 +22,6 @@ Error worker_failed(const Fault& fault) {
                fmt::format("the judge's worker failed ({}): {}", fault.kind, fault.message), ""};
 }
 
-Error without_answer() {
-  return Error{ErrorCode::internal, "the reference was not asked about this trial", ""};
-}
-
 /// Whether no stretch of eight poisoned bytes in an output came through the reference unchanged.
 bool writes_all(const job::ArenaLayout& layout, std::span<const std::byte> sent,
                 std::span<const std::byte> expected) {
@@ -150,20 +146,6 @@ Result<Trial> Judge::answered(const Dims& dims, const std::string& distribution,
 
 Result<Trial> Judge::make_trial(const Dims& dims, const std::string& distribution,
                                 std::string_view seed, const CallContext& call) {
-  auto inputs = make_inputs(dims, distribution, seed, call);
-  if (!inputs) return inputs;
-  auto trial = answered(dims, distribution, std::move(inputs->plan), std::move(inputs->sent), call);
-  if (!trial) return trial;
-  const auto before = trial->sent.map(Mapping::Access::read);
-  if (!before) return before.error();
-  const auto after = trial->expected->map(Mapping::Access::read);
-  if (!after) return after.error();
-  trial->writes_all = writes_all(trial->plan.layout, before->bytes(), after->bytes());
-  return trial;
-}
-
-Result<Trial> Judge::make_inputs(const Dims& dims, const std::string& distribution,
-                                 std::string_view seed, const CallContext& call) {
   auto layout = layout_of(contract_, dims);
   if (!layout) return layout.error();
   auto arguments = arguments_of(contract_, dims, *layout);
@@ -171,8 +153,14 @@ Result<Trial> Judge::make_inputs(const Dims& dims, const std::string& distributi
   auto sent =
       generate(dims, {plan.layout, std::string(seed), distribution, index_limit(dims)}, call);
   if (!sent) return sent.error();
-  if (auto sealed = sent->seal(); !sealed) return sealed.error();
-  return Trial{dims, distribution, std::move(plan), *std::move(sent), {}, true};
+  auto trial = answered(dims, distribution, std::move(plan), *std::move(sent), call);
+  if (!trial) return trial;
+  const auto before = trial->sent.map(Mapping::Access::read);
+  if (!before) return before.error();
+  const auto after = trial->expected.map(Mapping::Access::read);
+  if (!after) return after.error();
+  trial->writes_all = writes_all(trial->plan.layout, before->bytes(), after->bytes());
+  return trial;
 }
 
 Result<Trial> Judge::refreshed(const Trial& trial, const std::string& seed, int uses,
@@ -215,8 +203,7 @@ Result<std::optional<MemoryFile>> Judge::forge(const Trial& trial, const Trial& 
   if (!answer) return answer.error();
   job::Request request;
   request.forge = job::Forge{trial.plan.layout, control};
-  if (!trial.expected || !other.expected) return without_answer();
-  const std::array descriptors{trial.sent.fd(), trial.expected->fd(), other.expected->fd(),
+  const std::array descriptors{trial.sent.fd(), trial.expected.fd(), other.expected.fd(),
                                answer->fd()};
   auto done = ask(request, descriptors, call);
   if (!done) return done.error();
@@ -228,8 +215,7 @@ Result<job::Comparison> Judge::compare(const Trial& trial, const MemoryFile& ret
                                        const CallContext& call) {
   job::Request request;
   request.compare = comparison_plan(contract_, trial.dims, trial.plan.layout, atol(), rtol());
-  if (!trial.expected) return without_answer();
-  const std::array descriptors{trial.sent.fd(), returned.fd(), trial.expected->fd()};
+  const std::array descriptors{trial.sent.fd(), returned.fd(), trial.expected.fd()};
   auto reply = ask(request, descriptors, call);
   if (!reply) return reply.error();
   if (!reply->comparison) return Error{ErrorCode::internal, "the judge gave no verdict", ""};

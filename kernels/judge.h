@@ -19,13 +19,13 @@
 
 namespace ratchet {
 
-/// One input with its answer. Memory files are sealed.
+/// One input with its answer. Both memory files are sealed.
 struct Trial {
   Dims dims;
   std::string distribution;
   CallPlan plan;
   MemoryFile sent;
-  std::optional<MemoryFile> expected;  ///< empty when only the inputs were asked for
+  MemoryFile expected;
   /// The reference writes every output element, so a kernel must too. `make_trial` looks.
   bool writes_all = true;
 };
@@ -59,10 +59,6 @@ class Judge {
   /// Inputs and answer for one case.
   Result<Trial> make_trial(const Dims& dims, const std::string& distribution, std::string_view seed,
                            const CallContext& call);
-
-  /// Inputs alone, for calls whose answers are judged after a change of the inputs.
-  Result<Trial> make_inputs(const Dims& dims, const std::string& distribution,
-                            std::string_view seed, const CallContext& call);
 
   /// The same trial after `uses` timed calls that changed its inputs by `seed`, with the answer to
   /// that; see job::Refresh.

@@ -13,7 +13,10 @@
 #include "server/facts/contract.h"
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
+#include "server/facts/machine_code.h"
+#include "server/facts/roofline_report.h"
 #include "server/facts/task.h"
+#include "server/facts/version_diff.h"
 
 namespace ratchet {
 
@@ -26,7 +29,8 @@ struct LabOptions {
   std::string version;               ///< of ratchet, shown by `environment`
   std::chrono::milliseconds job_deadline{60'000};  ///< of one call of a kernel, and of a reference
   std::chrono::milliseconds timing_limit{
-      10'000};  ///< of one timing session that cannot get precise
+      10'000};             ///< of one timing session that cannot get precise
+  int noise_sessions = 4;  ///< comparisons that calibrate a device's noise; 0: none
 };
 
 enum class MetricSet { lean, overview, full, stalls };
@@ -40,6 +44,19 @@ struct ProfileRequest {
   const Candidate* parent = nullptr;  ///< null for v0
   const Candidate* v0 = nullptr;      ///< null for v0, or when it is the parent
   MetricSet metrics = MetricSet::overview;
+  std::vector<std::string> names;  ///< of counters, instead of a set; empty: the set's
+};
+
+/// A roofline report for people.
+struct RooflineDrawing {
+  std::string svg;
+  std::string text;
+};
+
+/// A version for a comparison; borrowed.
+struct ComparedVersion {
+  const Candidate* candidate = nullptr;
+  const Profile* profile = nullptr;
 };
 
 /// What to compare the candidate with; the flags and defaults of the kernel-benchmark package.
@@ -63,6 +80,32 @@ struct SanitizeRequest {
   std::optional<Dims> dims;  ///< some or all sizes; empty: the smallest given case
 };
 
+/// One kernel of a race.
+struct Entrant {
+  std::string name;
+  const Candidate* candidate = nullptr;
+};
+
+struct RacePlan {
+  Dims dims;
+  std::optional<int> samples;  ///< of each; empty: until the intervals tell
+};
+
+/// What a race showed of one kernel. Comparisons are empty for the first.
+struct RaceLine {
+  std::string name;
+  std::optional<Timing> timing;
+  std::optional<Comparison> speedup;   ///< first ÷ this: faster means that this is
+  std::optional<Comparison> slowdown;  ///< this ÷ first: faster means that the first is
+  std::vector<Reason> reasons;         ///< why its times do not count
+};
+
+/// Which of several kernels serves a case.
+struct DispatchChoice {
+  Dims dims;
+  std::size_t variant = 0;
+};
+
 /// A shipped problem, ready to be planned: its task with the sources filled in.
 struct Problem {
   TaskRequest task;
@@ -74,12 +117,33 @@ struct Problem {
 struct Ceiling {
   std::string what;  ///< copy_bandwidth, read_bandwidth, fp32, …
   double value = 0;
-  std::string unit;  ///< B/s or FLOP/s
+  std::string unit;  ///< B/s, FLOP/s, OP/s, MHz or s
 
   static constexpr auto fields() {
     return std::tuple{required("what", &Ceiling::what, ""), required("value", &Ceiling::value, ""),
-                      required("unit", &Ceiling::unit, "B/s or FLOP/s.")};
+                      required("unit", &Ceiling::unit, "B/s, FLOP/s, OP/s, MHz or s.")};
   }
+};
+
+/// Which code of a binary to show.
+enum class CodeView { sass, ptx };
+constexpr auto enum_names(CodeView) {
+  return std::array{std::pair{CodeView::sass, "sass"}, std::pair{CodeView::ptx, "ptx"}};
+}
+
+struct DisassemblyRequest {
+  CodeView view = CodeView::sass;
+  std::string function;  ///< empty: the one with most instructions in loops
+  int first_line = 0;    ///< of the listing, where a page begins
+};
+
+/// A page of a kernel's machine code with what was counted in all of it.
+struct Disassembly {
+  std::string disassembler;  ///< program and version
+  std::vector<FunctionCode> functions;
+  std::string shown;  ///< name of the function in `text`
+  std::string text;   ///< depth in loops, source line, address, instruction
+  std::optional<int> next_line;
 };
 
 /// Builds, checks, times and profiles kernels in isolated worker processes.
@@ -133,7 +197,45 @@ class Lab {
   virtual Result<SanitizerReport> sanitize(const Contract& contract, const SanitizeRequest& request,
                                            CallContext& call) = 0;
 
-  /// Measured roofs, cached by device, driver and clocks.
+  /// Machine code of the very binary that is measured: SASS, or the host's own. Errors:
+  /// `unavailable` without a disassembler, `not_found` for a function it has not.
+  virtual Result<Disassembly> disassemble(const Contract& contract, const Candidate& candidate,
+                                          const DisassemblyRequest& request, CallContext& call) = 0;
+
+  /// Which methods show in a candidate's code, against its parent's (null: none). No ids: all of
+  /// the registry. Without a disassembler, and on the host, everything is `unknown`, and says why.
+  /// Errors: `not_found` for an id that the registry does not have.
+  virtual Result<SassCheck> check_sass(const Contract& contract, const Candidate& candidate,
+                                       const Candidate* parent, const std::vector<std::string>& ids,
+                                       CallContext& call) = 0;
+
+  /// Where a profiled kernel stands under the measured roofs, level by level. Measures the roofs
+  /// where they are not known yet.
+  virtual Result<RooflineReport> roofline(const Contract& contract, const Profile& profile,
+                                          CallContext& call) = 0;
+
+  [[nodiscard]] virtual RooflineDrawing drawing(const RooflineReport& report) const = 0;
+
+  /// What differs between two profiled versions: numbers, build, source and machine code.
+  virtual Result<VersionDiff> compare(const Contract& contract, const ComparedVersion& a,
+                                      const ComparedVersion& b, CallContext& call) = 0;
+
+  /// Times kernels of one contract against the first of them, interleaved, on one case, in new
+  /// processes and on inputs that no race before had. The verdicts of all hold together (Holm). The
+  /// race ends when the first fails.
+  virtual Result<std::vector<RaceLine>> race(const Contract& contract,
+                                             const std::vector<Entrant>& entrants,
+                                             const RacePlan& plan, std::string_view run_secret,
+                                             CallContext& call) = 0;
+
+  /// The source of a kernel that chooses between others by size; the first one serves what no case
+  /// says. See dispatcher.h for what it cannot do.
+  virtual Result<Source> dispatcher(const Contract& contract, const std::vector<Entrant>& variants,
+                                    const std::vector<DispatchChoice>& choices) = 0;
+
+  /// Measured roofs, kept in `<state_dir>/ceilings/` by device (a GPU's UUID) and driver, and
+  /// measured again when a profile saw another clock than they did; roofline.h finds them by name.
+  /// Measuring them calibrates the noise of comparisons too.
   virtual Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                                 CallContext& call) = 0;
 };

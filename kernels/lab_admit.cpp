@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "kernels/contract_warnings.h"
-#include "kernels/device_bench.h"
-#include "kernels/init.h"
+#include "kernels/device_trials.h"
 #include "kernels/laboratory.h"
+#include "kernels/layout.h"
 
 namespace ratchet {
 namespace {
@@ -48,37 +48,37 @@ class Bench {
 /// In device memory.
 class BenchOnDevice : public Bench {
  public:
-  explicit BenchOnDevice(std::unique_ptr<DeviceBench> bench) : bench_(std::move(bench)) {}
+  BenchOnDevice(const Contract& contract, std::unique_ptr<DeviceTrials> trials)
+      : contract_(contract), trials_(std::move(trials)) {}
 
   Result<job::Answered> pose(const Dims& dims, const std::string& distribution,
                              const std::string& seed, const std::optional<job::Changed>& changed,
                              const CallContext& call) override {
-    auto plan = bench_->plan_of(dims);
-    if (!plan) return plan.error();
-    plan_ = *std::move(plan);
-    dims_ = dims;
-    const job::Pose pose{{plan_.layout, seed, distribution, index_limit(dims)}, 0, false, changed};
-    if (auto posed = bench_->pose(pose, call); !posed) return posed.error();
-    if (auto done = bench_->answer(plan_, call); !done) return done.error();
-    return bench_->look(call);
+    auto layout = layout_of(contract_, dims);
+    if (!layout) return layout.error();
+    auto arguments = arguments_of(contract_, dims, *layout);
+    const CallPlan plan{*std::move(layout), std::move(arguments)};
+    if (auto posed = trials_->pose(plan, dims, distribution, seed, 0, call, changed); !posed)
+      return posed.error();
+    if (auto done = trials_->answer(call); !done) return done.error();
+    return trials_->look(call);
   }
 
   Result<std::optional<job::Comparison>> forge(job::Control control,
                                                const CallContext& call) override {
-    return bench_->feign(control, dims_, plan_, call);
+    return trials_->feign(control, call);
   }
 
  private:
-  std::unique_ptr<DeviceBench> bench_;
-  CallPlan plan_;
-  Dims dims_;
+  const Contract& contract_;
+  std::unique_ptr<DeviceTrials> trials_;
 };
 
 /// An output that the reference left as it was sent, in all of its bytes.
 Result<std::optional<std::string>> unwritten_output(const Trial& trial) {
   const auto sent = trial.sent.map(Mapping::Access::read);
   if (!sent) return sent.error();
-  const auto expected = trial.expected->map(Mapping::Access::read);
+  const auto expected = trial.expected.map(Mapping::Access::read);
   if (!expected) return expected.error();
   for (const auto& buffer : trial.plan.layout.buffers) {
     if (buffer.role != Role::out) continue;
@@ -110,7 +110,7 @@ class BenchOfFiles : public Bench {
       before_ = std::exchange(now_, *std::move(trial));
       return answered;
     }
-    const auto same = same_outputs(trial->plan.layout, *now_->expected, *trial->expected);
+    const auto same = same_outputs(trial->plan.layout, now_->expected, trial->expected);
     if (!same) return same.error();
     answered.same_as_before = *same;
     return answered;
@@ -134,17 +134,13 @@ class BenchOfFiles : public Bench {
 
 Result<std::unique_ptr<Bench>> open_bench(const ReferenceParts& parts, const Contract& contract,
                                           const CallContext& call) {
-  if (DeviceBench::serves(contract)) {
-    const auto on_device = [&]() -> Result<std::unique_ptr<Bench>> {
-      auto bench = DeviceBench::launch(parts, contract);
-      if (!bench) return bench.error();
-      if (auto loaded = (*bench)->load(parts, call); !loaded) return loaded.error();
-      // Nobody takes the other share: what is judged never leaves the judge.
-      if (auto shared = (*bench)->share(call); !shared) return shared.error();
-      return std::unique_ptr<Bench>(std::make_unique<BenchOnDevice>(*std::move(bench)));
-    };
-    auto bench = on_device();
-    if (bench || bench.error().code != ErrorCode::unavailable) return bench;
+  if (answers_on_device(contract)) {
+    // Nobody takes the candidates' memory: what is judged never leaves the judge.
+    auto trials = DeviceTrials::launch(parts, contract, call);
+    const auto opened = trials ? (*trials)->open(call) : Status(trials.error());
+    if (opened)
+      return std::unique_ptr<Bench>(std::make_unique<BenchOnDevice>(contract, *std::move(trials)));
+    if (opened.error().code != ErrorCode::unavailable) return opened.error();
   }
   auto judge = Judge::open(parts, contract, call);
   if (!judge) return judge.error();

@@ -159,7 +159,11 @@ Result<std::vector<Ceiling>> Laboratory::ceilings(int device, DeviceKind kind, b
                                                   CallContext& call) {
   auto turn = queue_.wait(kind, device, call);
   if (!turn) return turn.error();
-  return measured_ceilings(device, kind, refresh, call);
+  auto measured = measured_ceilings(device, kind, refresh, call);
+  if (!measured) return measured;
+  auto info = greeting(kind, device, call);
+  if (info) (void)noise_of(info->device, refresh, call);
+  return measured;
 }
 
 Result<std::vector<Ceiling>> Laboratory::measured_ceilings(int device, DeviceKind kind,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -11,16 +12,15 @@
 #include "kernels/laboratory.h"
 #include "kernels/layout.h"
 #include "kernels/metrics.h"
+#include "kernels/neighbours.h"
 #include "kernels/roofline.h"
 #include "kernels/verdicts.h"
+#include "server/core/hash.h"
 
 namespace ratchet {
 namespace {
 
 using std::chrono::steady_clock;
-
-constexpr std::size_t kMostTrials = 4;
-constexpr std::int64_t kTrialMemory = std::int64_t{4} << 30;  // of all contestants together
 
 double elapsed_ms(steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(steady_clock::now() - begin).count();
@@ -44,7 +44,30 @@ void take_comparisons(const SessionRecord& session, Profile& profile) {
     if (!other.reasons.empty())
       profile.timing.flags.push_back(other.name + "_failed: " + other.reasons.front().message);
   }
-  if (!profile.comparisons.empty()) profile.verdict = profile.comparisons.front().verdict;
+}
+
+// Times of one kernel on two inputs differ by less, unless the inputs decide how much there is to
+// do.
+constexpr double kMostDrift = 1.25;
+
+/// Whether the roofs were measured at another clock, which somebody has set since.
+bool clock_moved(const std::vector<Ceiling>& roofs, const std::optional<Megahertz>& seen) {
+  constexpr double kSame = 0.1;  // what power and temperature do by themselves
+  const auto then = std::ranges::find(roofs, "sm_clock", &Ceiling::what);
+  return seen && then != roofs.end() && std::abs(seen->value / then->value - 1) > kSame;
+}
+
+/// All that a kernel is given and must give back.
+double tensor_bytes(const job::ArenaLayout& layout) {
+  double bytes = 0;
+  for (const auto& buffer : layout.buffers)
+    bytes += static_cast<double>(buffer.bytes()) * (buffer.role == Role::inout ? 2 : 1);
+  return bytes;
+}
+
+void note_neighbours(const Neighbours& neighbours, Timing& timing) {
+  if (!neighbours.processes.empty()) timing.flags.emplace_back("device_shared");
+  timing.conditions += (timing.conditions.empty() ? "" : "; ") + described(neighbours);
 }
 
 void add_roofline_metrics(Profile& profile) {
@@ -68,39 +91,15 @@ Profile invalid_profile(Profile profile, std::vector<Reason> reasons, CandidateP
 
 }  // namespace
 
-Result<std::vector<Trial>> Laboratory::timing_trials(Judge& judge, const Contract& contract,
-                                                     const Dims& dims, const Candidate& candidate,
-                                                     std::string_view run_secret,
-                                                     std::size_t contestants,
-                                                     const CallContext& call) {
-  auto layout = layout_of(contract, dims);
-  if (!layout) return layout.error();
-  const auto room = static_cast<std::size_t>(
-      kTrialMemory / (layout->bytes * static_cast<std::int64_t>(contestants + 2)));
-  std::vector<Trial> trials;
-  for (std::size_t i = 0; i < std::clamp<std::size_t>(room, 1, kMostTrials); ++i) {
-    const auto seed = trial_seed(run_secret, candidate.build.binary_digest,
-                                 fmt::format("time {} {}", encode(dims).dump(), i));
-    // One answer tells what the reference writes; timed answers are judged on changed inputs.
-    auto trial = i == 0 ? judge.make_trial(dims, "normal", seed, call)
-                        : judge.make_inputs(dims, "normal", seed, call);
-    if (!trial) return trial.error();
-    trial->writes_all = trials.empty() ? trial->writes_all : trials.front().writes_all;
-    trials.push_back(*std::move(trial));
-  }
-  return trials;
-}
-
 Result<std::vector<CandidateProcess>> Laboratory::start_all(const Contract& contract,
                                                             const Versions& versions,
-                                                            std::size_t trials,
                                                             const CallContext& call) {
-  // All are under way before one is waited for.
   std::vector<CandidateProcess> processes;
   std::vector<CandidateProcess::Code> codes;
+  // All start at once: a context takes longer than all else that a process does before its work.
   for (const auto& version : versions) {
-    auto plan = start_plan(contract, *version.second, CandidateProcess::Use::time,
-                           static_cast<int>(trials) + 1);
+    auto plan =
+        start_plan(contract, *version.second, CandidateProcess::Use::time, TimedArenas::kMost + 1);
     if (!plan) return plan.error();
     auto process = CandidateProcess::launch(plan->spec, plan->deadline);
     if (!process) return process.error();
@@ -117,26 +116,29 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   const auto begin = steady_clock::now();
   auto turn = queue_.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
-  auto judge = Judge::open(parts(contract), contract, call);
-  if (!judge) return judge.error();
+  auto greeted = greeting(contract.device_kind, contract.device, call);
+  if (!greeted) return greeted.error();
+  const DeviceInfo device = greeted->device;
+  const auto neighbours = neighbours_of(device, call);
+  const SessionPlan plan = session_plan(contract, device, call);
+  const auto timing_begin = steady_clock::now();
+  auto source = ArenaSource::open(parts(contract), contract, call);
+  if (!source) return source.error();
   Versions versions{{"candidate", request.candidate}};
   if (request.parent) versions.emplace_back("parent", request.parent);
   if (request.v0) versions.emplace_back("v0", request.v0);
-  auto trials = timing_trials(**judge, contract, contract.cases.front().dims, *request.candidate,
-                              run_secret, versions.size(), call);
-  if (!trials) return trials.error();
-  auto processes = start_all(contract, versions, trials->size(), call);
+  auto processes = start_all(contract, versions, call);
   if (!processes) return processes.error();
-  SessionPlan plan;
-  plan.time_limit = options_.timing_limit;
-  plan.least_noise = std::max(kLeastNoise, contract.noise_threshold_pct / 100);
-  auto session =
-      TimingSession(**judge, *trials, plan).run(contestants_of(versions, *processes), call);
+  const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
+  auto arenas = (*source)->arenas(contract.cases.front().dims, secret, versions.size(), call);
+  if (!arenas) return arenas.error();
+  auto session = TimingSession(**arenas, plan).run(contestants_of(versions, *processes), call);
   if (!session) return session.error();
 
   Profile profile;
   profile.candidate_digest = request.candidate->build.binary_digest;
-  profile.metric_set = name_of(request.metrics);
+  profile.metric_set = request.names.empty() ? name_of(request.metrics) : "given";
+  profile.timing_ms = elapsed_ms(timing_begin);
   if (const auto& reasons = session->contestants.front().reasons; !reasons.empty()) {
     profile = invalid_profile(std::move(profile), reasons, processes->front());
     profile.elapsed_ms = elapsed_ms(begin);
@@ -145,20 +147,24 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   auto timing = timing_of(*session, 0, plan);
   if (!timing) return timing.error();
   profile.timing = *std::move(timing);
+  note_neighbours(neighbours, profile.timing);
   take_comparisons(*session, profile);
-  const DeviceInfo device = processes->front().device();
+  if (flag_resolution(contract.device_kind, profile.timing))
+    for (auto& comparison : profile.comparisons) judge_resolution(profile.timing, comparison);
+  if (!profile.comparisons.empty()) profile.verdict = profile.comparisons.front().verdict;
   processes->clear();  // counting never shares the machine with a timed process
 
-  const Trial& trial = trials->front();
-  if (auto done = count(contract, request, trial, profile, call); !done) return done.error();
-  if (auto done = diagnose_profile(contract, request, device, trial, profile, call); !done)
+  if (auto done = count(contract, request, **arenas, profile, call); !done) return done.error();
+  if (auto done = diagnose_profile(contract, request, device, profile, call); !done)
+    return done.error();
+  if (auto done = judge_physics(contract, device, request, run_secret, profile, call); !done)
     return done.error();
   profile.elapsed_ms = elapsed_ms(begin);
   return profile;
 }
 
 Status Laboratory::count(const Contract& contract, const ProfileRequest& request,
-                         const Trial& trial, Profile& profile, const CallContext& call) {
+                         TimedArenas& arenas, Profile& profile, const CallContext& call) {
   profile.engine = "none";
   profile.cache = "as_is";
   const auto degrade = [&](std::string why) {
@@ -167,15 +173,13 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
     return Status{};
   };
   call.progress(0, std::nullopt, "reading counters");
-  auto process = start(contract, *request.candidate, CandidateProcess::Use::count, 2, call);
+  auto process = start(contract, *request.candidate, CandidateProcess::Use::count,
+                       TimedArenas::kMost + 1, call);
   if (!process) return process.error();
-  const std::array arenas{&trial.sent};
-  auto ready =
-      process->prepare(trial.plan, {arenas, shift_of("count"), trial.writes_all, {}}, call);
-  if (!ready) return ready;
-  auto counted = process->count(
-      {std::string(name_of(request.metrics)), metric_names(request.metrics, contract.device_kind)},
-      call);
+  if (auto ready = arenas.give(*process, call); !ready) return ready;
+  const auto names = request.names.empty() ? metric_names(request.metrics, contract.device_kind)
+                                           : with_launch_facts(request.names, contract.device_kind);
+  auto counted = process->count({profile.metric_set, names}, call);
   if (!counted) return degrade(counted.error().message);
   if (const auto& fault = process->fault())
     return degrade("the kernel failed while it was counted: " + fault->message);
@@ -193,11 +197,13 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
 }
 
 Status Laboratory::diagnose_profile(const Contract& contract, const ProfileRequest& request,
-                                    const DeviceInfo& device, const Trial& trial, Profile& profile,
+                                    const DeviceInfo& device, Profile& profile,
                                     const CallContext& call) {
   auto roofs = measured_ceilings(contract.device, contract.device_kind, false, call);
+  if (roofs && clock_moved(*roofs, profile.timing.clock))
+    roofs = measured_ceilings(contract.device, contract.device_kind, true, call);
   if (!roofs) return roofs.error();
-  auto work = work_of(contract, trial.dims);
+  auto work = work_of(contract, contract.cases.front().dims);
   if (!work) return work.error();
   profile.roofline = place_under_roofs(*work, profile.timing.median, profile.kernels, *roofs);
   add_roofline_metrics(profile);
@@ -215,19 +221,25 @@ Status Laboratory::diagnose_profile(const Contract& contract, const ProfileReque
   profile.bound = diagnosis.bound;
   profile.bound_evidence = std::move(diagnosis.bound_evidence);
   profile.findings = std::move(diagnosis.findings);
-  return judge_physics(contract, device, trial, profile, call);
+  return {};
 }
 
 Status Laboratory::judge_physics(const Contract& contract, const DeviceInfo& device,
-                                 const Trial& trial, Profile& profile, const CallContext& call) {
-  auto work = work_of(contract, trial.dims);
+                                 const ProfileRequest& request, std::string_view run_secret,
+                                 Profile& profile, const CallContext& call) {
+  const auto& dims = contract.cases.front().dims;
+  auto work = work_of(contract, dims);
   if (!work) return work.error();
-  if (!*work) return {};
+  const auto layout = layout_of(contract, dims);
+  if (!layout) return layout.error();
+  const bool declared = work->has_value();
+  // Undeclared work is at least to read every input and to write every output, as far as is known.
+  if (!declared) *work = WorkDone{tensor_bytes(*layout), 0, DType::f32};
   const auto verdict = [&](const std::vector<Ceiling>& roofs) {
     return faster_than_physics({**work, profile.timing.median, profile.timing.cache_mode,
-                                output_bytes(trial.plan.layout), device.l2_bytes,
-                                highest_bandwidth(roofs), cache_ceiling(roofs),
-                                compute_ceiling(roofs, (*work)->type)});
+                                output_bytes(*layout), device.l2_bytes, highest_bandwidth(roofs),
+                                cache_ceiling(roofs),
+                                physical_compute_ceiling(roofs, (*work)->type)});
   };
   auto roofs = measured_ceilings(contract.device, contract.device_kind, false, call);
   if (!roofs) return roofs.error();
@@ -237,10 +249,37 @@ Status Laboratory::judge_physics(const Contract& contract, const DeviceInfo& dev
   roofs = measured_ceilings(contract.device, contract.device_kind, true, call);
   if (!roofs) return roofs.error();
   profile.timing.flags.emplace_back("ceilings_measured_again");
-  if (auto reason = verdict(*roofs)) {
-    profile.verdict = Verdict::invalid;
-    profile.reasons.push_back(*std::move(reason));
-  }
+  auto reason = verdict(*roofs);
+  if (!reason) return {};
+  if (!declared) return measure_again(contract, request, run_secret, profile, call);
+  profile.verdict = Verdict::invalid;
+  profile.reasons.push_back(*std::move(reason));
+  return {};
+}
+
+/// A kernel that need not touch all of its data may be this fast; on inputs that it has never seen
+/// it must be right and as fast again.
+Status Laboratory::measure_again(const Contract& contract, const ProfileRequest& request,
+                                 std::string_view run_secret, Profile& profile,
+                                 const CallContext& call) {
+  profile.timing.flags.emplace_back("implausibly_fast");
+  const Versions alone{{"candidate", request.candidate}};
+  SessionPlan plan;
+  plan.time_limit = options_.timing_limit;
+  auto session = session_of(contract, contract.cases.front().dims, alone, plan, run_secret, call);
+  if (!session) return session.error();
+  const auto& record = session->contestants.front();
+  const auto again = timing_of(*session, 0, plan);
+  if (record.reasons.empty() && again &&
+      again->median.value <= kMostDrift * profile.timing.median.value)
+    return {};
+  profile.verdict = Verdict::invalid;
+  profile.reasons.push_back(
+      record.reasons.empty()
+          ? Reason{"implausibly_fast",
+                   "it is faster than its data can be moved, and was not on other inputs",
+                   {}}
+          : record.reasons.front());
   return {};
 }
 

@@ -12,11 +12,13 @@
 #include "kernels/builder.h"
 #include "kernels/candidate_process.h"
 #include "kernels/device_queue.h"
+#include "kernels/disassembler.h"
 #include "kernels/judge.h"
 #include "kernels/lab.h"
 #include "kernels/python_cache.h"
 #include "kernels/python_parent.h"
 #include "kernels/reference.h"
+#include "kernels/timed_arenas.h"
 #include "kernels/timing_session.h"
 
 namespace ratchet {
@@ -51,6 +53,21 @@ class Laboratory final : public Lab {
                                     std::string_view run_secret, CallContext& call) override;
   Result<SanitizerReport> sanitize(const Contract& contract, const SanitizeRequest& request,
                                    CallContext& call) override;
+  Result<Disassembly> disassemble(const Contract& contract, const Candidate& candidate,
+                                  const DisassemblyRequest& request, CallContext& call) override;
+  Result<SassCheck> check_sass(const Contract& contract, const Candidate& candidate,
+                               const Candidate* parent, const std::vector<std::string>& ids,
+                               CallContext& call) override;
+  Result<RooflineReport> roofline(const Contract& contract, const Profile& profile,
+                                  CallContext& call) override;
+  [[nodiscard]] RooflineDrawing drawing(const RooflineReport& report) const override;
+  Result<VersionDiff> compare(const Contract& contract, const ComparedVersion& a,
+                              const ComparedVersion& b, CallContext& call) override;
+  Result<std::vector<RaceLine>> race(const Contract& contract, const std::vector<Entrant>& entrants,
+                                     const RacePlan& plan, std::string_view run_secret,
+                                     CallContext& call) override;
+  Result<Source> dispatcher(const Contract& contract, const std::vector<Entrant>& variants,
+                            const std::vector<DispatchChoice>& choices) override;
   Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                         CallContext& call) override;
 
@@ -68,6 +85,9 @@ class Laboratory final : public Lab {
   Result<Greeting> greeting(DeviceKind kind, int device, const CallContext& call);
   CounterState probe_counters(const DeviceInfo& device, CallContext& call);
 
+  /// What a disassembler prints of a candidate's binary. See lab_code.cpp.
+  Result<Listing> listing_of(const Contract& contract, const Candidate& candidate, CodeView view,
+                             const CallContext& call);
   /// The bytes of a candidate's library, if they are still those that were recorded.
   [[nodiscard]] Result<std::string> library_of(const Candidate& candidate) const;
   /// How a candidate's process is made and what it loads.
@@ -104,7 +124,7 @@ class Laboratory final : public Lab {
   /// Versions in one comparison, all alive at once; the first is the candidate.
   using Versions = std::vector<std::pair<std::string, const Candidate*>>;
   Result<std::vector<CandidateProcess>> start_all(const Contract& contract,
-                                                  const Versions& versions, std::size_t trials,
+                                                  const Versions& versions,
                                                   const CallContext& call);
 
   Status sanitize_with(SanitizerTool tool, const Contract& contract, const SanitizeRequest& request,
@@ -115,19 +135,50 @@ class Laboratory final : public Lab {
   Result<std::vector<Ceiling>> measured_ceilings(int device, DeviceKind kind, bool refresh,
                                                  const CallContext& call);
 
-  Result<std::vector<Trial>> timing_trials(Judge& judge, const Contract& contract, const Dims& dims,
-                                           const Candidate& candidate, std::string_view run_secret,
-                                           std::size_t contestants, const CallContext& call);
-  Status count(const Contract& contract, const ProfileRequest& request, const Trial& trial,
+  /// What `state_dir` knows of the noise of comparisons on this device; calibrated when that is
+  /// nothing, or `refresh`. Empty when it cannot be. The caller holds the device.
+  std::optional<NoiseProfile> noise_of(const DeviceInfo& device, bool refresh,
+                                       const CallContext& call);
+  Result<NoiseProfile> calibrated_noise(const DeviceInfo& device, const CallContext& call);
+  /// One session on new inputs, in new processes, of one case.
+  Result<SessionRecord> session_of(const Contract& contract, const Dims& dims,
+                                   const Versions& versions, const SessionPlan& plan,
+                                   std::string_view run_secret, const CallContext& call);
+
+  /// A plan with the contract's and the device's noise in it.
+  SessionPlan session_plan(const Contract& contract, const DeviceInfo& device,
+                           const CallContext& call);
+
+  Status count(const Contract& contract, const ProfileRequest& request, TimedArenas& arenas,
                Profile& profile, const CallContext& call);
-  Status judge_physics(const Contract& contract, const DeviceInfo& device, const Trial& trial,
-                       Profile& profile, const CallContext& call);
+  Status judge_physics(const Contract& contract, const DeviceInfo& device,
+                       const ProfileRequest& request, std::string_view run_secret, Profile& profile,
+                       const CallContext& call);
+  Status measure_again(const Contract& contract, const ProfileRequest& request,
+                       std::string_view run_secret, Profile& profile, const CallContext& call);
   Status diagnose_profile(const Contract& contract, const ProfileRequest& request,
-                          const DeviceInfo& device, const Trial& trial, Profile& profile,
-                          const CallContext& call);
+                          const DeviceInfo& device, Profile& profile, const CallContext& call);
+  /// Who takes part in the benchmark of one case, and who could not.
+  struct Field {
+    std::vector<std::string> names;
+    std::vector<CandidateProcess> processes;  ///< parallel to `names`
+    std::vector<BenchmarkRow> absent;
+
+    [[nodiscard]] std::vector<Contestant> contestants() {
+      std::vector<Contestant> all;
+      for (std::size_t i = 0; i < names.size(); ++i) all.push_back({names[i], &processes[i]});
+      return all;
+    }
+  };
+  /// A shipped problem's own call of the vendor's library. Error `unavailable`: not to be had here.
+  Result<Candidate> vendor_of(const Contract& contract, CallContext& call);
+  Result<CandidateProcess> start_vendor(const Contract& contract, int arenas, CallContext& call);
+  /// Those that are missing or fail to start become rows; only a cancelled call is an error.
+  Status add_baselines(const Contract& contract, const BenchmarkRequest& request, const Dims& dims,
+                       Field& field, CallContext& call);
   Status benchmark_case(const Contract& contract, const BenchmarkRequest& request, const Case& one,
-                        std::string_view run_secret, Judge& judge, BenchmarkReport& report,
-                        const CallContext& call);
+                        std::string_view run_secret, ArenaSource& source, BenchmarkReport& report,
+                        CallContext& call);
 
   LabOptions options_;
   Builder builder_;

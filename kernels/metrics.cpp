@@ -71,26 +71,40 @@ const Names& lean_names() {
   return names;
 }
 
-/// What the diagnosis needs on top of lean.
+/// What diagnosis and roofline need on top of lean. A pass costs about 6 ms, starting to count some
+/// hundred: so the set is generous.
 Names overview_extra() {
   Names names{"sm__throughput.avg.pct_of_peak_sustained_elapsed",
               "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+              "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+              "l1tex__throughput.avg.pct_of_peak_sustained_elapsed",
               "lts__t_sector_hit_rate.pct",
               "sm__cycles_active.avg",
+              "sm__cycles_elapsed.avg.per_second",
+              "dram__bytes_read.sum",
+              "dram__bytes_write.sum",
               "dram__bytes_read.sum.pct_of_peak_sustained_elapsed",
+              "lts__t_bytes.sum",
+              "l1tex__m_xbar2l1tex_read_bytes.sum",
+              "l1tex__m_l1tex2xbar_write_bytes.sum",
+              "sm__sass_data_bytes_mem_shared.sum",
+              "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
               "smsp__thread_inst_executed_per_inst_executed.ratio",
               "smsp__warps_eligible.avg.per_cycle_active",
               "smsp__sass_inst_executed_op_global_atom.sum",
               "smsp__sass_inst_executed_op_global_red.sum",
+              "smsp__sass_inst_executed_op_shared_atom.sum",
               "smsp__sass_inst_executed_op_local.sum",
               "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active",
-              "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
-              "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
-              "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum",
-              "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"};
-  for (const auto* reason : {"long_scoreboard", "short_scoreboard", "barrier", "lg_throttle",
-                             "mio_throttle", "math_pipe_throttle", "wait"})
-    names.push_back(stall(reason));
+              "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active",
+              "sm__pipe_tma_cycles_active.avg.pct_of_peak_sustained_active",
+              "sm__sass_inst_executed_op_tma_ld.sum",
+              "l1tex__m_xbar2l1tex_read_bytes_pipe_tma.sum"};
+  for (const auto* kind : {"fadd", "fmul", "ffma", "dadd", "dmul", "dfma", "hadd", "hmul", "hfma"})
+    names.push_back("smsp__sass_thread_inst_executed_op_" + std::string(kind) + "_pred_on.sum");
+  for (const auto* source : {"bf16_dst_fp32", "fp16", "fp8", "tf32_dst_fp32", "fp64", "int8"})
+    names.push_back("sm__ops_path_tensor_src_" + std::string(source) + ".sum");
+  for (const auto reason : kStalls) names.push_back(stall(reason));
   return names;
 }
 
@@ -157,8 +171,16 @@ Names cuda_names(MetricSet set) {
   if (set != MetricSet::stalls) append(names, lean_names());
   if (set == MetricSet::overview || set == MetricSet::full) append(names, overview_extra());
   if (set == MetricSet::full)
-    append(names, {"l1tex__throughput.avg.pct_of_peak_sustained_elapsed",
-                   "lts__throughput.avg.pct_of_peak_sustained_elapsed"});
+    append(names,
+           {"sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active",
+            "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active",
+            "smsp__sass_inst_executed_op_local_ld.sum", "smsp__sass_inst_executed_op_local_st.sum",
+            "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
+            "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+            "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "lts__t_sectors_op_atom.sum",
+            "lts__t_sectors_op_red.sum", "gcc__cache_requests_type_instruction.sum",
+            "smsp__inst_executed_op_ldgsts.sum", "smsp__inst_issued.sum"});
   if (set == MetricSet::full || set == MetricSet::stalls) append(names, all_stalls());
   append(names, launch_names());
   return names;
@@ -180,6 +202,15 @@ Names host_names(MetricSet set) {
 
 std::vector<std::string> metric_names(MetricSet set, DeviceKind kind) {
   return kind == DeviceKind::cuda ? cuda_names(set) : host_names(set);
+}
+
+std::vector<std::string> with_launch_facts(const std::vector<std::string>& names, DeviceKind kind) {
+  Names all;
+  append(all, names);
+  if (kind == DeviceKind::host) return all;
+  append(all, {"gpu__time_duration.sum"});
+  append(all, launch_names());
+  return all;
 }
 
 std::string metric_category(const std::string& name) {

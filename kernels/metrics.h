@@ -15,6 +15,10 @@ namespace ratchet {
 /// only). Order is stable; no name twice.
 [[nodiscard]] std::vector<std::string> metric_names(MetricSet set, DeviceKind kind);
 
+/// Names that a caller gave, with duration and launch facts, which every profile has.
+[[nodiscard]] std::vector<std::string> with_launch_facts(const std::vector<std::string>& names,
+                                                         DeviceKind kind);
+
 /// The category of kernel-profile's tables that a metric stands in: Speed of Light, Memory,
 /// Compute, Occupancy, Launch, Scheduler, Stalls, Branch, Extra.
 [[nodiscard]] std::string metric_category(const std::string& name);

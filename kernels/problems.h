@@ -16,6 +16,7 @@ namespace ratchet {
 //   problem.json        title, description, the task, and what differs per device (see ProblemFile)
 //   reference.cpp       extern "C" void reference(...), double accumulation
 //   ref.py              reference(**kwargs), numpy or torch
+//   vendor.cu           optional: the same by a vendor's library, extern "C" void solve(...)
 //   host-cpp/ cuda-cpp/ naive, better, best: v0 and the demo's next versions
 
 /// What one kind of device changes: sizes, mainly.

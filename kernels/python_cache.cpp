@@ -115,6 +115,17 @@ Status PythonCache::keep(const fs::path& worker_folder, const BuildRecord& build
   return write_file(folder_ / "record.json", encode(record).dump(2));
 }
 
+std::vector<fs::path> PythonCache::files(const std::string& ending) const {
+  std::vector<fs::path> found;
+  std::error_code failed;
+  for (fs::recursive_directory_iterator entry(folder_, failed), end; !failed && entry != end;
+       entry.increment(failed))
+    if (entry->is_regular_file(failed) && entry->path().extension() == ending)
+      found.push_back(entry->path());
+  std::ranges::sort(found);
+  return found;
+}
+
 Status PythonCache::furnish(const fs::path& worker_folder) const {
   return copy_caches(folder_, worker_folder);
 }

@@ -29,6 +29,8 @@ class PythonCache {
   /// Takes in what a compile pass for `dims` left in a worker's folder: regular files only.
   Status keep(const std::filesystem::path& worker_folder, const BuildRecord& record,
               const std::vector<Dims>& dims) const;
+  /// The compiled kernels in it, by their file ending (".cubin", ".ptx"), in a stable order.
+  [[nodiscard]] std::vector<std::filesystem::path> files(const std::string& ending) const;
   /// Copies the compilers' files into the folder of a worker that is about to start.
   Status furnish(const std::filesystem::path& worker_folder) const;
 

@@ -113,6 +113,12 @@ std::optional<double> compute_ceiling(std::span<const Ceiling> ceilings, DType t
   }
 }
 
+std::optional<double> physical_compute_ceiling(std::span<const Ceiling> ceilings, DType type) {
+  const auto usual = compute_ceiling(ceilings, type);
+  const auto tensor = ceiling_named(ceilings, {"tf32"});
+  return type == DType::f32 && usual && tensor ? std::max(usual, tensor) : usual;
+}
+
 Roofline place_under_roofs(const std::optional<WorkDone>& work, Nanoseconds median,
                            std::span<const KernelCounters> kernels,
                            std::span<const Ceiling> ceilings) {

@@ -34,6 +34,10 @@ struct WorkDone {
 [[nodiscard]] std::optional<double> highest_bandwidth(std::span<const Ceiling> ceilings);
 [[nodiscard]] std::optional<double> cache_ceiling(std::span<const Ceiling> ceilings);
 [[nodiscard]] std::optional<double> compute_ceiling(std::span<const Ceiling> ceilings, DType type);
+/// What no honest kernel for data of this type passes: float32 results to float32's precision also
+/// come from several products of shorter types on tensor cores, each at most at tf32's rate.
+[[nodiscard]] std::optional<double> physical_compute_ceiling(std::span<const Ceiling> ceilings,
+                                                             DType type);
 
 /// The position. Work from the contract when declared (`source` "declared_work"), else from
 /// counters (dram bytes and FLOPs of all kernels, `source` "counters"). What is not known stays
@@ -63,7 +67,7 @@ struct PhysicsCheck {
   std::int64_t l2_bytes = 0;
   std::optional<double> bandwidth_ceiling;  ///< highest_bandwidth
   std::optional<double> l2_ceiling;         ///< cache_ceiling
-  std::optional<double> compute_ceiling;
+  std::optional<double> compute_ceiling;    ///< physical_compute_ceiling
 };
 [[nodiscard]] std::optional<Reason> faster_than_physics(const PhysicsCheck& check);
 

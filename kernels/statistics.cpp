@@ -11,11 +11,10 @@
 namespace ratchet {
 namespace {
 
-constexpr double kAlpha = 0.05;
-
-/// 0-based index k of the order statistics [k, n-1-k] that hold the median with at least 95 %: the
-/// largest k with 2·P(Bin(n, 1/2) <= k-1) <= 5 %. Empty when even min … max do not.
-std::optional<std::size_t> interval_index(std::size_t n) {
+/// 0-based index k of the order statistics [k, n-1-k] that miss the median with `error_rate` at
+/// most: the largest k with 2·P(Bin(n, 1/2) <= k-1) <= error_rate. Empty when even min … max do
+/// not.
+std::optional<std::size_t> interval_index(std::size_t n, double error_rate = kErrorRate) {
   // In logarithms, because 0.5^n underflows beyond n = 1074.
   const double log_half = std::log(0.5) * static_cast<double>(n);
   double log_term = log_half;  // of P(Bin = 0)
@@ -23,7 +22,7 @@ std::optional<std::size_t> interval_index(std::size_t n) {
   std::size_t k = 0;
   while (k < n / 2) {
     below += std::exp(log_term);
-    if (2 * below > kAlpha) break;
+    if (2 * below > error_rate) break;
     ++k;
     log_term += std::log(static_cast<double>(n - k + 1)) - std::log(static_cast<double>(k));
   }
@@ -39,14 +38,16 @@ double sorted_quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + part * (sorted[above] - sorted[below]);
 }
 
+constexpr const char* kBelowResolution = "below_resolution";
+
 struct Interval {
   double low = 0;
   double high = 0;
   bool real = false;  ///< false: min … max of too few values
 };
 
-Interval median_interval(const std::vector<double>& sorted) {
-  const auto index = interval_index(sorted.size());
+Interval median_interval(const std::vector<double>& sorted, double error_rate = kErrorRate) {
+  const auto index = interval_index(sorted.size(), error_rate);
   const auto k = index.value_or(0);
   return {sorted[k], sorted[sorted.size() - 1 - k], index.has_value()};
 }
@@ -118,16 +119,16 @@ Result<std::vector<double>> sorted_ratios(std::span<const PairedRound> rounds) {
     if (!usable(rounds[i].candidate_ns) || !usable(rounds[i].other_ns))
       return Error{ErrorCode::invalid_argument,
                    fmt::format("round {} lacks positive times on one side", i), ""};
-    ratios.push_back(median_of(rounds[i].other_ns) / median_of(rounds[i].candidate_ns));
+    ratios.push_back(middle_of(rounds[i].other_ns) / middle_of(rounds[i].candidate_ns));
   }
   if (ratios.empty()) return Error{ErrorCode::invalid_argument, "a comparison needs rounds", ""};
   std::ranges::sort(ratios);
   return ratios;
 }
 
+/// Of a comparison whose interval is a real one.
 Verdict verdict_of(const Comparison& comparison) {
   const double floor = comparison.noise_floor;
-  if (comparison.pairs < kMinPairs) return Verdict::inconclusive;
   if (comparison.ci_low > 1 + floor) return Verdict::faster;
   if (comparison.ci_high < 1 - floor) return Verdict::slower;
   const bool inside =
@@ -150,12 +151,28 @@ Result<Timing> summarise(std::span<const job::Samples> blocks, int discard_first
   timing.cache_mode = cache_mode;
   if (kept.clocked > 0)
     timing.clock = Megahertz{kept.clock_sum / static_cast<double>(kept.clocked)};
+  timing.conditions = blocks.back().conditions;
   timing.stop_reason = blocks.back().time_limit_hit ? "time_limit" : "sample_limit";
   for (const auto& block : blocks)
     for (const auto& flag : block.flags)
       if (std::ranges::find(timing.flags, flag) == timing.flags.end()) timing.flags.push_back(flag);
   describe(timing, std::move(kept.elapsed));
   return timing;
+}
+
+Nanoseconds shortest_time(DeviceKind kind) {
+  return {kind == DeviceKind::cuda ? 640.0 : 500.0};
+}
+
+bool flag_resolution(DeviceKind kind, Timing& timing) {
+  if (timing.median >= shortest_time(kind)) return false;
+  timing.flags.emplace_back(kBelowResolution);
+  return true;
+}
+
+void judge_resolution(const Timing& timing, Comparison& comparison) {
+  if (std::ranges::find(timing.flags, kBelowResolution) != timing.flags.end())
+    comparison.verdict = Verdict::inconclusive;
 }
 
 double relative_half_width(const Timing& timing) {
@@ -168,10 +185,10 @@ bool precise_enough(const Timing& timing, double target) {
 }
 
 Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_floor,
-                           std::string against) {
+                           std::string against, double error_rate) {
   const auto ratios = sorted_ratios(rounds);
   if (!ratios) return ratios.error();
-  const auto interval = median_interval(*ratios);
+  const auto interval = median_interval(*ratios, error_rate);
   Comparison comparison;
   comparison.against = std::move(against);
   comparison.speedup = sorted_quantile(*ratios, 0.5);
@@ -179,8 +196,30 @@ Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_flo
   comparison.ci_high = interval.high;
   comparison.pairs = static_cast<int>(rounds.size());
   comparison.noise_floor = noise_floor;
-  comparison.verdict = verdict_of(comparison);
+  comparison.verdict = interval.real ? verdict_of(comparison) : Verdict::inconclusive;
   return comparison;
+}
+
+Result<std::vector<Comparison>> compare_all(std::span<const Rival> rivals, double error_rate) {
+  std::vector<Comparison> compared(rivals.size());
+  std::vector<std::size_t> open(rivals.size());
+  std::iota(open.begin(), open.end(), std::size_t{0});
+  while (!open.empty()) {
+    const double rate = error_rate / static_cast<double>(open.size());
+    for (const auto i : open) {
+      auto one = compare(rivals[i].rounds, rivals[i].noise_floor, rivals[i].name, rate);
+      if (!one) return one.error();
+      compared[i] = *std::move(one);
+    }
+    // Whoever is clear at this rate is settled and leaves the others a wider one.
+    const auto undecided = [&](std::size_t i) {
+      return compared[i].verdict != Verdict::faster && compared[i].verdict != Verdict::slower;
+    };
+    const auto settled = std::ranges::find_if_not(open, undecided);
+    if (settled == open.end()) break;
+    open.erase(settled);
+  }
+  return compared;
 }
 
 Result<double> calibrate_noise(std::span<const PairedRound> rounds) {
@@ -198,6 +237,14 @@ Result<double> calibrate_noise(std::span<const PairedRound> rounds) {
 double median_of(std::vector<double> values) {
   std::ranges::sort(values);
   return sorted_quantile(values, 0.5);
+}
+
+double middle_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t cut = values.size() / 4;
+  const auto first = values.begin() + static_cast<std::ptrdiff_t>(cut);
+  const auto last = values.end() - static_cast<std::ptrdiff_t>(cut);
+  return std::accumulate(first, last, 0.0) / static_cast<double>(last - first);
 }
 
 double geometric_mean(std::span<const double> values, std::span<const double> weights) {

@@ -21,6 +21,9 @@ inline constexpr double kThrottleShare = 0.75;
 /// With fewer pairs no 95 % interval of a median exists: 2·0.5^5 = 6 %, 2·0.5^6 = 3 %.
 inline constexpr int kMinPairs = 6;
 
+/// How often an interval may miss the true value.
+inline constexpr double kErrorRate = 0.05;
+
 /// Floor below which no calibration goes.
 inline constexpr double kLeastNoise = 0.005;
 
@@ -35,6 +38,16 @@ inline constexpr double kLeastNoise = 0.005;
 /// text "too noisy").
 [[nodiscard]] Result<Timing> summarise(std::span<const job::Samples> blocks, int discard_first,
                                        CacheMode cache_mode);
+
+/// Times below this are too short for the device's clock: 20 of its ticks (32 ns on GPUs; on the
+/// host what reading the clock costs, about 25 ns).
+[[nodiscard]] Nanoseconds shortest_time(DeviceKind kind);
+
+/// Flags a time that is too short as `below_resolution`; true when it is.
+bool flag_resolution(DeviceKind kind, Timing& timing);
+
+/// A comparison with a time that is too short says nothing.
+void judge_resolution(const Timing& timing, Comparison& comparison);
 
 /// Half of the interval's width over the median: what the stopping rule looks at.
 [[nodiscard]] double relative_half_width(const Timing& timing);
@@ -52,23 +65,43 @@ struct PairedRound {
 /// Above this noise floor "the same" would cover real differences, and no verdict says it.
 inline constexpr double kMostNoise = 0.05;
 
-/// Compares by rounds: the ratio of a round is median(other) ÷ median(candidate), the speed-up the
-/// median of the ratios.
+/// Compares by rounds: the ratio of a round is middle_of(other) ÷ middle_of(candidate), the
+/// speed-up the median of the ratios.
 ///
 /// Interval: that of a sign test on the ratios (order statistics), with rounds as units because
 /// samples inside one round share its clock and cache state; it assumes no distribution and stays
-/// honest with few rounds, where a bootstrap is too narrow.
+/// honest with few rounds, where a bootstrap is too narrow. It misses with probability
+/// `error_rate` at most; with too few rounds for that it is min … max and decides nothing.
 /// Verdict: `faster` when ci_low > 1 + noise_floor, `slower` when ci_high < 1 − noise_floor, `same`
 /// when the interval lies inside 1 ± noise_floor and the floor is at most `kMostNoise`, else
-/// `inconclusive`; always `inconclusive` with fewer than `kMinPairs` rounds.
+/// `inconclusive`.
 /// Errors: `invalid_argument` for no rounds, an empty side or a time that is not positive.
 [[nodiscard]] Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_floor,
-                                         std::string against);
+                                         std::string against, double error_rate = kErrorRate);
+
+/// One of several candidates that are compared with the same incumbent in one session.
+struct Rival {
+  std::string name;  ///< goes to Comparison::against of its result
+  std::vector<PairedRound> rounds;
+  double noise_floor = kLeastNoise;
+};
+
+/// `compare` for several candidates at once (Holm): the chance that any verdict among them is wrong
+/// stays at `error_rate`, however many there are. The clearest is held to error_rate ÷ n, the next
+/// to error_rate ÷ (n − 1) …, and from the first that is not clear on all to that one's rate.
+/// Results in the order of the rivals. Errors: as `compare`.
+[[nodiscard]] Result<std::vector<Comparison>> compare_all(std::span<const Rival> rivals,
+                                                          double error_rate = kErrorRate);
 
 /// The noise floor that rounds of a kernel against itself show, as a fraction: how far from 1 the
 /// farther end of their interval lies, and never below `kLeastNoise`.
 /// Errors: as `compare`; `unavailable` with fewer than `kMinPairs` rounds.
 [[nodiscard]] Result<double> calibrate_noise(std::span<const PairedRound> rounds);
+
+/// Mean of the middle half of unsorted, non-empty values: as sturdy as a median against stray
+/// samples, but not bound to the steps in which a device's clock ticks (32 ns on an H200, 0.6 % of
+/// a kernel of 5 µs).
+[[nodiscard]] double middle_of(std::vector<double> values);
 
 /// Median of unsorted, non-empty values.
 [[nodiscard]] double median_of(std::vector<double> values);

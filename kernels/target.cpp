@@ -146,13 +146,16 @@ Result<std::vector<std::string>> resolve_baselines(const std::vector<std::string
                        name == "torch" || name == "torch-eager";
     const bool compiled = name == "torch-compile" || name == "compile" || name == "pytorch-compile";
     const bool flash = name == "flashinfer" || name == "flash-infer";
-    if (!(all || none || eager || compiled || flash))
+    const bool vendor = name == "vendor" || name == "cublas";
+    const bool ancestor = name == "v0" || name == "parent";  // compared in any case
+    if (!(all || none || eager || compiled || flash || vendor || ancestor))
       return Error{ErrorCode::invalid_argument,
                    fmt::format("baselines: unknown name \"{}\"", given),
-                   "Accepted: pytorch-eager, torch-compile, flashinfer, all, none."};
+                   "Accepted: pytorch-eager, torch-compile, flashinfer, vendor, all, none."};
     if (all || eager) add("pytorch-eager");
     if (all || compiled) add("torch-compile");
     if (all || flash) add("flashinfer");
+    if (vendor) add("vendor");
   }
   return resolved;
 }

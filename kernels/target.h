@@ -32,7 +32,8 @@ namespace ratchet {
                                                const DeviceInfo& device, std::string_view source);
 
 /// The packages' names for baselines (eager, compile, torch.compile, flash-infer, all, none …) as
-/// ours: pytorch-eager, torch-compile, flashinfer. No name twice.
+/// ours: pytorch-eager, torch-compile, flashinfer; and vendor, the call of the vendor's library
+/// that a shipped problem brings. v0 and parent are compared in any case. No name twice.
 [[nodiscard]] Result<std::vector<std::string>> resolve_baselines(
     const std::vector<std::string>& wanted);
 

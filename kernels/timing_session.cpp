@@ -17,8 +17,13 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using Spent = std::chrono::duration<double, std::milli>;
 
-constexpr double kBlockMs = 100;  // short beside the drift of clocks, long beside a message
-constexpr int kMostInBlock = 50;
+// Short, because many rounds tell more than long ones; long beside a message and the first call.
+constexpr double kBlockMs = 5;
+constexpr int kMostInBlock = 12;
+constexpr int kTurnsPerCheck = 6;   // of an arena in turns, at most
+constexpr int kRoundsOfFixed = 10;  // a given number of samples is spread over these
+// New contents and checks may take a quarter of the time each that the sampling takes.
+constexpr double kRest = 4;
 constexpr double kPatience = 4;  // times the limit, for kernels too slow for enough rounds in it
 constexpr double kBlockLimitMs = 60'000;
 
@@ -27,10 +32,6 @@ std::uint64_t fresh_seed() {
   const std::string bytes = random_bytes(sizeof seed);
   std::memcpy(&seed, bytes.data(), sizeof seed);
   return seed;
-}
-
-std::string hex_seed() {
-  return hex(sha256(random_bytes(sizeof(Digest))));
 }
 
 std::vector<PairedRound> pairs_of(const ContestantRecord& a, const ContestantRecord& b) {
@@ -61,8 +62,8 @@ struct TimingSession::Lane {
   ContestantRecord record;
   double call_ms = 0;  ///< of one sample with all that stands around it
   int taken = 0;
-  int reached = 0;  ///< places of the rotation that this round's timed calls used
-  std::vector<std::string> refresh_seeds{};  ///< of this round, by place
+  int calls = 0;     ///< timed ones on the arenas given last
+  int unjudged = 0;  ///< blocks since the last judgement
 
   [[nodiscard]] bool runs() const { return record.reasons.empty(); }
 
@@ -74,65 +75,85 @@ struct TimingSession::Lane {
   }
 };
 
-TimingSession::TimingSession(Judge& judge, const std::vector<Trial>& trials, SessionPlan plan)
-    : judge_(judge), trials_(trials), plan_(plan), random_(fresh_seed()), order_(trials.size()) {
-  std::iota(order_.begin(), order_.end(), std::size_t{0});
-}
+TimingSession::TimingSession(TimedArenas& arenas, SessionPlan plan)
+    : arenas_(arenas), plan_(std::move(plan)), random_(fresh_seed()) {}
 
 Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contestants,
                                          const CallContext& call) {
   begin_ = steady_clock::now();
+  session_ = {};
   std::vector<Lane> lanes;
   for (const auto& contestant : contestants)
     lanes.push_back({contestant.process, {contestant.name, {}, {}, {}}});
-  SessionRecord session;
   for (;;) {
+    if (auto done = arrange(lanes, call); !done) return done.error();
     if (auto done = round(lanes, call); !done) return done.error();
-    if (!lanes.front().runs()) break;
     call.progress(
         Spent(steady_clock::now() - begin_).count(),
         plan_.samples ? std::nullopt : std::optional<double>(Spent(plan_.time_limit).count()),
         fmt::format("timed {} samples", lanes.front().taken));
-    if (auto reason = reason_to_stop(lanes)) {
-      session.stop_reason = *std::move(reason);
-      break;
-    }
+    auto stop = lanes.front().runs() ? reason_to_stop(lanes) : std::optional<std::string>("");
+    // Nobody can count which call is the last, or which are checked before it.
+    const bool due = since_checked_ms_ >= kRest * checked_ms_ && random_() % 2 == 0;
+    if (!arenas_.in_turns() && (stop || due))
+      if (auto done = check_all(lanes, call); !done) return done.error();
+    if (!lanes.front().runs()) break;
+    if (!stop) continue;
+    session_.stop_reason = *std::move(stop);
+    break;
   }
-  session.noise_floor = noise_floor(lanes.front().record);
-  for (auto& lane : lanes) session.contestants.push_back(std::move(lane.record));
-  return session;
+  session_.noise_floor = noise_floor(lanes.front().record);
+  session_.error_rate = look_error_rate();
+  for (auto& lane : lanes) session_.contestants.push_back(std::move(lane.record));
+  return std::move(session_);
+}
+
+/// New contents at new addresses, when it is time.
+Status TimingSession::arrange(std::vector<Lane>& lanes, const CallContext& call) {
+  if (arranged_ms_ > 0 && since_arranged_ms_ < kRest * arranged_ms_) return {};
+  arenas_.renew();
+  if (arenas_.in_turns()) return {};
+  const auto start = steady_clock::now();
+  for (auto& lane : lanes)
+    if (auto done = give(lane, call); !done) return done;
+  arranged_ms_ = Spent(steady_clock::now() - start).count();
+  since_arranged_ms_ = 0;
+  return {};
 }
 
 Status TimingSession::round(std::vector<Lane>& lanes, const CallContext& call) {
-  std::shuffle(order_.begin(), order_.end(), random_);
-  arenas_.clear();
-  for (const auto trial : order_) arenas_.push_back(&trials_[trial].sent);
-  shift_ = shift_of(std::to_string(random_()));
+  const auto start = steady_clock::now();
   std::vector<std::size_t> turn(lanes.size());
   std::iota(turn.begin(), turn.end(), std::size_t{0});
   std::shuffle(turn.begin(), turn.end(), random_);
-  for (const auto i : turn)
-    if (auto done = prepare(lanes[i], call); !done) return done;
   for (const auto i : turn)
     if (auto done = block(lanes[i], true, call); !done) return done;
   std::reverse(turn.begin(), turn.end());
   for (const auto i : turn)
     if (auto done = block(lanes[i], false, call); !done) return done;
-  for (auto& lane : lanes)
-    if (auto done = check(lane, call); !done) return done;
+  const double spent = Spent(steady_clock::now() - start).count();
+  since_arranged_ms_ += spent;
+  since_checked_ms_ += spent;
   return {};
 }
 
-Status TimingSession::prepare(Lane& lane, const CallContext& call) {
+Status TimingSession::check_all(std::vector<Lane>& lanes, const CallContext& call) {
+  const auto start = steady_clock::now();
+  for (auto& lane : lanes)
+    if (auto done = judge(lane, call); !done) return done;
+  checked_ms_ = Spent(steady_clock::now() - start).count();
+  since_checked_ms_ = 0;
+  return {};
+}
+
+Status TimingSession::give(Lane& lane, const CallContext& call) {
   if (!lane.runs()) return {};
-  const bool writes_all =
-      std::all_of(trials_.begin(), trials_.end(), [](const Trial& t) { return t.writes_all; });
-  lane.refresh_seeds.clear();
-  for (std::size_t i = 0; i < arenas_.size(); ++i) lane.refresh_seeds.push_back(hex_seed());
-  auto done = lane.process->prepare(trials_.front().plan,
-                                    {arenas_, shift_, writes_all, lane.refresh_seeds}, call);
+  const auto start = steady_clock::now();
+  lane.calls = 0;
+  auto done = arenas_.give(*lane.process, call);
+  session_.arranging_ms += Spent(steady_clock::now() - start).count();
   if (!done || lane.failed()) return done;
-  return lane.taken == 0 ? probe(lane, call) : Status{};
+  return lane.taken == 0 && lane.call_ms == 0 ? probe(lane, call) : Status{};
 }
 
 /// Untimed calls of a newcomer, and how long one sample takes with all that stands around it.
@@ -154,49 +175,51 @@ int TimingSession::block_size(const Lane& lane) {
     // Not the same every time: nobody can count which call is the last, the one that is checked.
     return most - static_cast<int>(random_() % static_cast<unsigned>(most / 5 + 1));
   }
-  // Two blocks a round, and rounds enough for an interval.
-  const int even = std::clamp(*plan_.samples / (2 * kMinPairs), 1, kMostInBlock);
+  const int even = std::max(*plan_.samples / (2 * kRoundsOfFixed), 1);
   return std::min(even, *plan_.samples - lane.taken);
 }
 
 Status TimingSession::block(Lane& lane, bool first, const CallContext& call) {
   const int size = block_size(lane);
   if (!lane.runs() || size <= 0) return {};
+  if (arenas_.in_turns())
+    if (auto done = give(lane, call); !done || !lane.runs()) return done;
   const job::TimeBlock plan{plan_.warmup, size, plan_.cache_mode, plan_.host_time, kBlockLimitMs};
   const auto start = steady_clock::now();
   auto samples = lane.process->time(plan, call);
   if (!samples) return samples.error();
+  const double spent = Spent(steady_clock::now() - start).count();
+  session_.sampling_ms += spent;
   // The probe paid for loading code and for scouting; a block tells better how many fit the next.
-  lane.call_ms = Spent(steady_clock::now() - start).count() / (plan.warmup + size);
+  lane.call_ms = spent / (plan.warmup + size);
   if (lane.failed()) return {};
   lane.taken += static_cast<int>(samples->elapsed_ns.size());
+  // The places of a rotation are used from the first on in every block.
+  lane.calls = std::max(lane.calls, plan.warmup + size);
+  ++lane.unjudged;
   if (auto flagged = reason_of_flags(samples->flags)) lane.record.reasons.push_back(*flagged);
-  lane.reached = std::min(static_cast<int>(order_.size()), plan_.warmup + size);
   if (first)
     lane.record.turns.push_back({samples->elapsed_ns, {}});
   else
     lane.record.turns.back().other_ns = samples->elapsed_ns;
   lane.record.blocks.push_back(*std::move(samples));
-  return {};
+  return arenas_.in_turns() && due(lane) ? judge(lane, call) : Status{};
+}
+
+/// Whether an arena that the next one will have is judged first.
+bool TimingSession::due(const Lane& lane) {
+  return lane.unjudged >= kTurnsPerCheck || random_() % 3 == 0;
 }
 
 /// One arena, drawn only now, must hold the right answers.
-Status TimingSession::check(Lane& lane, const CallContext& call) {
-  if (!lane.runs() || lane.reached == 0) return {};
-  const auto place = static_cast<std::size_t>(random_() % static_cast<unsigned>(lane.reached));
-  const Trial& trial = trials_[order_[place]];
-  auto returned = lane.process->collect(static_cast<int>(place), trial.plan.layout.bytes, call);
-  if (!returned) return returned.error();
-  if (lane.failed()) return {};
-  auto last = judge_.refreshed(trial, lane.refresh_seeds[place], (*returned)->uses, call);
-  if (!last) return last.error();
-  auto verdict = judge_.compare(*last, (*returned)->arena, call);
-  if (!verdict) return verdict.error();
-  if (!verdict->passed) {
-    lane.record.reasons.push_back({"timed_output_wrong",
-                                   "an output of the timed calls is wrong: " + described(*verdict),
-                                   {}});
-  }
+Status TimingSession::judge(Lane& lane, const CallContext& call) {
+  if (!lane.runs() || lane.calls == 0) return {};
+  const auto start = steady_clock::now();
+  auto wrong = arenas_.judge(*lane.process, lane.calls, call);
+  session_.checking_ms += Spent(steady_clock::now() - start).count();
+  lane.unjudged = 0;
+  if (!wrong) return wrong.error();
+  if (!lane.failed() && *wrong) lane.record.reasons.push_back(**std::move(wrong));
   return {};
 }
 
@@ -205,22 +228,42 @@ std::optional<std::string> TimingSession::reason_to_stop(const std::vector<Lane>
   if (plan_.samples)
     return first.taken >= *plan_.samples ? std::optional<std::string>("sample_limit")
                                          : std::nullopt;
+  const auto rounds = first.record.turns.size();
+  const bool look = std::ranges::find(kLooks, rounds) != kLooks.end();
+  if (look && decided(lanes)) return "interval_reached";
+  if (rounds >= kLooks.back()) return "sample_limit";
   const double spent = Spent(steady_clock::now() - begin_) / plan_.time_limit;
-  const bool enough = first.record.turns.size() >= static_cast<std::size_t>(kMinPairs);
+  const bool enough = rounds >= kLooks.front();
   if (spent >= kPatience || (enough && spent >= 1)) return "time_limit";
-  if (!enough) return std::nullopt;
+  return std::nullopt;
+}
+
+/// Whether more rounds would tell nothing that is asked for.
+bool TimingSession::decided(const std::vector<Lane>& lanes) const {
+  const Lane& first = lanes.front();
   const auto timing = summarise(first.record.blocks, plan_.discard_first, plan_.cache_mode);
-  if (!timing || !precise_enough(*timing, plan_.target)) return std::nullopt;
+  if (!timing || !precise_enough(*timing, plan_.target)) return false;
   const double floor = noise_floor(first.record);
   for (std::size_t i = 1; i < lanes.size(); ++i) {
     if (!lanes[i].runs()) continue;
-    const auto compared = compare(pairs_of(first.record, lanes[i].record), floor, "");
-    if (compared && compared->verdict == Verdict::inconclusive) return std::nullopt;
+    const auto compared = compare(pairs_of(first.record, lanes[i].record), floor, "",
+                                  look_error_rate() / plan_.rivals);
+    if (compared && compared->verdict == Verdict::inconclusive) return false;
   }
-  return "interval_reached";
+  return true;
+}
+
+/// Fixed numbers of samples are looked at once.
+double TimingSession::look_error_rate() const {
+  return plan_.samples ? plan_.error_rate : plan_.error_rate / static_cast<double>(kLooks.size());
 }
 
 double TimingSession::noise_floor(const ContestantRecord& record) const {
+  if (plan_.noise) {
+    const auto timing = summarise(record.blocks, plan_.discard_first, plan_.cache_mode);
+    const double time = timing ? timing->median.value : 0;
+    return std::max(plan_.least_noise, noise_floor_at(*plan_.noise, time));
+  }
   std::vector<PairedRound> whole;
   for (const auto& turn : record.turns)
     if (!turn.candidate_ns.empty() && !turn.other_ns.empty()) whole.push_back(turn);
@@ -230,7 +273,18 @@ double TimingSession::noise_floor(const ContestantRecord& record) const {
 
 Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other) {
   return compare(pairs_of(session.contestants.front(), session.contestants.at(other)),
-                 session.noise_floor, session.contestants.at(other).name);
+                 session.noise_floor, session.contestants.at(other).name, session.error_rate);
+}
+
+Result<std::vector<Comparison>> challenges_of(const SessionRecord& session) {
+  std::vector<Rival> rivals;
+  const auto& incumbent = session.contestants.front();
+  for (std::size_t i = 1; i < session.contestants.size(); ++i) {
+    const auto& one = session.contestants[i];
+    if (one.reasons.empty())
+      rivals.push_back({one.name, pairs_of(one, incumbent), session.noise_floor});
+  }
+  return compare_all(rivals, session.error_rate);
 }
 
 Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,

@@ -21,7 +21,7 @@ constexpr std::chrono::seconds kPatience{20};  // a cold Python on a slow disk t
 /// Names and what find_spec and the package index call them. Nothing is imported: torch alone takes
 /// seconds.
 constexpr std::string_view kPythonProbe = R"(
-import importlib.metadata as m, importlib.util as u, json, sys
+import importlib.metadata as m, importlib.util as u, json, os, sys
 found = {"python": sys.version.split()[0], "executable": sys.executable}
 for name, module, package in (
     ("numpy", "numpy", "numpy"), ("torch", "torch", "torch"), ("triton", "triton", "triton"),
@@ -29,8 +29,11 @@ for name, module, package in (
     ("flashinfer", "flashinfer", "flashinfer-python"),
 ):
     try:
-        if u.find_spec(module) is None:
+        spec = u.find_spec(module)
+        if spec is None:
             continue
+        if name == "triton":
+            found["triton folder"] = os.path.dirname(spec.origin or "")
         found[name] = m.version(package)
     except Exception:
         pass
@@ -70,6 +73,12 @@ std::string version_after(std::string_view text, std::string_view mark) {
   if (at == std::string_view::npos) return {};
   const auto rest = text.substr(at + mark.size());
   return std::string(rest.substr(0, rest.find_first_not_of("0123456789.")));
+}
+
+/// "GNU objdump (GNU Binutils for Debian) 2.40": the version ends the first line.
+std::string last_word(std::string_view text) {
+  const auto line = text.substr(0, text.find('\n'));
+  return std::string(line.substr(line.find_last_of(' ') + 1));
 }
 
 std::optional<FoundProgram> cuda_tool(const std::string& name, std::string_view mark,
@@ -145,6 +154,18 @@ std::optional<std::string> cutlass_headers() {
   return std::nullopt;
 }
 
+/// Triton carries copies of tools that a toolkit may lack.
+void find_in_triton(Toolchain& toolchain, const fs::path& triton, const std::stop_token& stop) {
+  const auto look = [&](const char* name) -> std::optional<FoundProgram> {
+    const auto path = find_program((triton / "backends/nvidia/bin" / name).string());
+    const auto text = path ? output_of({path->string(), "--version"}, stop) : std::nullopt;
+    if (!text) return std::nullopt;
+    return FoundProgram{*path, version_after(*text, ", V")};
+  };
+  if (!toolchain.cuobjdump) toolchain.cuobjdump = look("cuobjdump");
+  if (!toolchain.nvdisasm) toolchain.nvdisasm = look("nvdisasm");
+}
+
 void probe_python(Toolchain& toolchain, const std::string& python, const std::stop_token& stop) {
   const auto path = find_program(python);
   if (!path) return;
@@ -154,6 +175,10 @@ void probe_python(Toolchain& toolchain, const std::string& python, const std::st
   if (!found.is_object()) return;
   for (const auto& [name, version] : found.items()) {
     if (!version.is_string() || name == "executable") continue;
+    if (name == "triton folder") {
+      find_in_triton(toolchain, version.get<std::string>(), stop);
+      continue;
+    }
     if (name == "python")
       toolchain.python = FoundProgram{*path, version.get<std::string>()};
     else
@@ -176,6 +201,9 @@ Toolchain find_toolchain(const std::string& python, const std::stop_token& stop)
   toolchain.nvcc = cuda_tool("nvcc", ", V", stop);
   if (toolchain.nvcc) toolchain.cuda_home = cuda_home(*toolchain.nvcc, stop);
   if (toolchain.nvcc) toolchain.nvrtc = nvrtc_library(toolchain.cuda_home);
+  if (const auto objdump = find_program("objdump"))
+    if (const auto text = output_of({objdump->string(), "--version"}, stop))
+      toolchain.objdump = FoundProgram{*objdump, last_word(*text)};
   toolchain.ncu = cuda_tool("ncu", "Version ", stop);
   toolchain.cuobjdump = cuda_tool("cuobjdump", ", V", stop);
   toolchain.nvdisasm = cuda_tool("nvdisasm", ", V", stop);
@@ -186,11 +214,14 @@ Toolchain find_toolchain(const std::string& python, const std::stop_token& stop)
 }
 
 std::vector<ToolState> tool_states(const Toolchain& toolchain) {
-  std::vector<ToolState> states{
-      state_of("g++", toolchain.host_compiler), state_of("nvcc", toolchain.nvcc),
-      state_of("ncu", toolchain.ncu),           state_of("cuobjdump", toolchain.cuobjdump),
-      state_of("nvdisasm", toolchain.nvdisasm), state_of("compute-sanitizer", toolchain.sanitizer),
-      state_of("python", toolchain.python)};
+  std::vector<ToolState> states{state_of("g++", toolchain.host_compiler),
+                                state_of("nvcc", toolchain.nvcc),
+                                state_of("ncu", toolchain.ncu),
+                                state_of("cuobjdump", toolchain.cuobjdump),
+                                state_of("nvdisasm", toolchain.nvdisasm),
+                                state_of("objdump", toolchain.objdump),
+                                state_of("compute-sanitizer", toolchain.sanitizer),
+                                state_of("python", toolchain.python)};
   states.push_back(
       {"nvrtc", toolchain.nvrtc.has_value(), "", toolchain.nvrtc ? toolchain.nvrtc->string() : ""});
   states.push_back({"cutlass-headers", toolchain.cutlass_include.has_value(), "",

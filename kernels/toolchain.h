@@ -24,8 +24,9 @@ struct Toolchain {
   std::optional<FoundProgram> host_compiler;  ///< g++
   std::optional<FoundProgram> nvcc;
   std::optional<FoundProgram> ncu;
-  std::optional<FoundProgram> cuobjdump;
+  std::optional<FoundProgram> cuobjdump;  ///< of the toolkit, else of Triton's package
   std::optional<FoundProgram> nvdisasm;
+  std::optional<FoundProgram> objdump;    ///< of binutils, for code of the host
   std::optional<FoundProgram> sanitizer;  ///< compute-sanitizer
   std::optional<FoundProgram> python;
   std::map<std::string, std::string> python_packages;  ///< name → version: numpy, torch, triton, …

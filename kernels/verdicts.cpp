@@ -1,6 +1,7 @@
 #include "kernels/verdicts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -69,8 +70,10 @@ std::string described(const job::Comparison& comparison) {
 std::optional<Reason> reason_of_flags(const std::vector<std::string>& flags) {
   if (std::find(flags.begin(), flags.end(), "unsynchronised_work") == flags.end())
     return std::nullopt;
-  return Reason{
-      "unsynchronised_work", "parts of the output were missing when a timed call had returned", {}};
+  return Reason{"unsynchronised_work",
+                fmt::format("parts of the work were missing when a timed call had returned ({})",
+                            fmt::join(flags, ", ")),
+                {}};
 }
 
 std::optional<Reason> reason_of_spans(const std::vector<job::CallSpan>& calls, double median_ns) {

@@ -29,6 +29,23 @@ std::vector<Tool> all_tools(const Services& services) {
       // analysis
       measure_ceilings(services),
       sanitize_kernel(services),
+      disassemble(services),
+      check_sass(services),
+      roofline(services),
+      compare_versions(services),
+      // search
+      list_methods(services),
+      propose_methods(services),
+      explore_branches(services),
+      ablate(services),
+      tune_dispatch(services),
+      // memory
+      read_memory(services),
+      mask_memory(services),
+      restart_partial(services),
+      // review
+      define_acceptance(services),
+      review(services),
   };
   for (auto& tool : tools)
     if (tool.info.effect == Effect::uses_device)

@@ -31,5 +31,19 @@ Tool benchmark(const Services& services);
 Tool write_report(const Services& services);
 Tool measure_ceilings(const Services& services);
 Tool sanitize_kernel(const Services& services);
+Tool disassemble(const Services& services);
+Tool check_sass(const Services& services);
+Tool roofline(const Services& services);
+Tool compare_versions(const Services& services);
+Tool list_methods(const Services& services);
+Tool propose_methods(const Services& services);
+Tool explore_branches(const Services& services);
+Tool ablate(const Services& services);
+Tool tune_dispatch(const Services& services);
+Tool read_memory(const Services& services);
+Tool mask_memory(const Services& services);
+Tool restart_partial(const Services& services);
+Tool define_acceptance(const Services& services);
+Tool review(const Services& services);
 
 }  // namespace ratchet

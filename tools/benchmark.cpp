@@ -25,7 +25,11 @@ struct BenchmarkArgs {
     return std::tuple{
         required("run", &A::run, "Run id."),
         optional("version", &A::version, "Default: the best version."),
-        optional("baselines", &A::baselines, "Default: the contract's.", {.max_length = 8}),
+        optional(
+            "baselines", &A::baselines,
+            "pytorch-eager, torch-compile, flashinfer, vendor, all or none; v0 and parent come "
+            "in any case. Default: the contract's.",
+            {.max_length = 8}),
         optional("num_warmup", &A::num_warmup, "Untimed calls.", {.min = 0, .max = 10000}),
         optional("num_trials", &A::num_trials, "Timed calls.", {.min = 3, .max = 100000}),
         optional("discard_first", &A::discard_first, "First samples dropped.",
@@ -46,11 +50,13 @@ struct RowLine {
   std::optional<double> mean_ns, median_ns, p20_ns, p80_ns, min_ns, max_ns, std_ns;
   std::optional<int> samples;
   std::optional<double> speedup_mean, speedup_median;
+  std::optional<Comparison> comparison;
+  Dims dims;
 
   static constexpr auto fields() {
     using R = RowLine;
     return std::tuple{required("name", &R::name, ""),
-                      required("status", &R::status, "ok, missing or failed."),
+                      required("status", &R::status, "ok, missing, failed or skipped."),
                       optional("detail", &R::detail, ""),
                       optional("mean_ns", &R::mean_ns, ""),
                       optional("median_ns", &R::median_ns, ""),
@@ -61,13 +67,17 @@ struct RowLine {
                       optional("std_ns", &R::std_ns, ""),
                       optional("samples", &R::samples, ""),
                       optional("speedup_mean", &R::speedup_mean, "Row ÷ candidate."),
-                      optional("speedup_median", &R::speedup_median, "Row ÷ candidate.")};
+                      optional("speedup_median", &R::speedup_median, "Row ÷ candidate."),
+                      optional("comparison", &R::comparison, "Paired, with its interval."),
+                      required("dims", &R::dims, "Case.")};
   }
 };
 
 struct BenchmarkAnswer : RunView {
   std::vector<RowLine> rows;
   std::optional<double> geomean;
+  std::vector<BenchmarkGain> gains;
+  std::vector<std::string> notes;
   std::string artifact;
 
   static constexpr auto fields() {
@@ -75,6 +85,8 @@ struct BenchmarkAnswer : RunView {
     return std::tuple_cat(RunView::fields(),
                           std::tuple{required("rows", &A::rows, "Candidate first."),
                                      optional("geomean", &A::geomean, "Speed-up over all cases."),
+                                     required("gains", &A::gains, "Over all cases, by opponent."),
+                                     required("notes", &A::notes, "What was left out, and why."),
                                      required("artifact", &A::artifact, "benchmark.md")});
   }
 };
@@ -94,6 +106,8 @@ RowLine line_of(const BenchmarkRow& row) {
   }
   line.speedup_mean = row.speedup_mean;
   line.speedup_median = row.speedup_median;
+  line.comparison = row.comparison;
+  line.dims = row.dims;
   return line;
 }
 
@@ -118,7 +132,8 @@ Result<BenchmarkAnswer> run_benchmark(const Services& services, const BenchmarkA
   if (!report) return report.error();
   auto written = services.runs.record_benchmark(*permit, *report);
   if (!written) return written.error();
-  BenchmarkAnswer answer{*written, {}, report->geomean, written->artifacts.at(0)};
+  BenchmarkAnswer answer{
+      *written, {}, report->geomean, report->gains, report->notes, written->artifacts.at(0)};
   for (const auto& row : report->rows) answer.rows.push_back(line_of(row));
   return answer;
 }

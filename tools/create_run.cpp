@@ -12,6 +12,9 @@ constexpr std::size_t kSecretBytes = 32;
 struct CreateRunArgs : TaskRequest {
   std::string output_dir;
   bool confirm = false;
+  int branches = 4;
+  std::optional<StopConditions> stop;
+  std::optional<ForkOrigin> fork_from;
 
   static constexpr auto fields() {
     return std::tuple_cat(
@@ -19,7 +22,12 @@ struct CreateRunArgs : TaskRequest {
         std::tuple{
             required("output_dir", &CreateRunArgs::output_dir,
                      "Folder for the artifacts; must be empty or new.", {.max_length = 4096}),
-            optional("confirm", &CreateRunArgs::confirm, "Use an output_dir that is not empty.")});
+            optional("confirm", &CreateRunArgs::confirm, "Use an output_dir that is not empty."),
+            optional("branches", &CreateRunArgs::branches, "K, most of one exploration.",
+                     {.min = 1, .max = 16}),
+            optional("stop", &CreateRunArgs::stop, "When the run has reached its aim."),
+            optional("fork_from", &CreateRunArgs::fork_from,
+                     "Start from this version, under its run's contract.")});
   }
 };
 
@@ -110,11 +118,28 @@ Error build_failure(const BuildRecord& build) {
   return {ErrorCode::invalid_argument, text, "Mend the source and call create_run again."};
 }
 
-Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& args,
-                               CallContext& call) {
+/// The contract of the version's run, with the version's kernel.
+Result<Contract> forked(const Services& services, const CreateRunArgs& args) {
+  if (args.problem || args.kernel || args.reference)
+    return Error{ErrorCode::invalid_argument,
+                 "fork_from: kernel, reference and problem come from the version's run",
+                 "Leave them out, or start a run without fork_from."};
+  auto source = services.runs.fork_source(*args.fork_from);
+  if (!source) return source.error();
+  source->contract.iterations = args.iterations;
+  source->contract.seed_given = args.seed.has_value();
+  return std::move(source->contract);
+}
+
+Result<Contract> planned(const Services& services, const CreateRunArgs& args) {
   auto inputs = gather(services, args);
   if (!inputs) return inputs.error();
-  auto contract = services.lab.plan(inputs->task, inputs->kernel, inputs->reference);
+  return services.lab.plan(inputs->task, inputs->kernel, inputs->reference);
+}
+
+Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& args,
+                               CallContext& call) {
+  auto contract = args.fork_from ? forked(services, args) : planned(services, args);
   if (!contract) return contract.error();
 
   call.progress(1, 5, "probing the environment");
@@ -132,13 +157,16 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
   if (!warnings) return warnings.error();
 
   call.progress(4, 5, "freezing the contract");
-  auto view = services.runs.create({.contract = *contract,
-                                    .environment = *std::move(environment),
-                                    .v0 = *v0,
-                                    .warnings = *warnings,
-                                    .output_dir = args.output_dir,
-                                    .overwrite = args.confirm,
-                                    .secret = secret});
+  auto view = services.runs.create(
+      {.contract = *contract,
+       .environment = *std::move(environment),
+       .v0 = *v0,
+       .warnings = *warnings,
+       .output_dir = args.output_dir,
+       .overwrite = args.confirm,
+       .secret = secret,
+       .search = {.branches = args.branches, .stop = args.stop.value_or(StopConditions{})},
+       .forked_from = args.fork_from});
   if (!view) return view.error();
   auto status = services.runs.status(view->run);
   if (!status) return status.error();

@@ -17,18 +17,93 @@ struct CeilingArgs {
   }
 };
 
-struct CeilingAnswer {
-  std::vector<Ceiling> ceilings;
+/// A measured roof with what the vendor promises beside it.
+struct CeilingLine {
+  std::string what;
+  double value = 0;
+  std::string unit;
+  std::optional<double> datasheet;  ///< in the same unit
+  std::optional<std::string> citation;
 
   static constexpr auto fields() {
-    return std::tuple{required("ceilings", &CeilingAnswer::ceilings, "Measured roofs.")};
+    using C = CeilingLine;
+    return std::tuple{required("what", &C::what, ""), required("value", &C::value, "Measured."),
+                      required("unit", &C::unit, "B/s, FLOP/s, OP/s, MHz or s."),
+                      optional("datasheet", &C::datasheet, "The vendor's figure, same unit."),
+                      optional("citation", &C::citation, "Where it stands.")};
   }
 };
 
-DeviceKind best_kind(const Environment& environment) {
-  for (const auto& device : environment.devices)
-    if (device.kind == DeviceKind::cuda) return DeviceKind::cuda;
-  return DeviceKind::host;
+struct CeilingAnswer {
+  std::string device;
+  std::vector<CeilingLine> ceilings;
+
+  static constexpr auto fields() {
+    return std::tuple{required("device", &CeilingAnswer::device, "Name of the device."),
+                      required("ceilings", &CeilingAnswer::ceilings, "Measured roofs.")};
+  }
+};
+
+/// The metric of a hardware page that a roof is held against; empty: none.
+std::string_view metric_of(std::string_view what) {
+  if (what == "fp64" || what == "fp32") return what;
+  if (what == "tf32") return "tf32_tensor";
+  if (what == "fp16") return "fp16_tensor";
+  if (what == "bf16") return "bf16_tensor";
+  if (what == "fp8") return "fp8_tensor";
+  if (what == "int8") return "int8_tensor";
+  if (what == "copy_bandwidth" || what == "read_bandwidth" || what == "write_bandwidth")
+    return "dram_bandwidth";
+  return "";
+}
+
+/// "TFLOP/s" and "GB/s" as a factor to FLOP/s and B/s.
+double factor_of(std::string_view unit) {
+  if (unit.starts_with("T")) return 1e12;
+  if (unit.starts_with("G")) return 1e9;
+  return 1;
+}
+
+/// Looks the datasheet's figure up; a product that no page knows has none.
+void add_datasheet(Knowledge& knowledge, const std::string& product, CeilingLine& line) {
+  const auto metric = metric_of(line.what);
+  if (metric.empty()) return;
+  const auto spec = knowledge.lookup_spec(product, std::string(metric));
+  if (!spec) return;
+  for (const auto& row : spec->specs) {
+    if (row.kind != "datasheet") continue;
+    line.datasheet = row.value * factor_of(row.unit);
+    line.citation = row.citation;
+    return;
+  }
+}
+
+/// The device asked for: of the kind given, else a GPU where there is one.
+Result<DeviceInfo> chosen_device(Lab& lab, const CeilingArgs& args, CallContext& call) {
+  auto environment = lab.environment(args.device, call);
+  if (!environment) return environment.error();
+  const DeviceInfo* chosen = nullptr;
+  for (const auto& device : environment->devices)
+    if (args.kind ? device.kind == *args.kind : !chosen || device.kind == DeviceKind::cuda)
+      chosen = &device;
+  if (chosen) return *chosen;
+  return Error{ErrorCode::unavailable, "there is no usable device of that kind",
+               "check_env shows the devices and what the others lack."};
+}
+
+Result<CeilingAnswer> run_measure_ceilings(const Services& services, const CeilingArgs& args,
+                                           CallContext& call) {
+  auto device = chosen_device(services.lab, args, call);
+  if (!device) return device.error();
+  auto ceilings = services.lab.ceilings(device->index, device->kind, args.refresh, call);
+  if (!ceilings) return ceilings.error();
+  CeilingAnswer answer{device->name, {}};
+  for (const auto& roof : *ceilings) {
+    CeilingLine line{roof.what, roof.value, roof.unit, {}, {}};
+    add_datasheet(services.knowledge, device->name, line);
+    answer.ceilings.push_back(std::move(line));
+  }
+  return answer;
 }
 
 }  // namespace
@@ -41,16 +116,8 @@ Tool measure_ceilings(const Services& services) {
        .effect = Effect::uses_device,
        .toolset = Toolset::analysis,
        .idempotent = true},
-      [&lab = services.lab](const CeilingArgs& args, CallContext& call) -> Result<CeilingAnswer> {
-        auto kind = args.kind;
-        if (!kind) {
-          auto environment = lab.environment(args.device, call);
-          if (!environment) return environment.error();
-          kind = best_kind(*environment);
-        }
-        auto ceilings = lab.ceilings(args.device, *kind, args.refresh, call);
-        if (!ceilings) return ceilings.error();
-        return CeilingAnswer{*std::move(ceilings)};
+      [services](const CeilingArgs& args, CallContext& call) {
+        return run_measure_ceilings(services, args, call);
       });
 }
 

@@ -5,12 +5,13 @@ namespace {
 
 struct ProfileArgs {
   RunId run;
-  MetricSet metrics = MetricSet::overview;
+  std::optional<OneOrMany<std::string>> metrics;
 
   static constexpr auto fields() {
     return std::tuple{
         required("run", &ProfileArgs::run, "Run id."),
-        optional("metrics", &ProfileArgs::metrics, "Which hardware counters to collect.")};
+        optional("metrics", &ProfileArgs::metrics,
+                 "lean, overview (default), full, stalls, or counter names.", {.max_length = 128})};
   }
 };
 
@@ -97,6 +98,17 @@ const Candidate* pointer_to(const std::optional<Candidate>& candidate) {
   return candidate ? &*candidate : nullptr;
 }
 
+/// One word that names a set is the set; everything else is names of counters.
+void choose(const std::vector<std::string>& metrics, ProfileRequest& request) {
+  if (metrics.size() == 1)
+    for (const auto& [set, name] : enum_names(MetricSet{}))
+      if (metrics.front() == name) {
+        request.metrics = set;
+        return;
+      }
+  request.names = metrics;
+}
+
 }  // namespace
 
 Tool profile_kernel(const Services& services) {
@@ -109,12 +121,11 @@ Tool profile_kernel(const Services& services) {
       [services](const ProfileArgs& args, CallContext& call) -> Result<ProfileAnswer> {
         auto permit = services.runs.permit(args.run, Event::profiled);
         if (!permit) return permit.error();
-        auto profile = services.lab.profile(permit->contract,
-                                            {.candidate = pointer_to(permit->candidate),
-                                             .parent = pointer_to(permit->parent),
-                                             .v0 = pointer_to(permit->v0),
-                                             .metrics = args.metrics},
-                                            permit->secret, call);
+        ProfileRequest request{.candidate = pointer_to(permit->candidate),
+                               .parent = pointer_to(permit->parent),
+                               .v0 = pointer_to(permit->v0)};
+        if (args.metrics) choose(args.metrics->values, request);
+        auto profile = services.lab.profile(permit->contract, request, permit->secret, call);
         if (!profile) return profile.error();
         auto view = services.runs.record_profile(*permit, *profile);
         if (!view) return view.error();

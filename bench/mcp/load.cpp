@@ -18,8 +18,8 @@
 #include <fstream>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <thread>
-#include <unordered_map>
 
 #include "server/core/fd.h"
 #include "server/core/fields.h"
@@ -56,7 +56,7 @@ std::string initialized_text() {
   return R"({"jsonrpc":"2.0","method":"notifications/initialized"})";
 }
 
-std::string call_text(int id, bool stateless) {
+std::string call_text(std::size_t id, bool stateless) {
   constexpr const char* kMeta =
       R"(,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
       R"("io.modelcontextprotocol/clientCapabilities":{}})";
@@ -75,7 +75,8 @@ void write_all(int descriptor, std::string_view bytes) {
 }
 
 void read_some(int descriptor, std::string& buffer) {
-  std::array<char, 65536> chunk{};
+  // Not cleared: that would cost the generator more than the answers within.
+  static thread_local std::array<char, 65536> chunk;
   const ssize_t count = ::read(descriptor, chunk.data(), chunk.size());
   if (count <= 0) die("the server went away");
   buffer.append(chunk.data(), static_cast<std::size_t>(count));
@@ -86,13 +87,14 @@ void wait_readable(std::vector<pollfd>& events) {
 }
 
 /// The number after `"id":`.
-int id_of(std::string_view answer) {
+std::optional<std::size_t> id_of(std::string_view answer) {
   constexpr std::string_view kId = "\"id\":";
   const auto at = answer.find(kId);
-  int id = -1;
-  if (at != std::string_view::npos)
-    std::from_chars(answer.data() + at + kId.size(), answer.data() + answer.size(), id);
-  return id;
+  if (at == std::string_view::npos) return std::nullopt;
+  std::size_t id = 0;
+  const auto read =
+      std::from_chars(answer.data() + at + kId.size(), answer.data() + answer.size(), id);
+  return read.ec == std::errc() ? std::optional(id) : std::nullopt;
 }
 
 /// The length of the first HTTP answer in `buffer`; empty while it is incomplete.
@@ -193,23 +195,23 @@ struct Load::Parts {
   std::string buffer;  ///< stdio
   std::vector<Connection> connections;
   std::string session;
-  int sent = 0;
-  std::unordered_map<int, Clock::time_point> open;
+  std::size_t sent = 0;
+  std::vector<std::optional<Clock::time_point>> open;  ///< by id; empty once answered
   std::vector<double> latencies;
 
   std::string call() {
-    const int id = ++sent;
-    open[id] = Clock::now();
-    return call_text(id, stateless);
+    open.emplace_back(Clock::now());
+    return call_text(sent++, stateless);
   }
 
   void answered(std::string_view answer) {
-    const auto call = open.find(id_of(answer));
-    if (call == open.end()) die(fmt::format("an answer to nothing: {}", answer.substr(0, 300)));
+    const auto id = id_of(answer);
+    if (!id || *id >= open.size() || !open[*id])
+      die(fmt::format("an answer to nothing: {}", answer.substr(0, 300)));
     if (answer.find(kSaid) == std::string_view::npos)
       die(fmt::format("a wrong answer: {}", answer.substr(0, 300)));
-    latencies.push_back(microseconds_since(call->second));
-    open.erase(call);
+    latencies.push_back(microseconds_since(*open[*id]));
+    open[*id].reset();
   }
 
   [[nodiscard]] std::string post(const std::string& body) const {
@@ -262,21 +264,21 @@ struct Load::Parts {
     exchange(connections.front(), initialized_text());
   }
 
+  /// As clients do: every call is a write of its own, and an answer makes room for the next call.
   void run_stdio(int calls) {
-    std::vector<pollfd> events{{server.from(), POLLIN, 0}};
     int left = calls;
+    const auto send = [&] {
+      if (left-- > 0) write_all(server.to(), call() + "\n");
+    };
+    for (int i = 0; i < in_flight; ++i) send();
     for (int done = 0; done < calls;) {
-      std::string batch;
-      for (; left > 0 && open.size() < static_cast<std::size_t>(in_flight); --left)
-        batch += call() + "\n";
-      write_all(server.to(), batch);
-      wait_readable(events);
       read_some(server.from(), buffer);
       std::size_t start = 0;
       for (auto end = buffer.find('\n'); end != std::string::npos; end = buffer.find('\n', start)) {
         answered(std::string_view(buffer).substr(start, end - start));
         start = end + 1;
         ++done;
+        send();
       }
       buffer.erase(0, start);
     }

@@ -198,13 +198,6 @@ __global__ void shorten(unsigned char* to, Type type, Word count, const unsigned
 
 // ------------------------------------------------------------------------------------- comparing
 
-/// Sets *found when eight bytes in line are the same in both; both start at multiples of 8.
-__global__ void find_same_stretch(const Word* a, const Word* b, Word count, Word* found) {
-  const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
-  for (Word i = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step)
-    if (a[i] == b[i]) *found = 1;
-}
-
 /// Sets *differs when any byte does. Sixteen at a time where both start at multiples of 16.
 __global__ void compare_bytes(const unsigned char* a, const unsigned char* b, Word bytes,
                               Word* differs) {
@@ -394,10 +387,6 @@ extern "C" void ratchet_judge(const long long* words) {
     case 7:
       shorten<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), type, count, pointer<Byte>(words[4]),
                                      static_cast<int>(words[5]));
-      break;
-    case 8:
-      find_same_stretch<<<kBlocks, kThreads>>>(pointer<Word>(words[1]), pointer<Word>(words[4]),
-                                               count, pointer<Word>(words[5]));
       break;
   }
 }

@@ -27,7 +27,7 @@ const char* ratchet_gpu_facts(ratchet_gpu* gpu);
 
 /* Times call(users[0]), call(users[1]), … in turn. plan: {"warmup", "samples", "cold", "host_time",
  * "time_limit_ms"}, all optional. Result: {"elapsed_ns": [], "clock_mhz": [], "flags": [],
- * "time_limit_hit", "failure"?}. */
+ * "time_limit_hit", "by_events", "failure"?}. */
 const char* ratchet_gpu_time(ratchet_gpu* gpu, ratchet_call call, void* const* users, int count,
                              const char* plan);
 

@@ -36,6 +36,7 @@ void add_launches(CounterReport& report, const cudaDeviceProp& device) {
 constexpr std::size_t kFlushRanges = 1;
 // Room for launches that were not seen before, so that they show as a wrong count.
 constexpr std::size_t kSpareRanges = 16;
+constexpr std::size_t kMostRanges = 1024;  // a range takes kilobytes, a pass its share of a second
 
 bool add_values(CounterReport& report, MetricHost& host, const RangeProfiler& profiler,
                 const std::vector<std::string>& names) {
@@ -122,7 +123,17 @@ Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::s
   }
   add_launches(report, gpu_.properties());
   const auto asked = split_names(metrics, report);
-  if (report.launches.empty() || asked.empty()) return report;
+  if (report.launches.empty()) {
+    without_counters(report, {"the call launches no kernel on this device"});
+    return report;
+  }
+  if (asked.empty()) return report;
+  if (report.launches.size() > kMostRanges) {
+    without_counters(report, {"the call launches " + std::to_string(report.launches.size()) +
+                              " kernels; counters are read of at most " +
+                              std::to_string(kMostRanges) + ": profile fewer steps of the work"});
+    return report;
+  }
   if (!same_launches(earlier, report.launches)) {
     without_counters(report, {kChanging});
     return report;
@@ -157,7 +168,7 @@ void Counters::read_counters(const Turn& turn, const std::vector<std::string>& a
   if (const auto seen = profiler.ranges(); seen != expected)
     return without_counters(
         report, {std::string(kChanging) + " (" + std::to_string(seen) + " ranges counted, " +
-                 std::to_string(expected) + " expected)"});
+                 std::to_string(expected) + " expected; a launch of a CUDA graph counts as one)"});
   if (!add_values(report, host, profiler, names))
     without_counters(report, {"the counters cannot be turned into metrics"});
 }

@@ -38,4 +38,9 @@ void Gate::open() {
   std::atomic_ref(words()[0]).store(1);
 }
 
+Status Gate::pass(const Gpu& gpu) {
+  open();
+  return gpu.gate(nullptr, words_.data(), 0);
+}
+
 }  // namespace ratchet::measure

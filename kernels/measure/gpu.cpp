@@ -18,7 +18,6 @@ constexpr unsigned kThreads = 256;
 constexpr unsigned kBlocksPerMultiprocessor = 8;
 constexpr std::size_t kVectorBytes = 16;      // one load, see measure.ptx
 constexpr std::size_t kVectorsPerThread = 4;  // loads of a thread in one sweep
-constexpr double kFlopsPerTurn = 64;          // 32 fused multiply-adds, see measure.ptx
 
 Error no_device(cudaError_t error) {
   void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -104,10 +103,8 @@ Status Gpu::load_code() {
         "the driver does not assemble our device code: error " +
             std::to_string(static_cast<int>(error)),
         "The chip must be sm_75 or newer, and libnvidia-ptxjitcompiler.so.1 be installed."};
-  for (const auto& [name, function] : {std::pair{"ratchet_gate", &gate_},
-                                       {"ratchet_stamp", &stamp_},
-                                       {"ratchet_read", &read_},
-                                       {"ratchet_fma", &multiply_add_}})
+  for (const auto& [name, function] :
+       {std::pair{"ratchet_gate", &gate_}, {"ratchet_stamp", &stamp_}, {"ratchet_read", &read_}})
     if (driver_.module_get_function(function, module_, name) != CUDA_SUCCESS)
       return Error{ErrorCode::internal, std::string("our device code has no function ") + name, ""};
   auto sink = DeviceMemory::allocate(sizeof(std::uint64_t));
@@ -159,14 +156,29 @@ Status Gpu::read(const DeviceMemory& memory, std::uint32_t repeats) const {
   return launch(read_, blocks(), kThreads, nullptr, arguments);
 }
 
-Status Gpu::multiply_add(std::uint32_t turns) const {
-  void* sink = sink_.data();
-  std::array<void*, 2> arguments{static_cast<void*>(&turns), static_cast<void*>(&sink)};
-  return launch(multiply_add_, blocks(), kThreads, nullptr, arguments);
+Status Gpu::small_copies(void* entries, std::uint32_t count) const {
+  std::array<void*, 2> arguments{static_cast<void*>(&entries), static_cast<void*>(&count)};
+  return launch(small_copies_, (count + kThreads - 1) / kThreads, kThreads, nullptr, arguments);
 }
 
-double Gpu::multiply_add_flops(std::uint32_t turns) const {
-  return kFlopsPerTurn * turns * blocks() * kThreads;
+Result<DeviceCode> Gpu::assemble(const std::string& ptx, const char* entry) const {
+  CUmodule module = nullptr;
+  if (const auto error = driver_.module_load_data(&module, ptx.c_str()); error != CUDA_SUCCESS)
+    return Error{ErrorCode::unavailable,
+                 "the driver does not assemble our device code: error " +
+                     std::to_string(static_cast<int>(error)),
+                 ""};
+  CUfunction function = nullptr;
+  const bool found = driver_.module_get_function(&function, module, entry) == CUDA_SUCCESS;
+  DeviceCode code(driver_, module, function);
+  if (!found)
+    return Error{ErrorCode::internal, std::string("our device code has no function ") + entry, ""};
+  return code;
+}
+
+Status Gpu::launch(const DeviceCode& code, unsigned blocks, unsigned threads,
+                   std::span<void*> arguments) const {
+  return launch(code.entry(), blocks, threads, nullptr, arguments);
 }
 
 std::optional<std::string> Gpu::finish() {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/measure/cuda_api.h"
@@ -49,6 +50,27 @@ struct GpuFacts {
   }
 };
 
+/// An assembled entry. Unloaded by its destructor; the driver's functions outlive it.
+class DeviceCode {
+ public:
+  DeviceCode(const Driver& driver, CUmodule module, CUfunction entry)
+      : driver_(&driver), module_(module), entry_(entry) {}
+  DeviceCode(DeviceCode&& other) noexcept
+      : driver_(other.driver_),
+        module_(std::exchange(other.module_, nullptr)),
+        entry_(other.entry_) {}
+  DeviceCode& operator=(DeviceCode&&) = delete;
+  ~DeviceCode() {
+    if (module_) driver_->module_unload(module_);
+  }
+  [[nodiscard]] CUfunction entry() const { return entry_; }
+
+ private:
+  const Driver* driver_;
+  CUmodule module_;
+  CUfunction entry_;
+};
+
 /// One GPU of this process: its primary context, our device code in it, and its facts.
 ///
 /// Thread rule: one thread. Ownership: the primary context is shared with the code under
@@ -75,12 +97,18 @@ class Gpu {
   Status gate(cudaStream_t stream, void* words, std::uint64_t limit_ns) const;
   Status stamp(void* stamps) const;
   Status read(const DeviceMemory& memory, std::uint32_t repeats) const;
+  /// `entries`: see measure.ptx; queued on the legacy stream.
+  Status small_copies(void* entries, std::uint32_t count) const;
   /// Bytes that `read` reads: `memory` cut to a multiple of `read_step_bytes`.
   [[nodiscard]] double bytes_read(const DeviceMemory& memory, std::uint32_t repeats) const;
   [[nodiscard]] std::size_t read_step_bytes() const;
-  Status multiply_add(std::uint32_t turns) const;
-  /// Floating-point operations of one `multiply_add`.
-  [[nodiscard]] double multiply_add_flops(std::uint32_t turns) const;
+
+  /// Further device code, as PTX, with one entry. Errors: `unavailable` when the driver does not
+  /// take it.
+  Result<DeviceCode> assemble(const std::string& ptx, const char* entry) const;
+  /// Queues it on the legacy stream.
+  Status launch(const DeviceCode& code, unsigned blocks, unsigned threads,
+                std::span<void*> arguments) const;
 
  private:
   Gpu() = default;
@@ -94,7 +122,7 @@ class Gpu {
   Driver driver_;
   CUcontext context_ = nullptr;
   CUmodule module_ = nullptr;
-  CUfunction gate_ = nullptr, stamp_ = nullptr, read_ = nullptr, multiply_add_ = nullptr;
+  CUfunction gate_ = nullptr, stamp_ = nullptr, read_ = nullptr, small_copies_ = nullptr;
   DeviceMemory sink_;
 };
 

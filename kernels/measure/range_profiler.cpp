@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 namespace ratchet::measure {
 namespace {
@@ -18,7 +19,10 @@ std::vector<const char*> pointers(const std::vector<std::string>& names) {
 }
 
 ProfilerFailure failure_of(const Cupti& cupti, const char* step, CUptiResult result) {
-  return {std::string(step) + ": " + cupti.describe(result), is_permission_error(result)};
+  std::string message = std::string(step) + ": " + cupti.describe(result);
+  if (result == CUPTI_ERROR_HARDWARE_BUSY)
+    message += " (another profiler holds the counters: end it, then profile again)";
+  return {std::move(message), is_permission_error(result)};
 }
 
 }  // namespace
@@ -28,6 +32,19 @@ std::optional<ProfilerFailure> MetricHost::initialise(const Cupti& cupti) {
   if (const auto result = cupti.profiler_initialize(&params); result != CUPTI_SUCCESS)
     return failure_of(cupti, "the profiler does not start", result);
   return std::nullopt;
+}
+
+void MetricHost::warm_up() {
+  const auto cupti = Cupti::load();
+  if (!cupti) return;
+  // Which chip does not matter: the tables of all are in one library.
+  CUpti_Profiler_Host_Initialize_Params params{CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE};
+  params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+  params.pChipName = "GA100";
+  if (cupti->host_initialize(&params) != CUPTI_SUCCESS) return;
+  CUpti_Profiler_Host_Deinitialize_Params done{CUpti_Profiler_Host_Deinitialize_Params_STRUCT_SIZE};
+  done.pHostObject = params.pHostObject;
+  cupti->host_deinitialize(&done);
 }
 
 MetricHost::MetricHost(const Cupti& cupti, const Gpu& gpu) : cupti_(cupti) {
@@ -88,14 +105,18 @@ bool MetricHost::named(const std::string& name) {
   return cupti_.host_get_metric_properties(&params) == CUPTI_SUCCESS;
 }
 
-bool MetricHost::schedulable(const std::vector<std::string>& names) {
+bool MetricHost::add(const std::vector<std::string>& names) {
   auto metric_names = pointers(names);
   CUpti_Profiler_Host_ConfigAddMetrics_Params add{
       CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE};
   add.pHostObject = host_;
   add.ppMetricNames = metric_names.data();
   add.numMetrics = metric_names.size();
-  const bool added = cupti_.host_config_add_metrics(&add) == CUPTI_SUCCESS;
+  return cupti_.host_config_add_metrics(&add) == CUPTI_SUCCESS;
+}
+
+bool MetricHost::schedulable(const std::vector<std::string>& names) {
+  const bool added = add(names);
   // What was added stays; a fresh object forgets it.
   close();
   open();
@@ -106,7 +127,13 @@ std::vector<std::string> MetricHost::known(const std::vector<std::string>& names
                                            std::vector<std::string>& unknown) {
   std::vector<std::string> kept;
   for (const auto& name : names) (named(name) ? kept : unknown).push_back(name);
-  if (kept.empty() || schedulable(kept)) return kept;
+  if (kept.empty()) return kept;
+  if (add(kept)) {
+    scheduled_ = kept;
+    return kept;
+  }
+  close();
+  open();
   // A good base name with a wrong suffix has a description too, but cannot be scheduled.
   std::vector<std::string> schedulable_ones;
   for (const auto& name : kept) {
@@ -117,14 +144,8 @@ std::vector<std::string> MetricHost::known(const std::vector<std::string>& names
 }
 
 std::vector<std::uint8_t> MetricHost::configure(const std::vector<std::string>& names) {
-  auto metric_names = pointers(names);
-  CUpti_Profiler_Host_ConfigAddMetrics_Params add{
-      CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE};
-  add.pHostObject = host_;
-  add.ppMetricNames = metric_names.data();
-  add.numMetrics = metric_names.size();
-  if (const auto result = cupti_.host_config_add_metrics(&add); result != CUPTI_SUCCESS) {
-    failure_ = failure_of(cupti_, "these metrics cannot be counted together", result);
+  if (names != scheduled_ && !add(names)) {
+    failure_ = ProfilerFailure{"these metrics cannot be counted together"};
     return {};
   }
   CUpti_Profiler_Host_GetConfigImageSize_Params size{

@@ -23,6 +23,9 @@ class MetricHost {
  public:
   /// Errors: as text, with the CUPTI error.
   static std::optional<ProfilerFailure> initialise(const Cupti& cupti);
+  /// Has CUPTI load its tables of chips (80 ms and more), which needs no device: to be done while
+  /// something else is waited for. Any thread.
+  static void warm_up();
   MetricHost(const Cupti& cupti, const Gpu& gpu);
   ~MetricHost();
   MetricHost(const MetricHost&) = delete;
@@ -47,12 +50,14 @@ class MetricHost {
   void open();
   void close();
   bool named(const std::string& name);
+  bool add(const std::vector<std::string>& names);
   bool schedulable(const std::vector<std::string>& names);
 
   const Cupti& cupti_;
   std::string chip_;
   std::vector<std::uint8_t> availability_;
   CUpti_Profiler_Host_Object* host_ = nullptr;
+  std::vector<std::string> scheduled_;  ///< what the host object holds; choosing takes up to 70 ms
   std::optional<ProfilerFailure> failure_;
 };
 

@@ -20,6 +20,8 @@ constexpr double kOpenTailNs = 40'000;
 constexpr auto kClockWindow = std::chrono::milliseconds(1);
 constexpr auto kShortestClockWindow = std::chrono::microseconds(200);
 constexpr int kCalibrationPairs = 64;
+// Two empty events differ by less; no work is shorter.
+constexpr double kNothingNs = 700;
 constexpr double kLeastNs =
     1;  // of a call that does nothing on the legacy stream: times are positive
 
@@ -66,6 +68,8 @@ Result<std::unique_ptr<Timer>> Timer::create(Gpu& gpu) {
   std::unique_ptr<Timer> timer(
       new Timer(gpu, *std::move(flush), *std::move(clock), *std::move(gate),
                 Events{*std::move(start), *std::move(stop), *std::move(all)}));
+  auto spans = SpanClock::create();
+  if (spans) timer->spans_ = *std::move(spans);
   if (auto calibrated = timer->calibrate(); !calibrated) return calibrated.error();
   return timer;
 }
@@ -90,11 +94,11 @@ Result<Timer::Shot> Timer::shoot(const Turn& turn, bool cold, bool gated,
   if (turn.before) turn.before();
   if (cold)
     if (auto queued = flush_.queue(gpu_); !queued) return queued.error();
-  if (gated) {
-    if (auto closed = gate_.close(gpu_, gate_limit_ns); !closed) return closed.error();
-  } else if (const auto error = cudaDeviceSynchronize(); error != cudaSuccess) {
-    return cuda_error("cannot wait for the flush", error);
-  }
+  if (auto closed = gated ? gate_.close(gpu_, gate_limit_ns) : gate_.pass(gpu_); !closed)
+    return closed.error();
+  if (!gated)
+    if (const auto error = cudaDeviceSynchronize(); error != cudaSuccess)
+      return cuda_error("cannot wait for the flush", error);
   cudaEventRecord(events_.start.get(), nullptr);
   turn.call();
   cudaEventRecord(events_.stop.get(), nullptr);
@@ -110,13 +114,25 @@ Result<Timer::Shot> Timer::shoot(const Turn& turn, bool cold, bool gated,
         std::to_string(static_cast<int>(recorded)) + ")";
     return shot;
   }
+  if (auto read = read_clocks(shot); !read) return read.error();
+  shot.work_is_there = !turn.after || turn.after();
+  return shot;
+}
+
+Status Timer::read_clocks(Shot& shot) {
   const auto elapsed = elapsed_ns(events_.start, events_.stop);
   const auto tail = elapsed_ns(events_.stop, events_.all);
   if (!elapsed || !tail) return Error{ErrorCode::internal, "the timing events did not happen", ""};
   shot.elapsed_ns = std::max(kLeastNs, *elapsed - overhead_ns_);
   shot.tail_ns = *tail;
-  shot.work_is_there = !turn.after || turn.after();
-  return shot;
+  if (!spans_) return {};
+  const auto span = spans_->take();
+  if (span.gates > 1)
+    shot.failure = std::string("a kernel bears the name of the timer's own: ") + kGateKernel;
+  if (span.works > 0) shot.span_ns = std::max(kLeastNs, span.ns);
+  // Nothing on the device is nothing to see.
+  if (span.works == 0 && span.gates == 1 && shot.elapsed_ns < kNothingNs) shot.span_ns = kLeastNs;
+  return {};
 }
 
 Result<Timer::Shot> Timer::shoot_host(const Turn& turn, bool cold) {
@@ -165,7 +181,10 @@ Status Timer::warm_up(std::span<const Turn> rotation, const TimingPlan& plan, Sa
   auto scouted = scout(next(rotation), plan.cold);
   if (!scouted) return scouted.error();
   sampled.failure = scouted->failure;
-  if (scouted->tail_ns > kOpenTailNs) add_flag(sampled, "unsynchronised_work");
+  if (scouted->tail_ns > kOpenTailNs) {
+    add_flag(sampled, "unsynchronised_work");
+    add_flag(sampled, "work_outlived_first_call");
+  }
   return {};
 }
 
@@ -191,8 +210,12 @@ Status Timer::take(std::span<const Turn> rotation, const TimingPlan& plan, Sampl
     if (!shot) return shot.error();
     if ((sampled.failure = shot->failure)) return {};
     sampled.elapsed_ns.push_back(shot->elapsed_ns);
+    if (shot->span_ns) spans_ns_.push_back(*shot->span_ns);
     tails_ns_.push_back(shot->tail_ns);
-    if (!shot->work_is_there) add_flag(sampled, "unsynchronised_work");
+    if (!shot->work_is_there) {
+      add_flag(sampled, "unsynchronised_work");
+      add_flag(sampled, "outputs_missing");
+    }
     if (SteadyClock::now() - window < kClockWindow) continue;
     auto clock = clock_.turn(gpu_);
     if (!clock) return clock.error();
@@ -218,6 +241,7 @@ Result<Sampled> Timer::time(std::span<const Turn> rotation, const TimingPlan& pl
                  ""};
   Sampled sampled;
   tails_ns_.clear();
+  spans_ns_.clear();
   if (auto warmed = warm_up(rotation, plan, sampled); !warmed) return warmed.error();
   if (sampled.failure) return sampled;
   if (auto taken = take(rotation, plan, sampled); !taken) return taken.error();
@@ -225,11 +249,19 @@ Result<Sampled> Timer::time(std::span<const Turn> rotation, const TimingPlan& pl
                                   [](double clock) { return std::isnan(clock); });
   if (!known || sampled.clock_mhz.size() != sampled.elapsed_ns.size()) sampled.clock_mhz.clear();
   if (plan.host_time || sampled.elapsed_ns.empty()) return sampled;
+  // One clock for a whole block.
+  sampled.by_events = spans_ns_.size() != sampled.elapsed_ns.size();
+  if (sampled.by_events)
+    add_flag(sampled, "timed_by_events");
+  else
+    sampled.elapsed_ns.swap(spans_ns_);
   if (*synchronises_) add_flag(sampled, "launch_gap_included");
   // The median: a single late host must not condemn a block, and a cheat has to hide work in most
   // samples to move their median.
-  if (median(tails_ns_) > (*synchronises_ ? kOpenTailNs : kGatedTailNs))
+  if (median(tails_ns_) > (*synchronises_ ? kOpenTailNs : kGatedTailNs)) {
     add_flag(sampled, "unsynchronised_work");
+    add_flag(sampled, "work_outlived_stop_event");
+  }
   return sampled;
 }
 

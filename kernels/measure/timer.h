@@ -11,6 +11,7 @@
 #include "kernels/measure/gate.h"
 #include "kernels/measure/gpu.h"
 #include "kernels/measure/sm_clock.h"
+#include "kernels/measure/span_clock.h"
 
 namespace ratchet::measure {
 
@@ -36,19 +37,24 @@ struct TimingPlan {
 /// Flags: `launch_gap_included` - the call waits for the device itself, so that start, work and
 /// stop could not be queued ahead and launch latency is part of the sample; `unsynchronised_work` -
 /// work on other streams outlived the stop event, or `after` did not find the work, so that the
-/// samples are not the whole call.
+/// samples are not the whole call (`work_outlived_…` and `outputs_missing` say which);
+/// `timed_by_events` - CUPTI did not tell when the work ran, so that the samples are those of
+/// events.
 struct Sampled {
   std::vector<double> elapsed_ns;
   std::vector<double> clock_mhz;  ///< parallel to elapsed_ns, or empty when the device cannot tell
   std::vector<std::string> flags;
   bool time_limit_hit = false;
+  bool by_events = true;               ///< else by the device's own stamps
   std::optional<std::string> failure;  ///< of the call; the samples before it are kept
 
   static constexpr auto fields() {
     using S = Sampled;
     return std::tuple{required("elapsed_ns", &S::elapsed_ns, ""),
-                      required("clock_mhz", &S::clock_mhz, ""), required("flags", &S::flags, ""),
+                      required("clock_mhz", &S::clock_mhz, ""),
+                      required("flags", &S::flags, ""),
                       required("time_limit_hit", &S::time_limit_hit, ""),
+                      required("by_events", &S::by_events, ""),
                       optional("failure", &S::failure, "")};
   }
 };
@@ -58,12 +64,12 @@ struct Sampled {
 /// A sample: `before`, flush L2 (cold), close a gate in front of the whole context, queue start
 /// event, call and stop event behind it, open the gate, wait, `after`. So neither launch latency
 /// nor the host's speed is in a sample, and work on streams that do not wait for the legacy stream
-/// cannot start early. A second event behind the work of all streams shows what outlives the stop
-/// event. The cost of an empty pair of events, measured when the timer is made, is taken off each
-/// sample.
+/// cannot start early.
 ///
-/// Events still see how the first kernel begins and the last one ends: on H200s a sample is 1 to
-/// 3.5 µs longer than CUPTI's span of the same kernel, whatever the kernel.
+/// The time is the span of all that the device did for the call, on all streams, by its own stamps
+/// (see SpanClock). The events beside it are the cross-check: a second one behind the work of all
+/// streams shows what outlives the stop event. Where CUPTI does not work the events are the clock,
+/// less the cost of an empty pair of them, and the samples are flagged.
 ///
 /// A call that waits for the device cannot run behind the gate: a scouting call finds that out (the
 /// gate lets go by itself after a time-out), and such calls are timed without it and flagged.
@@ -86,9 +92,10 @@ class Timer {
  private:
   /// One sample as it was taken.
   struct Shot {
-    double elapsed_ns = 0;
-    double tail_ns = 0;         ///< from the stop event to the end of all work
-    bool gate_expired = false;  ///< the call did not return while the gate was closed
+    double elapsed_ns = 0;          ///< by events, or the host's clock
+    std::optional<double> span_ns;  ///< by the span clock
+    double tail_ns = 0;             ///< from the stop event to the end of all work
+    bool gate_expired = false;      ///< the call did not return while the gate was closed
     bool work_is_there = true;
     std::optional<std::string> failure;
   };
@@ -97,6 +104,7 @@ class Timer {
   };
 
   Timer(Gpu& gpu, Flush flush, SmClock clock, Gate gate, Events events);
+  Status read_clocks(Shot& shot);
 
   Status calibrate();
   Result<Shot> shoot(const Turn& turn, bool cold, bool gated, std::uint64_t gate_limit_ns);
@@ -112,7 +120,9 @@ class Timer {
   SmClock clock_;
   Gate gate_;
   Events events_;
+  std::unique_ptr<SpanClock> spans_;  ///< null without CUPTI
   double overhead_ns_ = 0;
+  std::vector<double> spans_ns_;  ///< of this block's samples, as long as all of them have one
   std::size_t turn_ = 0;
   std::optional<bool> synchronises_;
   std::vector<double> tails_ns_;  ///< of this block's samples

@@ -45,6 +45,9 @@ class DeviceJudge {
   /// reference's.
   virtual Result<std::array<Fd, 2>> share(std::int64_t bytes) = 0;
   virtual Status pose(const job::Pose& plan) = 0;
+  /// Makes the changes of the posed trial's timed calls to what is compared with, and to what the
+  /// reference answers next.
+  virtual Status refresh(const job::Refresh& plan) = 0;
 
   struct Weighed {
     job::Comparison comparison;
@@ -55,6 +58,8 @@ class DeviceJudge {
   virtual Result<job::Answered> look() = 0;
   /// Empty: the control has nothing to offer for one of the outputs.
   virtual Result<std::optional<job::Comparison>> feign(const job::Feign& plan) = 0;
+  /// Whether the reference's answer to the posed trial wrote every element of its outputs.
+  virtual Result<bool> writes_all() = 0;
 };
 
 /// One prepared call of the kernel on one arena. Returns when the entry function returned, which
@@ -77,6 +82,9 @@ class Device {
  public:
   virtual ~Device() = default;
 
+  /// Says that this process will count, not time: time for what counting needs and `open` does not.
+  virtual void prepare_to_count() {}
+
   /// Creates the context. Called once, before the sandbox is switched on.
   virtual Result<DeviceInfo> open(int index) = 0;
 
@@ -87,6 +95,37 @@ class Device {
                         std::span<const std::byte> bytes) = 0;
   virtual Status download(const DeviceArena& arena, std::int64_t offset,
                           std::span<std::byte> bytes) = 0;
+
+  /// Some bytes of an arena, 8 at most.
+  struct Patch {
+    std::int64_t offset = 0;           ///< from the arena's base
+    std::array<std::byte, 8> value{};  ///< the first `bytes` of it
+    std::int64_t bytes = 0;
+  };
+  /// Writes all of them; before anything that is queued later.
+  virtual Status patch(DeviceArena& arena, std::span<const Patch> patches) {
+    for (const auto& one : patches)
+      if (auto done = upload(arena, one.offset,
+                             std::span(one.value).first(static_cast<std::size_t>(one.bytes)));
+          !done)
+        return done;
+    return {};
+  }
+  /// Reads all of them.
+  virtual Status peek(const DeviceArena& arena, std::span<Patch> patches) {
+    for (auto& one : patches)
+      if (auto done = download(arena, one.offset,
+                               std::span(one.value).first(static_cast<std::size_t>(one.bytes)));
+          !done)
+        return done;
+    return {};
+  }
+  /// Copies between arenas of the device. Errors: `unavailable` on devices that share no memory.
+  virtual Status copy(DeviceArena& to, const DeviceArena& from, std::int64_t offset,
+                      std::int64_t bytes) {
+    (void)to, (void)from, (void)offset, (void)bytes;
+    return Error{ErrorCode::unavailable, "this device copies through the host", ""};
+  }
 
   /// The value passed for a stream parameter.
   [[nodiscard]] virtual void* stream() const = 0;

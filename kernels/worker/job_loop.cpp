@@ -64,6 +64,7 @@ bool permitted(WorkerRole role, const job::Request& request) {
 int JobLoop::run(int device_index, const std::vector<std::string>& readable,
                  const std::function<void()>& opened) {
   job::Reply ready;
+  if (role_ == WorkerRole::counter) device_.prepare_to_count();
   auto info = device_.open(device_index);
   if (info) {
     if (opened) opened();
@@ -151,6 +152,13 @@ job::Reply JobLoop::prepare(const job::Prepare& plan, const Descriptors& descrip
       plan.refresh_seeds.size() != static_cast<std::size_t>(plan.rotation))
     return ours("one seed an arena is needed");
   rotation_.clear();
+  if (descriptors.empty()) {
+    if (!attached_ || plan.rotation != 1) return ours("no arena was sent, and none is attached");
+    auto arena = PreparedArena::adopt(device_, kernel_, plan, *attached_);
+    if (!arena) return ours(arena.error());
+    rotation_.push_back(std::make_unique<PreparedArena>(*std::move(arena)));
+    return {};
+  }
   for (std::size_t i = 0; i < static_cast<std::size_t>(plan.rotation); ++i) {
     auto content = map_at(descriptors, i, plan.layout.bytes, Mapping::Access::read);
     if (!content) return ours(content.error());
@@ -178,12 +186,13 @@ job::Reply JobLoop::collect(const job::Collect& plan, const Descriptors& descrip
   const auto index = static_cast<std::size_t>(plan.index);
   if (index >= rotation_.size()) return ours("nothing is prepared at that place");
   const auto& content = *rotation_[index];
+  job::Reply reply;
+  reply.uses = content.uses();
+  if (descriptors.empty()) return reply;
   const auto out = map_at(descriptors, 0, content.bytes(), Mapping::Access::write);
   if (!out) return ours(out.error());
   if (auto copied = device_.download(content.arena(), 0, out->bytes()); !copied)
     return ours(copied.error());
-  job::Reply reply;
-  reply.uses = content.uses();
   return reply;
 }
 
@@ -209,6 +218,11 @@ job::Reply JobLoop::generate_arena(const job::Generate& plan, const Descriptors&
 }
 
 job::Reply JobLoop::refresh_arena(const job::Refresh& plan, const Descriptors& descriptors) {
+  if (descriptors.empty()) {
+    if (!judge_) return ours("nothing is shared yet");
+    if (auto done = judge_->refresh(plan); !done) return ours(done.error());
+    return {};
+  }
   const auto sent = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::read);
   if (!sent) return ours(sent.error());
   const auto refreshed = map_at(descriptors, 1, plan.layout.bytes, Mapping::Access::write);
@@ -289,6 +303,13 @@ job::Reply JobLoop::pose(const job::Pose& plan) {
 
 job::Reply JobLoop::weigh(const job::Weigh& plan) {
   if (!judge_) return ours("nothing is shared yet");
+  if (plan.coverage) {
+    auto all = judge_->writes_all();
+    if (!all) return ours(all.error());
+    job::Reply covered;
+    covered.writes_all = *all;
+    return covered;
+  }
   auto weighed = judge_->weigh(plan);
   if (!weighed) return ours(weighed.error());
   job::Reply reply;

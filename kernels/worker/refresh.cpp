@@ -19,26 +19,34 @@ bool may_change(const job::Buffer& buffer) {
 
 }  // namespace
 
-std::vector<Change> changes_of(const job::ArenaLayout& layout, std::span<const std::byte> sent,
-                               std::string_view seed, int use) {
-  std::vector<Change> changes;
-  if (seed.empty()) return changes;
+std::vector<Move> moves_of(const job::ArenaLayout& layout, std::string_view seed, int use) {
+  std::vector<Move> moves;
+  if (seed.empty()) return moves;
   std::uint32_t stream = kStream;
   for (const auto& buffer : layout.buffers) {
     const Philox random(seed, stream++);
     if (!may_change(buffer)) continue;
     const auto count = static_cast<std::uint64_t>(buffer.elements);
+    const auto bytes = size_of(buffer.dtype);
     for (std::uint64_t i = 0; i < kChanges; ++i) {
       const std::uint64_t draw = 2 * (static_cast<std::uint64_t>(use) * kChanges + i);
       const auto from = static_cast<std::int64_t>(random.below(draw, count));
       const auto to = static_cast<std::int64_t>(random.below(draw + 1, count));
-      Change change;
-      change.bytes = size_of(buffer.dtype);
-      change.offset = buffer.offset + to * change.bytes;
-      std::memcpy(change.value.data(), sent.data() + buffer.offset + from * change.bytes,
-                  static_cast<std::size_t>(change.bytes));
-      changes.push_back(change);
+      moves.push_back({buffer.offset + to * bytes, buffer.offset + from * bytes, bytes});
     }
+  }
+  return moves;
+}
+
+std::vector<Change> changes_of(const job::ArenaLayout& layout, std::span<const std::byte> sent,
+                               std::string_view seed, int use) {
+  std::vector<Change> changes;
+  for (const auto& move : moves_of(layout, seed, use)) {
+    Change change;
+    change.bytes = move.bytes;
+    change.offset = move.to;
+    std::memcpy(change.value.data(), sent.data() + move.from, static_cast<std::size_t>(move.bytes));
+    changes.push_back(change);
   }
   return changes;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,11 @@ class PreparedArena {
   static Result<PreparedArena> make(Device& device, Kernel& kernel, const job::Prepare& plan,
                                     std::size_t index, Mapping content);
 
+  /// On memory that a judge filled, `plan.shift` bytes into it; remembers its contents in a copy on
+  /// the device. Borrows the memory.
+  static Result<PreparedArena> adopt(Device& device, Kernel& kernel, const job::Prepare& plan,
+                                     const DeviceArena& memory);
+
   [[nodiscard]] Turn turn();
   [[nodiscard]] const DeviceArena& arena() const { return *arena_; }
   [[nodiscard]] std::int64_t bytes() const { return layout_.bytes; }
@@ -33,14 +39,13 @@ class PreparedArena {
   [[nodiscard]] int uses() const { return uses_; }
 
  private:
-  struct Place {
-    std::int64_t offset;
-    std::vector<std::byte> poison;
-  };
+  using Patches = std::vector<Device::Patch>;
 
-  PreparedArena(Device& device, const job::Prepare& plan, std::size_t index, Mapping content,
+  PreparedArena(Device& device, const job::Prepare& plan, std::size_t index,
                 std::unique_ptr<DeviceArena> arena, BoundCall call);
   void reset();
+  [[nodiscard]] Patches changes();
+  void restore(const job::Buffer& buffer);
   void poison(const job::Buffer& buffer, const Philox& random, std::uint64_t& draw);
   [[nodiscard]] bool work_is_there();
 
@@ -49,10 +54,11 @@ class PreparedArena {
   bool writes_all_;
   std::string refresh_seed_;
   int uses_ = 0;
-  Mapping content_;
+  std::optional<Mapping> content_;      ///< what was sent, on the host …
+  std::unique_ptr<DeviceArena> first_;  ///< … or on the device
   std::unique_ptr<DeviceArena> arena_;
   BoundCall call_;
-  std::vector<Place> places_;
+  Patches places_;  ///< poisoned for the call under way
 };
 
 }  // namespace ratchet::worker

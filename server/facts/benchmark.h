@@ -15,7 +15,7 @@ namespace ratchet {
 /// One line of the final comparison.
 struct BenchmarkRow {
   std::string name;    ///< "candidate", "v0", "parent", "pytorch-eager", …
-  std::string status;  ///< ok, missing, failed
+  std::string status;  ///< ok, missing, failed, skipped
   std::optional<std::string> detail;
   std::optional<Timing> timing;
   std::optional<double> speedup_mean;  ///< row's time ÷ candidate's
@@ -27,7 +27,7 @@ struct BenchmarkRow {
     using B = BenchmarkRow;
     return std::tuple{
         required("name", &B::name, ""),
-        required("status", &B::status, "ok, missing or failed."),
+        required("status", &B::status, "ok, missing, failed or skipped."),
         optional("detail", &B::detail, "Why not ok."),
         optional("timing", &B::timing, ""),
         optional("speedup_mean", &B::speedup_mean, "Row ÷ candidate, of means."),
@@ -37,9 +37,31 @@ struct BenchmarkRow {
   }
 };
 
+/// The candidate against one other over the whole workload; only where every case has both.
+struct BenchmarkGain {
+  std::string against;
+  double geomean = 1;  ///< of the paired speed-ups, by the cases' weights
+  double best = 1;
+  double worst = 1;
+  Dims best_dims;
+  Dims worst_dims;
+
+  static constexpr auto fields() {
+    using G = BenchmarkGain;
+    return std::tuple{required("against", &G::against, "v0, parent or a baseline."),
+                      required("geomean", &G::geomean, "Weighted geometric mean of speed-ups."),
+                      required("best", &G::best, "Largest speed-up of a case."),
+                      required("worst", &G::worst, "Smallest."),
+                      required("best_dims", &G::best_dims, "Its case."),
+                      required("worst_dims", &G::worst_dims, "Its case.")};
+  }
+};
+
 struct BenchmarkReport {
   std::vector<BenchmarkRow> rows;
   std::optional<double> geomean;  ///< of candidate against the first baseline over W, weighted
+  std::vector<BenchmarkGain> gains;
+  std::vector<std::string> notes;  ///< cases left out and why, who else used the device
   std::string timing_method;      ///< cuda_event, steady_clock or host_time
   CacheMode cache_mode = CacheMode::cold;
   int num_warmup = 5;
@@ -54,6 +76,8 @@ struct BenchmarkReport {
     using B = BenchmarkReport;
     return std::tuple{required("rows", &B::rows, ""),
                       optional("geomean", &B::geomean, ""),
+                      optional("gains", &B::gains, ""),
+                      optional("notes", &B::notes, ""),
                       required("timing_method", &B::timing_method, ""),
                       required("cache_mode", &B::cache_mode, ""),
                       required("num_warmup", &B::num_warmup, ""),

@@ -35,6 +35,13 @@ struct KernelCounters {
   }
 };
 
+/// How far beyond their thresholds the numbers of a rule are.
+enum class Confidence { low, medium, high };
+constexpr auto enum_names(Confidence) {
+  return std::array{std::pair{Confidence::low, "low"}, std::pair{Confidence::medium, "medium"},
+                    std::pair{Confidence::high, "high"}};
+}
+
 /// One diagnosed fact with the numbers it rests on and where to read on.
 struct DiagnosisFinding {
   std::string id;  ///< id of the pattern page in our wiki, e.g. "pattern-tail-effect"
@@ -42,13 +49,18 @@ struct DiagnosisFinding {
   std::string evidence;  ///< metric names and values
   double headroom = 0;   ///< estimated fraction of the time that could go, 0..1
   std::string query;     ///< a knowledge query that fits
+  Confidence confidence = Confidence::medium;
+  std::vector<std::string> methods;  ///< ids of methods that treat it, best first
 
   static constexpr auto fields() {
     using D = DiagnosisFinding;
-    return std::tuple{required("id", &D::id, "Pattern page."), required("title", &D::title, ""),
+    return std::tuple{required("id", &D::id, "Pattern page."),
+                      required("title", &D::title, ""),
                       required("evidence", &D::evidence, "Numbers used."),
                       required("headroom", &D::headroom, "Share of the time, estimated."),
-                      required("query", &D::query, "Knowledge query that fits.")};
+                      required("query", &D::query, "Knowledge query that fits."),
+                      optional("confidence", &D::confidence, "low, medium or high."),
+                      optional("methods", &D::methods, "Methods that treat it.")};
   }
 };
 
@@ -99,6 +111,7 @@ struct Profile {
   std::optional<Fault> fault;
   std::vector<Reason> reasons;  ///< why `invalid`
   std::string candidate_digest;
+  std::optional<double> timing_ms;  ///< of elapsed_ms, what timing and comparing took
   double elapsed_ms = 0;
 
   static constexpr auto fields() {
@@ -122,6 +135,7 @@ struct Profile {
                       optional("fault", &P::fault, "The kernel's own failure."),
                       required("reasons", &P::reasons, "Why the timing is invalid."),
                       required("candidate_digest", &P::candidate_digest, "Binary measured."),
+                      optional("timing_ms", &P::timing_ms, "Timing and comparing alone, ms."),
                       required("elapsed_ms", &P::elapsed_ms, "Wall time, ms.")};
   }
 };

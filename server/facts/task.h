@@ -79,7 +79,7 @@ struct TaskRequest {
         optional("matched_ratio", &T::matched_ratio,
                  "Share of elements that must be within tolerance; default 1, all.",
                  {.min = 0.5, .max = 1}),
-        optional("baselines", &T::baselines, "pytorch-eager, torch-compile, flashinfer.",
+        optional("baselines", &T::baselines, "pytorch-eager, torch-compile, flashinfer, vendor.",
                  {.max_length = 8}),
         optional("entry", &T::entry, "Kernel entry function.", {.max_length = 64}),
         optional("flags", &T::flags, "Extra compiler flags.", {.max_length = 32}),

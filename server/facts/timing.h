@@ -39,6 +39,7 @@ struct Timing {
   std::optional<Megahertz> clock;  ///< mean SM or core clock over the samples
   std::string stop_reason;         ///< interval_reached, time_limit or sample_limit
   std::vector<std::string> flags;  ///< launch_gap_included, implausibly_fast, …
+  std::string conditions;          ///< which clock, where it ran, who else was there
 
   static constexpr auto fields() {
     using T = Timing;
@@ -57,7 +58,8 @@ struct Timing {
         required("cache_mode", &T::cache_mode, "cold: caches flushed before each call."),
         optional("clock_mhz", &T::clock, "Clock during the samples, MHz."),
         required("stop_reason", &T::stop_reason, "Why sampling ended."),
-        required("flags", &T::flags, "Caveats.")};
+        required("flags", &T::flags, "Caveats."),
+        optional("conditions", &T::conditions, "Clock used, cores, neighbours on the device.")};
   }
 };
 
@@ -76,7 +78,8 @@ struct Comparison {
     return std::tuple{
         required("against", &C::against, "What it was compared with."),
         required("speedup", &C::speedup, "Median of paired ratios, other ÷ candidate."),
-        required("ci_low", &C::ci_low, "95 % interval, low end."),
+        required("ci_low", &C::ci_low,
+                 "95 % interval, low end; holds for all looks and all candidates together."),
         required("ci_high", &C::ci_high, "High end."),
         required("pairs", &C::pairs, "Interleaved pairs."),
         required("noise_floor", &C::noise_floor, "Fraction below which ratios are noise."),

@@ -33,7 +33,7 @@ Identity::Identity(std::string name, std::string title, std::string version)
 void Identity::finish(Json& result, Era era, const std::optional<Caching>& caching) const {
   if (era == Era::legacy) return;
   if (!result.contains("resultType")) result["resultType"] = "complete";
-  result["_meta"][std::string(key::server_info)] = info_;
+  result["_meta"][std::string(key::kServerInfo)] = info_;
   if (!caching || result["resultType"] != "complete") return;
   result["ttlMs"] = caching->ttl_ms;
   result["cacheScope"] = caching->shared ? "public" : "private";

@@ -85,9 +85,9 @@ Tool task_tool(const std::string& name, const std::string& summary, Jobs& jobs, 
 
 Outcome as_task(Jobs& jobs, const std::string& tool, const Interaction& interaction,
                 Job::Work work) {
-  if (!interaction.client_can(extension::tasks)) return tasks_not_declared();
+  if (!interaction.client_can(extension::kTasks)) return tasks_not_declared();
   const auto job = jobs.start(tool, "", std::move(work));
-  if (!job) return RpcError{code::internal_error, job.error().message, {}};
+  if (!job) return RpcError{code::kInternalError, job.error().message, {}};
   jobs.keep(*job);
   (*job)->hand_over(Job::Questions::kept);
   return task_created(**job);

@@ -16,6 +16,7 @@ const Json& null_json() {
 template <class Entries>
 std::vector<Json> entries_of(const Entries& values) {
   std::vector<Json> entries;
+  entries.reserve(values.size());
   for (const auto& value : values) entries.push_back(entry_of(value));
   return entries;
 }
@@ -35,7 +36,7 @@ std::vector<Json> template_entries(const ServerOptions& options) {
 }
 
 RpcError unsupported_version(const Json& requested) {
-  return {code::unsupported_version,
+  return {code::kUnsupportedVersion,
           "Unsupported protocol version",
           {{"supported", Json::array({kStatelessVersion})}, {"requested", requested}}};
 }
@@ -50,7 +51,7 @@ const Json& Request::meta() const {
 
 bool Request::declares(std::string_view extension) const {
   if (era == Era::legacy) return false;
-  const auto declared = meta().find(key::client_capabilities);
+  const auto declared = meta().find(key::kClientCapabilities);
   if (declared == meta().end() || !declared->is_object()) return false;
   const auto extensions = declared->find("extensions");
   return extensions != declared->end() && extensions->contains(extension);
@@ -60,7 +61,7 @@ std::variant<std::string, RpcError> string_param(const Json& params, std::string
   if (params.is_object())
     if (const auto found = params.find(name); found != params.end() && found->is_string())
       return found->get<std::string>();
-  return RpcError{code::invalid_params, "params." + std::string(name) + " must be a string", {}};
+  return RpcError{code::kInvalidParams, "params." + std::string(name) + " must be a string", {}};
 }
 
 Dispatcher::Dispatcher(ServerOptions options)
@@ -129,7 +130,7 @@ std::variant<Request, Reply> Dispatcher::admit(Message message, const Arrival& a
                                                std::shared_ptr<Session> session) const {
   Request request{std::move(message), Era::legacy, std::move(session), nullptr};
   const Json& meta = request.meta();
-  const bool claims = meta.is_object() && meta.contains(key::protocol_version);
+  const bool claims = meta.is_object() && meta.contains(key::kProtocolVersion);
   // A header that names no legacy version claims the stateless era too, were it only to be told
   // what its `_meta` lacks.
   const bool header_claims = arrival.version_header && !is_legacy_version(*arrival.version_header);
@@ -141,7 +142,7 @@ std::variant<Request, Reply> Dispatcher::admit(Message message, const Arrival& a
   if (request.message.method != "subscriptions/listen" || request.era == Era::legacy) {
     if (handler_of(request) == nullptr)
       return refusal(request.message.id,
-                     {code::method_not_found, "Method not found: " + request.message.method, {}},
+                     {code::kMethodNotFound, "Method not found: " + request.message.method, {}},
                      request.era);
   }
   return request;
@@ -151,28 +152,28 @@ std::optional<RpcError> Dispatcher::envelope_error(const Request& request,
                                                    const Arrival& arrival) const {
   const Json& meta = request.meta();
   if (!meta.is_null() && !meta.is_object())
-    return RpcError{code::invalid_params, "params._meta must be an object", {}};
+    return RpcError{code::kInvalidParams, "params._meta must be an object", {}};
   if (request.era == Era::legacy) return std::nullopt;
 
-  const auto claim = meta.find(key::protocol_version);
+  const auto claim = meta.find(key::kProtocolVersion);
   if (claim == meta.end() || !claim->is_string()) {
     if (arrival.version_header && *arrival.version_header != kStatelessVersion &&
         !is_legacy_version(*arrival.version_header))
       return unsupported_version(*arrival.version_header);
     return RpcError{
-        code::invalid_params, "params._meta must hold " + std::string(key::protocol_version), {}};
+        code::kInvalidParams, "params._meta must hold " + std::string(key::kProtocolVersion), {}};
   }
   if (arrival.http &&
       (!arrival.version_header || *arrival.version_header != claim->get_ref<const std::string&>()))
-    return RpcError{code::header_mismatch,
+    return RpcError{code::kHeaderMismatch,
                     "Header mismatch: MCP-Protocol-Version must be given and equal the version in "
                     "params._meta",
                     {}};
-  if (*claim != kStatelessVersion) return unsupported_version(*claim);
-  const auto can = meta.find(key::client_capabilities);
+  if (claim->get_ref<const std::string&>() != kStatelessVersion) return unsupported_version(*claim);
+  const auto can = meta.find(key::kClientCapabilities);
   if (can == meta.end() || !can->is_object())
-    return RpcError{code::invalid_params,
-                    "params._meta must hold " + std::string(key::client_capabilities),
+    return RpcError{code::kInvalidParams,
+                    "params._meta must hold " + std::string(key::kClientCapabilities),
                     {}};
   return std::nullopt;
 }
@@ -202,9 +203,9 @@ std::optional<Reply> Dispatcher::serve(Request& request, std::stop_token disconn
                                          [&entry] { entry.stop().request_stop(); });
   const std::stop_token stop = entry.stop().get_token();
   metrics_.calls_in_flight.fetch_add(1, std::memory_order_relaxed);
-  Answer answer = RpcError{code::internal_error, "Internal error", {}};
+  Answer answer = RpcError{code::kInternalError, "Internal error", {}};
   try {
-    answer = (this->*handler_of(request))(request, stop);
+    if (const Handler handler = handler_of(request)) answer = (this->*handler)(request, stop);
   } catch (const std::exception& failure) {
     // A bug of ours; its text may hold what is nobody's business.
     spdlog::error("{} failed: {}", request.message.method, failure.what());

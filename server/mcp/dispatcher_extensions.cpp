@@ -12,17 +12,17 @@ namespace ratchet::mcp {
 
 Json Dispatcher::extensions() const {
   Json all = Json::object();
-  if (options_.jobs) all[std::string(extension::tasks)] = Json::object();
-  if (!options_.skills.empty()) all[std::string(extension::skills)] = Json::object();
+  if (options_.jobs) all[std::string(extension::kTasks)] = Json::object();
+  if (!options_.skills.empty()) all[std::string(extension::kSkills)] = Json::object();
   return all;
 }
 
 std::variant<std::shared_ptr<Job>, RpcError> Dispatcher::task_of(const Request& request) const {
-  if (!request.declares(extension::tasks)) return tasks_not_declared();
+  if (!request.declares(extension::kTasks)) return tasks_not_declared();
   auto id = string_param(request.message.params, "taskId");
   if (auto* error = std::get_if<RpcError>(&id)) return std::move(*error);
   auto job = options_.jobs->find(std::get<std::string>(id));
-  if (!job) return RpcError{code::invalid_params, "Unknown task: " + std::get<std::string>(id), {}};
+  if (!job) return RpcError{code::kInvalidParams, "Unknown task: " + std::get<std::string>(id), {}};
   return job;
 }
 
@@ -39,7 +39,7 @@ Dispatcher::Answer Dispatcher::update_task(Request& request, const std::stop_tok
   if (const auto* error = std::get_if<RpcError>(&task)) return *error;
   const auto given = request.message.params.find("inputResponses");
   if (given == request.message.params.end() || !given->is_object())
-    return RpcError{code::invalid_params, "params.inputResponses must be an object", {}};
+    return RpcError{code::kInvalidParams, "params.inputResponses must be an object", {}};
   for (const auto& [key, response] : given->items())
     std::get<std::shared_ptr<Job>>(task)->reply(key, consent_of(response));
   Json result = Json::object();
@@ -66,7 +66,7 @@ Dispatcher::Answer Dispatcher::get_skill(Request& request, const std::stop_token
   const auto& uri = std::get<std::string>(given);
   const auto skill = std::ranges::find(options_.skills, uri, &Skill::uri);
   if (skill == options_.skills.end())
-    return RpcError{code::invalid_params, "Unknown skill: " + uri, {}};
+    return RpcError{code::kInvalidParams, "Unknown skill: " + uri, {}};
   Json result{{"skill", entry_of(*skill)}};
   identity_.finish(result, request.era, kStatic);
   return result;

@@ -30,13 +30,13 @@ Json contents_of(ResourceContents contents) {
 
 std::optional<RpcError> argument_error(const Prompt& prompt, const Json& arguments) {
   if (!arguments.is_object())
-    return RpcError{code::invalid_params, "params.arguments must be an object", {}};
+    return RpcError{code::kInvalidParams, "params.arguments must be an object", {}};
   for (const auto& [name, value] : arguments.items())
     if (!value.is_string())
-      return RpcError{code::invalid_params, "params.arguments." + name + " must be a string", {}};
+      return RpcError{code::kInvalidParams, "params.arguments." + name + " must be a string", {}};
   for (const auto& argument : prompt.arguments)
     if (argument.required && !arguments.contains(argument.name))
-      return RpcError{code::invalid_params,
+      return RpcError{code::kInvalidParams,
                       "params.arguments." + argument.name + " is missing: " + argument.description,
                       {}};
   return std::nullopt;
@@ -49,10 +49,10 @@ std::string scheme_of(std::string_view uri) {
 RpcError provider_error(const Error& error, Era era, const std::string& uri) {
   const std::string message =
       error.hint.empty() ? error.message : error.message + ". " + error.hint;
-  if (error.code == ErrorCode::internal) return {code::internal_error, message, {}};
-  const int missing = era == Era::legacy ? code::resource_not_found : code::invalid_params;
+  if (error.code == ErrorCode::internal) return {code::kInternalError, message, {}};
+  const int missing = era == Era::legacy ? code::kResourceNotFound : code::kInvalidParams;
   return {
-      error.code == ErrorCode::not_found ? missing : code::invalid_params, message, {{"uri", uri}}};
+      error.code == ErrorCode::not_found ? missing : code::kInvalidParams, message, {{"uri", uri}}};
 }
 
 std::map<std::string, std::string> other_arguments(const Json& params) {
@@ -101,13 +101,13 @@ Outcome Dispatcher::run_tool(const KnownTool& known, const Json& arguments,
                              Interaction& interaction) {
   if (known.raw != nullptr) {
     if (!arguments.is_object())
-      return RpcError{code::invalid_params, "params.arguments must be an object", {}};
+      return RpcError{code::kInvalidParams, "params.arguments must be an object", {}};
     return known.raw->call(arguments, interaction);
   }
   ToolAnswer answer = known.tool->call(arguments, interaction.call());
   if (answer.is_error) known.metrics->errors.fetch_add(1, std::memory_order_relaxed);
   if (answer.job) {
-    const bool as_task = options_.jobs && interaction.client_can(extension::tasks);
+    const bool as_task = options_.jobs && interaction.client_can(extension::kTasks);
     answer.job->hand_over(as_task ? Job::Questions::kept : Job::Questions::refused);
     if (as_task) return task_created(*answer.job);
   }
@@ -123,11 +123,11 @@ Dispatcher::Answer Dispatcher::call_tool(Request& request, const std::stop_token
   if (auto* error = std::get_if<RpcError>(&name)) return std::move(*error);
   const auto found = tool_by_name_.find(std::get<std::string>(name));
   if (found == tool_by_name_.end())
-    return RpcError{code::invalid_params, "Unknown tool: " + std::get<std::string>(name), {}};
+    return RpcError{code::kInvalidParams, "Unknown tool: " + std::get<std::string>(name), {}};
 
   const KnownTool& known = found->second;
   const auto given = request.message.params.find("arguments");
-  const Json none = Json::object();
+  static const Json none = Json::object();
   const Json& arguments = given == request.message.params.end() ? none : *given;
   const auto start = std::chrono::steady_clock::now();
   Answer answer = interact(request, stop, [&](Interaction& interaction) {
@@ -151,7 +151,7 @@ Dispatcher::Answer Dispatcher::get_prompt(Request& request, const std::stop_toke
   if (auto* error = std::get_if<RpcError>(&name)) return std::move(*error);
   const auto found = prompt_by_name_.find(std::get<std::string>(name));
   if (found == prompt_by_name_.end())
-    return RpcError{code::invalid_params, "Unknown prompt: " + std::get<std::string>(name), {}};
+    return RpcError{code::kInvalidParams, "Unknown prompt: " + std::get<std::string>(name), {}};
 
   const Json arguments = request.message.params.value("arguments", Json::object());
   if (auto error = argument_error(*found->second, arguments)) return *std::move(error);
@@ -200,7 +200,7 @@ Dispatcher::Answer Dispatcher::subscribe(Request& request, const std::stop_token
   auto uri = string_param(request.message.params, "uri");
   if (auto* error = std::get_if<RpcError>(&uri)) return std::move(*error);
   if (!request.session->watch(std::get<std::string>(std::move(uri))))
-    return RpcError{code::invalid_params, "Too many subscriptions; unsubscribe from some", {}};
+    return RpcError{code::kInvalidParams, "Too many subscriptions; unsubscribe from some", {}};
   return Json::object();
 }
 
@@ -216,7 +216,7 @@ Dispatcher::Answer Dispatcher::complete(Request& request, const std::stop_token&
   const Json reference = params.is_object() ? params.value("ref", Json()) : Json();
   const Json argument = params.is_object() ? params.value("argument", Json()) : Json();
   if (!reference.is_object() || !argument.is_object())
-    return RpcError{code::invalid_params, "params.ref and params.argument must be objects", {}};
+    return RpcError{code::kInvalidParams, "params.ref and params.argument must be objects", {}};
   auto name = string_param(argument, "name");
   if (auto* error = std::get_if<RpcError>(&name)) return std::move(*error);
   auto typed = string_param(argument, "value");

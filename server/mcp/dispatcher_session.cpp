@@ -48,7 +48,7 @@ Dispatcher::Answer Dispatcher::set_log_level(Request& request, const std::stop_t
   const Json& params = request.message.params;
   const auto level = decode<LogLevel>(params.is_object() ? params.value("level", Json()) : Json(),
                                       Place{"params.level", Strictness::strict});
-  if (!level) return RpcError{code::invalid_params, level.error().message, {}};
+  if (!level) return RpcError{code::kInvalidParams, level.error().message, {}};
   request.session->set_log_level(*level);
   return Json::object();
 }
@@ -59,14 +59,14 @@ Dispatcher::Answer Dispatcher::page_of(const PagedList& list, const Request& req
   if (params.is_object()) {
     if (const auto found = params.find("cursor"); found != params.end()) {
       if (!found->is_string())
-        return RpcError{code::invalid_params, "params.cursor must be a string", {}};
+        return RpcError{code::kInvalidParams, "params.cursor must be a string", {}};
       cursor = found->get_ref<const std::string&>();
     }
   }
   const std::string* page = list.page(cursor, request.era);
   if (page == nullptr)
     return RpcError{
-        code::invalid_params, "params.cursor is none of ours; list again without a cursor", {}};
+        code::kInvalidParams, "params.cursor is none of ours; list again without a cursor", {}};
   return *page;
 }
 
@@ -75,9 +75,9 @@ std::variant<std::shared_ptr<Hub::Listener>, Reply> Dispatcher::listen(const Req
   const auto wanted = params.find("notifications");
   if (wanted == params.end() || !wanted->is_object())
     return refusal(request.message.id,
-                   {code::invalid_params, "params.notifications must be an object", {}},
+                   {code::kInvalidParams, "params.notifications must be an object", {}},
                    request.era);
-  if (wanted->contains("taskIds") && !request.declares(extension::tasks))
+  if (wanted->contains("taskIds") && !request.declares(extension::kTasks))
     return refusal(request.message.id, tasks_not_declared(), request.era);
   // Only what can happen is honoured: a client that asks for more sees it missing.
   ListenFilter filter;

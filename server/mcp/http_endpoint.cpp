@@ -35,17 +35,17 @@ void answer(httplib::Response& response, int status, std::string body, const cha
 
 /// A JSON-RPC error without a request that it belongs to.
 void refuse(httplib::Response& response, int status, const std::string& text) {
-  answer(response, status, error_text(nullptr, {code::invalid_request, text, {}}));
+  answer(response, status, error_text(nullptr, {code::kInvalidRequest, text, {}}));
 }
 
 int status_of(const Reply& reply) {
   if (reply.error == 0 || reply.era == Era::legacy) return 200;
   switch (reply.error) {
-    case code::method_not_found:
+    case code::kMethodNotFound:
       return 404;
-    case code::header_mismatch:
-    case code::missing_capability:
-    case code::unsupported_version:
+    case code::kHeaderMismatch:
+    case code::kMissingCapability:
+    case code::kUnsupportedVersion:
       return 400;
     default:
       return reply.refused ? 400 : 200;
@@ -79,7 +79,7 @@ bool claims_stateless(const httplib::Request& request, const Message& message) {
   const auto meta =
       message.params.is_object() ? message.params.find("_meta") : message.params.end();
   return message.params.is_object() && meta != message.params.end() && meta->is_object() &&
-         meta->contains(key::protocol_version);
+         meta->contains(key::kProtocolVersion);
 }
 
 }  // namespace
@@ -129,7 +129,7 @@ void HttpEndpoint::add_to(httplib::Server& server) {
   server.set_exception_handler(
       [](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
         spdlog::error("an HTTP handler threw");
-        answer(response, 500, error_text(nullptr, {code::internal_error, "Internal error", {}}));
+        answer(response, 500, error_text(nullptr, {code::kInternalError, "Internal error", {}}));
       });
   server.Post("/mcp", [this](const httplib::Request& request, httplib::Response& response) {
     post(request, response);

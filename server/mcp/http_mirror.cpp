@@ -9,7 +9,7 @@ namespace ratchet::mcp {
 namespace {
 
 RpcError mismatch(const std::string& text) {
-  return {code::header_mismatch, "Header mismatch: " + text, {}};
+  return {code::kHeaderMismatch, "Header mismatch: " + text, {}};
 }
 
 /// Undoes `=?base64?…?=`; empty when the inside is no base64.

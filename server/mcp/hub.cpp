@@ -33,7 +33,7 @@ bool wants(const ListenFilter& filter, Change change) {
 }
 
 Json tagged(Json params, const Json& subscription) {
-  params["_meta"][std::string(key::subscription_id)] = subscription;
+  params["_meta"][std::string(key::kSubscriptionId)] = subscription;
   return params;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,9 @@ namespace ratchet::mcp {
 namespace {
 
 constexpr std::size_t kReadSize = std::size_t{64} << 10U;
+/// Reads tried before sleeping, some 50 µs of them: a client that is still writing its next call
+/// finds us awake, and waking up costs more than most calls.
+constexpr int kTriesAwake = 100;
 
 bool blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
@@ -60,6 +64,7 @@ bool LineReader::fill() {
   scanned_ -= start_;
   start_ = 0;
   bool ready = never_blocks_;
+  int tries = 0;
   while (true) {
     if (!ready) {
       std::array<pollfd, 2> events{{{descriptor_, POLLIN, 0}, {wake_, POLLIN, 0}}};
@@ -72,7 +77,8 @@ bool LineReader::fill() {
       return true;
     }
     if (count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return false;
-    ready = false;
+    ready = never_blocks_ && ++tries < kTriesAwake;
+    if (ready) ::sched_yield();
   }
 }
 

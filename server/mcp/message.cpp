@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "server/mcp/strict_json.h"
+
 namespace ratchet::mcp {
 namespace {
 
@@ -11,37 +13,9 @@ std::string dumped(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// What a text looks like from outside; needs no valid JSON.
-struct Shape {
-  std::size_t depth = 0;   ///< deepest nesting of brackets outside strings
-  std::size_t colons = 0;  ///< outside strings: one for each member of an object
-};
-
-Shape shape_of(std::string_view text) {
-  std::size_t depth = 0;
-  Shape shape;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"') {
-      for (++i; i < text.size() && text[i] != '"'; ++i)
-        if (text[i] == '\\') ++i;
-    } else if (c == '{' || c == '[') {
-      shape.depth = std::max(shape.depth, ++depth);
-    } else if ((c == '}' || c == ']') && depth > 0) {
-      --depth;
-    } else if (c == ':') {
-      ++shape.colons;
-    }
-  }
-  return shape;
-}
-
-/// Members of all objects within; recursion ends with the depth that was allowed.
-std::size_t members_of(const Json& json) {
-  if (!json.is_structured()) return 0;
-  std::size_t members = json.is_object() ? json.size() : 0;
-  for (const auto& value : json) members += members_of(value);
-  return members;
+/// Compares without making a value of `text`.
+bool is_text(const Json& value, std::string_view text) {
+  return value.is_string() && value.get_ref<const std::string&>() == text;
 }
 
 bool is_id(const Json& id) {
@@ -52,25 +26,37 @@ Malformed malformed(int code, std::string message, Json id = nullptr) {
   return {std::move(id), {code, std::move(message), nullptr}};
 }
 
+Malformed malformed(JsonFault fault) {
+  switch (fault) {
+    case JsonFault::too_deep:
+      return malformed(code::kInvalidRequest, "the message is nested deeper than 128 levels");
+    case JsonFault::repeated_name:
+      return malformed(code::kInvalidRequest, "a name occurs twice in one object");
+    case JsonFault::syntax:
+      break;
+  }
+  return malformed(code::kParseError, "the message is not valid JSON in UTF-8");
+}
+
 std::optional<Malformed> envelope_error(const Json& json, const Json& id) {
   const auto version = json.find("jsonrpc");
-  if (version == json.end() || *version != "2.0")
-    return malformed(code::invalid_request, "jsonrpc must be \"2.0\"", id);
+  if (version == json.end() || !is_text(*version, "2.0"))
+    return malformed(code::kInvalidRequest, "jsonrpc must be \"2.0\"", id);
   const auto params = json.find("params");
   if (params != json.end() && !params->is_object())
-    return malformed(code::invalid_request, "params must be an object", id);
+    return malformed(code::kInvalidRequest, "params must be an object", id);
   return std::nullopt;
 }
 
 std::variant<Message, Malformed> read_envelope(Json json) {
   if (json.is_array())
-    return malformed(code::invalid_request, "batches are not supported; send one message each");
-  if (!json.is_object()) return malformed(code::invalid_request, "a message must be an object");
+    return malformed(code::kInvalidRequest, "batches are not supported; send one message each");
+  if (!json.is_object()) return malformed(code::kInvalidRequest, "a message must be an object");
 
   Message message;
   const auto id = json.find("id");
   if (id != json.end()) {
-    if (!is_id(*id)) return malformed(code::invalid_request, "id must be a string or an integer");
+    if (!is_id(*id)) return malformed(code::kInvalidRequest, "id must be a string or an integer");
     message.id = *id;
   }
   if (auto error = envelope_error(json, message.id)) return *std::move(error);
@@ -78,14 +64,14 @@ std::variant<Message, Malformed> read_envelope(Json json) {
   const auto method = json.find("method");
   if (method == json.end()) {
     if (message.id.is_null() || json.contains("result") == json.contains("error"))
-      return malformed(code::invalid_request, "a message needs a method, or an id and a result",
+      return malformed(code::kInvalidRequest, "a message needs a method, or an id and a result",
                        message.id);
     message.kind = Message::Kind::response;
     message.outcome = std::move(json);
     return message;
   }
   if (!method->is_string())
-    return malformed(code::invalid_request, "method must be a string", message.id);
+    return malformed(code::kInvalidRequest, "method must be a string", message.id);
   message.kind = message.id.is_null() ? Message::Kind::notification : Message::Kind::request;
   message.method = std::move(method->get_ref<std::string&>());
   if (const auto params = json.find("params"); params != json.end())
@@ -98,7 +84,7 @@ std::string opening(const Json& id, std::string_view member, std::size_t room) {
   std::string text;
   text.reserve(room + 64);
   text += R"({"jsonrpc":"2.0","id":)";
-  text += dumped(id);
+  text += id_text(id);
   text += ",\"";
   text += member;
   text += "\":";
@@ -114,18 +100,16 @@ bool is_legacy_version(std::string_view version) {
 
 std::variant<Message, Malformed> decode_message(std::string_view text) {
   if (text.size() > kMessageLimit)
-    return malformed(code::invalid_request, "the message is larger than 16 MiB");
-  const Shape shape = shape_of(text);
-  if (shape.depth > kDepthLimit)
-    return malformed(code::invalid_request, "the message is nested deeper than 128 levels");
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded())
-    return malformed(code::parse_error, "the message is not valid JSON in UTF-8");
-  // The parser keeps the last member of a name. Others keep the first, and would see another
-  // message.
-  if (members_of(json) != shape.colons)
-    return malformed(code::invalid_request, "a name occurs twice in one object");
-  return read_envelope(std::move(json));
+    return malformed(code::kInvalidRequest, "the message is larger than 16 MiB");
+  auto parsed = parse_strictly(text, kDepthLimit);
+  if (const auto* fault = std::get_if<JsonFault>(&parsed)) return malformed(*fault);
+  return read_envelope(std::get<Json>(std::move(parsed)));
+}
+
+std::string id_text(const Json& id) {
+  // A serialiser costs more than the digits it writes, and nearly every id is a number.
+  if (id.is_number_unsigned()) return std::to_string(id.get<Json::number_unsigned_t>());
+  return dumped(id);
 }
 
 std::string result_text(const Json& id, const Json& result) {

@@ -33,6 +33,8 @@ struct Malformed {
 /// of the envelope.
 [[nodiscard]] std::variant<Message, Malformed> decode_message(std::string_view text);
 
+/// An id as it is written into an answer.
+[[nodiscard]] std::string id_text(const Json& id);
 /// Texts to send, each one JSON object without a newline. Bytes that are no UTF-8 become U+FFFD.
 [[nodiscard]] std::string result_text(const Json& id, const Json& result);
 [[nodiscard]] std::string serialised_result_text(const Json& id, std::string_view result);

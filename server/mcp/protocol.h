@@ -25,35 +25,35 @@ inline constexpr std::string_view kVersionWithoutHeader = "2025-03-26";
 [[nodiscard]] bool is_legacy_version(std::string_view version);
 
 namespace code {
-inline constexpr int parse_error = -32700;
-inline constexpr int invalid_request = -32600;
-inline constexpr int method_not_found = -32601;
-inline constexpr int invalid_params = -32602;
-inline constexpr int internal_error = -32603;
-inline constexpr int resource_not_found = -32002;  ///< legacy only; stateless: invalid_params
-inline constexpr int header_mismatch = -32020;
-inline constexpr int missing_capability = -32021;
-inline constexpr int unsupported_version = -32022;
+inline constexpr int kParseError = -32700;
+inline constexpr int kInvalidRequest = -32600;
+inline constexpr int kMethodNotFound = -32601;
+inline constexpr int kInvalidParams = -32602;
+inline constexpr int kInternalError = -32603;
+inline constexpr int kResourceNotFound = -32002;  ///< legacy only; stateless: kInvalidParams
+inline constexpr int kHeaderMismatch = -32020;
+inline constexpr int kMissingCapability = -32021;
+inline constexpr int kUnsupportedVersion = -32022;
 }  // namespace code
 
 namespace key {
-inline constexpr std::string_view protocol_version = "io.modelcontextprotocol/protocolVersion";
-inline constexpr std::string_view client_capabilities =
+inline constexpr std::string_view kProtocolVersion = "io.modelcontextprotocol/protocolVersion";
+inline constexpr std::string_view kClientCapabilities =
     "io.modelcontextprotocol/clientCapabilities";
-inline constexpr std::string_view server_info = "io.modelcontextprotocol/serverInfo";
-inline constexpr std::string_view log_level = "io.modelcontextprotocol/logLevel";
-inline constexpr std::string_view subscription_id = "io.modelcontextprotocol/subscriptionId";
+inline constexpr std::string_view kServerInfo = "io.modelcontextprotocol/serverInfo";
+inline constexpr std::string_view kLogLevel = "io.modelcontextprotocol/logLevel";
+inline constexpr std::string_view kSubscriptionId = "io.modelcontextprotocol/subscriptionId";
 }  // namespace key
 
 /// Extensions that we speak; clients that do so too declare them in each request.
 namespace extension {
-inline constexpr std::string_view tasks = "io.modelcontextprotocol/tasks";
-inline constexpr std::string_view skills = "io.modelcontextprotocol/skills";
+inline constexpr std::string_view kTasks = "io.modelcontextprotocol/tasks";
+inline constexpr std::string_view kSkills = "io.modelcontextprotocol/skills";
 }  // namespace extension
 
-/// A protocol error: the client's fault, or (`internal_error`) a bug of ours.
+/// A protocol error: the client's fault, or (`kInternalError`) a bug of ours.
 struct RpcError {
-  int code = code::internal_error;
+  int code = code::kInternalError;
   std::string message;
   Json data;  ///< left out when null
 };

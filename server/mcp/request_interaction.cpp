@@ -42,7 +42,7 @@ RequestInteraction::RequestInteraction(Dispatcher& dispatcher, Request& request,
 
 bool RequestInteraction::client_can(std::string_view capability) const {
   if (request_.era == Era::legacy) return request_.session->client_can(capability);
-  return request_.meta().at(std::string(key::client_capabilities)).contains(capability) ||
+  return request_.meta().at(std::string(key::kClientCapabilities)).contains(capability) ||
          request_.declares(capability);
 }
 
@@ -95,7 +95,7 @@ void RequestInteraction::log(LogLevel level, const Json& data) {
   if (request_.era == Era::stateless) {
     // Stateless clients opt in for each request.
     const Json& meta = request_.meta();
-    const auto wanted = meta.find(key::log_level);
+    const auto wanted = meta.find(key::kLogLevel);
     if (wanted == meta.end()) return;
     const auto lowest = decode<LogLevel>(*wanted);
     if (!lowest || level < *lowest) return;
@@ -122,7 +122,6 @@ std::string RequestInteraction::request_name() const {
 }
 
 std::optional<RpcError> RequestInteraction::read_retry() {
-  responses_ = Json::object();
   if (request_.era == Era::legacy) return std::nullopt;
   const Json& params = request_.message.params;
   if (const auto given = params.find("inputResponses"); given != params.end()) {
@@ -131,7 +130,7 @@ std::optional<RpcError> RequestInteraction::read_retry() {
         std::all_of(given->begin(), given->end(), [](const Json& one) { return one.is_object(); });
     if (!wellformed)
       return RpcError{
-          code::invalid_params, "params.inputResponses must be an object of objects", {}};
+          code::kInvalidParams, "params.inputResponses must be an object of objects", {}};
     responses_ = *given;
   }
   if (const auto given = params.find("requestState"); given != params.end()) {
@@ -139,7 +138,7 @@ std::optional<RpcError> RequestInteraction::read_retry() {
                      ? dispatcher_.seal_.open(given->get_ref<const std::string&>(), request_name())
                      : std::nullopt;
     if (!state)
-      return RpcError{code::invalid_params,
+      return RpcError{code::kInvalidParams,
                       "params.requestState was changed, has expired or belongs to another request; "
                       "send the request again without it",
                       {}};
@@ -151,7 +150,7 @@ std::optional<RpcError> RequestInteraction::read_retry() {
 std::optional<Outcome> RequestInteraction::open_questions() const {
   if (request_.era == Era::legacy) return std::nullopt;
   if (!missing_capabilities_.empty())
-    return RpcError{code::missing_capability,
+    return RpcError{code::kMissingCapability,
                     "The request needs a capability that the client did not declare",
                     {{"requiredCapabilities", missing_capabilities_}}};
   if (questions_.empty() && kept_.is_null()) return std::nullopt;

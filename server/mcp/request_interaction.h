@@ -47,8 +47,9 @@ class RequestInteraction final : public Interaction {
   Json state_;
   Json kept_;
   Json responses_;
-  Json questions_ = Json::object();
-  Json missing_capabilities_ = Json::object();
+  // Objects once they hold something; nearly no call asks.
+  Json questions_;
+  Json missing_capabilities_;
   std::mutex progress_mutex_;
   std::optional<double> last_progress_;
   CallContext call_;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "server/mcp/message.h"
+
 namespace ratchet::mcp {
 namespace {
 
@@ -10,7 +12,7 @@ constexpr std::size_t kMostWatched = 10'000;
 
 }  // namespace
 
-InFlight::Entry::Entry(InFlight& owner, const Json& id) : owner_(owner), id_(id.dump()) {
+InFlight::Entry::Entry(InFlight& owner, const Json& id) : owner_(owner), id_(id_text(id)) {
   const std::lock_guard lock(owner_.mutex_);
   owner_.entries_.emplace(id_, this);
 }
@@ -27,7 +29,7 @@ InFlight::Entry::~Entry() {
 
 bool InFlight::cancel(const Json& id) {
   const std::lock_guard lock(mutex_);
-  const auto [first, last] = entries_.equal_range(id.dump());
+  const auto [first, last] = entries_.equal_range(id_text(id));
   if (first == last || std::next(first) != last) return false;
   first->second->stop().request_stop();
   return true;

@@ -1,6 +1,7 @@
 #include "server/mcp/socket_stream.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -49,24 +50,31 @@ bool SocketStream::wait(short events, steady_clock::time_point until) const {
 
 SocketStream::Waited SocketStream::wait_for_request(std::chrono::milliseconds limit) {
   if (in_read_ < in_.size()) return Waited::request;
+  // A client that is answered while others compute has often sent its next call by the time that it
+  // is our turn again; to sleep and be woken for it costs more than this.
+  ::sched_yield();
+  if (receive_at_once() > 0) return Waited::request;
   std::array<pollfd, 2> events{{{socket_, POLLIN, 0}, {wake_, POLLIN, 0}}};
   const int count = ::poll(events.data(), events.size(), static_cast<int>(limit.count()));
   if (count <= 0 || events[1].revents != 0) return Waited::end;
   return Waited::request;
 }
 
-bool SocketStream::receive() {
+ssize_t SocketStream::receive_at_once() {
   if (in_read_ == in_.size()) {
     in_.clear();
     in_read_ = 0;
   }
   std::array<char, kChunk> chunk;  // NOLINT: filled by recv
+  const ssize_t count = ::recv(socket_, chunk.data(), chunk.size(), MSG_DONTWAIT);
+  if (count > 0) in_.append(chunk.data(), static_cast<std::size_t>(count));
+  return count;
+}
+
+bool SocketStream::receive() {
   while (true) {
-    const ssize_t count = ::recv(socket_, chunk.data(), chunk.size(), MSG_DONTWAIT);
-    if (count > 0) {
-      in_.append(chunk.data(), static_cast<std::size_t>(count));
-      return true;
-    }
+    const ssize_t count = receive_at_once();
+    if (count > 0) return true;
     if (count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return false;
     if (!wait(POLLIN, deadline_)) return false;
   }

@@ -59,6 +59,8 @@ class SocketStream final : public httplib::Stream {
  private:
   [[nodiscard]] bool flushed_and_alive() const;
   [[nodiscard]] bool receive();
+  /// What `recv` says without waiting; what came is in `in_`.
+  ssize_t receive_at_once();
   [[nodiscard]] bool wait(short events, std::chrono::steady_clock::time_point until) const;
 
   const socket_t socket_;

@@ -151,7 +151,7 @@ void Connection::read_lines() {
         break;
       case LineReader::Event::too_long:
         writer_->send(
-            error_text(nullptr, {code::invalid_request, "the message is larger than 16 MiB", {}}));
+            error_text(nullptr, {code::kInvalidRequest, "the message is larger than 16 MiB", {}}));
         break;
       case LineReader::Event::end:
         writer_->uncork();

@@ -49,7 +49,7 @@ Json task_details(const Job& job) {
       task["result"] = tool_result(*job.answer());
       break;
     case JobState::failed:
-      task["error"] = {{"code", code::internal_error}, {"message", "Internal error"}};
+      task["error"] = {{"code", code::kInternalError}, {"message", "Internal error"}};
       break;
     case JobState::working:
     case JobState::cancelled:
@@ -59,10 +59,10 @@ Json task_details(const Job& job) {
 }
 
 RpcError tasks_not_declared() {
-  return {code::missing_capability,
+  return {code::kMissingCapability,
           "The request needs an extension that the client did not declare",
           {{"requiredCapabilities",
-            {{"extensions", {{std::string(extension::tasks), Json::object()}}}}}}};
+            {{"extensions", {{std::string(extension::kTasks), Json::object()}}}}}}};
 }
 
 }  // namespace ratchet::mcp

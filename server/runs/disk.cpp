@@ -216,9 +216,10 @@ std::optional<Error> blocking(const std::vector<Reason>& findings, Event event) 
 }
 
 Status move_aside(const fs::path& folder, const std::string& suffix) {
-  constexpr std::array<std::string_view, 10> kOurs{
-      "ref.py",   "ref.cpp",      "ref.cu",          "env_check.md", "contract.json",
-      kStateFile, "benchmark.md", "final_report.md", "summary.md",   "ledgers"};
+  constexpr std::array<std::string_view, 15> kOurs{
+      "ref.py",      "ref.cpp",      "ref.cu",     "env_check.md",    "contract.json",
+      kStateFile,    "benchmark.md", "benchmarks", "final_report.md", "summary.md",
+      "report.html", "ledgers",      "memory",     "plans",           "dispatch"};
   std::vector<fs::path> moved;
   std::error_code failed;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {

@@ -14,7 +14,9 @@
 #include "server/facts/findings.h"
 #include "server/runs/evidence_entry.h"
 #include "server/runs/gate.h"
-#include "server/runs/runs.h"
+#include "server/runs/review_entry.h"
+#include "server/runs/search_entry.h"
+#include "server/runs/search_plan.h"
 
 namespace ratchet {
 
@@ -59,6 +61,15 @@ inline constexpr const char* kHypothesis = "hypothesis";
 inline constexpr const char* kGate = "gate";
 inline constexpr const char* kExtended = "extended";
 inline constexpr const char* kReport = "report";
+inline constexpr const char* kAnalysis = "analysis";
+inline constexpr const char* kMethods = "methods";
+inline constexpr const char* kBranches = "branches";
+inline constexpr const char* kAblation = "ablation";
+inline constexpr const char* kSignatures = "signatures";
+inline constexpr const char* kMask = "mask";
+inline constexpr const char* kAcceptance = "acceptance";
+inline constexpr const char* kReview = "review";
+inline constexpr const char* kDispatch = "dispatch";
 }  // namespace kind
 
 /// A submitted kernel. The candidate's source text lies in the blob `source_blob`.
@@ -87,6 +98,8 @@ struct CreatedFact {
   std::vector<Reason> warnings;
   std::string output_dir;
   BuildFact v0;
+  SearchPlan search;
+  std::optional<ForkOrigin> forked_from;
 
   static constexpr auto fields() {
     using C = CreatedFact;
@@ -98,7 +111,9 @@ struct CreatedFact {
                       required("environment", &C::environment, ""),
                       required("warnings", &C::warnings, ""),
                       required("output_dir", &C::output_dir, ""),
-                      required("v0", &C::v0, "")};
+                      required("v0", &C::v0, ""),
+                      optional("search", &C::search, ""),
+                      optional("forked_from", &C::forked_from, "")};
   }
 };
 

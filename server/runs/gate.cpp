@@ -24,6 +24,9 @@ constexpr std::array kTransitions{
     Transition{Stage::open, Event::build_failed, Stage::open},
     Transition{Stage::open, Event::abandoned, Stage::abandoned},
     Transition{Stage::open, Event::sanitized, Stage::open},  // of a kernel that failed its check
+    Transition{Stage::open, Event::proposed, Stage::open},
+    Transition{Stage::open, Event::explored, Stage::correct},
+    Transition{Stage::open, Event::branches_failed, Stage::open},
 
     Transition{Stage::built, Event::submitted, Stage::built},
     Transition{Stage::built, Event::build_failed, Stage::built},
@@ -47,6 +50,7 @@ constexpr std::array kTransitions{
     Transition{Stage::profiled, Event::evidence_written, Stage::evidenced},
     Transition{Stage::profiled, Event::benchmarked, Stage::profiled},
     Transition{Stage::profiled, Event::sanitized, Stage::profiled},
+    Transition{Stage::profiled, Event::ablated, Stage::profiled},
 
     Transition{Stage::evidenced, Event::submitted, Stage::built},
     Transition{Stage::evidenced, Event::build_failed, Stage::evidenced},
@@ -55,6 +59,7 @@ constexpr std::array kTransitions{
     Transition{Stage::evidenced, Event::final_gate_passed, Stage::finished},
     Transition{Stage::evidenced, Event::benchmarked, Stage::evidenced},
     Transition{Stage::evidenced, Event::sanitized, Stage::evidenced},
+    Transition{Stage::evidenced, Event::ablated, Stage::evidenced},
 
     Transition{Stage::hypothesised, Event::submitted, Stage::built},
     Transition{Stage::hypothesised, Event::build_failed, Stage::hypothesised},
@@ -64,12 +69,14 @@ constexpr std::array kTransitions{
     Transition{Stage::hypothesised, Event::final_gate_passed, Stage::finished},
     Transition{Stage::hypothesised, Event::benchmarked, Stage::hypothesised},
     Transition{Stage::hypothesised, Event::sanitized, Stage::hypothesised},
+    Transition{Stage::hypothesised, Event::ablated, Stage::hypothesised},
 
     Transition{Stage::abandoned, Event::final_gate_passed, Stage::finished},
 
     Transition{Stage::finished, Event::benchmarked, Stage::finished},
     Transition{Stage::finished, Event::sanitized, Stage::finished},
     Transition{Stage::finished, Event::reported, Stage::finished},
+    Transition{Stage::finished, Event::tuned, Stage::finished},
 };
 
 /// The step that takes a version of this stage on.
@@ -123,6 +130,15 @@ std::string_view needs(Event event) {
       return "compute-sanitizer runs the open version's kernel";
     case Event::reported:
       return "reports are written after the final gate";
+    case Event::proposed:
+      return "methods are proposed for an open version without a kernel";
+    case Event::explored:
+    case Event::branches_failed:
+      return "branches are explored for an open version without a kernel";
+    case Event::ablated:
+      return "an ablation needs a profiled kernel";
+    case Event::tuned:
+      return "a dispatcher is tuned after the final gate";
   }
   return "";
 }
@@ -161,27 +177,29 @@ Result<Stage> advance(Stage stage, Event event) {
 std::vector<std::string> allowed_tools(Stage stage) {
   switch (stage) {
     case Stage::open:
-      return {"submit_kernel", "query_kbs", "run_status", "extend_run"};
+      return {"submit_kernel", "propose_methods", "explore_branches",
+              "query_kbs",     "run_status",      "extend_run"};
     case Stage::built:
       return {"check_correctness", "submit_kernel", "query_kbs", "run_status", "extend_run"};
     case Stage::correct:
       return {"profile_kernel", "submit_kernel", "benchmark", "check_correctness",
               "query_kbs",      "run_status",    "extend_run"};
     case Stage::profiled:
-      return {"query_kbs",     "write_kbs_evidence", "profile_kernel", "benchmark",
-              "submit_kernel", "run_status",         "extend_run"};
+      return {"query_kbs", "write_kbs_evidence", "profile_kernel", "ablate",
+              "benchmark", "submit_kernel",      "run_status",     "extend_run"};
     case Stage::evidenced:
-      return {"write_hypothesis", "write_kbs_evidence", "benchmark", "query_kbs",
-              "submit_kernel",    "run_status",         "extend_run"};
+      return {"write_hypothesis", "write_kbs_evidence", "ablate",     "benchmark",
+              "query_kbs",        "submit_kernel",      "run_status", "extend_run"};
     case Stage::hypothesised:
-      return {"check_gate", "write_hypothesis", "write_kbs_evidence", "benchmark",
+      return {"check_gate", "write_hypothesis", "write_kbs_evidence", "ablate",    "benchmark",
               "query_kbs",  "submit_kernel",    "run_status",         "extend_run"};
     case Stage::passed:
       return {"run_status"};
     case Stage::abandoned:
       return {"check_gate", "extend_run", "run_status"};
     case Stage::finished:
-      return {"benchmark", "write_report", "extend_run", "query_kbs", "run_status"};
+      return {"benchmark",  "tune_dispatch", "write_report",
+              "extend_run", "query_kbs",     "run_status"};
   }
   return {};
 }

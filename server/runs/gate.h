@@ -43,10 +43,15 @@ enum class Event {
   hypothesis_written,
   gate_passed,  ///< next version opens
   final_gate_passed,
-  abandoned,    ///< after the last retry
-  benchmarked,  ///< never changes the stage
-  sanitized,    ///< never changes the stage
-  reported,     ///< write_report, after the final gate
+  abandoned,        ///< after the last retry
+  benchmarked,      ///< never changes the stage
+  reported,         ///< write_report, after the final gate
+  proposed,         ///< propose_methods: the stage stays
+  explored,         ///< explore_branches found a champion, which is checked already
+  branches_failed,  ///< no branch is correct: one retry
+  ablated,          ///< ablate: the stage stays
+  sanitized,        ///< sanitize_kernel: the stage stays
+  tuned,            ///< tune_dispatch, after the final gate: the stage stays
 };
 constexpr auto enum_names(Event) {
   using enum Event;
@@ -62,8 +67,13 @@ constexpr auto enum_names(Event) {
                     std::pair{final_gate_passed, "final_gate_passed"},
                     std::pair{abandoned, "abandoned"},
                     std::pair{benchmarked, "benchmarked"},
+                    std::pair{reported, "reported"},
+                    std::pair{proposed, "proposed"},
+                    std::pair{explored, "explored"},
+                    std::pair{branches_failed, "branches_failed"},
+                    std::pair{ablated, "ablated"},
                     std::pair{sanitized, "sanitized"},
-                    std::pair{reported, "reported"}};
+                    std::pair{tuned, "tuned"}};
 }
 
 /// The gate: what stage follows when `event` happens at `stage`. Pure; one table.

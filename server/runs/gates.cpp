@@ -18,11 +18,12 @@ GateAnswer answer_of(const RunState& state, bool passed, std::vector<Reason> rea
   return answer;
 }
 
-/// Hypothesis of evidence that is written anew: it cites what is no longer there.
+/// Hypothesis and plan of evidence that is written anew: they cite what is no longer there.
 std::vector<std::string> fallen_hypothesis(const RunState& state) {
-  const std::string path = state.open().id.text() + "/hypothesis.txt";
-  if (!state.artifacts.contains(path)) return {};
-  return {path};
+  std::vector<std::string> fallen{state.open().id.text() + "/hypothesis.txt",
+                                  render::plan_path(state.open().id)};
+  std::erase_if(fallen, [&](const std::string& path) { return !state.artifacts.contains(path); });
+  return fallen;
 }
 
 }  // namespace
@@ -63,7 +64,8 @@ Result<ArtifactAnswer> RunsImpl::write_evidence(const RunId& run, const Evidence
                 fallen_hypothesis(**state),
                 {}};
   change.render = [](const RunState& after, const std::string& time) {
-    return std::vector{render::evidence({after, after.open(), time})};
+    return std::vector{render::evidence({after, after.open(), time}),
+                       render::research_digest(after, time)};
   };
   const auto after = store_->commit(**state, change);
   if (!after) return after.error();
@@ -84,7 +86,8 @@ Result<ArtifactAnswer> RunsImpl::write_hypothesis(const RunId& run, const Hypoth
                 {},
                 {}};
   change.render = [](const RunState& after, const std::string& time) {
-    return std::vector{render::hypothesis({after, after.open(), time})};
+    const render::Subject subject{after, after.open(), time};
+    return std::vector{render::hypothesis(subject), render::plan(subject)};
   };
   const auto after = store_->commit(**state, change);
   if (!after) return after.error();
@@ -119,7 +122,7 @@ Result<GateAnswer> RunsImpl::check_gate(const RunId& run, bool final_gate, bool 
 
 Result<GateAnswer> RunsImpl::abandon_version(const RunState& state) {
   const auto& open = state.open();
-  if (auto next = stage_after(open, Event::abandoned); !next) return next.error();
+  if (auto next = stage_after(open, Event::abandoned); !next) return refusal(state, next.error());
   if (!state.retries_exhausted())
     return Error{ErrorCode::wrong_stage,
                  fmt::format("{} has used {} of {} retries; it is abandoned after the last one",
@@ -134,13 +137,19 @@ Result<GateAnswer> RunsImpl::pass_gate(const RunState& state, Event event) {
   GateFact fact{event == Event::final_gate_passed, std::nullopt};
   if (!fact.final_gate && !state.at_last_version()) fact.opens = VersionId{open.id.number + 1};
   Change change{open.id, kind::kGate, event, encode(fact), {}, {}, {}};
-  change.render = render::ledgers;
+  change.render = [](const RunState& after, const std::string& time) {
+    auto files = render::ledgers(after, time);
+    for (auto& file : render::memory(after, time)) files.push_back(std::move(file));
+    return files;
+  };
   const auto after = store_->commit(state, change);
   if (!after) return after.error();
   return answer_of(**after, true, {});
 }
 
 Result<AuditReport> RunsImpl::audit(const RunId& run) {
+  if (auto done = store_->finish(run); !done && done.error().code != ErrorCode::not_found)
+    return done.error();
   AuditReport report;
   const auto rows = store_->ledger().rows(run);
   if (!rows) return rows.error();

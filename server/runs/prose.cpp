@@ -13,14 +13,24 @@
 namespace ratchet {
 namespace {
 
-using Problems = std::vector<std::string>;
+/// Reasons whose path is left to the caller.
+class Problems {
+ public:
+  void add(const char* code, std::string message) {
+    list_.push_back({code, std::move(message), std::nullopt});
+  }
+  [[nodiscard]] std::vector<Reason> take() { return std::move(list_); }
+
+ private:
+  std::vector<Reason> list_;
+};
 
 bool is_blank(const std::string& text) {
   return markdown::one_line(text).empty();
 }
 
 void need_text(Problems& problems, const std::string& field, const std::string& text) {
-  if (is_blank(text)) problems.push_back(fmt::format("{}: must say something", field));
+  if (is_blank(text)) problems.add("text_missing", fmt::format("{}: must say something", field));
 }
 
 bool has_metric(const Profile& profile, const std::string& metric) {
@@ -44,8 +54,9 @@ std::string known_metrics(const Profile& profile) {
 void need_metric(Problems& problems, const VersionState& version, const std::string& field,
                  const std::string& metric) {
   if (!version.profile || has_metric(*version.profile, metric)) return;
-  problems.push_back(fmt::format("{}: \"{}\" is no metric of the profile of {}; it has {}", field,
-                                 metric, version.id.text(), known_metrics(*version.profile)));
+  problems.add("unknown_metric",
+               fmt::format("{}: \"{}\" is no metric of the profile of {}; it has {}", field, metric,
+                           version.id.text(), known_metrics(*version.profile)));
 }
 
 /// What a logged query of this run returned under this id; null when it did not.
@@ -75,19 +86,22 @@ void need_queries(Problems& problems, const RunState& state, const VersionState&
     });
   };
   if (!made("kernel", 0))
-    problems.push_back(
-        fmt::format("no query with purpose \"kernel\" is logged for {}: call query_kbs "
-                    "with run and purpose",
-                    version.id.text()));
+    problems.add("no_kernel_query",
+                 fmt::format("no query with purpose \"kernel\" is logged for {}: call query_kbs "
+                             "with run and purpose",
+                             version.id.text()));
   if (!made("bottleneck", version.profile_sequence))
-    problems.push_back(
-        fmt::format("no query with purpose \"bottleneck\" is logged for {} after its "
-                    "profile: call query_kbs with run and purpose",
-                    version.id.text()));
+    problems.add("no_bottleneck_query",
+                 fmt::format("no query with purpose \"bottleneck\" is logged for {} after its "
+                             "profile: call query_kbs with run and purpose",
+                             version.id.text()));
 }
 
-std::string joined(const Problems& problems) {
-  return fmt::format("{}", fmt::join(problems, "\n"));
+std::string joined(const std::vector<Reason>& problems) {
+  std::string text;
+  for (const auto& problem : problems)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", problem.code, problem.message);
+  return text;
 }
 
 bool is_one_word(const std::string& text) {
@@ -136,43 +150,48 @@ void refuse_duplicate(Problems& problems, const RunState& state, const VersionSt
     if (other.id >= version.id || !other.hypothesis || !other.build || !version.build) continue;
     if (other.build->stripped_digest != version.build->stripped_digest) continue;
     if (words_of(other.hypothesis->change) != words_of(hypothesis.change)) continue;
-    problems.push_back(
+    problems.add(
+        "duplicate_plan",
         fmt::format("change: {} proposed the same for the same kernel; propose another "
                     "one",
-                    other.id.text()));
+                    state.masked.contains(other.id) ? "an earlier plan" : other.id.text()));
   }
 }
 
 void check_expected(Problems& problems, const VersionState& version, const Hypothesis& hypothesis) {
   constexpr std::array<std::string_view, 3> kDirections{"up", "down", "same"};
-  if (hypothesis.expected.empty()) problems.emplace_back("expected: must name at least one metric");
+  if (hypothesis.expected.empty())
+    problems.add("expected_missing", "expected: must name at least one metric");
   for (std::size_t i = 0; i < hypothesis.expected.size(); ++i) {
     const auto& one = hypothesis.expected[i];
     need_metric(problems, version, fmt::format("expected[{}].metric", i), one.metric);
     if (std::ranges::find(kDirections, one.direction) == kDirections.end())
-      problems.push_back(fmt::format("expected[{}].direction: must be up, down or same, got \"{}\"",
-                                     i, one.direction));
+      problems.add("bad_direction",
+                   fmt::format("expected[{}].direction: must be up, down or same, got \"{}\"", i,
+                               one.direction));
   }
 }
 
 }  // namespace
 
-std::vector<std::string> evidence_problems(const RunState& state, const VersionState& version,
-                                           const EvidenceRequest& request) {
+std::vector<Reason> evidence_problems(const RunState& state, const VersionState& version,
+                                      const EvidenceRequest& request) {
   Problems problems;
-  if (request.facts.empty()) problems.emplace_back("facts: must name at least one metric");
+  if (request.facts.empty()) problems.add("facts_missing", "facts: must name at least one metric");
   for (std::size_t i = 0; i < request.facts.size(); ++i)
     need_metric(problems, version, fmt::format("facts[{}]", i), request.facts[i]);
-  if (request.selected.empty()) problems.emplace_back("selected: must cite at least one document");
+  if (request.selected.empty())
+    problems.add("selected_missing", "selected: must cite at least one document");
   for (std::size_t i = 0; i < request.selected.size(); ++i) {
     const auto& one = request.selected[i];
     if (!query_known(state, one.query_id))
-      problems.push_back(
-          fmt::format("selected[{}].query_id: \"{}\" is no query logged in this run: "
-                      "call query_kbs with run",
-                      i, one.query_id));
+      problems.add("query_not_logged",
+                   fmt::format("selected[{}].query_id: \"{}\" is no query logged in this run: "
+                               "call query_kbs with run",
+                               i, one.query_id));
     else if (logged_hit(state, one.query_id, one.id) == nullptr)
-      problems.push_back(
+      problems.add(
+          "document_not_returned",
           fmt::format("selected[{}].id: query {} did not return \"{}\"", i, one.query_id, one.id));
     need_text(problems, fmt::format("selected[{}].applies_because", i), one.applies_because);
   }
@@ -180,36 +199,46 @@ std::vector<std::string> evidence_problems(const RunState& state, const VersionS
     need_text(problems, fmt::format("rejected[{}].reason", i), request.rejected[i].reason);
   need_text(problems, "decision_link", request.decision_link);
   need_queries(problems, state, version);
-  return problems;
+  return problems.take();
 }
 
-std::vector<std::string> hypothesis_problems(const RunState& state, const VersionState& version,
-                                             const Hypothesis& hypothesis) {
+std::vector<Reason> hypothesis_problems(const RunState& state, const VersionState& version,
+                                        const Hypothesis& hypothesis) {
   Problems problems;
   if (!is_one_word(hypothesis.category))
-    problems.push_back(fmt::format("category: must be one word such as memory, got \"{}\"",
-                                   markdown::one_line(hypothesis.category)));
+    problems.add("bad_category",
+                 fmt::format("category: must be one word such as memory, got \"{}\"",
+                             markdown::one_line(hypothesis.category)));
   need_text(problems, "change", hypothesis.change);
   if (list_items(hypothesis.change) > 1)
-    problems.emplace_back("change: lists several changes; a version tries exactly one");
+    problems.add("several_changes", "change: lists several changes; a version tries exactly one");
   need_text(problems, "rationale", hypothesis.rationale);
   check_expected(problems, version, hypothesis);
   need_text(problems, "risk", hypothesis.risk);
   if (hypothesis.evidence.empty())
-    problems.emplace_back("evidence: must name at least one document of the evidence");
+    problems.add("evidence_missing", "evidence: must name at least one document of the evidence");
   for (std::size_t i = 0; i < hypothesis.evidence.size(); ++i) {
     const auto& id = hypothesis.evidence[i];
     const bool selected =
         version.evidence && std::ranges::find(version.evidence->selected, id, &CitedDocument::id) !=
                                 version.evidence->selected.end();
     if (!selected)
-      problems.push_back(
-          fmt::format("evidence[{}]: \"{}\" is not selected in kbs_evidence.md", i, id));
+      problems.add("evidence_not_selected",
+                   fmt::format("evidence[{}]: \"{}\" is not selected in kbs_evidence.md", i, id));
   }
   need_text(problems, "accept_if", hypothesis.accept_if);
   need_text(problems, "reject_if", hypothesis.reject_if);
   refuse_duplicate(problems, state, version, hypothesis);
-  return problems;
+  return problems.take();
+}
+
+std::vector<std::string> resolve_labels(const RunState& state, const EvidenceFact& fact) {
+  std::vector<std::string> labels;
+  for (const auto& one : fact.selected) {
+    const auto* const hit = logged_hit(state, one.query_id, one.id);
+    labels.push_back(hit == nullptr ? "" : hit->confidence);
+  }
+  return labels;
 }
 
 EvidenceRequest request_of(const EvidenceFact& fact) {

@@ -43,14 +43,37 @@ struct Subject {
 [[nodiscard]] Rendered environment(const RunState& state, const std::string& time);
 [[nodiscard]] Rendered build(const Subject& subject, const BuildFact& fact);
 [[nodiscard]] Rendered correctness(const Subject& subject);
-/// `ncu_summary.md`, `ncu_details.md`, `bench.json`, `roofline.json`.
+/// `ncu_summary.md`, `ncu_details.md`, `bench.json`, `roofline.json`, `digest.md`.
 [[nodiscard]] std::vector<Rendered> profile(const Subject& subject);
+/// `digest.md`: what a profile says, ending with the edits worth trying.
+[[nodiscard]] Rendered digest(const Subject& subject);
 [[nodiscard]] Rendered evidence(const Subject& subject);
 [[nodiscard]] Rendered hypothesis(const Subject& subject);
 [[nodiscard]] Rendered benchmark(const Subject& subject, const BenchmarkFact& fact);
 [[nodiscard]] Rendered sanitizer(const Subject& subject, const SanitizerReport& report);
 /// `ledgers/attempt-ledger.md`, `ledgers/optimization-ledger.md`, `ledgers/lineage.jsonl`.
 [[nodiscard]] std::vector<Rendered> ledgers(const RunState& state, const std::string& time);
+/// `v<K>/methods.json`.
+[[nodiscard]] Rendered methods(const Subject& subject);
+/// `v<K>/branches/branches.json` and a `branch.md` for each.
+[[nodiscard]] std::vector<Rendered> branches(const Subject& subject);
+/// `v<K>/attribution.json` and `v<K>/ablations/<method>/ablation.json`.
+[[nodiscard]] std::vector<Rendered> attribution(const Subject& subject);
+/// `v<K>/analysis.md`.
+[[nodiscard]] Rendered analysis(const Subject& subject);
+/// `benchmarks/performance-map.json` and `ledgers/tuning-decisions.md`.
+[[nodiscard]] std::vector<Rendered> dispatch(const RunState& state, const std::string& time);
+/// `memory/v<N>.json` of every closed version; of a masked one only that it is.
+[[nodiscard]] std::vector<Rendered> memory(const RunState& state, const std::string& time);
+[[nodiscard]] Json memory_record(const RunState& state, const VersionState& version);
+/// `plans/v<K+1>_plan.md`, of the version that the hypothesis is for.
+[[nodiscard]] Rendered plan(const Subject& subject);
+[[nodiscard]] std::string plan_path(VersionId version);
+/// `ledgers/research-digest.md`.
+[[nodiscard]] Rendered research_digest(const RunState& state, const std::string& time);
+/// `report.html`, one page that needs nothing else.
+[[nodiscard]] Rendered page(const RunState& state, const std::string& retrospective,
+                            const std::string& time);
 [[nodiscard]] Rendered final_report(const RunState& state, const std::string& retrospective,
                                     const std::string& time);
 [[nodiscard]] Rendered summary(const RunState& state, const std::string& retrospective,

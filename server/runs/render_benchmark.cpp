@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -57,6 +58,15 @@ std::string timing_table(const std::vector<const BenchmarkRow*>& columns) {
   add("Max Time (ms)", [](const Timing& t) { return milliseconds(t.max.value); });
   add("Std dev (ms)", [](const Timing& t) { return milliseconds(t.std.value); });
   add("Samples", [](const Timing& t) { return std::to_string(t.samples); });
+  add("95 % interval of the median (ms)", [](const Timing& t) {
+    return fmt::format("{} … {}", milliseconds(t.ci_low.value), milliseconds(t.ci_high.value));
+  });
+  add("Discarded samples", [](const Timing& t) { return std::to_string(t.discarded); });
+  add("Clock (MHz)",
+      [](const Timing& t) { return t.clock ? number(t.clock->value) : std::string("unknown"); });
+  add("Caveats", [](const Timing& t) {
+    return t.flags.empty() ? "none" : fmt::format("{}", fmt::join(t.flags, ", "));
+  });
   for (const auto* column : columns) {
     if (column->name == "candidate") continue;
     rows.push_back({fmt::format("Speedup (vs {}, mean)", column->name),
@@ -74,10 +84,40 @@ std::string paired(const BenchmarkReport& report) {
     const auto& one = *row.comparison;
     rows.push_back({markdown::dims_text(row.dims), row.name, number(one.speedup),
                     fmt::format("{} … {}", number(one.ci_low), number(one.ci_high)),
+                    std::to_string(one.pairs), fmt::format("{:.2f} %", 100 * one.noise_floor),
                     std::string(name_of(one.verdict))});
   }
   if (rows.empty()) return "No interleaved pairs.\n";
-  return markdown::table({"Dims", "Against", "Speedup", "95 % interval", "Verdict"}, rows);
+  return markdown::table(
+      {"Dims", "Against", "Speedup", "95 % interval", "Rounds", "Noise floor", "Verdict"}, rows);
+}
+
+std::string workload(const BenchmarkReport& report) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& gain : report.gains)
+    rows.push_back(
+        {gain.against, number(gain.geomean),
+         fmt::format("{} ({})", number(gain.best), markdown::dims_text(gain.best_dims)),
+         fmt::format("{} ({})", number(gain.worst), markdown::dims_text(gain.worst_dims))});
+  if (rows.empty()) return "Nothing was measured on every case.\n";
+  return markdown::table({"Against", "Geometric mean", "Best case", "Worst case"}, rows);
+}
+
+std::string notes(const BenchmarkReport& report) {
+  std::string text;
+  for (const auto& row : report.rows)
+    if (row.timing && !row.timing->conditions.empty()) {
+      text += fmt::format("- {}\n", markdown::one_line(row.timing->conditions));
+      break;
+    }
+  for (const auto& note : report.notes) text += fmt::format("- {}\n", markdown::one_line(note));
+  return text.empty() ? "None.\n" : text;
+}
+
+std::string tolerance_text(const Subject& subject) {
+  const auto& checked = subject.version.correctness;
+  if (!checked) return "not checked";
+  return fmt::format("atol {}, rtol {}", number(checked->atol), number(checked->rtol));
 }
 
 std::string not_ok(const BenchmarkReport& report) {
@@ -106,6 +146,9 @@ Rendered benchmark(const Subject& subject, const BenchmarkFact& fact) {
       {"Prewarm Calls", std::to_string(report.prewarm_calls)},
       {"Cache Mode", cache_text(report.cache_mode)},
       {"Timing Scope", "one call of the entry function; inputs are not copied in it"},
+      {"Tolerances", tolerance_text(subject)},
+      {"Seeds", contract.seed_given ? "fixed by the caller" : "secret, new for this benchmark"},
+      {"Order", "interleaved: blocks in random order, then reversed, round after round"},
       {"Warm-ups", std::to_string(report.num_warmup)},
       {"Trials", std::to_string(report.num_trials)},
       {"Discarded first", std::to_string(report.discard_first)},
@@ -118,10 +161,12 @@ Rendered benchmark(const Subject& subject, const BenchmarkFact& fact) {
     if (dims.size() > 1) timing += fmt::format("### {}\n\n", markdown::dims_text(one));
     timing += timing_table(rows_of(report, one)) + "\n";
   }
-  return {"benchmark.md",
-          fmt::format("# Benchmark Report\n\n{}\n## Timing\n\n{}## Paired Comparison\n\n{}\n"
-                      "## Unavailable Baselines\n\n{}",
-                      markdown::field_table(fields), timing, paired(report), not_ok(report))};
+  return {
+      "benchmark.md",
+      fmt::format("# Benchmark Report\n\n{}\n## Timing\n\n{}## Paired Comparison\n\n{}\n"
+                  "## Over the Workload\n\n{}\n## Unavailable Baselines\n\n{}\n## Conditions\n\n{}",
+                  markdown::field_table(fields), timing, paired(report), workload(report),
+                  not_ok(report), notes(report))};
 }
 
 }  // namespace ratchet::render

@@ -109,6 +109,8 @@ Rendered contract_json(const RunState& state) {
                     {"sha256", created.kernel_blob}};
   json["reference"] = {{"file_name", created.contract.reference.file_name},
                        {"sha256", created.reference_blob}};
+  json["search"] = encode(created.search);
+  if (created.forked_from) json["forked_from"] = encode(*created.forked_from);
   json["run"] = state.run.text;
   json["contract_digest"] = created.contract_digest;
   json["created"] = state.created;

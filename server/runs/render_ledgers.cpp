@@ -50,6 +50,25 @@ Rendered gains(const RunState& state, const std::string& time) {
                                                      rows))};
 }
 
+/// Branches that were tried for a version, champions and others.
+std::string branch_lines(const RunState& state, const VersionState& version) {
+  std::string lines;
+  for (const auto& exploration : version.explorations)
+    for (const auto& branch : exploration.branches) {
+      Json line{{"run", state.run.text},
+                {"version", version.id.text() + "/" + branch.name},
+                {"parent", exploration.incumbent.text()},
+                {"source_sha256", branch.source_blob},
+                {"motivation", branch.note ? Json(*branch.note) : Json(nullptr)},
+                {"sources", Json::array()},
+                {"result", name_of(branch.status)},
+                {"decision", branch.status == BranchStatus::champion ? "selected" : "rejected"},
+                {"abandoned", false}};
+      lines += markdown::json_text(line) + "\n";
+    }
+  return lines;
+}
+
 Rendered lineage(const RunState& state) {
   std::string lines;
   for (const auto& version : state.versions) {
@@ -63,9 +82,15 @@ Rendered lineage(const RunState& state) {
               {"motivation", tested == nullptr ? Json(nullptr) : Json(tested->change)},
               {"sources", tested == nullptr ? Json::array() : Json(tested->evidence)},
               {"result", verdict ? Json(name_of(*verdict)) : Json(nullptr)},
+              {"decision", version.abandoned      ? Json("rejected")
+                           : version.is_correct() ? Json("selected")
+                                                  : Json(nullptr)},
               {"abandoned", version.abandoned}};
+    if (version.id.number == 0 && state.contract.forked_from)
+      line["forked_from"] = encode(*state.contract.forked_from);
     lines += markdown::json_text(line) + "\n";
   }
+  for (const auto& version : state.versions) lines += branch_lines(state, version);
   return {"ledgers/lineage.jsonl", std::move(lines)};
 }
 
@@ -109,6 +134,48 @@ std::string changes(const RunState& state) {
   return text.empty() ? "None.\n" : text;
 }
 
+std::string of_class(const RunState& state, MethodClass wanted) {
+  std::string text;
+  for (const auto& version : state.versions) {
+    if (!version.ablation || state.masked.contains(version.id)) continue;
+    for (const auto& one : version.ablation->attribution)
+      if (one.verdict == wanted)
+        text += fmt::format("- {} in {}: {} ns without it, {}\n", one.id, version.id.text(),
+                            markdown::number_or(one.delta_ns, "N/A"), one_line(one.why));
+  }
+  return text.empty() ? "None recorded.\n" : text;
+}
+
+std::string tried(const RunState& state) {
+  std::string text = changes(state);
+  for (const auto& version : state.versions) {
+    if (!version.methods || state.masked.contains(version.id)) continue;
+    for (const auto& method : version.methods->methods)
+      text += fmt::format("- {}: method {}\n", version.id.text(), method.id);
+  }
+  return text;
+}
+
+constexpr int kFrontierShown = 10;
+
+std::string frontier(const RunState& state) {
+  std::string text;
+  int shown = 0;
+  for (const auto& version : state.versions) {
+    if (state.masked.contains(version.id)) continue;
+    for (const auto& exploration : version.explorations)
+      for (const auto& branch : exploration.branches) {
+        if (branch.status != BranchStatus::frontier || shown++ >= kFrontierShown) continue;
+        const auto& compared = branch.confirmation ? branch.confirmation : branch.screening;
+        text +=
+            fmt::format("- {}/{}: {}x {}{}\n", version.id.text(), branch.name,
+                        compared ? number(compared->speedup) : "?", exploration.incumbent.text(),
+                        branch.note ? ", " + one_line(*branch.note) : "");
+      }
+  }
+  return text.empty() ? "None recorded.\n" : text;
+}
+
 }  // namespace
 
 std::vector<Rendered> ledgers(const RunState& state, const std::string& time) {
@@ -126,21 +193,22 @@ Rendered summary(const RunState& state, const std::string& retrospective, const 
           : fmt::format("Best: {}, {}x v0 (95 % interval {} … {}).\n", best->text(),
                         number(comparison->speedup), number(comparison->ci_low),
                         number(comparison->ci_high));
-  const char* const kNone = "None recorded.\n";
   return {"summary.md",
-          fmt::format("# Optimization Summary\n\n{}\n## Environment\n\n{}\n## Headline\n\n{}\n"
-                      "## Roofline History\n\n{}\n## Iteration Timeline\n\n{}\n"
-                      "## Effective Methods (attribution-verified)\n\n{}\n"
-                      "## Ineffective Methods\n\n{}\n"
-                      "## Implementation-Failed Methods (SASS verification failed)\n\n{}\n"
-                      "## All Methods Tried\n\n{}\n"
-                      "## Frontier (unexplored branch candidates)\n\n{}\n## Retrospective\n\n{}",
-                      head(state, time),
-                      markdown::bullets(
-                          {{"Device", device_text(state)}, {"Sandbox", state.environment.sandbox}}),
-                      headline, roofline_history(state), timeline(state), kNone, kNone, kNone,
-                      changes(state), kNone,
-                      retrospective.empty() ? "> none given\n" : markdown::quoted(retrospective))};
+          fmt::format(
+              "# Optimization Summary\n\n{}\n## Environment\n\n{}\n## Headline\n\n{}\n"
+              "## Roofline History\n\n{}\n## Iteration Timeline\n\n{}\n"
+              "## Effective Methods (attribution-verified)\n\n{}\n"
+              "## Ineffective Methods\n\n{}\n"
+              "## Implementation-Failed Methods (SASS verification failed)\n\n{}\n"
+              "## All Methods Tried\n\n{}\n"
+              "## Frontier (unexplored branch candidates)\n\n{}\n## Retrospective\n\n{}",
+              head(state, time),
+              markdown::bullets(
+                  {{"Device", device_text(state)}, {"Sandbox", state.environment.sandbox}}),
+              headline, roofline_history(state), timeline(state),
+              of_class(state, MethodClass::effective), of_class(state, MethodClass::ineffective),
+              of_class(state, MethodClass::implementation_failed), tried(state), frontier(state),
+              retrospective.empty() ? "> none given\n" : markdown::quoted(retrospective))};
 }
 
 }  // namespace ratchet::render

@@ -242,6 +242,7 @@ Rendered bench_json(const Subject& subject) {
             {"timing", encode(profile.timing)},
             {"comparisons", encode(profile.comparisons)},
             {"verdict", encode(profile.verdict)},
+            {"timing_ms", profile.timing_ms.value_or(0)},
             {"provenance", provenance_json(subject)}};
   return {version.id.text() + "/bench.json", markdown::json_text(json, 2) + "\n"};
 }
@@ -256,7 +257,8 @@ Rendered roofline_json(const Subject& subject) {
 }  // namespace
 
 std::vector<Rendered> profile(const Subject& subject) {
-  return {ncu_summary(subject), ncu_details(subject), bench_json(subject), roofline_json(subject)};
+  return {ncu_summary(subject), ncu_details(subject), bench_json(subject), roofline_json(subject),
+          digest(subject)};
 }
 
 }  // namespace ratchet::render

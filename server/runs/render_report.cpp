@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "server/runs/progress.h"
 #include "server/runs/render.h"
 #include "server/runs/source_text.h"
 
@@ -259,6 +260,15 @@ std::string final_benchmark(const RunState& state) {
        {"Benchmark artifact", "benchmark.md"}});
 }
 
+/// The packages' words: target met, saturated or max iterations.
+std::string stopping_reason(const RunState& state) {
+  for (const auto& reason : stop_reasons(state)) {
+    if (reason.code == "last_version") continue;
+    return (reason.code == "plateau" ? "saturated: " : "target met: ") + one_line(reason.message);
+  }
+  return "max iterations";
+}
+
 std::string conclusion(const RunState& state, const std::string& retrospective) {
   const auto best = best_version(state);
   const auto* const version = best ? state.find(*best) : nullptr;
@@ -272,7 +282,7 @@ std::string conclusion(const RunState& state, const std::string& retrospective) 
   return markdown::bullets(
              {{"Best version", best ? best->text() : "none"},
               {"Key gains", gains},
-              {"Stopping reason", "max iterations"},
+              {"Stopping reason", stopping_reason(state)},
               {"Remaining opportunities", remaining.empty() ? "none found" : remaining}}) +
          "\nRetrospective of the agent (prose, not measured):\n\n" +
          (retrospective.empty() ? "> none given\n" : markdown::quoted(retrospective));

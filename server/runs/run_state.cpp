@@ -4,15 +4,30 @@
 
 #include <algorithm>
 
-namespace ratchet {
-namespace {
+#include "server/runs/analysis.h"
+#include "server/runs/fold.h"
 
-Error unreadable(const LedgerRow& row, const Error& why) {
+namespace ratchet {
+
+Error fold::unreadable(const LedgerRow& row, const Error& why) {
   return {ErrorCode::internal,
           fmt::format("ledger row {} of run {} ({}, schema {}) cannot be read: {}", row.sequence,
                       row.run.text, row.kind, row.schema, why.message),
           "It may come from a newer ratchet: use that one."};
 }
+
+void fold::note_attempt(RunState& state, const LedgerRow& row, Event event, std::string outcome) {
+  const auto& version = state.open();
+  state.last_result = fmt::format("{}: {}", version.id.text(), outcome);
+  state.attempts.push_back({row.sequence, row.time, version.id, row.kind, event,
+                            version.build ? version.build->source_blob : "", std::move(outcome)});
+}
+
+namespace {
+
+using fold::note_attempt;
+using fold::unreadable;
+using fold::with;
 
 void open_version(RunState& state, VersionId id) {
   VersionState version;
@@ -28,16 +43,8 @@ void forget_measurements(VersionState& version) {
   version.evidence.reset();
   version.hypothesis.reset();
   version.benchmark.reset();
+  version.ablation.reset();
 }
-
-void note_attempt(RunState& state, const LedgerRow& row, Event event, std::string outcome) {
-  const auto& version = state.open();
-  state.last_result = fmt::format("{}: {}", version.id.text(), outcome);
-  state.attempts.push_back({row.sequence, row.time, version.id, row.kind, event,
-                            version.build ? version.build->source_blob : "", std::move(outcome)});
-}
-
-using Applied = Result<std::optional<Event>>;
 
 Status apply_created(RunState& state, const LedgerRow& row, CreatedFact fact) {
   state.run = row.run;
@@ -100,6 +107,7 @@ Status apply_profile(RunState& state, const LedgerRow& row, Event event, Profile
   version.profiled_at = row.time;
   version.evidence.reset();
   version.hypothesis.reset();
+  version.ablation.reset();
   if (event == Event::profile_invalid) ++version.retries_used;
   note_attempt(state, row, event, std::move(outcome));
   return {};
@@ -141,15 +149,8 @@ Status apply_extended(RunState& state, const ExtendedFact& fact) {
   return {};
 }
 
-/// Decodes the fact and hands it to `use`.
-template <class Fact, class Use>
-Status with(const LedgerRow& row, const Json& json, Use use) {
-  auto fact = decode_stored<Fact>(json);
-  if (!fact) return unreadable(row, fact.error());
-  return use(*std::move(fact));
-}
-
 Status apply_fact(RunState& state, const LedgerRow& row, const Entry& entry) {
+  if (auto done = fold::search_row(state, row, entry)) return *done;
   const Event event = entry.event.value_or(Event::benchmarked);
   auto& open = state.versions.back();
   if (row.kind == kind::kBuild)
@@ -183,6 +184,7 @@ Status apply_fact(RunState& state, const LedgerRow& row, const Entry& entry) {
   if (row.kind == kind::kEvidence)
     return with<EvidenceFact>(row, entry.fact, [&](EvidenceFact fact) {
       open.evidence = std::move(fact);
+      open.evidence_sequence = row.sequence;
       open.hypothesis.reset();
       state.last_result = fmt::format("{}: evidence written", open.id.text());
       return Status{};
@@ -208,6 +210,11 @@ Status apply_fact(RunState& state, const LedgerRow& row, const Entry& entry) {
     state.last_result = "reports written";
     return {};
   }
+  if (row.kind == kind::kAnalysis)
+    return with<AnalysisFact>(row, entry.fact, [&](const AnalysisFact& fact) {
+      state.last_result = fmt::format("{}: {} answered", row.version.text(), fact.tool);
+      return Status{};
+    });
   return unreadable(row, {ErrorCode::internal, "unknown kind of row", ""});
 }
 
@@ -263,8 +270,14 @@ Status apply(RunState& state, const LedgerRow& row) {
     if (row.kind == kind::kExtended) state.moved = row.sequence;
     if (auto applied = apply_fact(state, row, *entry); !applied) return applied;
   }
-  for (const auto& path : entry->removed) state.artifacts.erase(path);
-  for (const auto& artifact : entry->artifacts) state.artifacts[artifact.path] = artifact.digest;
+  for (const auto& path : entry->removed) {
+    state.artifacts.erase(path);
+    state.file_rows[path] = row.sequence;
+  }
+  for (const auto& artifact : entry->artifacts) {
+    state.artifacts[artifact.path] = artifact.digest;
+    state.file_rows[artifact.path] = row.sequence;
+  }
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,10 +37,14 @@ struct VersionState {
   std::optional<Profile> profile;                ///< of that build
   std::int64_t profile_sequence = 0;
   std::int64_t opened_sequence = 0;
+  std::int64_t evidence_sequence = 0;
   std::optional<EvidenceFact> evidence;
   std::optional<Hypothesis> hypothesis;
   std::optional<BenchmarkReport> benchmark;  ///< newest of this version
   std::vector<std::string> notes;            ///< given with submissions
+  std::optional<MethodsFact> methods;        ///< accepted for it
+  std::vector<BranchesFact> explorations;    ///< oldest first; source texts empty
+  std::optional<AblationFact> ablation;      ///< of that build
 
   /// Its kernel passed its check and it was not given up: it can be a parent and can be the best.
   [[nodiscard]] bool is_correct() const {
@@ -51,6 +56,13 @@ struct LoggedQuery {
   std::int64_t sequence = 0;
   VersionId version;
   QueryFact fact;
+};
+
+/// When versions were withheld, or given back.
+struct LoggedMask {
+  std::int64_t sequence = 0;
+  std::string time;
+  MaskFact fact;
 };
 
 /// A run as its rows left it; a pure fold, never stored.
@@ -66,9 +78,16 @@ struct RunState {
   std::vector<VersionState> versions;
   std::vector<LoggedQuery> queries;
   std::vector<Attempt> attempts;
-  std::map<std::string, std::string> artifacts;  ///< path → digest of what should be on disk
+  std::map<std::string, std::string> artifacts;   ///< path → digest of what should be on disk
+  std::map<std::string, std::int64_t> file_rows;  ///< path → row that wrote or removed it last
   std::optional<BenchmarkFact> final_benchmark;
   std::optional<VersionId> final_benchmark_version;
+  std::set<VersionId> masked;  ///< withheld from every answer
+  std::vector<LoggedMask> masks;
+  std::vector<AcceptancePair> acceptance;
+  std::map<int, ReviewFact> reviews;  ///< newest of each pair, by its number
+  std::map<std::string, std::map<std::string, std::string>> signatures;  ///< by binary, by method
+  std::optional<DispatchFact> dispatch;
   std::int64_t sequence = 0;  ///< last row
   std::int64_t moved = 0;     ///< last row that moved a stage: older permits are void
   LedgerRow last_row;         ///< without payload

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 
 #include "server/core/files.h"
@@ -77,19 +79,79 @@ Result<StatePtr> RunStore::load_intact(const RunId& run) {
   return loaded->state;
 }
 
-Result<RunLock> RunStore::lock(const RunId& run) {
+fs::path RunStore::lock_path(const RunId& run) const {
+  return folder_ / "locks" / (run.text + ".lock");
+}
+
+std::int64_t RunStore::written_row(const RunId& run) const {
+  const auto text = read_file(lock_path(run), 64);
+  std::int64_t row = 0;
+  if (text) std::from_chars(text->data(), text->data() + text->size(), row);
+  return row;
+}
+
+/// Not synced: a number that is too small only has files written again.
+Status RunStore::note_written(const RunId& run, std::int64_t row) const {
+  const Fd fd(::open(lock_path(run).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  const std::string text = fmt::format("{:<20}\n", row);
+  if (!fd || ::pwrite(fd.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
+    return Error{ErrorCode::unavailable,
+                 fmt::format("cannot write {}: {}", lock_path(run).string(), std::strerror(errno)),
+                 ""};
+  return {};
+}
+
+Result<RunLock> RunStore::lock(const RunId& run, Patience patience) {
   // Run ids become file names here, so only known ones are taken.
   const auto head = ledger_->head(run);
   if (!head) return head.error();
   if (*head == 0) return unknown_run(run);
-  const auto path = folder_ / "locks" / (run.text + ".lock");
+  const auto path = lock_path(run);
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  int code = fd ? ::flock(fd.get(), LOCK_EX) : -1;
-  while (code != 0 && fd && errno == EINTR) code = ::flock(fd.get(), LOCK_EX);
+  const int how = patience == Patience::wait ? LOCK_EX : LOCK_EX | LOCK_NB;
+  int code = fd ? ::flock(fd.get(), how) : -1;
+  while (code != 0 && fd && errno == EINTR) code = ::flock(fd.get(), how);
+  if (code != 0 && errno == EWOULDBLOCK)
+    return Error{ErrorCode::conflict, fmt::format("another call works on run {}", run.text), ""};
   if (code != 0)
     return Error{ErrorCode::unavailable,
                  fmt::format("cannot lock {}: {}", path.string(), std::strerror(errno)), ""};
-  return RunLock(std::move(fd));
+  RunLock lock(std::move(fd));
+  const auto written = written_row(run);
+  const auto now = ledger_->head(run);
+  if (!now) return now.error();
+  if (written >= *now) return lock;
+  const auto state = load_intact(run);
+  if (!state) return lock;  // the caller meets the broken chain itself, and says what it means
+  if (auto done = write_since(**state, written); !done) return done.error();
+  if (auto noted = note_written(run, (*state)->sequence); !noted) return noted.error();
+  return lock;
+}
+
+Status RunStore::finish(const RunId& run) {
+  const auto head = ledger_->head(run);
+  if (!head) return head.error();
+  if (written_row(run) >= *head) return {};
+  const auto taken = lock(run, Patience::no_wait);
+  if (!taken && taken.error().code != ErrorCode::conflict) return taken.error();
+  return {};
+}
+
+Status RunStore::write_since(const RunState& state, std::int64_t row) {
+  const fs::path folder = state.contract.output_dir;
+  std::error_code ignored;
+  for (const auto& [path, at] : state.file_rows) {
+    if (at <= row) continue;
+    const auto found = state.artifacts.find(path);
+    if (found == state.artifacts.end()) {
+      fs::remove(folder / path, ignored);
+      continue;
+    }
+    const auto text = ledger_->blob(found->second);
+    if (!text) return text.error();
+    if (auto written = write_file(folder / path, *text); !written) return written;
+  }
+  return write_file(folder / disk::kStateFile, state.open().id.text() + "\n");
 }
 
 Result<StatePtr> RunStore::commit(const RunState& before, const Change& change) {
@@ -131,6 +193,7 @@ Result<StatePtr> RunStore::commit(const RunState& before, const Change& change) 
     if (auto written = write_file(folder / disk::kStateFile, text); !written)
       return written.error();
   }
+  if (auto noted = note_written(run, (*state)->sequence); !noted) return noted.error();
   return state;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -45,10 +46,15 @@ class RunLock {
   Fd fd_;
 };
 
+/// Whether to wait for a lock that another call holds.
+enum class Patience { wait, no_wait };
+
 /// Ledger plus the files rendered from it: loads runs as folded states (cached by last sequence)
 /// and records changes, ledger first, then files.
 ///
-/// Killed between the two, the ledger is right and files are missing; `restore` writes them.
+/// Killed between the two, the ledger is right and files are old or missing. The lock file says up
+/// to which row files are written, so the next call that takes the lock writes those of later rows;
+/// what was changed by others is not touched.
 /// Thread rule: safe from several threads and processes. Whoever records holds `lock(run)`.
 class RunStore {
  public:
@@ -60,8 +66,11 @@ class RunStore {
   /// As `load`, but a broken chain is an error: nothing may be built upon it.
   Result<StatePtr> load_intact(const RunId& run);
 
-  /// Errors: `not_found` for an unknown run.
-  Result<RunLock> lock(const RunId& run);
+  /// Finishes first what a call that was killed left unwritten.
+  /// Errors: `not_found` for an unknown run; `conflict` when another holds it and nobody waits.
+  Result<RunLock> lock(const RunId& run, Patience patience = Patience::wait);
+  /// Finishes what a killed call left unwritten, unless somebody works on the run just now.
+  Status finish(const RunId& run);
 
   /// Records the change after `before`'s last row, then writes its files and the state file.
   Result<StatePtr> commit(const RunState& before, const Change& change);
@@ -79,6 +88,12 @@ class RunStore {
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
  private:
+  [[nodiscard]] std::filesystem::path lock_path(const RunId& run) const;
+  /// Up to which row the files of a run are written.
+  [[nodiscard]] std::int64_t written_row(const RunId& run) const;
+  Status note_written(const RunId& run, std::int64_t row) const;
+  Status write_since(const RunState& state, std::int64_t row);
+
   RunStore(std::filesystem::path folder, std::unique_ptr<Ledger> ledger)
       : folder_(std::move(folder)), ledger_(std::move(ledger)) {}
 

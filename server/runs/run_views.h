@@ -65,6 +65,12 @@ struct RunStatus : RunView {
   std::vector<Reason> integrity;           ///< empty: chain and digests hold
   std::optional<std::string> last_result;  ///< one line on the newest fact, for a lost context
   std::string next;                        ///< one sentence: what to do now
+  std::string claim;                       ///< strong or weak
+  std::vector<Reason> weaknesses;
+  std::vector<Reason> stop;
+  std::vector<std::string> methods;
+  std::vector<std::string> frontier;
+  std::vector<VersionId> masked;
 
   static constexpr auto fields() {
     using S = RunStatus;
@@ -79,7 +85,13 @@ struct RunStatus : RunView {
             required("open_acceptance", &S::open_acceptance, "Acceptance pairs not yet met."),
             required("integrity", &S::integrity, "Drift and broken links; empty is good."),
             optional("last_result", &S::last_result, "Newest fact."),
-            required("next", &S::next, "What to do now.")});
+            required("next", &S::next, "What to do now."),
+            required("claim", &S::claim, "strong, or weak for the reasons below."),
+            required("weaknesses", &S::weaknesses, ""),
+            required("stop", &S::stop, "Stop conditions that hold; advice."),
+            required("methods", &S::methods, "Accepted for the open version."),
+            required("frontier", &S::frontier, "Branches that work and were not taken."),
+            required("masked", &S::masked, "Versions withheld.")});
   }
 };
 

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr int kMostIterations = 10000;  // versions of one run, extensions included
 constexpr int kMostListed = 100;
+constexpr int kMostBranches = 16;
 constexpr std::size_t kSuffixBytes = 4;  // of run ids: eight hex digits
 
 Error invalid(std::string message, std::string hint) {
@@ -47,6 +48,9 @@ Status check_contract(const NewRun& run) {
   if (contract.retries < 1)
     return invalid(fmt::format("retries: must be at least 1, got {}", contract.retries), "");
   if (run.secret.empty()) return invalid("secret: must not be empty", "");
+  if (run.search.branches < 1 || run.search.branches > kMostBranches)
+    return invalid(
+        fmt::format("branches: must be 1 to {}, got {}", kMostBranches, run.search.branches), "");
   if (!run.v0.build.ok)
     return invalid(fmt::format("v0 does not build: {}", run.v0.build.errors.empty()
                                                             ? "the compiler gave no reason"
@@ -95,7 +99,10 @@ BuildFact v0_fact(const NewRun& run) {
 CreatedFact created_fact(const NewRun& run, const fs::path& folder) {
   CreatedFact fact;
   fact.contract = run.contract;
-  fact.contract_digest = sha256_hex(markdown::json_text(encode(run.contract)));
+  fact.contract_digest = sha256_hex(markdown::json_text(encode(run.contract)) +
+                                    markdown::json_text(encode(run.search)));
+  fact.search = run.search;
+  fact.forked_from = run.forked_from;
   fact.kernel_blob = sha256_hex(run.contract.kernel.text);
   fact.reference_blob = sha256_hex(run.contract.reference.text);
   fact.contract.kernel.text.clear();
@@ -118,10 +125,11 @@ std::vector<render::Rendered> first_artifacts(const NewRun& run, const RunState&
           render::build({state, v0, time}, *v0.build)};
 }
 
-VersionRow row_of(const VersionState& version) {
+VersionRow row_of(const RunState& state, const VersionState& version) {
   VersionRow row;
   row.version = version.id;
   row.stage = version.stage;
+  if (state.masked.contains(version.id)) return row;
   row.verdict = verdict_of(version);
   row.retries_used = version.retries_used;
   if (!version.profile) return row;
@@ -170,12 +178,14 @@ Result<RunView> RunsImpl::create(const NewRun& run) {
 }
 
 Result<RunStatus> RunsImpl::status(const RunId& run) {
+  if (auto done = store_->finish(run); !done && done.error().code != ErrorCode::not_found)
+    return done.error();
   const auto loaded = store_->load(run);
   if (!loaded) return loaded.error();
   const RunState& state = *loaded->state;
   RunStatus status;
   static_cast<RunView&>(status) = view_of(state);
-  for (const auto& version : state.versions) status.versions.push_back(row_of(version));
+  for (const auto& version : state.versions) status.versions.push_back(row_of(state, version));
   status.best = best_version(state);
   status.iterations = state.iterations;
   status.output_dir = state.contract.output_dir;
@@ -186,6 +196,17 @@ Result<RunStatus> RunsImpl::status(const RunId& run) {
   for (auto& reason : disk::inspect(state)) status.integrity.push_back(std::move(reason));
   status.last_result = state.last_result;
   status.next = next_step(state);
+  status.weaknesses = weaknesses(state);
+  status.claim = status.weaknesses.empty() ? "strong" : "weak";
+  status.stop = stop_reasons(state);
+  if (const auto& accepted = state.open().methods)
+    for (const auto& method : accepted->methods) status.methods.push_back(method.id);
+  status.frontier = frontier_of(state);
+  status.masked = {state.masked.begin(), state.masked.end()};
+  for (const auto& pair : review_pairs(state))
+    if (pair.state != PairState::met)
+      status.open_acceptance.push_back(fmt::format("{}: {} ({}), {}", pair.number, pair.task,
+                                                   pair.criterion, name_of(pair.state)));
   return status;
 }
 
@@ -281,12 +302,14 @@ Result<ArtifactAnswer> RunsImpl::write_report(const RunId& run, const std::strin
     auto files = render::ledgers(after, time);
     files.push_back(render::final_report(after, retrospective, time));
     files.push_back(render::summary(after, retrospective, time));
+    files.push_back(render::page(after, retrospective, time));
     return files;
   };
   const auto after = store_->commit(**state, change);
   if (!after) return after.error();
-  return artifact_answer(**after, {"final_report.md", "summary.md", "ledgers/attempt-ledger.md",
-                                   "ledgers/optimization-ledger.md", "ledgers/lineage.jsonl"});
+  return artifact_answer(
+      **after, {"final_report.md", "summary.md", "report.html", "ledgers/attempt-ledger.md",
+                "ledgers/optimization-ledger.md", "ledgers/lineage.jsonl"});
 }
 
 }  // namespace ratchet

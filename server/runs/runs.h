@@ -12,9 +12,16 @@
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
 #include "server/facts/knowledge.h"
+#include "server/runs/analysis.h"
+#include "server/runs/branch_choice.h"
 #include "server/runs/gate.h"
+#include "server/runs/method_registry.h"
+#include "server/runs/review_entry.h"
 #include "server/runs/run_prose.h"
 #include "server/runs/run_views.h"
+#include "server/runs/search_plan.h"
+#include "server/runs/search_requests.h"
+#include "server/runs/search_views.h"
 
 namespace ratchet {
 
@@ -26,6 +33,8 @@ struct NewRun {
   std::filesystem::path output_dir;
   bool overwrite = false;  ///< the caller confirmed a non-empty output directory
   std::string secret;      ///< seeds are derived from it; never shown
+  SearchPlan search;
+  std::optional<ForkOrigin> forked_from;
 };
 
 /// Leave to do one measuring step: everything the step needs, as it stood when leave was given.
@@ -44,6 +53,18 @@ struct Permit {
   /// v0's kernel, where it is another one than `candidate` and `parent`.
   std::optional<Candidate> v0;
   std::optional<Profile> profile;  ///< of the open version, once profiled
+  /// For an exploration: the kernel to beat, that of the run's best version, and which it is.
+  std::optional<Candidate> incumbent;
+  VersionId incumbent_version;
+  std::vector<std::string> methods;  ///< accepted for the version
+  SearchPlan search;
+};
+
+/// A version to start another run from: its run's contract with the version's kernel as v0.
+struct ForkSource {
+  ForkOrigin origin;
+  Contract contract;
+  SearchPlan search;
 };
 
 /// How a state directory is opened.
@@ -83,6 +104,12 @@ class Runs {
   /// Advice about the open version's kernel; never changes the stage.
   virtual Result<ArtifactAnswer> record_sanitizer(const Permit& permit,
                                                   const SanitizerReport& report) = 0;
+  /// Any version that was built; the open one by default. For tools that change no stage.
+  virtual Result<RunSubject> subject(const RunId& run, std::optional<VersionId> version) = 0;
+  /// Records what such a tool found, with its files. Never changes the stage.
+  virtual Result<ArtifactAnswer> record_analysis(const RunSubject& subject,
+                                                 const AnalysisFact& fact,
+                                                 const std::vector<AnalysisFile>& files) = 0;
 
   /// `purpose` is "kernel", "bottleneck" or empty. Never changes the stage.
   virtual Status record_query(const RunId& run, const std::string& query,
@@ -98,6 +125,39 @@ class Runs {
                                               const std::string& retrospective) = 0;
 
   virtual Result<AuditReport> audit(const RunId& run) = 0;
+
+  /// Errors: `wrong_stage` for a version without a correct kernel, `not_found` for a masked one.
+  virtual Result<ForkSource> fork_source(const ForkOrigin& origin) = 0;
+  /// Correct, unmasked versions with their source texts, in the order asked.
+  virtual Result<std::vector<Candidate>> kernels_of(const RunId& run,
+                                                    const std::vector<VersionId>& versions) = 0;
+
+  /// The registry; with a run also triggers, budget and what excludes a method there.
+  virtual Result<MethodList> methods(const std::optional<RunId>& run) = 0;
+  /// A proposal that breaks a rule is an answer, not an error; nothing is recorded then.
+  virtual Result<ProposalAnswer> propose_methods(const RunId& run,
+                                                 const std::vector<ProposedMethod>& methods) = 0;
+  /// Decides the champion (see branch_choice.h) and makes it the version's kernel, checked. Where
+  /// no branch works, and not for compiler errors alone, a retry is spent.
+  virtual Result<BranchesAnswer> record_branches(const Permit& permit, BranchesFact found) = 0;
+  /// Draws the attribution (see attribution.h).
+  virtual Result<AblationAnswer> record_ablation(const Permit& permit, AblationFact found) = 0;
+  /// What a disassembler saw of a version's binary. Never changes the stage.
+  virtual Status record_signatures(const RunId& run, VersionId version,
+                                   const SignatureFact& seen) = 0;
+  virtual Result<ArtifactAnswer> record_dispatch(const Permit& permit, DispatchFact found) = 0;
+
+  virtual Result<MemoryAnswer> read_memory(const RunId& run, std::optional<VersionId> version,
+                                           const std::optional<std::string>& field) = 0;
+  /// v0, the best and the open version cannot be masked.
+  virtual Result<MaskAnswer> mask(const RunId& run, const std::vector<VersionId>& versions,
+                                  bool mask, const std::string& reason) = 0;
+  /// Masks half of the versions that may be masked, drawn by a recorded seed.
+  virtual Result<MaskAnswer> restart_partial(const RunId& run) = 0;
+
+  virtual Result<ReviewAnswer> define_acceptance(const RunId& run,
+                                                 const std::vector<AcceptancePair>& pairs) = 0;
+  virtual Result<ReviewAnswer> review(const RunId& run, const ReviewRequest& request) = 0;
 };
 
 }  // namespace ratchet

@@ -2,6 +2,7 @@
 
 #include "server/core/hash.h"
 #include "server/runs/disk.h"
+#include "server/runs/method_gate.h"
 #include "server/runs/runs_impl.h"
 #include "server/runs/source_text.h"
 
@@ -12,19 +13,18 @@ namespace {
 Status check_stage(const RunState& state, Event event) {
   const auto& open = state.open();
   if (auto next = stage_after(open, event); !next) {
-    Error error = next.error();
+    Error error = refusal(state, next.error());
     error.message = fmt::format("{} of run {}: {}", open.id.text(), state.run.text, error.message);
     return error;
   }
-  const bool tries = event == Event::submitted || event == Event::checked;
+  const bool tries = event == Event::submitted || event == Event::checked ||
+                     event == Event::proposed || event == Event::explored;
   if (!tries || !state.retries_exhausted()) return {};
-  const bool is_v0 = open.id.number == 0;
-  if (open.stage != (is_v0 ? Stage::built : Stage::open)) return {};
-  return Error{
-      ErrorCode::wrong_stage,
-      fmt::format("{} failed {} times and has no retry left", open.id.text(), open.retries_used),
-      is_v0 ? "Call create_run with a kernel that matches the reference."
-            : "Call check_gate with abandon."};
+  if (open.stage != (open.id.number == 0 ? Stage::built : Stage::open)) return {};
+  return refusal(state, {ErrorCode::wrong_stage,
+                         fmt::format("{} failed {} times and has no retry left", open.id.text(),
+                                     open.retries_used),
+                         ""});
 }
 
 /// The version a benchmark is about: the given one, else the best after the final gate, else the
@@ -40,6 +40,9 @@ Result<VersionId> benchmark_subject(const RunState& state, const std::optional<V
   if (version == nullptr)
     return Error{ErrorCode::not_found, fmt::format("run {} has no {}", state.run.text, id.text()),
                  "run_status lists the versions."};
+  if (state.masked.contains(id))
+    return Error{ErrorCode::not_permitted, fmt::format("{} is masked", id.text()),
+                 "mask_memory with mask false gives it back."};
   if (version->is_correct()) return id;
   if (auto allowed = check_stage(state, Event::benchmarked); !allowed && id == open.id)
     return allowed.error();
@@ -59,12 +62,16 @@ bool is_of_binary(const VersionState& version, const std::string& measured) {
   return version.build && version.build->candidate.build.binary_digest == measured;
 }
 
-/// Artifacts of the version that a new kernel makes void.
+/// Artifacts of the version that a new kernel makes void. Methods were accepted for the version,
+/// and branches were measured, whatever its kernel is.
 std::vector<std::string> superseded(const RunState& state, VersionId id) {
   std::vector<std::string> paths;
   const std::string folder = id.text() + "/";
   for (const auto& [path, digest] : state.artifacts)
-    if (path.starts_with(folder)) paths.push_back(path);
+    if (path.starts_with(folder) && !path.starts_with(folder + "branches") &&
+        path != folder + "methods.json")
+      paths.push_back(path);
+  if (state.artifacts.contains(render::plan_path(id))) paths.push_back(render::plan_path(id));
   return paths;
 }
 
@@ -99,20 +106,28 @@ Result<Permit> RunsImpl::permit(const RunId& run, Event event, std::optional<Ver
           "Leave version out: the step acts on the open version."};
     state = ready_for(run, event);
     if (!state) return state.error();
+    if (event == Event::explored && !(*state)->open().methods)
+      return Error{ErrorCode::wrong_stage,
+                   fmt::format("{} of run {}: branches follow from methods, and none are accepted",
+                               subject.text(), run.text),
+                   "Call propose_methods first; list_methods shows the budget."};
   }
 
-  auto contract = store_->contract(**state);
+  return make_permit(**state, subject, event);
+}
+
+Result<Permit> RunsImpl::make_permit(const RunState& state, VersionId subject, Event event) {
+  auto contract = store_->contract(state);
   if (!contract) return contract.error();
-  auto secret = store_->ledger().secret(run);
+  auto secret = store_->ledger().secret(state.run);
   if (!secret) return secret.error();
-  if (sha256_hex(*secret) != (*state)->contract.secret_digest)
-    return Error{ErrorCode::drift, fmt::format("the secret of run {} was changed", run.text),
+  if (sha256_hex(*secret) != state.contract.secret_digest)
+    return Error{ErrorCode::drift, fmt::format("the secret of run {} was changed", state.run.text),
                  "Create a new run."};
-  Permit permit{
-      run, subject, event, (*state)->sequence, *std::move(contract), *std::move(secret), {},
-      {},  {},      {}};
-  const auto* const own = (*state)->find(subject);
-  const auto* parent = own->parent ? (*state)->find(*own->parent) : nullptr;
+  Permit permit{state.run,         subject, event, state.sequence, *std::move(contract),
+                *std::move(secret)};
+  const auto* const own = state.find(subject);
+  const auto* parent = own->parent ? state.find(*own->parent) : nullptr;
   const auto fill = [&](std::optional<Candidate>& slot, const VersionState* from) -> Status {
     if (from == nullptr || !from->build) return {};
     auto candidate = store_->candidate(*from->build);
@@ -123,11 +138,18 @@ Result<Permit> RunsImpl::permit(const RunId& run, Event event, std::optional<Ver
   if (auto filled = fill(permit.candidate, own); !filled) return filled.error();
   // Nobody is compared with itself, nor twice with one kernel. Where v0 is the parent it takes part
   // under the name that counts: a verdict is against the parent, a benchmark row against v0.
-  const auto* v0 = subject.number == 0 ? nullptr : &(*state)->versions.front();
+  const auto* v0 = subject.number == 0 ? nullptr : &state.versions.front();
   if (parent != nullptr && parent == v0) (event == Event::benchmarked ? parent : v0) = nullptr;
   if (auto filled = fill(permit.parent, parent); !filled) return filled.error();
   if (auto filled = fill(permit.v0, v0); !filled) return filled.error();
+  if (const auto* const base = search_base(state); base != nullptr && event == Event::explored) {
+    permit.incumbent_version = base->id;
+    if (auto filled = fill(permit.incumbent, base); !filled) return filled.error();
+  }
   permit.profile = own->profile;
+  permit.search = state.contract.search;
+  if (own->methods)
+    for (const auto& method : own->methods->methods) permit.methods.push_back(method.id);
   return permit;
 }
 
@@ -227,7 +249,10 @@ Result<RunView> RunsImpl::record_profile(const Permit& permit, const Profile& pr
                 {},
                 {}};
   change.render = [](const RunState& after, const std::string& time) {
-    return render::profile({after, after.open(), time});
+    const render::Subject subject{after, after.open(), time};
+    auto files = render::profile(subject);
+    files.push_back(render::analysis(subject));
+    return files;
   };
   const auto after = store_->commit(**state, change);
   if (!after) return after.error();

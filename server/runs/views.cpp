@@ -41,6 +41,14 @@ ArtifactAnswer artifact_answer(const RunState& state, const std::vector<std::str
   return answer;
 }
 
+Error refusal(const RunState& state, Error error) {
+  if (is_stuck_v0(state))
+    error.hint = "Call create_run with a kernel that matches the reference.";
+  else if (state.open().stage == Stage::open && state.retries_exhausted())
+    error.hint = "Call check_gate with abandon.";
+  return error;
+}
+
 std::string next_step(const RunState& state) {
   const auto& open = state.open();
   const std::string id = open.id.text();

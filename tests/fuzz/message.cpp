@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto decoded = ratchet::mcp::decode_message(text);
   if (const auto* malformed = std::get_if<ratchet::mcp::Malformed>(&decoded)) {
     const int code = malformed->error.code;
-    require(code == ratchet::mcp::code::parse_error || code == ratchet::mcp::code::invalid_request);
+    require(code == ratchet::mcp::code::kParseError || code == ratchet::mcp::code::kInvalidRequest);
     check_text(ratchet::mcp::error_text(malformed->id, malformed->error));
     return 0;
   }

@@ -57,6 +57,20 @@ __global__ void trap_kernel() {
   asm volatile("trap;");
 }
 
+// Dependent multiply-adds, 4 cycles each: about 2 ns at 1980 MHz.
+__global__ void chain_kernel(const float* in, float* out, int turns) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float value = in[i];
+  const float one = 1.0f, nothing = -0.0f;
+  for (int turn = 0; turn < turns; ++turn)
+    asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(value) : "f"(one), "f"(nothing));
+  out[i] = value;
+}
+
+void launch_chain(const float* in, float* out, int turns, cudaStream_t stream) {
+  chain_kernel<<<256, 256, 0, stream>>>(in, out, turns);
+}
+
 // Ends by itself after a minute, so that a check that fails to kill it does no lasting harm.
 __global__ void endless_kernel() {
   unsigned long long start, now;
@@ -90,6 +104,27 @@ void large_copy(const float* in, float* out, long n, cudaStream_t stream) {
 
 void small_copy(const float* in, float* out, long, cudaStream_t stream) {
   launch_copy(in, out, 1 << 18, stream);
+}
+
+// Named after about how long they take.
+void chain_3us(const float* in, float* out, long, cudaStream_t stream) {
+  launch_chain(in, out, 700, stream);
+}
+
+void chain_5us(const float* in, float* out, long, cudaStream_t stream) {
+  launch_chain(in, out, 1400, stream);
+}
+
+void chain_100us(const float* in, float* out, long, cudaStream_t stream) {
+  launch_chain(in, out, 50'000, stream);
+}
+
+void chain_1ms(const float* in, float* out, long, cudaStream_t stream) {
+  launch_chain(in, out, 500'000, stream);
+}
+
+void chain_10ms(const float* in, float* out, long, cudaStream_t stream) {
+  launch_chain(in, out, 5'000'000, stream);
 }
 
 void two_kernels(const float* in, float* out, long n, cudaStream_t stream) {

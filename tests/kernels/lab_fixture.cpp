@@ -17,7 +17,8 @@ LabFixture::LabFixture(const std::string& python) {
                            .python = python,
                            .version = "test",
                            .job_deadline = std::chrono::milliseconds(1500),
-                           .timing_limit = std::chrono::milliseconds(1000)});
+                           .timing_limit = std::chrono::milliseconds(1000),
+                           .noise_sessions = 0});
   REQUIRE(opened);
   lab = *std::move(opened);
 }

@@ -23,7 +23,7 @@ DeviceInfo device_for(Implementation implementation) {
 }  // namespace
 
 TEST_CASE("every shipped problem becomes a contract on each of its devices", "[problems]") {
-  REQUIRE(problem_names(kData) == std::vector<std::string>{"softmax", "vector_add"});
+  REQUIRE(problem_names(kData) == std::vector<std::string>{"matmul", "softmax", "vector_add"});
   for (const auto& name : problem_names(kData)) {
     for (const auto implementation : {Implementation::host_cpp, Implementation::cuda_cpp}) {
       const auto problem = load_problem(kData, name, implementation);
@@ -73,7 +73,7 @@ TEST_CASE("unknown problems, variants and implementations are named with what th
   const auto unknown = load_problem(kData, "../softmax", Implementation::host_cpp);
   REQUIRE_FALSE(unknown);
   CHECK(unknown.error().code == ErrorCode::not_found);
-  CHECK(unknown.error().hint.find("softmax, vector_add") != std::string::npos);
+  CHECK(unknown.error().hint.find("matmul, softmax, vector_add") != std::string::npos);
   CHECK_FALSE(load_problem(kData, "softmax", Implementation::cute_dsl));
   CHECK_FALSE(load_problem_kernel(kData, "softmax", Implementation::host_cpp, "v9"));
 }

@@ -132,9 +132,51 @@ TEST_CASE("one wild round among many does not change a verdict", "[statistics]")
   CHECK(comparison->pairs == 9);
 }
 
-TEST_CASE("a round is compared by medians, and other over candidate", "[statistics]") {
-  std::vector<PairedRound> made(6, PairedRound{{10, 10, 900}, {20, 20, 1}});
+TEST_CASE("a round is compared by its middle halves, and other over candidate", "[statistics]") {
+  std::vector<PairedRound> made(6, PairedRound{{10, 10, 10, 900}, {20, 20, 20, 1}});
   CHECK(compare(made, 0.01, "v0")->speedup == Approx(2.0));
+}
+
+TEST_CASE("the middle half of clock ticks lies between two ticks", "[statistics]") {
+  // 8 samples: two are cut at each end, 32 64 64 64 stay. The median would be one of the ticks.
+  CHECK(middle_of({
+            64,
+            32,
+            64,
+            32,
+            64,
+            0,
+            64,
+            500,
+        }) == Approx(64 * 0.75 + 32 * 0.25));
+  CHECK(middle_of({7}) == 7);
+}
+
+TEST_CASE("a stricter error rate needs more rounds and gives a wider interval", "[statistics]") {
+  // 2·0.5^7 = 1.6 % and 2·0.5^8 = 0.8 %: with 1 % eight rounds are the fewest.
+  const std::vector<double> seven(7, 1.1), eight(8, 1.1);
+  CHECK(compare(rounds(seven), 0.01, "v0", 0.01)->verdict == Verdict::inconclusive);
+  CHECK(compare(rounds(eight), 0.01, "v0", 0.01)->verdict == Verdict::faster);
+
+  const auto nine = rounds({1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07, 1.08, 1.09});
+  CHECK(compare(nine, 0.0, "v0", 0.05)->ci_low == Approx(1.02));
+  CHECK(compare(nine, 0.0, "v0", 0.01)->ci_low == Approx(1.01));
+}
+
+TEST_CASE("several candidates are held to a stricter rate, the clearest first", "[statistics]") {
+  // Six rounds are clear at 5 % (2·0.5^6 = 3.1 %), not at 2.5 %; seven are (1.6 %).
+  const Rival six{"six", rounds(std::vector<double>(6, 1.1)), 0.01};
+  const Rival seven{"seven", rounds(std::vector<double>(7, 1.1)), 0.01};
+
+  CHECK(compare_all(std::vector{six})->at(0).verdict == Verdict::faster);
+  const auto two = compare_all(std::vector{six, six});
+  CHECK(two->at(0).verdict == Verdict::inconclusive);
+  CHECK(two->at(1).verdict == Verdict::inconclusive);
+  // The clear one is settled at 2.5 %; the other is then alone and has all of the 5 %.
+  const auto mixed = compare_all(std::vector{six, seven});
+  CHECK(mixed->at(0).against == "six");
+  CHECK(mixed->at(0).verdict == Verdict::faster);
+  CHECK(mixed->at(1).verdict == Verdict::faster);
 }
 
 TEST_CASE("a comparison without times is an error", "[statistics]") {

@@ -13,6 +13,8 @@ constexpr std::string_view kCore = "server/core/";
 constexpr std::string_view kFacts = "server/facts/";
 constexpr std::string_view kSqlite = "server/sqlite/";
 constexpr std::string_view kMeasureCode = "measure_ptx.h";  // kernels/cuda/measure.ptx as a string
+constexpr std::string_view kMethodPages =
+    "method_pages.h";  // front matter of kbs/content's methods
 
 // First match wins; a trailing '/' matches a folder, '*' a beginning, anything else the whole name.
 constexpr std::array kLibraries = {
@@ -31,6 +33,7 @@ constexpr std::array kLibraries = {
     std::pair{"CLI/", "CLI11"},
     std::pair{"catch2/", "Catch2"},
     std::pair{"cuda*", "CUDA"},
+    std::pair{"mma.h", "CUDA"},
     std::pair{"cupti*", "CUDA"},
     std::pair{"nvrtc.h", "CUDA"},
     std::pair{"nvml.h", "CUDA"},
@@ -69,7 +72,7 @@ const std::vector<Layer>& layers() {
       {"server/facts/", {kCore}, {"nlohmann_json"}},
       {"server/mcp/", {kCore}, {"nlohmann_json", "httplib"}},
       {"server/sqlite/", {kCore}, {"sqlite3"}},
-      {"server/runs/", {kCore, kFacts, kSqlite}, {"nlohmann_json"}},
+      {"server/runs/", {kCore, kFacts, kSqlite, kMethodPages}, {"nlohmann_json"}},
       {"server/web/", {kCore, kFacts, "server/runs/"}, {"nlohmann_json", "httplib"}},
       {"server/demo/", {kCore, kFacts, "server/mcp/"}, {"nlohmann_json"}},
       {"server/docs/", {kCore}, {"nlohmann_json"}},
@@ -116,7 +119,7 @@ const std::vector<Layer>& layers() {
 }
 
 bool is_generated(std::string_view header) {
-  return header == kMeasureCode;
+  return header == kMeasureCode || header == kMethodPages;
 }
 
 std::optional<Layer> layer_of(std::string_view path) {

@@ -58,15 +58,18 @@ class BusyServer {
     REQUIRE(::pipe2(up.data(), O_CLOEXEC) == 0);
     to_server_.reset(down[1]);
     from_server_.reset(up[0]);
-    const Fd their_input(down[0]);
-    const Fd their_output(up[1]);
+    Fd their_input(down[0]);
+    Fd their_output(up[1]);
     const std::string serve =
         "exec 3<&0; \"$0\" serve --state-dir \"$1\" --root \"$1\" <&3 & "
         "echo $! > \"$1/server\"; exec 3<&-; wait";
     auto shell = Process::spawn(
         {.argv = {"/bin/sh", "-c", serve, program().string(), folder_.path().string()},
-         .environment = {"PATH=" + folder_.path().string() + ":/usr/bin:/bin", "HOME=/nowhere"},
+         .environment = environment(),
          .descriptors = {{their_input.get(), 0}, {their_output.get(), 1}}});
+    // Ours are closed, so that a server that cannot start is read as an end, not waited for.
+    their_input.reset();
+    their_output.reset();
     REQUIRE(shell);
     shell_.emplace(*std::move(shell));
     start_job();
@@ -80,6 +83,14 @@ class BusyServer {
   }
 
  private:
+  /// The stand-in compiler first in the path, and what the program's own libraries need.
+  [[nodiscard]] std::vector<std::string> environment() const {
+    auto words = inherited_environment({"LD_LIBRARY_PATH"});
+    words.push_back("PATH=" + folder_.path().string() + ":/usr/bin:/bin");
+    words.emplace_back("HOME=/nowhere");
+    return words;
+  }
+
   void put_compiler() const {
     const fs::path path = folder_ / "g++";
     std::ofstream(path) << "#!/bin/sh\n"

@@ -157,6 +157,24 @@ inline Profile profile(const Candidate& of, double median_ns) {
   return profile;
 }
 
+/// A branch that was built, checked and raced: `speedup` over the incumbent, by a clear interval.
+inline BranchResult branch(const std::string& name, const std::string& text, double speedup,
+                           bool correct = true) {
+  BranchResult branch;
+  branch.name = name;
+  branch.candidate = candidate(text);
+  branch.correctness = correctness(branch.candidate, correct);
+  branch.diff_lines = 2;
+  if (!correct) return branch;
+  Timing timing;
+  timing.median = {1000 / speedup};
+  const auto verdict = speedup > 1.01 ? Verdict::faster : Verdict::same;
+  branch.screened = branch.timing = timing;
+  branch.screening = branch.confirmation =
+      Comparison{"incumbent", speedup, speedup - 0.01, speedup + 0.01, 20, 0.005, verdict};
+  return branch;
+}
+
 /// A profile compared with all that leave was given to compare with, each `speedup` times slower.
 inline Profile profile(const Permit& permit, double median_ns, double speedup, Verdict verdict) {
   Profile made = profile(*permit.candidate, median_ns);
@@ -227,9 +245,11 @@ inline BenchmarkReport benchmark(const Candidate& of, double median_ns) {
 class Workshop {
  public:
   explicit Workshop(int iterations = 2) : Workshop(contract(iterations)) {}
-  explicit Workshop(const Contract& frozen) {
+  explicit Workshop(const Contract& frozen, const SearchPlan& search = {}) {
     reopen();
-    auto created = runs_->create(new_run(frozen));
+    auto wanted = new_run(frozen);
+    wanted.search = search;
+    auto created = runs_->create(wanted);
     REQUIRE(created);
     run = created->run;
   }
@@ -271,6 +291,19 @@ class Workshop {
   void check(bool passed = true) const {
     const auto leave = permit(Event::checked);
     REQUIRE(runs_->record_correctness(leave, correctness(*leave.candidate, passed)));
+  }
+  /// As `check`, of a contract with more cases than the sample has.
+  void check_all_cases() const {
+    const auto leave = permit(Event::checked);
+    auto report = correctness(*leave.candidate);
+    const auto one = report.cases.front();
+    report.cases.clear();
+    for (const auto& given : leave.contract.cases) {
+      report.cases.push_back(one);
+      report.cases.back().dims = given.dims;
+      report.cases.back().hidden = given.hidden;
+    }
+    REQUIRE(runs_->record_correctness(leave, report));
   }
   void measure(double median_ns = 1000, double speedup = 1,
                Verdict verdict = Verdict::baseline) const {

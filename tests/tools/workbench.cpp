@@ -20,8 +20,10 @@ std::unique_ptr<T> opened(Result<std::unique_ptr<T>> result) {
 Workbench::Workbench() {
   const fs::path build = build_dir();
   const fs::path data = build / "share" / "ratchet";
-  lab_ = opened(
-      Lab::open({.state_dir = folder_ / "state", .worker_dir = build / "bin", .data_dir = data}));
+  lab_ = opened(Lab::open({.state_dir = folder_ / "state",
+                           .worker_dir = build / "bin",
+                           .data_dir = data,
+                           .noise_sessions = 0}));
   runs_ = opened(Runs::open(folder_ / "state"));
   knowledge_ = opened(Knowledge::open({.builtin_index = data / "kbs" / "builtin.db",
                                        .user_index = folder_ / "state" / "kbs" / "index.db"}));

@@ -1,10 +1,13 @@
 #include "kernels/measure/ceilings.h"
 #include "kernels/measure/counters.h"
+#include "kernels/measure/range_profiler.h"
+#include "kernels/measure/small_copies.h"
 #include "kernels/measure/timer.h"
 #include "kernels/worker/cuda/device_judge.h"
 #include "kernels/worker/device.h"
 
 #include <cstdint>
+#include <thread>
 
 namespace ratchet::worker {
 namespace {
@@ -40,6 +43,15 @@ class SharedArena : public DeviceArena {
   measure::SharedMemory memory_;
 };
 
+std::vector<measure::SmallCopy> small_copies_of(const DeviceArena& arena,
+                                                std::span<const Device::Patch> patches) {
+  std::vector<measure::SmallCopy> copies;
+  for (const auto& patch : patches)
+    copies.push_back(
+        {arena.base() + patch.offset, patch.value, static_cast<std::uint32_t>(patch.bytes)});
+  return copies;
+}
+
 measure::Turn turn_of(const Turn& turn) {
   return {turn.call, turn.before, turn.after};
 }
@@ -73,8 +85,14 @@ job::Counters counters_of(const measure::CounterReport& report) {
 /// language.
 class CudaDevice : public Device {
  public:
+  void prepare_to_count() override {
+    warm_up_ = std::jthread([] { measure::MetricHost::warm_up(); });
+  }
+
   Result<DeviceInfo> open(int index) override {
     auto gpu = measure::Gpu::open(index);
+    // Before the sandbox: it is for this thread alone.
+    if (warm_up_.joinable()) warm_up_.join();
     if (!gpu) return gpu.error();
     gpu_ = *std::move(gpu);
     const auto& facts = gpu_->facts();
@@ -110,6 +128,25 @@ class CudaDevice : public Device {
     return static_cast<const CudaArena&>(arena).read(offset, bytes);
   }
 
+  Status patch(DeviceArena& arena, std::span<const Patch> patches) override {
+    if (auto ready = ready_copies(); !ready) return ready;
+    return copies_->write(*gpu_, small_copies_of(arena, patches));
+  }
+
+  Status peek(const DeviceArena& arena, std::span<Patch> patches) override {
+    if (auto ready = ready_copies(); !ready) return ready;
+    auto copies = small_copies_of(arena, patches);
+    if (auto read = copies_->read(*gpu_, copies); !read) return read;
+    for (std::size_t i = 0; i < patches.size(); ++i) patches[i].value = copies[i].value;
+    return {};
+  }
+
+  Status copy(DeviceArena& to, const DeviceArena& from, std::int64_t offset,
+              std::int64_t bytes) override {
+    return measure::queue_copy(to.base() + offset, from.base() + offset,
+                               static_cast<std::size_t>(bytes));
+  }
+
   /// The legacy default stream: kernels that ignore their stream parameter run on it as well.
   [[nodiscard]] void* stream() const override { return nullptr; }
 
@@ -137,7 +174,11 @@ class CudaDevice : public Device {
     timed.samples = {.elapsed_ns = std::move(sampled->elapsed_ns),
                      .clock_mhz = std::move(sampled->clock_mhz),
                      .flags = std::move(sampled->flags),
-                     .time_limit_hit = sampled->time_limit_hit};
+                     .time_limit_hit = sampled->time_limit_hit,
+                     .conditions = plan.host_time ? "clock: the host's"
+                                   : sampled->by_events
+                                       ? "clock: CUDA events"
+                                       : "clock: the device's stamps (CUPTI Activity)"};
     if (sampled->failure) timed.fault = fault_of(*std::move(sampled->failure));
     return timed;
   }
@@ -184,7 +225,17 @@ class CudaDevice : public Device {
     return counted;
   }
 
+  Status ready_copies() {
+    if (copies_) return {};
+    auto made = measure::SmallCopies::create();
+    if (!made) return made.error();
+    copies_.emplace(*std::move(made));
+    return {};
+  }
+
+  std::jthread warm_up_;
   std::unique_ptr<measure::Gpu> gpu_;
+  std::optional<measure::SmallCopies> copies_;
   std::unique_ptr<measure::Timer> timer_;
   std::unique_ptr<measure::Counters> counters_;
 };

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "kernels/worker/compare.h"
@@ -15,6 +16,7 @@
 #include "kernels/worker/init_text.h"
 #include "kernels/worker/numbers.h"
 #include "kernels/worker/random.h"
+#include "kernels/worker/refresh.h"
 
 namespace ratchet::worker {
 namespace {
@@ -32,8 +34,7 @@ enum Operation : long long {
   squares_,
   output_,
   elements_,
-  shorten_,
-  stretch_
+  shorten_
 };
 
 /// Records of judge.cu.
@@ -124,6 +125,43 @@ Status CudaJudge::pose(const job::Pose& plan) {
   if (auto copied = copy(candidate_->data() + shift_, sent_.data()); !copied) return copied;
   if (auto failure = gpu_.finish())
     return Error{ErrorCode::internal, "the judge cannot make a trial: " + *failure, ""};
+  return {};
+}
+
+Status CudaJudge::refresh(const job::Refresh& plan) {
+  if (plan.layout.bytes != layout_.bytes || !reference_)
+    return Error{ErrorCode::internal, "another trial was posed", ""};
+  // The last change of an element is the one that counts; all values come from before the first.
+  std::map<std::int64_t, Move> last;
+  for (int use = 0; use < plan.uses; ++use)
+    for (const auto& move : moves_of(layout_, plan.seed, use)) last[move.to] = move;
+  std::vector<Move> moves;
+  for (const auto& [to, move] : last) moves.push_back(move);
+  if (!copies_) {
+    auto made = measure::SmallCopies::create();
+    if (!made) return made.error();
+    copies_.emplace(*std::move(made));
+  }
+  std::vector<measure::SmallCopy> values;
+  constexpr auto kAtOnce = measure::SmallCopies::kMost;
+  for (const auto& move : moves)
+    values.push_back({sent_.data() + move.from, {}, static_cast<std::uint32_t>(move.bytes)});
+  for (std::size_t at = 0; at < values.size(); at += kAtOnce)
+    if (auto read = copies_->read(
+            gpu_, std::span(values).subspan(at, std::min(kAtOnce, values.size() - at)));
+        !read)
+      return read;
+  for (auto* memory : {sent_.data(), reference_->data()}) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i].at = memory + moves[i].to;
+    for (std::size_t at = 0; at < values.size(); at += kAtOnce) {
+      if (auto written = copies_->write(
+              gpu_, std::span(values).subspan(at, std::min(kAtOnce, values.size() - at)));
+          !written)
+        return written;
+      if (auto failure = gpu_.finish())
+        return Error{ErrorCode::internal, "the judge cannot change a trial: " + *failure, ""};
+    }
+  }
   return {};
 }
 
@@ -292,6 +330,29 @@ Result<bool> CudaJudge::same_outputs(const std::byte* a, const std::byte* b) {
   return true;
 }
 
+Result<bool> CudaJudge::writes_all() {
+  if (!reference_) return Error{ErrorCode::internal, "nothing is posed yet", ""};
+  for (const auto& buffer : layout_.buffers) {
+    if (buffer.role != Role::out) continue;
+    // Held exactly against the poison: what mismatches was written.
+    Tally start;
+    if (auto cleared = result_.write(0, std::as_bytes(std::span(&start, 1))); !cleared)
+      return cleared.error();
+    const auto* poison = sent_.data() + buffer.offset;
+    run({output_, word(reference_->data() + buffer.offset), buffer.elements,
+         static_cast<long long>(buffer.dtype), word(poison), word(poison), 1, word(0.0), word(0.0),
+         word(result_.data())});
+    auto tally = result_of<Tally>();
+    if (!tally) return tally.error();
+    // So many elements may look like their poison by chance.
+    const double values = std::exp2(8.0 * static_cast<double>(size_of(buffer.dtype)));
+    const double chance = 4 * static_cast<double>(buffer.elements) / values + 2;
+    if (static_cast<double>(buffer.elements) - static_cast<double>(tally->mismatches) > chance)
+      return false;
+  }
+  return true;
+}
+
 Result<job::Comparison> CudaJudge::judged(const job::Compare& plan) {
   if (!candidate_ || plan.tolerances.size() != layout_.buffers.size())
     return Error{ErrorCode::internal, "one tolerance per buffer of a posed trial is needed", ""};
@@ -321,16 +382,6 @@ Result<DeviceJudge::Weighed> CudaJudge::weigh(const job::Weigh& plan) {
   return weighed;
 }
 
-Result<bool> CudaJudge::leaves_poison(const job::Buffer& output) {
-  constexpr std::int64_t kStretch = 8;
-  if (auto cleared = clear_result(); !cleared) return cleared.error();
-  run({stretch_, word(sent_.data() + output.offset), output.bytes() / kStretch, 0,
-       word(reference_->data() + output.offset), word(result_.data())});
-  auto found = result_of<std::uint64_t>();
-  if (!found) return found.error();
-  return *found != 0;
-}
-
 Result<job::Answered> CudaJudge::look() {
   if (!reference_) return Error{ErrorCode::internal, "nothing is shared yet", ""};
   job::Answered answered;
@@ -345,10 +396,10 @@ Result<job::Answered> CudaJudge::look() {
     auto written = differ(sent_.data() + buffer.offset, answer, buffer.bytes());
     if (!written) return written.error();
     if (!*written && !answered.unwritten) answered.unwritten = buffer.name;
-    auto left = leaves_poison(buffer);
-    if (!left) return left.error();
-    answered.writes_all = answered.writes_all && !*left;
   }
+  auto all = writes_all();
+  if (!all) return all.error();
+  answered.writes_all = *all;
   firsts_before_ = std::exchange(firsts_, std::move(firsts));
   if (!changed_) {
     if (auto kept = copy(earlier_.data(), reference_->data()); !kept) return kept.error();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/measure/shared_memory.h"
+#include "kernels/measure/small_copies.h"
 #include "kernels/worker/device.h"
 
 namespace ratchet::worker {
@@ -23,9 +24,11 @@ class CudaJudge : public DeviceJudge {
 
   Result<std::array<Fd, 2>> share(std::int64_t bytes) override;
   Status pose(const job::Pose& plan) override;
+  Status refresh(const job::Refresh& plan) override;
   Result<Weighed> weigh(const job::Weigh& plan) override;
   Result<job::Answered> look() override;
   Result<std::optional<job::Comparison>> feign(const job::Feign& plan) override;
+  Result<bool> writes_all() override;
 
  private:
   Status fill(const job::Generate& plan);
@@ -46,12 +49,12 @@ class CudaJudge : public DeviceJudge {
   Result<bool> same_outputs(const std::byte* a, const std::byte* b);
   /// Of what lies in `returned_`.
   Result<job::Comparison> judged(const job::Compare& plan);
-  Result<bool> leaves_poison(const job::Buffer& output);
   /// Puts the control's answer for one output in place; false when it has none.
   Result<bool> feign_output(job::Control control, std::size_t buffer);
 
   measure::Gpu& gpu_;
   void (*entry_)(const long long*) = nullptr;
+  std::optional<measure::SmallCopies> copies_;
   std::optional<measure::SharedMemory> candidate_, reference_;
   // As sent; what came back; what came back the time before, or the answer to the last trial
   // without a change; where results are put.

@@ -1,8 +1,7 @@
 // The processor of this machine as a measuring device.
 //
-// Time is steady_clock's, around the call alone. The thread is not pinned: the affinity it has is
-// the one OpenMP's threads inherit, and pinning it would put them all on one core. Core clocks are
-// not reported: no interface tells them for the duration of a call.
+// Time is steady_clock's, around the call alone, on one core where the kernel has no threads. The
+// core's clock is measured before and after each block of samples.
 
 #include <sys/mman.h>
 
@@ -14,6 +13,7 @@
 #include "kernels/worker/device.h"
 #include "kernels/worker/host/cache_flush.h"
 #include "kernels/worker/host/ceilings.h"
+#include "kernels/worker/host/core.h"
 #include "kernels/worker/host/host_info.h"
 #include "kernels/worker/host/perf_counters.h"
 
@@ -84,6 +84,8 @@ class HostDevice : public Device {
 
   Result<Timed> time(std::span<const Turn> rotation, const job::TimeBlock& plan) override {
     Timed timed;
+    const CorePin pin;
+    const auto first_clock = core_megahertz();
     const auto begin = steady_clock::now();
     bool work_was_there = true;
     std::size_t next = 0;
@@ -99,7 +101,11 @@ class HostDevice : public Device {
       timed.samples.time_limit_hit = i + 1 < plan.samples;
       break;
     }
+    if (const auto last_clock = core_megahertz(); first_clock && last_clock)
+      timed.samples.clock_mhz.assign(timed.samples.elapsed_ns.size(),
+                                     (*first_clock + *last_clock) / 2);
     if (!work_was_there) timed.samples.flags.emplace_back("unsynchronised_work");
+    timed.samples.conditions = described(pin);
     return timed;
   }
 

@@ -66,5 +66,5 @@ TEST_CASE("work that is not there after the call is flagged", "[cuda]") {
   const auto sampled = (*timer)->time({&absent, 1}, {.samples = 3});
 
   REQUIRE(sampled);
-  CHECK(sampled->flags == std::vector<std::string>{"unsynchronised_work"});
+  CHECK(sampled->flags == std::vector<std::string>{"unsynchronised_work", "outputs_missing"});
 }

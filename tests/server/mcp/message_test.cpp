@@ -38,7 +38,7 @@ TEST_CASE("what is no JSON is a parse error with an unknown id", "[message]") {
                              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xed\xa0\x80\"}");
   const auto error = refused(text);
 
-  CHECK(error.error.code == code::parse_error);
+  CHECK(error.error.code == code::kParseError);
   CHECK(error.id.is_null());
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("a wrong envelope is an invalid request that names its id", "[message]
                R"({"jsonrpc":"2.0","id":7,"result":{},"error":{}})");
   const auto error = refused(text);
 
-  CHECK(error.error.code == code::invalid_request);
+  CHECK(error.error.code == code::kInvalidRequest);
   CHECK(error.id == 7);
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("a name that occurs twice makes a message ambiguous, at any depth", "[
                R"({"jsonrpc":"2.0","id":1,"method":"x","params":{"a":1,"\u0061":2}})");
   const auto error = refused(text);
 
-  CHECK(error.error.code == code::invalid_request);
+  CHECK(error.error.code == code::kInvalidRequest);
   CHECK(error.id.is_null());
 }
 
@@ -87,11 +87,11 @@ TEST_CASE("numbers that no machine holds are refused, large integers beyond 64 b
   const auto with = [](const char* number) {
     return std::string(R"({"jsonrpc":"2.0","id":1,"method":"x","params":{"a":)") + number + "}}";
   };
-  CHECK(refused(with("1e999")).error.code == code::parse_error);
-  CHECK(refused(with(("1" + std::string(400, '0')).c_str())).error.code == code::parse_error);
+  CHECK(refused(with("1e999")).error.code == code::kParseError);
+  CHECK(refused(with(("1" + std::string(400, '0')).c_str())).error.code == code::kParseError);
   CHECK(decoded(with("-1.5e300")).params["a"] == -1.5e300);
   CHECK(refused(R"({"jsonrpc":"2.0","id":18446744073709551616,"method":"x"})").error.code ==
-        code::invalid_request);
+        code::kInvalidRequest);
 }
 
 TEST_CASE("batches are refused by name", "[message]") {
@@ -108,14 +108,14 @@ TEST_CASE("nesting is allowed to 128 levels and refused beyond, brackets in stri
            std::string(static_cast<std::size_t>(levels), ']') + "}}";
   };
   CHECK(decoded(nested(126)).method == "x");
-  CHECK(refused(nested(127)).error.code == code::invalid_request);
-  CHECK(refused(std::string(1'000'000, '[')).error.code == code::invalid_request);
+  CHECK(refused(nested(127)).error.code == code::kInvalidRequest);
+  CHECK(refused(std::string(1'000'000, '[')).error.code == code::kInvalidRequest);
   CHECK(decoded(R"({"jsonrpc":"2.0","id":1,"method":")" + std::string(300, '[') + "\"}").kind ==
         Message::Kind::request);
 }
 
 TEST_CASE("a message beyond 16 MiB is refused", "[message]") {
-  CHECK(refused(std::string(kMessageLimit + 1, ' ')).error.code == code::invalid_request);
+  CHECK(refused(std::string(kMessageLimit + 1, ' ')).error.code == code::kInvalidRequest);
 }
 
 TEST_CASE("bytes of a tool that are no UTF-8 are replaced, and a text stays on one line",

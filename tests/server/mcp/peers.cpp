@@ -309,8 +309,8 @@ std::string post_text(const std::string& body, const HeaderList& extra) {
   if (message.is_object() && message.contains("params") && message["params"].is_object()) {
     const Json params = message["params"];
     const Json meta = params.value("_meta", Json::object());
-    if (meta.is_object() && meta.contains(mcp::key::protocol_version)) {
-      headers["MCP-Protocol-Version"] = meta.value(std::string(mcp::key::protocol_version), "");
+    if (meta.is_object() && meta.contains(mcp::key::kProtocolVersion)) {
+      headers["MCP-Protocol-Version"] = meta.value(std::string(mcp::key::kProtocolVersion), "");
       headers["Mcp-Method"] = message.value("method", "");
       const char* name = message["method"] == "resources/read" ? "uri" : "name";
       if (params.contains(name) && params[name].is_string())
@@ -349,8 +349,8 @@ Json legacy(Json id, const std::string& method, Json params) {
 }
 
 Json stateless(Json id, const std::string& method, Json params, Json capabilities) {
-  params["_meta"][std::string(mcp::key::protocol_version)] = mcp::kStatelessVersion;
-  params["_meta"][std::string(mcp::key::client_capabilities)] = std::move(capabilities);
+  params["_meta"][std::string(mcp::key::kProtocolVersion)] = mcp::kStatelessVersion;
+  params["_meta"][std::string(mcp::key::kClientCapabilities)] = std::move(capabilities);
   return legacy(std::move(id), method, std::move(params));
 }
 

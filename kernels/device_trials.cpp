@@ -1,9 +1,11 @@
-#include "kernels/device_bench.h"
+#include "kernels/device_trials.h"
 
 #include <algorithm>
-#include <string>
+#include <array>
 #include <utility>
 
+#include "kernels/init.h"
+#include "kernels/judge.h"
 #include "kernels/layout.h"
 #include "kernels/tolerance.h"
 #include "server/core/files.h"
@@ -62,7 +64,7 @@ bool works_out_tolerances(const Contract& contract) {
 
 }  // namespace
 
-bool DeviceBench::serves(const Contract& contract) {
+bool answers_on_device(const Contract& contract) {
   if (contract.device_kind != DeviceKind::cuda) return false;
   if (contract.reference_kind == ReferenceKind::cuda) return true;
   const bool torch = contract.reference_kind == ReferenceKind::python &&
@@ -77,62 +79,137 @@ bool DeviceBench::serves(const Contract& contract) {
          });
 }
 
-Result<std::unique_ptr<DeviceBench>> DeviceBench::launch(const ReferenceParts& parts,
-                                                         const Contract& contract) {
+Result<std::unique_ptr<DeviceTrials>> DeviceTrials::launch(const ReferenceParts& parts,
+                                                           const Contract& contract,
+                                                           const CallContext& call) {
   auto arena_bytes = largest_arena(contract);
   if (!arena_bytes) return arena_bytes.error();
   auto spec = worker_spec(parts.place, "judge", *arena_bytes);
   spec.gives_descriptors = true;
   auto judge = WorkerProcess::launch(spec);
-  if (!judge) return judge.error();
   auto reference = CandidateProcess::launch(reference_spec(parts, contract, *arena_bytes),
                                             parts.place.job_deadline);
+  auto ours = judge_library(parts, contract, call);
+  auto theirs = reference_code(parts, contract, call);
+  if (!judge) return judge.error();
   if (!reference) return reference.error();
-  return std::unique_ptr<DeviceBench>(new DeviceBench(
-      contract, *std::move(judge), *std::move(reference), parts.place.job_deadline, *arena_bytes));
+  if (!theirs) return theirs.error();
+  if (!ours) return ours.error();
+  std::unique_ptr<DeviceTrials> trials(
+      new DeviceTrials(contract, *std::move(judge), *std::move(reference), *arena_bytes));
+  trials->judge_library_ = *std::move(ours);
+  trials->reference_code_ = *std::move(theirs);
+  trials->deadline_ = parts.place.job_deadline;
+  return trials;
 }
 
-Status DeviceBench::load(const ReferenceParts& parts, const CallContext& call) {
-  const auto theirs = reference_code(parts, contract_, call);
-  if (!theirs) return theirs.error();
-  const auto ours = judge_library(parts, contract_, call);
-  if (!ours) return ours.error();
-  if (auto loaded = reference_.load(*theirs, call); !loaded) return loaded;
+Status DeviceTrials::open(const CallContext& call) {
+  if (auto loaded = reference_.load(reference_code_, call); !loaded) return loaded;
   if (reference_.fault()) return reference_failed(*reference_.fault());
   if (auto greeted = judge_.greet(call); !greeted) return greeted;
-  auto file = MemoryFile::holding("judge", *ours);
+  auto file = MemoryFile::holding("judge", judge_library_);
   if (!file) return file.error();
-  job::Request request;
-  request.load = job::Load{"the judge's library", "ratchet_judge", ""};
+  job::Request load;
+  load.load = job::Load{"the judge's library", "ratchet_judge", ""};
   const int descriptor = file->fd();
-  auto loaded = ask(request, {&descriptor, 1}, call);
-  if (!loaded) return loaded.error();
-  return {};
-}
-
-Result<Fd> DeviceBench::share(const CallContext& call) {
+  if (auto loaded = ask(load, {&descriptor, 1}, call); !loaded) return loaded.error();
   job::Request request;
   request.share = job::Share{arena_bytes_};
   auto shared = ask(request, {}, call);
   if (!shared) return shared.error();
-  auto& memory = shared->second;
-  if (memory.size() != 2) return Error{ErrorCode::internal, "the judge shared no memory", ""};
-  if (auto done = reference_.attach(memory[1].get(), arena_bytes_, call); !done)
-    return done.error();
+  if (shared->second.size() != 2)
+    return Error{ErrorCode::internal, "the judge shared no memory", ""};
+  candidates_memory_ = std::move(shared->second[0]);
+  if (auto done = reference_.attach(shared->second[1].get(), arena_bytes_, call); !done)
+    return done;
   if (reference_.fault()) return reference_failed(*reference_.fault());
-  return std::move(memory[0]);
+  return {};
 }
 
-Result<CallPlan> DeviceBench::plan_of(const Dims& dims) const {
-  auto layout = layout_of(contract_, dims);
-  if (!layout) return layout.error();
-  auto arguments = arguments_of(contract_, dims, *layout);
-  return CallPlan{*std::move(layout), std::move(arguments)};
+Status DeviceTrials::admit(CandidateProcess& candidate, const CallContext& call) {
+  return candidate.attach(candidates_memory_.get(), arena_bytes_, call);
 }
 
-Result<DeviceBench::Answer> DeviceBench::ask(const job::Request& request,
-                                             std::span<const int> descriptors,
-                                             const CallContext& call) {
+Status DeviceTrials::pose(const CallPlan& plan, const Dims& dims, const std::string& distribution,
+                          std::string_view seed, std::int64_t shift, const CallContext& call,
+                          const std::optional<job::Changed>& changed) {
+  plan_ = plan;
+  dims_ = dims;
+  pose_ = {
+      {plan.layout, std::string(seed), distribution, index_limit(dims)}, shift, false, changed};
+  job::Request request;
+  request.pose = pose_;
+  auto posed = ask(request, {}, call);
+  if (!posed) return posed.error();
+  return {};
+}
+
+Status DeviceTrials::pose_again(std::int64_t shift, const CallContext& call) {
+  pose_.again = true;
+  pose_.shift = shift;
+  job::Request request;
+  request.pose = pose_;
+  auto posed = ask(request, {}, call);
+  if (!posed) return posed.error();
+  return {};
+}
+
+Status DeviceTrials::refresh(const std::string& seed, int uses, const CallContext& call) {
+  job::Request request;
+  request.refresh = job::Refresh{plan_.layout, seed, uses};
+  auto done = ask(request, {}, call);
+  if (!done) return done.error();
+  return {};
+}
+
+Status DeviceTrials::answer(const CallContext& call) {
+  if (auto done = reference_.run_attached(plan_, 0, call); !done) return done;
+  if (reference_.fault()) return reference_failed(*reference_.fault());
+  return {};
+}
+
+Result<bool> DeviceTrials::writes_all(const CallContext& call) {
+  job::Request request;
+  request.weigh = job::Weigh{{plan_.layout, {}}, true};
+  auto reply = ask(request, {}, call);
+  if (!reply) return reply.error();
+  return reply->first.writes_all.value_or(false);
+}
+
+Result<job::Answered> DeviceTrials::look(const CallContext& call) {
+  job::Request request;
+  request.look = job::Look{};
+  auto reply = ask(request, {}, call);
+  if (!reply) return reply.error();
+  if (!reply->first.answered) return Error{ErrorCode::internal, "the judge saw no answer", ""};
+  return *std::move(reply->first.answered);
+}
+
+Result<std::optional<job::Comparison>> DeviceTrials::feign(job::Control control,
+                                                           const CallContext& call) {
+  job::Request request;
+  request.feign = job::Feign{control, comparison()};
+  auto reply = ask(request, {}, call);
+  if (!reply) return reply.error();
+  return std::move(reply->first.comparison);
+}
+
+job::Compare DeviceTrials::comparison() const {
+  return comparison_plan(contract_, dims_, plan_.layout, contract_.atol, contract_.rtol);
+}
+
+Result<job::Reply> DeviceTrials::weigh(const CallContext& call) {
+  job::Request request;
+  request.weigh = job::Weigh{comparison(), false};
+  auto reply = ask(request, {}, call);
+  if (!reply) return reply.error();
+  if (!reply->first.comparison) return Error{ErrorCode::internal, "the judge gave no verdict", ""};
+  return std::move(reply->first);
+}
+
+Result<DeviceTrials::Answer> DeviceTrials::ask(const job::Request& request,
+                                               std::span<const int> descriptors,
+                                               const CallContext& call) {
   auto answer = judge_.ask(encode(request), descriptors, deadline_, call);
   if (!answer) return answer.error();
   if (answer->fault)
@@ -143,57 +220,6 @@ Result<DeviceBench::Answer> DeviceBench::ask(const job::Request& request,
   if (reply->fault)
     return Error{ErrorCode::unavailable, "the judge's library: " + reply->fault->message, ""};
   return Answer{*std::move(reply), std::move(answer->descriptors)};
-}
-
-Status DeviceBench::pose(const job::Pose& pose, const CallContext& call) {
-  job::Request request;
-  request.pose = pose;
-  auto posed = ask(request, {}, call);
-  if (!posed) return posed.error();
-  return {};
-}
-
-Status DeviceBench::answer(const CallPlan& plan, const CallContext& call) {
-  if (auto done = reference_.run_attached(plan, 0, call); !done) return done;
-  if (reference_.fault()) return reference_failed(*reference_.fault());
-  return {};
-}
-
-Result<job::Answered> DeviceBench::look(const CallContext& call) {
-  job::Request request;
-  request.look = job::Look{};
-  auto reply = ask(request, {}, call);
-  if (!reply) return reply.error();
-  if (!reply->first.answered) return Error{ErrorCode::internal, "the judge saw no answer", ""};
-  return *std::move(reply->first.answered);
-}
-
-job::Compare DeviceBench::comparison(const Dims& dims, const CallPlan& plan) const {
-  return comparison_plan(contract_, dims, plan.layout, contract_.atol, contract_.rtol);
-}
-
-Result<job::Reply> DeviceBench::weigh(const Dims& dims, const CallPlan& plan,
-                                      const CallContext& call) {
-  job::Request request;
-  request.weigh = job::Weigh{comparison(dims, plan)};
-  auto reply = ask(request, {}, call);
-  if (!reply) return reply.error();
-  if (!reply->first.comparison) return Error{ErrorCode::internal, "the judge gave no verdict", ""};
-  return std::move(reply->first);
-}
-
-Result<std::optional<job::Comparison>> DeviceBench::feign(job::Control control, const Dims& dims,
-                                                          const CallPlan& plan,
-                                                          const CallContext& call) {
-  job::Request request;
-  request.feign = job::Feign{control, comparison(dims, plan)};
-  auto reply = ask(request, {}, call);
-  if (!reply) return reply.error();
-  return std::move(reply->first.comparison);
-}
-
-job::Tolerance DeviceBench::tolerance_of(DType type) const {
-  return tolerance_for(type, contract_.atol, contract_.rtol);
 }
 
 }  // namespace ratchet

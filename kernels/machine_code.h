@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/core/result.h"
+#include "server/facts/machine_code.h"
+
+namespace ratchet {
+
+// Reads what disassemblers print. Pure and thread-safe.
+
+/// One instruction. Views point into the text it was read from.
+struct Instruction {
+  std::uint64_t address = 0;
+  std::string_view guard;     ///< "@P0", "@!UP1"; empty when it always executes
+  std::string_view opcode;    ///< "LDG.E.128.CONSTANT"
+  std::string_view operands;  ///< as printed
+  int line = 0;               ///< of the source, 0 unknown
+  int loop_depth = 0;         ///< 0: not in a loop
+};
+
+struct CodeFunction {
+  std::string name;  ///< as linked
+  std::vector<Instruction> instructions;
+  int loops = 0;
+};
+
+/// SASS is what cuobjdump and nvdisasm print, host what objdump prints for x86-64 and AArch64.
+enum class CodeKind { sass, host };
+
+/// The functions of a listing, in order, with the loop depth of every instruction (see
+/// code_loops.h). What is not understood is left out: an empty result says that nothing was.
+/// Padding (NOP, a branch to itself) is left out, too.
+[[nodiscard]] std::vector<CodeFunction> read_code(std::string_view listing, CodeKind kind);
+
+/// Counts of one function, for people and for signatures.
+[[nodiscard]] FunctionCode summary_of(const CodeFunction& function, CodeKind kind);
+
+/// "softmax<4>" of a mangled name, without parameters.
+[[nodiscard]] std::string source_name(const std::string& linked);
+
+}  // namespace ratchet

@@ -1,0 +1,65 @@
+#include "kernels/measure/span_clock.h"
+
+#include <algorithm>
+#include <string_view>
+namespace ratchet::measure {
+
+Result<std::unique_ptr<SpanClock>> SpanClock::create() {
+  auto cupti = Cupti::load();
+  if (!cupti) return cupti.error();
+  std::unique_ptr<SpanClock> clock(new SpanClock(*cupti));
+  auto recorder = ActivityRecorder::start(
+      clock->cupti_,
+      {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+       CUPTI_ACTIVITY_KIND_MEMSET},
+      [raw = clock.get()](const CUpti_Activity& record) { raw->note(record); });
+  if (!recorder) return recorder.error();
+  clock->recorder_ = *std::move(recorder);
+  return clock;
+}
+
+void SpanClock::note(const CUpti_Activity& record) {
+  const auto add = [&](const auto& one, bool gate) {
+    works_.push_back({static_cast<double>(one.start), static_cast<double>(one.end), gate});
+  };
+  switch (record.kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
+      const auto& kernel = reinterpret_cast<const KernelRecord&>(record);
+      add(kernel, kernel.name && std::string_view(kernel.name) == kGateKernel);
+      break;
+    }
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      add(reinterpret_cast<const CopyRecord&>(record), false);
+      break;
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      add(reinterpret_cast<const FillRecord&>(record), false);
+      break;
+    default:
+      break;
+  }
+}
+
+SpanClock::Span SpanClock::take() {
+  recorder_->flush();
+  Span span;
+  double opened = 0;
+  for (const auto& work : works_) {
+    if (!work.gate) continue;
+    ++span.gates;
+    opened = work.end_ns;
+  }
+  double first = 0, last = 0;
+  for (const auto& work : works_) {
+    // Stamps of 0 are CUPTI's way to say that it does not know.
+    if (span.gates != 1 || work.gate || work.start_ns < opened || work.end_ns <= 0) continue;
+    first = span.works == 0 ? work.start_ns : std::min(first, work.start_ns);
+    last = std::max(last, work.end_ns);
+    ++span.works;
+  }
+  works_.clear();
+  span.ns = last - first;
+  return span;
+}
+
+}  // namespace ratchet::measure

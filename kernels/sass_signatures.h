@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace ratchet {
+
+/// How the count of something in the candidate must stand to the count in its parent.
+enum class Relation {
+  rises,       ///< at least one, and more than in the parent
+  appears,     ///< at least one, and none in the parent
+  multiplies,  ///< some in the parent, and `least` times as many or more
+  falls,       ///< fewer than in the parent
+  steady,      ///< not more than in the parent
+  present,     ///< at least one
+  none,        ///< not one
+};
+
+/// One condition on the instructions of a binary.
+struct CodeCondition {
+  Relation relation = Relation::present;
+  /// Opcodes joined by '|'. Each is a base with modifiers it must have, in any order, or ('!') must
+  /// not have: "LDG.128", "LDG!CONSTANT". Whole tokens: "STS" is not in "LDGSTS".
+  std::string_view opcodes;
+  bool in_loop = false;   ///< count only what stands in a loop
+  int least = 1;          ///< of rises, appears and present: how many; of multiplies: how often
+  int least_operand = 0;  ///< the last operand, a number, must be at least this; 0: any
+};
+
+/// How a method shows: one of the ways, all conditions of it.
+using CodeWay = std::array<CodeCondition, 4>;  ///< unused conditions have no opcodes
+
+struct MethodSignature {
+  std::string_view id;
+  std::array<CodeWay, 4> ways{};  ///< unused ways are empty
+  /// Without any of these opcodes the method is not there, whatever else is; empty: its absence
+  /// cannot be told from code.
+  std::string_view essential;
+  std::string_view evidence;  ///< where to look where code tells nothing or not enough
+};
+
+/// One signature per method of the registry, in its order: compute, memory, latency. The opcodes
+/// are those that CUDA 13 makes for sm_80 to sm_120.
+[[nodiscard]] std::span<const MethodSignature> method_signatures();
+
+/// By name, or by id ("memory.tiling_smem"). Null for what the registry does not have.
+[[nodiscard]] const MethodSignature* signature_of(std::string_view id);
+
+}  // namespace ratchet

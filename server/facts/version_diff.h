@@ -1,0 +1,53 @@
+#pragma once
+
+// Two versions of a run side by side.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+
+namespace ratchet {
+
+/// One number of both versions. Empty: that version does not have it.
+struct ValuePair {
+  std::string name;
+  std::optional<double> a, b;
+  std::optional<double> change;  ///< b ÷ a − 1
+
+  static constexpr auto fields() {
+    using V = ValuePair;
+    return std::tuple{required("name", &V::name, ""), optional("a", &V::a, ""),
+                      optional("b", &V::b, ""), optional("change", &V::change, "b ÷ a − 1.")};
+  }
+};
+
+struct VersionDiff {
+  std::vector<ValuePair> timing;
+  std::string timing_note;  ///< whether the two were timed against each other
+  std::string bound_a, bound_b;
+  std::vector<ValuePair> metrics;    ///< of the longest kernels, largest change first
+  std::vector<ValuePair> resources;  ///< registers, shared bytes, spills, stack
+  std::vector<std::string> findings_gone, findings_new;
+  std::string source_diff;           ///< changed lines, − of a and + of b
+  std::vector<ValuePair> sass_diff;  ///< instructions by opcode, largest change first
+  std::string sass_note;             ///< why there is none
+
+  static constexpr auto fields() {
+    using V = VersionDiff;
+    return std::tuple{required("timing", &V::timing, "Times, ns."),
+                      required("timing_note", &V::timing_note, "What they are worth."),
+                      required("bound_a", &V::bound_a, ""),
+                      required("bound_b", &V::bound_b, ""),
+                      required("metrics", &V::metrics, "Counters, largest change first."),
+                      required("resources", &V::resources, "Of the builds."),
+                      required("findings_gone", &V::findings_gone, "Diagnosed in a only."),
+                      required("findings_new", &V::findings_new, "Diagnosed in b only."),
+                      required("source_diff", &V::source_diff, "Changed lines."),
+                      required("sass_diff", &V::sass_diff, "Instructions by opcode."),
+                      required("sass_note", &V::sass_note, "Why there are none; else empty.")};
+  }
+};
+
+}  // namespace ratchet

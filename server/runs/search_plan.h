@@ -1,0 +1,52 @@
+#pragma once
+
+// What a run freezes about its search, beside the contract that its measurements need.
+
+#include <optional>
+
+#include "server/core/fields.h"
+#include "server/core/units.h"
+
+namespace ratchet {
+
+/// When a run has reached what it set out for. A measured ceiling is the target, never a datasheet:
+/// no kernel reaches the figure printed there.
+struct StopConditions {
+  double roof_fraction = 0.9;       ///< of the binding roof, as measured on this device
+  std::optional<double> median_ns;  ///< the user's own figure
+  std::optional<double> speedup;    ///< over v0
+
+  static constexpr auto fields() {
+    using S = StopConditions;
+    return std::tuple{optional("roof_fraction", &S::roof_fraction, "Of the binding measured roof.",
+                               {.min = 0.01, .max = 1}),
+                      optional("median_ns", &S::median_ns, "Time per call, ns.", {.min = 0}),
+                      optional("speedup", &S::speedup, "Over v0.", {.min = 1})};
+  }
+};
+
+struct SearchPlan {
+  int branches = 4;  ///< K, most of one exploration
+  int methods = 3;   ///< per version
+  int axis_cap = 2;  ///< of those, on one axis
+  StopConditions stop;
+
+  static constexpr auto fields() {
+    using S = SearchPlan;
+    return std::tuple{optional("branches", &S::branches, ""), optional("methods", &S::methods, ""),
+                      optional("axis_cap", &S::axis_cap, ""), optional("stop", &S::stop, "")};
+  }
+};
+
+/// The version of another run that a run began from.
+struct ForkOrigin {
+  RunId run;
+  VersionId version;
+
+  static constexpr auto fields() {
+    return std::tuple{required("run", &ForkOrigin::run, "Run id."),
+                      required("version", &ForkOrigin::version, "A correct version of it.")};
+  }
+};
+
+}  // namespace ratchet

@@ -1,0 +1,95 @@
+#pragma once
+
+// What callers ask of the search: methods, branches, ablations, memory, acceptance. Ids and prose.
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/facts/findings.h"
+
+namespace ratchet {
+
+enum class SkipReason {
+  already_selected,
+  arch_incompatible,
+  feature_unavailable,
+  no_trigger,
+  skip_condition
+};
+constexpr auto enum_names(SkipReason) {
+  using enum SkipReason;
+  return std::array{std::pair{already_selected, "already_selected"},
+                    std::pair{arch_incompatible, "arch_incompatible"},
+                    std::pair{feature_unavailable, "feature_unavailable"},
+                    std::pair{no_trigger, "no_trigger"},
+                    std::pair{skip_condition, "skip_condition"}};
+}
+
+/// A method of higher priority that is passed over. The server verifies every reason but
+/// `skip_condition`, which it counts and shows.
+struct SkippedMethod {
+  std::string id;
+  SkipReason reason = SkipReason::skip_condition;
+  std::string why;
+
+  static constexpr auto fields() {
+    using S = SkippedMethod;
+    return std::tuple{
+        required("id", &S::id, "", {.max_length = 64}),
+        optional("reason", &S::reason, "Verified, but for skip_condition."),
+        optional("why", &S::why, "For skip_condition: what in this task rules it out.",
+                 {.max_length = 500})};
+  }
+};
+
+struct ProposedMethod {
+  std::string id;
+  std::vector<SkippedMethod> skipped_higher;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("id", &ProposedMethod::id, "From list_methods.", {.max_length = 64}),
+        optional("skipped_higher", &ProposedMethod::skipped_higher,
+                 "Higher-priority methods of its axis passed over.", {.max_length = 32})};
+  }
+};
+
+/// A task and what must hold for it.
+struct AcceptancePair {
+  std::string task;
+  std::string criterion;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        required("task", &AcceptancePair::task, "", {.max_length = 300}),
+        required("criterion", &AcceptancePair::criterion,
+                 "\"name >= number\", joined by \"and\", or \"review\".", {.max_length = 300})};
+  }
+};
+
+enum class ReviewVerdict { met, open };
+constexpr auto enum_names(ReviewVerdict) {
+  return std::array{std::pair{ReviewVerdict::met, "met"}, std::pair{ReviewVerdict::open, "open"}};
+}
+
+struct ReviewRequest {
+  std::optional<int> pair;
+  std::optional<ReviewVerdict> verdict;
+  std::vector<std::string> looked_at;
+  std::optional<std::string> note;
+
+  static constexpr auto fields() {
+    using R = ReviewRequest;
+    return std::tuple{
+        optional("pair", &R::pair, "Number of the pair judged.", {.min = 1, .max = 1000}),
+        optional("verdict", &R::verdict, "Of a pair whose criterion is review."),
+        optional("looked_at", &R::looked_at, "Versions or artifacts looked at.",
+                 {.max_length = 64}),
+        optional("note", &R::note, "", {.max_length = 1000})};
+  }
+};
+
+}  // namespace ratchet

@@ -1,0 +1,186 @@
+#pragma once
+
+// Answers about the search: methods, branches, attribution, memory, review.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/runs/acceptance.h"
+#include "server/runs/axis_budget.h"
+#include "server/runs/progress.h"
+#include "server/runs/run_views.h"
+#include "server/runs/search_entry.h"
+
+namespace ratchet {
+
+struct MethodLine {
+  std::string id;
+  int priority = 0;
+  std::string title;
+  std::string page;
+  std::optional<double> strength;
+  std::optional<std::string> excluded;
+  std::optional<std::string> trigger;
+  std::optional<std::string> needs;
+  std::optional<std::string> macro;
+
+  static constexpr auto fields() {
+    using M = MethodLine;
+    return std::tuple{required("id", &M::id, ""),
+                      required("priority", &M::priority, "On its axis."),
+                      required("title", &M::title, ""),
+                      required("page", &M::page, "Recipe: get_kbs_page."),
+                      optional("strength", &M::strength, "0..1; empty: not measured."),
+                      optional("excluded", &M::excluded, "Why not in this run."),
+                      optional("trigger", &M::trigger, "Metric: good … bad."),
+                      optional("needs", &M::needs, "Least sm and features."),
+                      optional("macro", &M::macro, "Switches it off for ablate.")};
+  }
+};
+
+struct MethodList {
+  std::vector<MethodLine> methods;
+  std::optional<VersionId> base;
+  std::optional<AxisGaps> gaps;
+  std::optional<AxisBudget> budget;
+  std::optional<bool> near_peak;
+
+  static constexpr auto fields() {
+    using M = MethodList;
+    return std::tuple{required("methods", &M::methods, "By axis and priority."),
+                      optional("base", &M::base, "Version whose profile speaks."),
+                      optional("gaps", &M::gaps, "What each axis could still give."),
+                      optional("budget", &M::budget, "Methods a proposal takes, by axis."),
+                      optional("near_peak", &M::near_peak, "The binding roof is nearly reached.")};
+  }
+};
+
+struct ProposalAnswer : RunView {
+  bool accepted = false;
+  std::vector<Reason> reasons;
+  std::vector<ChosenMethod> methods;
+  std::optional<std::string> artifact;
+
+  static constexpr auto fields() {
+    using P = ProposalAnswer;
+    return std::tuple_cat(RunView::fields(),
+                          std::tuple{required("accepted", &P::accepted, ""),
+                                     required("reasons", &P::reasons, "All at once."),
+                                     required("methods", &P::methods, "With their strength."),
+                                     optional("artifact", &P::artifact, "methods.json")});
+  }
+};
+
+/// A branch without its details, which are in branches.json.
+struct BranchLine {
+  std::string name;
+  BranchStatus status = BranchStatus::frontier;
+  std::optional<double> median_ns;
+  std::optional<double> speedup, ci_low, ci_high;
+  bool confirmed = false;
+  int diff_lines = 0;
+  std::vector<Reason> reasons;
+
+  static constexpr auto fields() {
+    using B = BranchLine;
+    return std::tuple{required("name", &B::name, ""),
+                      required("status", &B::status, ""),
+                      optional("median_ns", &B::median_ns, ""),
+                      optional("speedup", &B::speedup, "Incumbent ÷ branch, paired."),
+                      optional("ci_low", &B::ci_low, "95 % interval."),
+                      optional("ci_high", &B::ci_high, ""),
+                      required("confirmed", &B::confirmed, "By the second, longer comparison."),
+                      required("diff_lines", &B::diff_lines, "Lines unlike the incumbent's."),
+                      required("reasons", &B::reasons, "Why it does not work.")};
+  }
+};
+
+struct BranchesAnswer : RunView {
+  std::optional<std::string> champion;
+  std::string decision;
+  VersionId incumbent;
+  std::vector<BranchLine> branches;
+  std::vector<std::string> frontier;
+
+  static constexpr auto fields() {
+    using B = BranchesAnswer;
+    return std::tuple_cat(
+        RunView::fields(),
+        std::tuple{optional("champion", &B::champion, "Now the version's kernel, checked."),
+                   required("decision", &B::decision, ""), required("incumbent", &B::incumbent, ""),
+                   required("branches", &B::branches, ""),
+                   required("frontier", &B::frontier, "Of the whole run.")});
+  }
+};
+
+struct AblationAnswer : RunView {
+  std::vector<MethodAttribution> attribution;
+  std::optional<double> interaction_ns;
+  std::string artifact;
+
+  static constexpr auto fields() {
+    using A = AblationAnswer;
+    return std::tuple_cat(RunView::fields(),
+                          std::tuple{required("attribution", &A::attribution, ""),
+                                     optional("interaction_ns", &A::interaction_ns,
+                                              "All off − whole, less the single deltas."),
+                                     required("artifact", &A::artifact, "attribution.json")});
+  }
+};
+
+/// One line of a run's memory; a masked one has nothing but its name.
+struct MemoryRecord {
+  VersionId version;
+  bool masked = false;
+  Json record;
+
+  static constexpr auto fields() {
+    using M = MemoryRecord;
+    return std::tuple{required("version", &M::version, ""), required("masked", &M::masked, ""),
+                      required("record", &M::record, "memory/v<N>.json, or one field of it.")};
+  }
+};
+
+struct MemoryAnswer : RunView {
+  std::vector<MemoryRecord> records;
+
+  static constexpr auto fields() {
+    return std::tuple_cat(RunView::fields(),
+                          std::tuple{required("records", &MemoryAnswer::records, "")});
+  }
+};
+
+struct MaskAnswer : RunView {
+  std::vector<VersionId> masked;  ///< all that are masked now
+  std::optional<std::string> seed;
+
+  static constexpr auto fields() {
+    using M = MaskAnswer;
+    return std::tuple_cat(RunView::fields(),
+                          std::tuple{required("masked", &M::masked, "All masked versions."),
+                                     optional("seed", &M::seed, "The draw follows from it.")});
+  }
+};
+
+struct ReviewAnswer : RunView {
+  std::vector<ReviewedPair> pairs;
+  bool promotable = false;
+  std::optional<double> geomean;
+  std::optional<double> lowest;
+  std::string promotion;
+
+  static constexpr auto fields() {
+    using R = ReviewAnswer;
+    return std::tuple_cat(
+        RunView::fields(),
+        std::tuple{required("pairs", &R::pairs, "met, open or stalled."),
+                   required("promotable", &R::promotable, "Geomean >= 1.05, no case < 1.0."),
+                   optional("geomean", &R::geomean, "Over W, against v0."),
+                   optional("lowest", &R::lowest, "Worst case."),
+                   required("promotion", &R::promotion, "Why.")});
+  }
+};
+
+}  // namespace ratchet

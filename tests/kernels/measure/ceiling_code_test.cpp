@@ -1,0 +1,68 @@
+#include "kernels/measure/ceiling_code.h"
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+
+#include "server/core/files.h"
+#include "server/core/process.h"
+#include "tests/support/places.h"
+#include "tests/support/temp_folder.h"
+
+using namespace ratchet::measure;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// What ptxas says of the code; empty when it has nothing to say.
+std::string complaint(const std::filesystem::path& ptxas, const std::string& ptx) {
+  const ratchet::test::TempFolder folder;
+  const auto file = folder.path() / "roof.ptx";
+  REQUIRE(ratchet::write_file(file, ptx));
+  const auto at = ptx.find(".target ") + 8;
+  ratchet::ProcessSpec spec;
+  spec.argv = {ptxas.string(), "-arch=" + ptx.substr(at, ptx.find('\n', at) - at), "-o",
+               "/dev/null", file.string()};
+  const auto done = ratchet::run_program(spec, 30s);
+  REQUIRE(done);
+  return done->status.clean() ? done->err : "failed: " + done->err;
+}
+
+bool has(const std::vector<RoofKernel>& roofs, const std::string& what) {
+  return std::ranges::find(roofs, what, &RoofKernel::what) != roofs.end();
+}
+
+}  // namespace
+
+TEST_CASE("the kernels of every roof assemble without a warning", "[ceilings]") {
+  const auto ptxas = ratchet::find_program("ptxas");
+  if (!ptxas) SKIP("ptxas is not installed");
+  for (const int capability : {75, 80, 89, 90, 100, 120}) {
+    auto roofs = roof_kernels(capability);
+    roofs.push_back(shared_memory_roof(capability));
+    for (const auto& roof : roofs) {
+      INFO(capability << " " << roof.what);
+      CHECK(complaint(*ptxas, roof.ptx).empty());
+    }
+    CHECK(complaint(*ptxas, copy_code(capability)).empty());
+  }
+}
+
+TEST_CASE("a chip has roofs for the types that its tensor cores take", "[ceilings]") {
+  CHECK(has(roof_kernels(80), "bf16"));
+  CHECK_FALSE(has(roof_kernels(80), "fp8"));  // from 8.9 on
+  CHECK(has(roof_kernels(89), "fp8"));
+  CHECK(has(roof_kernels(90), "int8"));
+  // Their full rate needs another instruction, and a low roof would call honest kernels impossible.
+  CHECK_FALSE(has(roof_kernels(100), "bf16"));
+  CHECK(has(roof_kernels(100), "fp32"));
+}
+
+TEST_CASE("operations of a roof are those of its instructions", "[ceilings]") {
+  const auto roofs = roof_kernels(90);
+  const auto bf16 = std::ranges::find(roofs, "bf16", &RoofKernel::what);
+  const auto fp8 = std::ranges::find(roofs, "fp8", &RoofKernel::what);
+
+  // Two warp groups, 16 products of 64 x 256 x 16: 2 * 2 * 16 * 64 * 256 * 16.
+  CHECK(bf16->operations == 16'777'216);
+  CHECK(fp8->operations == 2 * bf16->operations);
+}

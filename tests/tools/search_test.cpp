@@ -1,0 +1,161 @@
+// Methods, branches, ablations and dispatchers through the tools, with real kernels on the host.
+
+#include <catch2/catch_test_macros.hpp>
+#include <filesystem>
+#include <string>
+
+#include "server/core/files.h"
+#include "tests/support/workbench.h"
+
+namespace ratchet {
+namespace {
+
+/// vector_add that does its work `times` over, unless the macro of kernel_fusion is set: then once
+/// more still.
+std::string slow_kernel(const std::string& name, int times) {
+  return "extern \"C\" void solve(const float* a, const float* b, float* c, int n) {\n"
+         "#ifdef ABLATE_memory_kernel_fusion\n  const int times = " +
+         std::to_string(times * 8) + ";\n#else\n  const int times = " + std::to_string(times) +
+         ";\n#endif\n  for (int " + name + " = 0; " + name + " < times; ++" + name +
+         ")\n    for (int i = 0; i < n; ++i) {\n"
+         "      volatile float sum = a[i] + b[i];\n      c[i] = sum;\n    }\n}\n";
+}
+
+/// v1, open, of a run whose v0 does its work 24 times over.
+std::string open_run(test::Workbench& bench, const Json& more = Json::object()) {
+  Json arguments{{"output_dir", (bench.folder() / "out").string()},
+                 {"implementation", "host-cpp"},
+                 {"kernel", {{"text", slow_kernel("again", 24)}}},
+                 {"reference",
+                  {{"text",
+                    "extern \"C\" void reference(const float* a, const float* b, float* c, int n) "
+                    "{\n  for (int i = 0; i < n; ++i) c[i] = a[i] + b[i];\n}\n"}}},
+                 {"dims", {{"n", 16384}}},
+                 {"work", {{"bytes", "12*n"}, {"flops", "n"}}},
+                 {"iterations", 1}};
+  arguments.update(more);
+  const std::string run = bench.must("create_run", arguments).at("run");
+  bench.pass(run, "do the work fewer times");
+  return run;
+}
+
+/// The first methods of each axis that the run may take, as many as the budget says; what the
+/// profile speaks for is passed over with a word.
+Json proposal(test::Workbench& bench, const std::string& run) {
+  const Json list = bench.must("list_methods", {{"run", run}});
+  Json methods = Json::array();
+  for (const char* axis : {"compute", "memory", "latency"}) {
+    int left = list.at("budget").at(axis);
+    for (const Json& method : list.at("methods")) {
+      const std::string id = method.at("id");
+      if (left == 0 || method.contains("excluded") || !id.starts_with(axis)) continue;
+      methods.push_back({{"id", id}});
+      --left;
+    }
+  }
+  return methods;
+}
+
+TEST_CASE("methods, branches and ablations take a version from open to attributed",
+          "[search][slow]") {
+  test::Workbench bench;
+  const std::string run = open_run(bench);
+  const auto early =
+      bench.call("explore_branches", {{"run", run}, {"branches", {{{"source", "int x;"}}}}});
+  CHECK(early.is_error);
+  CHECK(early.text.find("propose_methods") != std::string::npos);
+  const Json proposed =
+      bench.must("propose_methods", {{"run", run}, {"methods", proposal(bench, run)}});
+  INFO(proposed.dump(2));
+  REQUIRE(proposed.at("accepted") == true);
+
+  const Json explored =
+      bench.must("explore_branches",
+                 {{"run", run},
+                  {"branches",
+                   {{{"source", slow_kernel("again", 6)}, {"note", "six"}},
+                    {{"source", slow_kernel("again", 2)}, {"note", "two"}},
+                    {{"source",
+                      "extern \"C\" void solve(const float* a, const float* b, float* c, int n) "
+                      "{ nonsense; }"}},
+                    {{"source", test::good_kernel("i") + "// wrong\n"}, {"note", "plain"}}}}});
+  INFO(explored.dump(2));
+  REQUIRE(explored.contains("champion"));
+  CHECK(explored.at("stage") == "correct");
+  CHECK(explored.at("branches").at(2).at("status") == "build_failed");
+  CHECK(explored.at("branches").at(0).at("status") == "frontier");
+  bench.must("profile_kernel", {{"run", run}});
+  const Json ablated = bench.must("ablate", {{"run", run}, {"methods", {"memory.kernel_fusion"}}});
+  INFO(ablated.dump(2));
+  CHECK(std::filesystem::exists(bench.folder() / "out/v1/attribution.json"));
+  CHECK(ablated.at("attribution").size() == 1);
+  CHECK(bench.must("run_status", {{"run", run}}).at("integrity").empty());
+}
+
+TEST_CASE("an ablation finds out what a macro switches off", "[search][slow]") {
+  test::Workbench bench;
+  const std::string run = open_run(bench);
+  bench.must("submit_kernel", {{"run", run}, {"source", slow_kernel("again", 2)}});
+  bench.measure_and_cite(run);
+
+  const Json ablated = bench.must(
+      "ablate", {{"run", run}, {"methods", {"memory.kernel_fusion", "memory.tiling_smem"}}});
+  INFO(ablated.dump(2));
+  for (const Json& one : ablated.at("attribution")) {
+    const bool real = one.at("id") == "memory.kernel_fusion";
+    CHECK(one.at("class") == (real ? "effective" : "inconclusive"));  // tiling has no macro here
+    if (real) CHECK(one.at("delta_ns").get<double>() > 0);
+  }
+}
+
+/// Quick below n = 1024 and slow above, or the other way round.
+std::string lopsided(bool small) {
+  return std::string("#define LIMIT 1024\nnamespace { int often(int n) { return (n < LIMIT) == ") +
+         (small ? "true" : "false") +
+         " ? 1 : 40; } }\n"
+         "extern \"C\" void solve(const float* a, const float* b, float* c, int n) {\n"
+         "  for (int k = 0; k < often(n); ++k)\n    for (int i = 0; i < n; ++i) {\n"
+         "      volatile float sum = a[i] + b[i];\n      c[i] = sum;\n    }\n}\n";
+}
+
+TEST_CASE("a dispatcher is generated, checked on all cases and never slower than its fallback",
+          "[search][slow]") {
+  test::Workbench bench;
+  const std::string run =
+      open_run(bench, {{"cases", {{{"dims", {{"n", 512}}}}, {{"dims", {{"n", 65536}}}}}},
+                       {"dims", Json::object()},
+                       {"iterations", 2}});
+  bench.must("submit_kernel", {{"run", run}, {"source", lopsided(true)}});
+  bench.pass(run, "the other way round");
+  bench.must("submit_kernel", {{"run", run}, {"source", lopsided(false)}});
+  bench.measure_and_cite(run);
+  REQUIRE(bench.must("check_gate", {{"run", run}, {"final", true}}).at("passed") == true);
+
+  const Json tuned = bench.must("tune_dispatch", {{"run", run}, {"variants", {"v1", "v2"}}});
+  INFO(tuned.dump(2));
+  CHECK(tuned.at("verdict") == "accepted");
+  CHECK(tuned.at("routes").at(0).at("variant") == "v1");
+  CHECK(tuned.at("routes").at(1).at("variant") == "v2");
+  for (const char* file :
+       {"benchmarks/performance-map.json", "ledgers/tuning-decisions.md", "dispatch/kernel.cpp"})
+    CHECK(std::filesystem::exists(bench.folder() / "out" / file));
+}
+
+TEST_CASE("a run forks from a correct version and brings its contract along", "[search]") {
+  test::Workbench bench;
+  const std::string run = open_run(bench);
+
+  const Json forked = bench.must("create_run", {{"fork_from", {{"run", run}, {"version", "v0"}}},
+                                                {"output_dir", (bench.folder() / "fork").string()},
+                                                {"iterations", 2}});
+  CHECK(forked.at("run") != run);
+  CHECK(forked.at("stage") == "built");
+  const auto refused =
+      bench.call("create_run", {{"fork_from", {{"run", run}, {"version", "v1"}}},
+                                {"output_dir", (bench.folder() / "other").string()}});
+  CHECK(refused.is_error);
+  CHECK(refused.text.find("v1") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace ratchet

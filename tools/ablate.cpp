@@ -1,0 +1,176 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct AblateArgs {
+  RunId run;
+  std::vector<std::string> methods;
+
+  static constexpr auto fields() {
+    return std::tuple{required("run", &AblateArgs::run, "Run id."),
+                      optional("methods", &AblateArgs::methods,
+                               "Default: those accepted for the version.", {.max_length = 6})};
+  }
+};
+
+using Ids = std::vector<std::string>;
+
+/// Without each, without all but one, without all; none twice.
+std::vector<Ids> subsets(const Ids& methods) {
+  std::vector<Ids> all;
+  const auto add = [&](Ids ids) {
+    if (!ids.empty() && std::ranges::find(all, ids) == all.end()) all.push_back(std::move(ids));
+  };
+  for (const auto& id : methods) add({id});
+  for (const auto& id : methods) {
+    Ids others = methods;
+    std::erase(others, id);
+    add(std::move(others));
+  }
+  add(methods);
+  return all;
+}
+
+/// `ABLATE` as a module attribute, after what must stand first in a Python file.
+std::string with_attribute(const std::string& text, const Ids& without) {
+  std::string names;
+  for (const auto& id : without)
+    names += fmt::format("\"{}\", ", ablation_macro(*find_method(id)).substr(7));
+  const std::string line = fmt::format("ABLATE = frozenset(({}))\n", names);
+  const auto future = text.rfind("from __future__");
+  const auto after = future == std::string::npos ? 0 : text.find('\n', future) + 1;
+  return text.substr(0, after) + line + text.substr(after);
+}
+
+class Ablation {
+ public:
+  Ablation(const Services& services, const Permit& permit, CallContext& call)
+      : lab_(services.lab), permit_(permit), call_(call) {
+    fact_.candidate_digest = permit.candidate->build.binary_digest;
+  }
+
+  Status run(const Ids& methods) {
+    for (auto& without : subsets(methods))
+      if (auto done = build(std::move(without)); !done) return done;
+    return time();
+  }
+
+  [[nodiscard]] AblationFact take() { return std::move(fact_); }
+
+ private:
+  Status build(Ids without) {
+    call_.progress(0, std::nullopt, fmt::format("without {}", fmt::join(without, ", ")));
+    Contract contract = permit_.contract;
+    Source source = permit_.candidate->source;
+    if (is_python(contract.implementation))
+      source.text = with_attribute(source.text, without);
+    else
+      for (const auto& id : without)
+        contract.flags.push_back("-D" + ablation_macro(*find_method(id)));
+    auto built = lab_.build(contract, std::move(source), call_);
+    if (!built) return built.error();
+    AblatedBuild result;
+    result.without = std::move(without);
+    result.build = built->build;
+    const bool switched = !contract_is_python() || mentions_attribute();
+    const bool differs = built->build.binary_digest != fact_.candidate_digest && switched;
+    if (!differs) result.build.binary_digest = fact_.candidate_digest;
+    if (built->build.ok && differs) {
+      auto report = lab_.check(contract, *built, permit_.secret, call_);
+      if (!report) return report.error();
+      result.correct = report->passed;
+      result.reasons = report->reasons;
+    }
+    fact_.builds.push_back(std::move(result));
+    candidates_.push_back(*std::move(built));
+    return {};
+  }
+
+  [[nodiscard]] bool contract_is_python() const {
+    return is_python(permit_.contract.implementation);
+  }
+  /// A Python text differs by the attribute alone, so the name must be looked for.
+  [[nodiscard]] bool mentions_attribute() const {
+    return permit_.candidate->source.text.find("ABLATE") != std::string::npos;
+  }
+
+  Status time() {
+    call_.progress(0, std::nullopt, "timing all builds against the whole kernel");
+    std::vector<Entrant> entrants{{"whole", &*permit_.candidate}};
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < fact_.builds.size(); ++i) {
+      if (!fact_.builds[i].correct) continue;
+      places.push_back(i);
+      entrants.push_back({fmt::format("a{}", i), &candidates_[i]});
+    }
+    auto lines =
+        lab_.race(permit_.contract, entrants, {permit_.contract.cases.front().dims, std::nullopt},
+                  permit_.secret, call_);
+    if (!lines) return lines.error();
+    const auto& whole = lines->front();
+    if (!whole.timing)
+      return Error{ErrorCode::unavailable,
+                   fmt::format("the version's own kernel failed while it was timed: {}",
+                               whole.reasons.empty() ? "no reason" : whole.reasons.front().message),
+                   "Call ablate again; nothing was recorded."};
+    fact_.whole = *whole.timing;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      auto& line = (*lines)[i + 1];
+      auto& build = fact_.builds[places[i]];
+      build.timing = std::move(line.timing);
+      build.comparison = std::move(line.slowdown);
+      build.reasons = std::move(line.reasons);
+    }
+    return {};
+  }
+
+  Lab& lab_;
+  const Permit& permit_;
+  CallContext& call_;
+  AblationFact fact_;
+  std::vector<Candidate> candidates_;
+};
+
+Result<AblationAnswer> ablate_version(const Services& services, const AblateArgs& args,
+                                      CallContext& call) {
+  auto permit = services.runs.permit(args.run, Event::ablated);
+  if (!permit) return permit.error();
+  std::set<std::string> ids;
+  for (const auto& id : args.methods.empty() ? permit->methods : args.methods) {
+    const auto* const method = find_method(id);
+    if (method == nullptr)
+      return Error{ErrorCode::not_found, fmt::format("methods: there is no method \"{}\"", id),
+                   "list_methods shows all."};
+    ids.insert(method->id);
+  }
+  if (ids.empty())
+    return Error{
+        ErrorCode::invalid_argument,
+        fmt::format("methods: none were accepted for {}, so name them", permit->version.text()),
+        "Each is switched off by its macro; list_methods shows it."};
+  Ablation ablation(services, *permit, call);
+  if (auto done = ablation.run({ids.begin(), ids.end()}); !done) return done.error();
+  return services.runs.record_ablation(*permit, ablation.take());
+}
+
+}  // namespace
+
+Tool ablate(const Services& services) {
+  return make_tool<AblateArgs, AblationAnswer>(
+      {.name = "ablate",
+       .summary = "Measure what each method of the open version is worth: the server builds it "
+                  "with -DABLATE_<axis>_<method>, one off, one on, all off.",
+       .effect = Effect::uses_device,
+       .toolset = Toolset::search},
+      [services](const AblateArgs& args, CallContext& call) {
+        return ablate_version(services, args, call);
+      });
+}
+
+}  // namespace ratchet

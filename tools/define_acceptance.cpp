@@ -1,0 +1,30 @@
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct AcceptanceArgs {
+  RunId run;
+  std::vector<AcceptancePair> pairs;
+
+  static constexpr auto fields() {
+    return std::tuple{required("run", &AcceptanceArgs::run, "Run id."),
+                      required("pairs", &AcceptanceArgs::pairs, "", {.max_length = 50})};
+  }
+};
+
+}  // namespace
+
+Tool define_acceptance(const Services& services) {
+  return make_tool<AcceptanceArgs, ReviewAnswer>(
+      {.name = "define_acceptance",
+       .summary = "Say what must hold for the run to be accepted: predicates that the server "
+                  "evaluates over its ledger, or reviews.",
+       .effect = Effect::writes,
+       .toolset = Toolset::review},
+      [&runs = services.runs](const AcceptanceArgs& args, CallContext&) {
+        return runs.define_acceptance(args.run, args.pairs);
+      });
+}
+
+}  // namespace ratchet

@@ -1,0 +1,198 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <thread>
+
+#include "tools/all.h"
+#include "tools/sources.h"
+
+namespace ratchet {
+namespace {
+
+constexpr int kScreeningSamples = 24;  // four a round of six, enough to find the two fastest
+
+struct BranchArg {
+  std::optional<std::string> source;
+  std::optional<std::string> path;
+  std::optional<std::string> note;
+
+  static constexpr auto fields() {
+    using B = BranchArg;
+    return std::tuple{optional("source", &B::source, "Source text."),
+                      optional("path", &B::path, "Or a file.", {.max_length = 4096}),
+                      optional("note", &B::note, "What it varies.", {.max_length = 300})};
+  }
+};
+
+struct ExploreArgs {
+  RunId run;
+  std::vector<BranchArg> branches;
+
+  static constexpr auto fields() {
+    return std::tuple{required("run", &ExploreArgs::run, "Run id."),
+                      required("branches", &ExploreArgs::branches,
+                               "Kernels, at most K of the contract.", {.max_length = 16})};
+  }
+};
+
+/// One exploration: build, check, screen, confirm.
+class Exploration {
+ public:
+  Exploration(const Services& services, const Permit& permit, CallContext& call)
+      : lab_(services.lab), roots_(services.roots), permit_(permit), call_(call) {
+    fact_.incumbent = permit.incumbent_version;
+  }
+
+  Status run(const std::vector<BranchArg>& branches) {
+    if (auto done = read(branches); !done) return done;
+    if (auto done = build(); !done) return done;
+    if (auto done = check(); !done) return done;
+    if (auto done = race(working(), kScreeningSamples, "screening"); !done) return done;
+    std::vector<BranchResult*> last;
+    for (const auto index : finalists(fact_.branches)) last.push_back(&fact_.branches[index]);
+    return race(last, std::nullopt, "confirming");
+  }
+
+  [[nodiscard]] BranchesFact take() { return std::move(fact_); }
+
+ private:
+  Status read(const std::vector<BranchArg>& branches) {
+    for (const auto& branch : branches) {
+      auto source = read_source({.path = branch.path, .text = branch.source},
+                                fmt::format("branches[{}]", fact_.branches.size()),
+                                permit_.contract.kernel.file_name, roots_);
+      if (!source) return source.error();
+      source->file_name = permit_.contract.kernel.file_name;
+      BranchResult result;
+      result.name = fmt::format("b{}", fact_.branches.size() + 1);
+      result.note = branch.note;
+      result.diff_lines = diff_lines(permit_.incumbent->source.text, source->text);
+      result.candidate.source = *std::move(source);
+      fact_.branches.push_back(std::move(result));
+    }
+    return {};
+  }
+
+  /// All at once: compilers wait for files as much as they compute.
+  Status build() {
+    call_.progress(0, std::nullopt, fmt::format("building {} branches", fact_.branches.size()));
+    std::vector<std::optional<Error>> errors(fact_.branches.size());
+    {
+      std::vector<std::jthread> builders;
+      for (std::size_t i = 0; i < fact_.branches.size(); ++i)
+        builders.emplace_back([&, i] {
+          auto& slot = fact_.branches[i].candidate;
+          auto built = lab_.build(permit_.contract, slot.source, call_);
+          if (built)
+            slot = *std::move(built);
+          else
+            errors[i] = built.error();
+        });
+    }
+    for (auto& error : errors)
+      if (error) return *std::move(error);
+    std::map<std::string, std::string> seen{
+        {permit_.incumbent->build.binary_digest, permit_.incumbent_version.text()}};
+    for (auto& branch : fact_.branches) {
+      const auto& build = branch.candidate.build;
+      if (!build.ok) {
+        for (const auto& error : build.errors)
+          branch.reasons.push_back({"build_failed",
+                                    fmt::format("{}:{}: {}", error.file, error.line, error.message),
+                                    {}});
+        continue;
+      }
+      const auto [at, fresh] = seen.emplace(build.binary_digest, branch.name);
+      if (!fresh)
+        branch.reasons.push_back({"same_binary", "builds to the same binary as " + at->second, {}});
+    }
+    return {};
+  }
+
+  Status check() {
+    double done = 0;
+    for (auto& branch : fact_.branches) {
+      if (!branch.candidate.build.ok) continue;
+      call_.progress(++done, static_cast<double>(fact_.branches.size()), "checking " + branch.name);
+      auto report = lab_.check(permit_.contract, branch.candidate, permit_.secret, call_);
+      if (!report) return report.error();
+      if (!report->passed)
+        branch.reasons.insert(branch.reasons.end(), report->reasons.begin(), report->reasons.end());
+      branch.correctness = *std::move(report);
+    }
+    return {};
+  }
+
+  std::vector<BranchResult*> working() {
+    std::vector<BranchResult*> all;
+    for (auto& branch : fact_.branches)
+      if (branch.correctness && branch.correctness->passed && branch.reasons.empty())
+        all.push_back(&branch);
+    return all;
+  }
+
+  /// Times branches against the incumbent. Without samples it is the confirmation.
+  Status race(const std::vector<BranchResult*>& branches, std::optional<int> samples,
+              const char* what) {
+    if (branches.empty()) return {};
+    call_.progress(0, std::nullopt, fmt::format("{} {} branches", what, branches.size()));
+    std::vector<Entrant> entrants{{"incumbent", &*permit_.incumbent}};
+    for (const auto* branch : branches) entrants.push_back({branch->name, &branch->candidate});
+    auto lines = lab_.race(permit_.contract, entrants,
+                           {permit_.contract.cases.front().dims, samples}, permit_.secret, call_);
+    if (!lines) return lines.error();
+    if (!lines->front().reasons.empty())
+      return Error{
+          ErrorCode::unavailable,
+          fmt::format("the incumbent {} failed while it was timed: {}",
+                      permit_.incumbent_version.text(), lines->front().reasons.front().message),
+          "Call explore_branches again; nothing was recorded."};
+    for (std::size_t i = 0; i < branches.size(); ++i) {
+      auto& line = (*lines)[i + 1];
+      auto& branch = *branches[i];
+      branch.reasons = std::move(line.reasons);
+      (samples ? branch.screened : branch.timing) = std::move(line.timing);
+      (samples ? branch.screening : branch.confirmation) = std::move(line.speedup);
+    }
+    return {};
+  }
+
+  Lab& lab_;
+  const std::vector<std::filesystem::path>& roots_;
+  const Permit& permit_;
+  CallContext& call_;
+  BranchesFact fact_;
+};
+
+Result<BranchesAnswer> explore(const Services& services, const ExploreArgs& args,
+                               CallContext& call) {
+  auto permit = services.runs.permit(args.run, Event::explored);
+  if (!permit) return permit.error();
+  const auto most = static_cast<std::size_t>(permit->search.branches);
+  if (args.branches.empty() || args.branches.size() > most)
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("branches: must be 1 to {}, got {}", most, args.branches.size()),
+                 "create_run freezes the most as branches."};
+  if (!permit->incumbent)
+    return Error{ErrorCode::wrong_stage, "no version has a profile to compare with",
+                 "Call profile_kernel for v0 first."};
+  Exploration exploration(services, *permit, call);
+  if (auto done = exploration.run(args.branches); !done) return done.error();
+  return services.runs.record_branches(*permit, exploration.take());
+}
+
+}  // namespace
+
+Tool explore_branches(const Services& services) {
+  return make_tool<ExploreArgs, BranchesAnswer>(
+      {.name = "explore_branches",
+       .summary = "Try several kernels for the open version: all are built, checked and timed "
+                  "against the best version; a champion becomes the version's kernel.",
+       .effect = Effect::uses_device,
+       .toolset = Toolset::search},
+      [services](const ExploreArgs& args, CallContext& call) {
+        return explore(services, args, call);
+      });
+}
+
+}  // namespace ratchet

@@ -1,0 +1,46 @@
+#include "tools/all.h"
+
+#include <algorithm>
+
+namespace ratchet {
+namespace {
+
+struct ListMethodsArgs {
+  std::optional<RunId> run;
+  std::optional<Axis> axis;
+  std::optional<std::string> id;
+
+  static constexpr auto fields() {
+    using A = ListMethodsArgs;
+    return std::tuple{optional("run", &A::run, "Adds trigger readings, budget and exclusions."),
+                      optional("axis", &A::axis, "Only this one."),
+                      optional("id", &A::id, "Only this one.", {.max_length = 64})};
+  }
+};
+
+}  // namespace
+
+Tool list_methods(const Services& services) {
+  return make_tool<ListMethodsArgs, MethodList>(
+      {.name = "list_methods",
+       .summary = "Optimisation methods by axis and priority; with a run, how strongly its profile "
+                  "speaks for each and how many a version may take.",
+       .effect = Effect::reads,
+       .toolset = Toolset::search,
+       .idempotent = true},
+      [&runs = services.runs](const ListMethodsArgs& args, CallContext&) -> Result<MethodList> {
+        auto list = runs.methods(args.run);
+        if (!list) return list;
+        const auto* const wanted = args.id ? find_method(*args.id) : nullptr;
+        if (args.id && wanted == nullptr)
+          return Error{ErrorCode::not_found, "id: there is no method \"" + *args.id + "\"",
+                       "list_methods without id shows all."};
+        std::erase_if(list->methods, [&](const MethodLine& line) {
+          const bool other_axis = args.axis && find_method(line.id)->axis != *args.axis;
+          return other_axis || (wanted != nullptr && line.id != wanted->id);
+        });
+        return list;
+      });
+}
+
+}  // namespace ratchet

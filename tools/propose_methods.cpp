@@ -1,0 +1,32 @@
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct ProposeArgs {
+  RunId run;
+  std::vector<ProposedMethod> methods;
+
+  static constexpr auto fields() {
+    using A = ProposeArgs;
+    return std::tuple{required("run", &A::run, "Run id."),
+                      required("methods", &A::methods, "As many as the budget says, by axis.",
+                               {.max_length = 6})};
+  }
+};
+
+}  // namespace
+
+Tool propose_methods(const Services& services) {
+  return make_tool<ProposeArgs, ProposalAnswer>(
+      {.name = "propose_methods",
+       .summary = "Choose the open version's methods; the server holds them against profile, "
+                  "budget, architecture and history before anything is built.",
+       .effect = Effect::writes,
+       .toolset = Toolset::search},
+      [&runs = services.runs](const ProposeArgs& args, CallContext&) {
+        return runs.propose_methods(args.run, args.methods);
+      });
+}
+
+}  // namespace ratchet

@@ -1,0 +1,34 @@
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct ReadMemoryArgs {
+  RunId run;
+  std::optional<VersionId> version;
+  std::optional<std::string> field;
+
+  static constexpr auto fields() {
+    using A = ReadMemoryArgs;
+    return std::tuple{
+        required("run", &A::run, "Run id."), optional("version", &A::version, "Default: all."),
+        optional("field", &A::field, "Such as performance.latency_us.", {.max_length = 100})};
+  }
+};
+
+}  // namespace
+
+Tool read_memory(const Services& services) {
+  return make_tool<ReadMemoryArgs, MemoryAnswer>(
+      {.name = "read_memory",
+       .summary = "What the run remembers of its versions: time, change, evidence, pitfalls, "
+                  "quality gate; masked ones are withheld.",
+       .effect = Effect::reads,
+       .toolset = Toolset::memory,
+       .idempotent = true},
+      [&runs = services.runs](const ReadMemoryArgs& args, CallContext&) {
+        return runs.read_memory(args.run, args.version, args.field);
+      });
+}
+
+}  // namespace ratchet

@@ -1,0 +1,29 @@
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct ReviewArgs : ReviewRequest {
+  RunId run;
+
+  static constexpr auto fields() {
+    return std::tuple_cat(std::tuple{required("run", &ReviewArgs::run, "Run id.")},
+                          ReviewRequest::fields());
+  }
+};
+
+}  // namespace
+
+Tool review(const Services& services) {
+  return make_tool<ReviewArgs, ReviewAnswer>(
+      {.name = "review",
+       .summary = "Which acceptance pairs are met, open or stalled, and whether the best version "
+                  "may be promoted; or give a verdict on a pair that asks for one.",
+       .effect = Effect::writes,
+       .toolset = Toolset::review},
+      [&runs = services.runs](const ReviewArgs& args, CallContext&) {
+        return runs.review(args.run, args);
+      });
+}
+
+}  // namespace ratchet

@@ -1,0 +1,79 @@
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct RooflineArgs {
+  RunId run;
+  std::optional<VersionId> version;
+
+  static constexpr auto fields() {
+    return std::tuple{required("run", &RooflineArgs::run, "Run id."),
+                      optional("version", &RooflineArgs::version, "Default: the open one.")};
+  }
+};
+
+/// The position, and what the search makes of it.
+struct PlacedRoofline : RooflineReport {
+  AxisGaps gaps;
+  AxisBudget budget;
+  bool near_peak = false;
+
+  static constexpr auto fields() {
+    using P = PlacedRoofline;
+    return std::tuple_cat(
+        RooflineReport::fields(),
+        std::tuple{required("gaps", &P::gaps, "To the roofs; what is not measured is left out."),
+                   required("budget", &P::budget, "Methods per axis, three in all."),
+                   required("near_peak", &P::near_peak, "Little is left to the binding roof.")});
+  }
+};
+
+struct RooflineAnswer : ArtifactAnswer {
+  PlacedRoofline roofline;
+
+  static constexpr auto fields() {
+    using A = RooflineAnswer;
+    return std::tuple_cat(
+        ArtifactAnswer::fields(),
+        std::tuple{required("roofline", &A::roofline, "Position, gaps and budget.")});
+  }
+};
+
+// As propose_methods has it by default.
+constexpr int kMethods = 3;
+constexpr int kMostOnOneAxis = 2;
+
+}  // namespace
+
+Tool roofline(const Services& services) {
+  return make_tool<RooflineArgs, RooflineAnswer>(
+      {.name = "roofline",
+       .summary = "Place a profiled version under measured roofs (DRAM, L2, shared, arithmetic), "
+                  "with gaps and method budget.",
+       .effect = Effect::uses_device,
+       .toolset = Toolset::analysis,
+       .idempotent = true},
+      [services](const RooflineArgs& args, CallContext& call) -> Result<RooflineAnswer> {
+        auto subject = services.runs.subject(args.run, args.version);
+        if (!subject) return subject.error();
+        if (!subject->profile)
+          return Error{ErrorCode::wrong_stage, subject->version.text() + " has no profile",
+                       "Call profile_kernel first, or name a profiled version."};
+        auto report = services.lab.roofline(subject->contract, *subject->profile, call);
+        if (!report) return report.error();
+        const auto drawing = services.lab.drawing(*report);
+        const auto gaps = gaps_of(*subject->profile);
+        PlacedRoofline placed{{*std::move(report)},
+                              gaps,
+                              budget_of(gaps, kMethods, kMostOnOneAxis),
+                              near_peak(*subject->profile)};
+        auto written = services.runs.record_analysis(
+            *subject, analysis_of("roofline", *subject, placed),
+            {{"roofline.json", ""}, {"roofline.svg", drawing.svg}, {"roofline.txt", drawing.text}});
+        if (!written) return written.error();
+        return RooflineAnswer{{*std::move(written)}, std::move(placed)};
+      });
+}
+
+}  // namespace ratchet

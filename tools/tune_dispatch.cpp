@@ -1,0 +1,171 @@
+#include <fmt/format.h>
+
+#include <set>
+
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct TuneArgs {
+  RunId run;
+  std::vector<VersionId> variants;
+
+  static constexpr auto fields() {
+    return std::tuple{required("run", &TuneArgs::run, "Run id."),
+                      required("variants", &TuneArgs::variants,
+                               "Correct versions; the first is the fallback.", {.max_length = 8})};
+  }
+};
+
+struct TuneAnswer : ArtifactAnswer {
+  std::string verdict;
+  std::vector<DispatchRoute> routes;
+  std::vector<Reason> reasons;
+
+  static constexpr auto fields() {
+    using A = TuneAnswer;
+    return std::tuple_cat(
+        ArtifactAnswer::fields(),
+        std::tuple{required("verdict", &A::verdict,
+                            "accepted, single_variant, incorrect, slower or build_failed."),
+                   required("routes", &A::routes, "Which variant serves which case."),
+                   required("reasons", &A::reasons, "")});
+  }
+};
+
+/// Measures variants on every case, routes, and proves the generated dispatcher.
+class Tuning {
+ public:
+  Tuning(Lab& lab, const Permit& permit, std::vector<Candidate> kernels, CallContext& call)
+      : lab_(lab), permit_(permit), kernels_(std::move(kernels)), call_(call) {}
+
+  Result<DispatchFact> run(const std::vector<VersionId>& variants) {
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+      fact_.variants.push_back(variants[i].text());
+      entrants_.push_back({variants[i].text(), &kernels_[i]});
+    }
+    fact_.fallback = fact_.variants.front();
+    for (const auto& one : permit_.contract.cases) {
+      if (one.hidden) continue;
+      if (auto done = measure(one.dims); !done) return done.error();
+    }
+    bool several = false;
+    for (const auto& choice : choices_) several = several || choice.variant != 0;
+    fact_.verdict = "single_variant";
+    if (several)
+      if (auto done = prove(); !done) return done.error();
+    return std::move(fact_);
+  }
+
+ private:
+  Status measure(const Dims& dims) {
+    call_.progress(0, std::nullopt, "timing all variants on a case");
+    auto lines =
+        lab_.race(permit_.contract, entrants_, {dims, std::nullopt}, permit_.secret, call_);
+    if (!lines) return lines.error();
+    if (!lines->front().timing)
+      return Error{ErrorCode::unavailable, "the fallback failed while it was timed",
+                   "Put another version first."};
+    std::size_t chosen = 0;
+    for (std::size_t i = 0; i < lines->size(); ++i) {
+      auto& line = (*lines)[i];
+      const bool wins = line.speedup && line.speedup->verdict == Verdict::faster;
+      if (wins && (chosen == 0 || line.speedup->speedup > (*lines)[chosen].speedup->speedup))
+        chosen = i;
+      fact_.points.push_back(
+          {dims, line.name, line.reasons.empty(), line.timing, line.speedup, line.reasons});
+    }
+    choices_.push_back({dims, chosen});
+    fact_.routes.push_back(
+        {dims,
+         fact_.variants[chosen],
+         chosen == 0 ? "no other is faster beyond the noise"
+                     : fmt::format("{:.3f}x the fallback", (*lines)[chosen].speedup->speedup),
+         {}});
+    return {};
+  }
+
+  Status prove() {
+    call_.progress(0, std::nullopt, "building the dispatcher");
+    auto source = lab_.dispatcher(permit_.contract, entrants_, choices_);
+    if (!source) return source.error();
+    auto built = lab_.build(permit_.contract, *std::move(source), call_);
+    if (!built) return built.error();
+    fact_.dispatcher = *built;
+    if (!built->build.ok) {
+      fact_.verdict = "build_failed";
+      for (const auto& error : built->build.errors)
+        fact_.reasons.push_back({"build_failed", error.message, {}});
+      return {};
+    }
+    auto report = lab_.check(permit_.contract, *built, permit_.secret, call_);
+    if (!report) return report.error();
+    fact_.reasons = report->reasons;
+    fact_.verdict = report->passed ? "accepted" : "incorrect";
+    if (!report->passed) return {};
+    for (auto& route : fact_.routes)
+      if (auto done = hold_against_fallback(route, *built); !done) return done;
+    return {};
+  }
+
+  Status hold_against_fallback(DispatchRoute& route, const Candidate& dispatcher) {
+    auto lines = lab_.race(permit_.contract, {entrants_.front(), {"dispatcher", &dispatcher}},
+                           {route.dims, std::nullopt}, permit_.secret, call_);
+    if (!lines) return lines.error();
+    const auto& line = lines->back();
+    route.dispatched = line.speedup;
+    const bool slower = !line.speedup || line.speedup->verdict == Verdict::slower;
+    if (!slower) return {};
+    fact_.verdict = "slower";
+    fact_.reasons.push_back({"slower_than_fallback",
+                             line.reasons.empty()
+                                 ? "the dispatcher is slower than the fallback on a case"
+                                 : line.reasons.front().message,
+                             {}});
+    return {};
+  }
+
+  Lab& lab_;
+  const Permit& permit_;
+  std::vector<Candidate> kernels_;
+  CallContext& call_;
+  std::vector<Entrant> entrants_;
+  std::vector<DispatchChoice> choices_;
+  DispatchFact fact_;
+};
+
+Result<TuneAnswer> tune(const Services& services, const TuneArgs& args, CallContext& call) {
+  const std::set<VersionId> unlike(args.variants.begin(), args.variants.end());
+  if (args.variants.size() < 2 || unlike.size() != args.variants.size())
+    return Error{ErrorCode::invalid_argument, "variants: name at least two versions, none twice",
+                 "run_status lists the correct ones."};
+  auto permit = services.runs.permit(args.run, Event::tuned);
+  if (!permit) return permit.error();
+  auto kernels = services.runs.kernels_of(args.run, args.variants);
+  if (!kernels) return kernels.error();
+  auto fact = Tuning(services.lab, *permit, *std::move(kernels), call).run(args.variants);
+  if (!fact) return fact.error();
+  TuneAnswer answer;
+  answer.verdict = fact->verdict;
+  answer.routes = fact->routes;
+  answer.reasons = fact->reasons;
+  auto written = services.runs.record_dispatch(*permit, *std::move(fact));
+  if (!written) return written.error();
+  static_cast<ArtifactAnswer&>(answer) = *std::move(written);
+  return answer;
+}
+
+}  // namespace
+
+Tool tune_dispatch(const Services& services) {
+  return make_tool<TuneArgs, TuneAnswer>(
+      {.name = "tune_dispatch",
+       .summary = "Time versions on every case of W, write the performance map, and generate a "
+                  "dispatcher that is checked and never slower than the fallback.",
+       .effect = Effect::uses_device,
+       .toolset = Toolset::search},
+      [services](const TuneArgs& args, CallContext& call) { return tune(services, args, call); });
+}
+
+}  // namespace ratchet
