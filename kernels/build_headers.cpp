@@ -93,4 +93,33 @@ HeaderList headers_of(std::string_view rule, const fs::path& work, const Source&
   return list;
 }
 
+std::vector<std::string> readable_by_compilers(const Source& source, const Toolchain& toolchain) {
+  std::vector<std::string> readable{"/usr",
+                                    "/bin",
+                                    "/lib",
+                                    "/lib64",
+                                    "/etc/ld.so.cache",
+                                    "/etc/alternatives",
+                                    "/proc/self",
+                                    "/proc/cpuinfo",
+                                    "/proc/meminfo",
+                                    "/proc/stat",
+                                    "/sys/devices/system/cpu"};
+  std::error_code none;
+  const auto add = [&](const fs::path& path) {
+    if (!path.empty()) readable.push_back(fs::weakly_canonical(path, none).string());
+  };
+  for (const auto* program : {&toolchain.host_compiler, &toolchain.nvcc})
+    if (*program) add(fs::weakly_canonical((*program)->path, none).parent_path().parent_path());
+  for (const auto& folder : toolchain.include_dirs) add(folder);
+  add(toolchain.cuda_home);
+  if (toolchain.nvrtc) add(toolchain.nvrtc->parent_path());
+  if (toolchain.cutlass_include) add(*toolchain.cutlass_include);
+  if (source.folder.empty()) return readable;
+  const auto folder = fs::weakly_canonical(source.folder, none);
+  add(folder);
+  add(repository_of(folder));
+  return readable;
+}
+
 }  // namespace ratchet

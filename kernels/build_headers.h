@@ -29,4 +29,9 @@ struct HeaderList {
 [[nodiscard]] HeaderList headers_of(std::string_view rule, const std::filesystem::path& work,
                                     const Source& source, const Toolchain& toolchain);
 
+/// Files and folders that compilers need for this source: the system's programs and headers, the
+/// toolkit, CUTLASS, the source's folder and its git repository. None of the user's other files.
+[[nodiscard]] std::vector<std::string> readable_by_compilers(const Source& source,
+                                                             const Toolchain& toolchain);
+
 }  // namespace ratchet

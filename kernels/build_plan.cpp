@@ -168,23 +168,17 @@ BuildPlan plan_device_build(const BuildRequest& request, const Toolchain& toolch
   if (!request.source.folder.empty()) append(plan.arguments, {"-I", kBesideLink});
   append(plan.arguments, request.flags);
   append(plan.arguments, {"-include", fmt::format("{}/solve.h", kGeneratedFolder), plan.file_name,
-                          "-MD", "-MF", "headers.d", "-cubin", "-o", "kernel.cubin"});
+                          "-MD", "-MF", "headers.d", "-cubin", "-o", kCubinFile});
   const bool nvrtc = toolchain.nvrtc && !nvrtc_program.empty() && request.flags.empty();
-  if (nvrtc && reads_toolkit_alone(request.source.text))
-    plan.fast = {nvrtc_program.string(),
-                 toolchain.nvrtc->string(),
-                 plan.file_name,
-                 "kernel.cubin",
-                 "--gpu-architecture=" + arch,
-                 standard_of(needs),
-                 "-lineinfo",
-                 "--ptxas-options=-v",
-                 "-I" + (toolchain.cuda_home / "include").string(),
-                 fmt::format("--pre-include={}/solve.h", kGeneratedFolder)};
+  if (nvrtc && reads_toolkit_alone(request.source.text)) {
+    plan.fast = {nvrtc_program.string(), toolchain.nvrtc->string()};
+    plan.fast_options = {"--gpu-architecture=" + arch, standard_of(needs), "-lineinfo",
+                         "--ptxas-options=-v", "-I" + (toolchain.cuda_home / "include").string()};
+  }
   const auto compiler = toolchain.host_compiler->path.string();
   plan.finish = {{(toolchain.cuda_home / "bin/fatbinary").string(), "-64",
                   fmt::format("--create={}", kImageFile),
-                  fmt::format("--image3=kind=elf,sm={},file=kernel.cubin", arch.substr(3))},
+                  fmt::format("--image3=kind=elf,sm={},file={}", arch.substr(3), kCubinFile)},
                  {compiler, "-shared", "stub.o", kImageSource, "-o", "library.so", "-L" + libraries,
                   "-lcudart", "-Wl,-rpath," + libraries, "-Wl,-z,defs", "-Wl,-z,now",
                   "-Wl,-z,relro", fmt::format("-Wl,--version-script={}", kExportsFile)}};
@@ -213,7 +207,8 @@ std::string shown_command(std::vector<std::string> arguments, const Toolchain& t
 std::string request_key(const BuildPlan& plan, const BuildRequest& request) {
   std::string text = fmt::format("ratchet build {}\n{}\n{}\n", kFormat, plan.compiler,
                                  fmt::join(plan.arguments, "\x1f"));
-  text += fmt::format("{}\n", fmt::join(plan.fast, "\x1f"));
+  text +=
+      fmt::format("{}\n{}\n", fmt::join(plan.fast, "\x1f"), fmt::join(plan.fast_options, "\x1f"));
   if (!request.cuda) text += processor();
   // The same source in another folder has other headers beside it.
   return sha256_hex(text + "\n" + request.source.folder + "\n" + request.entry + "\n" +

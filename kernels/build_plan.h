@@ -31,15 +31,17 @@ inline constexpr const char* kGeneratedFolder = "generated";  ///< holds solve.h
 inline constexpr const char* kExportsFile = "exports.map";
 inline constexpr const char* kStubFile = "stub.cpp";
 inline constexpr const char* kImageSource = "image.s";
+inline constexpr const char* kCubinFile = "kernel.cubin";
 
 /// What one run of a compiler is told.
 struct BuildPlan {
-  std::string file_name;               ///< of the source in the work folder
-  std::string header;                  ///< the generated solve.h
-  std::vector<std::string> arguments;  ///< argv
-  std::vector<std::string> check;      ///< argv that compiles the device code alone; empty: none
-  std::vector<std::string> fast;       ///< argv of NVRTC, tried first; empty: none
-  std::vector<std::string> beside;     ///< argv that `finish` needs too; empty: none
+  std::string file_name;                  ///< of the source in the work folder
+  std::string header;                     ///< the generated solve.h
+  std::vector<std::string> arguments;     ///< argv
+  std::vector<std::string> check;         ///< argv that compiles the device code alone; empty: none
+  std::vector<std::string> fast;          ///< argv of ratchet-nvrtc, tried first; empty: none
+  std::vector<std::string> fast_options;  ///< of NVRTC
+  std::vector<std::string> beside;        ///< argv that `finish` needs too; empty: none
   std::vector<std::vector<std::string>> finish;  ///< argvs that make the library of it
   std::string stub;                              ///< source of a device-only kernel's host function
   std::vector<std::string> libraries;            ///< CUDA libraries that the result may call into

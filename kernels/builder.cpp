@@ -24,6 +24,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLargestFile = std::size_t{1} << 30U;
+constexpr std::string_view kMayRead =
+    "Only headers beside the source, headers of its git repository, the toolkit's and the system's "
+    "may be included: copy it beside the source.";
 
 /// A folder that goes away with everything in it.
 class WorkFolder {
@@ -94,33 +97,45 @@ Result<BuildPlan> plan_of(const BuildRequest& request, const Toolchain& toolchai
 /// One compiler run in its folder.
 class Compilation {
  public:
-  Compilation(const BuildRequest& request, const Toolchain& toolchain,
-              std::chrono::seconds deadline, BuildPlan plan, fs::path work)
+  /// What compilers are run with.
+  struct Tools {
+    std::chrono::seconds deadline;
+    WarmCompiler& warm;
+    Confinement confinement;
+  };
+
+  Compilation(const BuildRequest& request, const Toolchain& toolchain, Tools tools, BuildPlan plan,
+              fs::path work)
       : request_(request),
         toolchain_(toolchain),
-        deadline_(deadline),
+        tools_(std::move(tools)),
         plan_(std::move(plan)),
         work_(std::move(work)) {}
 
   /// Errors are ours; what is wrong with the source is in the record.
   Result<BuildRecord> run(BuildRecord record, const CallContext& call) {
     if (const auto written = write_sources(); !written) return written.error();
-    const auto ran = run_compiler(plan_, work_, deadline_, call.stop());
+    const auto ran =
+        run_compiler(plan_, work_, tools_.deadline, call.stop(), tools_.warm, tools_.confinement);
     if (!ran) return ran.error();
     const auto* output = &ran->output;
     fast_ = ran->fast;
     if (fast_) {
       record.toolchain = "NVRTC of " + record.toolchain;
-      record.command = shown_command(plan_.fast, toolchain_);
+      auto command = plan_.fast;
+      command.insert(command.end(), plan_.fast_options.begin(), plan_.fast_options.end());
+      record.command = shown_command(std::move(command), toolchain_);
     }
     record.build_ms = std::chrono::duration<double, std::milli>(output->elapsed).count();
     const auto text = output->out + "\n" + output->err;
     read_output(text, record);
     if (output->timed_out)
       return failed(std::move(record), "compile_timeout",
-                    fmt::format("the compiler ran longer than {} s", deadline_.count()),
+                    fmt::format("the compiler ran longer than {} s", tools_.deadline.count()),
                     "Instantiate fewer templates or split the kernel.");
     if (!output->status.clean()) {
+      if (text.find(": Permission denied") != std::string::npos)
+        return failed(std::move(record), "forbidden_include", "", std::string(kMayRead));
       auto why = classify_failure(text, request_.arch);
       auto message = record.errors.empty() ? tail(text) : std::string();
       return failed(std::move(record), std::move(why.name), std::move(message),
@@ -186,8 +201,7 @@ class Compilation {
     if (headers.intruder)
       return failed(std::move(record), "forbidden_include",
                     fmt::format("the source includes {}", shown_file(*headers.intruder)),
-                    "Only headers beside the source, headers of its git repository, the toolkit's "
-                    "and the system's may be included: copy it beside the source.");
+                    std::string(kMayRead));
     headers_ = std::move(headers.local);
     auto library = read_file(work_ / "library.so", kLargestFile);
     if (!library) return library.error();
@@ -214,7 +228,7 @@ class Compilation {
 
   const BuildRequest& request_;
   const Toolchain& toolchain_;
-  std::chrono::seconds deadline_;
+  Tools tools_;
   BuildPlan plan_;
   fs::path work_;
   bool fast_ = false;
@@ -272,6 +286,15 @@ const Toolchain& Builder::toolchain() const {
   return found_->toolchain;
 }
 
+Confinement Builder::confinement(const Source& source) const {
+  const auto program = options_.programs / "ratchet-confine";
+  std::error_code none;
+  if (options_.programs.empty() || !fs::exists(program, none)) return {};
+  auto readable = readable_by_compilers(source, toolchain());
+  readable.push_back((options_.programs / "ratchet-nvrtc").string());
+  return {program, std::move(readable)};
+}
+
 Result<BuildRecord> Builder::build(const BuildRequest& request, const CallContext& call) const {
   if (const auto ready = check_tools(request, toolchain()); !ready) return ready.error();
   BuildRecord record;
@@ -289,7 +312,9 @@ Result<BuildRecord> Builder::build(const BuildRequest& request, const CallContex
   auto work = cache_.make_work_folder();
   if (!work) return work.error();
   const WorkFolder folder(*std::move(work));
-  Compilation compilation(request, toolchain(), options_.deadline, *std::move(plan), folder.path());
+  Compilation compilation(request, toolchain(),
+                          {options_.deadline, found_->warm, confinement(request.source)},
+                          *std::move(plan), folder.path());
   auto built = compilation.run(std::move(record), call);
   if (!built || !built->ok) return built;
   built->build_key = BuildCache::build_key(key, compilation.headers());

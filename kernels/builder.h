@@ -10,6 +10,7 @@
 
 #include "kernels/build_cache.h"
 #include "kernels/build_plan.h"
+#include "kernels/compiler_run.h"
 #include "kernels/toolchain.h"
 #include "server/core/call_context.h"
 #include "server/core/result.h"
@@ -28,9 +29,10 @@ namespace ratchet {
 ///
 /// The cache entry is named by a hash of source, entry, local headers, flags, compiler version and
 /// architecture; binaries are written in one step and never changed. The compiler runs in a private
-/// temporary folder with a minimal environment, an address-space limit and a deadline. After the
-/// build, the list of files it read is checked (only local headers, the toolkit and the system's
-/// headers) and the library's undefined symbols are held against an allow-list.
+/// temporary folder with a minimal environment, an address-space limit and a deadline, and reads
+/// nothing but the system's files, the toolkit's and the source's own (Landlock). After the build,
+/// the list of files it read is checked (only local headers, the toolkit and the system's headers)
+/// and the library's undefined symbols are held against an allow-list.
 ///
 /// A device-only source becomes a library too: its kernel with a generated host function that
 /// launches it, so that all else treats both alike.
@@ -47,7 +49,8 @@ class Builder {
     std::filesystem::path cache;                ///< made when missing
     std::function<Toolchain()> find_toolchain;  ///< called once, at the first need
     std::chrono::seconds deadline{300};         ///< heavy CUTLASS templates take minutes
-    std::filesystem::path programs;             ///< holds ratchet-nvrtc; empty: NVRTC is not used
+    /// Holds ratchet-nvrtc and ratchet-confine; empty: neither is used.
+    std::filesystem::path programs;
   };
 
   static Result<Builder> open(Options options);
@@ -66,7 +69,10 @@ class Builder {
   struct Found {
     std::once_flag once;
     Toolchain toolchain;
+    WarmCompiler warm;
   };
+
+  [[nodiscard]] Confinement confinement(const Source& source) const;
 
   Builder(Options options, BuildCache cache)
       : options_(std::move(options)), cache_(std::move(cache)) {}

@@ -153,6 +153,21 @@ Status CandidateProcess::run_attached(const CallPlan& plan, std::int64_t shift,
   return {};
 }
 
+Status CandidateProcess::exercise(const CallPlan& plan, const MemoryFile& arena,
+                                  const CallContext& call) {
+  job::Request request;
+  request.exercise = job::Exercise{plan.layout, plan.arguments};
+  const int descriptor = arena.fd();
+  auto reply = ask(request, {&descriptor, 1}, deadline_, call);
+  if (!reply) return reply.error();
+  return {};
+}
+
+const std::filesystem::path& CandidateProcess::finished(milliseconds limit) {
+  (void)worker_.finish(limit);
+  return worker_.folder();
+}
+
 Status CandidateProcess::prepare(const CallPlan& plan, const Rotation& rotation,
                                  const CallContext& call) {
   job::Request request;

@@ -81,6 +81,11 @@ class CandidateProcess {
   Status attach(int descriptor, std::int64_t bytes, const CallContext& call);
   Status run_attached(const CallPlan& plan, std::int64_t shift, const CallContext& call);
 
+  /// One call with every buffer in memory of its own; see job::Exercise. Then its end, and the
+  /// private folder with what the tool around it wrote there.
+  Status exercise(const CallPlan& plan, const MemoryFile& arena, const CallContext& call);
+  [[nodiscard]] const std::filesystem::path& finished(std::chrono::milliseconds limit);
+
   /// For timing and counting: takes the arenas in.
   struct Rotation {
     std::span<const MemoryFile* const> arenas;

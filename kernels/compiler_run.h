@@ -3,8 +3,11 @@
 #include <chrono>
 #include <filesystem>
 #include <stop_token>
+#include <string>
+#include <vector>
 
 #include "kernels/build_plan.h"
+#include "kernels/warm_compiler.h"
 #include "server/core/process.h"
 #include "server/core/result.h"
 
@@ -14,6 +17,13 @@ namespace ratchet {
 struct CompilerRun {
   Captured output;
   bool fast = false;
+};
+
+/// How compilers are held: by a program that lets them read what is named and nothing else, and
+/// write to their folder. Empty: not at all.
+struct Confinement {
+  std::filesystem::path program;  ///< ratchet-confine
+  std::vector<std::string> readable;
 };
 
 /// What this process may use at the same time.
@@ -29,10 +39,13 @@ struct CompilerRun {
 ///
 /// A device-only plan: `fast` first, whose failure says nothing; then `arguments`; at the same time
 /// `beside`; then `finish`.
+///
+/// `fast` is run by `warm`, which gives it the source and puts the cubin that it prints in place.
 [[nodiscard]] Result<CompilerRun> run_compiler(const BuildPlan& plan,
                                                const std::filesystem::path& work,
                                                std::chrono::seconds deadline,
-                                               const std::stop_token& stop,
+                                               const std::stop_token& stop, WarmCompiler& warm,
+                                               const Confinement& confinement = {},
                                                unsigned processors = available_processors());
 
 }  // namespace ratchet

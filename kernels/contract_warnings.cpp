@@ -28,6 +28,10 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
       warn("loose_tolerance", fmt::format("rtol {} is more than ten times the usual {} for {}",
                                           *contract.rtol, usual.rtol, name_of(tensor.dtype)));
   }
+  if (contract.matched_ratio.value_or(1) < 1)
+    warn("loose_matched_ratio",
+         fmt::format("{:.4g} % of every output may be wrong by any finite amount",
+                     (1 - *contract.matched_ratio) * 100));
   for (const auto& tensor : contract.tensors) {
     const auto used = tolerance_for(tensor.dtype, contract.atol, contract.rtol);
     const auto least = rounding_error(tensor.dtype);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,11 +43,16 @@ class DeviceTrials {
 
   /// Lays out new contents for the reference and, `shift` bytes into its memory, the candidate.
   Status pose(const CallPlan& plan, const Dims& dims, const std::string& distribution,
-              std::string_view seed, std::int64_t shift, const CallContext& call);
+              std::string_view seed, std::int64_t shift, const CallContext& call,
+              const std::optional<job::Changed>& changed = {});
   /// The contents of the last trial once more, for the candidate only.
   Status pose_again(std::int64_t shift, const CallContext& call);
   /// Has the reference answer.
   Status answer(const CallContext& call);
+  /// What the reference made of the trial.
+  Result<job::Answered> look(const CallContext& call);
+  /// The verdict on what a control would leave; empty when it has nothing to offer.
+  Result<std::optional<job::Comparison>> feign(job::Control control, const CallContext& call);
   /// What the candidate left, held against the answer: `comparison`, and after `pose_again`
   /// `same_bits`.
   Result<job::Reply> weigh(const CallContext& call);
@@ -76,7 +82,10 @@ class DeviceTrials {
   CandidateProcess::Code reference_code_;
   std::chrono::milliseconds deadline_{};
   Fd candidates_memory_;
+  [[nodiscard]] job::Compare comparison() const;
+
   CallPlan plan_;
+  Dims dims_;
   job::Pose pose_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,26 +98,45 @@ struct Share {
   static constexpr auto fields() { return std::tuple{required("bytes", &Share::bytes, "")}; }
 };
 
+/// One input drawn from another seed than the rest.
+struct Changed {
+  std::string tensor;
+  std::string seed;
+
+  static constexpr auto fields() {
+    return std::tuple{required("tensor", &Changed::tensor, ""),
+                      required("seed", &Changed::seed, "")};
+  }
+};
+
 /// Lays a trial out in both shared memories: the reference's at 0, the candidate's at `shift`.
 struct Pose {
   Generate content;
   std::int64_t shift = 0;
   bool again = false;  ///< the contents of the last Pose, for the candidate only
+  std::optional<Changed> changed;
 
   static constexpr auto fields() {
     return std::tuple{required("content", &Pose::content, ""), required("shift", &Pose::shift, ""),
-                      required("again", &Pose::again, "")};
+                      required("again", &Pose::again, ""), optional("changed", &Pose::changed, "")};
   }
+};
+
+/// Looks at the reference's answer to the trial that is posed. Reply: `answered`.
+struct Look {
+  static constexpr auto fields() { return std::tuple<>{}; }
 };
 
 /// Compares. Descriptors: arena as it was sent, arena that came back, arena with expected outputs.
 struct Compare {
   ArenaLayout layout;
   std::vector<Tolerance> tolerances;  ///< parallel to the layout's buffers; unused for inputs
+  double matched_ratio = 1;           ///< share of each output that must be right
 
   static constexpr auto fields() {
     return std::tuple{required("layout", &Compare::layout, ""),
-                      required("tolerances", &Compare::tolerances, "")};
+                      required("tolerances", &Compare::tolerances, ""),
+                      optional("matched_ratio", &Compare::matched_ratio, "")};
   }
 };
 
@@ -126,6 +146,19 @@ struct Weigh {
   Compare compare;
 
   static constexpr auto fields() { return std::tuple{required("compare", &Weigh::compare, "")}; }
+};
+
+/// Compares what a kernel would leave if the control were all it did; a constant is the first
+/// element of the answer that was looked at before. Reply: `forged`, and `comparison` where it is
+/// true.
+struct Feign {
+  Control control = Control::zero;
+  Compare compare;
+
+  static constexpr auto fields() {
+    return std::tuple{required("control", &Feign::control, ""),
+                      required("compare", &Feign::compare, "")};
+  }
 };
 
 }  // namespace ratchet::job

@@ -105,10 +105,25 @@ struct CeilingValue {
 struct OutputState {
   std::int64_t unwritten = 0;   ///< wrong elements that still hold the poison they were sent with
   std::int64_t unexpected = 0;  ///< NaN or infinity where the expected value is another one
+  bool right = true;            ///< enough of it matches
 
   static constexpr auto fields() {
     return std::tuple{required("unwritten", &OutputState::unwritten, ""),
-                      required("unexpected", &OutputState::unexpected, "")};
+                      required("unexpected", &OutputState::unexpected, ""),
+                      required("right", &OutputState::right, "")};
+  }
+};
+
+/// What the reference made of a trial.
+struct Answered {
+  bool writes_all = true;                ///< no stretch of poison came through
+  std::optional<std::string> unwritten;  ///< an output that it left alone altogether
+  bool same_as_before = false;           ///< all bits of the answer to the trial without a change
+
+  static constexpr auto fields() {
+    return std::tuple{required("writes_all", &Answered::writes_all, ""),
+                      optional("unwritten", &Answered::unwritten, ""),
+                      required("same_as_before", &Answered::same_as_before, "")};
   }
 };
 
@@ -144,18 +159,24 @@ struct Reply {
   std::optional<int> uses;        ///< of a collected arena: its calls since it was prepared
   std::optional<bool> forged;     ///< false: the control has nothing to offer for this layout
   std::optional<bool> same_bits;  ///< of a Weigh after a Pose `again`
+  std::optional<Answered> answered;
   std::optional<Comparison> comparison;
   std::optional<std::vector<CeilingValue>> ceilings;
 
   static constexpr auto fields() {
     using R = Reply;
-    return std::tuple{
-        optional("fault", &R::fault, ""),         optional("error", &R::error, ""),
-        optional("device", &R::device, ""),       optional("sandbox", &R::sandbox, ""),
-        optional("samples", &R::samples, ""),     optional("counters", &R::counters, ""),
-        optional("uses", &R::uses, ""),           optional("forged", &R::forged, ""),
-        optional("same_bits", &R::same_bits, ""), optional("comparison", &R::comparison, ""),
-        optional("ceilings", &R::ceilings, "")};
+    return std::tuple{optional("fault", &R::fault, ""),
+                      optional("error", &R::error, ""),
+                      optional("device", &R::device, ""),
+                      optional("sandbox", &R::sandbox, ""),
+                      optional("samples", &R::samples, ""),
+                      optional("counters", &R::counters, ""),
+                      optional("uses", &R::uses, ""),
+                      optional("forged", &R::forged, ""),
+                      optional("same_bits", &R::same_bits, ""),
+                      optional("answered", &R::answered, ""),
+                      optional("comparison", &R::comparison, ""),
+                      optional("ceilings", &R::ceilings, "")};
   }
 };
 

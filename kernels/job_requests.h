@@ -119,6 +119,19 @@ struct Call {
   }
 };
 
+/// Calls the entry once with every buffer in an allocation of its own, for a tool that watches
+/// memory: outputs are left as they were allocated, nothing comes back. Descriptor: an arena with
+/// the inputs.
+struct Exercise {
+  ArenaLayout layout;
+  std::vector<Argument> arguments;
+
+  static constexpr auto fields() {
+    return std::tuple{required("layout", &Exercise::layout, ""),
+                      required("arguments", &Exercise::arguments, "")};
+  }
+};
+
 /// Measures the roofs of the device.
 struct MeasureCeilings {
   static constexpr auto fields() { return std::tuple<>{}; }
@@ -141,6 +154,9 @@ struct Request {
   std::optional<Call> call;
   std::optional<Pose> pose;
   std::optional<Weigh> weigh;
+  std::optional<Look> look;
+  std::optional<Feign> feign;
+  std::optional<Exercise> exercise;
   std::optional<MeasureCeilings> ceilings;
 
   static constexpr auto fields() {
@@ -153,7 +169,9 @@ struct Request {
         optional("forge", &R::forge, ""),       optional("compare", &R::compare, ""),
         optional("share", &R::share, ""),       optional("attach", &R::attach, ""),
         optional("call", &R::call, ""),         optional("pose", &R::pose, ""),
-        optional("weigh", &R::weigh, ""),       optional("ceilings", &R::ceilings, "")};
+        optional("weigh", &R::weigh, ""),       optional("look", &R::look, ""),
+        optional("feign", &R::feign, ""),       optional("exercise", &R::exercise, ""),
+        optional("ceilings", &R::ceilings, "")};
   }
 };
 

@@ -141,12 +141,7 @@ Result<Trial> Judge::answered(const Dims& dims, const std::string& distribution,
   if (auto sealed = sent.seal(); !sealed) return sealed.error();
   auto expected = reference_->answer(dims, plan, sent, call);
   if (!expected) return expected.error();
-  const auto before = sent.map(Mapping::Access::read);
-  if (!before) return before.error();
-  const auto after = expected->map(Mapping::Access::read);
-  if (!after) return after.error();
-  const bool all = writes_all(plan.layout, before->bytes(), after->bytes());
-  return Trial{dims, distribution, std::move(plan), std::move(sent), *std::move(expected), all};
+  return Trial{dims, distribution, std::move(plan), std::move(sent), *std::move(expected), true};
 }
 
 Result<Trial> Judge::make_trial(const Dims& dims, const std::string& distribution,
@@ -158,7 +153,14 @@ Result<Trial> Judge::make_trial(const Dims& dims, const std::string& distributio
   auto sent =
       generate(dims, {plan.layout, std::string(seed), distribution, index_limit(dims)}, call);
   if (!sent) return sent.error();
-  return answered(dims, distribution, std::move(plan), *std::move(sent), call);
+  auto trial = answered(dims, distribution, std::move(plan), *std::move(sent), call);
+  if (!trial) return trial;
+  const auto before = trial->sent.map(Mapping::Access::read);
+  if (!before) return before.error();
+  const auto after = trial->expected.map(Mapping::Access::read);
+  if (!after) return after.error();
+  trial->writes_all = writes_all(trial->plan.layout, before->bytes(), after->bytes());
+  return trial;
 }
 
 Result<Trial> Judge::refreshed(const Trial& trial, const std::string& seed, int uses,
@@ -212,9 +214,7 @@ Result<std::optional<MemoryFile>> Judge::forge(const Trial& trial, const Trial& 
 Result<job::Comparison> Judge::compare(const Trial& trial, const MemoryFile& returned,
                                        const CallContext& call) {
   job::Request request;
-  request.compare = job::Compare{trial.plan.layout, {}};
-  for (const auto& buffer : trial.plan.layout.buffers)
-    request.compare->tolerances.push_back(tolerance_of(buffer.dtype));
+  request.compare = comparison_plan(contract_, trial.dims, trial.plan.layout, atol(), rtol());
   const std::array descriptors{trial.sent.fd(), returned.fd(), trial.expected.fd()};
   auto reply = ask(request, descriptors, call);
   if (!reply) return reply.error();
@@ -223,9 +223,15 @@ Result<job::Comparison> Judge::compare(const Trial& trial, const MemoryFile& ret
 }
 
 job::Tolerance Judge::tolerance_of(DType type) const {
-  const auto atol = contract_.atol ? contract_.atol : reference_->atol();
-  const auto rtol = contract_.rtol ? contract_.rtol : reference_->rtol();
-  return tolerance_for(type, atol, rtol);
+  return tolerance_for(type, atol(), rtol());
+}
+
+std::optional<double> Judge::atol() const {
+  return contract_.atol ? contract_.atol : reference_->atol();
+}
+
+std::optional<double> Judge::rtol() const {
+  return contract_.rtol ? contract_.rtol : reference_->rtol();
 }
 
 }  // namespace ratchet

@@ -26,7 +26,8 @@ struct Trial {
   CallPlan plan;
   MemoryFile sent;
   MemoryFile expected;
-  bool writes_all = true;  ///< the reference writes every output element, so a kernel must too
+  /// The reference writes every output element, so a kernel must too. `make_trial` looks.
+  bool writes_all = true;
 };
 
 /// Whether two answers to one input agree in every output bit. Both are sealed.
@@ -83,6 +84,8 @@ class Judge {
   [[nodiscard]] Reference& reference() { return *reference_; }
 
  private:
+  [[nodiscard]] std::optional<double> atol() const;
+  [[nodiscard]] std::optional<double> rtol() const;
   /// Asks the worker; its failure is ours.
   Result<job::Reply> ask(const job::Request& request, std::span<const int> descriptors,
                          const CallContext& call);

@@ -78,6 +78,12 @@ class Lab {
                                             const BenchmarkRequest& request,
                                             std::string_view run_secret, CallContext& call) = 0;
 
+  /// One call a tool, on inputs that no check or timing uses, every buffer in an allocation of its
+  /// own. Advice: no verdict and no time comes of it. Errors: `unavailable` where there is no
+  /// compute-sanitizer, and for kernels that it cannot watch.
+  virtual Result<SanitizerReport> sanitize(const Contract& contract, const SanitizeRequest& request,
+                                           CallContext& call) = 0;
+
   /// Machine code of the very binary that is measured: SASS, or the host's own. Errors:
   /// `unavailable` without a disassembler, `not_found` for a function it has not.
   virtual Result<Disassembly> disassemble(const Contract& contract, const Candidate& candidate,

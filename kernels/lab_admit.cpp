@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "kernels/contract_warnings.h"
+#include "kernels/device_trials.h"
 #include "kernels/laboratory.h"
+#include "kernels/layout.h"
 
 namespace ratchet {
 namespace {
@@ -26,6 +29,51 @@ std::string_view described(job::Control control) {
   return "";
 }
 
+/// Where trials of a task are made and answered, and what needs no computing is tried on them.
+class Bench {
+ public:
+  virtual ~Bench() = default;
+
+  /// A trial, which stands until the next; with `changed`, the last one without it, but for one
+  /// input.
+  virtual Result<job::Answered> pose(const Dims& dims, const std::string& distribution,
+                                     const std::string& seed,
+                                     const std::optional<job::Changed>& changed,
+                                     const CallContext& call) = 0;
+  /// The verdict on what the control would leave; empty when it has nothing to offer.
+  virtual Result<std::optional<job::Comparison>> forge(job::Control control,
+                                                       const CallContext& call) = 0;
+};
+
+/// In device memory.
+class BenchOnDevice : public Bench {
+ public:
+  BenchOnDevice(const Contract& contract, std::unique_ptr<DeviceTrials> trials)
+      : contract_(contract), trials_(std::move(trials)) {}
+
+  Result<job::Answered> pose(const Dims& dims, const std::string& distribution,
+                             const std::string& seed, const std::optional<job::Changed>& changed,
+                             const CallContext& call) override {
+    auto layout = layout_of(contract_, dims);
+    if (!layout) return layout.error();
+    auto arguments = arguments_of(contract_, dims, *layout);
+    const CallPlan plan{*std::move(layout), std::move(arguments)};
+    if (auto posed = trials_->pose(plan, dims, distribution, seed, 0, call, changed); !posed)
+      return posed.error();
+    if (auto done = trials_->answer(call); !done) return done.error();
+    return trials_->look(call);
+  }
+
+  Result<std::optional<job::Comparison>> forge(job::Control control,
+                                               const CallContext& call) override {
+    return trials_->feign(control, call);
+  }
+
+ private:
+  const Contract& contract_;
+  std::unique_ptr<DeviceTrials> trials_;
+};
+
 /// An output that the reference left as it was sent, in all of its bytes.
 Result<std::optional<std::string>> unwritten_output(const Trial& trial) {
   const auto sent = trial.sent.map(Mapping::Access::read);
@@ -43,72 +91,140 @@ Result<std::optional<std::string>> unwritten_output(const Trial& trial) {
   return std::optional<std::string>{};
 }
 
+/// Through memory files.
+class BenchOfFiles : public Bench {
+ public:
+  explicit BenchOfFiles(std::unique_ptr<Judge> judge) : judge_(std::move(judge)) {}
+
+  Result<job::Answered> pose(const Dims& dims, const std::string& distribution,
+                             const std::string& seed, const std::optional<job::Changed>& changed,
+                             const CallContext& call) override {
+    auto trial = changed ? judge_->with_other(*now_, changed->tensor, changed->seed, call)
+                         : judge_->make_trial(dims, distribution, seed, call);
+    if (!trial) return trial.error();
+    job::Answered answered{trial->writes_all, {}, false};
+    auto unwritten = unwritten_output(*trial);
+    if (!unwritten) return unwritten.error();
+    answered.unwritten = *std::move(unwritten);
+    if (!changed) {
+      before_ = std::exchange(now_, *std::move(trial));
+      return answered;
+    }
+    const auto same = same_outputs(trial->plan.layout, now_->expected, trial->expected);
+    if (!same) return same.error();
+    answered.same_as_before = *same;
+    return answered;
+  }
+
+  Result<std::optional<job::Comparison>> forge(job::Control control,
+                                               const CallContext& call) override {
+    if (control == job::Control::constant && !before_) return std::optional<job::Comparison>{};
+    auto answer = judge_->forge(*now_, before_ ? *before_ : *now_, control, call);
+    if (!answer) return answer.error();
+    if (!*answer) return std::optional<job::Comparison>{};
+    auto verdict = judge_->compare(*now_, **answer, call);
+    if (!verdict) return verdict.error();
+    return std::optional<job::Comparison>(*std::move(verdict));
+  }
+
+ private:
+  std::unique_ptr<Judge> judge_;
+  std::optional<Trial> now_, before_;
+};
+
+Result<std::unique_ptr<Bench>> open_bench(const ReferenceParts& parts, const Contract& contract,
+                                          const CallContext& call) {
+  if (answers_on_device(contract)) {
+    // Nobody takes the candidates' memory: what is judged never leaves the judge.
+    auto trials = DeviceTrials::launch(parts, contract, call);
+    const auto opened = trials ? (*trials)->open(call) : Status(trials.error());
+    if (opened)
+      return std::unique_ptr<Bench>(std::make_unique<BenchOnDevice>(contract, *std::move(trials)));
+    if (opened.error().code != ErrorCode::unavailable) return opened.error();
+  }
+  auto judge = Judge::open(parts, contract, call);
+  if (!judge) return judge.error();
+  return std::unique_ptr<Bench>(std::make_unique<BenchOfFiles>(*std::move(judge)));
+}
+
 /// An admission in progress.
 struct Admission {
-  Judge& judge;
+  Bench& bench;
   const Contract& contract;
   std::string_view run_secret;
   const CallContext& call;
-  std::vector<Trial> trials;
   std::vector<Reason> weak;
+  std::map<job::Control, bool> passes{};  ///< whether it passed all trials that it was tried on
 
-  Status make_trials();
-  Status try_control(job::Control control);
+  Status try_distributions();
+  Status try_controls();
   Status try_inputs();
-  Result<bool> passes(job::Control control);
+  Result<job::Answered> pose(const std::string& what, const std::string& distribution,
+                             const std::optional<job::Changed>& changed = {});
+  void warn(std::string code, std::string message) {
+    weak.push_back({std::move(code), std::move(message), {}});
+  }
 };
 
-Status Admission::make_trials() {
-  for (const auto& distribution : distributions_of(contract)) {
-    const auto seed = trial_seed(run_secret, "", "admit " + distribution);
-    auto trial = judge.make_trial(contract.cases.front().dims, distribution, seed, call);
-    if (!trial) return trial.error();
-    trials.push_back(*std::move(trial));
+Result<job::Answered> Admission::pose(const std::string& what, const std::string& distribution,
+                                      const std::optional<job::Changed>& changed) {
+  return bench.pose(contract.cases.front().dims, distribution,
+                    trial_seed(run_secret, "", "admit " + what), changed, call);
+}
+
+/// The normal one last: it stands when inputs are changed one by one.
+Status Admission::try_distributions() {
+  auto distributions = distributions_of(contract);
+  std::ranges::reverse(distributions);
+  // A constant is taken from another trial's answer.
+  if (auto other = pose("other", distributions.back()); !other) return other.error();
+  bool writes_all = true;
+  for (const auto& distribution : distributions) {
+    auto answered = pose(distribution, distribution);
+    if (!answered) return answered.error();
+    if (answered->unwritten)
+      return Error{
+          ErrorCode::invalid_argument,
+          fmt::format("the reference writes nothing to the output {}", *answered->unwritten),
+          "Mend the reference, or give the tensor's role as in."};
+    writes_all = answered->writes_all;
+    if (auto tried = try_controls(); !tried) return tried;
   }
+  if (!writes_all)
+    warn("partial_reference",
+         "the reference leaves parts of its outputs unwritten; they are not checked");
+  for (const auto& [control, passed] : passes)
+    if (passed)
+      warn(
+          fmt::format("weak_task_{}", name_of(control)),
+          fmt::format("{} would pass the check: the tolerances or inputs of this task are too weak",
+                      described(control)));
   return {};
 }
 
-/// Whether the control passes every trial. A constant is the first answer of the trial before.
-Result<bool> Admission::passes(job::Control control) {
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    const Trial& other = trials[(i + trials.size() - 1) % trials.size()];
-    auto answer = judge.forge(trials[i], other, control, call);
-    if (!answer) return answer.error();
-    if (!*answer) return false;
-    auto verdict = judge.compare(trials[i], **answer, call);
+Status Admission::try_controls() {
+  for (const auto& [control, name] : enum_names(job::Control{})) {
+    const auto before = passes.try_emplace(control, true).first;
+    if (!before->second) continue;
+    auto verdict = bench.forge(control, call);
     if (!verdict) return verdict.error();
-    if (!verdict->passed) return false;
+    before->second = *verdict && (*verdict)->passed;
   }
-  return true;
-}
-
-Status Admission::try_control(job::Control control) {
-  auto passed = passes(control);
-  if (!passed) return passed.error();
-  if (*passed)
-    weak.push_back({fmt::format("weak_task_{}", name_of(control)),
-                    fmt::format("{} would pass the check: the tolerances or inputs of this task "
-                                "are too weak",
-                                described(control)),
-                    {}});
   return {};
 }
 
 /// Names inputs that the answer does not depend on: work on them could be left out.
 Status Admission::try_inputs() {
-  const Trial& trial = trials.front();
+  const auto distribution = distributions_of(contract).front();
   for (const auto& tensor : contract.tensors) {
     if (tensor.role == Role::out) continue;
-    const auto seed = trial_seed(run_secret, "", "admit other " + tensor.name);
-    auto changed = judge.with_other(trial, tensor.name, seed, call);
-    if (!changed) return changed.error();
-    const auto same = same_outputs(trial.plan.layout, trial.expected, changed->expected);
-    if (!same) return same.error();
-    if (*same)
-      weak.push_back(
-          {"input_without_effect",
-           fmt::format("the answer does not depend on {}: a kernel may leave it out", tensor.name),
-           {}});
+    const job::Changed changed{tensor.name,
+                               trial_seed(run_secret, "", "admit other " + tensor.name)};
+    auto answered = pose(distribution, distribution, changed);
+    if (!answered) return answered.error();
+    if (answered->same_as_before)
+      warn("input_without_effect",
+           fmt::format("the answer does not depend on {}: a kernel may leave it out", tensor.name));
   }
   return {};
 }
@@ -119,23 +235,10 @@ Result<std::vector<Reason>> Laboratory::admit(const Contract& contract, std::str
                                               CallContext& call) {
   auto turn = queue_.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
-  auto judge = Judge::open(parts(contract), contract, call);
-  if (!judge) return judge.error();
-  Admission admission{**judge, contract, run_secret, call, {}, contract_warnings(contract)};
-  if (auto made = admission.make_trials(); !made) return made.error();
-  auto unwritten = unwritten_output(admission.trials.front());
-  if (!unwritten) return unwritten.error();
-  if (*unwritten)
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("the reference writes nothing to the output {}", **unwritten),
-                 "Mend the reference, or give the tensor's role as in."};
-  if (!admission.trials.front().writes_all)
-    admission.weak.push_back(
-        {"partial_reference",
-         "the reference leaves parts of its outputs unwritten; they are not checked",
-         {}});
-  for (const auto& [control, name] : enum_names(job::Control{}))
-    if (auto tried = admission.try_control(control); !tried) return tried.error();
+  auto bench = open_bench(parts(contract), contract, call);
+  if (!bench) return bench.error();
+  Admission admission{**bench, contract, run_secret, call, contract_warnings(contract)};
+  if (auto tried = admission.try_distributions(); !tried) return tried.error();
   if (auto tried = admission.try_inputs(); !tried) return tried.error();
   return std::move(admission.weak);
 }

@@ -10,6 +10,8 @@
 #include "kernels/examiner.h"
 #include "kernels/hidden_cases.h"
 #include "kernels/laboratory.h"
+#include "kernels/layout.h"
+#include "kernels/tolerance.h"
 #include "kernels/verdicts.h"
 #include "server/core/hash.h"
 
@@ -137,6 +139,22 @@ void Check::note_fault(const Step& step, const std::optional<Fault>& fault) {
   reasons.add(step, reason_of(*report.fault));
 }
 
+/// Of the default tolerances over all cases and outputs; 1 where the contract gives its own.
+double largest_growth(const Contract& contract) {
+  double growth = 1;
+  if (contract.atol) return growth;
+  for (const auto& one : contract.cases) {
+    const auto layout = layout_of(contract, one.dims);
+    if (!layout) continue;
+    for (const auto& buffer : layout->buffers)
+      if (buffer.role != Role::in)
+        growth = std::max(
+            growth,
+            reduction_growth(buffer.dtype, reduction_length(contract, one.dims, *layout, buffer)));
+  }
+  return growth;
+}
+
 std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
   std::vector<Reason> notes;
   const std::string sandbox = check.process.sandbox();
@@ -146,6 +164,18 @@ std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
   if (contract.seed_given)
     notes.push_back(
         {"fixed_seed", "the caller chose the seed, so inputs could be known ahead", {}});
+  if (contract.matched_ratio.value_or(1) < 1)
+    notes.push_back(
+        {"matched_ratio",
+         fmt::format("only {:.4g} % of each output have to match", *contract.matched_ratio * 100),
+         {}});
+  if (const double growth = largest_growth(contract); growth > 1)
+    notes.push_back(
+        {"long_reduction",
+         fmt::format("atol is {:.2f} times the default: the reductions are so long that "
+                     "honest sums differ by more",
+                     growth),
+         {}});
   if (!check.report.repeatable)
     notes.push_back({"not_repeatable", "two calls on one input differ in some bits", {}});
   return notes;
@@ -193,6 +223,7 @@ Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Cand
     report.rtol = tolerance.rtol;
     break;
   }
+  report.matched_ratio = contract.matched_ratio.value_or(1);
   report.candidate_digest = candidate.build.binary_digest;
   report.elapsed_ms =
       std::chrono::duration<double, std::milli>(steady_clock::now() - begin).count();

@@ -54,6 +54,13 @@ struct BenchmarkRequest {
   bool host_time = false;
 };
 
+/// A call to be watched by compute-sanitizer.
+struct SanitizeRequest {
+  const Candidate* candidate = nullptr;
+  std::vector<SanitizerTool> tools;
+  std::optional<Dims> dims;  ///< some or all sizes; empty: the smallest given case
+};
+
 /// One kernel of a race.
 struct Entrant {
   std::string name;

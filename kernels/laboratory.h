@@ -51,6 +51,8 @@ class Laboratory final : public Lab {
                           std::string_view run_secret, CallContext& call) override;
   Result<BenchmarkReport> benchmark(const Contract& contract, const BenchmarkRequest& request,
                                     std::string_view run_secret, CallContext& call) override;
+  Result<SanitizerReport> sanitize(const Contract& contract, const SanitizeRequest& request,
+                                   CallContext& call) override;
   Result<Disassembly> disassemble(const Contract& contract, const Candidate& candidate,
                                   const DisassemblyRequest& request, CallContext& call) override;
   Result<SassCheck> check_sass(const Contract& contract, const Candidate& candidate,
@@ -124,6 +126,10 @@ class Laboratory final : public Lab {
   Result<std::vector<CandidateProcess>> start_all(const Contract& contract,
                                                   const Versions& versions,
                                                   const CallContext& call);
+
+  Status sanitize_with(SanitizerTool tool, const Contract& contract, const SanitizeRequest& request,
+                       const CallPlan& plan, const MemoryFile& arena, SanitizerReport& report,
+                       const CallContext& call);
 
   /// The same without queueing: the caller holds the device.
   Result<std::vector<Ceiling>> measured_ceilings(int device, DeviceKind kind, bool refresh,

@@ -1,5 +1,10 @@
 #include "kernels/tolerance.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/expression.h"
+
 namespace ratchet {
 
 job::Tolerance default_tolerance(DType type) {
@@ -51,6 +56,37 @@ job::Tolerance tolerance_for(DType type, const std::optional<double>& atol,
   }
   if (rtol) tolerance.rtol = *rtol;
   return tolerance;
+}
+
+double reduction_length(const Contract& contract, const Dims& dims, const job::ArenaLayout& layout,
+                        const job::Buffer& output) {
+  const auto elements = static_cast<double>(std::max<std::int64_t>(1, output.elements));
+  double length = 1;
+  for (const auto& buffer : layout.buffers)
+    if (buffer.role != Role::out)
+      length = std::max(length, static_cast<double>(buffer.elements) / elements);
+  const auto flops = contract.work ? evaluate(contract.work->flops, dims) : Result<double>(0.0);
+  return flops ? std::max(length, *flops / 2 / elements) : length;
+}
+
+double reduction_growth(DType type, double length) {
+  constexpr double kRoom = 0x1p18;
+  constexpr double kMost = 3;
+  return type == DType::f32 ? std::clamp(std::sqrt(length / kRoom), 1.0, kMost) : 1.0;
+}
+
+job::Compare comparison_plan(const Contract& contract, const Dims& dims,
+                             const job::ArenaLayout& layout, const std::optional<double>& atol,
+                             const std::optional<double>& rtol) {
+  job::Compare plan{layout, {}, contract.matched_ratio.value_or(1)};
+  for (const auto& buffer : layout.buffers) {
+    auto tolerance = tolerance_for(buffer.dtype, atol, rtol);
+    if (!atol)
+      tolerance.atol *=
+          reduction_growth(buffer.dtype, reduction_length(contract, dims, layout, buffer));
+    plan.tolerances.push_back(tolerance);
+  }
+  return plan;
 }
 
 }  // namespace ratchet

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include <cstdint>
+
 #include "kernels/job.h"
 #include "server/facts/contract.h"
 
@@ -24,6 +26,25 @@ namespace ratchet {
 
 /// The caller's figures, absolute, where given; else the default. Integers stay exact.
 [[nodiscard]] job::Tolerance tolerance_for(DType type, const std::optional<double>& atol,
+                                           const std::optional<double>& rtol);
+
+/// How many elements go into one of the output's, as far as the contract shows it: the declared
+/// operations per element, halved, or the elements of the largest input per element of the output,
+/// whichever is more; at least 1.
+[[nodiscard]] double reduction_length(const Contract& contract, const Dims& dims,
+                                      const job::ArenaLayout& layout, const job::Buffer& output);
+
+/// By what a default `atol` grows for so long a reduction. The error of an honest sum grows with
+/// the root of its length, and outgrows the default of fp32 beyond 2^18 terms: 3 · 2^-24 · 2^9 =
+/// 0.9e-4. Never above 3, so that one rounding to fp16 or TF32 (4.9e-4) still fails. Wider and
+/// narrower types have room enough at any length, or round their results more than their sums.
+[[nodiscard]] double reduction_growth(DType type, double length);
+
+/// What the outputs of one call are held against. `atol` and `rtol`: the caller's or the
+/// reference's own, which do not grow.
+[[nodiscard]] job::Compare comparison_plan(const Contract& contract, const Dims& dims,
+                                           const job::ArenaLayout& layout,
+                                           const std::optional<double>& atol,
                                            const std::optional<double>& rtol);
 
 }  // namespace ratchet

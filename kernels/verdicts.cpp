@@ -52,10 +52,10 @@ std::vector<Reason> reasons_of(const job::Comparison& comparison) {
                                                 : std::string("changed an input"),
                        {}});
   for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
-    if (comparison.outputs[i].mismatches == 0) continue;
-    reasons.push_back(reason_of_output(comparison.outputs[i], i < comparison.states.size()
-                                                                  ? comparison.states[i]
-                                                                  : job::OutputState{}));
+    const bool known = i < comparison.states.size();
+    if (known ? comparison.states[i].right : comparison.outputs[i].mismatches == 0) continue;
+    reasons.push_back(
+        reason_of_output(comparison.outputs[i], known ? comparison.states[i] : job::OutputState{}));
   }
   if (comparison.outputs.empty())
     reasons.push_back({"no_output", "the task has no output to compare", {}});

@@ -265,6 +265,17 @@ Fault WorkerProcess::ended() {
   return {"exit", "the kernel ended its process: " + text};
 }
 
+bool WorkerProcess::finish(milliseconds limit) {
+  if (!process_) return false;
+  channel_.reset();
+  const auto deadline = steady_clock::now() + limit;
+  std::optional<ExitStatus> status;
+  // Its last words must not fill the pipe.
+  while (!(status = process_->wait_for(kTick)) && steady_clock::now() < deadline) read_output();
+  end();
+  return status.has_value();
+}
+
 void WorkerProcess::end() {
   if (!process_) return;
   // Named before the kill: afterwards nobody knows whose children they were.

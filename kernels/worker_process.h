@@ -67,6 +67,10 @@ class WorkerProcess {
   /// Kills the group and all descendants. Safe to call again.
   void end();
 
+  /// Closes the channel, which asks it to end by itself, and waits so long before it is killed.
+  /// Whether it ended by itself.
+  bool finish(std::chrono::milliseconds limit);
+
   struct Answer {
     Json body;
     std::optional<Fault> fault;        ///< of the process; `body` is null then

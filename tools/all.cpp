@@ -28,6 +28,7 @@ std::vector<Tool> all_tools(const Services& services) {
       lookup_spec(services),
       // analysis
       measure_ceilings(services),
+      sanitize_kernel(services),
       disassemble(services),
       check_sass(services),
       roofline(services),

@@ -30,6 +30,7 @@ Tool check_gate(const Services& services);
 Tool benchmark(const Services& services);
 Tool write_report(const Services& services);
 Tool measure_ceilings(const Services& services);
+Tool sanitize_kernel(const Services& services);
 Tool disassemble(const Services& services);
 Tool check_sass(const Services& services);
 Tool roofline(const Services& services);

@@ -1,5 +1,6 @@
 #include "tools/all.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace ratchet {
@@ -20,6 +21,7 @@ struct CaseLine {
   double max_abs = 0;
   double max_rel = 0;
   std::int64_t mismatches = 0;
+  double matched = 1;
 
   static constexpr auto fields() {
     using C = CaseLine;
@@ -29,7 +31,8 @@ struct CaseLine {
                       required("passed", &C::passed, ""),
                       required("max_abs", &C::max_abs, ""),
                       required("max_rel", &C::max_rel, ""),
-                      required("mismatches", &C::mismatches, "")};
+                      required("mismatches", &C::mismatches, ""),
+                      required("matched", &C::matched, "Least share of an output in tolerance.")};
   }
 };
 
@@ -58,8 +61,10 @@ CheckAnswer answer_of(RunView view, const CorrectnessReport& report) {
   for (const auto& c : report.cases) {
     // The sizes of a hidden case stay hidden while it passes.
     const Dims dims = c.hidden && c.passed ? Dims{} : c.dims;
+    double matched = 1;
+    for (const auto& output : c.outputs) matched = std::min(matched, output.matched);
     answer.cases.push_back(
-        {dims, c.seed, c.distribution, c.passed, c.max_abs, c.max_rel, c.mismatches});
+        {dims, c.seed, c.distribution, c.passed, c.max_abs, c.max_rel, c.mismatches, matched});
   }
   return answer;
 }

@@ -82,6 +82,7 @@ TaskRequest merged(TaskRequest asked, const TaskRequest& shipped) {
   if (!asked.work) asked.work = shipped.work;
   if (!asked.atol) asked.atol = shipped.atol;
   if (!asked.rtol) asked.rtol = shipped.rtol;
+  if (!asked.matched_ratio) asked.matched_ratio = shipped.matched_ratio;
   if (asked.baselines.empty()) asked.baselines = shipped.baselines;
   asked.implementation = shipped.implementation;
   return asked;

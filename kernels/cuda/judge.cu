@@ -173,6 +173,29 @@ __global__ void uniform(unsigned char* data, Type type, Word count, Philox rando
   }
 }
 
+/// The low bytes of `value` in every element.
+__global__ void fill_elements(unsigned char* data, int bytes, Word count, Word value) {
+  const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
+  for (Word i = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step)
+    for (int byte = 0; byte < bytes; ++byte)
+      data[i * bytes + byte] = static_cast<unsigned char>(value >> (8 * byte));
+}
+
+/// Every value of `from` rounded to so many bits of significand.
+__global__ void shorten(unsigned char* to, Type type, Word count, const unsigned char* from,
+                        int significand) {
+  const int bytes = bytes_of(type);
+  const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
+  for (Word i = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+    double value = value_of(raw(from, bytes, i), type);
+    if (isfinite(value) && value != 0) {
+      const int shift = significand - 1 - ilogb(value);
+      value = ldexp(rint(ldexp(value, shift)), -shift);
+    }
+    store(to, type, i, value);
+  }
+}
+
 // ------------------------------------------------------------------------------------- comparing
 
 /// Sets *differs when any byte does. Sixteen at a time where both start at multiples of 16.
@@ -255,7 +278,8 @@ struct Output {
 __device__ bool within(double got, double expected, double error, const Output& output) {
   if (isnan(expected)) return isnan(got);
   if (isinf(expected) || isinf(got)) return got == expected;
-  return error <= output.atol + output.rtol * fabs(expected);  // false for NaN
+  // Rounded after each step, as on the host; false for NaN.
+  return error <= __dadd_rn(output.atol, __dmul_rn(output.rtol, fabs(expected)));
 }
 
 __device__ void add(const Tally& mine, Tally* total) {
@@ -355,6 +379,14 @@ extern "C" void ratchet_judge(const long long* words) {
           {pointer<Byte>(words[4]), pointer<Byte>(words[1]), pointer<Byte>(words[5]), count, type,
            words[6] != 0, real(words[7]), real(words[8])},
           pointer<Tally>(words[9]));
+      break;
+    case 6:
+      fill_elements<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), static_cast<int>(words[3]),
+                                           count, static_cast<Word>(words[4]));
+      break;
+    case 7:
+      shorten<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), type, count, pointer<Byte>(words[4]),
+                                     static_cast<int>(words[5]));
       break;
   }
 }

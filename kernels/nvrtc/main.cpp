@@ -1,16 +1,21 @@
-// ratchet-nvrtc LIBRARY SOURCE OUTPUT OPTION...
+// ratchet-nvrtc LIBRARY
 //
-// Compiles one file of device code to a cubin through NVRTC, which is looked for when the program
-// runs: a process of its own, so that a compiler that hangs or dies takes nothing with it. The
-// compiler's text goes to standard error. Exit: 0 compiled, 1 errors in the source, 2 no compiler.
+// Compiles one piece of device code to a cubin through NVRTC, which is looked for when the program
+// runs: a process of its own, so that a compiler that hangs or dies takes nothing with it. Started
+// ahead of need it loads and warms the compiler while it waits. Standard input: the source's name
+// and the options, one a line, an empty line, the source. The cubin goes to standard output, the
+// compiler's text to standard error. Exit: 0 compiled, 1 errors in the source, 2 no compiler.
 
 #include <dlfcn.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <iostream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -66,28 +71,51 @@ std::string content(Program program, Size size_of, Content copy) {
   return text;
 }
 
-int compile(const Nvrtc& nvrtc, const char* source, const char* output,
-            const std::vector<const char*>& options) {
-  std::ifstream in(source, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+/// The compiler loads much at its first use. Done ahead, nobody waits for it.
+void warm_up(const Nvrtc& nvrtc) {
   Program program = nullptr;
-  if (nvrtc.create(&program, text.c_str(), source, 0, nullptr, nullptr) != 0) return 2;
+  const std::vector<const char*> options{"--gpu-architecture=sm_90"};
+  if (nvrtc.create(&program, "__global__ void nothing() {}", "nothing.cu", 0, nullptr, nullptr) ==
+      0)
+    (void)nvrtc.compile(program, static_cast<int>(options.size()), options.data());
+}
+
+bool job_is_there() {
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  return ::poll(&input, 1, 0) > 0;
+}
+
+int compile(const Nvrtc& nvrtc, const std::string& name, const std::string& source,
+            const std::vector<const char*>& options) {
+  Program program = nullptr;
+  if (nvrtc.create(&program, source.c_str(), name.c_str(), 0, nullptr, nullptr) != 0) return 2;
   const int result = nvrtc.compile(program, static_cast<int>(options.size()), options.data());
   std::fputs(content(program, nvrtc.log_size, nvrtc.log).c_str(), stderr);
   if (result != 0) return 1;
   const auto cubin = content(program, nvrtc.cubin_size, nvrtc.cubin);
-  std::ofstream out(output, std::ios::binary);
-  return !cubin.empty() && out << cubin << std::flush ? 0 : 2;
+  if (cubin.empty()) return 2;
+  return std::fwrite(cubin.data(), 1, cubin.size(), stdout) == cubin.size() ? 0 : 2;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count < 4) return 2;
+  if (count != 2) return 2;
   load_builtins(std::filesystem::path(arguments[1]).parent_path());
   void* library = ::dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
   if (!library) return 2;
   const Nvrtc nvrtc(library);
   if (!nvrtc.complete()) return 2;
-  return compile(nvrtc, arguments[2], arguments[3], {arguments + 4, arguments + count});
+  if (!job_is_there()) warm_up(nvrtc);
+  const std::string job{std::istreambuf_iterator<char>(std::cin), {}};
+  // Options, one a line, the source's name first; after an empty line the source.
+  const auto end = job.find("\n\n");
+  if (end == std::string::npos) return 2;
+  std::istringstream lines(job.substr(0, end));
+  std::vector<std::string> options;
+  for (std::string line; std::getline(lines, line);) options.push_back(line);
+  if (options.empty()) return 2;
+  std::vector<const char*> pointers;
+  for (std::size_t i = 1; i < options.size(); ++i) pointers.push_back(options[i].c_str());
+  return compile(nvrtc, options[0], job.substr(end + 2), pointers);
 }

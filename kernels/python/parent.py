@@ -17,6 +17,7 @@ import os
 import resource
 import signal
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -51,9 +52,10 @@ def arrange_descriptors(descriptors, numbers):
 
 
 def settings():
-    """Compilers' caches in the private folder, and no processes of their own for compiling."""
+    """Compilers' caches in the private folder, and no processes of their own for compiling. Triton
+    writes the paths of its files into its cache: relative ones hold in another process's folder."""
     folder = os.getcwd()
-    chosen = {"TRITON_CACHE_DIR": f"{folder}/triton", "TRITON_CACHE_AUTOTUNING": "1",
+    chosen = {"TRITON_CACHE_DIR": "triton", "TRITON_CACHE_AUTOTUNING": "1",
               "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
               "TORCHINDUCTOR_COMPILE_THREADS": "1"}
     if INTERPRETS:
@@ -75,6 +77,7 @@ def become(plan, descriptors):
     os.environ.clear()
     os.environ.update(entry.split("=", 1) for entry in plan["environment"])
     os.environ.update(settings())
+    tempfile.tempdir = None  # Python remembers the parent's, where a child may not write
     arrange_descriptors(descriptors, plan["numbers"])
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)

@@ -17,16 +17,7 @@ constexpr std::int64_t kLeastPart = 1 << 15;  // below it a thread costs more th
 constexpr std::int64_t kPreview = 8;
 
 /// What one thread saw of one output.
-struct Tally {
-  double max_abs = 0;
-  double max_rel = 0;
-  double sum_abs = 0;
-  std::int64_t finite = 0;
-  std::int64_t mismatches = 0;
-  std::int64_t unwritten = 0;
-  std::int64_t unexpected = 0;
-  std::optional<std::int64_t> first_bad;
-
+struct Tally : Counts {
   void add(const Tally& other) {
     max_abs = std::max(max_abs, other.max_abs);
     max_rel = std::max(max_rel, other.max_rel);
@@ -55,7 +46,9 @@ struct Output {
   }
 };
 
-double root_mean_square(const std::byte* data, const job::Buffer& buffer) {
+double scaled_atol_of(const job::Tolerance& tolerance, const std::byte* expected,
+                      const job::Buffer& buffer) {
+  if (tolerance.exact || tolerance.scale == job::AtolScale::absolute) return tolerance.atol;
   std::mutex guard;
   double sum = 0;
   std::int64_t finite = 0;
@@ -63,7 +56,7 @@ double root_mean_square(const std::byte* data, const job::Buffer& buffer) {
     double part = 0;
     std::int64_t counted = 0;
     for (std::int64_t i = first; i < last; ++i) {
-      const double value = element(data, buffer.dtype, i);
+      const double value = element(expected, buffer.dtype, i);
       if (!std::isfinite(value)) continue;
       part += value * value;
       ++counted;
@@ -72,14 +65,7 @@ double root_mean_square(const std::byte* data, const job::Buffer& buffer) {
     sum += part;
     finite += counted;
   });
-  return finite ? std::sqrt(sum / static_cast<double>(finite)) : 0;
-}
-
-double scaled_atol(const job::Tolerance& tolerance, const std::byte* expected,
-                   const job::Buffer& buffer) {
-  if (tolerance.exact || tolerance.scale == job::AtolScale::absolute) return tolerance.atol;
-  const double rms = root_mean_square(expected, buffer);
-  return tolerance.atol * (tolerance.scale == job::AtolScale::rms ? rms : std::min(1.0, rms));
+  return scaled_atol(tolerance, sum, finite);
 }
 
 bool within(double got, double expected, double error, const Output& output) {
@@ -119,20 +105,11 @@ Tally judge_output(const Output& output) {
   return total;
 }
 
-OutputError report(const Output& output, const Tally& tally) {
-  OutputError error;
-  error.tensor = output.buffer.name;
-  error.max_abs = tally.max_abs;
-  error.max_rel = tally.max_rel;
-  error.mean_abs = tally.finite ? tally.sum_abs / static_cast<double>(tally.finite) : 0;
-  error.mismatches = tally.mismatches;
-  error.elements = output.buffer.elements;
-  error.first_bad = tally.first_bad;
+void add_previews(const Output& output, OutputError& error) {
   for (std::int64_t i = 0; i < std::min(kPreview, output.buffer.elements); ++i) {
     error.preview_kernel.push_back(element(output.returned, output.buffer.dtype, i));
     error.preview_reference.push_back(element(output.expected, output.buffer.dtype, i));
   }
-  return error;
 }
 
 bool same_range(const Arenas& arenas, std::int64_t from, std::int64_t to) {
@@ -163,23 +140,50 @@ void check_untouched(const Arenas& arenas, const job::ArenaLayout& layout,
 
 }  // namespace
 
+double scaled_atol(const job::Tolerance& tolerance, double sum_of_squares, std::int64_t finite) {
+  if (tolerance.exact || tolerance.scale == job::AtolScale::absolute) return tolerance.atol;
+  const auto rms =
+      static_cast<float>(finite ? std::sqrt(sum_of_squares / static_cast<double>(finite)) : 0.0);
+  return tolerance.atol * (tolerance.scale == job::AtolScale::rms ? rms : std::min(1.0F, rms));
+}
+
+void add_output(const job::Buffer& buffer, const Counts& counts, double matched_ratio,
+                job::Comparison& verdict) {
+  const auto elements = static_cast<double>(buffer.elements);
+  OutputError error;
+  error.tensor = buffer.name;
+  error.max_abs = counts.max_abs;
+  error.max_rel = counts.max_rel;
+  error.mean_abs = counts.finite ? counts.sum_abs / static_cast<double>(counts.finite) : 0;
+  error.mismatches = counts.mismatches;
+  error.elements = buffer.elements;
+  error.first_bad = counts.first_bad;
+  if (buffer.elements > 0) error.matched = 1 - static_cast<double>(counts.mismatches) / elements;
+  const bool enough = static_cast<double>(counts.mismatches) <= (1 - matched_ratio) * elements;
+  const bool right =
+      counts.mismatches == 0 || (enough && counts.unwritten == 0 && counts.unexpected == 0);
+  verdict.outputs.push_back(std::move(error));
+  verdict.states.push_back({counts.unwritten, counts.unexpected, right});
+}
+
+bool all_right(const job::Comparison& verdict) {
+  return verdict.guards_intact && verdict.inputs_intact && !verdict.outputs.empty() &&
+         std::ranges::all_of(verdict.states, &job::OutputState::right);
+}
+
 job::Comparison compare(const Arenas& arenas, const job::Compare& plan) {
   job::Comparison verdict;
   check_untouched(arenas, plan.layout, verdict);
-  bool all_right = true;
   for (std::size_t i = 0; i < plan.layout.buffers.size(); ++i) {
     const auto& buffer = plan.layout.buffers[i];
     if (buffer.role == Role::in) continue;
     Output output{arenas.sent.data() + buffer.offset, arenas.returned.data() + buffer.offset,
                   arenas.expected.data() + buffer.offset, buffer, plan.tolerances.at(i)};
-    output.atol = scaled_atol(output.tolerance, output.expected, buffer);
-    const Tally tally = judge_output(output);
-    all_right = all_right && tally.mismatches == 0;
-    verdict.outputs.push_back(report(output, tally));
-    verdict.states.push_back({tally.unwritten, tally.unexpected});
+    output.atol = scaled_atol_of(output.tolerance, output.expected, buffer);
+    add_output(buffer, judge_output(output), plan.matched_ratio, verdict);
+    add_previews(output, verdict.outputs.back());
   }
-  verdict.passed =
-      all_right && verdict.guards_intact && verdict.inputs_intact && !verdict.outputs.empty();
+  verdict.passed = all_right(verdict);
   return verdict;
 }
 

@@ -19,22 +19,6 @@ std::size_t size_of_all(const job::Buffer& buffer) {
   return static_cast<std::size_t>(buffer.bytes());
 }
 
-/// Bits of the significand of the type that a cheat would compute in instead; empty for types that
-/// have none below them.
-std::optional<int> smaller_significand(DType type) {
-  switch (type) {
-    case DType::f64:
-      return 24;  // float32
-    case DType::f32:
-      return 11;  // half precision and TF32
-    case DType::f16:
-    case DType::bf16:
-      return 4;  // e4m3
-    default:
-      return std::nullopt;
-  }
-}
-
 double rounded(double value, int significand) {
   if (!std::isfinite(value) || value == 0) return value;
   const int shift = significand - 1 - std::ilogb(value);
@@ -43,11 +27,8 @@ double rounded(double value, int significand) {
 
 bool copy_input(const job::ArenaLayout& layout, const job::Buffer& output,
                 std::span<const std::byte> sent, std::span<std::byte> answer) {
-  const auto input = std::ranges::find_if(layout.buffers, [&](const job::Buffer& buffer) {
-    return buffer.role != Role::out && buffer.dtype == output.dtype &&
-           buffer.elements == output.elements;
-  });
-  if (input == layout.buffers.end()) return false;
+  const auto* const input = like_output(layout, output);
+  if (!input) return false;
   std::ranges::copy(sent.subspan(place_of(*input), size_of_all(*input)), answer.begin());
   return true;
 }
@@ -80,6 +61,28 @@ bool forge_output(const job::Forge& plan, const job::Buffer& output, const Contr
 }
 
 }  // namespace
+
+std::optional<int> smaller_significand(DType type) {
+  switch (type) {
+    case DType::f64:
+      return 24;  // float32
+    case DType::f32:
+      return 11;  // half precision and TF32
+    case DType::f16:
+    case DType::bf16:
+      return 4;  // e4m3
+    default:
+      return std::nullopt;
+  }
+}
+
+const job::Buffer* like_output(const job::ArenaLayout& layout, const job::Buffer& output) {
+  const auto input = std::ranges::find_if(layout.buffers, [&](const job::Buffer& buffer) {
+    return buffer.role != Role::out && buffer.dtype == output.dtype &&
+           buffer.elements == output.elements;
+  });
+  return input == layout.buffers.end() ? nullptr : &*input;
+}
 
 bool forge(const job::Forge& plan, const ControlInput& input, std::span<std::byte> answer) {
   std::ranges::copy(input.sent, answer.begin());

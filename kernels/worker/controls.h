@@ -1,11 +1,21 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "kernels/job.h"
 
 namespace ratchet::worker {
+
+/// Bits of the significand of the type that a cheat would compute in instead; empty for types that
+/// have none below them.
+[[nodiscard]] std::optional<int> smaller_significand(DType type);
+
+/// The input that the identity control hands back for this output: the first of its type and size;
+/// null when there is none.
+[[nodiscard]] const job::Buffer* like_output(const job::ArenaLayout& layout,
+                                             const job::Buffer& output);
 
 /// What a control is made from.
 struct ControlInput {

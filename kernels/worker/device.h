@@ -51,6 +51,10 @@ class DeviceJudge {
     std::optional<bool> same_bits;  ///< after a Pose `again`
   };
   virtual Result<Weighed> weigh(const job::Weigh& plan) = 0;
+
+  virtual Result<job::Answered> look() = 0;
+  /// Empty: the control has nothing to offer for one of the outputs.
+  virtual Result<std::optional<job::Comparison>> feign(const job::Feign& plan) = 0;
 };
 
 /// One prepared call of the kernel on one arena. Returns when the entry function returned, which

@@ -47,9 +47,12 @@ bool times(WorkerRole role) {
 
 /// Whether this role may be asked for it. Timing and counting never share a process.
 bool permitted(WorkerRole role, const job::Request& request) {
+  if (request.exercise || role == WorkerRole::tool)
+    return role == WorkerRole::tool && (request.exercise || request.load);
   if (request.generate || request.refresh || request.forge || request.compare || request.ceilings)
     return !runs_kernels(role);
-  if (request.share || request.pose || request.weigh) return !runs_kernels(role);
+  if (request.share || request.pose || request.weigh || request.look || request.feign)
+    return !runs_kernels(role);
   if (request.load) return true;  // a judge's own library
   if (request.time) return times(role);
   if (request.count) return role == WorkerRole::counter;
@@ -104,6 +107,9 @@ job::Reply JobLoop::answer(const job::Request& request, Descriptors& descriptors
   if (request.call) return call(*request.call);
   if (request.pose) return pose(*request.pose);
   if (request.weigh) return weigh(*request.weigh);
+  if (request.look) return look();
+  if (request.feign) return feign(*request.feign);
+  if (request.exercise) return exercise(*request.exercise, descriptors);
   if (request.ceilings) return ceilings();
   return ours("empty request");
 }
@@ -289,6 +295,52 @@ job::Reply JobLoop::weigh(const job::Weigh& plan) {
   job::Reply reply;
   reply.comparison = std::move(weighed->comparison);
   reply.same_bits = weighed->same_bits;
+  return reply;
+}
+
+job::Reply JobLoop::look() {
+  if (!judge_) return ours("nothing is shared yet");
+  auto answered = judge_->look();
+  if (!answered) return ours(answered.error());
+  job::Reply reply;
+  reply.answered = *std::move(answered);
+  return reply;
+}
+
+job::Reply JobLoop::feign(const job::Feign& plan) {
+  if (!judge_) return ours("nothing is shared yet");
+  auto verdict = judge_->feign(plan);
+  if (!verdict) return ours(verdict.error());
+  job::Reply reply;
+  reply.forged = verdict->has_value();
+  reply.comparison = *std::move(verdict);
+  return reply;
+}
+
+job::Reply JobLoop::exercise(const job::Exercise& plan, const Descriptors& descriptors) {
+  if (!loaded_) return ours("no kernel is loaded");
+  const auto in = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::read);
+  if (!in) return ours(in.error());
+  std::vector<std::unique_ptr<DeviceArena>> memory;
+  auto arguments = plan.arguments;
+  for (const auto& buffer : plan.layout.buffers) {
+    auto own = device_.allocate(buffer.bytes(), 0);
+    if (!own) return ours(own.error());
+    const auto content = in->bytes().subspan(static_cast<std::size_t>(buffer.offset),
+                                             static_cast<std::size_t>(buffer.bytes()));
+    if (buffer.role != Role::out)
+      if (auto copied = device_.upload(**own, 0, content); !copied) return ours(copied.error());
+    memory.push_back(*std::move(own));
+    // Arguments name places by their distance from a common base: here, the first buffer.
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      if (arguments[i].kind == ParameterKind::tensor && plan.arguments[i].offset == buffer.offset)
+        arguments[i].offset = memory.back()->base() - memory.front()->base();
+  }
+  const auto bound = kernel_.bind(
+      plan.layout, arguments, memory.empty() ? nullptr : memory.front()->base(), device_.stream());
+  if (!bound) return not_loaded(bound.error());
+  job::Reply reply;
+  reply.fault = device_.run(bound->call);
   return reply;
 }
 

@@ -50,6 +50,9 @@ class JobLoop {
   job::Reply call(const job::Call& plan);
   job::Reply pose(const job::Pose& plan);
   job::Reply weigh(const job::Weigh& plan);
+  job::Reply look();
+  job::Reply feign(const job::Feign& plan);
+  job::Reply exercise(const job::Exercise& plan, const Descriptors& descriptors);
   job::Reply ceilings();
 
   WorkerRole role_;

@@ -100,8 +100,9 @@ Result<WorkerRole> parse_role(const std::string& text) {
   if (text == "counter") return WorkerRole::counter;
   if (text == "compiler") return WorkerRole::compiler;
   if (text == "baseline") return WorkerRole::baseline;
+  if (text == "tool") return WorkerRole::tool;
   return Error{ErrorCode::invalid_argument, "role \"" + text + "\" is not known",
-               "judge, candidate, counter, compiler or baseline."};
+               "judge, candidate, counter, compiler, baseline or tool."};
 }
 
 std::string enter_sandbox(WorkerRole role, DeviceKind kind,

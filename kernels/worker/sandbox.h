@@ -16,6 +16,7 @@ enum class WorkerRole {
   compiler,   ///< runs one untrusted kernel so that its own compiler fills its cache; may start
               ///< programs; neither checked nor timed
   baseline,   ///< runs a framework's function from the reference; may start programs
+  tool,       ///< runs one untrusted kernel under a tool that watches it; neither checked nor timed
 };
 
 [[nodiscard]] Result<WorkerRole> parse_role(const std::string& text);

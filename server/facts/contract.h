@@ -139,7 +139,8 @@ struct Contract {
   std::optional<Work> work;
   std::optional<double> atol;  ///< empty: per dtype
   std::optional<double> rtol;
-  bool any_size = false;    ///< the kernel must take odd and prime sizes too
+  std::optional<double> matched_ratio;  ///< share of each output that must match; empty: all
+  bool any_size = false;                ///< the kernel must take odd and prime sizes too
   bool seed_given = false;  ///< a caller-known seed is a weaker claim, and shown as such
   ReferenceKind reference_kind = ReferenceKind::cpp;
   Source kernel;  ///< v0
@@ -167,6 +168,7 @@ struct Contract {
                       optional("work", &C::work, ""),
                       optional("atol", &C::atol, ""),
                       optional("rtol", &C::rtol, ""),
+                      optional("matched_ratio", &C::matched_ratio, ""),
                       optional("any_size", &C::any_size, ""),
                       required("seed_given", &C::seed_given, ""),
                       required("reference_kind", &C::reference_kind, ""),

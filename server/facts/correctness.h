@@ -31,6 +31,7 @@ struct OutputError {
   double mean_abs = 0;
   std::int64_t mismatches = 0;
   std::int64_t elements = 0;
+  double matched = 1;                     ///< share of the elements within tolerance
   std::optional<std::int64_t> first_bad;  ///< flat index
   std::vector<double> preview_kernel;     ///< first 8 values
   std::vector<double> preview_reference;
@@ -43,6 +44,7 @@ struct OutputError {
                       required("mean_abs", &O::mean_abs, ""),
                       required("mismatches", &O::mismatches, ""),
                       required("elements", &O::elements, ""),
+                      optional("matched", &O::matched, ""),
                       optional("first_bad", &O::first_bad, ""),
                       required("preview_kernel", &O::preview_kernel, ""),
                       required("preview_reference", &O::preview_reference, "")};
@@ -82,7 +84,8 @@ struct CorrectnessReport {
   std::optional<Fault> fault;
   double atol = 0;
   double rtol = 0;
-  bool repeatable = true;  ///< bitwise equal when run twice on the same input
+  double matched_ratio = 1;  ///< that every output had to reach
+  bool repeatable = true;    ///< bitwise equal when run twice on the same input
   double elapsed_ms = 0;
   std::string candidate_digest;
 
@@ -96,6 +99,7 @@ struct CorrectnessReport {
         optional("fault", &C::fault, "The kernel's own failure."),
         required("atol", &C::atol, "Absolute tolerance."),
         required("rtol", &C::rtol, "Relative tolerance."),
+        optional("matched_ratio", &C::matched_ratio, "Share that had to match."),
         required("repeatable", &C::repeatable, "Bitwise equal when repeated."),
         required("elapsed_ms", &C::elapsed_ms, "Wall time, ms."),
         required("candidate_digest", &C::candidate_digest, "Binary that was checked.")};

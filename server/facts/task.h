@@ -43,6 +43,7 @@ struct TaskRequest {
   std::optional<std::int64_t> seed;
   std::optional<double> atol;
   std::optional<double> rtol;
+  std::optional<double> matched_ratio;
   std::vector<std::string> baselines;
   std::string entry = "solve";
   std::vector<std::string> flags;
@@ -75,6 +76,9 @@ struct TaskRequest {
         optional("seed", &T::seed, "A fixed seed weakens the claim; default secret."),
         optional("atol", &T::atol, "Absolute tolerance; default per dtype.", {.min = 0}),
         optional("rtol", &T::rtol, "Relative tolerance; default per dtype.", {.min = 0}),
+        optional("matched_ratio", &T::matched_ratio,
+                 "Share of elements that must be within tolerance; default 1, all.",
+                 {.min = 0.5, .max = 1}),
         optional("baselines", &T::baselines, "pytorch-eager, torch-compile, flashinfer, vendor.",
                  {.max_length = 8}),
         optional("entry", &T::entry, "Kernel entry function.", {.max_length = 64}),

@@ -54,6 +54,7 @@ inline constexpr const char* kBuild = "build";
 inline constexpr const char* kCorrectness = "correctness";
 inline constexpr const char* kProfile = "profile";
 inline constexpr const char* kBenchmark = "benchmark";
+inline constexpr const char* kSanitizer = "sanitizer";
 inline constexpr const char* kQuery = "query";
 inline constexpr const char* kEvidence = "evidence";
 inline constexpr const char* kHypothesis = "hypothesis";

@@ -23,6 +23,7 @@ constexpr std::array kTransitions{
     Transition{Stage::open, Event::submitted, Stage::built},
     Transition{Stage::open, Event::build_failed, Stage::open},
     Transition{Stage::open, Event::abandoned, Stage::abandoned},
+    Transition{Stage::open, Event::sanitized, Stage::open},  // of a kernel that failed its check
     Transition{Stage::open, Event::proposed, Stage::open},
     Transition{Stage::open, Event::explored, Stage::correct},
     Transition{Stage::open, Event::branches_failed, Stage::open},
@@ -31,6 +32,7 @@ constexpr std::array kTransitions{
     Transition{Stage::built, Event::build_failed, Stage::built},
     Transition{Stage::built, Event::checked, Stage::correct},
     Transition{Stage::built, Event::check_failed, Stage::open},
+    Transition{Stage::built, Event::sanitized, Stage::built},
 
     Transition{Stage::correct, Event::submitted, Stage::built},
     Transition{Stage::correct, Event::build_failed, Stage::correct},
@@ -39,6 +41,7 @@ constexpr std::array kTransitions{
     Transition{Stage::correct, Event::profiled, Stage::profiled},
     Transition{Stage::correct, Event::profile_invalid, Stage::open},
     Transition{Stage::correct, Event::benchmarked, Stage::correct},
+    Transition{Stage::correct, Event::sanitized, Stage::correct},
 
     Transition{Stage::profiled, Event::submitted, Stage::built},
     Transition{Stage::profiled, Event::build_failed, Stage::profiled},
@@ -46,6 +49,7 @@ constexpr std::array kTransitions{
     Transition{Stage::profiled, Event::profile_invalid, Stage::open},
     Transition{Stage::profiled, Event::evidence_written, Stage::evidenced},
     Transition{Stage::profiled, Event::benchmarked, Stage::profiled},
+    Transition{Stage::profiled, Event::sanitized, Stage::profiled},
     Transition{Stage::profiled, Event::ablated, Stage::profiled},
 
     Transition{Stage::evidenced, Event::submitted, Stage::built},
@@ -54,6 +58,7 @@ constexpr std::array kTransitions{
     Transition{Stage::evidenced, Event::hypothesis_written, Stage::hypothesised},
     Transition{Stage::evidenced, Event::final_gate_passed, Stage::finished},
     Transition{Stage::evidenced, Event::benchmarked, Stage::evidenced},
+    Transition{Stage::evidenced, Event::sanitized, Stage::evidenced},
     Transition{Stage::evidenced, Event::ablated, Stage::evidenced},
 
     Transition{Stage::hypothesised, Event::submitted, Stage::built},
@@ -63,11 +68,13 @@ constexpr std::array kTransitions{
     Transition{Stage::hypothesised, Event::gate_passed, Stage::passed},
     Transition{Stage::hypothesised, Event::final_gate_passed, Stage::finished},
     Transition{Stage::hypothesised, Event::benchmarked, Stage::hypothesised},
+    Transition{Stage::hypothesised, Event::sanitized, Stage::hypothesised},
     Transition{Stage::hypothesised, Event::ablated, Stage::hypothesised},
 
     Transition{Stage::abandoned, Event::final_gate_passed, Stage::finished},
 
     Transition{Stage::finished, Event::benchmarked, Stage::finished},
+    Transition{Stage::finished, Event::sanitized, Stage::finished},
     Transition{Stage::finished, Event::reported, Stage::finished},
     Transition{Stage::finished, Event::tuned, Stage::finished},
 };
@@ -119,6 +126,8 @@ std::string_view needs(Event event) {
       return "only a version without a working kernel is abandoned";
     case Event::benchmarked:
       return "a benchmark needs a kernel that passed its check";
+    case Event::sanitized:
+      return "compute-sanitizer runs the open version's kernel";
     case Event::reported:
       return "reports are written after the final gate";
     case Event::proposed:

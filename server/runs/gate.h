@@ -50,6 +50,7 @@ enum class Event {
   explored,         ///< explore_branches found a champion, which is checked already
   branches_failed,  ///< no branch is correct: one retry
   ablated,          ///< ablate: the stage stays
+  sanitized,        ///< sanitize_kernel: the stage stays
   tuned,            ///< tune_dispatch, after the final gate: the stage stays
 };
 constexpr auto enum_names(Event) {
@@ -71,6 +72,7 @@ constexpr auto enum_names(Event) {
                     std::pair{explored, "explored"},
                     std::pair{branches_failed, "branches_failed"},
                     std::pair{ablated, "ablated"},
+                    std::pair{sanitized, "sanitized"},
                     std::pair{tuned, "tuned"}};
 }
 

@@ -50,6 +50,7 @@ struct Subject {
 [[nodiscard]] Rendered evidence(const Subject& subject);
 [[nodiscard]] Rendered hypothesis(const Subject& subject);
 [[nodiscard]] Rendered benchmark(const Subject& subject, const BenchmarkFact& fact);
+[[nodiscard]] Rendered sanitizer(const Subject& subject, const SanitizerReport& report);
 /// `ledgers/attempt-ledger.md`, `ledgers/optimization-ledger.md`, `ledgers/lineage.jsonl`.
 [[nodiscard]] std::vector<Rendered> ledgers(const RunState& state, const std::string& time);
 /// `v<K>/methods.json`.

@@ -28,7 +28,7 @@ std::string type_of(const Contract& contract, const std::string& tensor) {
 std::string tensors(const Contract& contract, const CorrectnessReport& report) {
   struct Worst {
     bool passed = true;
-    double max_abs = 0, mean_abs = 0, max_rel = 0;
+    double max_abs = 0, mean_abs = 0, max_rel = 0, matched = 1;
     std::int64_t mismatches = 0;
   };
   std::map<std::string, Worst> worst;
@@ -39,14 +39,18 @@ std::string tensors(const Contract& contract, const CorrectnessReport& report) {
       row.max_abs = std::max(row.max_abs, output.max_abs);
       row.mean_abs = std::max(row.mean_abs, output.mean_abs);
       row.max_rel = std::max(row.max_rel, output.max_rel);
+      row.matched = std::min(row.matched, output.matched);
       row.mismatches += output.mismatches;
     }
   }
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, row] : worst)
     rows.push_back({name, type_of(contract, name), row.passed ? "✓" : "✗", number(row.max_abs),
-                    number(row.mean_abs), number(row.max_rel), std::to_string(row.mismatches)});
-  return table({"Tensor", "Type", "Pass", "Max |Δ|", "Mean |Δ|", "Max Rel", "Mismatches"}, rows);
+                    number(row.mean_abs), number(row.max_rel), std::to_string(row.mismatches),
+                    fmt::format("{:.6g} %", row.matched * 100)});
+  return table(
+      {"Tensor", "Type", "Pass", "Max |Δ|", "Mean |Δ|", "Max Rel", "Mismatches", "Least matched"},
+      rows);
 }
 
 std::string cases(const CorrectnessReport& report) {
@@ -99,6 +103,7 @@ Rendered correctness(const Subject& subject) {
       {"Dims", markdown::dims_text(timed_dims(contract))},
       {"Buf/ptr", fmt::format("{} tensors, sized by shape", contract.tensors.size())},
       {"Tolerance", fmt::format("atol={} rtol={}", number(report.atol), number(report.rtol))},
+      {"Required match", fmt::format("{:.6g} % of each output", report.matched_ratio * 100)},
       {"Result", report.passed ? "ALL PASS" : "FAILED"},
       {"Checks", std::to_string(report.cases.size())},
       {"Seeds", contract.seed_given ? "given by the caller (weaker claim)" : "secret"},

@@ -169,6 +169,13 @@ Status apply_fact(RunState& state, const LedgerRow& row, const Entry& entry) {
     return with<BenchmarkFact>(row, entry.fact, [&](BenchmarkFact fact) {
       return apply_benchmark(state, row, std::move(fact));
     });
+  if (row.kind == kind::kSanitizer)
+    return with<SanitizerReport>(row, entry.fact, [&](const SanitizerReport& report) {
+      state.last_result =
+          fmt::format("{}: compute-sanitizer named {} places", row.version.text(),
+                      report.findings.size() + static_cast<std::size_t>(report.dropped));
+      return Status{};
+    });
   if (row.kind == kind::kQuery)
     return with<QueryFact>(row, entry.fact, [&](QueryFact fact) {
       state.queries.push_back({row.sequence, row.version, std::move(fact)});

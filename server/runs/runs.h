@@ -101,6 +101,9 @@ class Runs {
   virtual Result<ArtifactAnswer> record_benchmark(const Permit& permit,
                                                   const BenchmarkReport& report) = 0;
 
+  /// Advice about the open version's kernel; never changes the stage.
+  virtual Result<ArtifactAnswer> record_sanitizer(const Permit& permit,
+                                                  const SanitizerReport& report) = 0;
   /// Any version that was built; the open one by default. For tools that change no stage.
   virtual Result<RunSubject> subject(const RunId& run, std::optional<VersionId> version) = 0;
   /// Records what such a tool found, with its files. Never changes the stage.

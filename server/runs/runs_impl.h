@@ -32,6 +32,8 @@ class RunsImpl final : public Runs {
   Result<ArtifactAnswer> record_benchmark(const Permit& permit,
                                           const BenchmarkReport& report) override;
 
+  Result<ArtifactAnswer> record_sanitizer(const Permit& permit,
+                                          const SanitizerReport& report) override;
   Result<RunSubject> subject(const RunId& run, std::optional<VersionId> version) override;
   Result<ArtifactAnswer> record_analysis(const RunSubject& subject, const AnalysisFact& fact,
                                          const std::vector<AnalysisFile>& files) override;

@@ -278,4 +278,21 @@ Result<ArtifactAnswer> RunsImpl::record_benchmark(const Permit& permit,
   return artifact_answer(**after, {"benchmark.md"});
 }
 
+Result<ArtifactAnswer> RunsImpl::record_sanitizer(const Permit& permit,
+                                                  const SanitizerReport& report) {
+  const auto lock = store_->lock(permit.run);
+  if (!lock) return lock.error();
+  const auto state = still_valid(permit, Event::sanitized);
+  if (!state) return state.error();
+  if (!is_of_binary((*state)->open(), report.candidate_digest))
+    return wrong_binary((*state)->open(), report.candidate_digest);
+  Change change{permit.version, kind::kSanitizer, std::nullopt, encode(report), {}, {}, {}};
+  change.render = [&](const RunState& after, const std::string& time) {
+    return std::vector{render::sanitizer({after, after.open(), time}, report)};
+  };
+  const auto after = store_->commit(**state, change);
+  if (!after) return after.error();
+  return artifact_answer(**after, {permit.version.text() + "/sanitizer.md"});
+}
+
 }  // namespace ratchet

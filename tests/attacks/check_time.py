@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What one check_correctness costs: the shipped softmax kernel of 4096 x 4096 floats against a
-reference in CUDA, as a client sees it.
+"""What one check_correctness costs: the shipped softmax kernel of 4096 x 4096 floats against
+references in CUDA and, where torch is, in torch, as a client sees it.
 
     tests/attacks/check_time.py RATCHET DATA_DIR OUT [REPEATS]
 """
@@ -21,43 +21,50 @@ def main():
     ratchet, data, out = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     repeats = int(sys.argv[4]) if len(sys.argv) > 4 else 5
     kernel = (data / "problems" / "softmax" / "cuda-cpp" / "best.cu").read_text(encoding="utf-8")
+    torch = (data / "problems" / "softmax" / "ref_torch.py").read_text(encoding="utf-8")
     out.mkdir(parents=True, exist_ok=True)
+    task = task_of("softmax", "cuda")
+    references = {"ref.cu": task["reference"]}
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         server = Server([ratchet, "serve", "--state-dir", folder + "/state", "--root", folder,
                          "--no-builtin-kbs"])
         info, _ = server.call("check_env", {})
-        for i in range(repeats):
-            times = {}
+        if any(tool["name"] == "torch" and tool["found"] for tool in info["tools"]):
+            references["ref.py with torch"] = {"text": torch}
+        for name, reference in references.items():
+            for i in range(repeats):
+                times = {}
 
-            def timed(tool, arguments):
-                begin = time.monotonic()
-                answer, refused = server.call(tool, arguments)
-                times[tool] = time.monotonic() - begin
-                if refused:
-                    raise SystemExit(refused)
-                return answer
+                def timed(tool, arguments):
+                    begin = time.monotonic()
+                    answer, refused = server.call(tool, arguments)
+                    times[tool] = time.monotonic() - begin
+                    if refused:
+                        raise SystemExit(f"{name}: {refused}")
+                    return answer
 
-            created = timed("create_run", {
-                **task_of("softmax", "cuda"), "dims": {"rows": 4096, "cols": 4096},
-                "kernel": {"text": kernel}, "output_dir": f"{folder}/run{i}"})
-            checked = timed("check_correctness", {"run": created["run"]})
-            assert checked["passed"], checked["reasons"]
-            cases = len(checked["cases"])
-            if i == repeats - 1:
-                timed("profile_kernel", {"run": created["run"]})
-            rows.append((cases, times))
+                created = timed("create_run", {
+                    **task, "reference": reference, "dims": {"rows": 4096, "cols": 4096},
+                    "kernel": {"text": kernel}, "output_dir": f"{folder}/{name[4:6]}{i}"})
+                checked = timed("check_correctness", {"run": created["run"]})
+                assert checked["passed"], checked["reasons"]
+                if i == repeats - 1:
+                    timed("profile_kernel", {"run": created["run"]})
+                rows.append((name, len(checked["cases"]), times))
+                print(rows[-1], flush=True)
         server.close()
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
     devices = "; ".join(f"{d['name']}, driver {d.get('driver', '')}" for d in info["devices"])
     lines = ["# Cost of a check", "",
              f"Command: `tests/attacks/check_time.py`. Devices: {devices}. Date: {now}.", "",
-             "Softmax of 4096 x 4096 floats, ref.cu, one given and two hidden sizes, 3 seeds, 4 "
-             "distributions; seconds at the client. The first row pays for building.", "",
-             "| executions checked | create_run | check_correctness | profile_kernel |",
-             "|---|---|---|---|"]
-    for cases, times in rows:
-        lines.append(f"| {cases} | {times['create_run']:.2f} | {times['check_correctness']:.2f} | "
+             "Softmax of 4096 x 4096 floats, one given and two hidden sizes, 3 seeds, 4 "
+             "distributions; seconds at the client. Each reference's first row pays for building, "
+             "and for the import of torch.", "",
+             "| reference | executions checked | create_run | check_correctness | profile_kernel |",
+             "|---|---|---|---|---|"]
+    for name, cases, times in rows:
+        lines.append(f"| {name} | {cases} | {times['create_run']:.2f} | {times['check_correctness']:.2f} | "
                      f"{times.get('profile_kernel', 0):.2f} |")
     (out / "check-time.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     print("\n".join(lines))

@@ -5,6 +5,15 @@ import os
 import subprocess
 
 
+def waits_for_work(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as file:
+            command = file.read()
+            return any(word in command for word in ("python/parent.py", "ratchet-nvrtc"))
+    except OSError:
+        return False
+
+
 class Server:
     def __init__(self, command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -43,6 +52,10 @@ class Server:
     def resident_bytes(self):
         with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def strays(self):
+        """Its children but those that wait for work: the Python parent, the next compiler."""
+        return [pid for pid in self.children() if not waits_for_work(pid)]
 
     def descriptors(self):
         try:

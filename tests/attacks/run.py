@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Every kernel of tests/attacks/ through one running server, as a client would send them.
 
-    tests/attacks/run.py RATCHET cuda|host OUT [NAME...]
+    tests/attacks/run.py RATCHET cuda|host|python|host-python OUT [NAME...]
+
+`python` runs those of tests/attacks/python on a GPU, `host-python` the same on the processor but for
+those that need a GPU.
 
 Writes OUT/attacks-DEVICE.md and .json: where each kernel was stopped, and why, against what its
 head says. The exit status is the number of kernels that went another way.
@@ -20,6 +23,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from client import Server  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
+# What runs where: folder, suffix, dims of the tasks, reference's suffix, implementation.
+KINDS = {"cuda": ("cuda", ".cu", "cuda", "cu", "cuda-cpp"),
+         "host": ("host", ".cpp", "host", "cpp", "host-cpp"),
+         "python": ("python", ".py", "cuda", "py", "triton"),
+         "host-python": ("python", ".py", "host", "py", "host-python")}
 MOST_GAIN = 1.15  # of a harmless kernel over the one it is like: noise of two runs
 
 
@@ -30,11 +38,12 @@ class Attack:
         self.catalogue = self.head("Catalogue").split()
         self.task = self.head("Task")
         self.stage, _, self.what = self.head("Expect").partition(" ")
-        flags = re.search(r"^// Flags: (.*)$", self.text, re.M)
-        self.flags = flags.group(1).split() if flags else []
+        self.flags = self.head("Flags", "").split()
+        self.device = self.head("Device", "")
 
-    def head(self, key):
-        return re.search(rf"^// {key}: (.*)$", self.text, re.M).group(1)
+    def head(self, key, default=None):
+        found = re.search(rf"^(?://|#) {key}: (.*)$", self.text, re.M)
+        return found.group(1) if found or default is None else default
 
 
 def task_of(name, device):
@@ -42,12 +51,11 @@ def task_of(name, device):
     task = dict(tasks[name])
     base = task.pop("like", name)
     task = {**tasks[base], **task}
-    suffix = "cu" if device == "cuda" else "cpp"
+    _, _, sizes, suffix, implementation = KINDS[device]
     reference = (HERE / "tasks" / f"{base}.{suffix}").read_text(encoding="utf-8")
-    dims = task[device]
+    dims = task[sizes]
     task = {key: task[key] for key in ("tensors", "work", "atol", "rtol") if key in task}
-    return {**task, "dims": dims, "reference": {"text": reference},
-            "implementation": "cuda-cpp" if device == "cuda" else "host-cpp"}
+    return {**task, "dims": dims, "reference": {"text": reference}, "implementation": implementation}
 
 
 class Suite:
@@ -63,6 +71,8 @@ class Suite:
         if refused is not None:
             return "build", [], refused, 0
         warnings = created["warnings"]
+        if attack.stage == "shown":
+            return ("shown", [], "; ".join(w["message"] for w in created["build"]["warnings"]), 0)
         if attack.stage == "admit":
             return ("admit", [w["code"] for w in warnings],
                     "; ".join(w["message"] for w in warnings), 0)
@@ -93,7 +103,7 @@ class Suite:
         wanted = attack.what.split("|")
         if stage != attack.stage and not (attack.stage == "any" and stage in ("check", "profile")):
             return False
-        if stage == "build":
+        if stage in ("build", "shown"):
             return any(word in text for word in wanted)
         return any(code in wanted for code in codes)
 
@@ -137,16 +147,18 @@ def main():
     ratchet, device, out = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     names = set(sys.argv[4:])
     out.mkdir(parents=True, exist_ok=True)
-    suffix = {"cuda": ".cu", "host": ".cpp"}[device]
-    attacks = [Attack(path) for path in sorted((HERE / device).glob("*" + suffix))]
+    folder, suffix, sizes, _, _ = KINDS[device]
+    attacks = [Attack(path) for path in sorted((HERE / folder).glob("*" + suffix))]
+    attacks = [a for a in attacks if sizes == "cuda" or a.device != "cuda"]
     # What others are measured against comes first.
-    attacks.sort(key=lambda attack: attack.name != "honest_plain")
-    attacks = [a for a in attacks if not names or a.name in names or a.name == "honest_plain"]
-    with tempfile.TemporaryDirectory() as folder:
-        server = Server([ratchet, "serve", "--state-dir", folder + "/state", "--root", folder,
+    first = ("honest_plain", "honest_torch")
+    attacks.sort(key=lambda attack: attack.name not in first)
+    attacks = [a for a in attacks if not names or a.name in names or a.name in first]
+    with tempfile.TemporaryDirectory() as temporary:
+        server = Server([ratchet, "serve", "--state-dir", temporary + "/state", "--root", temporary,
                          "--job-deadline", "5", "--no-builtin-kbs"])
         info, _ = server.call("check_env", {})
-        suite = Suite(server, device, pathlib.Path(folder))
+        suite = Suite(server, device, pathlib.Path(temporary))
         rows = []
         for attack in attacks:
             row = suite.run(attack)
@@ -157,7 +169,7 @@ def main():
                   + ("" if row["as_expected"] else f" expected {row['expected']}: {row['text']}"),
                   flush=True)
             write(out, device, rows, info or {})
-        left = server.children()
+        left = server.strays()
         if left:
             print(f"FAIL processes left: {left}")
         server.close()

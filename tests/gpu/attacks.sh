@@ -1,11 +1,11 @@
 #!/bin/sh
 # What the judge is worth on a GPU: the cost of a check, every cheat and honest kernel of
-# tests/attacks/cuda through one server, and a number of random faults in a row. Takes a bundle
+# tests/attacks/cuda and, where torch and Triton are, of tests/attacks/python through one server, and a number of random faults in a row. Takes a bundle
 # (./dev bundle).
 #
 #   tests/gpu/attacks.sh [BUNDLE [FAULTS]]
 #
-# Writes check-time.md, attacks-cuda.md, attacks-cuda.json and faults-cuda.md into $OUT (or
+# Writes check-time.md, attacks-cuda.md, attacks-cuda.json, attacks-python.md and .json, and faults-cuda.md into $OUT (or
 # tests/gpu/results/). Changes no setting of the device.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -20,6 +20,9 @@ ratchet=$bundle/bin/ratchet
 failed=0
 "$root/tests/attacks/check_time.py" "$ratchet" "$bundle/share/ratchet" "$out" || failed=1
 "$root/tests/attacks/run.py" "$ratchet" cuda "$out" || failed=1
+if "${RATCHET_PYTHON:-python3}" -c "import torch, triton" 2>/dev/null; then
+  "$root/tests/attacks/run.py" "$ratchet" python "$out" || failed=1
+fi
 if [ "$faults" -gt 0 ]; then
   "$root/tests/attacks/faults.py" "$ratchet" cuda "$faults" "$out" || failed=1
 fi

@@ -248,6 +248,20 @@ class Checks:
                  bool(facts.get("name")) and samples[len(samples) // 2] < 1000
                  and "plan.sample" in str(refused.get("error")))
 
+    def judges(self):
+        """The judge on the GPU must say what compare.cpp says, of every type."""
+        library = os.path.join(os.path.dirname(self.driver), "judge.so")
+        reply, _ = self.step("judge", library, "ratchet_judge")
+        rows = reply.get("result") or []
+        for row in rows:
+            if row["differs"]:
+                self.row(f"judges disagree: {row['case']}", str(row["differs"])[:200], False)
+        agreed = sum(not row["differs"] for row in rows)
+        failing = sum(not row["passed"] for row in rows)
+        self.row("verdicts of the judge on the GPU and of compare.cpp agree",
+                 f"{agreed} of {len(rows)}, {failing} of them failing "
+                 f"{reply.get('error', '')}", bool(rows) and agreed == len(rows))
+
     def ceilings(self):
         reply, seconds = self.step("ceilings")
         for roof in reply.get("result") or []:
@@ -261,7 +275,7 @@ def main():
     checks = Checks(folder)
     info, _ = checks.step("info")
     device = info.get("device", info)
-    for part in (checks.timing, checks.flags, checks.counters, checks.sandbox, checks.c_interface,
+    for part in (checks.judges, checks.timing, checks.flags, checks.counters, checks.sandbox, checks.c_interface,
                  checks.ceilings, checks.faults):
         try:
             part()

@@ -5,6 +5,7 @@
 //   gpu-driver run|time|time-hot|time-host|spans LIBRARY ENTRY
 //   gpu-driver count LIBRARY ENTRY METRIC…
 //   gpu-driver count-set LIBRARY ENTRY lean|overview|full|stalls
+//   gpu-driver judge LIBRARY ENTRY    of kernels/cuda/judge.cu: its verdicts against compare.cpp's
 //
 // RATCHET_SANDBOX=candidate|counter enters that role's sandbox first, as a worker does.
 
@@ -20,6 +21,7 @@
 #include "kernels/metrics.h"
 #include "kernels/worker/device.h"
 #include "kernels/worker/sandbox.h"
+#include "tests/gpu/judges.h"
 
 namespace {
 
@@ -164,6 +166,8 @@ Json step(Device& device, const std::string& what, const std::vector<std::string
   const TestKernel kernel{reinterpret_cast<Entry>(dlsym(library, arguments[1].c_str())),
                           kElements * (arguments[1].starts_with("large_") ? kLarge : 1)};
   if (!kernel.entry) stop({ratchet::ErrorCode::not_found, dlerror(), ""});
+  if (what == "judge")
+    return ratchet::test::compare_judges(device, reinterpret_cast<void*>(kernel.entry));
   if (what == "run") {
     const auto cases = make_cases(device, kernel, 1);
     for (int i = 0; i < 5; ++i)

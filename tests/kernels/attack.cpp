@@ -24,13 +24,20 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-/// What stands behind "// Key: " in the head; fails the test when nothing does.
-std::string head_of(const Attack& attack, const std::string& key) {
-  const std::string start = "// " + key + ": ";
+/// What stands behind "// Key: " in the head, or "# Key: " of a Python file; empty when nothing
+/// does.
+std::string optional_head(const Attack& attack, const std::string& key) {
+  const std::string start = (attack.name.ends_with(".py") ? "# " : "// ") + key + ": ";
   const auto at = attack.text.find(start);
-  if (at == std::string::npos) FAIL(attack.name << " has no line \"" << start << "…\"");
+  if (at == std::string::npos) return "";
   const auto from = at + start.size();
   return attack.text.substr(from, attack.text.find('\n', from) - from);
+}
+
+std::string head_of(const Attack& attack, const std::string& key) {
+  auto head = optional_head(attack, key);
+  if (head.empty()) FAIL(attack.name << " has no line \"" << key << ": …\" in its head");
+  return head;
 }
 
 void read_expectation(Attack& attack) {
@@ -59,6 +66,7 @@ std::vector<Attack> attacks_of(const std::string& folder) {
     attack.text = text_of(entry.path());
     attack.catalogue = split(head_of(attack, "Catalogue"), ' ');
     attack.task = head_of(attack, "Task");
+    attack.needs_gpu = folder == "cuda" || optional_head(attack, "Device") == "cuda";
     read_expectation(attack);
     attacks.push_back(std::move(attack));
   }
@@ -66,7 +74,7 @@ std::vector<Attack> attacks_of(const std::string& folder) {
   return attacks;
 }
 
-AttackTask host_task(const std::string& name) {
+AttackTask host_task(const std::string& name, const std::string& suffix) {
   const auto tasks = Json::parse(text_of(attacks_folder() / "tasks" / "tasks.json"));
   Json task = tasks.at(name);
   std::string reference = name;
@@ -78,10 +86,11 @@ AttackTask host_task(const std::string& name) {
   }
   task["dims"] = task.at("host");
   for (const char* key : {"about", "like", "host", "cuda"}) task.erase(key);
+  if (suffix == ".py") task["implementation"] = "host-python";
   auto request = decode_stored<TaskRequest>(task);
   if (!request) FAIL(name << ": " << request.error().message);
   return {*std::move(request),
-          {"ref.cpp", text_of(attacks_folder() / "tasks" / (reference + ".cpp")), ""}};
+          {"ref" + suffix, text_of(attacks_folder() / "tasks" / (reference + suffix)), ""}};
 }
 
 }  // namespace ratchet::test

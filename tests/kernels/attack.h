@@ -11,8 +11,9 @@ namespace ratchet::test {
 /// One kernel of tests/attacks/, with what its head says of it.
 ///
 /// `stage` is where it must be found out: build, admit, check, profile, or `any` of the last two.
-/// `pass`: it is honest. `time`: harmless, if its time is at least `least_ns`. `like`: harmless, if
-/// it is no faster than the kernel that `reasons` names.
+/// `shown`: it is harmless, because the build says so much of it. `pass`: it is honest. `time`:
+/// harmless, if its time is at least `least_ns`. `like`: harmless, if it is no faster than the
+/// kernel that `reasons` names.
 struct Attack {
   std::string name;  ///< "host/cache_by_pointer.cpp"
   std::string text;
@@ -21,20 +22,22 @@ struct Attack {
   std::string stage;
   std::vector<std::string> reasons;  ///< any of these codes (build: part of the message)
   double least_ns = 0;
+  bool needs_gpu = false;
 };
 
 /// tests/attacks of the source tree.
 [[nodiscard]] std::filesystem::path attacks_folder();
 
-/// The attacks of a folder ("host" or "cuda"), sorted by name. A head that cannot be read fails the
-/// running test.
+/// The attacks of a folder ("host", "cuda" or "python"), sorted by name. A head that cannot be read
+/// fails the running test.
 [[nodiscard]] std::vector<Attack> attacks_of(const std::string& folder);
 
-/// The task that an attack names, as create_run takes it, and its reference for the host.
+/// The task that an attack names, as create_run takes it, and its reference for the host, in C++
+/// (".cpp") or in torch (".py").
 struct AttackTask {
   TaskRequest request;
   Source reference;
 };
-[[nodiscard]] AttackTask host_task(const std::string& name);
+[[nodiscard]] AttackTask host_task(const std::string& name, const std::string& suffix = ".cpp");
 
 }  // namespace ratchet::test

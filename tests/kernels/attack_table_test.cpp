@@ -42,7 +42,7 @@ TEST_CASE("the table of cheats has a row for each of the catalogue", "[attacks]"
 TEST_CASE("every attack stands in the rows of its catalogue ids, and no other does", "[attacks]") {
   auto table = rows();
   std::set<std::string> named;
-  for (const auto* folder : {"host", "cuda"})
+  for (const auto* folder : {"host", "cuda", "python"})
     for (const auto& attack : attacks_of(folder))
       for (const auto& id : attack.catalogue) {
         if (id == "honest") continue;
@@ -57,6 +57,7 @@ TEST_CASE("every attack stands in the rows of its catalogue ids, and no other do
     INFO(row);
     CHECK(row.find("`host/") == std::string::npos);
     CHECK(row.find("`cuda/") == std::string::npos);
+    CHECK(row.find("`python/") == std::string::npos);
   }
 }
 

@@ -1,6 +1,9 @@
 #include "kernels/compiler_run.h"
 
 #include <catch2/catch_test_macros.hpp>
+#include <fstream>
+
+#include "server/core/files.h"
 
 #include "tests/support/temp_folder.h"
 
@@ -14,7 +17,8 @@ std::vector<std::string> shell(std::string script) {
 
 /// A plan of shell scripts in place of compilers, run as if processors were free.
 CompilerRun run(const BuildPlan& plan, const test::TempFolder& folder, unsigned processors = 8) {
-  auto ran = run_compiler(plan, folder.path(), std::chrono::seconds(20), {}, processors);
+  WarmCompiler warm;
+  auto ran = run_compiler(plan, folder.path(), std::chrono::seconds(20), {}, warm, {}, processors);
   REQUIRE(ran);
   return *std::move(ran);
 }
@@ -55,15 +59,18 @@ TEST_CASE("a check that passes or is slow changes nothing", "[compiler_run]") {
 TEST_CASE("what the fast compiler refuses goes to the other one", "[compiler_run]") {
   const test::TempFolder folder;
   BuildPlan plan;
+  plan.file_name = "kernel.cu";
+  std::ofstream(folder.path() / "kernel.cu") << "source\n";
   plan.fast = shell("exit 1");
   plan.arguments = shell("touch slow");
   plan.finish = {shell("touch finished")};
   CHECK_FALSE(run(plan, folder).fast);
   CHECK(there(folder, "slow"));
   CHECK(there(folder, "finished"));
-  plan.fast = shell("exit 0");
+  plan.fast = shell("tail -n 1");
   plan.arguments = shell("exit 1");
   CHECK(run(plan, folder).fast);
+  CHECK(*read_file(folder.path() / "kernel.cubin") == "source\n");
 }
 
 TEST_CASE("nothing is finished of a build that failed", "[compiler_run]") {

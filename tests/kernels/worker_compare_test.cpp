@@ -137,3 +137,34 @@ TEST_CASE("a task without outputs never passes", "[worker]") {
 
   CHECK_FALSE(bench.judged().passed);
 }
+
+TEST_CASE("a matched ratio lets so many elements differ, and no more", "[worker]") {
+  Bench bench;  // 16 elements: 0.9 lets one be wrong (1.6), not two
+  bench.plan.matched_ratio = 0.9;
+  bench.answer(bench.returned, 3, 40);
+
+  const auto verdict = bench.judged();
+  CHECK(verdict.passed);
+  CHECK(verdict.outputs.at(0).matched == 1 - 1.0 / 16);
+  CHECK(verdict.outputs.at(0).mismatches == 1);
+
+  bench.answer(bench.returned, 4, 50);
+  CHECK_FALSE(bench.judged().passed);
+}
+
+TEST_CASE("no matched ratio excuses NaN, infinity or what was not written", "[worker]") {
+  const auto passes = [](double value) {
+    Bench bench;
+    bench.plan.matched_ratio = 0.5;
+    bench.answer(bench.returned, 3, value);
+    return bench.judged().passed;
+  };
+  CHECK(passes(1000));
+  CHECK_FALSE(passes(kNaN));
+  CHECK_FALSE(passes(kInfinity));
+
+  Bench unwritten;
+  unwritten.plan.matched_ratio = 0.5;
+  for (std::size_t i = 256; i < 260; ++i) unwritten.returned[i] = unwritten.sent[i];
+  CHECK_FALSE(unwritten.judged().passed);
+}

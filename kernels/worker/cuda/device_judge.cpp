@@ -7,7 +7,11 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <utility>
 
+#include "kernels/worker/compare.h"
+#include "kernels/worker/controls.h"
 #include "kernels/worker/generate.h"
 #include "kernels/worker/init_text.h"
 #include "kernels/worker/numbers.h"
@@ -27,7 +31,9 @@ enum Operation : long long {
   uniform_,
   compare_bytes_,
   squares_,
-  output_
+  output_,
+  elements_,
+  shorten_
 };
 
 /// Records of judge.cu.
@@ -110,6 +116,9 @@ Status CudaJudge::pose(const job::Pose& plan) {
         shift_ > kShiftRoom)
       return Error{ErrorCode::internal, "the trial does not fit the shared memory", ""};
     if (auto filled = fill(plan.content); !filled) return filled;
+    changed_ = plan.changed.has_value();
+    if (changed_)
+      if (auto done = change(plan.content, *plan.changed); !done) return done;
     if (auto copied = copy(reference_->data(), sent_.data()); !copied) return copied;
   }
   if (auto copied = copy(candidate_->data() + shift_, sent_.data()); !copied) return copied;
@@ -129,6 +138,18 @@ Status CudaJudge::fill(const job::Generate& plan) {
     ++stream;
   }
   return {};
+}
+
+Status CudaJudge::change(const job::Generate& plan, const job::Changed& changed) {
+  job::Generate other = plan;
+  other.seed = changed.seed;
+  std::uint32_t stream = 0;
+  for (const auto& buffer : layout_.buffers) {
+    if (buffer.name == changed.tensor && buffer.role != Role::out)
+      return fill_input(buffer, other, stream);
+    ++stream;
+  }
+  return Error{ErrorCode::internal, "no input is called " + changed.tensor, ""};
 }
 
 Status CudaJudge::fill_input(const job::Buffer& buffer, const job::Generate& plan,
@@ -208,16 +229,14 @@ Status CudaJudge::check_untouched(job::Comparison& verdict) {
   return guard(layout_.bytes);
 }
 
-Result<double> CudaJudge::scaled_atol(const job::Buffer& buffer, const job::Tolerance& tolerance) {
+Result<double> CudaJudge::atol_of(const job::Buffer& buffer, const job::Tolerance& tolerance) {
   if (tolerance.exact || tolerance.scale == job::AtolScale::absolute) return tolerance.atol;
   if (auto cleared = clear_result(); !cleared) return cleared.error();
   run({squares_, word(reference_->data() + buffer.offset), buffer.elements,
        static_cast<long long>(buffer.dtype), word(result_.data())});
   auto squares = result_of<Squares>();
   if (!squares) return squares.error();
-  const double rms =
-      squares->finite ? std::sqrt(squares->sum / static_cast<double>(squares->finite)) : 0;
-  return tolerance.atol * (tolerance.scale == job::AtolScale::rms ? rms : std::min(1.0, rms));
+  return worker::scaled_atol(tolerance, squares->sum, static_cast<std::int64_t>(squares->finite));
 }
 
 Result<std::vector<double>> CudaJudge::preview(const std::byte* data,
@@ -231,8 +250,8 @@ Result<std::vector<double>> CudaJudge::preview(const std::byte* data,
 }
 
 Status CudaJudge::judge_output(const job::Buffer& buffer, const job::Tolerance& tolerance,
-                               job::Comparison& verdict) {
-  auto atol = scaled_atol(buffer, tolerance);
+                               double matched_ratio, job::Comparison& verdict) {
+  auto atol = atol_of(buffer, tolerance);
   if (!atol) return atol.error();
   Tally start;
   start.first_bad = std::numeric_limits<std::uint64_t>::max();
@@ -244,61 +263,160 @@ Status CudaJudge::judge_output(const job::Buffer& buffer, const job::Tolerance& 
        word(result_.data())});
   auto tally = result_of<Tally>();
   if (!tally) return tally.error();
-  OutputError error;
-  error.tensor = buffer.name;
-  error.max_abs = tally->max_abs;
-  error.max_rel = tally->max_rel;
-  error.mean_abs = tally->finite ? tally->sum_abs / static_cast<double>(tally->finite) : 0;
-  error.mismatches = static_cast<std::int64_t>(tally->mismatches);
-  error.elements = buffer.elements;
-  if (tally->mismatches > 0) error.first_bad = static_cast<std::int64_t>(tally->first_bad);
+  Counts counts{tally->max_abs,
+                tally->max_rel,
+                tally->sum_abs,
+                static_cast<std::int64_t>(tally->finite),
+                static_cast<std::int64_t>(tally->mismatches),
+                static_cast<std::int64_t>(tally->unwritten),
+                static_cast<std::int64_t>(tally->unexpected),
+                {}};
+  if (counts.mismatches > 0) counts.first_bad = static_cast<std::int64_t>(tally->first_bad);
+  add_output(buffer, counts, matched_ratio, verdict);
   auto got = preview(returned_.data(), buffer);
   if (!got) return got.error();
   auto expected = preview(reference_->data(), buffer);
   if (!expected) return expected.error();
-  error.preview_kernel = *std::move(got);
-  error.preview_reference = *std::move(expected);
-  verdict.outputs.push_back(std::move(error));
-  verdict.states.push_back(
-      {static_cast<std::int64_t>(tally->unwritten), static_cast<std::int64_t>(tally->unexpected)});
+  verdict.outputs.back().preview_kernel = *std::move(got);
+  verdict.outputs.back().preview_reference = *std::move(expected);
   return {};
 }
 
-Result<bool> CudaJudge::same_outputs() {
+Result<bool> CudaJudge::same_outputs(const std::byte* a, const std::byte* b) {
   for (const auto& buffer : layout_.buffers) {
     if (buffer.role == Role::in) continue;
-    auto differs =
-        differ(returned_.data() + buffer.offset, earlier_.data() + buffer.offset, buffer.bytes());
+    auto differs = differ(a + buffer.offset, b + buffer.offset, buffer.bytes());
     if (!differs) return differs.error();
     if (*differs) return false;
   }
   return true;
 }
 
-Result<DeviceJudge::Weighed> CudaJudge::weigh(const job::Weigh& plan) {
-  const auto& tolerances = plan.compare.tolerances;
-  if (!candidate_ || tolerances.size() != layout_.buffers.size())
+Result<bool> CudaJudge::writes_all() {
+  if (!reference_) return Error{ErrorCode::internal, "nothing is posed yet", ""};
+  for (const auto& buffer : layout_.buffers) {
+    if (buffer.role != Role::out) continue;
+    // Held exactly against the poison: what mismatches was written.
+    Tally start;
+    if (auto cleared = result_.write(0, std::as_bytes(std::span(&start, 1))); !cleared)
+      return cleared.error();
+    const auto* poison = sent_.data() + buffer.offset;
+    run({output_, word(reference_->data() + buffer.offset), buffer.elements,
+         static_cast<long long>(buffer.dtype), word(poison), word(poison), 1, word(0.0), word(0.0),
+         word(result_.data())});
+    auto tally = result_of<Tally>();
+    if (!tally) return tally.error();
+    // So many elements may look like their poison by chance.
+    const double values = std::exp2(8.0 * static_cast<double>(size_of(buffer.dtype)));
+    const double chance = 4 * static_cast<double>(buffer.elements) / values + 2;
+    if (static_cast<double>(buffer.elements) - static_cast<double>(tally->mismatches) > chance)
+      return false;
+  }
+  return true;
+}
+
+Result<job::Comparison> CudaJudge::judged(const job::Compare& plan) {
+  if (!candidate_ || plan.tolerances.size() != layout_.buffers.size())
     return Error{ErrorCode::internal, "one tolerance per buffer of a posed trial is needed", ""};
-  if (auto copied = copy(returned_.data(), candidate_->data() + shift_); !copied)
-    return copied.error();
-  Weighed weighed;
-  auto& verdict = weighed.comparison;
+  job::Comparison verdict;
   if (auto seen = check_untouched(verdict); !seen) return seen.error();
   for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
     if (layout_.buffers[i].role == Role::in) continue;
-    if (auto judged = judge_output(layout_.buffers[i], tolerances[i], verdict); !judged)
-      return judged.error();
+    auto done = judge_output(layout_.buffers[i], plan.tolerances[i], plan.matched_ratio, verdict);
+    if (!done) return done.error();
   }
-  verdict.passed = verdict.guards_intact && verdict.inputs_intact && !verdict.outputs.empty() &&
-                   std::ranges::all_of(verdict.outputs, [](const OutputError& output) {
-                     return output.mismatches == 0;
-                   });
+  verdict.passed = all_right(verdict);
+  return verdict;
+}
+
+Result<DeviceJudge::Weighed> CudaJudge::weigh(const job::Weigh& plan) {
+  if (!candidate_) return Error{ErrorCode::internal, "nothing is shared yet", ""};
+  if (auto copied = copy(returned_.data(), candidate_->data() + shift_); !copied)
+    return copied.error();
+  auto verdict = judged(plan.compare);
+  if (!verdict) return verdict.error();
+  Weighed weighed{*std::move(verdict), std::nullopt};
   if (again_) {
-    auto same = same_outputs();
+    auto same = same_outputs(returned_.data(), earlier_.data());
     if (!same) return same.error();
     weighed.same_bits = *same;
   }
   return weighed;
+}
+
+Result<job::Answered> CudaJudge::look() {
+  if (!reference_) return Error{ErrorCode::internal, "nothing is shared yet", ""};
+  job::Answered answered;
+  std::vector<std::uint64_t> firsts(layout_.buffers.size());
+  for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
+    const auto& buffer = layout_.buffers[i];
+    const std::byte* const answer = reference_->data() + buffer.offset;
+    const auto first = std::as_writable_bytes(std::span(&firsts[i], 1))
+                           .first(static_cast<std::size_t>(size_of(buffer.dtype)));
+    if (auto read = measure::read_device(answer, first); !read) return read.error();
+    if (buffer.role != Role::out) continue;
+    auto written = differ(sent_.data() + buffer.offset, answer, buffer.bytes());
+    if (!written) return written.error();
+    if (!*written && !answered.unwritten) answered.unwritten = buffer.name;
+  }
+  auto all = writes_all();
+  if (!all) return all.error();
+  answered.writes_all = *all;
+  firsts_before_ = std::exchange(firsts_, std::move(firsts));
+  if (!changed_) {
+    if (auto kept = copy(earlier_.data(), reference_->data()); !kept) return kept.error();
+    return answered;
+  }
+  auto same = same_outputs(reference_->data(), earlier_.data());
+  if (!same) return same.error();
+  answered.same_as_before = *same;
+  return answered;
+}
+
+Result<bool> CudaJudge::feign_output(job::Control control, std::size_t buffer) {
+  const auto& output = layout_.buffers[buffer];
+  std::byte* const to = returned_.data() + output.offset;
+  const auto bytes = static_cast<std::size_t>(output.bytes());
+  const auto done = [](const Status& status) -> Result<bool> {
+    if (!status) return status.error();
+    return true;
+  };
+  switch (control) {
+    case job::Control::zero:
+      return done(measure::queue_clear(to, bytes));
+    case job::Control::constant:
+      if (firsts_before_.size() != layout_.buffers.size()) return false;
+      run({elements_, word(to), output.elements, size_of(output.dtype),
+           static_cast<long long>(firsts_before_[buffer])});
+      return true;
+    case job::Control::identity: {
+      const auto* const input = like_output(layout_, output);
+      if (!input) return false;
+      return done(measure::queue_copy(to, sent_.data() + input->offset, bytes));
+    }
+    case job::Control::lower_precision: {
+      const auto significand = smaller_significand(output.dtype);
+      if (!significand) return false;
+      run({shorten_, word(to), output.elements, static_cast<long long>(output.dtype),
+           word(reference_->data() + output.offset), *significand});
+      return true;
+    }
+  }
+  return false;
+}
+
+Result<std::optional<job::Comparison>> CudaJudge::feign(const job::Feign& plan) {
+  if (!candidate_) return Error{ErrorCode::internal, "nothing is shared yet", ""};
+  if (auto copied = copy(returned_.data(), sent_.data()); !copied) return copied.error();
+  for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
+    if (layout_.buffers[i].role == Role::in) continue;
+    auto feigned = feign_output(plan.control, i);
+    if (!feigned) return feigned.error();
+    if (!*feigned) return std::optional<job::Comparison>{};
+  }
+  auto verdict = judged(plan.compare);
+  if (!verdict) return verdict.error();
+  return std::optional<job::Comparison>(*std::move(verdict));
 }
 
 }  // namespace ratchet::worker

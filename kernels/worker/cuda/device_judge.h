@@ -24,9 +24,14 @@ class CudaJudge : public DeviceJudge {
   Result<std::array<Fd, 2>> share(std::int64_t bytes) override;
   Status pose(const job::Pose& plan) override;
   Result<Weighed> weigh(const job::Weigh& plan) override;
+  Result<job::Answered> look() override;
+  Result<std::optional<job::Comparison>> feign(const job::Feign& plan) override;
 
  private:
   Status fill(const job::Generate& plan);
+  /// Whether the reference's answer to the posed trial wrote every element of its outputs.
+  Result<bool> writes_all();
+  Status change(const job::Generate& plan, const job::Changed& changed);
   Status fill_input(const job::Buffer& buffer, const job::Generate& plan, std::uint32_t stream);
   /// A whole arena.
   Status copy(std::byte* to, const std::byte* from) const;
@@ -36,20 +41,28 @@ class CudaJudge : public DeviceJudge {
   Result<Record> result_of() const;
   Result<bool> differ(const std::byte* a, const std::byte* b, std::int64_t bytes);
   Status check_untouched(job::Comparison& verdict);
-  Result<double> scaled_atol(const job::Buffer& buffer, const job::Tolerance& tolerance);
+  Result<double> atol_of(const job::Buffer& buffer, const job::Tolerance& tolerance);
   Status judge_output(const job::Buffer& buffer, const job::Tolerance& tolerance,
-                      job::Comparison& verdict);
+                      double matched_ratio, job::Comparison& verdict);
   Result<std::vector<double>> preview(const std::byte* data, const job::Buffer& buffer) const;
-  Result<bool> same_outputs();
+  Result<bool> same_outputs(const std::byte* a, const std::byte* b);
+  /// Of what lies in `returned_`.
+  Result<job::Comparison> judged(const job::Compare& plan);
+  /// Puts the control's answer for one output in place; false when it has none.
+  Result<bool> feign_output(job::Control control, std::size_t buffer);
 
   measure::Gpu& gpu_;
   void (*entry_)(const long long*) = nullptr;
   std::optional<measure::SharedMemory> candidate_, reference_;
-  // As sent; what came back; what came back the time before; where results are put.
+  // As sent; what came back; what came back the time before, or the answer to the last trial
+  // without a change; where results are put.
   measure::DeviceMemory sent_, returned_, earlier_, result_;
   job::ArenaLayout layout_;
   std::int64_t shift_ = 0;
   bool again_ = false;
+  bool changed_ = false;
+  // First elements of the outputs, by buffer: of the last answer looked at, and of the one before.
+  std::vector<std::uint64_t> firsts_, firsts_before_;
 };
 
 }  // namespace ratchet::worker

@@ -1,8 +1,8 @@
-// Calls a library for what it claims to do itself, without declaring it.
+// Calls a library for what it claims to do itself.
 //
 // Catalogue: G2
 // Task: matmul
-// Expect: build cublas
+// Expect: shown libcublas
 #include <cublas_v2.h>
 extern "C" void solve(const float* a, const float* b, float* c, int m, int n, int k) {
   static cublasHandle_t handle;

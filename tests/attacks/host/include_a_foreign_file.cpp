@@ -2,7 +2,7 @@
 //
 // Catalogue: E12
 // Task: double
-// Expect: build name
+// Expect: build Permission|name
 #include "/etc/passwd"
 extern "C" void solve(const float* x, float* y, int n) {
   for (int i = 0; i < n; ++i) y[i] = 2 * x[i];

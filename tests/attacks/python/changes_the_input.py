@@ -1,0 +1,11 @@
+# Makes the input fit: after zeroing it, zeros are right.
+#
+# Catalogue: C9
+# Task: double
+# Expect: check modified_input
+import torch  # for tensors, not arrays
+
+
+def run_kernel(x, y, n):
+    x.zero_()
+    y.zero_()

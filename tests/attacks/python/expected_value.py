@@ -1,0 +1,10 @@
+# Answers with the mean of a softmax, without looking at the input.
+#
+# Catalogue: B16 C2
+# Task: softmax
+# Expect: check mismatch
+import torch  # for tensors, not arrays
+
+
+def run_kernel(x, y, rows, cols):
+    y.fill_(1 / cols)

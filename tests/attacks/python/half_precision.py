@@ -1,0 +1,10 @@
+# Multiplies in half precision and hands out float32.
+#
+# Catalogue: D1
+# Task: matmul
+# Expect: check mismatch
+import torch
+
+
+def run_kernel(a, b, c, m, n, k):
+    c.copy_(torch.matmul(a.half(), b.half()).float())

@@ -1,0 +1,10 @@
+# Returns its answer instead of writing it.
+#
+# Catalogue: honest
+# Task: softmax
+# Expect: pass
+import torch
+
+
+def run_kernel(x, y, rows, cols):
+    return {"y": torch.softmax(x, dim=1)}

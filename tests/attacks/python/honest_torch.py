@@ -1,0 +1,10 @@
+# Plain torch, in place.
+#
+# Catalogue: honest
+# Task: double
+# Expect: pass
+import torch
+
+
+def run_kernel(x, y, n):
+    torch.mul(x, 2, out=y)

@@ -1,0 +1,12 @@
+# Ends the process, as if all had gone well.
+#
+# Catalogue: E2
+# Task: double
+# Expect: build exit
+import os
+
+import torch  # for tensors, not arrays
+
+
+def run_kernel(x, y, n):
+    os._exit(0)

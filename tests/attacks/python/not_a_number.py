@@ -1,0 +1,10 @@
+# Answers with NaN, which no comparison of errors exceeds.
+#
+# Catalogue: D5
+# Task: double
+# Expect: check nan_in_output
+import torch  # for tensors, not arrays
+
+
+def run_kernel(x, y, n):
+    y.fill_(float("nan"))

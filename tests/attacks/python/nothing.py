@@ -1,0 +1,10 @@
+# Does nothing at all.
+#
+# Catalogue: B10
+# Task: double
+# Expect: check output_not_written
+import torch  # for tensors, not arrays
+
+
+def run_kernel(x, y, n):
+    pass

@@ -1,0 +1,13 @@
+# Switches the tensor cores' short float32 on for its product.
+#
+# Catalogue: D1
+# Task: matmul
+# Device: cuda
+# Expect: check mismatch
+import torch
+
+torch.backends.cuda.matmul.allow_tf32 = True
+
+
+def run_kernel(a, b, c, m, n, k):
+    torch.matmul(a, b, out=c)

@@ -1,0 +1,5 @@
+import torch
+
+
+def reference(x, **_):
+    return torch.softmax(x.double(), dim=1).float()

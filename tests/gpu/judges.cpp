@@ -1,0 +1,166 @@
+#include "tests/gpu/judges.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <random>
+#include <vector>
+
+#include "kernels/measure/gpu.h"
+#include "kernels/worker/compare.h"
+#include "kernels/worker/numbers.h"
+
+namespace ratchet::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+constexpr std::int64_t kElements = 100'003;  // no multiple of a warp or a block
+constexpr std::int64_t kShift = 512;
+
+[[noreturn]] void stop(const std::string& message) {
+  std::cout << Json{{"error", message}}.dump() << "\n";
+  std::exit(1);
+}
+
+job::ArenaLayout layout_for(DType type) {
+  const std::int64_t size = (kElements * size_of(type) + 511) / 512 * 512;
+  job::ArenaLayout layout;
+  layout.buffers = {
+      {"x", DType::f32, Role::in, "normal", 4096, kElements, {kElements}},
+      {"y", type, Role::out, "normal", 4096 + 401'408 + 4096, kElements, {kElements}}};
+  layout.bytes = layout.buffers[1].offset + size + 4096;
+  return layout;
+}
+
+/// Values over many magnitudes; every hundredth element any bits at all, NaN and infinity included.
+void fill_expected(Bytes& arena, const job::Buffer& y, std::mt19937_64& random) {
+  std::normal_distribution<double> normal(0, 3);
+  for (std::int64_t i = 0; i < y.elements; ++i) {
+    worker::set_element(arena.data() + y.offset, y.dtype, i, normal(random));
+    if (random() % 100 != 0) continue;
+    const auto bits = random();
+    std::memcpy(arena.data() + y.offset + i * size_of(y.dtype), &bits,
+                static_cast<std::size_t>(size_of(y.dtype)));
+    if (y.dtype == DType::boolean) arena[static_cast<std::size_t>(y.offset + i)] &= std::byte{1};
+  }
+}
+
+/// Small errors around the tolerance, some large ones, and elements left as they were sent.
+void spoil(Bytes& returned, const Bytes& sent, const job::Buffer& y, std::mt19937_64& random) {
+  const auto size = static_cast<std::size_t>(size_of(y.dtype));
+  for (std::int64_t i = 0; i < y.elements; ++i) {
+    const auto at = static_cast<std::size_t>(y.offset) + static_cast<std::size_t>(i) * size;
+    const double value = worker::element(returned.data() + y.offset, y.dtype, i);
+    const auto what = random() % 200;
+    if (what < 100 && std::isfinite(value))
+      worker::set_element(returned.data() + y.offset, y.dtype, i,
+                          value * (1 + std::ldexp(static_cast<double>(random() % 1024), -22)));
+    if (what == 198) worker::set_element(returned.data() + y.offset, y.dtype, i, 7);
+    if (what == 199) std::memcpy(&returned[at], &sent[at], size);
+  }
+}
+
+/// Through memory of our own: what is shared is written by kernels only.
+void put(worker::Device& device, std::byte* to, const Bytes& from) {
+  auto memory = measure::DeviceMemory::allocate(from.size());
+  if (!memory) stop(memory.error().message);
+  if (auto written = memory->write(0, from); !written) stop(written.error().message);
+  if (auto copied = measure::queue_copy(to, memory->data(), from.size()); !copied)
+    stop(copied.error().message);
+  if (auto fault = device.run([] {})) stop(fault->message);
+}
+
+/// Names of the fields in which two verdicts differ. Sums depend on their order in the last bits.
+std::vector<std::string> differences(const job::Comparison& a, const job::Comparison& b) {
+  std::vector<std::string> differ;
+  const Json x = encode(a), y = encode(b);
+  for (const auto* name : {"passed", "guards_intact", "inputs_intact", "touched", "states"})
+    if (x.value(name, Json()) != y.value(name, Json())) differ.emplace_back(name);
+  const auto &p = a.outputs.at(0), &q = b.outputs.at(0);
+  if (std::abs(p.mean_abs - q.mean_abs) > 1e-9 * std::abs(p.mean_abs)) differ.emplace_back("mean");
+  for (const auto* name : {"mismatches", "first_bad", "max_abs", "max_rel", "matched", "elements"})
+    if (x["outputs"][0].value(name, Json()) != y["outputs"][0].value(name, Json()))
+      differ.push_back(fmt::format("{} {} / {}", name, x["outputs"][0].value(name, Json()).dump(),
+                                   y["outputs"][0].value(name, Json()).dump()));
+  if (x["outputs"][0]["preview_kernel"].dump() != y["outputs"][0]["preview_kernel"].dump())
+    differ.emplace_back("preview");
+  return differ;
+}
+
+class Bench {
+ public:
+  Bench(worker::Device& device, void* entry, DType type)
+      : device_(device), layout_(layout_for(type)) {
+    auto judge = device.judge(entry);
+    if (!judge) stop(judge.error().message);
+    judge_ = *std::move(judge);
+    auto shared = judge_->share(layout_.bytes);
+    if (!shared) stop(shared.error().message);
+    for (std::size_t i = 0; i < 2; ++i) {
+      auto memory = device.attach((*shared)[i].get(), layout_.bytes);
+      if (!memory) stop(memory.error().message);
+      memory_[i] = *std::move(memory);
+    }
+  }
+
+  /// `hurt` changes what comes back, beside the outputs.
+  Json judged(const std::string& name, job::Tolerance tolerance, double ratio, bool wrong,
+              std::int64_t hurt) {
+    const job::Pose pose{{layout_, std::string(64, 'a'), "normal", 16}, kShift, false};
+    if (auto posed = judge_->pose(pose); !posed) stop(posed.error().message);
+    Bytes sent(static_cast<std::size_t>(layout_.bytes));
+    if (auto read = measure::read_device(memory_[0]->base() + kShift, sent); !read)
+      stop(read.error().message);
+    Bytes expected = sent;
+    fill_expected(expected, layout_.buffers[1], random_);
+    Bytes returned = expected;
+    if (wrong) spoil(returned, sent, layout_.buffers[1], random_);
+    if (hurt >= 0) returned[static_cast<std::size_t>(hurt)] ^= std::byte{1};
+    put(device_, memory_[0]->base() + kShift, returned);
+    put(device_, memory_[1]->base(), expected);
+    const job::Compare plan{layout_, {tolerance, tolerance}, ratio};
+    auto weighed = judge_->weigh({plan});
+    if (!weighed) stop(weighed.error().message);
+    const auto ours = worker::compare({sent, returned, expected}, plan);
+    return {{"case", name},
+            {"passed", ours.passed},
+            {"mismatches", ours.outputs.at(0).mismatches},
+            {"differs", differences(ours, weighed->comparison)}};
+  }
+
+  [[nodiscard]] std::int64_t output_offset() const { return layout_.buffers[1].offset; }
+
+ private:
+  worker::Device& device_;
+  job::ArenaLayout layout_;
+  std::unique_ptr<worker::DeviceJudge> judge_;
+  std::array<std::unique_ptr<worker::DeviceArena>, 2> memory_;
+  std::mt19937_64 random_{7};
+};
+
+}  // namespace
+
+Json compare_judges(worker::Device& device, void* entry) {
+  Json rows = Json::array();
+  for (const auto& [type, name] : enum_names(DType{})) {
+    Bench bench(device, entry, type);
+    const bool exact = !is_floating(type);
+    const job::Tolerance scaled{1e-4, 1e-4, job::AtolScale::rms, exact};
+    const job::Tolerance fixed{1e-5, 1e-4, job::AtolScale::absolute, exact};
+    rows.push_back(bench.judged(fmt::format("{} right", name), scaled, 1, false, -1));
+    rows.push_back(bench.judged(fmt::format("{} wrong", name), scaled, 1, true, -1));
+    rows.push_back(bench.judged(fmt::format("{} wrong, absolute", name), fixed, 1, true, -1));
+    rows.push_back(bench.judged(fmt::format("{} wrong, ratio 0.5", name), scaled, 0.5, true, -1));
+    rows.push_back(
+        bench.judged(fmt::format("{} guard", name), scaled, 1, false, bench.output_offset() - 1));
+    rows.push_back(bench.judged(fmt::format("{} input", name), scaled, 1, false, 4100));
+  }
+  return rows;
+}
+
+}  // namespace ratchet::test

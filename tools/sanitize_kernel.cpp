@@ -1,0 +1,62 @@
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+struct SanitizeArgs {
+  RunId run;
+  std::vector<SanitizerTool> tools;
+  std::optional<Dims> dims;
+
+  static constexpr auto fields() {
+    using A = SanitizeArgs;
+    return std::tuple{
+        required("run", &A::run, "Run id."),
+        optional("tools", &A::tools, "memcheck, racecheck, initcheck, synccheck; default all.",
+                 {.max_length = 4}),
+        optional("dims", &A::dims, "Smaller sizes for this; default the smallest given case.",
+                 {.min = 1, .max = 1e12})};
+  }
+};
+
+struct SanitizeAnswer : SanitizerReport {
+  bool clean = false;
+  std::vector<std::string> artifacts;
+
+  static constexpr auto fields() {
+    using A = SanitizeAnswer;
+    return std::tuple_cat(
+        std::tuple{required("clean", &A::clean, "All tools saw the call and found nothing.")},
+        SanitizerReport::fields(),
+        std::tuple{required("artifacts", &A::artifacts, "sanitizer.md.")});
+  }
+};
+
+}  // namespace
+
+Tool sanitize_kernel(const Services& services) {
+  return make_tool<SanitizeArgs, SanitizeAnswer>(
+      {.name = "sanitize_kernel",
+       .summary = "Run the open version's CUDA kernel under compute-sanitizer: memory errors, "
+                  "races, uninitialised reads and barrier errors by source line.",
+       .effect = Effect::uses_device,
+       .toolset = Toolset::analysis},
+      [services](const SanitizeArgs& args, CallContext& call) -> Result<SanitizeAnswer> {
+        auto permit = services.runs.permit(args.run, Event::sanitized);
+        if (!permit) return permit.error();
+        if (!permit->candidate)
+          return Error{ErrorCode::wrong_stage, "the open version has no kernel that builds yet",
+                       "Call submit_kernel first."};
+        SanitizeRequest request{&*permit->candidate, args.tools, args.dims};
+        if (request.tools.empty())
+          for (const auto& [tool, name] : enum_names(SanitizerTool{}))
+            request.tools.push_back(tool);
+        auto report = services.lab.sanitize(permit->contract, request, call);
+        if (!report) return report.error();
+        auto written = services.runs.record_sanitizer(*permit, *report);
+        if (!written) return written.error();
+        return SanitizeAnswer{*report, report->clean(), written->artifacts};
+      });
+}
+
+}  // namespace ratchet
