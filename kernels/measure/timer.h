@@ -37,9 +37,9 @@ struct TimingPlan {
 /// Flags: `launch_gap_included` - the call waits for the device itself, so that start, work and
 /// stop could not be queued ahead and launch latency is part of the sample; `unsynchronised_work` -
 /// work on other streams outlived the stop event, or `after` did not find the work, so that the
-/// samples are not the whole call (`work_outlived_…` and `outputs_missing` say which);
-/// `timed_by_events` - CUPTI did not tell when the work ran, so that the samples are those of
-/// events.
+/// samples are not the whole call, and `work_outlived_…` or `outputs_missing` says which of
+/// these it was; `timed_by_events` - CUPTI did not tell when the work ran, so that the samples are
+/// those of events.
 struct Sampled {
   std::vector<double> elapsed_ns;
   std::vector<double> clock_mhz;  ///< parallel to elapsed_ns, or empty when the device cannot tell
