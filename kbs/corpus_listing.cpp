@@ -171,7 +171,9 @@ class Lister {
       const auto& page = listing_.pages[i * listing_.pages.size() / count];
       std::ifstream in(listing_.root / page.path);
       std::string line;
-      if (std::getline(in, line) && line.starts_with("---")) return false;
+      if (!std::getline(in, line) || !line.starts_with("---")) continue;
+      while (std::getline(in, line) && !line.starts_with("---"))
+        if (line.starts_with("id:")) return false;
     }
     return true;
   }

@@ -91,8 +91,10 @@ class Reader {
   [[nodiscard]] Result<Document> read_markdown(const fs::path& path) const {
     auto text = read_file(listing_.root / path, kMaxPage);
     if (!text) return text.error();
-    const bool headless = split_page(*text).header.empty();
-    if (!listing_.plain || !headless) return read_page(path.generic_string(), *std::move(text));
+    const auto header = split_page(*text).header;
+    // Other tools' headers (a skill's, a blog's) name no page.
+    const bool named = header.starts_with("id:") || header.find("\nid:") != std::string_view::npos;
+    if (!listing_.plain || named) return read_page(path.generic_string(), *std::move(text));
     if (!is_utf8(*text) || text->find('\0') != std::string::npos)
       return Error{ErrorCode::invalid_argument, "not UTF-8 text", ""};
     return plain_page(path, *std::move(text));

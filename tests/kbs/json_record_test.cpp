@@ -54,8 +54,10 @@ TEST_CASE("JSON records below records/ are found, their index is not one") {
 TEST_CASE("a wiki whose pages have no headers is taken as plain Markdown") {
   TestKnowledge kb;
   write_text(kb.folder() / "c/wiki/memory.md", "# Memory access\n\nokapi\n");
-  CHECK(kb.add(kb.folder() / "c").documents == 1);
+  write_text(kb.folder() / "c/wiki/skill.md", "---\nname: a skill\n---\n\n# Giraffe\n");
+  CHECK(kb.add(kb.folder() / "c").documents == 2);
   CHECK(kb.ids({.text = "okapi"}) == std::vector<std::string>{"wiki-memory"});
+  CHECK(kb.ids({.text = "giraffe"}) == std::vector<std::string>{"wiki-skill"});
 }
 
 TEST_CASE("adding again without a change leaves the index file as it is") {
