@@ -62,7 +62,7 @@ struct BenchmarkReport {
   std::optional<double> geomean;  ///< of candidate against the first baseline over W, weighted
   std::vector<BenchmarkGain> gains;
   std::vector<std::string> notes;  ///< cases left out and why, who else used the device
-  std::string timing_method;      ///< cuda_event, steady_clock or host_time
+  std::string timing_method;       ///< cuda_event, steady_clock or host_time
   CacheMode cache_mode = CacheMode::cold;
   int num_warmup = 5;
   int num_trials = 100;

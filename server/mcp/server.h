@@ -34,7 +34,8 @@ struct ServerOptions {
   bool lists_change = false;    ///< declares listChanged for tools and prompts
   std::size_t page_size = 200;  ///< entries of one page of a list
   /// Reading calls that may be slow at once. Most of them wait for files, not for a core.
-  std::size_t threads = std::max<std::size_t>(64, std::size_t{4} * std::thread::hardware_concurrency());
+  std::size_t threads =
+      std::max<std::size_t>(64, std::size_t{4} * std::thread::hardware_concurrency());
   std::size_t work_threads = 16;  ///< other calls at once; further ones wait their turn
 };
 

@@ -16,7 +16,8 @@ std::vector<std::string> names(const std::vector<CodePart>& parts) {
 const std::string kFiller =
     "  // A body long enough that the next definition is worth a part of its own: two hundred "
     "bytes "
-    "of text are the least, below that small neighbours stay together in one part of the file: a little more.\n";
+    "of text are the least, below that small neighbours stay together in one part of the file: a "
+    "little more.\n";
 
 TEST_CASE("a diff is cut by file, with the line on which each section begins") {
   const std::string diff =

@@ -37,8 +37,7 @@ TEST_CASE("query_kbs with a run ranks for its language and says so", "[kbs]") {
   const std::string run = bench.start_run();
 
   const Json found = bench.must("query_kbs", {{"query", "vectorise the loop"}, {"run", run}});
-  CHECK(found.at("note").get<std::string>().find("ranked for the run: cpp") !=
-        std::string::npos);
+  CHECK(found.at("note").get<std::string>().find("ranked for the run: cpp") != std::string::npos);
   const Json alone = bench.must("query_kbs", {{"query", "vectorise the loop"}});
   CHECK_FALSE(alone.contains("note"));
   CHECK(bench.call("query_kbs", {{"query", "x"}, {"run", "no-such-run"}}).is_error);
