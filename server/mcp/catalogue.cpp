@@ -39,24 +39,32 @@ void Identity::finish(Json& result, Era era, const std::optional<Caching>& cachi
   result["cacheScope"] = caching->shared ? "public" : "private";
 }
 
-PagedList::PagedList(std::string_view member, const std::vector<Json>& entries,
-                     std::size_t page_size, const Identity& identity, Caching caching)
-    : page_size_(page_size) {
+PagedList::PagedList(std::string_view member, Entries entries, std::size_t page_size,
+                     const Identity& identity, Caching caching)
+    : member_(member),
+      entries_of_(std::move(entries)),
+      page_size_(page_size),
+      identity_(identity),
+      caching_(caching) {}
+
+void PagedList::write_pages() const {
+  const std::vector<Json> entries = entries_of_();
   std::size_t start = 0;
   do {
-    const std::size_t end = std::min(entries.size(), start + page_size);
+    const std::size_t end = std::min(entries.size(), start + page_size_);
     Json list = Json::array();
     for (std::size_t i = start; i < end; ++i) list.push_back(entries[i]);
-    Json result{{member, std::move(list)}};
+    Json result{{member_, std::move(list)}};
     if (end < entries.size()) result["nextCursor"] = cursor_of(end);
     legacy_.push_back(result.dump(-1, ' ', false, Json::error_handler_t::replace));
-    identity.finish(result, Era::stateless, caching);
+    identity_.finish(result, Era::stateless, caching_);
     stateless_.push_back(result.dump(-1, ' ', false, Json::error_handler_t::replace));
     start = end;
   } while (start < entries.size());
 }
 
 const std::string* PagedList::page(std::optional<std::string_view> cursor, Era era) const {
+  std::call_once(written_, [this] { write_pages(); });
   const auto& pages = era == Era::legacy ? legacy_ : stateless_;
   if (!cursor) return &pages.front();
   const auto position = position_of(*cursor);

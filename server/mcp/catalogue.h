@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,19 +37,29 @@ class Identity {
   Json info_;
 };
 
-/// A list that never changes, as serialised results: one text for each page and era.
+/// A list that never changes, as serialised results: one text for each page and era, written when
+/// one is first asked for, because a server's first answer must not wait for them.
+/// Thread rule: any thread. Borrows `identity`.
 class PagedList {
  public:
-  PagedList(std::string_view member, const std::vector<Json>& entries, std::size_t page_size,
+  using Entries = std::function<std::vector<Json>()>;
+  PagedList(std::string_view member, Entries entries, std::size_t page_size,
             const Identity& identity, Caching caching);
 
   /// Null for a cursor that we never gave out.
   [[nodiscard]] const std::string* page(std::optional<std::string_view> cursor, Era era) const;
 
  private:
-  std::size_t page_size_;
-  std::vector<std::string> legacy_;
-  std::vector<std::string> stateless_;
+  void write_pages() const;
+
+  const std::string member_;
+  const Entries entries_of_;
+  const std::size_t page_size_;
+  const Identity& identity_;
+  const Caching caching_;
+  mutable std::once_flag written_;
+  mutable std::vector<std::string> legacy_;
+  mutable std::vector<std::string> stateless_;
 };
 
 /// A place in a list as an opaque text, and back.

@@ -67,11 +67,18 @@ std::variant<std::string, RpcError> string_param(const Json& params, std::string
 Dispatcher::Dispatcher(ServerOptions options)
     : options_(std::move(options)),
       identity_(options_.name, options_.title, options_.version),
-      tools_("tools", tool_entries(options_), options_.page_size, identity_, kStatic),
-      prompts_("prompts", entries_of(options_.prompts), options_.page_size, identity_, kStatic),
-      templates_("resourceTemplates", template_entries(options_), options_.page_size, identity_,
-                 kStatic),
-      skills_("skills", entries_of(options_.skills), options_.page_size, identity_, kStatic) {
+      tools_(
+          "tools", [this] { return tool_entries(options_); }, options_.page_size, identity_,
+          kStatic),
+      prompts_(
+          "prompts", [this] { return entries_of(options_.prompts); }, options_.page_size, identity_,
+          kStatic),
+      templates_(
+          "resourceTemplates", [this] { return template_entries(options_); }, options_.page_size,
+          identity_, kStatic),
+      skills_(
+          "skills", [this] { return entries_of(options_.skills); }, options_.page_size, identity_,
+          kStatic) {
   add_methods();
   for (const auto& tool : options_.tools)
     tool_by_name_[tool.info.name] = {&tool, nullptr, tool.info.effect,

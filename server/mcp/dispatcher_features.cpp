@@ -172,7 +172,9 @@ Dispatcher::Answer Dispatcher::list_resources(Request& request, const std::stop_
     if (!listed) return provider_error(listed.error(), request.era, provider.scheme + "://");
     for (const auto& resource : *listed) entries.push_back(entry_of(resource));
   }
-  const PagedList list("resources", entries, options_.page_size, identity_, Caching{});
+  const PagedList list(
+      "resources", [&entries] { return std::move(entries); }, options_.page_size, identity_,
+      Caching{});
   return page_of(list, request);
 }
 

@@ -91,7 +91,8 @@ TEST_CASE("a tool's entry has a title, and asks for loading only when told", "[c
 TEST_CASE("a long list comes in pages that a cursor joins, in order", "[catalogue]") {
   std::vector<Json> entries;
   for (int i = 0; i < 5; ++i) entries.push_back({{"name", i}});
-  const PagedList list("tools", entries, 2, Identity("n", "", "1"), {});
+  const Identity identity("n", "", "1");
+  const PagedList list("tools", [&] { return entries; }, 2, identity, {});
 
   std::vector<int> names;
   std::optional<std::string> cursor;
@@ -107,8 +108,9 @@ TEST_CASE("a long list comes in pages that a cursor joins, in order", "[catalogu
 }
 
 TEST_CASE("a cursor that was not given out is refused", "[catalogue]") {
-  const PagedList list("tools", {Json::object(), Json::object(), Json::object()}, 2,
-                       Identity("n", "", "1"), {});
+  const Identity identity("n", "", "1");
+  const PagedList list("tools", [] { return std::vector<Json>(3, Json::object()); }, 2, identity,
+                       {});
   CHECK(list.page(cursor_of(2), Era::legacy) != nullptr);
   CHECK(list.page(cursor_of(0), Era::legacy) == nullptr);
   CHECK(list.page(cursor_of(1), Era::legacy) == nullptr);
