@@ -99,7 +99,7 @@ class Comparer {
   ReferenceParts parts_;
   Subject subject_;
   CallContext call_;
-  std::unique_ptr<Judge> judge_;
+  std::optional<ArenaSource> source_;
   std::vector<std::string> libraries_;
   std::vector<CandidateProcess> processes_;
   std::optional<NoiseProfile> noise_;
@@ -140,11 +140,11 @@ Status Comparer::compare_once(Tally& tally) {
   plan.time_limit = std::chrono::milliseconds(static_cast<long>(options_.limit_ms));
   const std::vector<Contestant> contestants{{"candidate", &processes_[0]},
                                             {"other", &processes_[1]}};
-  auto arenas = TimedArenas::make(*judge_, subject_.contract, subject_.contract.cases.front().dims,
-                                  std::to_string(tally.ratios.size()), 2, call_);
+  auto arenas = source_->arenas(subject_.contract.cases.front().dims,
+                                std::to_string(tally.ratios.size()), call_);
   if (!arenas) return arenas.error();
   const auto start = steady_clock::now();
-  auto session = TimingSession(*arenas, plan).run(contestants, call_);
+  auto session = TimingSession(**arenas, plan).run(contestants, call_);
   if (!session) return session.error();
   const std::chrono::duration<double, std::milli> spent = steady_clock::now() - start;
   const auto& reasons = session->contestants.front().reasons;
@@ -170,9 +170,9 @@ Result<Tally> Comparer::run() {
   auto plain = library(subject_.contract.kernel);
   if (!plain) return plain.error();
   libraries_ = {*std::move(slowed), *std::move(plain)};
-  auto judge = Judge::open(parts_, subject_.contract, call_);
-  if (!judge) return judge.error();
-  judge_ = *std::move(judge);
+  auto source = ArenaSource::open(parts_, subject_.contract, libraries_.size(), call_);
+  if (!source) return source.error();
+  source_.emplace(*std::move(source));
   Tally tally;
   const auto begin = steady_clock::now();
   for (int i = 0; i < options_.comparisons; ++i) {

@@ -144,10 +144,10 @@ Status CandidateProcess::attach(int descriptor, std::int64_t bytes, const CallCo
   return {};
 }
 
-Status CandidateProcess::run_attached(const CallPlan& plan, std::int64_t shift,
+Status CandidateProcess::run_attached(const CallPlan& plan, std::int64_t at,
                                       const CallContext& call) {
   job::Request request;
-  request.call = job::Call{plan.layout, plan.arguments, shift};
+  request.call = job::Call{plan.layout, plan.arguments, at};
   auto reply = ask(request, {}, deadline_, call);
   if (!reply) return reply.error();
   return {};
@@ -172,8 +172,13 @@ Status CandidateProcess::prepare(const CallPlan& plan, const Rotation& rotation,
                                  const CallContext& call) {
   job::Request request;
   request.prepare =
-      job::Prepare{plan.layout,    plan.arguments,      static_cast<int>(rotation.arenas.size()),
-                   rotation.shift, rotation.writes_all, rotation.refresh_seeds};
+      job::Prepare{plan.layout,
+                   plan.arguments,
+                   static_cast<int>(std::max(rotation.arenas.size(), rotation.at.size())),
+                   rotation.shift,
+                   rotation.at,
+                   rotation.writes_all,
+                   rotation.refresh_seeds};
   std::vector<int> descriptors;
   for (const auto* arena : rotation.arenas) descriptors.push_back(arena->fd());
   auto reply = ask(request, descriptors, deadline_, call);
@@ -201,18 +206,29 @@ Result<std::optional<CandidateProcess::Collected>> CandidateProcess::collect(
     int index, std::int64_t bytes, const CallContext& call) {
   auto out = MemoryFile::create("timed answer", bytes);
   if (!out) return out.error();
+  const int descriptor = out->fd();
+  const auto uses = collected(index, {&descriptor, 1}, call);
+  if (!uses) return uses.error();
+  auto arena = sealed(*std::move(out));
+  if (!arena) return arena.error();
+  if (!*arena) return std::optional<Collected>{};
+  return std::optional<Collected>(Collected{**std::move(arena), *uses});
+}
+
+Result<int> CandidateProcess::uses(int index, const CallContext& call) {
+  return collected(index, {}, call);
+}
+
+Result<int> CandidateProcess::collected(int index, std::span<const int> descriptors,
+                                        const CallContext& call) {
   job::Request request;
   request.collect = job::Collect{index};
-  const int descriptor = out->fd();
-  auto reply = ask(request, {&descriptor, 1}, deadline_, call);
+  auto reply = ask(request, descriptors, deadline_, call);
   if (!reply) return reply.error();
   const int uses = reply->uses.value_or(0);
   if (!fault_ && (uses < 0 || uses > kMostUses))
     fault_ = Fault{"forged_reply", "the number of its calls cannot be true"};
-  auto arena = sealed(*std::move(out));
-  if (!arena) return arena.error();
-  if (!*arena) return std::optional<Collected>{};
-  return std::optional<Collected>(Collected{**std::move(arena), uses});
+  return uses;
 }
 
 Result<job::Counters> CandidateProcess::count(const job::Count& plan, const CallContext& call) {

@@ -76,20 +76,22 @@ class CandidateProcess {
   Result<std::optional<MemoryFile>> execute(const CallPlan& plan, const MemoryFile& arena,
                                             std::int64_t shift, const CallContext& call);
 
-  /// Takes device memory in that a judge shares, enough for an arena of `bytes` at any shift; then
-  /// one call on the arena that the judge laid out in it.
+  /// Takes device memory in that a judge shares, enough for arenas of `bytes` in all at any shift;
+  /// then one call on the arena that the judge laid out `at` bytes into it.
   Status attach(int descriptor, std::int64_t bytes, const CallContext& call);
-  Status run_attached(const CallPlan& plan, std::int64_t shift, const CallContext& call);
+  Status run_attached(const CallPlan& plan, std::int64_t at, const CallContext& call);
 
   /// One call with every buffer in memory of its own; see job::Exercise. Then its end, and the
   /// private folder with what the tool around it wrote there.
   Status exercise(const CallPlan& plan, const MemoryFile& arena, const CallContext& call);
   [[nodiscard]] const std::filesystem::path& finished(std::chrono::milliseconds limit);
 
-  /// For timing and counting: takes the arenas in.
+  /// For timing and counting: takes the arenas in, or those that a judge laid out in the attached
+  /// memory.
   struct Rotation {
-    std::span<const MemoryFile* const> arenas;
+    std::vector<const MemoryFile*> arenas;
     std::int64_t shift = 0;
+    std::vector<std::int64_t> at;            ///< of arenas in attached memory, bytes
     bool writes_all = true;                  ///< see job::Prepare
     std::vector<std::string> refresh_seeds;  ///< see job::Prepare
   };
@@ -102,6 +104,8 @@ class CandidateProcess {
     int uses = 0;
   };
   Result<std::optional<Collected>> collect(int index, std::int64_t bytes, const CallContext& call);
+  /// The same of an arena in attached memory, of which only the number of calls is asked for.
+  Result<int> uses(int index, const CallContext& call);
   Result<job::Counters> count(const job::Count& plan, const CallContext& call);
 
  private:
@@ -112,6 +116,8 @@ class CandidateProcess {
   Result<job::Reply> ask(const job::Request& request, std::span<const int> descriptors,
                          std::chrono::milliseconds deadline, const CallContext& call);
   Result<std::optional<MemoryFile>> sealed(MemoryFile file);
+  /// Asks for an arena of the rotation, and holds the number of its calls against reason.
+  Result<int> collected(int index, std::span<const int> descriptors, const CallContext& call);
 
   WorkerProcess worker_;
   std::chrono::milliseconds deadline_;

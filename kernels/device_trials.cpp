@@ -53,6 +53,9 @@ Result<CandidateProcess::Code> reference_code(const ReferenceParts& parts, const
   return CandidateProcess::Code{std::move(library->bytes), {"the reference", library->entry, ""}};
 }
 
+/// From one place to the next: any shift of an arena stays within its own.
+constexpr std::int64_t kPlaceRoom = 64 * 1024;
+
 /// A tolerance that ref.py works out when it is loaded is known to its own process alone.
 bool works_out_tolerances(const Contract& contract) {
   const auto& text = contract.reference.text;
@@ -81,6 +84,7 @@ bool answers_on_device(const Contract& contract) {
 
 Result<std::unique_ptr<DeviceTrials>> DeviceTrials::launch(const ReferenceParts& parts,
                                                            const Contract& contract,
+                                                           const Room& room,
                                                            const CallContext& call) {
   auto arena_bytes = largest_arena(contract);
   if (!arena_bytes) return arena_bytes.error();
@@ -96,7 +100,8 @@ Result<std::unique_ptr<DeviceTrials>> DeviceTrials::launch(const ReferenceParts&
   if (!theirs) return theirs.error();
   if (!ours) return ours.error();
   std::unique_ptr<DeviceTrials> trials(
-      new DeviceTrials(contract, *std::move(judge), *std::move(reference), *arena_bytes));
+      new DeviceTrials(contract, *std::move(judge), *std::move(reference),
+                       {*arena_bytes, room.places * (*arena_bytes + kPlaceRoom), room.candidates}));
   trials->judge_library_ = *std::move(ours);
   trials->reference_code_ = *std::move(theirs);
   trials->deadline_ = parts.place.job_deadline;
@@ -114,29 +119,38 @@ Status DeviceTrials::open(const CallContext& call) {
   const int descriptor = file->fd();
   if (auto loaded = ask(load, {&descriptor, 1}, call); !loaded) return loaded.error();
   job::Request request;
-  request.share = job::Share{arena_bytes_};
+  request.share = share_;
   auto shared = ask(request, {}, call);
   if (!shared) return shared.error();
-  if (shared->second.size() != 2)
+  auto& memories = shared->second;
+  if (memories.size() != static_cast<std::size_t>(share_.candidates) + 1)
     return Error{ErrorCode::internal, "the judge shared no memory", ""};
-  candidates_memory_ = std::move(shared->second[0]);
-  if (auto done = reference_.attach(shared->second[1].get(), arena_bytes_, call); !done)
+  if (auto done = reference_.attach(memories.front().get(), share_.arena_bytes, call); !done)
     return done;
   if (reference_.fault()) return reference_failed(*reference_.fault());
+  memories.erase(memories.begin());
+  candidates_memories_ = std::move(memories);
   return {};
 }
 
-Status DeviceTrials::admit(CandidateProcess& candidate, const CallContext& call) {
-  return candidate.attach(candidates_memory_.get(), arena_bytes_, call);
+Status DeviceTrials::admit(CandidateProcess& process, int candidate, const CallContext& call) {
+  const auto& memory = candidates_memories_.at(static_cast<std::size_t>(candidate));
+  return process.attach(memory.get(), share_.candidate_bytes, call);
 }
 
-Status DeviceTrials::pose(const CallPlan& plan, const Dims& dims, const std::string& distribution,
-                          std::string_view seed, std::int64_t shift, const CallContext& call,
-                          const std::optional<job::Changed>& changed) {
+std::int64_t DeviceTrials::place_at(int index) const {
+  return index * (share_.arena_bytes + kPlaceRoom) / job::kAlignment * job::kAlignment;
+}
+
+Status DeviceTrials::pose(const CallPlan& plan, const Content& content,
+                          const std::optional<job::Place>& place, const CallContext& call) {
   plan_ = plan;
-  dims_ = dims;
-  pose_ = {
-      {plan.layout, std::string(seed), distribution, index_limit(dims)}, shift, false, changed};
+  dims_ = content.dims;
+  pose_ = {{plan.layout, content.seed, content.distribution, index_limit(content.dims)},
+           place,
+           false,
+           content.changed,
+           content.uses};
   job::Request request;
   request.pose = pose_;
   auto posed = ask(request, {}, call);
@@ -144,9 +158,9 @@ Status DeviceTrials::pose(const CallPlan& plan, const Dims& dims, const std::str
   return {};
 }
 
-Status DeviceTrials::pose_again(std::int64_t shift, const CallContext& call) {
+Status DeviceTrials::pose_again(const job::Place& place, const CallContext& call) {
   pose_.again = true;
-  pose_.shift = shift;
+  pose_.place = place;
   job::Request request;
   request.pose = pose_;
   auto posed = ask(request, {}, call);
@@ -182,9 +196,9 @@ job::Compare DeviceTrials::comparison() const {
   return comparison_plan(contract_, dims_, plan_.layout, contract_.atol, contract_.rtol);
 }
 
-Result<job::Reply> DeviceTrials::weigh(const CallContext& call) {
+Result<job::Reply> DeviceTrials::weigh(const job::Place& place, const CallContext& call) {
   job::Request request;
-  request.weigh = job::Weigh{comparison()};
+  request.weigh = job::Weigh{comparison(), place};
   auto reply = ask(request, {}, call);
   if (!reply) return reply.error();
   if (!reply->first.comparison) return Error{ErrorCode::internal, "the judge gave no verdict", ""};

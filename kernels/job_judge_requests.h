@@ -29,16 +29,25 @@ struct Generate {
   }
 };
 
+/// Timed calls on an arena so far, and the seed of what changed in it before each.
+struct Uses {
+  std::string seed;
+  int count = 0;
+
+  static constexpr auto fields() {
+    return std::tuple{required("seed", &Uses::seed, ""), required("count", &Uses::count, "")};
+  }
+};
+
 /// Repeats on the judge's side what was changed in an arena before its timed calls. Descriptors:
 /// the arena as it was sent, the arena to fill.
 struct Refresh {
   ArenaLayout layout;
-  std::string seed;
-  int uses = 0;  ///< timed calls on it so far
+  Uses uses;
 
   static constexpr auto fields() {
     return std::tuple{required("layout", &Refresh::layout, ""),
-                      required("seed", &Refresh::seed, ""), required("uses", &Refresh::uses, "")};
+                      required("uses", &Refresh::uses, "")};
   }
 };
 
@@ -90,12 +99,29 @@ struct Tolerance {
   }
 };
 
-/// Makes device memory that the judge shares with one other process each, enough for an arena of
-/// so many bytes at any shift. Reply: one descriptor for the candidate, one for the reference.
+/// Makes device memory that the judge shares with one other process each, enough for arenas of so
+/// many bytes in all at any shift. Reply: one descriptor for the reference, then one for each
+/// candidate.
 struct Share {
-  std::int64_t bytes = 0;
+  std::int64_t arena_bytes = 0;      ///< of the largest arena: the reference's memory
+  std::int64_t candidate_bytes = 0;  ///< of each candidate's memory
+  int candidates = 0;
 
-  static constexpr auto fields() { return std::tuple{required("bytes", &Share::bytes, "")}; }
+  static constexpr auto fields() {
+    return std::tuple{required("arena_bytes", &Share::arena_bytes, ""),
+                      required("candidate_bytes", &Share::candidate_bytes, ""),
+                      required("candidates", &Share::candidates, "")};
+  }
+};
+
+/// Where an arena lies: so many bytes into the memory of that candidate.
+struct Place {
+  int candidate = 0;
+  std::int64_t at = 0;
+
+  static constexpr auto fields() {
+    return std::tuple{required("candidate", &Place::candidate, ""), required("at", &Place::at, "")};
+  }
 };
 
 /// One input drawn from another seed than the rest.
@@ -109,16 +135,18 @@ struct Changed {
   }
 };
 
-/// Lays a trial out in both shared memories: the reference's at 0, the candidate's at `shift`.
+/// Lays a trial out: in the reference's memory at 0, and where a candidate is to find it.
 struct Pose {
   Generate content;
-  std::int64_t shift = 0;
-  bool again = false;  ///< the contents of the last Pose, for the candidate only
+  std::optional<Place> place;  ///< empty: no candidate gets it
+  bool again = false;          ///< the contents of the last Pose, for the candidate only
   std::optional<Changed> changed;
+  std::optional<Uses> uses;  ///< as timed calls left the inputs
 
   static constexpr auto fields() {
-    return std::tuple{required("content", &Pose::content, ""), required("shift", &Pose::shift, ""),
-                      required("again", &Pose::again, ""), optional("changed", &Pose::changed, "")};
+    return std::tuple{required("content", &Pose::content, ""), optional("place", &Pose::place, ""),
+                      required("again", &Pose::again, ""), optional("changed", &Pose::changed, ""),
+                      optional("uses", &Pose::uses, "")};
   }
 };
 
@@ -140,12 +168,17 @@ struct Compare {
   }
 };
 
-/// Compares what a call left in the candidate's shared memory, from a copy that nobody else can
-/// reach. After a Pose `again` the reply also says whether all output bits are those of before.
+/// Compares what a call left in a candidate's memory with the posed trial and its answer, from a
+/// copy that nobody else can reach. After a Pose `again` the reply also says whether all output
+/// bits are those of before.
 struct Weigh {
   Compare compare;
+  Place place;
 
-  static constexpr auto fields() { return std::tuple{required("compare", &Weigh::compare, "")}; }
+  static constexpr auto fields() {
+    return std::tuple{required("compare", &Weigh::compare, ""),
+                      required("place", &Weigh::place, "")};
+  }
 };
 
 /// Compares what a kernel would leave if the control were all it did; a constant is the first

@@ -41,13 +41,15 @@ struct Execute {
   }
 };
 
-/// Prepares timing: uploads the rotating arenas. Descriptors sent along: one arena each. Sent
-/// again, it replaces the arenas: other contents at other addresses.
+/// Prepares timing on rotating arenas. Descriptors sent along: one arena each, to be uploaded; none
+/// when a judge laid them out in the attached memory. Sent again, it replaces the arenas: other
+/// contents at other addresses.
 struct Prepare {
   ArenaLayout layout;
   std::vector<Argument> arguments;
   int rotation = 1;        ///< number of arenas
   std::int64_t shift = 0;  ///< bytes by which every arena is moved from its allocation's start
+  std::vector<std::int64_t> at;  ///< where the arenas lie in the attached memory, bytes
   bool writes_all =
       true;  ///< each call writes every output element: what stays poisoned is missing
   /// Of the changes before every timed call: hexadecimal, one an arena; or empty, for none.
@@ -58,6 +60,7 @@ struct Prepare {
                       required("arguments", &Prepare::arguments, ""),
                       required("rotation", &Prepare::rotation, ""),
                       required("shift", &Prepare::shift, ""),
+                      optional("at", &Prepare::at, ""),
                       required("writes_all", &Prepare::writes_all, ""),
                       required("refresh_seeds", &Prepare::refresh_seeds, "")};
   }
@@ -80,8 +83,8 @@ struct TimeBlock {
   }
 };
 
-/// Returns the arenas after timing, so that timed outputs can be checked. Descriptor: one arena
-/// out.
+/// Returns an arena after timing, so that timed outputs can be checked, and the number of its
+/// calls. Descriptor: the arena out; without it, only the number.
 struct Collect {
   int index = 0;  ///< which of the rotation
 
@@ -101,21 +104,20 @@ struct Count {
 
 /// Takes shared device memory in. Descriptor: the memory.
 struct Attach {
-  std::int64_t bytes = 0;  ///< as in Share
+  std::int64_t bytes = 0;  ///< of the arenas in it, as in Share
 
   static constexpr auto fields() { return std::tuple{required("bytes", &Attach::bytes, "")}; }
 };
 
-/// Calls the entry once on the arena that lies `shift` bytes into the attached memory.
+/// Calls the entry once on the arena that lies `at` bytes into the attached memory.
 struct Call {
   ArenaLayout layout;
   std::vector<Argument> arguments;
-  std::int64_t shift = 0;
+  std::int64_t at = 0;
 
   static constexpr auto fields() {
     return std::tuple{required("layout", &Call::layout, ""),
-                      required("arguments", &Call::arguments, ""),
-                      required("shift", &Call::shift, "")};
+                      required("arguments", &Call::arguments, ""), required("at", &Call::at, "")};
   }
 };
 

@@ -57,6 +57,17 @@ std::string trial_seed(std::string_view run_secret, std::string_view candidate_d
   return hex(hmac_sha256(run_secret, fmt::format("{}\n{}", candidate_digest, place)));
 }
 
+std::string fresh_seed() {
+  return hex(sha256(random_bytes(sizeof(Digest))));
+}
+
+std::uint64_t fresh_number() {
+  std::uint64_t number = 0;
+  const std::string bytes = random_bytes(sizeof number);
+  std::memcpy(&number, bytes.data(), sizeof number);
+  return number;
+}
+
 std::int64_t shift_of(std::string_view seed) {
   const Digest digest = sha256(fmt::format("shift of {}", seed));
   const std::int64_t steps = kMostShift / job::kAlignment;
@@ -168,7 +179,7 @@ Result<Trial> Judge::refreshed(const Trial& trial, const std::string& seed, int 
   auto sent = MemoryFile::create("refreshed inputs", trial.plan.layout.bytes);
   if (!sent) return sent.error();
   job::Request request;
-  request.refresh = job::Refresh{trial.plan.layout, seed, uses};
+  request.refresh = job::Refresh{trial.plan.layout, {seed, uses}};
   const std::array descriptors{trial.sent.fd(), sent->fd()};
   auto done = ask(request, descriptors, call);
   if (!done) return done.error();

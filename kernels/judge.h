@@ -39,6 +39,11 @@ struct Trial {
 [[nodiscard]] std::string trial_seed(std::string_view run_secret, std::string_view candidate_digest,
                                      std::string_view place);
 
+/// A seed that follows from nothing, hexadecimal.
+[[nodiscard]] std::string fresh_seed();
+/// The same as a number, for orders and places that nobody shall foresee.
+[[nodiscard]] std::uint64_t fresh_number();
+
 /// The shift of an arena for one call, from its seed: a multiple of the buffer alignment below
 /// 32 KiB, so that no address repeats by rule.
 [[nodiscard]] std::int64_t shift_of(std::string_view seed);

@@ -58,8 +58,9 @@ class BenchOnDevice : public Bench {
     if (!layout) return layout.error();
     auto arguments = arguments_of(contract_, dims, *layout);
     const CallPlan plan{*std::move(layout), std::move(arguments)};
-    if (auto posed = trials_->pose(plan, dims, distribution, seed, 0, call, changed); !posed)
-      return posed.error();
+    const DeviceTrials::Content content{dims, distribution, seed, changed, {}};
+    // Nobody takes candidates' memory: what is judged never leaves the judge.
+    if (auto posed = trials_->pose(plan, content, {}, call); !posed) return posed.error();
     if (auto done = trials_->answer(call); !done) return done.error();
     return trials_->look(call);
   }
@@ -135,8 +136,7 @@ class BenchOfFiles : public Bench {
 Result<std::unique_ptr<Bench>> open_bench(const ReferenceParts& parts, const Contract& contract,
                                           const CallContext& call) {
   if (answers_on_device(contract)) {
-    // Nobody takes the candidates' memory: what is judged never leaves the judge.
-    auto trials = DeviceTrials::launch(parts, contract, call);
+    auto trials = DeviceTrials::launch(parts, contract, {.candidates = 0}, call);
     const auto opened = trials ? (*trials)->open(call) : Status(trials.error());
     if (opened)
       return std::unique_ptr<Bench>(std::make_unique<BenchOnDevice>(contract, *std::move(trials)));

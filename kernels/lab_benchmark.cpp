@@ -166,8 +166,10 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
   auto device = greeting(contract.device_kind, contract.device, call);
   if (!device) return device.error();
   const auto neighbours = neighbours_of(device->device, call);
-  auto judge = Judge::open(parts(contract), contract, call);
-  if (!judge) return judge.error();
+  const std::size_t contestants =
+      1 + (request.v0 ? 1 : 0) + (request.parent ? 1 : 0) + asked.baselines.size();
+  auto source = ArenaSource::open(parts(contract), contract, contestants, call);
+  if (!source) return source.error();
   BenchmarkReport report;
   report.timing_method = request.host_time                          ? "host_time"
                          : contract.device_kind == DeviceKind::host ? "steady_clock"
@@ -182,7 +184,7 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
   report.notes.push_back(described(neighbours));
   for (const auto& one : contract.cases) {
     if (one.hidden) continue;
-    auto done = benchmark_case(contract, asked, one, run_secret, **judge, report, call);
+    auto done = benchmark_case(contract, asked, one, run_secret, *source, report, call);
     if (done) continue;
     if (call.cancelled()) return done.error();
     // This case cannot be had; what the others say stands.
@@ -252,7 +254,7 @@ Result<CandidateProcess> Laboratory::start_vendor(const Contract& contract, int 
 }
 
 Status Laboratory::benchmark_case(const Contract& contract, const BenchmarkRequest& request,
-                                  const Case& one, std::string_view run_secret, Judge& judge,
+                                  const Case& one, std::string_view run_secret, ArenaSource& source,
                                   BenchmarkReport& report, CallContext& call) {
   Versions versions{{kCandidate, request.candidate}};
   if (request.v0) versions.emplace_back("v0", request.v0);
@@ -269,7 +271,7 @@ Status Laboratory::benchmark_case(const Contract& contract, const BenchmarkReque
   for (const auto& version : versions) field.names.push_back(version.first);
   if (auto done = add_baselines(contract, request, one.dims, field, call); !done) return done;
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
-  auto arenas = TimedArenas::make(judge, contract, one.dims, secret, contestants, call);
+  auto arenas = source.arenas(one.dims, secret, call);
   if (!arenas) return arenas.error();
   SessionPlan plan = session_plan(contract, device->device, call);
   plan.cache_mode = request.cache_mode;
@@ -277,7 +279,7 @@ Status Laboratory::benchmark_case(const Contract& contract, const BenchmarkReque
   plan.prewarm = request.prewarm_calls + request.num_warmup;
   plan.samples = std::max(1, request.num_trials);
   plan.discard_first = request.discard_first;
-  auto session = TimingSession(*arenas, plan).run(field.contestants(), call);
+  auto session = TimingSession(**arenas, plan).run(field.contestants(), call);
   if (!session) return session.error();
 
   add_rows(contract, *session, plan, one.dims, report);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -141,9 +140,10 @@ CounterState Laboratory::probe_counters(const DeviceInfo& device, CallContext& c
   auto arena = MemoryFile::create("probe", layout->bytes);
   if (!arena) return unknown(arena.error());
   const CallPlan plan{*layout, arguments_of(contract, dims, *layout)};
-  const std::array<const MemoryFile*, 1> arenas{&*arena};
-  if (auto ready = process->prepare(plan, {arenas, 0, false, {}}, call); !ready)
-    return unknown(ready.error());
+  CandidateProcess::Rotation rotation;
+  rotation.arenas = {&*arena};
+  rotation.writes_all = false;
+  if (auto ready = process->prepare(plan, rotation, call); !ready) return unknown(ready.error());
   auto counted = process->count({"lean", metric_names(MetricSet::lean, device.kind)}, call);
   if (!counted) return unknown(counted.error());
   if (process->fault())

@@ -6,18 +6,18 @@
 #include <utility>
 
 #include "kernels/laboratory.h"
-#include "server/core/hash.h"
 
 namespace ratchet {
 namespace {
 
-// About 5 µs on an H200, which its clock tells to 0.6 %, and many times that.
+// 2 to 5 µs on an H200, a few steps of its clock, and 60 µs.
 constexpr std::int64_t kShortOnGpu = std::int64_t{1} << 20;
-constexpr std::int64_t kLongOnGpu = std::int64_t{1} << 23;
+constexpr std::int64_t kLongOnGpu = std::int64_t{1} << 25;
 constexpr std::int64_t kShortOnHost = 20'000;
 constexpr std::int64_t kLongOnHost = 1'000'000;
 // About what a session with a verdict takes.
 constexpr int kSamplesOnGpu = 320;
+constexpr int kMoreOnGpu = 2;       // sessions, which are quick there
 constexpr int kSamplesOnHost = 20;  // each with a flush of some 10 ms
 
 Source calibration_source(DeviceKind kind, const char* entry) {
@@ -68,21 +68,21 @@ Result<NoiseProfile> Laboratory::calibrated_noise(const DeviceInfo& device,
   if (!candidate) return candidate.error();
   if (!candidate->build.ok)
     return Error{ErrorCode::unavailable, "the calibration's kernel does not build", ""};
-  auto judge = Judge::open(parts(contract), contract, quiet);
-  if (!judge) return judge.error();
+  const Versions versions{{"one", &*candidate}, {"same", &*candidate}};
+  auto source = ArenaSource::open(parts(contract), contract, versions.size(), quiet);
+  if (!source) return source.error();
   std::vector<std::vector<NoisePoint>> points(contract.cases.size());
-  for (int i = 0; i < options_.noise_sessions; ++i) {
-    call.progress(i, options_.noise_sessions, "calibrating the noise of comparisons");
-    const Versions versions{{"one", &*candidate}, {"same", &*candidate}};
+  const int sessions = options_.noise_sessions * (device.kind == DeviceKind::cuda ? kMoreOnGpu : 1);
+  for (int i = 0; i < sessions; ++i) {
+    call.progress(i, sessions, "calibrating the noise of comparisons");
     auto processes = start_all(contract, versions, quiet);
     if (!processes) return processes.error();
     for (std::size_t which = 0; which < points.size(); ++which) {
-      auto arenas = TimedArenas::make(**judge, contract, contract.cases[which].dims,
-                                      hex(sha256(random_bytes(16))), versions.size(), quiet);
+      auto arenas = source->arenas(contract.cases[which].dims, fresh_seed(), quiet);
       if (!arenas) return arenas.error();
       SessionPlan plan;
       plan.samples = device.kind == DeviceKind::host ? kSamplesOnHost : kSamplesOnGpu;
-      auto session = TimingSession(*arenas, plan).run(contestants_of(versions, *processes), quiet);
+      auto session = TimingSession(**arenas, plan).run(contestants_of(versions, *processes), quiet);
       if (!session) return session.error();
       const auto timing = timing_of(*session, 0, plan);
       const auto compared = comparison_of(*session, 1);

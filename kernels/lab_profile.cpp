@@ -122,18 +122,17 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   const auto neighbours = neighbours_of(device, call);
   const SessionPlan plan = session_plan(contract, device, call);
   const auto timing_begin = steady_clock::now();
-  auto judge = Judge::open(parts(contract), contract, call);
-  if (!judge) return judge.error();
   Versions versions{{"candidate", request.candidate}};
   if (request.parent) versions.emplace_back("parent", request.parent);
   if (request.v0) versions.emplace_back("v0", request.v0);
+  auto source = ArenaSource::open(parts(contract), contract, versions.size(), call);
+  if (!source) return source.error();
   auto processes = start_all(contract, versions, call);
   if (!processes) return processes.error();
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
-  auto arenas = TimedArenas::make(**judge, contract, contract.cases.front().dims, secret,
-                                  versions.size(), call);
+  auto arenas = source->arenas(contract.cases.front().dims, secret, call);
   if (!arenas) return arenas.error();
-  auto session = TimingSession(*arenas, plan).run(contestants_of(versions, *processes), call);
+  auto session = TimingSession(**arenas, plan).run(contestants_of(versions, *processes), call);
   if (!session) return session.error();
 
   Profile profile;
@@ -155,7 +154,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   if (!profile.comparisons.empty()) profile.verdict = profile.comparisons.front().verdict;
   processes->clear();  // counting never shares the machine with a timed process
 
-  if (auto done = count(contract, request, *arenas, profile, call); !done) return done.error();
+  if (auto done = count(contract, request, **arenas, profile, call); !done) return done.error();
   if (auto done = diagnose_profile(contract, request, device, profile, call); !done)
     return done.error();
   if (auto done = judge_physics(contract, device, request, run_secret, profile, call); !done)

@@ -44,15 +44,15 @@ std::vector<RaceLine> lines_of(const SessionRecord& session, const SessionPlan& 
 Result<SessionRecord> Laboratory::session_of(const Contract& contract, const Dims& dims,
                                              const Versions& versions, const SessionPlan& plan,
                                              std::string_view run_secret, const CallContext& call) {
-  auto judge = Judge::open(parts(contract), contract, call);
-  if (!judge) return judge.error();
+  auto source = ArenaSource::open(parts(contract), contract, versions.size(), call);
+  if (!source) return source.error();
   auto processes = start_all(contract, versions, call);
   if (!processes) return processes.error();
   // Inputs that no session before had.
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
-  auto arenas = TimedArenas::make(**judge, contract, dims, secret, versions.size(), call);
+  auto arenas = source->arenas(dims, secret, call);
   if (!arenas) return arenas.error();
-  return TimingSession(*arenas, plan).run(contestants_of(versions, *processes), call);
+  return TimingSession(**arenas, plan).run(contestants_of(versions, *processes), call);
 }
 
 Result<std::vector<RaceLine>> Laboratory::race(const Contract& contract,

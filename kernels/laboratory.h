@@ -177,7 +177,7 @@ class Laboratory final : public Lab {
   Status add_baselines(const Contract& contract, const BenchmarkRequest& request, const Dims& dims,
                        Field& field, CallContext& call);
   Status benchmark_case(const Contract& contract, const BenchmarkRequest& request, const Case& one,
-                        std::string_view run_secret, Judge& judge, BenchmarkReport& report,
+                        std::string_view run_secret, ArenaSource& source, BenchmarkReport& report,
                         CallContext& call);
 
   LabOptions options_;

@@ -40,10 +40,17 @@ NoiseProfile fit_noise(std::span<const NoisePoint> of_short, std::span<const Noi
   NoiseProfile profile;
   profile.points.assign(of_short.begin(), of_short.end());
   profile.points.insert(profile.points.end(), of_long.begin(), of_long.end());
-  profile.relative = std::max(kLeastNoise, kNoiseSigmas * scatter(of_long));
-  const double whole = kNoiseSigmas * scatter(of_short);
-  const double rest = whole * whole - profile.relative * profile.relative;
-  if (rest > 0) profile.absolute_ns = std::sqrt(rest) * typical_time(of_short);
+  const double at_short = std::pow(kNoiseSigmas * scatter(of_short), 2);
+  const double at_long = std::pow(kNoiseSigmas * scatter(of_long), 2);
+  // Of the two parts, which add as squares, each is known once at either time.
+  const auto per_time = [](std::span<const NoisePoint> points) {
+    return points.empty() ? 0 : std::pow(typical_time(points), -2);
+  };
+  const double apart = per_time(of_short) - per_time(of_long);
+  const double absolute = apart > 0 ? std::max(0.0, (at_short - at_long) / apart) : 0;
+  profile.absolute_ns = std::sqrt(absolute);
+  profile.relative =
+      std::max(kLeastNoise, std::sqrt(std::max(0.0, at_long - absolute * per_time(of_long))));
   return profile;
 }
 

@@ -38,6 +38,13 @@ double sorted_quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + part * (sorted[above] - sorted[below]);
 }
 
+// Three standard deviations of a normal distribution, in median absolute deviations.
+constexpr double kNear = 4.45;
+// Neighbouring ticks of a device's clock are near whatever their scatter says, which is nothing
+// where most samples fall on one tick.
+constexpr double kTicksNs = 640;
+constexpr double kTicksShare = 0.25;
+
 constexpr const char* kBelowResolution = "below_resolution";
 
 struct Interval {
@@ -240,11 +247,19 @@ double median_of(std::vector<double> values) {
 }
 
 double middle_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t cut = values.size() / 4;
-  const auto first = values.begin() + static_cast<std::ptrdiff_t>(cut);
-  const auto last = values.end() - static_cast<std::ptrdiff_t>(cut);
-  return std::accumulate(first, last, 0.0) / static_cast<double>(last - first);
+  const double middle = median_of(values);
+  std::vector<double> away;
+  for (const auto value : values) away.push_back(std::abs(value - middle));
+  const double near =
+      std::max(kNear * median_of(std::move(away)), std::min(kTicksShare * middle, kTicksNs));
+  double sum = 0;
+  double count = 0;
+  for (const auto value : values) {
+    if (std::abs(value - middle) > near) continue;
+    sum += value;
+    ++count;
+  }
+  return sum / count;
 }
 
 double geometric_mean(std::span<const double> values, std::span<const double> weights) {

@@ -39,8 +39,8 @@ inline constexpr double kLeastNoise = 0.005;
 [[nodiscard]] Result<Timing> summarise(std::span<const job::Samples> blocks, int discard_first,
                                        CacheMode cache_mode);
 
-/// Times below this are too short for the device's clock: 20 of its ticks (32 ns on GPUs; on the
-/// host what reading the clock costs, about 25 ns).
+/// Times below this are too short for the device's clock: 20 of its finest ticks (32 ns on GPUs; on
+/// the host what reading the clock costs, about 25 ns).
 [[nodiscard]] Nanoseconds shortest_time(DeviceKind kind);
 
 /// Flags a time that is too short as `below_resolution`; true when it is.
@@ -98,9 +98,10 @@ struct Rival {
 /// Errors: as `compare`; `unavailable` with fewer than `kMinPairs` rounds.
 [[nodiscard]] Result<double> calibrate_noise(std::span<const PairedRound> rounds);
 
-/// Mean of the middle half of unsorted, non-empty values: as sturdy as a median against stray
-/// samples, but not bound to the steps in which a device's clock ticks (32 ns on an H200, 0.6 % of
-/// a kernel of 5 µs).
+/// Mean of those of unsorted, non-empty times that lie near their median: as sturdy as a median
+/// against stray samples, but not bound to the steps in which a device's clock ticks (256 ns on
+/// virtual machines with an H200, 5 % of a kernel of 5 µs): start and end fall anywhere within a
+/// step, so that the mean tells what lies between two of them. ns.
 [[nodiscard]] double middle_of(std::vector<double> values);
 
 /// Median of unsorted, non-empty values.

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
 #include <numeric>
 
+#include "kernels/judge.h"
 #include "kernels/verdicts.h"
-#include "server/core/hash.h"
 
 namespace ratchet {
 namespace {
@@ -20,19 +18,11 @@ using Spent = std::chrono::duration<double, std::milli>;
 // Short, because many rounds tell more than long ones; long beside a message and the first call.
 constexpr double kBlockMs = 5;
 constexpr int kMostInBlock = 12;
-constexpr int kTurnsPerCheck = 6;   // of an arena in turns, at most
 constexpr int kRoundsOfFixed = 10;  // a given number of samples is spread over these
 // New contents and checks may take a quarter of the time each that the sampling takes.
 constexpr double kRest = 4;
 constexpr double kPatience = 4;  // times the limit, for kernels too slow for enough rounds in it
 constexpr double kBlockLimitMs = 60'000;
-
-std::uint64_t fresh_seed() {
-  std::uint64_t seed = 0;
-  const std::string bytes = random_bytes(sizeof seed);
-  std::memcpy(&seed, bytes.data(), sizeof seed);
-  return seed;
-}
 
 std::vector<PairedRound> pairs_of(const ContestantRecord& a, const ContestantRecord& b) {
   std::vector<PairedRound> pairs;
@@ -75,7 +65,7 @@ struct TimingSession::Lane {
 };
 
 TimingSession::TimingSession(TimedArenas& arenas, SessionPlan plan)
-    : arenas_(arenas), plan_(std::move(plan)), random_(fresh_seed()) {}
+    : arenas_(arenas), plan_(std::move(plan)), random_(fresh_number()) {}
 
 Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contestants,
                                          const CallContext& call) {

@@ -67,6 +67,12 @@ std::string described(const job::Comparison& comparison) {
   return reasons.empty() ? "" : reasons.front().message;
 }
 
+std::optional<Reason> reason_of_timed_output(const job::Comparison& comparison) {
+  if (comparison.passed) return std::nullopt;
+  return Reason{
+      "timed_output_wrong", "an output of the timed calls is wrong: " + described(comparison), {}};
+}
+
 std::optional<Reason> reason_of_flags(const std::vector<std::string>& flags) {
   if (std::find(flags.begin(), flags.end(), "unsynchronised_work") == flags.end())
     return std::nullopt;

@@ -21,6 +21,9 @@ namespace ratchet {
 /// The first of `reasons_of` as text; empty when it passed.
 [[nodiscard]] std::string described(const job::Comparison& comparison);
 
+/// `timed_output_wrong` for what a timed call left; empty when it passed.
+[[nodiscard]] std::optional<Reason> reason_of_timed_output(const job::Comparison& comparison);
+
 /// `unsynchronised_work` when the flags of a timed block say that work was missing when a call
 /// returned.
 [[nodiscard]] std::optional<Reason> reason_of_flags(const std::vector<std::string>& flags);

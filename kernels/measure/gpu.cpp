@@ -103,8 +103,10 @@ Status Gpu::load_code() {
         "the driver does not assemble our device code: error " +
             std::to_string(static_cast<int>(error)),
         "The chip must be sm_75 or newer, and libnvidia-ptxjitcompiler.so.1 be installed."};
-  for (const auto& [name, function] :
-       {std::pair{"ratchet_gate", &gate_}, {"ratchet_stamp", &stamp_}, {"ratchet_read", &read_}})
+  for (const auto& [name, function] : {std::pair{"ratchet_gate", &gate_},
+                                       {"ratchet_stamp", &stamp_},
+                                       {"ratchet_read", &read_},
+                                       {"ratchet_small_copies", &small_copies_}})
     if (driver_.module_get_function(function, module_, name) != CUDA_SUCCESS)
       return Error{ErrorCode::internal, std::string("our device code has no function ") + name, ""};
   auto sink = DeviceMemory::allocate(sizeof(std::uint64_t));
@@ -154,6 +156,13 @@ Status Gpu::read(const DeviceMemory& memory, std::uint32_t repeats) const {
   std::array<void*, 4> arguments{static_cast<void*>(&data), static_cast<void*>(&vectors),
                                  static_cast<void*>(&repeats), static_cast<void*>(&sink)};
   return launch(read_, blocks(), kThreads, nullptr, arguments);
+}
+
+Status Gpu::small_copies(void* entries, std::uint32_t count, bool write) const {
+  std::uint32_t direction = write ? 1 : 0;
+  std::array<void*, 3> arguments{static_cast<void*>(&entries), static_cast<void*>(&count),
+                                 static_cast<void*>(&direction)};
+  return launch(small_copies_, (count + kThreads - 1) / kThreads, kThreads, nullptr, arguments);
 }
 
 Result<DeviceCode> Gpu::assemble(const std::string& ptx, const char* entry) const {

@@ -97,6 +97,8 @@ class Gpu {
   Status gate(cudaStream_t stream, void* words, std::uint64_t limit_ns) const;
   Status stamp(void* stamps) const;
   Status read(const DeviceMemory& memory, std::uint32_t repeats) const;
+  /// `entries`: in pinned host memory, see SmallCopies.
+  Status small_copies(void* entries, std::uint32_t count, bool write) const;
   /// Bytes that `read` reads: `memory` cut to a multiple of `read_step_bytes`.
   [[nodiscard]] double bytes_read(const DeviceMemory& memory, std::uint32_t repeats) const;
   [[nodiscard]] std::size_t read_step_bytes() const;
@@ -120,7 +122,7 @@ class Gpu {
   Driver driver_;
   CUcontext context_ = nullptr;
   CUmodule module_ = nullptr;
-  CUfunction gate_ = nullptr, stamp_ = nullptr, read_ = nullptr;
+  CUfunction gate_ = nullptr, stamp_ = nullptr, read_ = nullptr, small_copies_ = nullptr;
   DeviceMemory sink_;
 };
 

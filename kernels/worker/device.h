@@ -34,16 +34,15 @@ class DeviceArena {
 /// Judges where the data is, without moving arenas through the host: makes a trial in memory that
 /// it shares with one other process each, and compares a copy of what came of it. Its own memory
 /// holds the trial as it was sent; expected values are in memory that only it and the reference
-/// share.
+/// share, and each candidate has memory of its own.
 class DeviceJudge {
  public:
   static constexpr std::int64_t kShiftRoom = 64 * 1024;  ///< beyond any shift of an arena
 
   virtual ~DeviceJudge() = default;
 
-  /// New shared memories, each for an arena of `bytes` at any shift: the candidate's, the
-  /// reference's.
-  virtual Result<std::array<Fd, 2>> share(std::int64_t bytes) = 0;
+  /// New shared memories: the reference's, then the candidates'.
+  virtual Result<std::vector<Fd>> share(const job::Share& plan) = 0;
   virtual Status pose(const job::Pose& plan) = 0;
 
   struct Weighed {
@@ -90,6 +89,24 @@ class Device {
                         std::span<const std::byte> bytes) = 0;
   virtual Status download(const DeviceArena& arena, std::int64_t offset,
                           std::span<std::byte> bytes) = 0;
+  /// Copies `bytes` bytes between arenas of the device, from and to the same offset; before
+  /// anything that is queued later.
+  virtual Status copy(DeviceArena& to, const DeviceArena& from, std::int64_t offset,
+                      std::int64_t bytes) = 0;
+
+  /// A few bytes of an arena: 1, 2, 4 or 8 at an offset that is a multiple of their number.
+  struct Patch {
+    std::int64_t offset = 0;           ///< from the arena's base
+    std::array<std::byte, 8> value{};  ///< the first `bytes` of it
+    std::int64_t bytes = 0;
+  };
+  /// Reads all of them; complete on return.
+  virtual Status peek(const DeviceArena& arena, std::span<Patch> patches) = 0;
+  /// Writes all of them; before anything that is queued later.
+  virtual Status patch(DeviceArena& arena, std::span<const Patch> patches) = 0;
+
+  /// Another kind of call will be timed: what was found out about the last kind is forgotten.
+  virtual void forget_calls() {}
 
   /// The value passed for a stream parameter.
   [[nodiscard]] virtual void* stream() const = 0;
@@ -122,7 +139,7 @@ class Device {
     return Error{ErrorCode::unavailable, "this device has no judge of its own", ""};
   }
 
-  /// Memory that a DeviceJudge shares, for an arena of `bytes` at any shift.
+  /// Memory that a DeviceJudge shares, for arenas of `bytes` in all at any shift.
   virtual Result<std::unique_ptr<DeviceArena>> attach(int descriptor, std::int64_t bytes) {
     (void)descriptor;
     (void)bytes;

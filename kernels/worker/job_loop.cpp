@@ -151,11 +151,22 @@ job::Reply JobLoop::prepare(const job::Prepare& plan, const Descriptors& descrip
   if (!plan.refresh_seeds.empty() &&
       plan.refresh_seeds.size() != static_cast<std::size_t>(plan.rotation))
     return ours("one seed an arena is needed");
+  const bool sent = !descriptors.empty();
+  if (!sent && (!attached_ || plan.at.size() != static_cast<std::size_t>(plan.rotation)))
+    return ours("no arena was sent, and none is attached");
   rotation_.clear();
+  if (std::exchange(prepared_bytes_, plan.layout.bytes) != plan.layout.bytes)
+    device_.forget_calls();
   for (std::size_t i = 0; i < static_cast<std::size_t>(plan.rotation); ++i) {
+    if (!sent) {
+      auto arena = PreparedArena::adopt(device_, kernel_, plan, i, *attached_);
+      if (!arena) return ours(arena.error());
+      rotation_.push_back(std::make_unique<PreparedArena>(*std::move(arena)));
+      continue;
+    }
     auto content = map_at(descriptors, i, plan.layout.bytes, Mapping::Access::read);
     if (!content) return ours(content.error());
-    auto arena = PreparedArena::make(device_, kernel_, plan, i, *std::move(content));
+    auto arena = PreparedArena::make(device_, kernel_, plan, i, *content);
     if (!arena) return ours(arena.error());
     rotation_.push_back(std::make_unique<PreparedArena>(*std::move(arena)));
   }
@@ -179,12 +190,13 @@ job::Reply JobLoop::collect(const job::Collect& plan, const Descriptors& descrip
   const auto index = static_cast<std::size_t>(plan.index);
   if (index >= rotation_.size()) return ours("nothing is prepared at that place");
   const auto& content = *rotation_[index];
+  job::Reply reply;
+  reply.uses = content.uses();
+  if (descriptors.empty()) return reply;
   const auto out = map_at(descriptors, 0, content.bytes(), Mapping::Access::write);
   if (!out) return ours(out.error());
   if (auto copied = device_.download(content.arena(), 0, out->bytes()); !copied)
     return ours(copied.error());
-  job::Reply reply;
-  reply.uses = content.uses();
   return reply;
 }
 
@@ -254,7 +266,7 @@ job::Reply JobLoop::share(const job::Share& plan) {
     if (!judge) return ours(judge.error());
     judge_ = *std::move(judge);
   }
-  auto shared = judge_->share(plan.bytes);
+  auto shared = judge_->share(plan);
   if (!shared) return ours(shared.error());
   for (auto& descriptor : *shared) given_.push_back(std::move(descriptor));
   return {};
@@ -264,6 +276,7 @@ job::Reply JobLoop::attach(const job::Attach& plan, const Descriptors& descripto
   if (descriptors.empty()) return ours("the shared memory is missing from the request");
   auto arena = device_.attach(descriptors[0].get(), plan.bytes);
   if (!arena) return ours(arena.error());
+  rotation_.clear();  // it may lie in the memory that goes
   attached_ = *std::move(arena);
   return {};
 }
@@ -271,7 +284,7 @@ job::Reply JobLoop::attach(const job::Attach& plan, const Descriptors& descripto
 job::Reply JobLoop::call(const job::Call& plan) {
   if (!loaded_ || !attached_) return ours("no kernel is loaded, or no memory attached");
   const auto bound =
-      kernel_.bind(plan.layout, plan.arguments, attached_->base() + plan.shift, device_.stream());
+      kernel_.bind(plan.layout, plan.arguments, attached_->base() + plan.at, device_.stream());
   if (!bound) return not_loaded(bound.error());
   job::Reply reply;
   reply.fault = device_.run([&] {

@@ -62,6 +62,7 @@ class JobLoop {
   bool loaded_ = false;
   std::string entry_name_;
   std::vector<std::unique_ptr<PreparedArena>> rotation_;
+  std::int64_t prepared_bytes_ = 0;        ///< of the arenas prepared last
   std::unique_ptr<DeviceArena> attached_;  ///< shared with a judge
   std::unique_ptr<DeviceJudge> judge_;
   std::vector<Fd> given_;  ///< go out with the answer

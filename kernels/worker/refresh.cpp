@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <map>
 
 #include "kernels/worker/random.h"
 
@@ -19,37 +20,49 @@ bool may_change(const job::Buffer& buffer) {
 
 }  // namespace
 
-std::vector<Change> changes_of(const job::ArenaLayout& layout, std::span<const std::byte> sent,
-                               std::string_view seed, int use) {
-  std::vector<Change> changes;
-  if (seed.empty()) return changes;
+std::vector<Move> moves_of(const job::ArenaLayout& layout, std::string_view seed, int use) {
+  std::map<std::int64_t, Move> moves;  // by place: the last one counts
+  if (seed.empty()) return {};
   std::uint32_t stream = kStream;
   for (const auto& buffer : layout.buffers) {
     const Philox random(seed, stream++);
     if (!may_change(buffer)) continue;
     const auto count = static_cast<std::uint64_t>(buffer.elements);
+    const auto bytes = size_of(buffer.dtype);
     for (std::uint64_t i = 0; i < kChanges; ++i) {
       const std::uint64_t draw = 2 * (static_cast<std::uint64_t>(use) * kChanges + i);
-      const auto from = static_cast<std::int64_t>(random.below(draw, count));
-      const auto to = static_cast<std::int64_t>(random.below(draw + 1, count));
-      Change change;
-      change.bytes = size_of(buffer.dtype);
-      change.offset = buffer.offset + to * change.bytes;
-      std::memcpy(change.value.data(), sent.data() + buffer.offset + from * change.bytes,
-                  static_cast<std::size_t>(change.bytes));
-      changes.push_back(change);
+      const auto from =
+          buffer.offset + bytes * static_cast<std::int64_t>(random.below(draw, count));
+      const auto to =
+          buffer.offset + bytes * static_cast<std::int64_t>(random.below(draw + 1, count));
+      moves[to] = {to, from, bytes};
     }
   }
-  return changes;
+  std::vector<Move> all;
+  for (const auto& [to, move] : moves) all.push_back(move);
+  return all;
+}
+
+std::vector<Move> moves_of_all(const job::ArenaLayout& layout, const job::Uses& uses) {
+  std::map<std::int64_t, Move> first;  // by place: where its value stood at first
+  for (int use = 0; use < uses.count; ++use) {
+    auto moves = moves_of(layout, uses.seed, use);
+    for (auto& move : moves)
+      if (const auto known = first.find(move.from); known != first.end())
+        move.from = known->second.from;
+    for (const auto& move : moves) first[move.to] = move;
+  }
+  std::vector<Move> all;
+  for (const auto& [to, move] : first) all.push_back(move);
+  return all;
 }
 
 void refresh(const job::Refresh& plan, std::span<const std::byte> sent,
              std::span<std::byte> refreshed) {
   std::ranges::copy(sent, refreshed.begin());
-  for (int use = 0; use < plan.uses; ++use)
-    for (const auto& change : changes_of(plan.layout, sent, plan.seed, use))
-      std::memcpy(refreshed.data() + change.offset, change.value.data(),
-                  static_cast<std::size_t>(change.bytes));
+  for (const auto& move : moves_of_all(plan.layout, plan.uses))
+    std::memcpy(refreshed.data() + move.to, sent.data() + move.from,
+                static_cast<std::size_t>(move.bytes));
 }
 
 }  // namespace ratchet::worker

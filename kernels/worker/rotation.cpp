@@ -1,8 +1,10 @@
 #include "kernels/worker/rotation.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "kernels/worker/refresh.h"
 #include "server/core/hash.h"
@@ -10,31 +12,51 @@
 namespace ratchet::worker {
 namespace {
 
-constexpr int kPlaces = 8;               // per output; each costs a small copy on a GPU
-constexpr std::int64_t kPlaceBytes = 8;  // wrong by chance once in 2^64 calls
-constexpr std::int64_t kLeastBytes = 4;  // smaller outputs cannot be told from chance
+constexpr int kPlaces = 8;                // per output
+constexpr std::uint64_t kPlaceBytes = 8;  // wrong by chance once in 2^64 calls
+constexpr std::int64_t kLeastBytes = 4;   // smaller outputs cannot be told from chance
+
+/// Part of memory that somebody else holds.
+class BorrowedArena : public DeviceArena {
+ public:
+  explicit BorrowedArena(std::byte* base) : base_(base) {}
+  [[nodiscard]] std::byte* base() const override { return base_; }
+
+ private:
+  std::byte* base_;
+};
 
 }  // namespace
 
-PreparedArena::PreparedArena(Device& device, const job::Prepare& plan, std::size_t index,
-                             Mapping content, std::unique_ptr<DeviceArena> arena, BoundCall call)
-    : device_(&device),
-      layout_(plan.layout),
-      writes_all_(plan.writes_all),
-      refresh_seed_(plan.refresh_seeds.empty() ? "" : plan.refresh_seeds.at(index)),
-      content_(std::move(content)),
-      arena_(std::move(arena)),
-      call_(std::move(call)) {}
-
 Result<PreparedArena> PreparedArena::make(Device& device, Kernel& kernel, const job::Prepare& plan,
-                                          std::size_t index, Mapping content) {
+                                          std::size_t index, const Mapping& content) {
   auto arena = device.allocate(plan.layout.bytes, plan.shift);
   if (!arena) return arena.error();
   if (auto copied = device.upload(**arena, 0, content.bytes()); !copied) return copied.error();
-  auto call = kernel.bind(plan.layout, plan.arguments, (*arena)->base(), device.stream());
+  return finish(PreparedArena(device, plan, index, *std::move(arena)), kernel, plan);
+}
+
+Result<PreparedArena> PreparedArena::adopt(Device& device, Kernel& kernel, const job::Prepare& plan,
+                                           std::size_t index, const DeviceArena& memory) {
+  auto arena = std::make_unique<BorrowedArena>(memory.base() + plan.at.at(index));
+  return finish(PreparedArena(device, plan, index, std::move(arena)), kernel, plan);
+}
+
+Result<PreparedArena> PreparedArena::finish(PreparedArena prepared, Kernel& kernel,
+                                            const job::Prepare& plan) {
+  Device& device = *prepared.device_;
+  auto call = kernel.bind(plan.layout, plan.arguments, prepared.arena_->base(), device.stream());
   if (!call) return call.error();
-  return PreparedArena(device, plan, index, std::move(content), *std::move(arena),
-                       *std::move(call));
+  prepared.call_ = *std::move(call);
+  if (std::ranges::find(plan.layout.buffers, Role::inout, &job::Buffer::role) ==
+      plan.layout.buffers.end())
+    return prepared;
+  auto first = device.allocate(plan.layout.bytes, 0);
+  if (!first) return first.error();
+  prepared.first_ = *std::move(first);
+  if (auto copied = device.copy(*prepared.first_, *prepared.arena_, 0, plan.layout.bytes); !copied)
+    return copied.error();
+  return prepared;
 }
 
 Turn PreparedArena::turn() {
@@ -47,44 +69,49 @@ Turn PreparedArena::turn() {
 }
 
 void PreparedArena::reset() {
-  places_.clear();
-  for (const auto& change : changes_of(layout_, content_.bytes(), refresh_seed_, uses_))
-    (void)device_->upload(*arena_, change.offset,
-                          std::span(change.value).first(static_cast<std::size_t>(change.bytes)));
+  auto patches = changes();
   ++uses_;
   const Philox random(hex(sha256(random_bytes(16))), 0);
   std::uint64_t draw = 0;
+  places_.clear();
   for (const auto& buffer : layout_.buffers) {
-    if (buffer.role == Role::inout) {
-      const auto first = content_.bytes().subspan(static_cast<std::size_t>(buffer.offset),
-                                                  static_cast<std::size_t>(buffer.bytes()));
-      (void)device_->upload(*arena_, buffer.offset, first);
-    }
+    if (buffer.role == Role::inout)
+      (void)device_->copy(*arena_, *first_, buffer.offset, buffer.bytes());
     if (buffer.role == Role::out && writes_all_ && buffer.bytes() >= kLeastBytes)
       poison(buffer, random, draw);
   }
+  patches.insert(patches.end(), places_.begin(), places_.end());
+  (void)device_->patch(*arena_, patches);
+}
+
+PreparedArena::Patches PreparedArena::changes() {
+  const auto moves = moves_of(layout_, refresh_seed_, uses_);
+  Patches patches;
+  for (const auto& move : moves) patches.push_back({move.from, {}, move.bytes});
+  (void)device_->peek(*arena_, patches);
+  for (std::size_t i = 0; i < moves.size(); ++i) patches[i].offset = moves[i].to;
+  return patches;
 }
 
 void PreparedArena::poison(const job::Buffer& buffer, const Philox& random, std::uint64_t& draw) {
-  const std::int64_t bytes = std::min(kPlaceBytes, buffer.bytes());
-  const auto span = static_cast<std::uint64_t>(buffer.bytes() - bytes + 1);
+  const auto size = static_cast<std::uint64_t>(buffer.bytes());
+  const auto bytes = std::bit_floor(std::min(kPlaceBytes, size));
   for (int i = 0; i < kPlaces; ++i) {
-    const auto at = static_cast<std::int64_t>(random.below(draw++, span));
+    const auto at = static_cast<std::int64_t>(bytes * random.below(draw++, size / bytes));
     const auto block = random(draw++);
-    Place place{buffer.offset + at, std::vector<std::byte>(static_cast<std::size_t>(bytes))};
-    std::memcpy(place.poison.data(), block.data(), place.poison.size());
-    (void)device_->upload(*arena_, place.offset, place.poison);
-    places_.push_back(std::move(place));
+    Device::Patch place{buffer.offset + at, {}, static_cast<std::int64_t>(bytes)};
+    std::memcpy(place.value.data(), block.data(), bytes);
+    places_.push_back(place);
   }
 }
 
 bool PreparedArena::work_is_there() {
-  std::vector<std::byte> seen;
-  for (const auto& place : places_) {
-    seen.resize(place.poison.size());
-    if (!device_->download(*arena_, place.offset, seen)) return false;
-    if (seen == place.poison) return false;
-  }
+  auto seen = places_;
+  if (!device_->peek(*arena_, seen)) return false;
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    if (std::memcmp(seen[i].value.data(), places_[i].value.data(),
+                    static_cast<std::size_t>(places_[i].bytes)) == 0)
+      return false;
   return true;
 }
 

@@ -22,9 +22,12 @@ namespace ratchet::worker {
 /// when the clock stops is seen. Places are drawn anew for every call.
 class PreparedArena {
  public:
-  /// Copies `content` (an arena, the one at `index` of the plan) to the device. Keeps the mapping.
+  /// Copies `content` (an arena, the one at `index` of the plan) to the device.
   static Result<PreparedArena> make(Device& device, Kernel& kernel, const job::Prepare& plan,
-                                    std::size_t index, Mapping content);
+                                    std::size_t index, const Mapping& content);
+  /// The arena that a judge laid out in `memory`, which is borrowed.
+  static Result<PreparedArena> adopt(Device& device, Kernel& kernel, const job::Prepare& plan,
+                                     std::size_t index, const DeviceArena& memory);
 
   [[nodiscard]] Turn turn();
   [[nodiscard]] const DeviceArena& arena() const { return *arena_; }
@@ -33,14 +36,19 @@ class PreparedArena {
   [[nodiscard]] int uses() const { return uses_; }
 
  private:
-  struct Place {
-    std::int64_t offset;
-    std::vector<std::byte> poison;
-  };
+  using Patches = std::vector<Device::Patch>;
 
-  PreparedArena(Device& device, const job::Prepare& plan, std::size_t index, Mapping content,
-                std::unique_ptr<DeviceArena> arena, BoundCall call);
+  PreparedArena(Device& device, const job::Prepare& plan, std::size_t index,
+                std::unique_ptr<DeviceArena> arena)
+      : device_(&device),
+        layout_(plan.layout),
+        writes_all_(plan.writes_all),
+        refresh_seed_(plan.refresh_seeds.empty() ? "" : plan.refresh_seeds.at(index)),
+        arena_(std::move(arena)) {}
+  static Result<PreparedArena> finish(PreparedArena prepared, Kernel& kernel,
+                                      const job::Prepare& plan);
   void reset();
+  [[nodiscard]] Patches changes();
   void poison(const job::Buffer& buffer, const Philox& random, std::uint64_t& draw);
   [[nodiscard]] bool work_is_there();
 
@@ -49,10 +57,10 @@ class PreparedArena {
   bool writes_all_;
   std::string refresh_seed_;
   int uses_ = 0;
-  Mapping content_;
   std::unique_ptr<DeviceArena> arena_;
+  std::unique_ptr<DeviceArena> first_;  ///< contents at first, where there are inout buffers
   BoundCall call_;
-  std::vector<Place> places_;
+  Patches places_;  ///< poisoned for the call under way
 };
 
 }  // namespace ratchet::worker

@@ -99,32 +99,34 @@ class Bench {
     auto judge = device.judge(entry);
     if (!judge) stop(judge.error().message);
     judge_ = *std::move(judge);
-    auto shared = judge_->share(layout_.bytes);
+    auto shared = judge_->share({layout_.bytes, layout_.bytes, 1});
     if (!shared) stop(shared.error().message);
-    for (std::size_t i = 0; i < 2; ++i) {
-      auto memory = device.attach((*shared)[i].get(), layout_.bytes);
-      if (!memory) stop(memory.error().message);
-      memory_[i] = *std::move(memory);
+    for (auto* memory : {&reference_, &candidate_}) {
+      const auto& descriptor = (*shared)[memory == &candidate_ ? 1 : 0];
+      auto attached = device.attach(descriptor.get(), layout_.bytes);
+      if (!attached) stop(attached.error().message);
+      *memory = *std::move(attached);
     }
   }
 
   /// `hurt` changes what comes back, beside the outputs.
   Json judged(const std::string& name, job::Tolerance tolerance, double ratio, bool wrong,
               std::int64_t hurt) {
-    const job::Pose pose{{layout_, std::string(64, 'a'), "normal", 16}, kShift, false};
+    const job::Place place{0, kShift};
+    const job::Pose pose{{layout_, std::string(64, 'a'), "normal", 16}, place, false, {}, {}};
     if (auto posed = judge_->pose(pose); !posed) stop(posed.error().message);
     Bytes sent(static_cast<std::size_t>(layout_.bytes));
-    if (auto read = measure::read_device(memory_[0]->base() + kShift, sent); !read)
+    if (auto read = measure::read_device(candidate_->base() + kShift, sent); !read)
       stop(read.error().message);
     Bytes expected = sent;
     fill_expected(expected, layout_.buffers[1], random_);
     Bytes returned = expected;
     if (wrong) spoil(returned, sent, layout_.buffers[1], random_);
     if (hurt >= 0) returned[static_cast<std::size_t>(hurt)] ^= std::byte{1};
-    put(device_, memory_[0]->base() + kShift, returned);
-    put(device_, memory_[1]->base(), expected);
+    put(device_, candidate_->base() + kShift, returned);
+    put(device_, reference_->base(), expected);
     const job::Compare plan{layout_, {tolerance, tolerance}, ratio};
-    auto weighed = judge_->weigh({plan});
+    auto weighed = judge_->weigh({plan, place});
     if (!weighed) stop(weighed.error().message);
     const auto ours = worker::compare({sent, returned, expected}, plan);
     return {{"case", name},
@@ -139,7 +141,7 @@ class Bench {
   worker::Device& device_;
   job::ArenaLayout layout_;
   std::unique_ptr<worker::DeviceJudge> judge_;
-  std::array<std::unique_ptr<worker::DeviceArena>, 2> memory_;
+  std::unique_ptr<worker::DeviceArena> reference_, candidate_;
   std::mt19937_64 random_{7};
 };
 

@@ -121,7 +121,7 @@ TEST_CASE("no honest Python kernel is refused on the host", "[attacks][python][s
   run_python(true);
 }
 
-TEST_CASE("cheats of timing are found out on the host", "[attacks][slow]") {
+TEST_CASE("cheats of timing are found out on the host", "[attacks][timed]") {
   run_all("A");
 }
 

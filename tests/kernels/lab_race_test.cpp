@@ -31,7 +31,7 @@ struct Race : LabFixture {
 }  // namespace
 
 TEST_CASE("a race says of each kernel whether it beats the first, and why one does not count",
-          "[race][slow]") {
+          "[race][timed]") {
   Race fixture;
   const auto incumbent = fixture.candidate(passes(24));
   const auto fast = fixture.candidate(passes(1));

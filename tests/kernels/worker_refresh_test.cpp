@@ -26,8 +26,7 @@ struct Arena {
                            {"order", DType::i32, Role::in, "permutation", 65536, kElements},
                            {"y", DType::f32, Role::out, "normal", 131072, kElements}};
     plan.layout.bytes = 262144;
-    plan.seed = kSeed;
-    plan.uses = uses;
+    plan.uses = {kSeed, uses};
     sent.assign(262144, std::byte{7});
     for (std::int64_t i = 0; i < kElements; ++i)
       set_element(sent.data() + 512, DType::f32, i, static_cast<double>(i));
@@ -77,19 +76,28 @@ TEST_CASE("permutations, outputs and guards stay as they were sent", "[worker]")
 }
 
 TEST_CASE("the worker's changes one by one are the judge's all at once", "[worker]") {
-  const Arena arena(3);
+  // So few elements that later changes take values which earlier ones put there.
+  Arena arena(0);
+  arena.plan.layout.buffers.front().elements = 12;
+  arena.plan.uses = {kSeed, 9};
+  refresh(arena.plan, arena.sent, arena.refreshed);
   auto step_by_step = arena.sent;
 
-  for (int use = 0; use < 3; ++use)
-    for (const auto& change : changes_of(arena.plan.layout, arena.sent, kSeed, use))
-      std::copy_n(change.value.begin(), change.bytes, step_by_step.begin() + change.offset);
+  for (int use = 0; use < 9; ++use) {
+    const auto before = step_by_step;
+    for (const auto& move : moves_of(arena.plan.layout, kSeed, use))
+      std::copy_n(before.begin() + move.from, move.bytes, step_by_step.begin() + move.to);
+  }
 
   CHECK(step_by_step == arena.refreshed);
+  CHECK(step_by_step != arena.sent);
 }
 
 TEST_CASE("without a seed nothing changes", "[worker]") {
-  const Arena arena(0);
+  Arena arena(0);
+  arena.plan.uses = {"", 3};
+  refresh(arena.plan, arena.sent, arena.refreshed);
 
-  CHECK(changes_of(arena.plan.layout, arena.sent, "", 0).empty());
+  CHECK(moves_of(arena.plan.layout, "", 0).empty());
   CHECK(arena.refreshed == arena.sent);
 }

@@ -57,7 +57,7 @@ Json proposal(test::Workbench& bench, const std::string& run) {
 }
 
 TEST_CASE("methods, branches and ablations take a version from open to attributed",
-          "[search][slow]") {
+          "[search][timed]") {
   test::Workbench bench;
   const std::string run = open_run(bench);
   const auto early =
@@ -92,7 +92,7 @@ TEST_CASE("methods, branches and ablations take a version from open to attribute
   CHECK(bench.must("run_status", {{"run", run}}).at("integrity").empty());
 }
 
-TEST_CASE("an ablation finds out what a macro switches off", "[search][slow]") {
+TEST_CASE("an ablation finds out what a macro switches off", "[search][timed]") {
   test::Workbench bench;
   const std::string run = open_run(bench);
   bench.must("submit_kernel", {{"run", run}, {"source", slow_kernel("again", 2)}});
@@ -119,7 +119,7 @@ std::string lopsided(bool small) {
 }
 
 TEST_CASE("a dispatcher is generated, checked on all cases and never slower than its fallback",
-          "[search][slow]") {
+          "[search][timed]") {
   test::Workbench bench;
   const std::string run =
       open_run(bench, {{"cases", {{{"dims", {{"n", 512}}}}, {{"dims", {{"n", 65536}}}}}},

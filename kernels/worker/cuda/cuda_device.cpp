@@ -1,10 +1,13 @@
 #include "kernels/measure/ceilings.h"
 #include "kernels/measure/counters.h"
 #include "kernels/measure/range_profiler.h"
+#include "kernels/measure/small_copies.h"
 #include "kernels/measure/timer.h"
 #include "kernels/worker/cuda/device_judge.h"
 #include "kernels/worker/device.h"
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <thread>
 
@@ -23,9 +26,6 @@ class CudaArena : public DeviceArena {
   Status write(std::int64_t offset, std::span<const std::byte> bytes) {
     return memory_.write(static_cast<std::size_t>(shift_ + offset), bytes);
   }
-  Status read(std::int64_t offset, std::span<std::byte> bytes) const {
-    return memory_.read(static_cast<std::size_t>(shift_ + offset), bytes);
-  }
 
  private:
   measure::DeviceMemory memory_;
@@ -41,6 +41,15 @@ class SharedArena : public DeviceArena {
  private:
   measure::SharedMemory memory_;
 };
+
+std::vector<measure::SmallCopy> small_copies_of(const DeviceArena& arena,
+                                                std::span<const Device::Patch> patches) {
+  std::vector<measure::SmallCopy> copies;
+  for (const auto& patch : patches)
+    copies.push_back({arena.base() + patch.offset, std::bit_cast<std::uint64_t>(patch.value),
+                      static_cast<std::uint32_t>(patch.bytes)});
+  return copies;
+}
 
 measure::Turn turn_of(const Turn& turn) {
   return {turn.call, turn.before, turn.after};
@@ -103,9 +112,6 @@ class CudaDevice : public Device {
                    ""};
     auto memory = measure::DeviceMemory::allocate(static_cast<std::size_t>(bytes + shift));
     if (!memory) return memory.error();
-    // Another case: whether its calls wait for the device is to be seen anew.
-    if (timer_ && bytes != arena_bytes_) timer_->forget();
-    arena_bytes_ = bytes;
     return std::unique_ptr<DeviceArena>(new CudaArena(*std::move(memory), shift));
   }
 
@@ -116,7 +122,31 @@ class CudaDevice : public Device {
 
   Status download(const DeviceArena& arena, std::int64_t offset,
                   std::span<std::byte> bytes) override {
-    return static_cast<const CudaArena&>(arena).read(offset, bytes);
+    return measure::read_device(arena.base() + offset, bytes);
+  }
+
+  Status copy(DeviceArena& to, const DeviceArena& from, std::int64_t offset,
+              std::int64_t bytes) override {
+    return measure::queue_copy(to.base() + offset, from.base() + offset,
+                               static_cast<std::size_t>(bytes));
+  }
+
+  Status peek(const DeviceArena& arena, std::span<Patch> patches) override {
+    if (auto ready = ready_copies(); !ready) return ready;
+    auto copies = small_copies_of(arena, patches);
+    if (auto read = copies_->read(*gpu_, copies); !read) return read;
+    for (std::size_t i = 0; i < patches.size(); ++i)
+      patches[i].value = std::bit_cast<std::array<std::byte, 8>>(copies[i].value);
+    return {};
+  }
+
+  Status patch(DeviceArena& arena, std::span<const Patch> patches) override {
+    if (auto ready = ready_copies(); !ready) return ready;
+    return copies_->write(*gpu_, small_copies_of(arena, patches));
+  }
+
+  void forget_calls() override {
+    if (timer_) timer_->forget();
   }
 
   /// The legacy default stream: kernels that ignore their stream parameter run on it as well.
@@ -188,6 +218,14 @@ class CudaDevice : public Device {
   }
 
  private:
+  Status ready_copies() {
+    if (copies_) return {};
+    auto made = measure::SmallCopies::create();
+    if (!made) return made.error();
+    copies_.emplace(*std::move(made));
+    return {};
+  }
+
   static Result<Counted> without_counters(const Error& error) {
     if (error.code != ErrorCode::unavailable) return error;
     Counted counted;
@@ -199,7 +237,7 @@ class CudaDevice : public Device {
 
   std::jthread warm_up_;
   std::unique_ptr<measure::Gpu> gpu_;
-  std::int64_t arena_bytes_ = 0;  // of the arena made last
+  std::optional<measure::SmallCopies> copies_;
   std::unique_ptr<measure::Timer> timer_;
   std::unique_ptr<measure::Counters> counters_;
 };

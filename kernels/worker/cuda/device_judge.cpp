@@ -16,6 +16,7 @@
 #include "kernels/worker/init_text.h"
 #include "kernels/worker/numbers.h"
 #include "kernels/worker/random.h"
+#include "kernels/worker/refresh.h"
 
 namespace ratchet::worker {
 namespace {
@@ -74,26 +75,44 @@ CudaJudge::CudaJudge(measure::Gpu& gpu, void* entry) : gpu_(gpu) {
   std::memcpy(&entry_, &entry, sizeof entry);
 }
 
-Result<std::array<Fd, 2>> CudaJudge::share(std::int64_t bytes) {
-  const auto room = static_cast<std::size_t>(bytes + kShiftRoom);
-  for (auto* shared : {&candidate_, &reference_}) {
-    auto memory = measure::SharedMemory::create(gpu_, room);
+Result<std::vector<Fd>> CudaJudge::share(const job::Share& plan) {
+  std::vector<Fd> descriptors;
+  const auto make = [&](std::int64_t bytes) -> Result<measure::SharedMemory> {
+    auto memory = measure::SharedMemory::create(gpu_, static_cast<std::size_t>(bytes + kShiftRoom));
     if (!memory) return memory.error();
-    shared->emplace(*std::move(memory));
+    auto descriptor = memory->descriptor();
+    if (!descriptor) return descriptor.error();
+    descriptors.push_back(*std::move(descriptor));
+    return memory;
+  };
+  auto reference = make(plan.arena_bytes);
+  if (!reference) return reference.error();
+  reference_.emplace(*std::move(reference));
+  candidates_.clear();
+  candidate_bytes_ = plan.candidate_bytes + kShiftRoom;
+  for (int i = 0; i < plan.candidates; ++i) {
+    auto memory = make(plan.candidate_bytes);
+    if (!memory) return memory.error();
+    candidates_.push_back(*std::move(memory));
   }
   for (auto* own : {&sent_, &returned_, &earlier_}) {
-    auto memory = measure::DeviceMemory::allocate(static_cast<std::size_t>(bytes));
+    auto memory = measure::DeviceMemory::allocate(static_cast<std::size_t>(plan.arena_bytes));
     if (!memory) return memory.error();
     *own = *std::move(memory);
   }
   auto result = measure::DeviceMemory::allocate(kResultBytes);
   if (!result) return result.error();
   result_ = *std::move(result);
-  auto first = candidate_->descriptor();
-  if (!first) return first.error();
-  auto second = reference_->descriptor();
-  if (!second) return second.error();
-  return std::array<Fd, 2>{*std::move(first), *std::move(second)};
+  return descriptors;
+}
+
+Result<std::byte*> CudaJudge::find(const job::Place& place) const {
+  const bool there = place.candidate >= 0 &&
+                     place.candidate < static_cast<int>(candidates_.size()) && place.at >= 0 &&
+                     place.at <= candidate_bytes_ - layout_.bytes;
+  if (!there)
+    return Error{ErrorCode::internal, "no candidate's memory has room for an arena there", ""};
+  return candidates_[static_cast<std::size_t>(place.candidate)].data() + place.at;
 }
 
 void CudaJudge::run(std::initializer_list<long long> words) const {
@@ -105,23 +124,27 @@ Status CudaJudge::copy(std::byte* to, const std::byte* from) const {
 }
 
 Status CudaJudge::pose(const job::Pose& plan) {
-  if (!candidate_) return Error{ErrorCode::internal, "nothing is shared yet", ""};
+  if (!reference_) return Error{ErrorCode::internal, "nothing is shared yet", ""};
   again_ = plan.again;
-  shift_ = plan.shift;
   if (plan.again) {
     std::swap(returned_, earlier_);
   } else {
     layout_ = plan.content.layout;
-    if (layout_.bytes > static_cast<std::int64_t>(sent_.bytes()) || shift_ < 0 ||
-        shift_ > kShiftRoom)
+    if (layout_.bytes > static_cast<std::int64_t>(sent_.bytes()))
       return Error{ErrorCode::internal, "the trial does not fit the shared memory", ""};
     if (auto filled = fill(plan.content); !filled) return filled;
     changed_ = plan.changed.has_value();
     if (changed_)
       if (auto done = change(plan.content, *plan.changed); !done) return done;
+    if (plan.uses)
+      if (auto done = use(*plan.uses); !done) return done;
     if (auto copied = copy(reference_->data(), sent_.data()); !copied) return copied;
   }
-  if (auto copied = copy(candidate_->data() + shift_, sent_.data()); !copied) return copied;
+  if (plan.place) {
+    auto to = find(*plan.place);
+    if (!to) return to.error();
+    if (auto copied = copy(*to, sent_.data()); !copied) return copied;
+  }
   if (auto failure = gpu_.finish())
     return Error{ErrorCode::internal, "the judge cannot make a trial: " + *failure, ""};
   return {};
@@ -150,6 +173,21 @@ Status CudaJudge::change(const job::Generate& plan, const job::Changed& changed)
     ++stream;
   }
   return Error{ErrorCode::internal, "no input is called " + changed.tensor, ""};
+}
+
+Status CudaJudge::use(const job::Uses& uses) {
+  if (!copies_) {
+    auto made = measure::SmallCopies::create();
+    if (!made) return made.error();
+    copies_.emplace(*std::move(made));
+  }
+  const auto moves = moves_of_all(layout_, uses);
+  std::vector<measure::SmallCopy> values;
+  for (const auto& move : moves)
+    values.push_back({sent_.data() + move.from, 0, static_cast<std::uint32_t>(move.bytes)});
+  if (auto read = copies_->read(gpu_, values); !read) return read;
+  for (std::size_t i = 0; i < moves.size(); ++i) values[i].at = sent_.data() + moves[i].to;
+  return copies_->write(gpu_, values);
 }
 
 Status CudaJudge::fill_input(const job::Buffer& buffer, const job::Generate& plan,
@@ -316,7 +354,7 @@ Result<bool> CudaJudge::writes_all() {
 }
 
 Result<job::Comparison> CudaJudge::judged(const job::Compare& plan) {
-  if (!candidate_ || plan.tolerances.size() != layout_.buffers.size())
+  if (!reference_ || plan.tolerances.size() != layout_.buffers.size())
     return Error{ErrorCode::internal, "one tolerance per buffer of a posed trial is needed", ""};
   job::Comparison verdict;
   if (auto seen = check_untouched(verdict); !seen) return seen.error();
@@ -330,9 +368,9 @@ Result<job::Comparison> CudaJudge::judged(const job::Compare& plan) {
 }
 
 Result<DeviceJudge::Weighed> CudaJudge::weigh(const job::Weigh& plan) {
-  if (!candidate_) return Error{ErrorCode::internal, "nothing is shared yet", ""};
-  if (auto copied = copy(returned_.data(), candidate_->data() + shift_); !copied)
-    return copied.error();
+  auto from = find(plan.place);
+  if (!from) return from.error();
+  if (auto copied = copy(returned_.data(), *from); !copied) return copied.error();
   auto verdict = judged(plan.compare);
   if (!verdict) return verdict.error();
   Weighed weighed{*std::move(verdict), std::nullopt};
@@ -406,7 +444,7 @@ Result<bool> CudaJudge::feign_output(job::Control control, std::size_t buffer) {
 }
 
 Result<std::optional<job::Comparison>> CudaJudge::feign(const job::Feign& plan) {
-  if (!candidate_) return Error{ErrorCode::internal, "nothing is shared yet", ""};
+  if (!reference_) return Error{ErrorCode::internal, "nothing is shared yet", ""};
   if (auto copied = copy(returned_.data(), sent_.data()); !copied) return copied.error();
   for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
     if (layout_.buffers[i].role == Role::in) continue;

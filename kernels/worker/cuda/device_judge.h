@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/measure/shared_memory.h"
+#include "kernels/measure/small_copies.h"
 #include "kernels/worker/device.h"
 
 namespace ratchet::worker {
@@ -21,7 +22,7 @@ class CudaJudge : public DeviceJudge {
   /// `entry`: of the library built from judge.cu.
   CudaJudge(measure::Gpu& gpu, void* entry);
 
-  Result<std::array<Fd, 2>> share(std::int64_t bytes) override;
+  Result<std::vector<Fd>> share(const job::Share& plan) override;
   Status pose(const job::Pose& plan) override;
   Result<Weighed> weigh(const job::Weigh& plan) override;
   Result<job::Answered> look() override;
@@ -32,6 +33,10 @@ class CudaJudge : public DeviceJudge {
   /// Whether the reference's answer to the posed trial wrote every element of its outputs.
   Result<bool> writes_all();
   Status change(const job::Generate& plan, const job::Changed& changed);
+  /// Makes the changes of timed calls in `sent_`.
+  Status use(const job::Uses& uses);
+  /// Where the arena of this place lies. Error: not in the memory that is shared.
+  Result<std::byte*> find(const job::Place& place) const;
   Status fill_input(const job::Buffer& buffer, const job::Generate& plan, std::uint32_t stream);
   /// A whole arena.
   Status copy(std::byte* to, const std::byte* from) const;
@@ -53,12 +58,14 @@ class CudaJudge : public DeviceJudge {
 
   measure::Gpu& gpu_;
   void (*entry_)(const long long*) = nullptr;
-  std::optional<measure::SharedMemory> candidate_, reference_;
+  std::optional<measure::SharedMemory> reference_;
+  std::vector<measure::SharedMemory> candidates_;
+  std::int64_t candidate_bytes_ = 0;
+  std::optional<measure::SmallCopies> copies_;
   // As sent; what came back; what came back the time before, or the answer to the last trial
   // without a change; where results are put.
   measure::DeviceMemory sent_, returned_, earlier_, result_;
   job::ArenaLayout layout_;
-  std::int64_t shift_ = 0;
   bool again_ = false;
   bool changed_ = false;
   // First elements of the outputs, by buffer: of the last answer looked at, and of the one before.

@@ -75,6 +75,24 @@ class HostDevice : public Device {
     return {};
   }
 
+  Status copy(DeviceArena& to, const DeviceArena& from, std::int64_t offset,
+              std::int64_t bytes) override {
+    std::memcpy(to.base() + offset, from.base() + offset, static_cast<std::size_t>(bytes));
+    return {};
+  }
+
+  Status peek(const DeviceArena& arena, std::span<Patch> patches) override {
+    for (auto& one : patches)
+      std::memcpy(one.value.data(), arena.base() + one.offset, static_cast<std::size_t>(one.bytes));
+    return {};
+  }
+
+  Status patch(DeviceArena& arena, std::span<const Patch> patches) override {
+    for (const auto& one : patches)
+      std::memcpy(arena.base() + one.offset, one.value.data(), static_cast<std::size_t>(one.bytes));
+    return {};
+  }
+
   [[nodiscard]] void* stream() const override { return nullptr; }
 
   std::optional<Fault> run(const Invocation& call) override {
