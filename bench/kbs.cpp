@@ -2,8 +2,8 @@
 // base cost inside the process, each beside what else could be used for it.
 //
 // CORPUS is a folder as for `ratchet kbs add` (default: our own pages). QUERIES holds one query a
-// line, as text or as JSON with `query` and `scope`; without it every title of the corpus is one.
-// COUNT queries (default 20,000) go before memory is looked at. Rivals run in turn with ours.
+// line, as text or as JSON with `query` and `scope`; without it, or empty, titles of the corpus
+// are. COUNT queries (default 20,000) go before memory is looked at. Rivals run in turn with ours.
 
 #include <fmt/format.h>
 
@@ -245,7 +245,8 @@ int main(int count, char** arguments) {
   const auto index = folder / "index.db";
   fmt::print("| what | ratchet | beside it |\n|---|---|---|\n");
   bench_build(corpus, folder);
-  const auto queries = count > 2 ? read_queries(arguments[2]) : titles_of(index);
+  const auto queries =
+      count > 2 && *arguments[2] != '\0' ? read_queries(arguments[2]) : titles_of(index);
   if (!queries.empty()) {
     bench_queries(index, queries, count > 3 ? std::strtoul(arguments[3], nullptr, 10) : 20'000);
     bench_clients(index, queries);

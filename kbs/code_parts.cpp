@@ -18,10 +18,18 @@ bool is_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
+bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
+
+/// Without blanks around it. Loops: every line passes here, and searching for a set of characters
+/// costs a call for each one.
 std::string_view trimmed(std::string_view line) {
-  const auto begin = line.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+  std::size_t begin = 0;
+  auto end = line.size();
+  while (begin < end && is_blank(line[begin])) ++begin;
+  while (end > begin && (is_blank(line[end - 1]) || line[end - 1] == '\r')) --end;
+  return line.substr(begin, end - begin);
 }
 
 bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
@@ -56,9 +64,8 @@ Layout layout_of(std::string_view path) {
   return Layout::other;
 }
 
-/// A line that belongs to the definition below it.
-bool leads(std::string_view line, Layout layout) {
-  const auto text = trimmed(line);
+/// A line, trimmed, that belongs to the definition below it.
+bool leads(std::string_view text, Layout layout) {
   if (layout == Layout::python) return text.starts_with('@') || text.starts_with('#');
   return starts_with_any(text, {"//", "/*", "*", "template", "[["});
 }
@@ -125,7 +132,7 @@ std::string name_of_line(std::string_view line, Layout layout, std::string& owne
                                                                  : std::string{};
   }
   if (layout != Layout::python)
-    return leads(line, layout) || text.starts_with("#include") ? std::string{}
+    return leads(text, layout) || text.starts_with("#include") ? std::string{}
                                                                : std::string(name_of_braces(text));
   for (const std::string_view word : {"class ", "def ", "async def "}) {
     if (!text.starts_with(word)) continue;
@@ -166,22 +173,25 @@ class Splitter {
     if (parts_.empty()) parts_.push_back({0, 0, 1, ""});
     auto code = line;
     if (sign_ && !code.empty()) code.remove_prefix(1);
+    const auto text = trimmed(code);
     const bool hunk = sign_ && line.starts_with("@@ ");
     const Place here = lead_ && !hunk ? *lead_ : Place{begin, number};
     // The lines above the first hunk only name the file.
     const bool next_hunk = hunk && std::exchange(in_hunks_, true);
-    if (next_hunk || starts_part(code, here.begin - parts_.back().begin)) cut(here);
+    if (next_hunk || starts_part(code, text, here.begin - parts_.back().begin)) cut(here);
     if (parts_.back().name.empty()) name_part(line, code, hunk);
-    remember(code, begin, number);
+    remember(code, text, {begin, number});
   }
 
-  [[nodiscard]] bool starts_part(std::string_view code, std::size_t size) const {
+  /// `text` is the line of code, trimmed; here and below.
+  [[nodiscard]] bool starts_part(std::string_view code, std::string_view text,
+                                 std::size_t size) const {
     if (size >= kLargest) return true;
-    if (size < kSmall || trimmed(code).empty()) return false;
+    if (size < kSmall || text.empty()) return false;
     if (after_lead_ && layout_ == Layout::python) return false;
     if (defines(code, layout_) && (layout_ != Layout::braces || after_gap_ || lead_)) return true;
-    return size >= kLarge && after_blank_ && code.find_first_not_of(" \t") <= 4 &&
-           !leads(code, layout_);
+    return size >= kLarge && after_blank_ && text.data() - code.data() <= 4 &&
+           !leads(text, layout_);
   }
 
   void cut(Place place) {
@@ -201,10 +211,9 @@ class Splitter {
     if (name.size() <= 100) parts_.back().name = std::move(name);
   }
 
-  void remember(std::string_view code, std::size_t begin, int number) {
-    const auto text = trimmed(code);
-    const bool lead = leads(code, layout_) && !text.empty();
-    if (lead && !lead_) lead_ = Place{begin, number};
+  void remember(std::string_view code, std::string_view text, Place place) {
+    const bool lead = leads(text, layout_) && !text.empty();
+    if (lead && !lead_) lead_ = place;
     if (!lead) lead_.reset();
     after_lead_ = lead && text.starts_with('@');
     after_blank_ = text.empty();

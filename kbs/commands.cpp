@@ -2,31 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+
 #include "kbs/compression.h"
 #include "kbs/importer.h"
 #include "kbs/index_reader.h"
 #include "kbs/labels.h"
-
-#include <cstdint>
+#include "kbs/rows.h"
 
 namespace ratchet {
 namespace {
 
 using kbs::Database;
+using kbs::each_row;
 using kbs::Statement;
-
-/// Calls `visit(row)` for each row of a query without parameters.
-template <class Visit>
-Status each_row(Database& database, std::string_view sql, Visit visit) {
-  auto statement = database.prepare(sql);
-  if (!statement) return statement.error();
-  for (;;) {
-    auto row = statement->step();
-    if (!row) return row.error();
-    if (!*row) return {};
-    visit(*statement);
-  }
-}
 
 Result<Database> open_readable(const std::filesystem::path& index) {
   // Opened as a reader first, so that an index of another schema is named as such.

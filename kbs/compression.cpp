@@ -2,6 +2,7 @@
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace ratchet::kbs {
@@ -22,11 +23,11 @@ struct FreeCompressor {
 std::string compress(std::string_view bytes) {
   // A context costs more than a small page: one per thread.
   thread_local const std::unique_ptr<ZSTD_CCtx, FreeCompressor> context(ZSTD_createCCtx());
-  std::string out(ZSTD_compressBound(bytes.size()), '\0');
-  const auto size =
-      ZSTD_compressCCtx(context.get(), out.data(), out.size(), bytes.data(), bytes.size(), kLevel);
-  out.resize(ZSTD_isError(size) != 0U ? 0 : size);
-  return out;
+  thread_local std::string room;
+  room.resize(std::max(room.size(), ZSTD_compressBound(bytes.size())));
+  const auto size = ZSTD_compressCCtx(context.get(), room.data(), room.size(), bytes.data(),
+                                      bytes.size(), kLevel);
+  return room.substr(0, ZSTD_isError(size) != 0U ? 0 : size);
 }
 
 Result<std::string> decompress(std::string_view frame) {

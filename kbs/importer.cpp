@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxPage = 8UL << 20U;
 constexpr std::size_t kMaxRecords = 1UL << 30U;
 constexpr int kProgressEvery = 200;
-constexpr std::size_t kAhead = 16;
+constexpr std::size_t kAhead = 128;  // bundles: what is read while FTS5 writes out a piece
 
 /// A Markdown file without a header: its path names it, its first heading is the title.
 Document plain_page(const fs::path& path, std::string text) {

@@ -6,7 +6,7 @@ namespace ratchet::kbs {
 
 /// Raised whenever tables or the meaning of their columns change; indexes of another number are
 /// built anew.
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 
 /// Pages and records (`doc`) and code (`bundle`, `file`), each with a full-text index of its own.
 ///

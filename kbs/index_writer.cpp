@@ -16,6 +16,7 @@
 #include "kbs/index_database.h"
 #include "kbs/index_schema.h"
 #include "kbs/index_statistics.h"
+#include "kbs/rows.h"
 #include "server/core/fd.h"
 
 namespace ratchet::kbs {
@@ -57,20 +58,6 @@ Result<Fd> lock_beside(const std::filesystem::path& target) {
   return lock;
 }
 
-/// Runs a statement with one text parameter for each row of its answer.
-template <class Visit>
-Status each_row(Database& database, std::string_view sql, std::string_view value, Visit visit) {
-  auto statement = database.prepare(sql);
-  if (!statement) return statement.error();
-  statement->bind(1, value);
-  for (;;) {
-    auto row = statement->step();
-    if (!row) return row.error();
-    if (!*row) return {};
-    visit(*statement);
-  }
-}
-
 /// What the corpus held when the writer began with it, by its own ids.
 struct Before {
   struct Item {
@@ -88,13 +75,16 @@ struct Before {
 };
 
 Status read_before(Database& database, std::string_view corpus, Before& before) {
+  const auto each = [&](std::string_view sql, auto visit) {
+    return each_row(database, sql, visit, corpus);
+  };
   const auto items = [&](std::string_view sql, auto& into) {
-    return each_row(database, sql, corpus, [&](const Statement& row) {
+    return each(sql, [&](const Statement& row) {
       into[std::string(row.text(0))] = {row.integer(1), std::string(row.text(2))};
     });
   };
   const auto pairs = [&](std::string_view sql, auto& into) {
-    return each_row(database, sql, corpus, [&](const Statement& row) {
+    return each(sql, [&](const Statement& row) {
       into.emplace(std::string(row.text(0)), std::string(row.text(1)));
     });
   };
@@ -103,18 +93,16 @@ Status read_before(Database& database, std::string_view corpus, Before& before) 
   if (done) done = pairs("SELECT word, replacement FROM alias WHERE corpus=?", before.aliases);
   if (done) done = pairs("SELECT path, reason FROM problem WHERE corpus=?", before.problems);
   if (done)
-    done = each_row(database, "SELECT key, stamp, doc, bundle FROM job WHERE corpus=?", corpus,
-                    [&](const Statement& row) {
-                      before.jobs[std::string(row.text(0))] = {std::string(row.text(1)),
-                                                               std::string(row.text(2)),
-                                                               std::string(row.text(3))};
-                    });
+    done =
+        each("SELECT key, stamp, doc, bundle FROM job WHERE corpus=?", [&](const Statement& row) {
+          before.jobs[std::string(row.text(0))] = {
+              std::string(row.text(1)), std::string(row.text(2)), std::string(row.text(3))};
+        });
   if (done)
-    done = each_row(database, "SELECT root FROM corpus WHERE name=?", corpus,
-                    [&](const Statement& row) {
-                      before.root = row.text(0);
-                      before.known = true;
-                    });
+    done = each("SELECT root FROM corpus WHERE name=?", [&](const Statement& row) {
+      before.root = row.text(0);
+      before.known = true;
+    });
   return done;
 }
 

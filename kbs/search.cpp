@@ -34,6 +34,7 @@ constexpr std::size_t kQuotaWindow =
     200;                             // results behind the first page looked through for quotas
 constexpr double kQuotaScore = 0.5;  // of the top score, for a scope to get its place
 constexpr double kCitedShare = 0.9;  // of a page's score handed on to what it cites
+constexpr double kExplains = 1.5;    // of its score, what a document has before a change; flat to 2
 constexpr double kAboutAll = 0.999;
 constexpr double kCodeShare = 0.9;  // of the best page's coverage, for code to get its place
 constexpr std::size_t kCitingPages = 3;
@@ -175,12 +176,21 @@ class Search {
     return sources_[scored.source].statistics->of(scored.row).scope();
   }
 
+  /// Who asks for `sources`, and not for `prs`, looks for what explains a subject. A few documents
+  /// stand there among thousands of changes that use its words; elsewhere all scopes are equal.
+  [[nodiscard]] double standing_of(const Scored& scored) const {
+    const bool asked =
+        std::ranges::find(query_.scopes.values, "sources") != query_.scopes.values.end();
+    return asked && scope_of(scored) != Scope::prs ? kExplains : 1.0;
+  }
+
   Status rank() {
     if (plan_.terms.empty()) {
       list_filtered();
     } else {
       ranked_ = score_matches(plan_, sources_);
-      for (auto& scored : ranked_) scored.score *= fits_[scored.source].factor(scored.row);
+      for (auto& scored : ranked_)
+        scored.score *= fits_[scored.source].factor(scored.row) * standing_of(scored);
       if (auto done = hand_on_to_cited(); !done) return done;
       std::erase_if(ranked_, [&](const Scored& scored) { return !passes(scored); });
     }
@@ -390,6 +400,8 @@ class Search {
     hit->why = explain(plan_, sources_[scored.source], scored);
     if (const auto fits = fits_[scored.source].reasons(scored.row); !fits.empty())
       hit->why += fmt::format("{}fits {}", hit->why.empty() ? "" : "; ", fits);
+    if (standing_of(scored) > 1)
+      hit->why += fmt::format("{}a document, before changes", hit->why.empty() ? "" : "; ");
     const auto key = key_of(scored.source, scored.row);
     if (exact_.contains(key)) hit->why = "named by the query; " + hit->why;
     if (const auto cited = cited_by_.find(key); cited != cited_by_.end())

@@ -1,6 +1,7 @@
 #include "kbs/trigrams.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -8,8 +9,15 @@
 namespace ratchet::kbs {
 namespace {
 
+constexpr auto kLower = [] {
+  std::array<std::uint8_t, 256> table{};
+  for (unsigned c = 0; c < table.size(); ++c)
+    table[c] = static_cast<std::uint8_t>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return table;
+}();
+
 std::uint32_t lower(char c) {
-  return static_cast<unsigned char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return kLower[static_cast<unsigned char>(c)];
 }
 
 std::uint32_t hash(std::uint32_t trigram) {
@@ -33,10 +41,11 @@ std::string trigram_filter(std::string_view text, std::string_view more) {
   const auto bytes = std::bit_floor(std::max<std::size_t>((text.size() + more.size()) / 10, 64));
   std::string filter(bytes, '\0');
   const auto mask = static_cast<std::uint32_t>(bytes * 8 - 1);
-  const auto set = [&](std::uint32_t trigram) {
+  // By value: a write through a pointer to bytes may change anything that has an address.
+  const auto set = [bits = filter.data(), mask](std::uint32_t trigram) {
     const auto bit = hash(trigram) & mask;
-    filter[bit / 8] =
-        static_cast<char>(static_cast<unsigned char>(filter[bit / 8]) | (1U << (bit % 8)));
+    bits[bit / 8] =
+        static_cast<char>(static_cast<unsigned char>(bits[bit / 8]) | (1U << (bit % 8)));
   };
   each_trigram(text, set);
   each_trigram(more, set);

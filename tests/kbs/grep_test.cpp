@@ -59,6 +59,11 @@ TEST_CASE("what is no regular expression is searched as text and the answer says
   CHECK(grep(kb, {.pattern = "[dst], [src"}).total == 1);
 }
 
+TEST_CASE("a pattern with a NUL byte is answered and finds no text") {
+  FixtureKnowledge kb;
+  CHECK(grep(kb, {.pattern = std::string("copy\0", 5)}).total == 0);
+}
+
 TEST_CASE("empty and huge patterns search nothing and the answer says so") {
   FixtureKnowledge kb;
   CHECK(grep(kb, {.pattern = ""}).note);

@@ -235,6 +235,20 @@ TEST_CASE("a scope that answers well gets a place on a first page that another s
         Ids{"pr-a", "pr-b", "pr-c"});
 }
 
+TEST_CASE("of sources a document stands before a change that says a little more, and says so") {
+  test::TestKnowledge kb;
+  test::write_text(kb.folder() / "c/sources/prs/x/pr-a.md",
+                   test::page_text("pr-a", "Swizzle", "swizzle swizzle"));
+  test::write_text(kb.folder() / "c/sources/docs/guide.md",
+                   test::page_text("guide", "Swizzle", "swizzle"));
+  kb.add(kb.folder() / "c");
+  CHECK(kb.ids({.text = "swizzle layout", .scopes = {{"prs", "docs"}}}) == Ids{"pr-a", "guide"});
+  const auto answer = kb.query({.text = "swizzle layout", .scopes = {{"sources"}}});
+  REQUIRE(answer.results.size() == 2);
+  CHECK(answer.results.front().id == "guide");
+  CHECK(answer.results.front().why.find("a document, before changes") != std::string::npos);
+}
+
 TEST_CASE("threads share one knowledge base") {
   FixtureKnowledge kb;
   auto& base = kb.base();
