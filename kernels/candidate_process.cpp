@@ -69,14 +69,31 @@ Result<CandidateProcess> CandidateProcess::launch(const WorkerSpec& spec, millis
   return CandidateProcess(*std::move(worker), deadline);
 }
 
-Status CandidateProcess::load(const Code& code, const CallContext& call) {
-  auto file = MemoryFile::holding("kernel", code.content);
-  if (!file) return file.error();
+Status CandidateProcess::greet(const CallContext& call) {
+  if (greeted_) return {};
   if (auto greeted = worker_.greet(call); !greeted) return greeted;
   if (const auto ready = decode_stored<job::Reply>(worker_.ready()); !ready || ready->error)
     return Error{ErrorCode::unavailable,
                  ready ? *ready->error : "the worker's greeting is malformed",
                  "check_env shows the devices."};
+  greeted_ = true;
+  return {};
+}
+
+Status CandidateProcess::schedule(const std::vector<std::string>& metrics,
+                                  const CallContext& call) {
+  if (auto greeted = greet(call); !greeted) return greeted;
+  job::Request request;
+  request.schedule = job::Schedule{metrics};
+  auto reply = ask(request, {}, deadline_, call);
+  if (!reply) return reply.error();
+  return {};
+}
+
+Status CandidateProcess::load(const Code& code, const CallContext& call) {
+  auto file = MemoryFile::holding("kernel", code.content);
+  if (!file) return file.error();
+  if (auto greeted = greet(call); !greeted) return greeted;
   job::Request request;
   request.load = code.plan;
   const int descriptor = file->fd();

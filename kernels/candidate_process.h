@@ -63,6 +63,7 @@ class CandidateProcess {
   /// `deadline`: of one execution.
   static Result<CandidateProcess> launch(const WorkerSpec& spec,
                                          std::chrono::milliseconds deadline);
+  Status greet(const CallContext& call);
   Status load(const Code& code, const CallContext& call);
 
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
@@ -107,6 +108,8 @@ class CandidateProcess {
   /// The same of an arena in attached memory, of which only the number of calls is asked for.
   Result<int> uses(int index, const CallContext& call);
   Result<job::Counters> count(const job::Count& plan, const CallContext& call);
+  /// Says early which counters `count` will read. Waits for the process to be ready.
+  Status schedule(const std::vector<std::string>& metrics, const CallContext& call);
 
  private:
   CandidateProcess(WorkerProcess worker, std::chrono::milliseconds deadline)
@@ -122,6 +125,7 @@ class CandidateProcess {
   WorkerProcess worker_;
   std::chrono::milliseconds deadline_;
   std::optional<Fault> fault_;
+  bool greeted_ = false;
 };
 
 }  // namespace ratchet

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/private_folder.h"
+#include "server/core/files.h"
 #include "server/core/process.h"
 
 namespace ratchet {
@@ -102,6 +103,24 @@ Result<Listing> sass_of_library(const fs::path& library, const Toolchain& toolch
   auto text = output_of(*toolchain.cuobjdump, {"-sass", library.string()}, folder->path(), stop);
   if (!text) return text.error();
   return Listing{shown(*toolchain.cuobjdump), *std::move(text)};
+}
+
+Result<std::vector<std::string>> cubins_of_library(const fs::path& library,
+                                                   const Toolchain& toolchain,
+                                                   const std::stop_token& stop) {
+  if (!toolchain.cuobjdump) return missing("cuobjdump");
+  auto folder = PrivateFolder::make();
+  if (!folder) return folder.error();
+  auto extracted =
+      output_of(*toolchain.cuobjdump, {"-xelf", "all", library.string()}, folder->path(), stop);
+  if (!extracted) return extracted.error();
+  std::vector<std::string> codes;
+  for (const auto& cubin : cubins_in(folder->path())) {
+    auto code = read_file(cubin, kLargestFile);
+    if (!code) return code.error();
+    codes.push_back(*std::move(code));
+  }
+  return codes;
 }
 
 Result<Listing> host_code_of(const fs::path& library, const Toolchain& toolchain,

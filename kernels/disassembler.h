@@ -33,6 +33,10 @@ struct Listing {
                                              const Toolchain& toolchain,
                                              const std::stop_token& stop);
 
+/// The GPU code of a shared library itself: one cubin an entry.
+[[nodiscard]] Result<std::vector<std::string>> cubins_of_library(
+    const std::filesystem::path& library, const Toolchain& toolchain, const std::stop_token& stop);
+
 /// Code of the host, by objdump.
 [[nodiscard]] Result<Listing> host_code_of(const std::filesystem::path& library,
                                            const Toolchain& toolchain, const std::stop_token& stop);

@@ -3,6 +3,7 @@
 // What a worker answers. See job.h for the roles.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,6 +69,37 @@ struct CallSpan {
   }
 };
 
+/// One instruction that warps were seen at.
+struct PcSample {
+  std::string function;  ///< as linked
+  std::int64_t offset = 0;
+  std::map<std::string, std::int64_t> reasons;  ///< samples by stall reason
+
+  static constexpr auto fields() {
+    using P = PcSample;
+    return std::tuple{required("function", &P::function, ""), required("offset", &P::offset, ""),
+                      required("reasons", &P::reasons, "")};
+  }
+};
+
+/// Where the warps of a call stood. The instructions seen most often; `total` counts all.
+struct PcSamples {
+  std::vector<PcSample> pcs;
+  std::int64_t total = 0;
+  std::int64_t dropped = 0;
+  double period_cycles = 0;
+  int calls = 0;
+  std::optional<std::string> unavailable;  ///< why there are none
+
+  static constexpr auto fields() {
+    using P = PcSamples;
+    return std::tuple{
+        required("pcs", &P::pcs, ""),         required("total", &P::total, ""),
+        required("dropped", &P::dropped, ""), required("period_cycles", &P::period_cycles, ""),
+        required("calls", &P::calls, ""),     optional("unavailable", &P::unavailable, "")};
+  }
+};
+
 struct Counters {
   std::vector<KernelCounters> kernels;  ///< merged with launch facts as launch__* metrics
   std::vector<LaunchRecord> launches;
@@ -76,6 +108,7 @@ struct Counters {
   std::string engine;                      ///< cupti, perf_event or none
   std::string cache;                       ///< flushed or as_is
   std::optional<std::string> unavailable;  ///< why there are no counters, and how to get them
+  std::optional<PcSamples> samples;        ///< where they were asked for
 
   static constexpr auto fields() {
     using C = Counters;
@@ -85,7 +118,8 @@ struct Counters {
                       required("unknown_metrics", &C::unknown_metrics, ""),
                       required("engine", &C::engine, ""),
                       required("cache", &C::cache, ""),
-                      optional("unavailable", &C::unavailable, "")};
+                      optional("unavailable", &C::unavailable, ""),
+                      optional("samples", &C::samples, "")};
   }
 };
 

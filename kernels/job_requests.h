@@ -91,14 +91,35 @@ struct Collect {
   static constexpr auto fields() { return std::tuple{required("index", &Collect::index, "")}; }
 };
 
+/// Says which counters a later Count will ask for. Scheduling them takes up to 0.3 s, which passes
+/// while the kernel and its arenas are made ready.
+struct Schedule {
+  std::vector<std::string> metrics;
+
+  static constexpr auto fields() { return std::tuple{required("metrics", &Schedule::metrics, "")}; }
+};
+
+/// How to sample the program counters of a call.
+struct Sampling {
+  int period_log2 = 10;  ///< cycles between two samples of one multiprocessor, as a power of two
+  int calls = 1;
+
+  static constexpr auto fields() {
+    return std::tuple{required("period_log2", &Sampling::period_log2, ""),
+                      required("calls", &Sampling::calls, "")};
+  }
+};
+
 /// Reads hardware counters of one call. Never in a process that times.
 struct Count {
   std::string metric_set;
   std::vector<std::string> metrics;  ///< names; resolved per chip
+  std::optional<Sampling> sampling;  ///< in front of the counters
 
   static constexpr auto fields() {
     return std::tuple{required("metric_set", &Count::metric_set, ""),
-                      required("metrics", &Count::metrics, "")};
+                      required("metrics", &Count::metrics, ""),
+                      optional("sampling", &Count::sampling, "")};
   }
 };
 
@@ -146,6 +167,7 @@ struct Request {
   std::optional<Prepare> prepare;
   std::optional<TimeBlock> time;
   std::optional<Collect> collect;
+  std::optional<Schedule> schedule;
   std::optional<Count> count;
   std::optional<Generate> generate;
   std::optional<Refresh> refresh;
@@ -167,13 +189,13 @@ struct Request {
         optional("load", &R::load, ""),         optional("execute", &R::execute, ""),
         optional("prepare", &R::prepare, ""),   optional("time", &R::time, ""),
         optional("collect", &R::collect, ""),   optional("count", &R::count, ""),
-        optional("generate", &R::generate, ""), optional("refresh", &R::refresh, ""),
-        optional("forge", &R::forge, ""),       optional("compare", &R::compare, ""),
-        optional("share", &R::share, ""),       optional("attach", &R::attach, ""),
-        optional("call", &R::call, ""),         optional("pose", &R::pose, ""),
-        optional("weigh", &R::weigh, ""),       optional("look", &R::look, ""),
-        optional("feign", &R::feign, ""),       optional("exercise", &R::exercise, ""),
-        optional("ceilings", &R::ceilings, "")};
+        optional("schedule", &R::schedule, ""), optional("generate", &R::generate, ""),
+        optional("refresh", &R::refresh, ""),   optional("forge", &R::forge, ""),
+        optional("compare", &R::compare, ""),   optional("share", &R::share, ""),
+        optional("attach", &R::attach, ""),     optional("call", &R::call, ""),
+        optional("pose", &R::pose, ""),         optional("weigh", &R::weigh, ""),
+        optional("look", &R::look, ""),         optional("feign", &R::feign, ""),
+        optional("exercise", &R::exercise, ""), optional("ceilings", &R::ceilings, "")};
   }
 };
 

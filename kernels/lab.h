@@ -14,6 +14,7 @@
 #include "server/facts/contract.h"
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
+#include "server/facts/imported_profile.h"
 #include "server/facts/roofline_report.h"
 #include "server/facts/task.h"
 #include "server/facts/version_diff.h"
@@ -73,6 +74,14 @@ class Lab {
   /// Times (paired against parent and v0), then counts in a separate process, then diagnoses.
   virtual Result<Profile> profile(const Contract& contract, const ProfileRequest& request,
                                   std::string_view run_secret, CallContext& call) = 0;
+
+  /// Reads a report of Nsight Compute, or CSV of one, which is nobody's measurement of ours, and
+  /// says whether it is of this binary: one that we wrote ourselves, or one that holds its code.
+  /// Errors: `not_found` and `too_large` for the file, `invalid_argument` for one that is damaged
+  /// or none of ncu's, `unavailable` for a report file without ncu.
+  virtual Result<ImportedProfile> import_profile(const Contract& contract,
+                                                 const ImportRequest& request,
+                                                 CallContext& call) = 0;
 
   virtual Result<BenchmarkReport> benchmark(const Contract& contract,
                                             const BenchmarkRequest& request,

@@ -17,6 +17,7 @@ namespace {
 // A text answer stays under 8 kB: half of it code, the other half counts.
 constexpr std::size_t kPageBytes = 4000;
 constexpr std::size_t kMostFunctions = 8;
+constexpr std::size_t kMostCubin = std::size_t{64} << 20U;
 constexpr std::size_t kMostOpcodes = 16;
 
 CodeKind kind_of(const Contract& contract) {
@@ -130,6 +131,25 @@ Result<Listing> Laboratory::listing_of(const Contract& contract, const Candidate
   if (contract.device_kind == DeviceKind::host) return host_code_of(*library, toolchain, stop);
   return view == CodeView::sass ? sass_of_library(*library, toolchain, stop)
                                 : ptx_of_library(*library, toolchain, stop);
+}
+
+Result<std::vector<std::string>> Laboratory::gpu_codes_of(const Contract& contract,
+                                                          const Candidate& candidate,
+                                                          const CallContext& call) {
+  if (contract.device_kind != DeviceKind::cuda)
+    return Error{ErrorCode::unavailable, "this kernel runs on the processor", ""};
+  if (!is_python(contract.implementation)) {
+    auto library = builder_.path_of(candidate.build.build_key);
+    if (!library) return library.error();
+    return cubins_of_library(*library, builder_.toolchain(), call.stop());
+  }
+  std::vector<std::string> codes;
+  for (const auto& file : cache_of(candidate.build.build_key).files(".cubin")) {
+    auto code = read_file(file, kMostCubin);
+    if (!code) return code.error();
+    codes.push_back(*std::move(code));
+  }
+  return codes;
 }
 
 Result<Disassembly> Laboratory::disassemble(const Contract& contract, const Candidate& candidate,

@@ -9,11 +9,14 @@
 #include <utility>
 
 #include "kernels/diagnosis.h"
+#include "kernels/hotspots.h"
 #include "kernels/laboratory.h"
 #include "kernels/layout.h"
+#include "kernels/machine_code.h"
 #include "kernels/metrics.h"
 #include "kernels/neighbours.h"
 #include "kernels/roofline.h"
+#include "kernels/roofline_report.h"
 #include "kernels/verdicts.h"
 #include "server/core/hash.h"
 
@@ -79,6 +82,11 @@ void add_roofline_metrics(Profile& profile) {
   add("compute_fraction", profile.roofline.compute_fraction);
 }
 
+bool wants_samples(const ProfileRequest& request) {
+  return request.names.empty() &&
+         (request.metrics == MetricSet::stalls || request.metrics == MetricSet::full);
+}
+
 /// A profile of a kernel that failed or cheated while it was timed.
 Profile invalid_profile(Profile profile, std::vector<Reason> reasons, CandidateProcess& process) {
   profile.verdict = Verdict::invalid;
@@ -114,6 +122,7 @@ Result<std::vector<CandidateProcess>> Laboratory::start_all(const Contract& cont
 Result<Profile> Laboratory::profile(const Contract& contract, const ProfileRequest& request,
                                     std::string_view run_secret, CallContext& call) {
   const auto begin = steady_clock::now();
+  if (auto possible = check_engine(contract, request.engine); !possible) return possible.error();
   auto turn = queue_.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
   auto greeted = greeting(contract.device_kind, contract.device, call);
@@ -173,13 +182,25 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
     return Status{};
   };
   call.progress(0, std::nullopt, "reading counters");
-  auto process = start(contract, *request.candidate, CandidateProcess::Use::count,
-                       TimedArenas::kMost + 1, call);
+  auto plan = start_plan(contract, *request.candidate, CandidateProcess::Use::count,
+                         TimedArenas::kMost + 1);
+  if (!plan) return plan.error();
+  auto process = CandidateProcess::launch(plan->spec, plan->deadline);
   if (!process) return process.error();
+  const bool by_ncu = request.engine == CounterEngine::ncu;
+  auto names = request.names.empty() ? metric_names(request.metrics, contract.device_kind)
+                                     : with_launch_facts(request.names, contract.device_kind);
+  // Launches and their spans are seen here in any case.
+  if (by_ncu) names.clear();
+  std::optional<job::Sampling> sampling;
+  if (contract.device_kind == DeviceKind::cuda && !by_ncu && wants_samples(request))
+    sampling = sampling_of(profile.timing.median);
+  // Sampling holds the counters until it is over.
+  if (!names.empty() && !sampling)
+    if (auto begun = process->schedule(names, call); !begun) return begun;
+  if (auto loaded = process->load(plan->code, call); !loaded) return loaded.error();
   if (auto ready = arenas.give(*process, call); !ready) return ready;
-  const auto names = request.names.empty() ? metric_names(request.metrics, contract.device_kind)
-                                           : with_launch_facts(request.names, contract.device_kind);
-  auto counted = process->count({profile.metric_set, names}, call);
+  auto counted = process->count({profile.metric_set, names, sampling}, call);
   if (!counted) return degrade(counted.error().message);
   if (const auto& fault = process->fault())
     return degrade("the kernel failed while it was counted: " + fault->message);
@@ -192,8 +213,24 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
     profile.verdict = Verdict::invalid;
     profile.reasons.push_back(*std::move(reason));
   }
+  if (counted->samples)
+    profile.hotspots = hotspots_of(contract, *request.candidate, *counted->samples, call);
+  if (by_ncu) {
+    (void)process->left_behind();  // it ends before ncu asks for the counters
+    profile.engine = "none";
+    return count_with_ncu(contract, request, profile, call);
+  }
   if (counted->unavailable) return degrade(*counted->unavailable);
   return {};
+}
+
+Hotspots Laboratory::hotspots_of(const Contract& contract, const Candidate& candidate,
+                                 const job::PcSamples& samples, const CallContext& call) {
+  if (samples.unavailable) return hotspots_from(samples, {});
+  auto listing = listing_of(contract, candidate, CodeView::sass, call);
+  if (!listing) return hotspots_from(samples, {});
+  const auto functions = read_code(listing->text, CodeKind::sass);
+  return hotspots_from(samples, functions);
 }
 
 Status Laboratory::diagnose_profile(const Contract& contract, const ProfileRequest& request,
@@ -207,6 +244,10 @@ Status Laboratory::diagnose_profile(const Contract& contract, const ProfileReque
   if (!work) return work.error();
   profile.roofline = place_under_roofs(*work, profile.timing.median, profile.kernels, *roofs);
   add_roofline_metrics(profile);
+  profile.roofs = roofline_report({.profile = &profile,
+                                   .ceilings = *roofs,
+                                   .work = *work,
+                                   .multiprocessors = device.multiprocessors});
 
   DiagnosisInput input;
   input.kind = contract.device_kind;

@@ -2,6 +2,7 @@
 
 // What the laboratory is asked for, and the answers that are no facts of a run.
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct ProfileRequest {
   const Candidate* v0 = nullptr;      ///< null for v0, or when it is the parent
   MetricSet metrics = MetricSet::overview;
   std::vector<std::string> names;  ///< of counters, instead of a set; empty: the set's
+  CounterEngine engine = CounterEngine::cupti;
 };
 
 /// A roofline report for people.
@@ -59,6 +61,13 @@ struct SanitizeRequest {
   const Candidate* candidate = nullptr;
   std::vector<SanitizerTool> tools;
   std::optional<Dims> dims;  ///< some or all sizes; empty: the smallest given case
+};
+
+/// A report that somebody else made, to be read beside a version.
+struct ImportRequest {
+  const Candidate* candidate = nullptr;
+  const Profile* profile = nullptr;  ///< ours of the same version; may be null
+  std::filesystem::path file;
 };
 
 /// One kernel of a race.

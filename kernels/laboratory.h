@@ -49,6 +49,8 @@ class Laboratory final : public Lab {
                                   std::string_view run_secret, CallContext& call) override;
   Result<Profile> profile(const Contract& contract, const ProfileRequest& request,
                           std::string_view run_secret, CallContext& call) override;
+  Result<ImportedProfile> import_profile(const Contract& contract, const ImportRequest& request,
+                                         CallContext& call) override;
   Result<BenchmarkReport> benchmark(const Contract& contract, const BenchmarkRequest& request,
                                     std::string_view run_secret, CallContext& call) override;
   Result<SanitizerReport> sanitize(const Contract& contract, const SanitizeRequest& request,
@@ -151,6 +153,27 @@ class Laboratory final : public Lab {
 
   Status count(const Contract& contract, const ProfileRequest& request, TimedArenas& arenas,
                Profile& profile, const CallContext& call);
+  /// Samples put to source lines by the disassembled code.
+  Hotspots hotspots_of(const Contract& contract, const Candidate& candidate,
+                       const job::PcSamples& samples, const CallContext& call);
+  // Counters by Nsight Compute; see lab_ncu.cpp.
+  [[nodiscard]] Status check_engine(const Contract& contract, CounterEngine engine) const;
+  Result<WorkerSpec> ncu_spec(const Contract& contract, const Candidate& candidate,
+                              std::int64_t arena_bytes);
+  Status count_with_ncu(const Contract& contract, const ProfileRequest& request, Profile& profile,
+                        const CallContext& call);
+  Status take_report(const std::filesystem::path& folder, const std::string& log,
+                     const std::vector<std::string>& names, Profile& profile,
+                     const CallContext& call);
+
+  /// Whether a report (its bytes; empty for a table) is of the version's binary, and why.
+  std::pair<Binding, std::string> binding_of(const Contract& contract, const ImportRequest& request,
+                                             const std::string& digest, const std::string& report,
+                                             const CallContext& call);
+  /// The GPU code in a candidate's binary, one cubin each.
+  Result<std::vector<std::string>> gpu_codes_of(const Contract& contract,
+                                                const Candidate& candidate,
+                                                const CallContext& call);
   Status judge_physics(const Contract& contract, const DeviceInfo& device,
                        const ProfileRequest& request, std::string_view run_secret, Profile& profile,
                        const CallContext& call);

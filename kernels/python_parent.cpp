@@ -8,6 +8,8 @@
 #include <future>
 #include <utility>
 
+#include "server/core/files.h"
+
 namespace ratchet {
 namespace {
 
@@ -17,6 +19,8 @@ constexpr milliseconds kStart(60'000);
 constexpr milliseconds kImport(180'000);  // torch from a cold disk takes tens of seconds
 // A torch process on CUDA maps that much of its libraries; seen 3 GiB.
 constexpr std::size_t kFrameworkMemory = std::size_t{6} << 30U;
+
+constexpr const char* kPlanFile = "plan.json";
 
 constexpr std::array kFrameworks{"numpy", "torch", "triton"};
 constexpr std::array kOnTorch{"triton", "cutlass", "flashinfer"};
@@ -34,8 +38,8 @@ std::vector<std::string> frameworks_in(std::string_view source) {
   return found;
 }
 
-WorkerSpec PythonParent::kernel_spec(const WorkerPlace& place, const std::string& role,
-                                     std::int64_t arena_bytes, const Source& source) {
+PythonParent::Child PythonParent::kernel_child(const WorkerPlace& place, const std::string& role,
+                                               const Source& source) const {
   const bool cuda = place.kind == DeviceKind::cuda;
   Child child{"kernel",
               {{"role", role},
@@ -51,10 +55,28 @@ WorkerSpec PythonParent::kernel_spec(const WorkerPlace& place, const std::string
   } else {
     child.needs.emplace_back("numpy");
   }
-  auto spec = spec_of(std::move(child));
+  return child;
+}
+
+WorkerSpec PythonParent::kernel_spec(const WorkerPlace& place, const std::string& role,
+                                     std::int64_t arena_bytes, const Source& source) {
+  auto spec = spec_of(kernel_child(place, role, source));
   const auto limits = worker_spec(place, role, arena_bytes);
   spec.address_space_bytes = limits.address_space_bytes;
   if (limits.resident_bytes) spec.resident_bytes = *limits.resident_bytes + kFrameworkMemory;
+  return spec;
+}
+
+WorkerSpec PythonParent::alone_spec(const WorkerPlace& place, const std::string& role,
+                                    const Source& source) const {
+  const auto child = kernel_child(place, role, source);
+  WorkerSpec spec;
+  spec.argv = {options_.python, "-I", "-B", (options_.data_dir / "python" / "alone.py").string(),
+               kPlanFile};
+  spec.furnish = [plan = Json{{"part", child.part}, {"plan", child.plan}, {"needs", child.needs}}](
+                     const std::filesystem::path& folder) {
+    return write_file(folder / kPlanFile, plan.dump());
+  };
   return spec;
 }
 

@@ -48,6 +48,11 @@ class PythonParent {
   [[nodiscard]] WorkerSpec kernel_spec(const WorkerPlace& place, const std::string& role,
                                        std::int64_t arena_bytes, const Source& source);
 
+  /// The same without a warm parent, for a tool that must start the process itself: it imports the
+  /// frameworks first, which takes seconds.
+  [[nodiscard]] WorkerSpec alone_spec(const WorkerPlace& place, const std::string& role,
+                                      const Source& source) const;
+
   /// A process that serves a `ref.py` (`part`: reference), or the function of a file that makes
   /// inputs (inputs).
   [[nodiscard]] WorkerSpec server_spec(const std::string& part, std::string_view source);
@@ -64,6 +69,8 @@ class PythonParent {
   };
 
   [[nodiscard]] std::string library() const;
+  [[nodiscard]] Child kernel_child(const WorkerPlace& place, const std::string& role,
+                                   const Source& source) const;
   [[nodiscard]] WorkerSpec spec_of(Child child);
   Result<Process> fork(const Child& child, const ProcessSpec& spec);
   Result<Json> ask(const Json& question, std::span<const int> descriptors, const CallContext& call);

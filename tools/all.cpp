@@ -32,6 +32,7 @@ std::vector<Tool> all_tools(const Services& services) {
       disassemble(services),
       check_sass(services),
       roofline(services),
+      import_profile(services),
       compare_versions(services),
       // search
       list_methods(services),

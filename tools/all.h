@@ -34,6 +34,7 @@ Tool sanitize_kernel(const Services& services);
 Tool disassemble(const Services& services);
 Tool check_sass(const Services& services);
 Tool roofline(const Services& services);
+Tool import_profile(const Services& services);
 Tool compare_versions(const Services& services);
 Tool list_methods(const Services& services);
 Tool propose_methods(const Services& services);

@@ -6,12 +6,15 @@ namespace {
 struct ProfileArgs {
   RunId run;
   std::optional<OneOrMany<std::string>> metrics;
+  CounterEngine engine = CounterEngine::cupti;
 
   static constexpr auto fields() {
     return std::tuple{
         required("run", &ProfileArgs::run, "Run id."),
         optional("metrics", &ProfileArgs::metrics,
-                 "lean, overview (default), full, stalls, or counter names.", {.max_length = 128})};
+                 "lean, overview (default), full, stalls (with hot lines), or counter names.",
+                 {.max_length = 128}),
+        optional("engine", &ProfileArgs::engine, "ncu: Nsight Compute; keeps its report.")};
   }
 };
 
@@ -49,6 +52,10 @@ struct ProfileAnswer : RunView {
   Roofline roofline;
   std::map<std::string, double> metrics;
   std::vector<KernelCounters> kernels;
+  std::optional<Hotspots> hotspots;
+  std::string engine;
+  std::optional<ReportFile> report;
+  std::vector<std::string> exceptions;
   std::vector<std::string> unknown_metrics;
   std::vector<Reason> reasons;
   std::optional<Fault> fault;
@@ -66,6 +73,10 @@ struct ProfileAnswer : RunView {
                    required("roofline", &A::roofline, "Position under measured roofs."),
                    required("metrics", &A::metrics, "Metrics every device has."),
                    required("kernels", &A::kernels, "Hardware counters per kernel."),
+                   optional("hotspots", &A::hotspots, "Where warps wait."),
+                   required("engine", &A::engine, "cupti, ncu, perf_event or none."),
+                   optional("report", &A::report, "ncu's report, an artifact."),
+                   required("exceptions", &A::exceptions, "From the sandbox, for ncu."),
                    required("unknown_metrics", &A::unknown_metrics, "Names this chip lacks."),
                    required("reasons", &A::reasons, "Why the measurement is invalid."),
                    optional("fault", &A::fault, "The kernel's own failure."),
@@ -89,9 +100,10 @@ TimingLine line_of(const Profile& profile) {
 }
 
 ProfileAnswer answer_of(RunView view, const Profile& p) {
-  return {std::move(view), line_of(p), p.bound,          p.bound_evidence,  p.findings,
-          p.roofline,      p.metrics,  p.kernels,        p.unknown_metrics, p.reasons,
-          p.fault,         p.degraded, p.degraded_reason};
+  return {std::move(view), line_of(p),       p.bound,           p.bound_evidence, p.findings,
+          p.roofline,      p.metrics,        p.kernels,         p.hotspots,       p.engine,
+          p.report,        p.exceptions,     p.unknown_metrics, p.reasons,        p.fault,
+          p.degraded,      p.degraded_reason};
 }
 
 const Candidate* pointer_to(const std::optional<Candidate>& candidate) {
@@ -125,6 +137,7 @@ Tool profile_kernel(const Services& services) {
                                .parent = pointer_to(permit->parent),
                                .v0 = pointer_to(permit->v0)};
         if (args.metrics) choose(args.metrics->values, request);
+        request.engine = args.engine;
         auto profile = services.lab.profile(permit->contract, request, permit->secret, call);
         if (!profile) return profile.error();
         auto view = services.runs.record_profile(*permit, *profile);

@@ -1,3 +1,4 @@
+#include "server/runs/placed_roofline.h"
 #include "tools/all.h"
 
 namespace ratchet {
@@ -13,22 +14,6 @@ struct RooflineArgs {
   }
 };
 
-/// The position, and what the search makes of it.
-struct PlacedRoofline : RooflineReport {
-  AxisGaps gaps;
-  AxisBudget budget;
-  bool near_peak = false;
-
-  static constexpr auto fields() {
-    using P = PlacedRoofline;
-    return std::tuple_cat(
-        RooflineReport::fields(),
-        std::tuple{required("gaps", &P::gaps, "To the roofs; what is not measured is left out."),
-                   required("budget", &P::budget, "Methods per axis, three in all."),
-                   required("near_peak", &P::near_peak, "Little is left to the binding roof.")});
-  }
-};
-
 struct RooflineAnswer : ArtifactAnswer {
   PlacedRoofline roofline;
 
@@ -39,10 +24,6 @@ struct RooflineAnswer : ArtifactAnswer {
         std::tuple{required("roofline", &A::roofline, "Position, gaps and budget.")});
   }
 };
-
-// As propose_methods has it by default.
-constexpr int kMethods = 3;
-constexpr int kMostOnOneAxis = 2;
 
 }  // namespace
 
@@ -63,11 +44,7 @@ Tool roofline(const Services& services) {
         auto report = services.lab.roofline(subject->contract, *subject->profile, call);
         if (!report) return report.error();
         const auto drawing = services.lab.drawing(*report);
-        const auto gaps = gaps_of(*subject->profile);
-        PlacedRoofline placed{{*std::move(report)},
-                              gaps,
-                              budget_of(gaps, kMethods, kMostOnOneAxis),
-                              near_peak(*subject->profile)};
+        auto placed = placed_roofline(*std::move(report), *subject->profile);
         auto written = services.runs.record_analysis(
             *subject, analysis_of("roofline", *subject, placed),
             {{"roofline.json", ""}, {"roofline.svg", drawing.svg}, {"roofline.txt", drawing.text}});

@@ -16,12 +16,15 @@ bool is_launch_metric(const std::string& name) {
   return name.starts_with("launch__") || name.starts_with("sm__maximum_warps_");
 }
 
+std::string explained(const ProfilerFailure& failure) {
+  if (!failure.permission) return failure.message;
+  return "the driver does not permit hardware counters to this user (" + failure.message + "). " +
+         how_to_grant_counters();
+}
+
 void without_counters(CounterReport& report, const ProfilerFailure& failure) {
   report.engine = "none";
-  report.unavailable = failure.message;
-  if (failure.permission)
-    report.unavailable = "the driver does not permit hardware counters to this user (" +
-                         failure.message + "). " + how_to_grant_counters();
+  report.unavailable = explained(failure);
 }
 
 /// Starts the report: one entry per launch with what is known without counters.
@@ -49,19 +52,21 @@ bool add_values(CounterReport& report, MetricHost& host, const RangeProfiler& pr
   return true;
 }
 
-std::vector<std::string> split_names(const std::vector<std::string>& metrics,
-                                     CounterReport& report) {
-  std::vector<std::string> hardware;
-  for (const auto& name : metrics) {
-    if (!is_launch_metric(name)) {
-      if (std::find(hardware.begin(), hardware.end(), name) == hardware.end())
-        hardware.push_back(name);
-      continue;
-    }
-    const bool derived = report.kernels.empty() || report.kernels.front().metrics.contains(name);
-    if (!derived) report.unknown_metrics.push_back(name);
-  }
-  return hardware;
+/// The metrics that hardware counts, each once.
+std::vector<std::string> counted_names(const std::vector<std::string>& metrics) {
+  std::vector<std::string> names;
+  for (const auto& name : metrics)
+    if (!is_launch_metric(name) && std::ranges::find(names, name) == names.end())
+      names.push_back(name);
+  return names;
+}
+
+/// Facts of a launch that were asked for and cannot be derived.
+void note_unknown_facts(const std::vector<std::string>& metrics, CounterReport& report) {
+  for (const auto& name : metrics)
+    if (is_launch_metric(name) && !report.kernels.empty() &&
+        !report.kernels.front().metrics.contains(name))
+      report.unknown_metrics.push_back(name);
 }
 
 bool same_launches(const std::vector<Launch>& a, const std::vector<Launch>& b) {
@@ -110,6 +115,49 @@ Result<Observed> Counters::observe_cold(const Turn& turn) {
   return observed;
 }
 
+Counters::Schedule Counters::schedule(const std::vector<std::string>& asked) const {
+  Schedule made{std::make_unique<MetricHost>(cupti_, gpu_), asked, {}, {}, {}};
+  if (!made.host->failure()) made.metrics = made.host->known(asked, made.unknown);
+  if (!made.host->failure() && !made.metrics.empty())
+    made.image = made.host->configure(made.metrics);
+  return made;
+}
+
+void Counters::prepare(const std::vector<std::string>& metrics) {
+  prepared_ = std::async(std::launch::async, [this, asked = counted_names(metrics)] {
+    (void)cudaSetDevice(gpu_.facts().index);  // its context, in this thread
+    return schedule(asked);
+  });
+}
+
+Result<Counters::SampleReport> Counters::sample(const Turn& turn, unsigned period_log2, int calls) {
+  SampleReport report;
+  PcSampler sampler(cupti_, gpu_);
+  if (const auto failure = sampler.open(period_log2)) {
+    report.unavailable = explained(*failure);
+    return report;
+  }
+  const auto work = [&] {
+    turn.call();
+    return !(report.failure = gpu_.finish());
+  };
+  for (; report.calls < calls; ++report.calls) {
+    if (turn.before) turn.before();
+    if (auto queued = flush_.queue(gpu_); !queued) return queued.error();
+    if ((report.failure = gpu_.finish())) return report;
+    const auto failure = sampler.sample(work);
+    if (report.failure) return report;
+    if (failure) {
+      report.unavailable = explained(*failure);
+      return report;
+    }
+  }
+  report.samples = sampler.samples();
+  if (report.samples.pcs.empty())
+    report.unavailable = "the device returned no samples: the call is too short for them";
+  return report;
+}
+
 Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::string>& metrics) {
   CounterReport report;
   // The first call loads the kernels' code and is no measure of anything.
@@ -122,7 +170,8 @@ Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::s
     if (i > 0) report.calls.push_back(span_of(report.launches));
   }
   add_launches(report, gpu_.properties());
-  const auto asked = split_names(metrics, report);
+  const auto asked = counted_names(metrics);
+  note_unknown_facts(metrics, report);
   if (report.launches.empty()) {
     without_counters(report, {"the call launches no kernel on this device"});
     return report;
@@ -144,12 +193,14 @@ Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::s
 
 void Counters::read_counters(const Turn& turn, const std::vector<std::string>& asked,
                              CounterReport& report) {
-  MetricHost host(cupti_, gpu_);
-  const auto names =
-      host.failure() ? std::vector<std::string>{} : host.known(asked, report.unknown_metrics);
-  if (!host.failure() && names.empty()) return;
-  const auto config = host.failure() ? std::vector<std::uint8_t>{} : host.configure(names);
+  auto schedule = prepared_.valid() ? prepared_.get() : this->schedule(asked);
+  if (schedule.asked != asked) schedule = this->schedule(asked);
+  auto& host = *schedule.host;
   if (host.failure()) return without_counters(report, *host.failure());
+  const auto& names = schedule.metrics;
+  report.unknown_metrics.insert(report.unknown_metrics.end(), schedule.unknown.begin(),
+                                schedule.unknown.end());
+  if (names.empty()) return;
 
   const auto before = [&] {
     if (turn.before) turn.before();
@@ -162,7 +213,8 @@ void Counters::read_counters(const Turn& turn, const std::vector<std::string>& a
   };
   const std::size_t expected = kFlushRanges + report.launches.size();
   RangeProfiler profiler(cupti_, gpu_);
-  const auto failure = profiler.profile(names, config, expected + kSpareRanges, before, work);
+  const auto failure =
+      profiler.profile(names, schedule.image, expected + kSpareRanges, before, work);
   if (report.failure) return;
   if (failure) return without_counters(report, *failure);
   if (const auto seen = profiler.ranges(); seen != expected)

@@ -77,6 +77,14 @@ Result<Cupti> Cupti::load(const std::vector<std::string>& paths) {
            find(library, "cuptiRangeProfilerStop", c.range_stop),
            find(library, "cuptiRangeProfilerDecodeData", c.range_decode_data),
            find(library, "cuptiRangeProfilerGetCounterDataInfo", c.range_get_counter_data_info),
+           find(library, "cuptiPCSamplingEnable", c.sampling_enable),
+           find(library, "cuptiPCSamplingDisable", c.sampling_disable),
+           find(library, "cuptiPCSamplingGetNumStallReasons", c.sampling_get_num_stall_reasons),
+           find(library, "cuptiPCSamplingGetStallReasons", c.sampling_get_stall_reasons),
+           find(library, "cuptiPCSamplingSetConfigurationAttribute", c.sampling_configure),
+           find(library, "cuptiPCSamplingStart", c.sampling_start),
+           find(library, "cuptiPCSamplingStop", c.sampling_stop),
+           find(library, "cuptiPCSamplingGetData", c.sampling_get_data),
        })
     if (!found) return found.error();
   return c;

@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 #include <cupti_activity.h>
+#include <cupti_pcsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -48,6 +49,15 @@ struct Cupti {
   decltype(&::cuptiRangeProfilerStop) range_stop = nullptr;
   decltype(&::cuptiRangeProfilerDecodeData) range_decode_data = nullptr;
   decltype(&::cuptiRangeProfilerGetCounterDataInfo) range_get_counter_data_info = nullptr;
+
+  decltype(&::cuptiPCSamplingEnable) sampling_enable = nullptr;
+  decltype(&::cuptiPCSamplingDisable) sampling_disable = nullptr;
+  decltype(&::cuptiPCSamplingGetNumStallReasons) sampling_get_num_stall_reasons = nullptr;
+  decltype(&::cuptiPCSamplingGetStallReasons) sampling_get_stall_reasons = nullptr;
+  decltype(&::cuptiPCSamplingSetConfigurationAttribute) sampling_configure = nullptr;
+  decltype(&::cuptiPCSamplingStart) sampling_start = nullptr;
+  decltype(&::cuptiPCSamplingStop) sampling_stop = nullptr;
+  decltype(&::cuptiPCSamplingGetData) sampling_get_data = nullptr;
 
   /// Where it may be: the loader's own places, then CUDA_HOME, CUDA_PATH and /usr/local/cuda.
   static std::vector<std::string> places();

@@ -143,7 +143,7 @@ std::vector<std::string> MetricHost::known(const std::vector<std::string>& names
   return schedulable_ones;
 }
 
-std::vector<std::uint8_t> MetricHost::configure(const std::vector<std::string>& names) {
+std::vector<std::byte> MetricHost::configure(const std::vector<std::string>& names) {
   if (names != scheduled_ && !add(names)) {
     failure_ = ProfilerFailure{"these metrics cannot be counted together"};
     return {};
@@ -152,12 +152,12 @@ std::vector<std::uint8_t> MetricHost::configure(const std::vector<std::string>& 
       CUpti_Profiler_Host_GetConfigImageSize_Params_STRUCT_SIZE};
   size.pHostObject = host_;
   auto result = cupti_.host_get_config_image_size(&size);
-  std::vector<std::uint8_t> config(result == CUPTI_SUCCESS ? size.configImageSize : 0);
+  std::vector<std::byte> config(result == CUPTI_SUCCESS ? size.configImageSize : 0);
   CUpti_Profiler_Host_GetConfigImage_Params get{
       CUpti_Profiler_Host_GetConfigImage_Params_STRUCT_SIZE};
   get.pHostObject = host_;
   get.configImageSize = config.size();
-  get.pConfigImage = config.data();
+  get.pConfigImage = reinterpret_cast<std::uint8_t*>(config.data());
   if (result == CUPTI_SUCCESS) result = cupti_.host_get_config_image(&get);
   if (result == CUPTI_SUCCESS) return config;
   failure_ = failure_of(cupti_, "the counters cannot be scheduled", result);
@@ -195,7 +195,7 @@ RangeProfiler::~RangeProfiler() {
 }
 
 std::optional<ProfilerFailure> RangeProfiler::prepare(const std::vector<std::string>& names,
-                                                      const std::vector<std::uint8_t>& config,
+                                                      std::span<const std::byte> config,
                                                       std::size_t most_ranges) {
   CUpti_RangeProfiler_Enable_Params enable{CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE};
   enable.ctx = gpu_.context();
@@ -224,7 +224,8 @@ std::optional<ProfilerFailure> RangeProfiler::prepare(const std::vector<std::str
   CUpti_RangeProfiler_SetConfig_Params set{CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE};
   set.pRangeProfilerObject = profiler_;
   set.configSize = config.size();
-  set.pConfig = config.data();
+  // CUPTI only reads it.
+  set.pConfig = reinterpret_cast<const std::uint8_t*>(config.data());
   set.counterDataImageSize = image_.size();
   set.pCounterDataImage = image_.data();
   set.range = CUPTI_AutoRange;
@@ -238,7 +239,7 @@ std::optional<ProfilerFailure> RangeProfiler::prepare(const std::vector<std::str
 }
 
 std::optional<ProfilerFailure> RangeProfiler::profile(const std::vector<std::string>& names,
-                                                      const std::vector<std::uint8_t>& config,
+                                                      std::span<const std::byte> config,
                                                       std::size_t most_ranges,
                                                       const std::function<bool()>& before,
                                                       const std::function<bool()>& work) {

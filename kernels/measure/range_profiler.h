@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,7 +41,7 @@ class MetricHost {
                                                std::vector<std::string>& unknown);
 
   /// The schedule for `names`; empty with `failure` set when the chip cannot count them.
-  [[nodiscard]] std::vector<std::uint8_t> configure(const std::vector<std::string>& names);
+  [[nodiscard]] std::vector<std::byte> configure(const std::vector<std::string>& names);
 
   /// Values of one range in a decoded counter image, in the order of `names`.
   [[nodiscard]] std::optional<std::vector<double>> evaluate(const std::vector<std::uint8_t>& image,
@@ -72,7 +74,7 @@ class RangeProfiler {
   /// Runs `before` and then `work` once per pass (user replay), `work` under the counters. Either
   /// returns false to give up. The decoded image is in `image()`.
   [[nodiscard]] std::optional<ProfilerFailure> profile(const std::vector<std::string>& names,
-                                                       const std::vector<std::uint8_t>& config,
+                                                       std::span<const std::byte> config,
                                                        std::size_t most_ranges,
                                                        const std::function<bool()>& before,
                                                        const std::function<bool()>& work);
@@ -83,7 +85,7 @@ class RangeProfiler {
 
  private:
   std::optional<ProfilerFailure> prepare(const std::vector<std::string>& names,
-                                         const std::vector<std::uint8_t>& config,
+                                         std::span<const std::byte> config,
                                          std::size_t most_ranges);
   std::optional<ProfilerFailure> failed(const char* step, CUptiResult result) const;
 

@@ -1,4 +1,4 @@
-// ratchet-worker <judge|candidate|counter|tool> <device index>
+// ratchet-worker <judge|candidate|counter|tool|profiled> <device index>
 //
 // Started by the server with one end of a private socket on descriptor 3. Talks to nobody else;
 // ends when the socket closes.

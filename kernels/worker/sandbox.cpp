@@ -60,7 +60,8 @@ std::string drop_privileges(WorkerRole role, DeviceKind kind,
   const bool groups = ::syscall(SYS_setgroups, 0, nullptr) == 0;
   const std::uint64_t counting = std::uint64_t{1} << CAP_SYS_ADMIN | std::uint64_t{1}
                                                                          << CAP_PERFMON;
-  const bool keeps = role == WorkerRole::counter && kind == DeviceKind::cuda;
+  const bool counts = role == WorkerRole::counter || role == WorkerRole::profiled;
+  const bool keeps = counts && kind == DeviceKind::cuda;
   // A GPU driver may reopen its device files later, as the user it was started by.
   const bool reachable = std::ranges::all_of(readable, open_to_all);
   const bool nobody = kind == DeviceKind::host && reachable && groups && become_nobody();
@@ -101,8 +102,9 @@ Result<WorkerRole> parse_role(const std::string& text) {
   if (text == "compiler") return WorkerRole::compiler;
   if (text == "baseline") return WorkerRole::baseline;
   if (text == "tool") return WorkerRole::tool;
+  if (text == "profiled") return WorkerRole::profiled;
   return Error{ErrorCode::invalid_argument, "role \"" + text + "\" is not known",
-               "judge, candidate, counter, compiler, baseline or tool."};
+               "judge, candidate, counter, compiler, baseline, tool or profiled."};
 }
 
 std::string enter_sandbox(WorkerRole role, DeviceKind kind,

@@ -17,6 +17,7 @@ enum class WorkerRole {
               ///< programs; neither checked nor timed
   baseline,   ///< runs a framework's function from the reference; may start programs
   tool,       ///< runs one untrusted kernel under a tool that watches it; neither checked nor timed
+  profiled,   ///< as tool, under ncu, whose library in this process reads the counters
 };
 
 [[nodiscard]] Result<WorkerRole> parse_role(const std::string& text);
@@ -25,7 +26,8 @@ enum class WorkerRole {
 /// only thread that will call the kernel, after the device's context exists.
 ///
 ///   - the process is not dumpable: no other process of this user reads its memory;
-///   - as root: all capabilities go (a counter keeps CAP_SYS_ADMIN and CAP_PERFMON, which CUDA's
+///   - as root: all capabilities go (counter and profiled keep CAP_SYS_ADMIN and CAP_PERFMON, which
+///   CUDA's
 ///     and perf's counters ask for), and the host's candidate becomes the user `nobody`;
 ///   - no_new_privs;
 ///   - Landlock, where the kernel has it: system folders and the toolkit read-only, the private

@@ -3,6 +3,7 @@
 // A profile: time, counters per kernel, diagnosis and the place under the roofline.
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "server/core/fields.h"
 #include "server/facts/build.h"
 #include "server/facts/correctness.h"
+#include "server/facts/roofline_report.h"
 #include "server/facts/timing.h"
 
 namespace ratchet {
@@ -90,6 +92,69 @@ struct Roofline {
   }
 };
 
+/// Which program read the counters.
+enum class CounterEngine { cupti, ncu };
+constexpr auto enum_names(CounterEngine) {
+  return std::array{std::pair{CounterEngine::cupti, "cupti"}, std::pair{CounterEngine::ncu, "ncu"}};
+}
+
+/// A report of a tool, kept among a version's artifacts.
+struct ReportFile {
+  std::string name;    ///< of the file
+  std::string digest;  ///< SHA-256
+  std::int64_t bytes = 0;
+  std::string tool;     ///< program and version
+  std::string content;  ///< the file itself; travels beside the record, not in it
+
+  static constexpr auto fields() {
+    using R = ReportFile;
+    return std::tuple{required("name", &R::name, "File in the version's folder."),
+                      required("digest", &R::digest, "SHA-256."),
+                      required("bytes", &R::bytes, "Its size."),
+                      required("tool", &R::tool, "Program and version.")};
+  }
+};
+
+/// A place in a kernel where warps were seen waiting, by samples of their program counters.
+struct Hotspot {
+  std::string kernel;
+  std::optional<int> line;  ///< of the source; empty without a disassembler or line information
+  std::int64_t offset = 0;  ///< of its most sampled instruction, bytes from the function's start
+  std::string instruction;  ///< that instruction; empty without a disassembler
+  std::int64_t samples = 0;
+  double share = 0;                      ///< of the samples of all kernels, 0..1
+  std::map<std::string, double> stalls;  ///< share of this place's samples by reason, the largest
+
+  static constexpr auto fields() {
+    using H = Hotspot;
+    return std::tuple{required("kernel", &H::kernel, "Kernel name."),
+                      optional("line", &H::line, "Of the source."),
+                      required("offset", &H::offset, "Of the hottest instruction, bytes."),
+                      required("instruction", &H::instruction, "The hottest one."),
+                      required("samples", &H::samples, ""),
+                      required("share", &H::share, "Of all samples."),
+                      required("stalls", &H::stalls, "Share by reason; selected is issuing.")};
+  }
+};
+
+/// Where warps waited: the places with most samples.
+struct Hotspots {
+  std::vector<Hotspot> places;
+  std::int64_t samples = 0;
+  std::int64_t dropped = 0;
+  double period_cycles = 0;
+  std::optional<std::string> degraded_reason;  ///< why there are none, or no lines
+
+  static constexpr auto fields() {
+    using H = Hotspots;
+    return std::tuple{required("places", &H::places, "Most samples first."),
+                      required("samples", &H::samples, "Of all instructions."),
+                      required("dropped", &H::dropped, "By the hardware."),
+                      required("period_cycles", &H::period_cycles, "Between two samples."),
+                      optional("degraded_reason", &H::degraded_reason, "What is missing, why.")};
+  }
+};
+
 struct Profile {
   Timing timing;
   std::vector<Comparison> comparisons;  ///< against parent and v0; empty for v0
@@ -102,10 +167,14 @@ struct Profile {
   std::string bound_evidence;
   std::vector<DiagnosisFinding> findings;
   Roofline roofline;
-  std::string engine;      ///< cupti, perf_event or none
-  std::string metric_set;  ///< lean, overview, …
-  std::string cache;       ///< flushed or as_is, of the counter passes
-  int launches = 0;        ///< kernel launches per call; 0 when unknown
+  std::optional<RooflineReport> roofs;  ///< the same, level by level and by type
+  std::optional<Hotspots> hotspots;     ///< where they were asked for (metric set stalls)
+  std::optional<ReportFile> report;     ///< of engine ncu
+  std::vector<std::string> exceptions;  ///< what ncu's process had that a candidate's has not
+  std::string engine;                   ///< cupti, ncu, perf_event or none
+  std::string metric_set;               ///< lean, overview, …
+  std::string cache;                    ///< flushed or as_is, of the counter passes
+  int launches = 0;                     ///< kernel launches per call; 0 when unknown
   bool degraded = false;
   std::optional<std::string> degraded_reason;
   std::optional<Fault> fault;
@@ -126,6 +195,10 @@ struct Profile {
                       required("bound_evidence", &P::bound_evidence, "Numbers behind it."),
                       required("findings", &P::findings, "Diagnosis, by headroom."),
                       required("roofline", &P::roofline, "Position under the roofs."),
+                      optional("roofs", &P::roofs, "The roofs, level by level."),
+                      optional("hotspots", &P::hotspots, "Where warps wait."),
+                      optional("report", &P::report, "The engine's own report."),
+                      optional("exceptions", &P::exceptions, "From the sandbox, for the engine."),
                       required("engine", &P::engine, "Counter engine."),
                       required("metric_set", &P::metric_set, "Counter set."),
                       required("cache", &P::cache, "Cache state of the counter passes."),

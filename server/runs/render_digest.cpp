@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "server/runs/render.h"
 
 namespace ratchet::render {
@@ -70,6 +73,12 @@ std::string edits(const Profile& profile) {
          "\nThe first is the next edit to try; headroom is what it could win at most.\n";
 }
 
+std::vector<std::pair<std::string, double>> by_share(const std::map<std::string, double>& shares) {
+  std::vector<std::pair<std::string, double>> sorted(shares.begin(), shares.end());
+  std::ranges::stable_sort(sorted, std::greater{}, &std::pair<std::string, double>::second);
+  return sorted;
+}
+
 std::string code(const Subject& subject) {
   const auto& build = subject.version.build->candidate.build;
   const auto text = [](const auto& value) {
@@ -82,6 +91,28 @@ std::string code(const Subject& subject) {
          "\nInstructions: disassemble. Methods that show in them: check_sass.\n";
 }
 
+std::string hotspots(const Profile& profile) {
+  if (!profile.hotspots) return "Not sampled: profile_kernel with metrics stalls does.\n";
+  const auto& spots = *profile.hotspots;
+  const std::string remark = spots.degraded_reason
+                                 ? "Degraded: " + markdown::one_line(*spots.degraded_reason) + ".\n"
+                                 : "";
+  if (spots.places.empty()) return remark;
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& place : spots.places) {
+    std::string stalls;
+    for (const auto& [reason, share] : by_share(place.stalls))
+      stalls += fmt::format("{}{} {:.0f} %", stalls.empty() ? "" : ", ", reason, share * 100);
+    rows.push_back({place.kernel, place.line ? std::to_string(*place.line) : "N/A",
+                    number(place.share * 100), stalls,
+                    fmt::format("`{:04x} {}`", place.offset, place.instruction)});
+  }
+  return remark +
+         table({"Kernel", "Line", "Samples (%)", "Warps there", "Hottest instruction"}, rows) +
+         fmt::format("\n{} samples, one per {} cycles and multiprocessor; {} dropped.\n",
+                     spots.samples, number(spots.period_cycles), spots.dropped);
+}
+
 }  // namespace
 
 Rendered digest(const Subject& subject) {
@@ -89,10 +120,10 @@ Rendered digest(const Subject& subject) {
   return {
       subject.version.id.text() + "/digest.md",
       fmt::format("# Profile Digest\n\n## Environment\n\n{}\n## Headline\n\n{}\n## Evidence\n\n{}\n"
-                  "## Source Hotspots\n\nNot sampled.\n\n## PTX/SASS Analysis\n\n{}\n"
+                  "## Source Hotspots\n\n{}\n## PTX/SASS Analysis\n\n{}\n"
                   "## Inference Chain\n\n{}\n## Next Concrete Edit\n\n{}",
                   markdown::field_table(provenance(subject)), headline(profile), evidence(profile),
-                  code(subject), chain(profile), edits(profile))};
+                  hotspots(profile), code(subject), chain(profile), edits(profile))};
 }
 
 }  // namespace ratchet::render

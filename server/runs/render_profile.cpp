@@ -3,6 +3,7 @@
 #include <array>
 #include <set>
 
+#include "server/runs/placed_roofline.h"
 #include "server/runs/render.h"
 #include "server/runs/source_text.h"
 
@@ -248,8 +249,9 @@ Rendered bench_json(const Subject& subject) {
 }
 
 Rendered roofline_json(const Subject& subject) {
-  Json json = encode(subject.version.profile->roofline);
-  json["bound"] = encode(subject.version.profile->bound);
+  const auto& profile = *subject.version.profile;
+  // Profiles of older servers have no report: what can be said without one stays.
+  Json json = encode(placed_roofline(profile.roofs.value_or(RooflineReport{}), profile));
   json["provenance"] = provenance_json(subject);
   return {subject.version.id.text() + "/roofline.json", markdown::json_text(json, 2) + "\n"};
 }

@@ -248,10 +248,13 @@ Result<RunView> RunsImpl::record_profile(const Permit& permit, const Profile& pr
                 {},
                 {},
                 {}};
-  change.render = [](const RunState& after, const std::string& time) {
+  change.render = [&](const RunState& after, const std::string& time) {
     const render::Subject subject{after, after.open(), time};
     auto files = render::profile(subject);
     files.push_back(render::analysis(subject));
+    if (profile.report)
+      files.push_back(
+          {after.open().id.text() + "/" + profile.report->name, profile.report->content});
     return files;
   };
   const auto after = store_->commit(**state, change);

@@ -5,6 +5,7 @@
 //   gpu-driver run|time|time-hot|time-host|spans LIBRARY ENTRY
 //   gpu-driver count LIBRARY ENTRY METRIC…
 //   gpu-driver count-set LIBRARY ENTRY lean|overview|full|stalls
+//   gpu-driver sample LIBRARY ENTRY PERIOD_LOG2 CALLS
 //   gpu-driver judge LIBRARY ENTRY    of kernels/cuda/judge.cu: its verdicts against compare.cpp's
 //
 // RATCHET_SANDBOX=candidate|counter enters that role's sandbox first, as a worker does.
@@ -120,13 +121,15 @@ Json time_step(Device& device, const TestKernel& kernel, ratchet::CacheMode mode
           {"flags", timed.samples.flags}};
 }
 
-Json count_step(Device& device, const TestKernel& kernel, const std::vector<std::string>& metrics) {
+Json count_step(Device& device, const TestKernel& kernel, const std::vector<std::string>& metrics,
+                std::optional<ratchet::job::Sampling> sampling = std::nullopt) {
   const auto begin = std::chrono::steady_clock::now();
+  if (!metrics.empty()) device.schedule(metrics);  // as the server does before it loads a kernel
   const auto cases = make_cases(device, kernel, 1);
   const auto start = std::chrono::steady_clock::now();
   const std::chrono::duration<double, std::milli> inputs = start - begin;
-  const auto counted =
-      need(device.count(cases[0].turn, {.metric_set = "given", .metrics = metrics}));
+  const auto counted = need(device.count(
+      cases[0].turn, {.metric_set = "given", .metrics = metrics, .sampling = sampling}));
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
   Json json = ratchet::encode(counted.counters);
   json["spent_ms"] = spent.count();
@@ -183,6 +186,9 @@ Json step(Device& device, const std::string& what, const std::vector<std::string
     const auto set = need(ratchet::decode<ratchet::MetricSet>(Json(arguments[2])));
     return count_step(device, kernel, ratchet::metric_names(set, ratchet::DeviceKind::cuda));
   }
+  if (what == "sample" && arguments.size() == 4)
+    return count_step(device, kernel, {},
+                      ratchet::job::Sampling{std::stoi(arguments[2]), std::stoi(arguments[3])});
   stop({ratchet::ErrorCode::invalid_argument, "unknown step " + what, ""});
 }
 

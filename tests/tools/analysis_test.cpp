@@ -1,9 +1,11 @@
 // The tools that look at a version and change no stage, on the host device.
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 
 #include "server/core/files.h"
 #include "server/core/process.h"
+#include "tests/support/places.h"
 #include "tests/support/workbench.h"
 
 namespace ratchet {
@@ -48,6 +50,76 @@ TEST_CASE("an unknown method or version is named", "[analysis]") {
   const auto version = bench.call("disassemble", {{"run", run}, {"version", "v7"}});
   CHECK(version.is_error);
   CHECK(version.text.find("v7") != std::string::npos);
+}
+
+/// The member names of a JSON object in a file.
+std::vector<std::string> keys_of(const std::filesystem::path& path) {
+  const auto text = read_file(path);
+  REQUIRE(text);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : Json::parse(*text).items()) keys.push_back(key);
+  return keys;
+}
+
+TEST_CASE("roofline.json has one shape, whoever writes it", "[analysis]") {
+  test::Workbench bench;
+  const std::string run = bench.start_run();
+  bench.must("check_correctness", {{"run", run}});
+  bench.must("profile_kernel", {{"run", run}});
+  const auto path = bench.folder() / "out" / "v0" / "roofline.json";
+  const auto by_profile = keys_of(path);
+  bench.must("roofline", {{"run", run}});
+
+  CHECK(std::ranges::find(by_profile, "levels") != by_profile.end());
+  CHECK(std::ranges::find(by_profile, "budget") != by_profile.end());
+  CHECK(keys_of(path) == by_profile);
+}
+
+TEST_CASE("an imported table stands beside a version as nobody's measurement of ours",
+          "[analysis][import]") {
+  test::Workbench bench;
+  const std::string run = bench.start_run();
+  const auto table = (test::source_dir() / "tests/kernels/ncu/raw.csv").string();
+  const Json answer = bench.must("import_profile", {{"run", run}, {"path", table}});
+
+  CHECK(answer.at("binding") == "unbound");
+  CHECK(answer.at("format") == "csv_raw");
+  REQUIRE(answer.at("launches").size() == 2);
+  CHECK(answer.at("launches")[0].at("duration_ns").get<double>() == 31264.0);
+  CHECK(answer.at("stage") == "built");
+  const auto artifact = read_file(bench.folder() / "out" / "v0" / "imported_profile.json");
+  REQUIRE(artifact);
+  CHECK(Json::parse(*artifact).at("source") == "imported");
+  const auto measured = bench.must("run_status", {{"run", run}});
+  CHECK(measured.at("integrity").empty());
+  CHECK_FALSE(measured.at("versions")[0].contains("bound"));
+}
+
+TEST_CASE("a file that is no report is refused, and nothing is written", "[analysis][import]") {
+  test::Workbench bench;
+  const std::string run = bench.start_run();
+  const auto text = bench.folder() / "notes.csv";
+  REQUIRE(write_file(text, "a,b\n1,2\n"));
+  const auto refused = bench.call("import_profile", {{"run", run}, {"path", text.string()}});
+  CHECK(refused.is_error);
+  CHECK(refused.text.find("no CSV of Nsight Compute") != std::string::npos);
+  const auto report = bench.folder() / "profile.ncu-rep";
+  REQUIRE(write_file(report, std::string("NVR\0\2", 5)));
+  const auto damaged = bench.call("import_profile", {{"run", run}, {"path", report.string()}});
+  CHECK(damaged.is_error);
+  // Without ncu there is nobody to read it; with it, nobody who can.
+  CHECK(damaged.text.find("ncu") != std::string::npos);
+  CHECK_FALSE(read_file(bench.folder() / "out" / "v0" / "imported_profile.json"));
+}
+
+TEST_CASE("ncu is refused for kernels of the processor", "[analysis]") {
+  test::Workbench bench;
+  const std::string run = bench.start_run();
+  bench.must("check_correctness", {{"run", run}});
+  const auto refused = bench.call("profile_kernel", {{"run", run}, {"engine", "ncu"}});
+  CHECK(refused.is_error);
+  CHECK(refused.text.find("engine: ") != std::string::npos);
+  CHECK(bench.must("run_status", {{"run", run}}).at("stage") == "checked");
 }
 
 }  // namespace

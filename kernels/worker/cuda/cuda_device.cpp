@@ -6,9 +6,12 @@
 #include "kernels/worker/cuda/device_judge.h"
 #include "kernels/worker/device.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <thread>
 
 namespace ratchet::worker {
@@ -78,6 +81,41 @@ job::Counters counters_of(const measure::CounterReport& report) {
   counters.cache = report.cache;
   counters.unavailable = report.unavailable;
   return counters;
+}
+
+// A page of a report needs tens; hot loops have hundreds.
+constexpr std::size_t kMostPcs = 512;
+
+std::int64_t samples_of(const job::PcSample& pc) {
+  std::int64_t sum = 0;
+  for (const auto& [reason, count] : pc.reasons) sum += count;
+  return sum;
+}
+
+/// Samples of one instruction put together, those seen most often first.
+std::vector<job::PcSample> merged(const std::vector<measure::SampledPc>& pcs) {
+  std::map<std::pair<std::string, std::uint64_t>, job::PcSample> by_place;
+  for (const auto& pc : pcs) {
+    auto& one = by_place[{pc.function, pc.offset}];
+    one.function = pc.function;
+    one.offset = static_cast<std::int64_t>(pc.offset);
+    for (const auto& [reason, count] : pc.reasons)
+      one.reasons[reason] += static_cast<std::int64_t>(count);
+  }
+  std::vector<job::PcSample> all;
+  for (auto& [place, pc] : by_place) all.push_back(std::move(pc));
+  std::ranges::stable_sort(all, std::greater{}, samples_of);
+  all.resize(std::min(all.size(), kMostPcs));
+  return all;
+}
+
+job::PcSamples samples_of(const measure::Counters::SampleReport& report) {
+  return {.pcs = merged(report.samples.pcs),
+          .total = static_cast<std::int64_t>(report.samples.total),
+          .dropped = static_cast<std::int64_t>(report.samples.dropped),
+          .period_cycles = report.samples.period_cycles,
+          .calls = report.calls,
+          .unavailable = report.unavailable};
 }
 
 /// A CUDA GPU. Everything that measures is in kernels/measure; this class speaks the job loop's
@@ -191,11 +229,27 @@ class CudaDevice : public Device {
       if (!counters) return without_counters(counters.error());
       counters_ = *std::move(counters);
     }
+    std::optional<job::PcSamples> samples;
+    if (plan.sampling) {
+      auto sampled = counters_->sample(
+          turn_of(turn), static_cast<unsigned>(plan.sampling->period_log2), plan.sampling->calls);
+      if (!sampled) return without_counters(sampled.error());
+      if (sampled->failure) return Counted{{}, fault_of(*std::move(sampled->failure))};
+      samples = samples_of(*sampled);
+    }
     auto report = counters_->count(turn_of(turn), plan.metrics);
     if (!report) return without_counters(report.error());
     Counted counted{counters_of(*report), std::nullopt};
+    counted.counters.samples = std::move(samples);
     if (report->failure) counted.fault = fault_of(*std::move(report->failure));
     return counted;
+  }
+
+  void schedule(const std::vector<std::string>& metrics) override {
+    // Without counters `count` says why.
+    if (!counters_)
+      if (auto counters = measure::Counters::create(*gpu_)) counters_ = *std::move(counters);
+    if (counters_) counters_->prepare(metrics);
   }
 
   Result<std::vector<job::CeilingValue>> ceilings() override {
