@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/expression.h"
-#include "kernels/trimmed.h"
+#include "server/core/text.h"
 
 namespace ratchet {
 namespace {

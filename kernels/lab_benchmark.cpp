@@ -27,13 +27,6 @@ constexpr int kArenas = TimedArenas::kMost + 1;
 constexpr double kMemoryShare = 0.9;  // the rest is contexts and code
 constexpr double kGibi = 1024.0 * 1024 * 1024;
 
-std::string dims_text(const Dims& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims)
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-  return text;
-}
-
 BenchmarkRow row_of(std::string name, std::string status, const Dims& dims) {
   BenchmarkRow row;
   row.name = std::move(name);

@@ -26,13 +26,6 @@ constexpr int kHiddenCases = 2;
 constexpr int kMostFailures = 6;
 constexpr int kArenasAtOnce = 2;
 
-std::string dims_text(const Dims& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims)
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-  return text;
-}
-
 /// One execution of the plan.
 struct Step {
   const Case* one = nullptr;

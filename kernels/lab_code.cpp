@@ -10,6 +10,7 @@
 #include "kernels/machine_code.h"
 #include "kernels/sass_check.h"
 #include "server/core/files.h"
+#include "server/core/text.h"
 
 namespace ratchet {
 namespace {
@@ -80,16 +81,6 @@ std::vector<FunctionCode> summaries(const std::vector<CodeFunction>& functions, 
   all.resize(std::min(all.size(), kMostFunctions));
   for (auto& code : all) trim(code);
   return all;
-}
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
 }
 
 Result<std::vector<const MethodSignature*>> wanted(const std::vector<std::string>& ids) {

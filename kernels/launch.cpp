@@ -8,7 +8,7 @@
 
 #include "kernels/cpp_tokens.h"
 #include "kernels/expression.h"
-#include "kernels/trimmed.h"
+#include "server/core/text.h"
 
 namespace ratchet {
 namespace {

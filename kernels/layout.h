@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kernels/job.h"
@@ -24,6 +25,9 @@ inline constexpr std::int64_t kMaxArenaBytes = std::int64_t{32} << 30;
 /// and to the contract, as `plan_contract` checked them.
 [[nodiscard]] std::vector<job::Argument> arguments_of(const Contract& contract, const Dims& dims,
                                                       const job::ArenaLayout& layout);
+
+/// Sizes for people: "cols=512 rows=64".
+[[nodiscard]] std::string dims_text(const Dims& dims);
 
 /// Bytes of all outputs (out and inout) of a layout.
 [[nodiscard]] std::int64_t output_bytes(const job::ArenaLayout& layout);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "kernels/roofline_report.h"
+#include "server/core/text.h"
 
 namespace ratchet {
 namespace {
@@ -22,12 +23,6 @@ struct Axis {
     return begin + std::clamp(share, 0.0, 1.0) * (end - begin);
   }
 };
-
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) safe += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
-  return safe;
-}
 
 std::string line(double x1, double y1, double x2, double y2, const char* style) {
   return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {}/>\n", x1, y1,

@@ -7,17 +7,13 @@
 #include <optional>
 #include <tuple>
 
+#include "server/core/text.h"
+
 namespace ratchet {
 namespace {
 
 constexpr std::string_view kPrefix = "=========";
 constexpr std::size_t kMostMessage = 400;
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ') || text.ends_with('\r')) text.remove_suffix(1);
-  return text;
-}
 
 int number_in(std::string_view text) {
   int value = 0;

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "server/core/text.h"
+
 namespace ratchet {
 namespace {
 
@@ -63,16 +65,6 @@ std::set<std::string> finding_ids(const Profile& profile) {
 template <class Number>
 std::optional<double> number(const std::optional<Number>& value) {
   return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
-}
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
 }
 
 std::map<std::string, int> opcodes_of(std::span<const CodeFunction> functions) {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "tools/all.h"
 
 namespace ratchet {
@@ -12,6 +14,20 @@ struct EvidenceArgs : EvidenceRequest {
   }
 };
 
+/// Figures as the knowledge base states them, each with its line; what it does not know stays
+/// unknown.
+Status resolve(Knowledge& knowledge, std::vector<SpecRequest>& specs) {
+  for (auto& one : specs) {
+    auto answer = knowledge.lookup_spec(one.product, one.metric);
+    if (!answer) return answer.error();
+    for (const auto& spec : answer->specs)
+      one.lines.push_back(fmt::format("{}: {} ({}, {})", answer->product, spec.citation,
+                                      spec.qualifier, spec.kind));
+    if (answer->unknown) one.lines.push_back(fmt::format("{}: {}", one.product, *answer->unknown));
+  }
+  return {};
+}
+
 }  // namespace
 
 Tool write_kbs_evidence(const Services& services) {
@@ -22,8 +38,10 @@ Tool write_kbs_evidence(const Services& services) {
            "values come from the profile.",
        .effect = Effect::writes,
        .toolset = Toolset::loop},
-      [&runs = services.runs](const EvidenceArgs& args, CallContext&) {
-        return runs.write_evidence(args.run, args);
+      [services](const EvidenceArgs& args, CallContext&) -> Result<ArtifactAnswer> {
+        EvidenceRequest request = args;
+        if (auto found = resolve(services.knowledge, request.specs); !found) return found.error();
+        return services.runs.write_evidence(args.run, request);
       });
 }
 

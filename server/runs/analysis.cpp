@@ -28,6 +28,7 @@ Result<RunSubject> RunsImpl::subject(const RunId& run, std::optional<VersionId> 
   const VersionId id = version.value_or((*state)->open().id);
   const auto* const found = (*state)->find(id);
   if (found == nullptr) return no_version(run, id);
+  if ((*state)->masked.contains(id)) return masked_version(id);
   if (!found->build) return not_built(id);
   auto contract = store_->contract(**state);
   if (!contract) return contract.error();
@@ -35,7 +36,8 @@ Result<RunSubject> RunsImpl::subject(const RunId& run, std::optional<VersionId> 
   if (!candidate) return candidate.error();
   RunSubject subject{run, id, *std::move(contract), *std::move(candidate), {}, found->profile};
   const auto* const parent = found->parent ? (*state)->find(*found->parent) : nullptr;
-  if (parent == nullptr || !parent->build) return subject;
+  const bool shown = parent != nullptr && parent->build && !(*state)->masked.contains(parent->id);
+  if (!shown) return subject;
   auto parents = store_->candidate(*parent->build);
   if (!parents) return parents.error();
   subject.parent = *std::move(parents);

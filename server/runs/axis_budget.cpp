@@ -125,10 +125,12 @@ AxisBudget budget_of(const AxisGaps& gaps, int methods, int cap) {
   return budget;
 }
 
+std::optional<double> roof_fraction(const Roofline& roofline) {
+  return roofline.binding == "compute" ? roofline.compute_fraction : roofline.bandwidth_fraction;
+}
+
 bool near_peak(const Profile& profile) {
-  const auto& roofline = profile.roofline;
-  const auto& fraction =
-      roofline.binding == "compute" ? roofline.compute_fraction : roofline.bandwidth_fraction;
+  const auto fraction = roof_fraction(profile.roofline);
   return fraction && 1 - *fraction < kNearPeak;
 }
 

@@ -51,6 +51,9 @@ inline constexpr double kNearPeak = 0.15;
 /// one. Pure.
 [[nodiscard]] AxisBudget budget_of(const AxisGaps& gaps, int methods, int cap);
 
+/// The share of the binding measured roof that is reached; empty where none is known.
+[[nodiscard]] std::optional<double> roof_fraction(const Roofline& roofline);
+
 /// Whether the binding roof is nearly reached; false where no roof is known.
 [[nodiscard]] bool near_peak(const Profile& profile);
 

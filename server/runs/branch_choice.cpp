@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "server/core/text.h"
+
 namespace ratchet {
 namespace {
 
@@ -26,16 +28,10 @@ bool better(const BranchResult& a, const BranchResult& b) {
   return a.confirmation->speedup > b.confirmation->speedup;
 }
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    auto line = text.substr(0, end);
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\r' || line.back() == '\t'))
-      line.remove_suffix(1);
-    lines.push_back(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+/// Lines without the blanks at their ends.
+std::vector<std::string_view> bare_lines_of(std::string_view text) {
+  auto lines = lines_of(text);
+  for (auto& line : lines) line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
   return lines;
 }
 
@@ -102,8 +98,8 @@ void decide(BranchesFact& fact) {
 }
 
 int diff_lines(std::string_view a, std::string_view b) {
-  const auto left = lines_of(a);
-  const auto right = lines_of(b);
+  const auto left = bare_lines_of(a);
+  const auto right = bare_lines_of(b);
   if (left.size() > kMostLines || right.size() > kMostLines)
     return multiset_difference(left, right);
   std::vector<int> row(right.size() + 1, 0);

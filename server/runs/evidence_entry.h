@@ -63,11 +63,12 @@ struct EvidenceFact {
   std::vector<CitedDocument> selected;
   std::vector<RejectedEvidence> rejected;
   std::string decision_link;
+  std::vector<std::string> specs;  ///< citations as the knowledge base gave them
 
   static constexpr auto fields() {
     using E = EvidenceFact;
     return std::tuple{required("facts", &E::facts, ""), required("selected", &E::selected, ""),
-                      required("rejected", &E::rejected, ""),
+                      required("rejected", &E::rejected, ""), optional("specs", &E::specs, ""),
                       required("decision_link", &E::decision_link, "")};
   }
 };

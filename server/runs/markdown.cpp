@@ -89,6 +89,10 @@ std::string number_or(const std::optional<double>& value, std::string_view none)
   return value ? number(*value) : std::string(none);
 }
 
+std::string percent(const std::optional<double>& fraction) {
+  return fraction ? number(*fraction * 100) : "N/A";
+}
+
 std::string json_text(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }

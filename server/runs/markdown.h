@@ -40,6 +40,9 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 /// `none` when there is no value.
 [[nodiscard]] std::string number_or(const std::optional<double>& value, std::string_view none);
 
+/// A fraction in per cent, without the sign; "N/A" when there is none.
+[[nodiscard]] std::string percent(const std::optional<double>& fraction);
+
 /// JSON text; bytes that are no UTF-8 are replaced, never fatal.
 [[nodiscard]] std::string json_text(const Json& json, int indent = -1);
 

@@ -87,6 +87,11 @@ Status check_looked_at(const RunState& state, const std::vector<std::string>& id
 
 }  // namespace
 
+Error masked_version(VersionId id) {
+  return {ErrorCode::not_permitted, fmt::format("{} is masked", id.text()),
+          "mask_memory with mask false gives it back."};
+}
+
 Result<MemoryAnswer> RunsImpl::read_memory(const RunId& run, std::optional<VersionId> version,
                                            const std::optional<std::string>& field) {
   const auto loaded = store_->load(run);
@@ -95,9 +100,7 @@ Result<MemoryAnswer> RunsImpl::read_memory(const RunId& run, std::optional<Versi
   if (version && state.find(*version) == nullptr)
     return Error{ErrorCode::not_found, fmt::format("run {} has no {}", run.text, version->text()),
                  "run_status lists the versions."};
-  if (version && state.masked.contains(*version))
-    return Error{ErrorCode::not_permitted, fmt::format("{} is masked", version->text()),
-                 "mask_memory with mask false gives it back."};
+  if (version && state.masked.contains(*version)) return masked_version(*version);
   MemoryAnswer answer;
   static_cast<RunView&>(answer) = view_of(state);
   for (const auto& one : state.versions) {

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
+#include <utility>
 #include <vector>
 
+#include "server/core/text.h"
+#include "server/runs/axis_budget.h"
 #include "server/runs/markdown.h"
 #include "server/runs/render.h"
 
@@ -15,12 +19,13 @@ namespace {
 
 constexpr double kWidth = 720;
 constexpr double kHeight = 300;
-constexpr double kLeft = 78;
+constexpr double kLeft = 88;
 constexpr double kBottom = 40;
 constexpr double kTop = 16;
 constexpr double kRight = 16;
 constexpr double kBarHeight = 22;
-constexpr double kNameWidth = 250;
+constexpr double kNameGap = 12;
+constexpr double kLetterWidth = 6.5;  // a wide letter of the page's 12 px font
 
 /// A straight map from values to places; by logarithms when asked.
 struct Scale {
@@ -73,15 +78,72 @@ std::vector<const VersionState*> timed_versions(const RunState& state) {
   return versions;
 }
 
-std::string horizontal_grid(const Scale& y, double to, std::string_view unit) {
+/// With the prefix that leaves one to three digits: 4.27e12 bytes/s is "4.27 TB/s".
+std::string with_prefix(double value, std::string_view unit) {
+  constexpr std::array<std::string_view, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
+  std::size_t step = 0;
+  while (std::abs(value) >= 999.5 && step + 1 < kPrefixes.size()) {
+    value /= 1000;
+    ++step;
+  }
+  return fmt::format("{:.3g} {}{}", value, kPrefixes[step], unit);
+}
+
+std::string time_text(double ns) {
+  if (ns < 1e3) return fmt::format("{:.3g} ns", ns);
+  if (ns < 1e6) return fmt::format("{:.3g} µs", ns / 1e3);
+  return fmt::format("{:.3g} ms", ns / 1e6);
+}
+
+/// Round figures from zero to `most`, about four of them.
+std::vector<double> even_ticks(double most) {
+  const double rough = most / 4;
+  const double power = std::pow(10, std::floor(std::log10(rough)));
+  double step = power;
+  for (const double factor : {2.0, 5.0, 10.0})
+    if (step < rough * 0.75) step = power * factor;
+  std::vector<double> ticks;
+  for (double value = 0; value <= most; value += step) ticks.push_back(value);
+  return ticks;
+}
+
+/// Powers of ten between two figures, with their twos and fives where there are few.
+std::vector<double> decade_ticks(double from, double to) {
+  const bool few = to / from < 1000;
+  std::vector<double> ticks;
+  for (double power = std::pow(10, std::floor(std::log10(from))); power <= to; power *= 10)
+    for (const double factor : {1.0, 2.0, 5.0})
+      if ((few || factor == 1) && power * factor >= from && power * factor <= to)
+        ticks.push_back(power * factor);
+  return ticks;
+}
+
+std::string horizontal_grid(const Scale& y, const std::vector<double>& ticks,
+                            const std::function<std::string(double)>& label) {
   std::string body;
-  for (int i = 0; i <= 4; ++i) {
-    const double value = to * i / 4;
+  for (const double value : ticks) {
     body += line(kLeft, y(value), kWidth - kRight, y(value), "grid");
-    body += text_at(kLeft - 6, y(value) + 4, fmt::format("{:.3g} {}", value, unit), "end");
+    body += text_at(kLeft - 6, y(value) + 4, label(value), "end");
   }
   return body;
 }
+
+/// Names beside points; one that would lie on an earlier one moves down.
+class PointNames {
+ public:
+  std::string put(double x, double y, std::string_view name) {
+    const auto near = [&](const std::pair<double, double>& other) {
+      return std::abs(other.first - x) < kNameRoom && std::abs(other.second - y) < kLineHeight;
+    };
+    while (std::ranges::any_of(put_, near)) y += kLineHeight;
+    put_.emplace_back(x, y);
+    return text_at(x, y, name, "start");
+  }
+
+ private:
+  static constexpr double kNameRoom = 30, kLineHeight = 13;
+  std::vector<std::pair<double, double>> put_;
+};
 
 struct Bar {
   std::string name;
@@ -100,14 +162,17 @@ std::string bars(std::string_view title, std::string_view unit, const std::vecto
     most = std::max({most, bar.value, bar.high.value_or(bar.value)});
   }
   if (most == least) most = least + 1;
-  const Scale x{least, most, kNameWidth, kWidth - 90};
+  std::size_t longest = 0;
+  for (const auto& bar : all) longest = std::max(longest, bar.name.size());
+  const double names = kNameGap + kLetterWidth * static_cast<double>(longest);
+  const Scale x{least, most, names, kWidth - 90};
   std::string body;
   double y = kTop;
   for (const auto& bar : all) {
     const double from = std::min(x(0), x(bar.value));
     const double wide = std::max(1.0, std::abs(x(bar.value) - x(0)));
     const double middle = y + kBarHeight / 2;
-    body += text_at(kNameWidth - 8, middle + 4, bar.name, "end");
+    body += text_at(names - 8, middle + 4, bar.name, "end");
     body +=
         fmt::format(R"(<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>)",
                     bar.style, from, y + 3, wide, kBarHeight - 6);
@@ -125,9 +190,7 @@ std::string fraction_path(const std::vector<const VersionState*>& versions) {
   std::vector<Bar> all;
   for (const auto* version : versions) {
     const auto& roofline = version->profile->roofline;
-    const auto& fraction =
-        roofline.binding == "compute" ? roofline.compute_fraction : roofline.bandwidth_fraction;
-    if (fraction)
+    if (const auto fraction = roof_fraction(roofline))
       all.push_back({fmt::format("{}, {} roof", version->id.text(), roofline.binding),
                      *fraction * 100,
                      {},
@@ -152,8 +215,10 @@ std::string roof_lines(const Scale& x, const Scale& y, const Roofline& roofline)
     const double to = std::min(x.to, std::min(top, y.to) / slope);
     if (from < to)
       body += line(x(from), y(clamp(slope * from)), x(to), y(clamp(slope * to)), "roof");
-    body += text_at(x(from) + 6, y(clamp(slope * from)) - 8,
-                    fmt::format("{:.3g} GB/s measured", slope / 1e9), "start");
+    // Below the slope, where no point can be above it.
+    const double place = std::sqrt(from * to);
+    body += text_at(x(place) + 12, y(clamp(slope * place)) + 16,
+                    with_prefix(slope, "B/s") + " measured", "start");
   }
   if (roofline.compute_ceiling) {
     const double ceiling = *roofline.compute_ceiling;
@@ -162,53 +227,43 @@ std::string roof_lines(const Scale& x, const Scale& y, const Roofline& roofline)
     body += line(x(std::clamp(ridge, x.from, x.to)), y(clamp(ceiling)), x(x.to), y(clamp(ceiling)),
                  "roof");
     body += text_at(kWidth - kRight - 4, y(clamp(ceiling)) - 6,
-                    fmt::format("{:.3g} GFLOP/s measured", ceiling / 1e9), "end");
+                    with_prefix(ceiling, "FLOP/s") + " measured", "end");
   }
   return body;
 }
 
 }  // namespace
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
-
 std::string timeline(const RunState& state) {
   const auto versions = timed_versions(state);
   if (versions.empty()) return "";
+  double least = versions.front()->profile->timing.ci_low.value;
   double most = 0;
-  for (const auto* version : versions)
-    most = std::max(most, version->profile->timing.ci_high.value / 1e3);
-  most *= 1.1;
-  const Scale y{0, most, kHeight - kBottom, kTop};
+  for (const auto* version : versions) {
+    least = std::min(least, version->profile->timing.ci_low.value);
+    most = std::max(most, version->profile->timing.ci_high.value);
+  }
+  // Where one version is many times slower than another, even steps would draw the rest as one.
+  const bool wide = least > 0 && most / least > 10;
+  const Scale y{wide ? least / 1.5 : 0, most * (wide ? 1.5 : 1.1), kHeight - kBottom, kTop, wide};
   const double step = (kWidth - kLeft - kRight) / static_cast<double>(versions.size());
-  std::string body = horizontal_grid(y, most, "µs");
+  std::string body =
+      horizontal_grid(y, wide ? decade_ticks(y.from, y.to) : even_ticks(y.to), time_text);
   std::string path;
   double x = kLeft + step / 2;
   for (const auto* version : versions) {
     const auto& timing = version->profile->timing;
-    const double middle = y(timing.median.value / 1e3);
+    const double middle = y(timing.median.value);
     path += fmt::format("{}{:.1f},{:.1f} ", path.empty() ? "M" : "L", x, middle);
-    body += line(x, y(timing.ci_low.value / 1e3), x, y(timing.ci_high.value / 1e3), "whisker");
+    body += line(x, y(timing.ci_low.value), x, y(timing.ci_high.value), "whisker");
     body += fmt::format(
         R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="5"><title>{}: {} µs, {}</title></circle>)",
         colour_of(*version), x, middle, version->id.text(),
         markdown::number(timing.median.value / 1e3),
         name_of(verdict_of(*version).value_or(Verdict::baseline)));
     body += text_at(x, kHeight - 14, version->id.text());
+    // Many versions leave no room for their figures; the table below the plot has them.
+    if (versions.size() <= 8) body += text_at(x, middle - 10, time_text(timing.median.value));
     x += step;
   }
   body += fmt::format(R"(<path class="trail" d="{}"/>)", path);
@@ -230,22 +285,32 @@ std::string roofline(const RunState& state) {
   double most = std::max(high_f.flops, roofs.compute_ceiling.value_or(0));
   if (roofs.bandwidth_ceiling && !roofs.compute_ceiling)
     most = std::max(most, *roofs.bandwidth_ceiling * high_i.intensity);
-  const Scale x{low_i.intensity / 8, high_i.intensity * 8, kLeft, kWidth - kRight, true};
+  // The ridge belongs to the picture, wherever the versions are.
+  const double ridge = roofs.bandwidth_ceiling && roofs.compute_ceiling
+                           ? *roofs.compute_ceiling / *roofs.bandwidth_ceiling
+                           : low_i.intensity;
+  const Scale x{std::min(low_i.intensity / 8, ridge / 2), std::max(high_i.intensity * 8, ridge * 2),
+                kLeft, kWidth - kRight, true};
   const Scale y{low_f.flops / 4, most * 2, kHeight - kBottom, kTop, true};
-  std::string body = line(kLeft, kHeight - kBottom, kWidth - kRight, kHeight - kBottom, "axis") +
-                     line(kLeft, kTop, kLeft, kHeight - kBottom, "axis");
-  body += roof_lines(x, y, roofs);
+  std::string body = horizontal_grid(y, decade_ticks(y.from, y.to),
+                                     [](double value) { return with_prefix(value, "FLOP/s"); });
+  for (const double value : decade_ticks(x.from, x.to)) {
+    body += line(x(value), kTop, x(value), kHeight - kBottom, "grid");
+    body += text_at(x(value), kHeight - kBottom + 15, fmt::format("{:g}", value));
+  }
+  body += line(kLeft, kHeight - kBottom, kWidth - kRight, kHeight - kBottom, "axis") +
+          line(kLeft, kTop, kLeft, kHeight - kBottom, "axis") + roof_lines(x, y, roofs);
   std::string path;
+  PointNames names;
   for (const auto& point : points) {
     path += fmt::format("{}{:.1f},{:.1f} ", path.empty() ? "M" : "L", x(point.intensity),
                         y(point.flops));
     body += fmt::format(R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="5"/>)",
                         colour_of(*point.version), x(point.intensity), y(point.flops));
-    body += text_at(x(point.intensity) + 9, y(point.flops) + 4, point.version->id.text(), "start");
+    body += names.put(x(point.intensity) + 9, y(point.flops) + 4, point.version->id.text());
   }
   body += fmt::format(R"(<path class="trail" d="{}"/>)", path);
-  body += text_at((kLeft + kWidth) / 2, kHeight - 12, "FLOP per byte");
-  body += text_at(kLeft + 4, kTop + 10, "FLOP/s", "start");
+  body += text_at((kLeft + kWidth) / 2, kHeight - 8, "FLOP per byte");
   return framed(kHeight, "Path of the versions under the measured roofs", body);
 }
 

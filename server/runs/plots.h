@@ -4,14 +4,10 @@
 // they read in light and dark. Pure; empty when there is nothing to draw.
 
 #include <string>
-#include <string_view>
 
 #include "server/runs/run_state.h"
 
 namespace ratchet::plots {
-
-/// Text inside HTML.
-[[nodiscard]] std::string escaped(std::string_view text);
 
 /// Median time of every version with its interval.
 [[nodiscard]] std::string timeline(const RunState& state);

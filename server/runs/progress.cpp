@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 
+#include "server/runs/axis_budget.h"
 #include "server/runs/markdown.h"
 
 namespace ratchet {
@@ -14,17 +15,6 @@ namespace {
 
 constexpr std::size_t kPlateauVersions = 3;
 constexpr double kPlateauGain = 0.005;
-
-bool is_closed(const VersionState& version) {
-  return version.stage == Stage::passed || version.stage == Stage::abandoned ||
-         version.stage == Stage::finished;
-}
-
-/// The fraction of the binding measured roof; empty where none is known.
-std::optional<double> roof_fraction(const Profile& profile) {
-  const auto& roofline = profile.roofline;
-  return roofline.binding == "compute" ? roofline.compute_fraction : roofline.bandwidth_fraction;
-}
 
 double share_of(const Contract& contract, const Dims& dims) {
   for (const auto& one : contract.cases)
@@ -48,7 +38,7 @@ std::vector<double> gains(const RunState& state) {
       gain = comparison->speedup / best - 1;
       best = comparison->speedup;
     }
-    if (is_closed(version) || version.profile) all.push_back(gain);
+    if (version.is_closed() || version.profile) all.push_back(gain);
   }
   return all;
 }
@@ -69,7 +59,7 @@ std::vector<Reason> stop_reasons(const RunState& state) {
   const auto best = best_version(state);
   if (best) {
     const auto& version = *state.find(*best);
-    const auto fraction = roof_fraction(*version.profile);
+    const auto fraction = roof_fraction(version.profile->roofline);
     if (fraction && *fraction >= stop.roof_fraction)
       add("roof_reached",
           fmt::format("{} runs at {:.0f} % of the measured {} ceiling; {:.0f} % was the target",

@@ -33,6 +33,28 @@ void need_text(Problems& problems, const std::string& field, const std::string& 
   if (is_blank(text)) problems.add("text_missing", fmt::format("{}: must say something", field));
 }
 
+/// A figure with its source as an agent would write it: "peak: 4.8 TB/s <- page.md:12".
+bool cites_by_hand(const std::string& text) {
+  constexpr std::string_view kArrow = "<- ";
+  for (auto at = text.find(kArrow); at != std::string::npos; at = text.find(kArrow, at + 1)) {
+    const auto begin = at + kArrow.size();
+    const auto source = text.substr(begin, text.find_first_of(" \t\r\n", begin) - begin);
+    if (source.find(".md") != std::string::npos || source.find(':') != std::string::npos)
+      return true;
+  }
+  return false;
+}
+
+/// Prose that says something, and leaves citing figures to the server.
+void need_prose(Problems& problems, const std::string& field, const std::string& text) {
+  need_text(problems, field, text);
+  if (cites_by_hand(text))
+    problems.add("spec_by_hand",
+                 fmt::format("{}: a figure with its source is not typed: name product and metric "
+                             "in specs of write_kbs_evidence, the server cites the line",
+                             field));
+}
+
 bool has_metric(const Profile& profile, const std::string& metric) {
   return std::ranges::any_of(all_metrics(profile),
                              [&](const MetricFact& fact) { return fact.metric == metric; });
@@ -193,11 +215,11 @@ std::vector<Reason> evidence_problems(const RunState& state, const VersionState&
       problems.add(
           "document_not_returned",
           fmt::format("selected[{}].id: query {} did not return \"{}\"", i, one.query_id, one.id));
-    need_text(problems, fmt::format("selected[{}].applies_because", i), one.applies_because);
+    need_prose(problems, fmt::format("selected[{}].applies_because", i), one.applies_because);
   }
   for (std::size_t i = 0; i < request.rejected.size(); ++i)
-    need_text(problems, fmt::format("rejected[{}].reason", i), request.rejected[i].reason);
-  need_text(problems, "decision_link", request.decision_link);
+    need_prose(problems, fmt::format("rejected[{}].reason", i), request.rejected[i].reason);
+  need_prose(problems, "decision_link", request.decision_link);
   need_queries(problems, state, version);
   return problems.take();
 }
@@ -209,12 +231,12 @@ std::vector<Reason> hypothesis_problems(const RunState& state, const VersionStat
     problems.add("bad_category",
                  fmt::format("category: must be one word such as memory, got \"{}\"",
                              markdown::one_line(hypothesis.category)));
-  need_text(problems, "change", hypothesis.change);
+  need_prose(problems, "change", hypothesis.change);
   if (list_items(hypothesis.change) > 1)
     problems.add("several_changes", "change: lists several changes; a version tries exactly one");
-  need_text(problems, "rationale", hypothesis.rationale);
+  need_prose(problems, "rationale", hypothesis.rationale);
   check_expected(problems, version, hypothesis);
-  need_text(problems, "risk", hypothesis.risk);
+  need_prose(problems, "risk", hypothesis.risk);
   if (hypothesis.evidence.empty())
     problems.add("evidence_missing", "evidence: must name at least one document of the evidence");
   for (std::size_t i = 0; i < hypothesis.evidence.size(); ++i) {
@@ -226,8 +248,8 @@ std::vector<Reason> hypothesis_problems(const RunState& state, const VersionStat
       problems.add("evidence_not_selected",
                    fmt::format("evidence[{}]: \"{}\" is not selected in kbs_evidence.md", i, id));
   }
-  need_text(problems, "accept_if", hypothesis.accept_if);
-  need_text(problems, "reject_if", hypothesis.reject_if);
+  need_prose(problems, "accept_if", hypothesis.accept_if);
+  need_prose(problems, "reject_if", hypothesis.reject_if);
   refuse_duplicate(problems, state, version, hypothesis);
   return problems.take();
 }
@@ -268,6 +290,8 @@ Result<EvidenceFact> resolve_evidence(const RunState& state, const EvidenceReque
         {one.id, one.query_id, one.applies_because, hit.path, hit.confidence, hit.content_digest});
   }
   fact.rejected = request.rejected;
+  for (const auto& one : request.specs)
+    fact.specs.insert(fact.specs.end(), one.lines.begin(), one.lines.end());
   fact.decision_link = request.decision_link;
   return fact;
 }

@@ -56,6 +56,13 @@ std::string selected(const EvidenceFact& evidence) {
   return table({"Doc ID", "Path", "Confidence", "Applies Because"}, rows);
 }
 
+/// Hardware figures with the lines they stand on.
+std::string specs(const EvidenceFact& evidence) {
+  std::string text;
+  for (const auto& citation : evidence.specs) text += fmt::format("- {}\n", one_line(citation));
+  return text.empty() ? "" : "\nSpecifications:\n\n" + text;
+}
+
 std::string rejected(const EvidenceFact& evidence) {
   if (evidence.rejected.empty()) return "None.\n";
   std::string text;
@@ -86,11 +93,11 @@ Rendered evidence(const Subject& subject) {
   const auto& evidence = *subject.version.evidence;
   return {subject.version.id.text() + "/kbs_evidence.md",
           fmt::format("# KBS Evidence - {}\n\n{}\n## NCU Facts\n\n{}\n## Queries\n\n{}\n"
-                      "## Selected Evidence\n\n{}\n## Rejected / Limits\n\n{}\n"
+                      "## Selected Evidence\n\n{}{}\n## Rejected / Limits\n\n{}\n"
                       "## Decision Link\n\n- {}\n",
                       subject.version.id.text(), markdown::bullets(provenance(subject)),
-                      ncu_facts(subject), queries(subject), selected(evidence), rejected(evidence),
-                      one_line(evidence.decision_link))};
+                      ncu_facts(subject), queries(subject), selected(evidence), specs(evidence),
+                      rejected(evidence), one_line(evidence.decision_link))};
 }
 
 Rendered hypothesis(const Subject& subject) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "server/runs/axis_budget.h"
 #include "server/runs/render.h"
 
 namespace ratchet::render {
@@ -98,9 +99,7 @@ Json targets(const RunState& state, const VersionState& version) {
   }
   if (!version.profile) return rows;
   const double goal = state.contract.search.stop.roof_fraction;
-  const auto& roofline = version.profile->roofline;
-  const auto& fraction =
-      roofline.binding == "compute" ? roofline.compute_fraction : roofline.bandwidth_fraction;
+  const auto fraction = roof_fraction(version.profile->roofline);
   add("fraction_of_measured_roof", goal, or_null(fraction),
       fraction ? Json(*fraction >= goal) : Json(nullptr));
   return rows;
@@ -161,11 +160,6 @@ Json quality_gate(const RunState& state, const VersionState& version) {
           {"failure_reason", why.empty() ? Json(nullptr) : Json(why)}};
 }
 
-bool is_closed(const VersionState& version) {
-  return version.stage == Stage::passed || version.stage == Stage::abandoned ||
-         version.stage == Stage::finished;
-}
-
 }  // namespace
 
 Json memory_record(const RunState& state, const VersionState& version) {
@@ -189,7 +183,7 @@ Json memory_record(const RunState& state, const VersionState& version) {
 std::vector<Rendered> memory(const RunState& state, const std::string& time) {
   std::vector<Rendered> files;
   for (const auto& version : state.versions) {
-    if (!is_closed(version)) continue;
+    if (!version.is_closed()) continue;
     Json record = memory_record(state, version);
     // Of a masked version not even the digests are told.
     if (!state.masked.contains(version.id))

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "server/core/text.h"
 #include "server/runs/acceptance.h"
 #include "server/runs/plots.h"
 #include "server/runs/progress.h"
@@ -7,8 +8,6 @@
 
 namespace ratchet::render {
 namespace {
-
-using plots::escaped;
 
 // One sheet for both schemes: the plots use these classes.
 constexpr std::string_view kStyle = R"css(

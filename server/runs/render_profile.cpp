@@ -127,20 +127,16 @@ std::string diagnosis(const Profile& profile) {
   return text + table({"Pattern", "Finding", "Evidence", "Headroom (%)", "Query"}, rows);
 }
 
-std::string percent(const std::optional<double>& fraction) {
-  return fraction ? number(*fraction * 100) : "N/A";
-}
-
 std::string roofline_table(const Roofline& roofline) {
   return markdown::field_table(
       {{"Arithmetic intensity (FLOP/byte)", markdown::number_or(roofline.intensity, "N/A")},
        {"Achieved bandwidth (bytes/s)", markdown::number_or(roofline.achieved_bytes_per_s, "N/A")},
        {"Measured bandwidth ceiling (bytes/s)",
         markdown::number_or(roofline.bandwidth_ceiling, "N/A")},
-       {"Of the bandwidth ceiling (%)", percent(roofline.bandwidth_fraction)},
+       {"Of the bandwidth ceiling (%)", markdown::percent(roofline.bandwidth_fraction)},
        {"Achieved FLOP/s", markdown::number_or(roofline.achieved_flops_per_s, "N/A")},
        {"Measured compute ceiling (FLOP/s)", markdown::number_or(roofline.compute_ceiling, "N/A")},
-       {"Of the compute ceiling (%)", percent(roofline.compute_fraction)},
+       {"Of the compute ceiling (%)", markdown::percent(roofline.compute_fraction)},
        {"Nearest roof", roofline.binding},
        {"Source", roofline.source}});
 }

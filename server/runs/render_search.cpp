@@ -51,17 +51,13 @@ Rendered branch_page(const Subject& subject, const BranchesFact& fact, const Bra
                       markdown::field_table(fields), reasons_text(branch.reasons))};
 }
 
-std::string percent(const std::optional<double>& fraction) {
-  return fraction ? number(*fraction * 100) : "N/A";
-}
-
 std::string gaps_table(const Profile& profile, const SearchPlan& search) {
   const auto gaps = gaps_of(profile);
   const auto budget = budget_of(gaps, search.methods, search.axis_cap);
   std::vector<std::vector<std::string>> rows;
   for (const auto axis : {Axis::compute, Axis::memory, Axis::latency})
-    rows.push_back(
-        {std::string(name_of(axis)), percent(gaps.of(axis)), std::to_string(budget.of(axis))});
+    rows.push_back({std::string(name_of(axis)), markdown::percent(gaps.of(axis)),
+                    std::to_string(budget.of(axis))});
   return table({"Axis", "Gap (%)", "Budget"}, rows) +
          fmt::format("\nNear peak: {}.\n", near_peak(profile) ? "yes" : "no");
 }

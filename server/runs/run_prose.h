@@ -35,11 +35,26 @@ struct RejectedEvidence {
   }
 };
 
+/// A hardware figure by name. The caller resolves it: figures come from the knowledge base's line,
+/// never from the agent.
+struct SpecRequest {
+  std::string product;
+  std::string metric;
+  std::vector<std::string> lines;  ///< citations found, or the line that says it is unknown
+
+  static constexpr auto fields() {
+    using S = SpecRequest;
+    return std::tuple{required("product", &S::product, "As for lookup_spec.", {.max_length = 100}),
+                      required("metric", &S::metric, "", {.max_length = 100})};
+  }
+};
+
 struct EvidenceRequest {
   std::vector<std::string> facts;  ///< metric names; the server fills in the values
   std::vector<SelectedEvidence> selected;
   std::vector<RejectedEvidence> rejected;
   std::string decision_link;
+  std::vector<SpecRequest> specs;
 
   static constexpr auto fields() {
     using E = EvidenceRequest;
@@ -48,6 +63,8 @@ struct EvidenceRequest {
                  {.max_length = 64}),
         required("selected", &E::selected, "Documents that decide.", {.max_length = 32}),
         optional("rejected", &E::rejected, "Documents or ideas turned down.", {.max_length = 32}),
+        optional("specs", &E::specs, "Hardware figures; the server cites the line.",
+                 {.max_length = 16}),
         required("decision_link", &E::decision_link, "Symptom → pattern → proposed change.",
                  {.max_length = 4000})};
   }

@@ -50,6 +50,10 @@ struct VersionState {
   [[nodiscard]] bool is_correct() const {
     return correctness && correctness->passed && stage >= Stage::correct && !abandoned;
   }
+  /// Nothing more can happen to it.
+  [[nodiscard]] bool is_closed() const {
+    return stage == Stage::passed || stage == Stage::abandoned || stage == Stage::finished;
+  }
 };
 
 struct LoggedQuery {

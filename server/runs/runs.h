@@ -128,7 +128,8 @@ class Runs {
 
   virtual Result<AuditReport> audit(const RunId& run) = 0;
 
-  /// Errors: `wrong_stage` for a version without a correct kernel, `not_found` for a masked one.
+  /// Errors: `wrong_stage` for a version without a correct kernel, `not_permitted` for a masked
+  /// one.
   virtual Result<ForkSource> fork_source(const ForkOrigin& origin) = 0;
   /// Correct, unmasked versions with their source texts, in the order asked.
   virtual Result<std::vector<Candidate>> kernels_of(const RunId& run,

@@ -96,6 +96,9 @@ class RunsImpl final : public Runs {
 /// Branches of the run that work and were not taken, one line each; masked versions left out.
 [[nodiscard]] std::vector<std::string> frontier_of(const RunState& state);
 
+/// What is said of a version that is withheld.
+[[nodiscard]] Error masked_version(VersionId id);
+
 /// A refusal of the gate, with the one way on that is left where all retries are used up.
 [[nodiscard]] Error refusal(const RunState& state, Error error);
 

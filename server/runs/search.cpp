@@ -75,18 +75,13 @@ void store_sources(BranchesFact& fact, bool python, std::map<std::string, std::s
   }
 }
 
-Error hidden_version(const RunState& state, VersionId id) {
-  return {ErrorCode::not_found, fmt::format("{} of run {} is masked", id.text(), state.run.text),
-          "mask_memory with mask false gives it back."};
-}
-
 /// A correct, unmasked version.
 Result<const VersionState*> usable_version(const RunState& state, VersionId id) {
   const auto* const version = state.find(id);
   if (version == nullptr)
     return Error{ErrorCode::not_found, fmt::format("run {} has no {}", state.run.text, id.text()),
                  "run_status lists the versions."};
-  if (state.masked.contains(id)) return hidden_version(state, id);
+  if (state.masked.contains(id)) return masked_version(id);
   if (!version->is_correct())
     return Error{ErrorCode::wrong_stage,
                  fmt::format("{} has no kernel that passed its check", id.text()),

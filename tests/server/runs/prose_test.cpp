@@ -214,5 +214,40 @@ TEST_CASE("evidence written anew takes the hypothesis with it", "[runs][prose]")
   CHECK_FALSE(samples::fs::exists(shop.out() / "v0/hypothesis.txt"));
 }
 
+TEST_CASE("a hardware figure enters a run as the line that the knowledge base cites",
+          "[runs][prose]") {
+  const auto shop = profiled();
+  shop.query();
+  auto request = samples::evidence();
+  const std::string cited =
+      "hw-board: dram_bandwidth: 4.8 TB/s <- docs/hw/board.md:12 (peak, datasheet)";
+  request.specs = {{"board", "dram_bandwidth", {cited}},
+                   {"board", "tdp", {"board: tdp: UNKNOWN (gpu-wiki not found)"}}};
+  REQUIRE(shop.runs().write_evidence(shop.run, request));
+
+  const auto page = samples::text_of(shop.out() / "v0/kbs_evidence.md");
+  CHECK(page.find("- " + cited) != std::string::npos);
+  CHECK(page.find("UNKNOWN (gpu-wiki not found)") < page.find("## Rejected / Limits"));
+}
+
+TEST_CASE("a figure with a typed source is refused wherever it stands", "[runs][prose]") {
+  const auto shop = profiled();
+  shop.query();
+  const std::string typed = "bandwidth: 9.9 TB/s <- docs/hw/board.md:12";
+  auto request = samples::evidence();
+  request.decision_link = typed;
+  CHECK(mentions(evidence_error(shop, request), "spec_by_hand: decision_link"));
+  request = samples::evidence();
+  request.selected.front().applies_because = typed;
+  CHECK(mentions(evidence_error(shop, request), "spec_by_hand: selected[0].applies_because"));
+  REQUIRE(shop.runs().write_evidence(shop.run, samples::evidence()));
+
+  auto hypothesis = samples::hypothesis();
+  hypothesis.rationale = typed;
+  CHECK(mentions(hypothesis_error(shop, hypothesis), "spec_by_hand: rationale"));
+  hypothesis.rationale = "x <- y is an assignment";
+  CHECK(shop.runs().write_hypothesis(shop.run, hypothesis));
+}
+
 }  // namespace
 }  // namespace ratchet

@@ -83,6 +83,21 @@ TEST_CASE("what is masked is withheld from every answer and given back unharmed"
   CHECK(shop.runs().audit(shop.run)->intact);
 }
 
+TEST_CASE("analyses do not see a masked version, nor measure against one", "[memory]") {
+  const auto shop = walked({1.25, 1.5, 1.4});
+  REQUIRE(shop.runs().subject(shop.run, VersionId{3})->parent);
+  REQUIRE(shop.runs().mask(shop.run, {VersionId{1}}, true, "start afresh"));
+
+  // What roofline, compare_versions, disassemble and check_sass ask for.
+  const auto hidden = shop.runs().subject(shop.run, VersionId{1});
+  REQUIRE_FALSE(hidden);
+  CHECK(hidden.error().code == ErrorCode::not_permitted);
+  CHECK(hidden.error().hint.find("mask_memory") != std::string::npos);
+  CHECK_FALSE(shop.runs().subject(shop.run, VersionId{2})->parent);  // v1 is its parent
+  REQUIRE(shop.runs().mask(shop.run, {VersionId{1}}, false, "needed again"));
+  CHECK(shop.runs().subject(shop.run, VersionId{2})->parent);
+}
+
 TEST_CASE("a plan that was tried in a masked version is refused without saying where", "[memory]") {
   const auto shop = walked({1.25, 1.5, 1.6});
   REQUIRE(shop.runs().mask(shop.run, {VersionId{1}}, true, "start afresh"));
