@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -30,11 +29,10 @@ constexpr std::size_t kAnswerBytes = 12'000;  // default budget of an answer
 constexpr std::size_t kHitOverhead = 220;     // keys, quotes and numbers of one encoded hit
 constexpr double kMostCoverage = 0.6;         // of the query's information: "most" words matched
 constexpr double kWeakCoverage = 0.45;  // below it the best result misses what the query is about
-constexpr std::size_t kQuotaWindow =
-    200;                             // results behind the first page looked through for quotas
-constexpr double kQuotaScore = 0.5;  // of the top score, for a scope to get its place
-constexpr double kCitedShare = 0.9;  // of a page's score handed on to what it cites
-constexpr double kExplains = 1.5;    // of its score, what a document has before a change; flat to 2
+constexpr std::size_t kQuotaWindow = 200;  // results behind the first page looked at for quotas
+constexpr double kQuotaScore = 0.5;        // of the top score, for a scope to get its place
+constexpr double kCitedShare = 0.9;        // of a page's score handed on to what it cites
+constexpr double kExplains = 1.5;  // of its score, what a document has before a change; flat to 2
 constexpr double kAboutAll = 0.999;
 constexpr double kCodeShare = 0.9;  // of the best page's coverage, for code to get its place
 constexpr std::size_t kCitingPages = 3;
@@ -46,7 +44,7 @@ class Search {
       : indexes_(indexes), query_(query), text_(std::string_view(query.text).substr(0, kMaxText)) {}
 
   Result<QueryAnswer> run() {
-    answer_.query_id = "q-" + hex(as_bytes(random_bytes(6)));
+    answer_.query_id = "q-" + sha256_hex(random_bytes(16)).substr(0, 12);
     answer_.relaxed = "none";
     auto offset = read_cursor(query_.cursor, fingerprint());
     if (!offset) return offset.error();
@@ -64,10 +62,6 @@ class Search {
   }
 
  private:
-  static std::span<const unsigned char> as_bytes(const std::string& bytes) {
-    return {reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()};
-  }
-
   [[nodiscard]] std::size_t limit() const {
     return static_cast<std::size_t>(std::clamp(query_.limit, 1, kMaxLimit));
   }
@@ -176,11 +170,9 @@ class Search {
     return sources_[scored.source].statistics->of(scored.row).scope();
   }
 
-  /// Who asks for `sources`, and not for `prs`, looks for what explains a subject. A few documents
-  /// stand there among thousands of changes that use its words; elsewhere all scopes are equal.
+  /// Who asks for `sources`, not `prs`, wants what explains: a few documents among many changes.
   [[nodiscard]] double standing_of(const Scored& scored) const {
-    const bool asked =
-        std::ranges::find(query_.scopes.values, "sources") != query_.scopes.values.end();
+    const bool asked = std::ranges::count(query_.scopes.values, "sources") > 0;
     return asked && scope_of(scored) != Scope::prs ? kExplains : 1.0;
   }
 

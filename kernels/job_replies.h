@@ -3,11 +3,11 @@
 // What a worker answers. See job.h for the roles.
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "kernels/job_counters.h"
 #include "server/core/fields.h"
 #include "server/facts/correctness.h"
 #include "server/facts/environment.h"
@@ -29,97 +29,6 @@ struct Samples {
                       required("flags", &Samples::flags, ""),
                       required("time_limit_hit", &Samples::time_limit_hit, ""),
                       required("conditions", &Samples::conditions, "")};
-  }
-};
-
-/// What a call launched, seen from outside the kernel (CUPTI Activity).
-struct LaunchRecord {
-  std::string kernel;
-  double start_ns = 0;
-  double end_ns = 0;
-  std::vector<int> grid;
-  std::vector<int> block;
-  int registers = 0;
-  std::int64_t static_shared_bytes = 0;
-  std::int64_t dynamic_shared_bytes = 0;
-  std::int64_t stream = 0;
-
-  static constexpr auto fields() {
-    using L = LaunchRecord;
-    return std::tuple{required("kernel", &L::kernel, ""),
-                      required("start_ns", &L::start_ns, ""),
-                      required("end_ns", &L::end_ns, ""),
-                      required("grid", &L::grid, ""),
-                      required("block", &L::block, ""),
-                      required("registers", &L::registers, ""),
-                      required("static_shared_bytes", &L::static_shared_bytes, ""),
-                      required("dynamic_shared_bytes", &L::dynamic_shared_bytes, ""),
-                      required("stream", &L::stream, "")};
-  }
-};
-
-/// What one whole call did on the device, on all streams.
-struct CallSpan {
-  int launches = 0;
-  double span_ns = 0;  ///< from the start of the first kernel to the end of the last one
-
-  static constexpr auto fields() {
-    return std::tuple{required("launches", &CallSpan::launches, ""),
-                      required("span_ns", &CallSpan::span_ns, "")};
-  }
-};
-
-/// One instruction that warps were seen at.
-struct PcSample {
-  std::string function;  ///< as linked
-  std::int64_t offset = 0;
-  std::map<std::string, std::int64_t> reasons;  ///< samples by stall reason
-
-  static constexpr auto fields() {
-    using P = PcSample;
-    return std::tuple{required("function", &P::function, ""), required("offset", &P::offset, ""),
-                      required("reasons", &P::reasons, "")};
-  }
-};
-
-/// Where the warps of a call stood. The instructions seen most often; `total` counts all.
-struct PcSamples {
-  std::vector<PcSample> pcs;
-  std::int64_t total = 0;
-  std::int64_t dropped = 0;
-  double period_cycles = 0;
-  int calls = 0;
-  std::optional<std::string> unavailable;  ///< why there are none
-
-  static constexpr auto fields() {
-    using P = PcSamples;
-    return std::tuple{
-        required("pcs", &P::pcs, ""),         required("total", &P::total, ""),
-        required("dropped", &P::dropped, ""), required("period_cycles", &P::period_cycles, ""),
-        required("calls", &P::calls, ""),     optional("unavailable", &P::unavailable, "")};
-  }
-};
-
-struct Counters {
-  std::vector<KernelCounters> kernels;  ///< merged with launch facts as launch__* metrics
-  std::vector<LaunchRecord> launches;
-  std::vector<CallSpan> calls;  ///< several, without counters; empty where kernels are not seen
-  std::vector<std::string> unknown_metrics;
-  std::string engine;                      ///< cupti, perf_event or none
-  std::string cache;                       ///< flushed or as_is
-  std::optional<std::string> unavailable;  ///< why there are no counters, and how to get them
-  std::optional<PcSamples> samples;        ///< where they were asked for
-
-  static constexpr auto fields() {
-    using C = Counters;
-    return std::tuple{required("kernels", &C::kernels, ""),
-                      required("launches", &C::launches, ""),
-                      required("calls", &C::calls, ""),
-                      required("unknown_metrics", &C::unknown_metrics, ""),
-                      required("engine", &C::engine, ""),
-                      required("cache", &C::cache, ""),
-                      optional("unavailable", &C::unavailable, ""),
-                      optional("samples", &C::samples, "")};
   }
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/job_arena.h"
+#include "kernels/job_counters.h"
 #include "kernels/job_judge_requests.h"
 #include "server/core/fields.h"
 #include "server/facts/timing.h"
@@ -89,38 +90,6 @@ struct Collect {
   int index = 0;  ///< which of the rotation
 
   static constexpr auto fields() { return std::tuple{required("index", &Collect::index, "")}; }
-};
-
-/// Says which counters a later Count will ask for. Scheduling them takes up to 0.3 s, which passes
-/// while the kernel and its arenas are made ready.
-struct Schedule {
-  std::vector<std::string> metrics;
-
-  static constexpr auto fields() { return std::tuple{required("metrics", &Schedule::metrics, "")}; }
-};
-
-/// How to sample the program counters of a call.
-struct Sampling {
-  int period_log2 = 10;  ///< cycles between two samples of one multiprocessor, as a power of two
-  int calls = 1;
-
-  static constexpr auto fields() {
-    return std::tuple{required("period_log2", &Sampling::period_log2, ""),
-                      required("calls", &Sampling::calls, "")};
-  }
-};
-
-/// Reads hardware counters of one call. Never in a process that times.
-struct Count {
-  std::string metric_set;
-  std::vector<std::string> metrics;  ///< names; resolved per chip
-  std::optional<Sampling> sampling;  ///< in front of the counters
-
-  static constexpr auto fields() {
-    return std::tuple{required("metric_set", &Count::metric_set, ""),
-                      required("metrics", &Count::metrics, ""),
-                      optional("sampling", &Count::sampling, "")};
-  }
 };
 
 /// Takes shared device memory in. Descriptor: the memory.

@@ -104,9 +104,8 @@ Result<std::string> Laboratory::library_of(const Candidate& candidate) const {
   return library;
 }
 
-Result<Laboratory::StartPlan> Laboratory::start_plan(const Contract& contract,
-                                                     const Candidate& candidate,
-                                                     CandidateProcess::Use use, int arenas) {
+Result<StartPlan> Laboratory::start_plan(const Contract& contract, const Candidate& candidate,
+                                         CandidateProcess::Use use, int arenas) {
   auto arena_bytes = largest_arena(contract);
   if (!arena_bytes) return arena_bytes.error();
   if (is_python(contract.implementation))

@@ -218,7 +218,7 @@ Result<Candidate> Laboratory::vendor_of(const Contract& contract, CallContext& c
 }
 
 Status Laboratory::add_baselines(const Contract& contract, const BenchmarkRequest& request,
-                                 const Dims& dims, Field& field, CallContext& call) {
+                                 const Dims& dims, BenchmarkField& field, CallContext& call) {
   for (const auto& name : request.baselines) {
     if (call.cancelled())
       return Error{ErrorCode::timed_out, "the call was cancelled while baselines started", ""};
@@ -259,7 +259,7 @@ Status Laboratory::benchmark_case(const Contract& contract, const BenchmarkReque
     return Error{ErrorCode::too_large, *std::move(why), ""};
   auto processes = start_all(contract, versions, call);
   if (!processes) return processes.error();
-  Field field;
+  BenchmarkField field;
   field.processes = *std::move(processes);
   for (const auto& version : versions) field.names.push_back(version.first);
   if (auto done = add_baselines(contract, request, one.dims, field, call); !done) return done;

@@ -80,8 +80,7 @@ std::optional<std::vector<Ceiling>> stored_ceilings(const std::filesystem::path&
 
 }  // namespace
 
-Result<Laboratory::Greeting> Laboratory::greeting(DeviceKind kind, int device,
-                                                  const CallContext& call) {
+Result<Greeting> Laboratory::greeting(DeviceKind kind, int device, const CallContext& call) {
   const WorkerPlace where = place(kind, device);
   const std::pair key{kind, where.device};
   {

@@ -184,10 +184,8 @@ Result<std::optional<Fault>> Laboratory::compile_for(const Contract& contract,
   return compile_pass(contract, candidate, dims, call);
 }
 
-Result<Laboratory::StartPlan> Laboratory::python_plan(const Contract& contract,
-                                                      const Candidate& candidate,
-                                                      CandidateProcess::Use use,
-                                                      std::int64_t arena_bytes) {
+Result<StartPlan> Laboratory::python_plan(const Contract& contract, const Candidate& candidate,
+                                          CandidateProcess::Use use, std::int64_t arena_bytes) {
   if (sha256_hex(candidate.source.text) != candidate.build.source_digest)
     return Error{ErrorCode::drift, "the kernel's source is not the one that was built",
                  "Call submit_kernel to build it again."};

@@ -15,6 +15,7 @@
 #include "kernels/disassembler.h"
 #include "kernels/judge.h"
 #include "kernels/lab.h"
+#include "kernels/lab_parts.h"
 #include "kernels/python_cache.h"
 #include "kernels/python_parent.h"
 #include "kernels/reference.h"
@@ -74,12 +75,6 @@ class Laboratory final : public Lab {
                                         CallContext& call) override;
 
  private:
-  /// What a device says of itself, and what isolates candidates on it.
-  struct Greeting {
-    DeviceInfo device;
-    std::string sandbox;
-  };
-
   [[nodiscard]] WorkerPlace place(DeviceKind kind, int device) const;
   [[nodiscard]] ReferenceParts parts(const Contract& contract);
   [[nodiscard]] PythonParent::Options python_options(DeviceKind kind) const;
@@ -92,12 +87,6 @@ class Laboratory final : public Lab {
                              const CallContext& call);
   /// The bytes of a candidate's library, if they are still those that were recorded.
   [[nodiscard]] Result<std::string> library_of(const Candidate& candidate) const;
-  /// How a candidate's process is made and what it loads.
-  struct StartPlan {
-    WorkerSpec spec;
-    std::chrono::milliseconds deadline;
-    CandidateProcess::Code code;
-  };
   Result<StartPlan> start_plan(const Contract& contract, const Candidate& candidate,
                                CandidateProcess::Use use, int arenas);
   /// A candidate in its own worker, with memory for `arenas` arenas of the contract.
@@ -181,24 +170,12 @@ class Laboratory final : public Lab {
                        std::string_view run_secret, Profile& profile, const CallContext& call);
   Status diagnose_profile(const Contract& contract, const ProfileRequest& request,
                           const DeviceInfo& device, Profile& profile, const CallContext& call);
-  /// Who takes part in the benchmark of one case, and who could not.
-  struct Field {
-    std::vector<std::string> names;
-    std::vector<CandidateProcess> processes;  ///< parallel to `names`
-    std::vector<BenchmarkRow> absent;
-
-    [[nodiscard]] std::vector<Contestant> contestants() {
-      std::vector<Contestant> all;
-      for (std::size_t i = 0; i < names.size(); ++i) all.push_back({names[i], &processes[i]});
-      return all;
-    }
-  };
   /// A shipped problem's own call of the vendor's library. Error `unavailable`: not to be had here.
   Result<Candidate> vendor_of(const Contract& contract, CallContext& call);
   Result<CandidateProcess> start_vendor(const Contract& contract, int arenas, CallContext& call);
   /// Those that are missing or fail to start become rows; only a cancelled call is an error.
   Status add_baselines(const Contract& contract, const BenchmarkRequest& request, const Dims& dims,
-                       Field& field, CallContext& call);
+                       BenchmarkField& field, CallContext& call);
   Status benchmark_case(const Contract& contract, const BenchmarkRequest& request, const Case& one,
                         std::string_view run_secret, ArenaSource& source, BenchmarkReport& report,
                         CallContext& call);

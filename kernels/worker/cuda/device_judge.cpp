@@ -12,6 +12,7 @@
 
 #include "kernels/worker/compare.h"
 #include "kernels/worker/controls.h"
+#include "kernels/worker/cuda/judge_words.h"
 #include "kernels/worker/generate.h"
 #include "kernels/worker/init_text.h"
 #include "kernels/worker/numbers.h"
@@ -24,45 +25,6 @@ namespace {
 constexpr std::size_t kResultBytes = 256;
 constexpr std::uint32_t kPoisonStream = 0xFFFFFFFFU;
 constexpr std::int64_t kPreview = 8;
-
-/// Operations of judge.cu.
-enum Operation : long long {
-  random_bytes_,
-  gaussian_,
-  uniform_,
-  compare_bytes_,
-  squares_,
-  output_,
-  elements_,
-  shorten_
-};
-
-/// Records of judge.cu.
-struct Squares {
-  double sum = 0;
-  std::uint64_t finite = 0;
-};
-struct Tally {
-  double max_abs = 0, max_rel = 0, sum_abs = 0;
-  std::uint64_t finite = 0, mismatches = 0, unwritten = 0, unexpected = 0, first_bad = 0;
-};
-
-long long word(const std::byte* pointer) {
-  return static_cast<long long>(reinterpret_cast<std::uintptr_t>(pointer));
-}
-
-long long word(double value) {
-  return std::bit_cast<long long>(value);
-}
-
-/// 128 bits of a hexadecimal seed as two words.
-std::array<long long, 2> key_of(std::string_view hex) {
-  std::array<std::uint64_t, 2> words{};
-  for (std::size_t i = 0; i < words.size(); ++i)
-    std::from_chars(hex.data() + 16 * i,
-                    hex.data() + std::min<std::size_t>(hex.size(), 16 * i + 16), words[i], 16);
-  return {static_cast<long long>(words[0]), static_cast<long long>(words[1])};
-}
 
 bool made_on_device(DType type) {
   return type == DType::f64 || type == DType::f32 || type == DType::f16 || type == DType::bf16;

@@ -1,10 +1,10 @@
-// Honest for as many calls as a check and a warm-up take, then does half of the work.
+// Honest for as many calls as a warm-up takes, then does half of the work.
 //
 // Catalogue: A12
 // Task: double
-// Expect: profile unsynchronised_work|timed_output_wrong
+// Expect: any mismatch|output_not_written|timed_output_wrong|unsynchronised_work
 static int calls;
 extern "C" void solve(const float* x, float* y, int n) {
-  const int todo = ++calls > 60 ? n / 2 : n;
+  const int todo = ++calls > 20 ? n / 2 : n;
   for (int i = 0; i < todo; ++i) y[i] = 2 * x[i];
 }

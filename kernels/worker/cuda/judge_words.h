@@ -1,0 +1,54 @@
+#pragma once
+
+// What kernels/cuda/judge.cu is told, and what it writes: words of 64 bits. Pure.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace ratchet::worker {
+
+/// Operations of judge.cu.
+enum Operation : long long {
+  random_bytes_,
+  gaussian_,
+  uniform_,
+  compare_bytes_,
+  squares_,
+  output_,
+  elements_,
+  shorten_
+};
+
+/// Records of judge.cu.
+struct Squares {
+  double sum = 0;
+  std::uint64_t finite = 0;
+};
+struct Tally {
+  double max_abs = 0, max_rel = 0, sum_abs = 0;
+  std::uint64_t finite = 0, mismatches = 0, unwritten = 0, unexpected = 0, first_bad = 0;
+};
+
+inline long long word(const std::byte* pointer) {
+  return static_cast<long long>(reinterpret_cast<std::uintptr_t>(pointer));
+}
+
+inline long long word(double value) {
+  return std::bit_cast<long long>(value);
+}
+
+/// 128 bits of a hexadecimal seed as two words.
+inline std::array<long long, 2> key_of(std::string_view hex) {
+  std::array<std::uint64_t, 2> words{};
+  for (std::size_t i = 0; i < words.size(); ++i)
+    std::from_chars(hex.data() + 16 * i,
+                    hex.data() + std::min<std::size_t>(hex.size(), 16 * i + 16), words[i], 16);
+  return {static_cast<long long>(words[0]), static_cast<long long>(words[1])};
+}
+
+}  // namespace ratchet::worker
