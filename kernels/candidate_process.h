@@ -63,7 +63,6 @@ class CandidateProcess {
   /// `deadline`: of one execution.
   static Result<CandidateProcess> launch(const WorkerSpec& spec,
                                          std::chrono::milliseconds deadline);
-  Status greet(const CallContext& call);
   Status load(const Code& code, const CallContext& call);
 
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
@@ -115,6 +114,8 @@ class CandidateProcess {
   CandidateProcess(WorkerProcess worker, std::chrono::milliseconds deadline)
       : worker_(std::move(worker)), deadline_(deadline) {}
 
+  /// Waits until the process is ready, once.
+  Status greet(const CallContext& call);
   /// Runs a job unless the kernel has already failed; remembers a fault.
   Result<job::Reply> ask(const job::Request& request, std::span<const int> descriptors,
                          std::chrono::milliseconds deadline, const CallContext& call);
