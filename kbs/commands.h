@@ -20,10 +20,10 @@ struct KbsProblem {
   std::string path;
   std::string reason;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using P = KbsProblem;
-    return std::tuple{required("path", &P::path, "Relative to the corpus."),
-                      required("reason", &P::reason, "")};
+    visit(required("path", &P::path, "Relative to the corpus."),
+          required("reason", &P::reason, ""));
   }
 };
 
@@ -41,16 +41,16 @@ struct KbsAddReport {
   int documents = 0, bundles = 0, added = 0, changed = 0, unchanged = 0, removed = 0;
   std::vector<KbsProblem> problems;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = KbsAddReport;
-    return std::tuple{required("corpus", &R::corpus, ""),
-                      required("documents", &R::documents, "Pages and records in the corpus now."),
-                      required("bundles", &R::bundles, "Bundles of code in the corpus now."),
-                      required("added", &R::added, "Documents and bundles, as all that follow."),
-                      required("changed", &R::changed, ""),
-                      required("unchanged", &R::unchanged, "Same content hash; left alone."),
-                      required("removed", &R::removed, "No longer in the folder."),
-                      required("problems", &R::problems, "Skipped, with the reason.")};
+    visit(required("corpus", &R::corpus, ""),
+          required("documents", &R::documents, "Pages and records in the corpus now."),
+          required("bundles", &R::bundles, "Bundles of code in the corpus now."),
+          required("added", &R::added, "Documents and bundles, as all that follow."),
+          required("changed", &R::changed, ""),
+          required("unchanged", &R::unchanged, "Same content hash; left alone."),
+          required("removed", &R::removed, "No longer in the folder."),
+          required("problems", &R::problems, "Skipped, with the reason."));
   }
 };
 
@@ -64,10 +64,9 @@ struct KbsRemoveReport {
   std::string corpus;
   int removed = 0;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = KbsRemoveReport;
-    return std::tuple{required("corpus", &R::corpus, ""),
-                      required("removed", &R::removed, "Documents.")};
+    visit(required("corpus", &R::corpus, ""), required("removed", &R::removed, "Documents."));
   }
 };
 
@@ -79,14 +78,13 @@ struct KbsCorpus {
   std::string name, root, added_at;
   int documents = 0, bundles = 0, problems = 0;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using C = KbsCorpus;
-    return std::tuple{required("name", &C::name, ""),
-                      required("root", &C::root, ""),
-                      required("added_at", &C::added_at, "UTC."),
-                      required("documents", &C::documents, "Pages and records."),
-                      required("bundles", &C::bundles, "Bundles of code."),
-                      required("problems", &C::problems, "Skipped when it was added.")};
+    visit(required("name", &C::name, ""), required("root", &C::root, ""),
+          required("added_at", &C::added_at, "UTC."),
+          required("documents", &C::documents, "Pages and records."),
+          required("bundles", &C::bundles, "Bundles of code."),
+          required("problems", &C::problems, "Skipped when it was added."));
   }
 };
 
@@ -97,17 +95,16 @@ struct KbsIndexStats {
   std::map<std::string, int> scopes;  ///< documents per scope
   std::vector<KbsCorpus> corpora;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using S = KbsIndexStats;
-    return std::tuple{required("path", &S::path, ""),
-                      required("bytes", &S::bytes, "Size on disk."),
-                      required("text_bytes", &S::text_bytes, "Text indexed, before compression."),
-                      required("prefilter_bytes", &S::prefilter_bytes, "For grep_kbs."),
-                      required("documents", &S::documents, "Pages, records and files of code."),
-                      required("bundles", &S::bundles, "Bundles of code."),
-                      required("parts", &S::parts, "Different parts of code, searched apart."),
-                      required("scopes", &S::scopes, "Documents per scope."),
-                      required("corpora", &S::corpora, "")};
+    visit(required("path", &S::path, ""), required("bytes", &S::bytes, "Size on disk."),
+          required("text_bytes", &S::text_bytes, "Text indexed, before compression."),
+          required("prefilter_bytes", &S::prefilter_bytes, "For grep_kbs."),
+          required("documents", &S::documents, "Pages, records and files of code."),
+          required("bundles", &S::bundles, "Bundles of code."),
+          required("parts", &S::parts, "Different parts of code, searched apart."),
+          required("scopes", &S::scopes, "Documents per scope."),
+          required("corpora", &S::corpora, ""));
   }
 };
 
@@ -119,12 +116,11 @@ struct KbsDoctorReport {
   std::vector<std::string> findings;  ///< what is wrong and what to do
   std::vector<KbsProblem> problems;   ///< what `add` skipped
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = KbsDoctorReport;
-    return std::tuple{
-        required("healthy", &R::healthy, ""),
-        required("findings", &R::findings, "What is wrong and what to do."),
-        required("problems", &R::problems, "What was skipped when corpora were added.")};
+    visit(required("healthy", &R::healthy, ""),
+          required("findings", &R::findings, "What is wrong and what to do."),
+          required("problems", &R::problems, "What was skipped when corpora were added."));
   }
 };
 

@@ -30,22 +30,20 @@ struct KnowledgeQuery {
   int limit = 10;
   std::optional<std::string> cursor;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using Q = KnowledgeQuery;
-    return std::tuple{
-        required("query", &Q::text, "Words, identifiers or a question.", {.max_length = 1048576}),
-        optional("scope", &Q::scopes,
-                 "wiki, docs, blogs, contests, prs, diffs, snapshots, sources."),
-        optional("kind", &Q::kinds, "Page kind, e.g. pattern."),
-        optional("repo", &Q::repos, "owner/name."),
-        optional("tag", &Q::tags, "Tag."),
-        optional("architecture", &Q::architectures, "sm90, H200, …"),
-        optional("language", &Q::languages, "cuda-cpp, triton, …"),
-        optional("symptom", &Q::symptoms, "Symptom."),
-        optional("confidence", &Q::confidences, "verified, source-reported, …"),
-        optional("has_code", &Q::has_code, "Only pages with code."),
-        optional("limit", &Q::limit, "Most results.", {.min = 1, .max = 50}),
-        optional("cursor", &Q::cursor, "next_cursor of the page before.", {.max_length = 200})};
+    visit(required("query", &Q::text, "Words, identifiers or a question.", {.max_length = 1048576}),
+          optional("scope", &Q::scopes,
+                   "wiki, docs, blogs, contests, prs, diffs, snapshots, sources."),
+          optional("kind", &Q::kinds, "Page kind, e.g. pattern."),
+          optional("repo", &Q::repos, "owner/name."), optional("tag", &Q::tags, "Tag."),
+          optional("architecture", &Q::architectures, "sm90, H200, …"),
+          optional("language", &Q::languages, "cuda-cpp, triton, …"),
+          optional("symptom", &Q::symptoms, "Symptom."),
+          optional("confidence", &Q::confidences, "verified, source-reported, …"),
+          optional("has_code", &Q::has_code, "Only pages with code."),
+          optional("limit", &Q::limit, "Most results.", {.min = 1, .max = 50}),
+          optional("cursor", &Q::cursor, "next_cursor of the page before.", {.max_length = 200}));
   }
 };
 
@@ -59,16 +57,15 @@ struct GrepRequest {
   int limit = 50;
   std::optional<std::string> cursor;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using G = GrepRequest;
-    return std::tuple{
-        required("pattern", &G::pattern, "RE2 regular expression.", {.max_length = 1000}),
-        optional("scope", &G::scopes, "As in query_kbs; default all."),
-        optional("ignore_case", &G::ignore_case, "Upper and lower case are one."),
-        optional("context", &G::context, "Lines around each match.", {.min = 0, .max = 10}),
-        optional("files_only", &G::files_only, "Pages instead of lines."),
-        optional("limit", &G::limit, "Most hits.", {.min = 1, .max = 200}),
-        optional("cursor", &G::cursor, "next_cursor of the part before.", {.max_length = 200})};
+    visit(required("pattern", &G::pattern, "RE2 regular expression.", {.max_length = 1000}),
+          optional("scope", &G::scopes, "As in query_kbs; default all."),
+          optional("ignore_case", &G::ignore_case, "Upper and lower case are one."),
+          optional("context", &G::context, "Lines around each match.", {.min = 0, .max = 10}),
+          optional("files_only", &G::files_only, "Pages instead of lines."),
+          optional("limit", &G::limit, "Most hits.", {.min = 1, .max = 200}),
+          optional("cursor", &G::cursor, "next_cursor of the part before.", {.max_length = 200}));
   }
 };
 
@@ -81,17 +78,16 @@ struct PageRequest {
   bool frontmatter_only = false;
   std::optional<std::string> cursor;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = PageRequest;
-    return std::tuple{
-        required("id", &R::id, "Page id from query_kbs.", {.max_length = 300}),
-        optional("section", &R::section, "Only the section with this heading.",
-                 {.max_length = 200}),
-        optional("follow_sources", &R::follow_sources, "Also what the page cites."),
-        optional("include_code", &R::include_code, "Keep code blocks."),
-        optional("body_only", &R::body_only, "Without front matter."),
-        optional("frontmatter_only", &R::frontmatter_only, "Without the text."),
-        optional("cursor", &R::cursor, "next_cursor of the part before.", {.max_length = 200})};
+    visit(required("id", &R::id, "Page id from query_kbs.", {.max_length = 300}),
+          optional("section", &R::section, "Only the section with this heading.",
+                   {.max_length = 200}),
+          optional("follow_sources", &R::follow_sources, "Also what the page cites."),
+          optional("include_code", &R::include_code, "Keep code blocks."),
+          optional("body_only", &R::body_only, "Without front matter."),
+          optional("frontmatter_only", &R::frontmatter_only, "Without the text."),
+          optional("cursor", &R::cursor, "next_cursor of the part before.", {.max_length = 200}));
   }
 };
 
@@ -100,10 +96,9 @@ struct PageSource {
   std::string title;
   std::string publisher;
 
-  static constexpr auto fields() {
-    return std::tuple{required("id", &PageSource::id, ""),
-                      required("title", &PageSource::title, ""),
-                      required("publisher", &PageSource::publisher, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("id", &PageSource::id, ""), required("title", &PageSource::title, ""),
+          required("publisher", &PageSource::publisher, ""));
   }
 };
 
@@ -118,17 +113,15 @@ struct Page {
   std::vector<PageSource> sources;
   std::optional<std::string> next_cursor;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using P = Page;
-    return std::tuple{required("id", &P::id, ""),
-                      required("title", &P::title, ""),
-                      required("text", &P::text, "Markdown."),
-                      required("front_matter", &P::front_matter, ""),
-                      required("path", &P::path, "To cite it by."),
-                      required("license", &P::license, "Or unknown."),
-                      required("content_digest", &P::content_digest, "SHA-256, hex."),
-                      required("sources", &P::sources, ""),
-                      optional("next_cursor", &P::next_cursor, "More text follows.")};
+    visit(required("id", &P::id, ""), required("title", &P::title, ""),
+          required("text", &P::text, "Markdown."), required("front_matter", &P::front_matter, ""),
+          required("path", &P::path, "To cite it by."),
+          required("license", &P::license, "Or unknown."),
+          required("content_digest", &P::content_digest, "SHA-256, hex."),
+          required("sources", &P::sources, ""),
+          optional("next_cursor", &P::next_cursor, "More text follows."));
   }
 };
 
@@ -141,14 +134,12 @@ struct Spec {
   std::string kind;       ///< datasheet, runtime or measured
   std::string citation;   ///< "<metric>: <value> <unit> <- <path>:<line>"
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using S = Spec;
-    return std::tuple{required("metric", &S::metric, ""),
-                      required("value", &S::value, ""),
-                      required("unit", &S::unit, ""),
-                      required("qualifier", &S::qualifier, ""),
-                      required("kind", &S::kind, "datasheet, runtime or measured."),
-                      required("citation", &S::citation, "metric: value unit <- path:line")};
+    visit(required("metric", &S::metric, ""), required("value", &S::value, ""),
+          required("unit", &S::unit, ""), required("qualifier", &S::qualifier, ""),
+          required("kind", &S::kind, "datasheet, runtime or measured."),
+          required("citation", &S::citation, "metric: value unit <- path:line"));
   }
 };
 
@@ -157,11 +148,10 @@ struct SpecAnswer {
   std::vector<Spec> specs;
   std::optional<std::string> unknown;  ///< the line to archive when nothing is known
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using S = SpecAnswer;
-    return std::tuple{required("product", &S::product, "Hardware page."),
-                      required("specs", &S::specs, ""),
-                      optional("unknown", &S::unknown, "Line to archive when unknown.")};
+    visit(required("product", &S::product, "Hardware page."), required("specs", &S::specs, ""),
+          optional("unknown", &S::unknown, "Line to archive when unknown."));
   }
 };
 

@@ -25,14 +25,13 @@ struct Manifest {
     std::string build_key;
     std::vector<Dependency> headers;
 
-    static constexpr auto fields() {
-      return std::tuple{required("build_key", &Entry::build_key, ""),
-                        required("headers", &Entry::headers, "")};
+    static constexpr void fields(auto&& visit) {
+      visit(required("build_key", &Entry::build_key, ""), required("headers", &Entry::headers, ""));
     }
   };
   std::vector<Entry> entries;
 
-  static constexpr auto fields() { return std::tuple{required("entries", &Manifest::entries, "")}; }
+  static constexpr void fields(auto&& visit) { visit(required("entries", &Manifest::entries, "")); }
 };
 
 constexpr std::size_t kMostEntries = 16;  // older header states are forgotten, at worst rebuilt

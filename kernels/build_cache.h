@@ -15,9 +15,8 @@ struct Dependency {
   std::string path;
   std::string digest;
 
-  static constexpr auto fields() {
-    return std::tuple{required("path", &Dependency::path, ""),
-                      required("digest", &Dependency::digest, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("path", &Dependency::path, ""), required("digest", &Dependency::digest, ""));
   }
 };
 

@@ -23,12 +23,11 @@ struct Buffer {
 
   [[nodiscard]] std::int64_t bytes() const { return elements * size_of(dtype); }
 
-  static constexpr auto fields() {
-    return std::tuple{
-        required("name", &Buffer::name, ""),     required("dtype", &Buffer::dtype, ""),
-        required("role", &Buffer::role, ""),     required("init", &Buffer::init, ""),
-        required("offset", &Buffer::offset, ""), required("elements", &Buffer::elements, ""),
-        optional("shape", &Buffer::shape, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("name", &Buffer::name, ""), required("dtype", &Buffer::dtype, ""),
+          required("role", &Buffer::role, ""), required("init", &Buffer::init, ""),
+          required("offset", &Buffer::offset, ""), required("elements", &Buffer::elements, ""),
+          optional("shape", &Buffer::shape, ""));
   }
 };
 
@@ -37,9 +36,9 @@ struct ArenaLayout {
   std::int64_t bytes = 0;
   std::vector<Buffer> buffers;
 
-  static constexpr auto fields() {
-    return std::tuple{required("bytes", &ArenaLayout::bytes, ""),
-                      required("buffers", &ArenaLayout::buffers, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("bytes", &ArenaLayout::bytes, ""),
+          required("buffers", &ArenaLayout::buffers, ""));
   }
 };
 
@@ -55,11 +54,10 @@ struct Argument {
   std::int64_t integer = 0;  ///< dim, and integer scalars
   double real = 0;           ///< floating scalars
 
-  static constexpr auto fields() {
-    return std::tuple{
-        optional("name", &Argument::name, ""),       required("kind", &Argument::kind, ""),
-        required("dtype", &Argument::dtype, ""),     required("offset", &Argument::offset, ""),
-        required("integer", &Argument::integer, ""), required("real", &Argument::real, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(optional("name", &Argument::name, ""), required("kind", &Argument::kind, ""),
+          required("dtype", &Argument::dtype, ""), required("offset", &Argument::offset, ""),
+          required("integer", &Argument::integer, ""), required("real", &Argument::real, ""));
   }
 };
 

@@ -18,7 +18,7 @@ namespace ratchet::job {
 struct Schedule {
   std::vector<std::string> metrics;
 
-  static constexpr auto fields() { return std::tuple{required("metrics", &Schedule::metrics, "")}; }
+  static constexpr void fields(auto&& visit) { visit(required("metrics", &Schedule::metrics, "")); }
 };
 
 /// How to sample the program counters of a call.
@@ -26,9 +26,9 @@ struct Sampling {
   int period_log2 = 10;  ///< cycles between two samples of one multiprocessor, as a power of two
   int calls = 1;
 
-  static constexpr auto fields() {
-    return std::tuple{required("period_log2", &Sampling::period_log2, ""),
-                      required("calls", &Sampling::calls, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("period_log2", &Sampling::period_log2, ""),
+          required("calls", &Sampling::calls, ""));
   }
 };
 
@@ -38,10 +38,9 @@ struct Count {
   std::vector<std::string> metrics;  ///< names; resolved per chip
   std::optional<Sampling> sampling;  ///< in front of the counters
 
-  static constexpr auto fields() {
-    return std::tuple{required("metric_set", &Count::metric_set, ""),
-                      required("metrics", &Count::metrics, ""),
-                      optional("sampling", &Count::sampling, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("metric_set", &Count::metric_set, ""), required("metrics", &Count::metrics, ""),
+          optional("sampling", &Count::sampling, ""));
   }
 };
 
@@ -57,17 +56,14 @@ struct LaunchRecord {
   std::int64_t dynamic_shared_bytes = 0;
   std::int64_t stream = 0;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using L = LaunchRecord;
-    return std::tuple{required("kernel", &L::kernel, ""),
-                      required("start_ns", &L::start_ns, ""),
-                      required("end_ns", &L::end_ns, ""),
-                      required("grid", &L::grid, ""),
-                      required("block", &L::block, ""),
-                      required("registers", &L::registers, ""),
-                      required("static_shared_bytes", &L::static_shared_bytes, ""),
-                      required("dynamic_shared_bytes", &L::dynamic_shared_bytes, ""),
-                      required("stream", &L::stream, "")};
+    visit(required("kernel", &L::kernel, ""), required("start_ns", &L::start_ns, ""),
+          required("end_ns", &L::end_ns, ""), required("grid", &L::grid, ""),
+          required("block", &L::block, ""), required("registers", &L::registers, ""),
+          required("static_shared_bytes", &L::static_shared_bytes, ""),
+          required("dynamic_shared_bytes", &L::dynamic_shared_bytes, ""),
+          required("stream", &L::stream, ""));
   }
 };
 
@@ -76,9 +72,9 @@ struct CallSpan {
   int launches = 0;
   double span_ns = 0;  ///< from the start of the first kernel to the end of the last one
 
-  static constexpr auto fields() {
-    return std::tuple{required("launches", &CallSpan::launches, ""),
-                      required("span_ns", &CallSpan::span_ns, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("launches", &CallSpan::launches, ""),
+          required("span_ns", &CallSpan::span_ns, ""));
   }
 };
 
@@ -88,10 +84,10 @@ struct PcSample {
   std::int64_t offset = 0;
   std::map<std::string, std::int64_t> reasons;  ///< samples by stall reason
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using P = PcSample;
-    return std::tuple{required("function", &P::function, ""), required("offset", &P::offset, ""),
-                      required("reasons", &P::reasons, "")};
+    visit(required("function", &P::function, ""), required("offset", &P::offset, ""),
+          required("reasons", &P::reasons, ""));
   }
 };
 
@@ -104,12 +100,11 @@ struct PcSamples {
   int calls = 0;
   std::optional<std::string> unavailable;  ///< why there are none
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using P = PcSamples;
-    return std::tuple{
-        required("pcs", &P::pcs, ""),         required("total", &P::total, ""),
-        required("dropped", &P::dropped, ""), required("period_cycles", &P::period_cycles, ""),
-        required("calls", &P::calls, ""),     optional("unavailable", &P::unavailable, "")};
+    visit(required("pcs", &P::pcs, ""), required("total", &P::total, ""),
+          required("dropped", &P::dropped, ""), required("period_cycles", &P::period_cycles, ""),
+          required("calls", &P::calls, ""), optional("unavailable", &P::unavailable, ""));
   }
 };
 
@@ -123,16 +118,12 @@ struct Counters {
   std::optional<std::string> unavailable;  ///< why there are no counters, and how to get them
   std::optional<PcSamples> samples;        ///< where they were asked for
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using C = Counters;
-    return std::tuple{required("kernels", &C::kernels, ""),
-                      required("launches", &C::launches, ""),
-                      required("calls", &C::calls, ""),
-                      required("unknown_metrics", &C::unknown_metrics, ""),
-                      required("engine", &C::engine, ""),
-                      required("cache", &C::cache, ""),
-                      optional("unavailable", &C::unavailable, ""),
-                      optional("samples", &C::samples, "")};
+    visit(required("kernels", &C::kernels, ""), required("launches", &C::launches, ""),
+          required("calls", &C::calls, ""), required("unknown_metrics", &C::unknown_metrics, ""),
+          required("engine", &C::engine, ""), required("cache", &C::cache, ""),
+          optional("unavailable", &C::unavailable, ""), optional("samples", &C::samples, ""));
   }
 };
 

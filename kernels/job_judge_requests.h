@@ -21,11 +21,10 @@ struct Generate {
   std::string distribution;      ///< normal, shifted, large, small
   std::int64_t index_limit = 0;  ///< exclusive bound of untyped integer inputs
 
-  static constexpr auto fields() {
-    return std::tuple{required("layout", &Generate::layout, ""),
-                      required("seed", &Generate::seed, ""),
-                      required("distribution", &Generate::distribution, ""),
-                      required("index_limit", &Generate::index_limit, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("layout", &Generate::layout, ""), required("seed", &Generate::seed, ""),
+          required("distribution", &Generate::distribution, ""),
+          required("index_limit", &Generate::index_limit, ""));
   }
 };
 
@@ -34,8 +33,8 @@ struct Uses {
   std::string seed;
   int count = 0;
 
-  static constexpr auto fields() {
-    return std::tuple{required("seed", &Uses::seed, ""), required("count", &Uses::count, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("seed", &Uses::seed, ""), required("count", &Uses::count, ""));
   }
 };
 
@@ -45,9 +44,8 @@ struct Refresh {
   ArenaLayout layout;
   Uses uses;
 
-  static constexpr auto fields() {
-    return std::tuple{required("layout", &Refresh::layout, ""),
-                      required("uses", &Refresh::uses, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("layout", &Refresh::layout, ""), required("uses", &Refresh::uses, ""));
   }
 };
 
@@ -70,9 +68,8 @@ struct Forge {
   ArenaLayout layout;
   Control control = Control::zero;
 
-  static constexpr auto fields() {
-    return std::tuple{required("layout", &Forge::layout, ""),
-                      required("control", &Forge::control, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("layout", &Forge::layout, ""), required("control", &Forge::control, ""));
   }
 };
 
@@ -92,10 +89,9 @@ struct Tolerance {
   AtolScale scale = AtolScale::absolute;
   bool exact = true;
 
-  static constexpr auto fields() {
-    return std::tuple{
-        required("atol", &Tolerance::atol, ""), required("rtol", &Tolerance::rtol, ""),
-        required("scale", &Tolerance::scale, ""), required("exact", &Tolerance::exact, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("atol", &Tolerance::atol, ""), required("rtol", &Tolerance::rtol, ""),
+          required("scale", &Tolerance::scale, ""), required("exact", &Tolerance::exact, ""));
   }
 };
 
@@ -107,10 +103,10 @@ struct Share {
   std::int64_t candidate_bytes = 0;  ///< of each candidate's memory
   int candidates = 0;
 
-  static constexpr auto fields() {
-    return std::tuple{required("arena_bytes", &Share::arena_bytes, ""),
-                      required("candidate_bytes", &Share::candidate_bytes, ""),
-                      required("candidates", &Share::candidates, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("arena_bytes", &Share::arena_bytes, ""),
+          required("candidate_bytes", &Share::candidate_bytes, ""),
+          required("candidates", &Share::candidates, ""));
   }
 };
 
@@ -119,8 +115,8 @@ struct Place {
   int candidate = 0;
   std::int64_t at = 0;
 
-  static constexpr auto fields() {
-    return std::tuple{required("candidate", &Place::candidate, ""), required("at", &Place::at, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("candidate", &Place::candidate, ""), required("at", &Place::at, ""));
   }
 };
 
@@ -129,9 +125,8 @@ struct Changed {
   std::string tensor;
   std::string seed;
 
-  static constexpr auto fields() {
-    return std::tuple{required("tensor", &Changed::tensor, ""),
-                      required("seed", &Changed::seed, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("tensor", &Changed::tensor, ""), required("seed", &Changed::seed, ""));
   }
 };
 
@@ -143,16 +138,16 @@ struct Pose {
   std::optional<Changed> changed;
   std::optional<Uses> uses;  ///< as timed calls left the inputs
 
-  static constexpr auto fields() {
-    return std::tuple{required("content", &Pose::content, ""), optional("place", &Pose::place, ""),
-                      required("again", &Pose::again, ""), optional("changed", &Pose::changed, ""),
-                      optional("uses", &Pose::uses, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("content", &Pose::content, ""), optional("place", &Pose::place, ""),
+          required("again", &Pose::again, ""), optional("changed", &Pose::changed, ""),
+          optional("uses", &Pose::uses, ""));
   }
 };
 
 /// Looks at the reference's answer to the trial that is posed. Reply: `answered`.
 struct Look {
-  static constexpr auto fields() { return std::tuple<>{}; }
+  static constexpr void fields(auto&&) {}
 };
 
 /// Compares. Descriptors: arena as it was sent, arena that came back, arena with expected outputs.
@@ -161,10 +156,10 @@ struct Compare {
   std::vector<Tolerance> tolerances;  ///< parallel to the layout's buffers; unused for inputs
   double matched_ratio = 1;           ///< share of each output that must be right
 
-  static constexpr auto fields() {
-    return std::tuple{required("layout", &Compare::layout, ""),
-                      required("tolerances", &Compare::tolerances, ""),
-                      optional("matched_ratio", &Compare::matched_ratio, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("layout", &Compare::layout, ""),
+          required("tolerances", &Compare::tolerances, ""),
+          optional("matched_ratio", &Compare::matched_ratio, ""));
   }
 };
 
@@ -175,9 +170,8 @@ struct Weigh {
   Compare compare;
   Place place;
 
-  static constexpr auto fields() {
-    return std::tuple{required("compare", &Weigh::compare, ""),
-                      required("place", &Weigh::place, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("compare", &Weigh::compare, ""), required("place", &Weigh::place, ""));
   }
 };
 
@@ -188,9 +182,8 @@ struct Feign {
   Control control = Control::zero;
   Compare compare;
 
-  static constexpr auto fields() {
-    return std::tuple{required("control", &Feign::control, ""),
-                      required("compare", &Feign::compare, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("control", &Feign::control, ""), required("compare", &Feign::compare, ""));
   }
 };
 

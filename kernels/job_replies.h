@@ -23,12 +23,11 @@ struct Samples {
   bool time_limit_hit = false;
   std::string conditions;  ///< which clock, which cores: for people
 
-  static constexpr auto fields() {
-    return std::tuple{required("elapsed_ns", &Samples::elapsed_ns, ""),
-                      required("clock_mhz", &Samples::clock_mhz, ""),
-                      required("flags", &Samples::flags, ""),
-                      required("time_limit_hit", &Samples::time_limit_hit, ""),
-                      required("conditions", &Samples::conditions, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("elapsed_ns", &Samples::elapsed_ns, ""),
+          required("clock_mhz", &Samples::clock_mhz, ""), required("flags", &Samples::flags, ""),
+          required("time_limit_hit", &Samples::time_limit_hit, ""),
+          required("conditions", &Samples::conditions, ""));
   }
 };
 
@@ -37,10 +36,9 @@ struct CeilingValue {
   double value = 0;
   std::string unit;
 
-  static constexpr auto fields() {
-    return std::tuple{required("what", &CeilingValue::what, ""),
-                      required("value", &CeilingValue::value, ""),
-                      required("unit", &CeilingValue::unit, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("what", &CeilingValue::what, ""), required("value", &CeilingValue::value, ""),
+          required("unit", &CeilingValue::unit, ""));
   }
 };
 
@@ -50,10 +48,10 @@ struct OutputState {
   std::int64_t unexpected = 0;  ///< NaN or infinity where the expected value is another one
   bool right = true;            ///< enough of it matches
 
-  static constexpr auto fields() {
-    return std::tuple{required("unwritten", &OutputState::unwritten, ""),
-                      required("unexpected", &OutputState::unexpected, ""),
-                      required("right", &OutputState::right, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("unwritten", &OutputState::unwritten, ""),
+          required("unexpected", &OutputState::unexpected, ""),
+          required("right", &OutputState::right, ""));
   }
 };
 
@@ -63,10 +61,10 @@ struct Answered {
   std::optional<std::string> unwritten;  ///< an output that it left alone altogether
   bool same_as_before = false;           ///< all bits of the answer to the trial without a change
 
-  static constexpr auto fields() {
-    return std::tuple{required("writes_all", &Answered::writes_all, ""),
-                      optional("unwritten", &Answered::unwritten, ""),
-                      required("same_as_before", &Answered::same_as_before, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("writes_all", &Answered::writes_all, ""),
+          optional("unwritten", &Answered::unwritten, ""),
+          required("same_as_before", &Answered::same_as_before, ""));
   }
 };
 
@@ -79,14 +77,12 @@ struct Comparison {
   std::vector<OutputError> outputs;
   std::vector<OutputState> states;  ///< parallel to `outputs`
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using C = Comparison;
-    return std::tuple{required("guards_intact", &C::guards_intact, ""),
-                      required("inputs_intact", &C::inputs_intact, ""),
-                      optional("touched", &C::touched, ""),
-                      required("passed", &C::passed, ""),
-                      required("outputs", &C::outputs, ""),
-                      required("states", &C::states, "")};
+    visit(required("guards_intact", &C::guards_intact, ""),
+          required("inputs_intact", &C::inputs_intact, ""), optional("touched", &C::touched, ""),
+          required("passed", &C::passed, ""), required("outputs", &C::outputs, ""),
+          required("states", &C::states, ""));
   }
 };
 
@@ -106,20 +102,14 @@ struct Reply {
   std::optional<Comparison> comparison;
   std::optional<std::vector<CeilingValue>> ceilings;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = Reply;
-    return std::tuple{optional("fault", &R::fault, ""),
-                      optional("error", &R::error, ""),
-                      optional("device", &R::device, ""),
-                      optional("sandbox", &R::sandbox, ""),
-                      optional("samples", &R::samples, ""),
-                      optional("counters", &R::counters, ""),
-                      optional("uses", &R::uses, ""),
-                      optional("forged", &R::forged, ""),
-                      optional("same_bits", &R::same_bits, ""),
-                      optional("answered", &R::answered, ""),
-                      optional("comparison", &R::comparison, ""),
-                      optional("ceilings", &R::ceilings, "")};
+    visit(optional("fault", &R::fault, ""), optional("error", &R::error, ""),
+          optional("device", &R::device, ""), optional("sandbox", &R::sandbox, ""),
+          optional("samples", &R::samples, ""), optional("counters", &R::counters, ""),
+          optional("uses", &R::uses, ""), optional("forged", &R::forged, ""),
+          optional("same_bits", &R::same_bits, ""), optional("answered", &R::answered, ""),
+          optional("comparison", &R::comparison, ""), optional("ceilings", &R::ceilings, ""));
   }
 };
 

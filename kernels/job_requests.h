@@ -23,9 +23,9 @@ struct Load {
   std::string entry;
   std::string baseline;  ///< which one a baseline's process times; else empty
 
-  static constexpr auto fields() {
-    return std::tuple{required("library", &Load::library, ""), required("entry", &Load::entry, ""),
-                      optional("baseline", &Load::baseline, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("library", &Load::library, ""), required("entry", &Load::entry, ""),
+          optional("baseline", &Load::baseline, ""));
   }
 };
 
@@ -35,10 +35,9 @@ struct Execute {
   std::vector<Argument> arguments;
   std::int64_t shift = 0;  ///< bytes by which the arena is moved from its allocation's start
 
-  static constexpr auto fields() {
-    return std::tuple{required("layout", &Execute::layout, ""),
-                      required("arguments", &Execute::arguments, ""),
-                      required("shift", &Execute::shift, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("layout", &Execute::layout, ""), required("arguments", &Execute::arguments, ""),
+          required("shift", &Execute::shift, ""));
   }
 };
 
@@ -56,14 +55,11 @@ struct Prepare {
   /// Of the changes before every timed call: hexadecimal, one an arena; or empty, for none.
   std::vector<std::string> refresh_seeds;
 
-  static constexpr auto fields() {
-    return std::tuple{required("layout", &Prepare::layout, ""),
-                      required("arguments", &Prepare::arguments, ""),
-                      required("rotation", &Prepare::rotation, ""),
-                      required("shift", &Prepare::shift, ""),
-                      optional("at", &Prepare::at, ""),
-                      required("writes_all", &Prepare::writes_all, ""),
-                      required("refresh_seeds", &Prepare::refresh_seeds, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("layout", &Prepare::layout, ""), required("arguments", &Prepare::arguments, ""),
+          required("rotation", &Prepare::rotation, ""), required("shift", &Prepare::shift, ""),
+          optional("at", &Prepare::at, ""), required("writes_all", &Prepare::writes_all, ""),
+          required("refresh_seeds", &Prepare::refresh_seeds, ""));
   }
 };
 
@@ -75,12 +71,11 @@ struct TimeBlock {
   bool host_time = false;
   double time_limit_ms = 1000;
 
-  static constexpr auto fields() {
-    return std::tuple{required("warmup", &TimeBlock::warmup, ""),
-                      required("samples", &TimeBlock::samples, ""),
-                      required("cache_mode", &TimeBlock::cache_mode, ""),
-                      required("host_time", &TimeBlock::host_time, ""),
-                      required("time_limit_ms", &TimeBlock::time_limit_ms, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("warmup", &TimeBlock::warmup, ""), required("samples", &TimeBlock::samples, ""),
+          required("cache_mode", &TimeBlock::cache_mode, ""),
+          required("host_time", &TimeBlock::host_time, ""),
+          required("time_limit_ms", &TimeBlock::time_limit_ms, ""));
   }
 };
 
@@ -89,14 +84,14 @@ struct TimeBlock {
 struct Collect {
   int index = 0;  ///< which of the rotation
 
-  static constexpr auto fields() { return std::tuple{required("index", &Collect::index, "")}; }
+  static constexpr void fields(auto&& visit) { visit(required("index", &Collect::index, "")); }
 };
 
 /// Takes shared device memory in. Descriptor: the memory.
 struct Attach {
   std::int64_t bytes = 0;  ///< of the arenas in it, as in Share
 
-  static constexpr auto fields() { return std::tuple{required("bytes", &Attach::bytes, "")}; }
+  static constexpr void fields(auto&& visit) { visit(required("bytes", &Attach::bytes, "")); }
 };
 
 /// Calls the entry once on the arena that lies `at` bytes into the attached memory.
@@ -105,9 +100,9 @@ struct Call {
   std::vector<Argument> arguments;
   std::int64_t at = 0;
 
-  static constexpr auto fields() {
-    return std::tuple{required("layout", &Call::layout, ""),
-                      required("arguments", &Call::arguments, ""), required("at", &Call::at, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("layout", &Call::layout, ""), required("arguments", &Call::arguments, ""),
+          required("at", &Call::at, ""));
   }
 };
 
@@ -118,15 +113,15 @@ struct Exercise {
   ArenaLayout layout;
   std::vector<Argument> arguments;
 
-  static constexpr auto fields() {
-    return std::tuple{required("layout", &Exercise::layout, ""),
-                      required("arguments", &Exercise::arguments, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("layout", &Exercise::layout, ""),
+          required("arguments", &Exercise::arguments, ""));
   }
 };
 
 /// Measures the roofs of the device.
 struct MeasureCeilings {
-  static constexpr auto fields() { return std::tuple<>{}; }
+  static constexpr void fields(auto&&) {}
 };
 
 /// Server to worker: exactly one member is set.
@@ -152,19 +147,18 @@ struct Request {
   std::optional<Exercise> exercise;
   std::optional<MeasureCeilings> ceilings;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = Request;
-    return std::tuple{
-        optional("load", &R::load, ""),         optional("execute", &R::execute, ""),
-        optional("prepare", &R::prepare, ""),   optional("time", &R::time, ""),
-        optional("collect", &R::collect, ""),   optional("count", &R::count, ""),
-        optional("schedule", &R::schedule, ""), optional("generate", &R::generate, ""),
-        optional("refresh", &R::refresh, ""),   optional("forge", &R::forge, ""),
-        optional("compare", &R::compare, ""),   optional("share", &R::share, ""),
-        optional("attach", &R::attach, ""),     optional("call", &R::call, ""),
-        optional("pose", &R::pose, ""),         optional("weigh", &R::weigh, ""),
-        optional("look", &R::look, ""),         optional("feign", &R::feign, ""),
-        optional("exercise", &R::exercise, ""), optional("ceilings", &R::ceilings, "")};
+    visit(optional("load", &R::load, ""), optional("execute", &R::execute, ""),
+          optional("prepare", &R::prepare, ""), optional("time", &R::time, ""),
+          optional("collect", &R::collect, ""), optional("count", &R::count, ""),
+          optional("schedule", &R::schedule, ""), optional("generate", &R::generate, ""),
+          optional("refresh", &R::refresh, ""), optional("forge", &R::forge, ""),
+          optional("compare", &R::compare, ""), optional("share", &R::share, ""),
+          optional("attach", &R::attach, ""), optional("call", &R::call, ""),
+          optional("pose", &R::pose, ""), optional("weigh", &R::weigh, ""),
+          optional("look", &R::look, ""), optional("feign", &R::feign, ""),
+          optional("exercise", &R::exercise, ""), optional("ceilings", &R::ceilings, ""));
   }
 };
 

@@ -118,7 +118,7 @@ std::optional<BenchmarkGain> gain_over(const BenchmarkReport& report, const Cont
   return gain;
 }
 
-void add_gains(const Contract& contract, const std::vector<std::string>& baselines,
+void add_gains(const Contract& contract, std::vector<std::string> baselines,
                BenchmarkReport& report) {
   std::vector<std::string> others;
   for (const auto& row : report.rows)
@@ -126,9 +126,14 @@ void add_gains(const Contract& contract, const std::vector<std::string>& baselin
       others.push_back(row.name);
   for (const auto& other : others)
     if (auto gain = gain_over(report, contract, other)) report.gains.push_back(*std::move(gain));
-  if (baselines.empty()) return;
-  const auto first = std::ranges::find(report.gains, baselines.front(), &BenchmarkGain::against);
-  if (first != report.gains.end()) report.geomean = first->geomean;
+  baselines.emplace_back("v0");
+  for (const auto& against : baselines) {
+    const auto gain = std::ranges::find(report.gains, against, &BenchmarkGain::against);
+    if (gain == report.gains.end()) continue;
+    report.geomean = gain->geomean;
+    report.geomean_against = against;
+    return;
+  }
 }
 
 /// What stands in the way of this case, if anything.

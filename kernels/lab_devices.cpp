@@ -64,9 +64,9 @@ struct StoredCeilings {
   DeviceInfo device;
   std::vector<Ceiling> ceilings;
 
-  static constexpr auto fields() {
-    return std::tuple{required("device", &StoredCeilings::device, ""),
-                      required("ceilings", &StoredCeilings::ceilings, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("device", &StoredCeilings::device, ""),
+          required("ceilings", &StoredCeilings::ceilings, ""));
   }
 };
 

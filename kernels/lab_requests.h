@@ -109,9 +109,9 @@ struct Ceiling {
   double value = 0;
   std::string unit;  ///< B/s, FLOP/s, OP/s, MHz or s
 
-  static constexpr auto fields() {
-    return std::tuple{required("what", &Ceiling::what, ""), required("value", &Ceiling::value, ""),
-                      required("unit", &Ceiling::unit, "B/s, FLOP/s, OP/s, MHz or s.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("what", &Ceiling::what, ""), required("value", &Ceiling::value, ""),
+          required("unit", &Ceiling::unit, "B/s, FLOP/s, OP/s, MHz or s."));
   }
 };
 

@@ -23,9 +23,8 @@ struct NoisePoint {
   double time_ns = 0;  ///< of one call
   double ratio = 1;    ///< the speed-up that a perfect comparison would show as 1
 
-  static constexpr auto fields() {
-    return std::tuple{required("time_ns", &NoisePoint::time_ns, ""),
-                      required("ratio", &NoisePoint::ratio, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("time_ns", &NoisePoint::time_ns, ""), required("ratio", &NoisePoint::ratio, ""));
   }
 };
 
@@ -36,11 +35,11 @@ struct NoiseProfile {
   double absolute_ns = 0;
   std::vector<NoisePoint> points;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using N = NoiseProfile;
-    return std::tuple{required("relative", &N::relative, "Fraction."),
-                      required("absolute_ns", &N::absolute_ns, "Nanoseconds."),
-                      required("points", &N::points, "")};
+    visit(required("relative", &N::relative, "Fraction."),
+          required("absolute_ns", &N::absolute_ns, "Nanoseconds."),
+          required("points", &N::points, ""));
   }
 };
 

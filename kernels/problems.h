@@ -24,9 +24,9 @@ struct ProblemDevice {
   Dims dims;
   std::vector<Case> cases;
 
-  static constexpr auto fields() {
-    return std::tuple{optional("dims", &ProblemDevice::dims, "Sizes on this kind of device."),
-                      optional("cases", &ProblemDevice::cases, "Workload on it.")};
+  static constexpr void fields(auto&& visit) {
+    visit(optional("dims", &ProblemDevice::dims, "Sizes on this kind of device."),
+          optional("cases", &ProblemDevice::cases, "Workload on it."));
   }
 };
 
@@ -38,13 +38,13 @@ struct ProblemFile {
   std::optional<ProblemDevice> host;
   std::optional<ProblemDevice> cuda;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using P = ProblemFile;
-    return std::tuple{required("title", &P::title, "One line."),
-                      required("description", &P::description, "What is computed."),
-                      required("task", &P::task, "Fields of create_run."),
-                      optional("host", &P::host, "Differences on the host."),
-                      optional("cuda", &P::cuda, "Differences on CUDA.")};
+    visit(required("title", &P::title, "One line."),
+          required("description", &P::description, "What is computed."),
+          required("task", &P::task, "Fields of create_run."),
+          optional("host", &P::host, "Differences on the host."),
+          optional("cuda", &P::cuda, "Differences on CUDA."));
   }
 };
 

@@ -23,8 +23,8 @@ struct Record {
   BuildRecord build;
   std::vector<Dims> dims;
 
-  static constexpr auto fields() {
-    return std::tuple{required("build", &Record::build, ""), required("dims", &Record::dims, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("build", &Record::build, ""), required("dims", &Record::dims, ""));
   }
 };
 

@@ -59,9 +59,9 @@ class PythonInputs {
     DType dtype = DType::f32;
     std::vector<std::int64_t> shape;
 
-    static constexpr auto fields() {
-      return std::tuple{required("name", &Tensor::name, ""), required("dtype", &Tensor::dtype, ""),
-                        required("shape", &Tensor::shape, "")};
+    static constexpr void fields(auto&& visit) {
+      visit(required("name", &Tensor::name, ""), required("dtype", &Tensor::dtype, ""),
+            required("shape", &Tensor::shape, ""));
     }
   };
   struct Made {
@@ -69,10 +69,9 @@ class PythonInputs {
     std::vector<std::string> outputs;
     std::map<std::string, double> scalars;
 
-    static constexpr auto fields() {
-      return std::tuple{required("tensors", &Made::tensors, ""),
-                        required("outputs", &Made::outputs, ""),
-                        required("scalars", &Made::scalars, "")};
+    static constexpr void fields(auto&& visit) {
+      visit(required("tensors", &Made::tensors, ""), required("outputs", &Made::outputs, ""),
+            required("scalars", &Made::scalars, ""));
     }
   };
   struct Probe {

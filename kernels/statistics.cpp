@@ -207,6 +207,12 @@ Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_flo
   return comparison;
 }
 
+std::size_t fewest_rounds(double error_rate) {
+  std::size_t rounds = 1;
+  while (!interval_index(rounds, error_rate)) ++rounds;
+  return rounds;
+}
+
 Result<std::vector<Comparison>> compare_all(std::span<const Rival> rivals, double error_rate) {
   std::vector<Comparison> compared(rivals.size());
   std::vector<std::size_t> open(rivals.size());

@@ -79,6 +79,9 @@ inline constexpr double kMostNoise = 0.05;
 [[nodiscard]] Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_floor,
                                          std::string against, double error_rate = kErrorRate);
 
+/// The fewest rounds with which `compare` can decide anything at this error rate.
+[[nodiscard]] std::size_t fewest_rounds(double error_rate);
+
 /// One of several candidates that are compared with the same incumbent in one session.
 struct Rival {
   std::string name;  ///< goes to Comparison::against of its result

@@ -212,7 +212,7 @@ std::optional<std::string> TimingSession::reason_to_stop(const std::vector<Lane>
   if (look && decided(lanes)) return "interval_reached";
   if (rounds >= kLooks.back()) return "sample_limit";
   const double spent = Spent(steady_clock::now() - begin_) / plan_.time_limit;
-  const bool enough = rounds >= kLooks.front();
+  const bool enough = rounds >= std::max(kLooks.front(), fewest_rounds(rival_error_rate()));
   if (spent >= kPatience || (enough && spent >= 1)) return "time_limit";
   return std::nullopt;
 }
@@ -225,8 +225,8 @@ bool TimingSession::decided(const std::vector<Lane>& lanes) const {
   const double floor = noise_floor(first.record);
   for (std::size_t i = 1; i < lanes.size(); ++i) {
     if (!lanes[i].runs()) continue;
-    const auto compared = compare(pairs_of(first.record, lanes[i].record), floor, "",
-                                  look_error_rate() / plan_.rivals);
+    const auto compared =
+        compare(pairs_of(first.record, lanes[i].record), floor, "", rival_error_rate());
     if (compared && compared->verdict == Verdict::inconclusive) return false;
   }
   return true;
@@ -235,6 +235,11 @@ bool TimingSession::decided(const std::vector<Lane>& lanes) const {
 /// Fixed numbers of samples are looked at once.
 double TimingSession::look_error_rate() const {
   return plan_.samples ? plan_.error_rate : plan_.error_rate / static_cast<double>(kLooks.size());
+}
+
+/// Of one verdict among those that must hold together.
+double TimingSession::rival_error_rate() const {
+  return look_error_rate() / plan_.rivals;
 }
 
 double TimingSession::noise_floor(const ContestantRecord& record) const {

@@ -99,6 +99,7 @@ class TimingSession {
   [[nodiscard]] bool decided(const std::vector<Lane>& lanes) const;
   [[nodiscard]] double noise_floor(const ContestantRecord& record) const;
   [[nodiscard]] double look_error_rate() const;
+  [[nodiscard]] double rival_error_rate() const;
 
   TimedArenas& arenas_;
   SessionPlan plan_;

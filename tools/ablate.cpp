@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tools/all.h"
+#include "tools/builds.h"
 
 namespace ratchet {
 namespace {
@@ -12,10 +13,10 @@ struct AblateArgs {
   RunId run;
   std::vector<std::string> methods;
 
-  static constexpr auto fields() {
-    return std::tuple{required("run", &AblateArgs::run, "Run id."),
-                      optional("methods", &AblateArgs::methods,
-                               "Default: those accepted for the version.", {.max_length = 6})};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &AblateArgs::run, "Run id."),
+          optional("methods", &AblateArgs::methods, "Default: those accepted for the version.",
+                   {.max_length = 6}));
   }
 };
 
@@ -56,39 +57,54 @@ class Ablation {
   }
 
   Status run(const Ids& methods) {
-    for (auto& without : subsets(methods))
-      if (auto done = build(std::move(without)); !done) return done;
+    if (auto done = build(subsets(methods)); !done) return done;
+    for (std::size_t i = 0; i < candidates_.size(); ++i)
+      if (auto done = check(candidates_[i], fact_.builds[i]); !done) return done;
     return time();
   }
 
   [[nodiscard]] AblationFact take() { return std::move(fact_); }
 
  private:
-  Status build(Ids without) {
-    call_.progress(0, std::nullopt, fmt::format("without {}", fmt::join(without, ", ")));
-    Contract contract = permit_.contract;
-    Source source = permit_.candidate->source;
-    if (is_python(contract.implementation))
-      source.text = with_attribute(source.text, without);
+  Status build(std::vector<Ids> all) {
+    call_.progress(0, std::nullopt, fmt::format("building {} ablations", all.size()));
+    std::vector<BuildOrder> orders;
+    for (const auto& without : all) orders.push_back(order(without));
+    auto built = build_all(lab_, std::move(orders), call_);
+    if (!built) return built.error();
+    candidates_ = *std::move(built);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      AblatedBuild result;
+      result.without = std::move(all[i]);
+      result.build = candidates_[i].build;
+      fact_.builds.push_back(std::move(result));
+    }
+    return {};
+  }
+
+  [[nodiscard]] BuildOrder order(const Ids& without) const {
+    BuildOrder order{permit_.contract, permit_.candidate->source};
+    if (contract_is_python())
+      order.source.text = with_attribute(order.source.text, without);
     else
       for (const auto& id : without)
-        contract.flags.push_back("-D" + ablation_macro(*find_method(id)));
-    auto built = lab_.build(contract, std::move(source), call_);
-    if (!built) return built.error();
-    AblatedBuild result;
-    result.without = std::move(without);
-    result.build = built->build;
+        order.contract.flags.push_back("-D" + ablation_macro(*find_method(id)));
+    return order;
+  }
+
+  /// What builds to the whole kernel again is not worth a check.
+  Status check(const Candidate& candidate, AblatedBuild& result) {
     const bool switched = !contract_is_python() || mentions_attribute();
-    const bool differs = built->build.binary_digest != fact_.candidate_digest && switched;
-    if (!differs) result.build.binary_digest = fact_.candidate_digest;
-    if (built->build.ok && differs) {
-      auto report = lab_.check(contract, *built, permit_.secret, call_);
-      if (!report) return report.error();
-      result.correct = report->passed;
-      result.reasons = report->reasons;
+    if (!switched || candidate.build.binary_digest == fact_.candidate_digest) {
+      result.build.binary_digest = fact_.candidate_digest;
+      return {};
     }
-    fact_.builds.push_back(std::move(result));
-    candidates_.push_back(*std::move(built));
+    if (!candidate.build.ok) return {};
+    call_.progress(0, std::nullopt, fmt::format("without {}", fmt::join(result.without, ", ")));
+    auto report = lab_.check(permit_.contract, candidate, permit_.secret, call_);
+    if (!report) return report.error();
+    result.correct = report->passed;
+    result.reasons = report->reasons;
     return {};
   }
 

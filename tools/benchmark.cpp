@@ -20,9 +20,9 @@ struct BenchmarkArgs {
   CacheMode cache_mode = CacheMode::cold;
   TimingMethod timing_method = TimingMethod::cuda_event;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = BenchmarkArgs;
-    return std::tuple{
+    visit(
         required("run", &A::run, "Run id."),
         optional("version", &A::version, "Default: the best version."),
         optional(
@@ -38,7 +38,7 @@ struct BenchmarkArgs {
                  {.min = 0, .max = 1000}),
         optional("cache_mode", &A::cache_mode, "cold flushes caches before each call."),
         optional("timing_method", &A::timing_method,
-                 "cuda_event: device time (on the host, the call itself); host_time: end to end.")};
+                 "cuda_event: device time (on the host, the call itself); host_time: end to end."));
   }
 };
 
@@ -53,23 +53,19 @@ struct RowLine {
   std::optional<Comparison> comparison;
   Dims dims;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = RowLine;
-    return std::tuple{required("name", &R::name, ""),
-                      required("status", &R::status, "ok, missing, failed or skipped."),
-                      optional("detail", &R::detail, ""),
-                      optional("mean_ns", &R::mean_ns, ""),
-                      optional("median_ns", &R::median_ns, ""),
-                      optional("p20_ns", &R::p20_ns, ""),
-                      optional("p80_ns", &R::p80_ns, ""),
-                      optional("min_ns", &R::min_ns, ""),
-                      optional("max_ns", &R::max_ns, ""),
-                      optional("std_ns", &R::std_ns, ""),
-                      optional("samples", &R::samples, ""),
-                      optional("speedup_mean", &R::speedup_mean, "Row ÷ candidate."),
-                      optional("speedup_median", &R::speedup_median, "Row ÷ candidate."),
-                      optional("comparison", &R::comparison, "Paired, with its interval."),
-                      required("dims", &R::dims, "Case.")};
+    visit(required("name", &R::name, ""),
+          required("status", &R::status, "ok, missing, failed or skipped."),
+          optional("detail", &R::detail, ""), optional("mean_ns", &R::mean_ns, ""),
+          optional("median_ns", &R::median_ns, ""), optional("p20_ns", &R::p20_ns, ""),
+          optional("p80_ns", &R::p80_ns, ""), optional("min_ns", &R::min_ns, ""),
+          optional("max_ns", &R::max_ns, ""), optional("std_ns", &R::std_ns, ""),
+          optional("samples", &R::samples, ""),
+          optional("speedup_mean", &R::speedup_mean, "Row ÷ candidate."),
+          optional("speedup_median", &R::speedup_median, "Row ÷ candidate."),
+          optional("comparison", &R::comparison, "Paired, with its interval."),
+          required("dims", &R::dims, "Case."));
   }
 };
 
@@ -80,14 +76,14 @@ struct BenchmarkAnswer : RunView {
   std::vector<std::string> notes;
   std::string artifact;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = BenchmarkAnswer;
-    return std::tuple_cat(RunView::fields(),
-                          std::tuple{required("rows", &A::rows, "Candidate first."),
-                                     optional("geomean", &A::geomean, "Speed-up over all cases."),
-                                     required("gains", &A::gains, "Over all cases, by opponent."),
-                                     required("notes", &A::notes, "What was left out, and why."),
-                                     required("artifact", &A::artifact, "benchmark.md")});
+    RunView::fields(visit);
+    visit(required("rows", &A::rows, "Candidate first."),
+          optional("geomean", &A::geomean, "Speed-up over all cases."),
+          required("gains", &A::gains, "Over all cases, by opponent."),
+          required("notes", &A::notes, "What was left out, and why."),
+          required("artifact", &A::artifact, "benchmark.md"));
   }
 };
 

@@ -13,9 +13,9 @@ constexpr std::chrono::seconds kPatience{2};
 struct CancelJobArgs {
   std::string job;
 
-  static constexpr auto fields() {
-    return std::tuple{
-        required("job", &CancelJobArgs::job, "Job id that a tool answered.", {.max_length = 100})};
+  static constexpr void fields(auto&& visit) {
+    visit(
+        required("job", &CancelJobArgs::job, "Job id that a tool answered.", {.max_length = 100}));
   }
 };
 
@@ -24,11 +24,11 @@ struct CancelJobAnswer {
   JobState state = JobState::working;
   std::string next;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = CancelJobAnswer;
-    return std::tuple{required("job", &A::job, ""),
-                      required("state", &A::state, "completed when it was done before."),
-                      required("next", &A::next, "What to do now.")};
+    visit(required("job", &A::job, ""),
+          required("state", &A::state, "completed when it was done before."),
+          required("next", &A::next, "What to do now."));
   }
 };
 

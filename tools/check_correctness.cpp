@@ -9,7 +9,7 @@ namespace {
 struct CheckArgs {
   RunId run;
 
-  static constexpr auto fields() { return std::tuple{required("run", &CheckArgs::run, "Run id.")}; }
+  static constexpr void fields(auto&& visit) { visit(required("run", &CheckArgs::run, "Run id.")); }
 };
 
 /// A case without its per-output details, which are in correctness.md.
@@ -23,16 +23,13 @@ struct CaseLine {
   std::int64_t mismatches = 0;
   double matched = 1;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using C = CaseLine;
-    return std::tuple{required("dims", &C::dims, ""),
-                      required("seed", &C::seed, "Index."),
-                      required("distribution", &C::distribution, ""),
-                      required("passed", &C::passed, ""),
-                      required("max_abs", &C::max_abs, ""),
-                      required("max_rel", &C::max_rel, ""),
-                      required("mismatches", &C::mismatches, ""),
-                      required("matched", &C::matched, "Least share of an output in tolerance.")};
+    visit(required("dims", &C::dims, ""), required("seed", &C::seed, "Index."),
+          required("distribution", &C::distribution, ""), required("passed", &C::passed, ""),
+          required("max_abs", &C::max_abs, ""), required("max_rel", &C::max_rel, ""),
+          required("mismatches", &C::mismatches, ""),
+          required("matched", &C::matched, "Least share of an output in tolerance."));
   }
 };
 
@@ -43,15 +40,14 @@ struct CheckAnswer : RunView {
   std::vector<Reason> notes;
   std::optional<Fault> fault;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = CheckAnswer;
-    return std::tuple_cat(
-        RunView::fields(),
-        std::tuple{required("passed", &A::passed, "The judge's verdict."),
-                   required("cases", &A::cases, "One per case, seed and distribution."),
-                   required("reasons", &A::reasons, "Why it failed."),
-                   required("notes", &A::notes, "What weakens the claim."),
-                   optional("fault", &A::fault, "Crash, time-out or device error of the kernel.")});
+    RunView::fields(visit);
+    visit(required("passed", &A::passed, "The judge's verdict."),
+          required("cases", &A::cases, "One per case, seed and distribution."),
+          required("reasons", &A::reasons, "Why it failed."),
+          required("notes", &A::notes, "What weakens the claim."),
+          optional("fault", &A::fault, "Crash, time-out or device error of the kernel."));
   }
 };
 

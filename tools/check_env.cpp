@@ -7,20 +7,18 @@ struct CheckEnvArgs {
   int device = 0;
   std::optional<RunId> run;
 
-  static constexpr auto fields() {
-    return std::tuple{
-        optional("device", &CheckEnvArgs::device, "Device index.", {.min = 0, .max = 63}),
-        optional("run", &CheckEnvArgs::run, "Also rewrites env_check.md of this run.")};
+  static constexpr void fields(auto&& visit) {
+    visit(optional("device", &CheckEnvArgs::device, "Device index.", {.min = 0, .max = 63}),
+          optional("run", &CheckEnvArgs::run, "Also rewrites env_check.md of this run."));
   }
 };
 
 struct CheckEnvAnswer : Environment {
   std::optional<std::string> artifact;
 
-  static constexpr auto fields() {
-    return std::tuple_cat(Environment::fields(),
-                          std::tuple{optional("artifact", &CheckEnvAnswer::artifact,
-                                              "env_check.md, when run was given.")});
+  static constexpr void fields(auto&& visit) {
+    Environment::fields(visit);
+    visit(optional("artifact", &CheckEnvAnswer::artifact, "env_check.md, when run was given."));
   }
 };
 

@@ -8,12 +8,11 @@ struct GateArgs {
   bool final_gate = false;
   bool abandon = false;
 
-  static constexpr auto fields() {
-    return std::tuple{
-        required("run", &GateArgs::run, "Run id."),
-        optional("final", &GateArgs::final_gate, "Verify the whole run after its last version."),
-        optional("abandon", &GateArgs::abandon,
-                 "Give the open version up; only after its last retry.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &GateArgs::run, "Run id."),
+          optional("final", &GateArgs::final_gate, "Verify the whole run after its last version."),
+          optional("abandon", &GateArgs::abandon,
+                   "Give the open version up; only after its last retry."));
   }
 };
 

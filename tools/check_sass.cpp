@@ -8,12 +8,11 @@ struct CheckSassArgs {
   std::optional<VersionId> version;
   std::vector<std::string> methods;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = CheckSassArgs;
-    return std::tuple{
-        required("run", &A::run, "Run id."),
-        optional("version", &A::version, "Default: the open one."),
-        optional("methods", &A::methods, "Method ids; default: all.", {.max_length = 64})};
+    visit(required("run", &A::run, "Run id."),
+          optional("version", &A::version, "Default: the open one."),
+          optional("methods", &A::methods, "Method ids; default: all.", {.max_length = 64}));
   }
 };
 
@@ -23,15 +22,13 @@ struct CheckSassAnswer : ArtifactAnswer {
   std::vector<MethodVerdict> methods;
   std::vector<std::string> unknown;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = CheckSassAnswer;
-    return std::tuple_cat(
-        ArtifactAnswer::fields(),
-        std::tuple{
-            required("disassembler", &A::disassembler, "Program and version."),
-            optional("unavailable", &A::unavailable, "Why there is no code to see."),
-            required("methods", &A::methods, "Those asked for; else verified and absent ones."),
-            required("unknown", &A::unknown, "Not asked for, and not to be told from code.")});
+    ArtifactAnswer::fields(visit);
+    visit(required("disassembler", &A::disassembler, "Program and version."),
+          optional("unavailable", &A::unavailable, "Why there is no code to see."),
+          required("methods", &A::methods, "Those asked for; else verified and absent ones."),
+          required("unknown", &A::unknown, "Not asked for, and not to be told from code."));
   }
 };
 

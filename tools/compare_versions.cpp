@@ -8,10 +8,10 @@ struct CompareArgs {
   VersionId a;
   VersionId b;
 
-  static constexpr auto fields() {
-    return std::tuple{required("run", &CompareArgs::run, "Run id."),
-                      required("a", &CompareArgs::a, "The earlier version."),
-                      required("b", &CompareArgs::b, "The later version.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &CompareArgs::run, "Run id."),
+          required("a", &CompareArgs::a, "The earlier version."),
+          required("b", &CompareArgs::b, "The later version."));
   }
 };
 

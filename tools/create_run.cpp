@@ -16,18 +16,16 @@ struct CreateRunArgs : TaskRequest {
   std::optional<StopConditions> stop;
   std::optional<ForkOrigin> fork_from;
 
-  static constexpr auto fields() {
-    return std::tuple_cat(
-        TaskRequest::fields(),
-        std::tuple{
-            required("output_dir", &CreateRunArgs::output_dir,
-                     "Folder for the artifacts; must be empty or new.", {.max_length = 4096}),
-            optional("confirm", &CreateRunArgs::confirm, "Use an output_dir that is not empty."),
-            optional("branches", &CreateRunArgs::branches, "K, most of one exploration.",
-                     {.min = 1, .max = 16}),
-            optional("stop", &CreateRunArgs::stop, "When the run has reached its aim."),
-            optional("fork_from", &CreateRunArgs::fork_from,
-                     "Start from this version, under its run's contract.")});
+  static constexpr void fields(auto&& visit) {
+    TaskRequest::fields(visit);
+    visit(required("output_dir", &CreateRunArgs::output_dir,
+                   "Folder for the artifacts; must be empty or new.", {.max_length = 4096}),
+          optional("confirm", &CreateRunArgs::confirm, "Use an output_dir that is not empty."),
+          optional("branches", &CreateRunArgs::branches, "K, most of one exploration.",
+                   {.min = 1, .max = 16}),
+          optional("stop", &CreateRunArgs::stop, "When the run has reached its aim."),
+          optional("fork_from", &CreateRunArgs::fork_from,
+                   "Start from this version, under its run's contract."));
   }
 };
 
@@ -38,16 +36,14 @@ struct CreateRunAnswer : RunView {
   BuildRecord build;
   std::vector<Reason> warnings;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = CreateRunAnswer;
-    return std::tuple_cat(
-        RunView::fields(),
-        std::tuple{
-            required("contract_digest", &A::contract_digest, "SHA-256 of the frozen contract."),
-            required("device", &A::device, "Where the run measures."),
-            required("implementation", &A::implementation, "What versions are written in."),
-            required("build", &A::build, "Of v0."),
-            required("warnings", &A::warnings, "Weak points of the task.")});
+    RunView::fields(visit);
+    visit(required("contract_digest", &A::contract_digest, "SHA-256 of the frozen contract."),
+          required("device", &A::device, "Where the run measures."),
+          required("implementation", &A::implementation, "What versions are written in."),
+          required("build", &A::build, "Of v0."),
+          required("warnings", &A::warnings, "Weak points of the task."));
   }
 };
 

@@ -7,9 +7,9 @@ struct AcceptanceArgs {
   RunId run;
   std::vector<AcceptancePair> pairs;
 
-  static constexpr auto fields() {
-    return std::tuple{required("run", &AcceptanceArgs::run, "Run id."),
-                      required("pairs", &AcceptanceArgs::pairs, "", {.max_length = 50})};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &AcceptanceArgs::run, "Run id."),
+          required("pairs", &AcceptanceArgs::pairs, "", {.max_length = 50}));
   }
 };
 

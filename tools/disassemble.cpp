@@ -10,15 +10,15 @@ struct DisassembleArgs {
   std::optional<std::string> function;
   int cursor = 0;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = DisassembleArgs;
-    return std::tuple{required("run", &A::run, "Run id."),
-                      optional("version", &A::version, "Default: the open one."),
-                      optional("kind", &A::kind, "sass or ptx; host kernels have their own code."),
-                      optional("function", &A::function,
-                               "Default: the one with most code in loops.", {.max_length = 512}),
-                      optional("cursor", &A::cursor, "next_cursor of the page before.",
-                               {.min = 0, .max = 10'000'000})};
+    visit(required("run", &A::run, "Run id."),
+          optional("version", &A::version, "Default: the open one."),
+          optional("kind", &A::kind, "sass or ptx; host kernels have their own code."),
+          optional("function", &A::function, "Default: the one with most code in loops.",
+                   {.max_length = 512}),
+          optional("cursor", &A::cursor, "next_cursor of the page before.",
+                   {.min = 0, .max = 10'000'000}));
   }
 };
 
@@ -30,15 +30,14 @@ struct DisassembleAnswer {
   std::string text;
   std::optional<int> next_cursor;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = DisassembleAnswer;
-    return std::tuple{
-        required("version", &A::version, ""),
-        required("disassembler", &A::disassembler, "Program and version."),
-        required("functions", &A::functions, "Counts of every function, largest first."),
-        required("shown", &A::shown, "Function in text."),
-        required("text", &A::text, "Loop depth, source line, offset, instruction."),
-        optional("next_cursor", &A::next_cursor, "For the next page.")};
+    visit(required("version", &A::version, ""),
+          required("disassembler", &A::disassembler, "Program and version."),
+          required("functions", &A::functions, "Counts of every function, largest first."),
+          required("shown", &A::shown, "Function in text."),
+          required("text", &A::text, "Loop depth, source line, offset, instruction."),
+          optional("next_cursor", &A::next_cursor, "For the next page."));
   }
 };
 

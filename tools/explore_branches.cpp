@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <thread>
 
 #include "tools/all.h"
+#include "tools/builds.h"
 #include "tools/sources.h"
 
 namespace ratchet {
@@ -16,11 +16,11 @@ struct BranchArg {
   std::optional<std::string> path;
   std::optional<std::string> note;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using B = BranchArg;
-    return std::tuple{optional("source", &B::source, "Source text."),
-                      optional("path", &B::path, "Or a file.", {.max_length = 4096}),
-                      optional("note", &B::note, "What it varies.", {.max_length = 300})};
+    visit(optional("source", &B::source, "Source text."),
+          optional("path", &B::path, "Or a file.", {.max_length = 4096}),
+          optional("note", &B::note, "What it varies.", {.max_length = 300}));
   }
 };
 
@@ -28,10 +28,10 @@ struct ExploreArgs {
   RunId run;
   std::vector<BranchArg> branches;
 
-  static constexpr auto fields() {
-    return std::tuple{required("run", &ExploreArgs::run, "Run id."),
-                      required("branches", &ExploreArgs::branches,
-                               "Kernels, at most K of the contract.", {.max_length = 16})};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &ExploreArgs::run, "Run id."),
+          required("branches", &ExploreArgs::branches, "Kernels, at most K of the contract.",
+                   {.max_length = 16}));
   }
 };
 
@@ -73,24 +73,15 @@ class Exploration {
     return {};
   }
 
-  /// All at once: compilers wait for files as much as they compute.
   Status build() {
     call_.progress(0, std::nullopt, fmt::format("building {} branches", fact_.branches.size()));
-    std::vector<std::optional<Error>> errors(fact_.branches.size());
-    {
-      std::vector<std::jthread> builders;
-      for (std::size_t i = 0; i < fact_.branches.size(); ++i)
-        builders.emplace_back([&, i] {
-          auto& slot = fact_.branches[i].candidate;
-          auto built = lab_.build(permit_.contract, slot.source, call_);
-          if (built)
-            slot = *std::move(built);
-          else
-            errors[i] = built.error();
-        });
-    }
-    for (auto& error : errors)
-      if (error) return *std::move(error);
+    std::vector<BuildOrder> orders;
+    for (const auto& branch : fact_.branches)
+      orders.push_back({permit_.contract, branch.candidate.source});
+    auto built = build_all(lab_, std::move(orders), call_);
+    if (!built) return built.error();
+    for (std::size_t i = 0; i < fact_.branches.size(); ++i)
+      fact_.branches[i].candidate = std::move((*built)[i]);
     std::map<std::string, std::string> seen{
         {permit_.incumbent->build.binary_digest, permit_.incumbent_version.text()}};
     for (auto& branch : fact_.branches) {

@@ -7,10 +7,10 @@ struct ExtendRunArgs {
   RunId run;
   int iterations = 1;
 
-  static constexpr auto fields() {
-    return std::tuple{required("run", &ExtendRunArgs::run, "Run id."),
-                      optional("iterations", &ExtendRunArgs::iterations, "Versions to add.",
-                               {.min = 1, .max = 100})};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &ExtendRunArgs::run, "Run id."),
+          optional("iterations", &ExtendRunArgs::iterations, "Versions to add.",
+                   {.min = 1, .max = 100}));
   }
 };
 

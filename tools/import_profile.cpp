@@ -9,12 +9,12 @@ struct ImportProfileArgs {
   std::string path;
   std::optional<VersionId> version;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = ImportProfileArgs;
-    return std::tuple{required("run", &A::run, "Run id."),
-                      required("path", &A::path, "An .ncu-rep, or CSV of its raw or details page.",
-                               {.max_length = 4096}),
-                      optional("version", &A::version, "Default: the open one.")};
+    visit(required("run", &A::run, "Run id."),
+          required("path", &A::path, "An .ncu-rep, or CSV of its raw or details page.",
+                   {.max_length = 4096}),
+          optional("version", &A::version, "Default: the open one."));
   }
 };
 
@@ -24,11 +24,11 @@ struct ImportedLaunch {
   int metrics = 0;
   std::optional<double> duration_ns;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using L = ImportedLaunch;
-    return std::tuple{required("kernel", &L::kernel, "Kernel name."),
-                      required("metrics", &L::metrics, "How many have a number."),
-                      optional("duration_ns", &L::duration_ns, "By the report.")};
+    visit(required("kernel", &L::kernel, "Kernel name."),
+          required("metrics", &L::metrics, "How many have a number."),
+          optional("duration_ns", &L::duration_ns, "By the report."));
   }
 };
 
@@ -39,15 +39,14 @@ struct ImportProfileAnswer : ArtifactAnswer {
   std::vector<ImportedLaunch> launches;
   std::vector<std::string> without_value;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = ImportProfileAnswer;
-    return std::tuple_cat(
-        ArtifactAnswer::fields(),
-        std::tuple{required("format", &A::format, "ncu-rep, csv_raw or csv_details."),
-                   required("binding", &A::binding, "own_report, holds_code or unbound."),
-                   required("binding_reason", &A::binding_reason, "What that rests on."),
-                   required("launches", &A::launches, "In the report's order."),
-                   required("without_value", &A::without_value, "Metrics without a number.")});
+    ArtifactAnswer::fields(visit);
+    visit(required("format", &A::format, "ncu-rep, csv_raw or csv_details."),
+          required("binding", &A::binding, "own_report, holds_code or unbound."),
+          required("binding_reason", &A::binding_reason, "What that rests on."),
+          required("launches", &A::launches, "In the report's order."),
+          required("without_value", &A::without_value, "Metrics without a number."));
   }
 };
 

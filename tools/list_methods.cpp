@@ -10,11 +10,11 @@ struct ListMethodsArgs {
   std::optional<Axis> axis;
   std::optional<std::string> id;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = ListMethodsArgs;
-    return std::tuple{optional("run", &A::run, "Adds trigger readings, budget and exclusions."),
-                      optional("axis", &A::axis, "Only this one."),
-                      optional("id", &A::id, "Only this one.", {.max_length = 64})};
+    visit(optional("run", &A::run, "Adds trigger readings, budget and exclusions."),
+          optional("axis", &A::axis, "Only this one."),
+          optional("id", &A::id, "Only this one.", {.max_length = 64}));
   }
 };
 

@@ -7,10 +7,10 @@ struct ListRunsArgs {
   int limit = 20;
   std::optional<std::string> cursor;
 
-  static constexpr auto fields() {
-    return std::tuple{optional("limit", &ListRunsArgs::limit, "Most runs.", {.min = 1, .max = 100}),
-                      optional("cursor", &ListRunsArgs::cursor, "next_cursor of the page before.",
-                               {.max_length = 200})};
+  static constexpr void fields(auto&& visit) {
+    visit(optional("limit", &ListRunsArgs::limit, "Most runs.", {.min = 1, .max = 100}),
+          optional("cursor", &ListRunsArgs::cursor, "next_cursor of the page before.",
+                   {.max_length = 200}));
   }
 };
 

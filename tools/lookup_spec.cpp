@@ -7,11 +7,10 @@ struct SpecArgs {
   std::string product;
   std::optional<std::string> metric;
 
-  static constexpr auto fields() {
-    return std::tuple{
-        required("product", &SpecArgs::product, "For example H200.", {.max_length = 100}),
-        optional("metric", &SpecArgs::metric, "For example dram_bandwidth; default all.",
-                 {.max_length = 100})};
+  static constexpr void fields(auto&& visit) {
+    visit(required("product", &SpecArgs::product, "For example H200.", {.max_length = 100}),
+          optional("metric", &SpecArgs::metric, "For example dram_bandwidth; default all.",
+                   {.max_length = 100}));
   }
 };
 

@@ -9,12 +9,12 @@ struct MaskMemoryArgs {
   bool mask = true;
   std::string reason;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = MaskMemoryArgs;
-    return std::tuple{required("run", &A::run, "Run id."),
-                      required("versions", &A::versions, "", {.max_length = 1000}),
-                      optional("mask", &A::mask, "false gives them back."),
-                      required("reason", &A::reason, "", {.max_length = 500})};
+    visit(required("run", &A::run, "Run id."),
+          required("versions", &A::versions, "", {.max_length = 1000}),
+          optional("mask", &A::mask, "false gives them back."),
+          required("reason", &A::reason, "", {.max_length = 500}));
   }
 };
 

@@ -8,12 +8,11 @@ struct CeilingArgs {
   std::optional<DeviceKind> kind;
   bool refresh = false;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = CeilingArgs;
-    return std::tuple{
-        optional("device", &A::device, "Device index.", {.min = 0, .max = 63}),
-        optional("kind", &A::kind, "host or cuda; default: cuda where there is one."),
-        optional("refresh", &A::refresh, "Measure again instead of the cached values.")};
+    visit(optional("device", &A::device, "Device index.", {.min = 0, .max = 63}),
+          optional("kind", &A::kind, "host or cuda; default: cuda where there is one."),
+          optional("refresh", &A::refresh, "Measure again instead of the cached values."));
   }
 };
 
@@ -25,12 +24,12 @@ struct CeilingLine {
   std::optional<double> datasheet;  ///< in the same unit
   std::optional<std::string> citation;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using C = CeilingLine;
-    return std::tuple{required("what", &C::what, ""), required("value", &C::value, "Measured."),
-                      required("unit", &C::unit, "B/s, FLOP/s, OP/s, MHz or s."),
-                      optional("datasheet", &C::datasheet, "The vendor's figure, same unit."),
-                      optional("citation", &C::citation, "Where it stands.")};
+    visit(required("what", &C::what, ""), required("value", &C::value, "Measured."),
+          required("unit", &C::unit, "B/s, FLOP/s, OP/s, MHz or s."),
+          optional("datasheet", &C::datasheet, "The vendor's figure, same unit."),
+          optional("citation", &C::citation, "Where it stands."));
   }
 };
 
@@ -38,9 +37,9 @@ struct CeilingAnswer {
   std::string device;
   std::vector<CeilingLine> ceilings;
 
-  static constexpr auto fields() {
-    return std::tuple{required("device", &CeilingAnswer::device, "Name of the device."),
-                      required("ceilings", &CeilingAnswer::ceilings, "Measured roofs.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("device", &CeilingAnswer::device, "Name of the device."),
+          required("ceilings", &CeilingAnswer::ceilings, "Measured roofs."));
   }
 };
 

@@ -8,13 +8,12 @@ struct ProfileArgs {
   std::optional<OneOrMany<std::string>> metrics;
   CounterEngine engine = CounterEngine::cupti;
 
-  static constexpr auto fields() {
-    return std::tuple{
-        required("run", &ProfileArgs::run, "Run id."),
-        optional("metrics", &ProfileArgs::metrics,
-                 "lean, overview (default), full, stalls (with hot lines), or counter names.",
-                 {.max_length = 128}),
-        optional("engine", &ProfileArgs::engine, "ncu: Nsight Compute; keeps its report.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &ProfileArgs::run, "Run id."),
+          optional("metrics", &ProfileArgs::metrics,
+                   "lean, overview (default), full, stalls (with hot lines), or counter names.",
+                   {.max_length = 128}),
+          optional("engine", &ProfileArgs::engine, "ncu: Nsight Compute; keeps its report."));
   }
 };
 
@@ -29,18 +28,17 @@ struct TimingLine {
   std::optional<double> speedup_vs_v0;
   std::vector<std::string> flags;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using T = TimingLine;
-    return std::tuple{required("median_ns", &T::median, "Median per call, ns."),
-                      required("ci_low_ns", &T::ci_low, "95 % interval, ns."),
-                      required("ci_high_ns", &T::ci_high, "95 % interval, ns."),
-                      required("samples", &T::samples, ""),
-                      required("discarded", &T::discarded, ""),
-                      required("verdict", &T::verdict, "Against the parent."),
-                      optional("speedup_vs_parent", &T::speedup_vs_parent, "Parent ÷ candidate."),
-                      optional("speedup_ci", &T::speedup_ci, "Its 95 % interval."),
-                      optional("speedup_vs_v0", &T::speedup_vs_v0, "v0 ÷ candidate."),
-                      required("flags", &T::flags, "Caveats.")};
+    visit(required("median_ns", &T::median, "Median per call, ns."),
+          required("ci_low_ns", &T::ci_low, "95 % interval, ns."),
+          required("ci_high_ns", &T::ci_high, "95 % interval, ns."),
+          required("samples", &T::samples, ""), required("discarded", &T::discarded, ""),
+          required("verdict", &T::verdict, "Against the parent."),
+          optional("speedup_vs_parent", &T::speedup_vs_parent, "Parent ÷ candidate."),
+          optional("speedup_ci", &T::speedup_ci, "Its 95 % interval."),
+          optional("speedup_vs_v0", &T::speedup_vs_v0, "v0 ÷ candidate."),
+          required("flags", &T::flags, "Caveats."));
   }
 };
 
@@ -62,26 +60,25 @@ struct ProfileAnswer : RunView {
   bool degraded = false;
   std::optional<std::string> degraded_reason;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = ProfileAnswer;
-    return std::tuple_cat(
-        RunView::fields(),
-        std::tuple{required("timing", &A::timing, "Cold-cache time with interval and verdict."),
-                   required("bound", &A::bound, "What limits the kernel."),
-                   required("bound_evidence", &A::bound_evidence, "The numbers behind it."),
-                   required("findings", &A::findings, "Diagnosis, most headroom first."),
-                   required("roofline", &A::roofline, "Position under measured roofs."),
-                   required("metrics", &A::metrics, "Metrics every device has."),
-                   required("kernels", &A::kernels, "Hardware counters per kernel."),
-                   optional("hotspots", &A::hotspots, "Where warps wait."),
-                   required("engine", &A::engine, "cupti, ncu, perf_event or none."),
-                   optional("report", &A::report, "ncu's report, an artifact."),
-                   required("exceptions", &A::exceptions, "From the sandbox, for ncu."),
-                   required("unknown_metrics", &A::unknown_metrics, "Names this chip lacks."),
-                   required("reasons", &A::reasons, "Why the measurement is invalid."),
-                   optional("fault", &A::fault, "The kernel's own failure."),
-                   required("degraded", &A::degraded, "Hardware counters are missing."),
-                   optional("degraded_reason", &A::degraded_reason, "Why, and how to mend it.")});
+    RunView::fields(visit);
+    visit(required("timing", &A::timing, "Cold-cache time with interval and verdict."),
+          required("bound", &A::bound, "What limits the kernel."),
+          required("bound_evidence", &A::bound_evidence, "The numbers behind it."),
+          required("findings", &A::findings, "Diagnosis, most headroom first."),
+          required("roofline", &A::roofline, "Position under measured roofs."),
+          required("metrics", &A::metrics, "Metrics every device has."),
+          required("kernels", &A::kernels, "Hardware counters per kernel."),
+          optional("hotspots", &A::hotspots, "Where warps wait."),
+          required("engine", &A::engine, "cupti, ncu, perf_event or none."),
+          optional("report", &A::report, "ncu's report, an artifact."),
+          required("exceptions", &A::exceptions, "From the sandbox, for ncu."),
+          required("unknown_metrics", &A::unknown_metrics, "Names this chip lacks."),
+          required("reasons", &A::reasons, "Why the measurement is invalid."),
+          optional("fault", &A::fault, "The kernel's own failure."),
+          required("degraded", &A::degraded, "Hardware counters are missing."),
+          optional("degraded_reason", &A::degraded_reason, "Why, and how to mend it."));
   }
 };
 

@@ -7,11 +7,11 @@ struct ProposeArgs {
   RunId run;
   std::vector<ProposedMethod> methods;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = ProposeArgs;
-    return std::tuple{required("run", &A::run, "Run id."),
-                      required("methods", &A::methods, "As many as the budget says, by axis.",
-                               {.max_length = 6})};
+    visit(required("run", &A::run, "Run id."),
+          required("methods", &A::methods, "As many as the budget says, by axis.",
+                   {.max_length = 6}));
   }
 };
 

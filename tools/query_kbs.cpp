@@ -13,15 +13,14 @@ struct QueryArgs : KnowledgeQuery {
   std::optional<RunId> run;
   std::optional<Purpose> purpose;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = QueryArgs;
-    return std::tuple_cat(
-        KnowledgeQuery::fields(),
-        std::tuple{optional("run", &A::run,
-                            "Rank for this run's chip and diagnosis, and log the query in it, so "
-                            "that it can be cited."),
-                   optional("purpose", &A::purpose,
-                            "What a cited query was for; evidence needs one of each.")});
+    KnowledgeQuery::fields(visit);
+    visit(optional("run", &A::run,
+                   "Rank for this run's chip and diagnosis, and log the query in it, so "
+                   "that it can be cited."),
+          optional("purpose", &A::purpose,
+                   "What a cited query was for; evidence needs one of each."));
   }
 };
 

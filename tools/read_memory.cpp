@@ -8,11 +8,10 @@ struct ReadMemoryArgs {
   std::optional<VersionId> version;
   std::optional<std::string> field;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = ReadMemoryArgs;
-    return std::tuple{
-        required("run", &A::run, "Run id."), optional("version", &A::version, "Default: all."),
-        optional("field", &A::field, "Such as performance.latency_us.", {.max_length = 100})};
+    visit(required("run", &A::run, "Run id."), optional("version", &A::version, "Default: all."),
+          optional("field", &A::field, "Such as performance.latency_us.", {.max_length = 100}));
   }
 };
 

@@ -7,9 +7,9 @@ struct RestartArgs {
   RunId run;
   bool confirm = false;
 
-  static constexpr auto fields() {
-    return std::tuple{required("run", &RestartArgs::run, "Run id."),
-                      optional("confirm", &RestartArgs::confirm, "Yes, mask half.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &RestartArgs::run, "Run id."),
+          optional("confirm", &RestartArgs::confirm, "Yes, mask half."));
   }
 };
 

@@ -6,9 +6,9 @@ namespace {
 struct ReviewArgs : ReviewRequest {
   RunId run;
 
-  static constexpr auto fields() {
-    return std::tuple_cat(std::tuple{required("run", &ReviewArgs::run, "Run id.")},
-                          ReviewRequest::fields());
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &ReviewArgs::run, "Run id."));
+    ReviewRequest::fields(visit);
   }
 };
 

@@ -8,20 +8,19 @@ struct RooflineArgs {
   RunId run;
   std::optional<VersionId> version;
 
-  static constexpr auto fields() {
-    return std::tuple{required("run", &RooflineArgs::run, "Run id."),
-                      optional("version", &RooflineArgs::version, "Default: the open one.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &RooflineArgs::run, "Run id."),
+          optional("version", &RooflineArgs::version, "Default: the open one."));
   }
 };
 
 struct RooflineAnswer : ArtifactAnswer {
   PlacedRoofline roofline;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = RooflineAnswer;
-    return std::tuple_cat(
-        ArtifactAnswer::fields(),
-        std::tuple{required("roofline", &A::roofline, "Position, gaps and budget.")});
+    ArtifactAnswer::fields(visit);
+    visit(required("roofline", &A::roofline, "Position, gaps and budget."));
   }
 };
 

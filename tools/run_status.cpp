@@ -6,8 +6,8 @@ namespace {
 struct RunArgs {
   RunId run;
 
-  static constexpr auto fields() {
-    return std::tuple{required("run", &RunArgs::run, "Run id that create_run returned.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &RunArgs::run, "Run id that create_run returned."));
   }
 };
 

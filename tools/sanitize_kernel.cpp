@@ -8,14 +8,13 @@ struct SanitizeArgs {
   std::vector<SanitizerTool> tools;
   std::optional<Dims> dims;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = SanitizeArgs;
-    return std::tuple{
-        required("run", &A::run, "Run id."),
-        optional("tools", &A::tools, "memcheck, racecheck, initcheck, synccheck; default all.",
-                 {.max_length = 4}),
-        optional("dims", &A::dims, "Smaller sizes for this; default the smallest given case.",
-                 {.min = 1, .max = 1e12})};
+    visit(required("run", &A::run, "Run id."),
+          optional("tools", &A::tools, "memcheck, racecheck, initcheck, synccheck; default all.",
+                   {.max_length = 4}),
+          optional("dims", &A::dims, "Smaller sizes for this; default the smallest given case.",
+                   {.min = 1, .max = 1e12}));
   }
 };
 
@@ -23,12 +22,11 @@ struct SanitizeAnswer : SanitizerReport {
   bool clean = false;
   std::vector<std::string> artifacts;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = SanitizeAnswer;
-    return std::tuple_cat(
-        std::tuple{required("clean", &A::clean, "All tools saw the call and found nothing.")},
-        SanitizerReport::fields(),
-        std::tuple{required("artifacts", &A::artifacts, "sanitizer.md.")});
+    visit(required("clean", &A::clean, "All tools saw the call and found nothing."));
+    SanitizerReport::fields(visit);
+    visit(required("artifacts", &A::artifacts, "sanitizer.md."));
   }
 };
 

@@ -13,13 +13,13 @@ struct SubmitKernelArgs {
   std::optional<VersionId> version;
   std::optional<std::string> note;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = SubmitKernelArgs;
-    return std::tuple{
+    visit(
         required("run", &A::run, "Run id."), optional("source", &A::source, "Source text."),
         optional("path", &A::path, "Or a file inside the allowed roots.", {.max_length = 4096}),
         optional("version", &A::version, "The version you mean; refused when another one is open."),
-        optional("note", &A::note, "One line for the attempt ledger.", {.max_length = 500})};
+        optional("note", &A::note, "One line for the attempt ledger.", {.max_length = 500}));
   }
 };
 
@@ -27,11 +27,11 @@ struct SubmitKernelAnswer : RunView {
   std::string candidate;
   BuildRecord build;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = SubmitKernelAnswer;
-    return std::tuple_cat(RunView::fields(),
-                          std::tuple{required("candidate", &A::candidate, "SHA-256 of the source."),
-                                     required("build", &A::build, "What the compiler said.")});
+    RunView::fields(visit);
+    visit(required("candidate", &A::candidate, "SHA-256 of the source."),
+          required("build", &A::build, "What the compiler said."));
   }
 };
 

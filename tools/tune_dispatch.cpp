@@ -11,10 +11,10 @@ struct TuneArgs {
   RunId run;
   std::vector<VersionId> variants;
 
-  static constexpr auto fields() {
-    return std::tuple{required("run", &TuneArgs::run, "Run id."),
-                      required("variants", &TuneArgs::variants,
-                               "Correct versions; the first is the fallback.", {.max_length = 8})};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &TuneArgs::run, "Run id."),
+          required("variants", &TuneArgs::variants, "Correct versions; the first is the fallback.",
+                   {.max_length = 8}));
   }
 };
 
@@ -23,14 +23,13 @@ struct TuneAnswer : ArtifactAnswer {
   std::vector<DispatchRoute> routes;
   std::vector<Reason> reasons;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = TuneAnswer;
-    return std::tuple_cat(
-        ArtifactAnswer::fields(),
-        std::tuple{required("verdict", &A::verdict,
-                            "accepted, single_variant, incorrect, slower or build_failed."),
-                   required("routes", &A::routes, "Which variant serves which case."),
-                   required("reasons", &A::reasons, "")});
+    ArtifactAnswer::fields(visit);
+    visit(required("verdict", &A::verdict,
+                   "accepted, single_variant, incorrect, slower or build_failed."),
+          required("routes", &A::routes, "Which variant serves which case."),
+          required("reasons", &A::reasons, ""));
   }
 };
 

@@ -6,9 +6,9 @@ namespace {
 struct HypothesisArgs : Hypothesis {
   RunId run;
 
-  static constexpr auto fields() {
-    return std::tuple_cat(std::tuple{required("run", &HypothesisArgs::run, "Run id.")},
-                          Hypothesis::fields());
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &HypothesisArgs::run, "Run id."));
+    Hypothesis::fields(visit);
   }
 };
 

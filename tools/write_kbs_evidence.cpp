@@ -8,9 +8,9 @@ namespace {
 struct EvidenceArgs : EvidenceRequest {
   RunId run;
 
-  static constexpr auto fields() {
-    return std::tuple_cat(std::tuple{required("run", &EvidenceArgs::run, "Run id.")},
-                          EvidenceRequest::fields());
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &EvidenceArgs::run, "Run id."));
+    EvidenceRequest::fields(visit);
   }
 };
 

@@ -7,11 +7,10 @@ struct ReportArgs {
   RunId run;
   std::string retrospective;
 
-  static constexpr auto fields() {
-    return std::tuple{
-        required("run", &ReportArgs::run, "Run id."),
-        optional("retrospective", &ReportArgs::retrospective,
-                 "Your own words for the report's last section.", {.max_length = 20000})};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &ReportArgs::run, "Run id."),
+          optional("retrospective", &ReportArgs::retrospective,
+                   "Your own words for the report's last section.", {.max_length = 20000}));
   }
 };
 

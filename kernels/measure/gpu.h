@@ -37,16 +37,13 @@ struct GpuFacts {
   std::int64_t l2_bytes = 0;
   int multiprocessors = 0;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using F = GpuFacts;
-    return std::tuple{required("index", &F::index, ""),
-                      required("name", &F::name, ""),
-                      required("arch", &F::arch, ""),
-                      required("uuid", &F::uuid, ""),
-                      required("driver", &F::driver, ""),
-                      required("memory_bytes", &F::memory_bytes, ""),
-                      required("l2_bytes", &F::l2_bytes, ""),
-                      required("multiprocessors", &F::multiprocessors, "")};
+    visit(required("index", &F::index, ""), required("name", &F::name, ""),
+          required("arch", &F::arch, ""), required("uuid", &F::uuid, ""),
+          required("driver", &F::driver, ""), required("memory_bytes", &F::memory_bytes, ""),
+          required("l2_bytes", &F::l2_bytes, ""),
+          required("multiprocessors", &F::multiprocessors, ""));
   }
 };
 

@@ -22,13 +22,13 @@ struct TimingPlan {
   bool host_time = false;  ///< wall time of call and synchronisation instead of device time
   double time_limit_ms = 1000;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using P = TimingPlan;
-    return std::tuple{optional("warmup", &P::warmup, "Untimed calls first.", {.min = 0}),
-                      optional("samples", &P::samples, "", {.min = 1, .max = 1e6}),
-                      optional("cold", &P::cold, "Flush L2 before every sample."),
-                      optional("host_time", &P::host_time, "Wall time instead of device time."),
-                      optional("time_limit_ms", &P::time_limit_ms, "", {.min = 0})};
+    visit(optional("warmup", &P::warmup, "Untimed calls first.", {.min = 0}),
+          optional("samples", &P::samples, "", {.min = 1, .max = 1e6}),
+          optional("cold", &P::cold, "Flush L2 before every sample."),
+          optional("host_time", &P::host_time, "Wall time instead of device time."),
+          optional("time_limit_ms", &P::time_limit_ms, "", {.min = 0}));
   }
 };
 
@@ -48,14 +48,11 @@ struct Sampled {
   bool by_events = true;               ///< else by the device's own stamps
   std::optional<std::string> failure;  ///< of the call; the samples before it are kept
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using S = Sampled;
-    return std::tuple{required("elapsed_ns", &S::elapsed_ns, ""),
-                      required("clock_mhz", &S::clock_mhz, ""),
-                      required("flags", &S::flags, ""),
-                      required("time_limit_hit", &S::time_limit_hit, ""),
-                      required("by_events", &S::by_events, ""),
-                      optional("failure", &S::failure, "")};
+    visit(required("elapsed_ns", &S::elapsed_ns, ""), required("clock_mhz", &S::clock_mhz, ""),
+          required("flags", &S::flags, ""), required("time_limit_hit", &S::time_limit_hit, ""),
+          required("by_events", &S::by_events, ""), optional("failure", &S::failure, ""));
   }
 };
 

@@ -22,7 +22,7 @@ template <class T>
 struct Codec;
 
 template <class T>
-concept HasFields = requires { T::fields(); };
+concept HasFields = requires { T::fields(fields_detail::Ignore{}); };
 
 template <class E>
 concept NamedEnum = std::is_enum_v<E> && requires { enum_names(E{}); };

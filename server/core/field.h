@@ -36,16 +36,16 @@ struct Field {
 };
 
 template <class Struct, class Member>
-constexpr auto required(std::string_view name, Member Struct::* member,
-                        std::string_view description, Rules rules = {}) {
-  return Field<Struct, Member>{name, member, description, true, rules};
+constexpr Field<Struct, Member> required(std::string_view name, Member Struct::* member,
+                                         std::string_view description, Rules rules = {}) {
+  return {name, member, description, true, rules};
 }
 
 /// May be left out. Its default is the member's initial value; `std::optional` members have none.
 template <class Struct, class Member>
-constexpr auto optional(std::string_view name, Member Struct::* member,
-                        std::string_view description, Rules rules = {}) {
-  return Field<Struct, Member>{name, member, description, false, rules};
+constexpr Field<Struct, Member> optional(std::string_view name, Member Struct::* member,
+                                         std::string_view description, Rules rules = {}) {
+  return {name, member, description, false, rules};
 }
 
 /// How strictly `decode` reads. Arguments from outside are strict; our own stored payloads are not,
@@ -78,6 +78,11 @@ Error unknown_key(const Place& place, const std::string& key,
                   const std::vector<std::string>& accepted);
 void add_bounds(Json& schema, const Rules& rules, bool integer);
 inline constexpr Rules kNoRules{};
+
+/// A visitor to ask with whether a struct has a list.
+struct Ignore {
+  void operator()(const auto&... /*fields*/) const {}
+};
 }  // namespace fields_detail
 
 }  // namespace ratchet

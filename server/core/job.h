@@ -47,21 +47,16 @@ struct JobView {
   std::optional<std::string> error;
   std::string next;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using J = JobView;
-    return std::tuple{required("id", &J::id, ""),
-                      required("tool", &J::tool, ""),
-                      optional("run", &J::run, ""),
-                      required("state", &J::state, ""),
-                      optional("message", &J::message, "Newest progress."),
-                      optional("done", &J::done, ""),
-                      optional("total", &J::total, ""),
-                      required("started", &J::started, "UTC."),
-                      required("changed", &J::changed, "UTC."),
-                      required("elapsed_s", &J::elapsed_s, "Seconds."),
-                      optional("answer", &J::answer, "What the tool answered."),
-                      optional("error", &J::error, "Or why it could not."),
-                      required("next", &J::next, "What to do now.")};
+    visit(required("id", &J::id, ""), required("tool", &J::tool, ""), optional("run", &J::run, ""),
+          required("state", &J::state, ""), optional("message", &J::message, "Newest progress."),
+          optional("done", &J::done, ""), optional("total", &J::total, ""),
+          required("started", &J::started, "UTC."), required("changed", &J::changed, "UTC."),
+          required("elapsed_s", &J::elapsed_s, "Seconds."),
+          optional("answer", &J::answer, "What the tool answered."),
+          optional("error", &J::error, "Or why it could not."),
+          required("next", &J::next, "What to do now."));
   }
 };
 

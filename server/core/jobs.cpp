@@ -29,7 +29,7 @@ Error busy(const Job& other) {
 
 Error unknown_job(const std::string& id) {
   return {ErrorCode::not_found, fmt::format("job: there is no job {}", id),
-          "Jobs live as long as the server. run_status with the run says what was recorded; "
+          "A server remembers its own newest jobs. run_status with the run says what was recorded; "
           "list_runs names the runs."};
 }
 
@@ -58,21 +58,23 @@ Result<std::shared_ptr<Job>> Jobs::start(const std::string& tool, const std::str
 
 void Jobs::keep(const std::shared_ptr<Job>& job) {
   const std::lock_guard lock(mutex_);
-  kept_[job->id()] = job;
+  kept_.push_back(job);
+  auto surplus = kept_.size() - std::min(kept_.size(), most_kept_);
+  std::erase_if(kept_,
+                [&](const auto& one) { return surplus > 0 && one->ended() && surplus-- > 0; });
 }
 
 std::shared_ptr<Job> Jobs::find(const std::string& id) const {
   const std::lock_guard lock(mutex_);
-  const auto found = kept_.find(id);
-  return found == kept_.end() ? nullptr : found->second;
+  const auto found = std::ranges::find(kept_, id, &Job::id);
+  return found == kept_.end() ? nullptr : *found;
 }
 
 std::shared_ptr<Job> Jobs::working_on(const std::string& run) const {
   const std::lock_guard lock(mutex_);
-  for (const auto& one : running_)
-    if (one.job->of_run() == run && kept_.contains(one.job->id()) && !one.job->ended())
-      return one.job;
-  return nullptr;
+  const auto found = std::ranges::find_if(
+      kept_, [&](const auto& one) { return one->of_run() == run && !one->ended(); });
+  return found == kept_.end() ? nullptr : *found;
 }
 
 void Jobs::stop() {

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "server/core/job.h"
@@ -14,15 +13,16 @@
 namespace ratchet {
 
 /// All jobs of a server. Each works on a thread of its own, because the children of a tool die with
-/// the thread that spawned them. A job that was kept can be found, with its answer, as long as
-/// this lives.
+/// the thread that spawned them. A job that was kept can be found, with its answer, until this ends
+/// or very many were kept after it.
 ///
 /// Thread-safe. Destroying it, or `stop`, asks all work to end and waits for that: whatever the
 /// work uses must outlive it.
 class Jobs {
  public:
-  /// `most`: jobs at work at once.
-  explicit Jobs(std::size_t most = 64) : most_(most) {}
+  /// `most`: jobs at work at once. `most_kept`: jobs that can be found, those at work aside.
+  explicit Jobs(std::size_t most = 64, std::size_t most_kept = 1000)
+      : most_(most), most_kept_(most_kept) {}
   ~Jobs() { stop(); }
   Jobs(const Jobs&) = delete;
   Jobs& operator=(const Jobs&) = delete;
@@ -33,7 +33,8 @@ class Jobs {
   Result<std::shared_ptr<Job>> start(const std::string& tool, const std::string& run,
                                      Job::Work work);
 
-  /// Makes a job findable: its caller left.
+  /// Makes a job findable: its caller left. The oldest that have ended are forgotten when there are
+  /// too many.
   void keep(const std::shared_ptr<Job>& job);
   /// Null for an id that no kept job has.
   [[nodiscard]] std::shared_ptr<Job> find(const std::string& id) const;
@@ -51,10 +52,11 @@ class Jobs {
   void reap();  // needs the lock
 
   const std::size_t most_;
+  const std::size_t most_kept_;
   mutable std::mutex mutex_;
   bool stopping_ = false;
   std::vector<Running> running_;
-  std::unordered_map<std::string, std::shared_ptr<Job>> kept_;
+  std::vector<std::shared_ptr<Job>> kept_;  // the oldest first
 };
 
 /// `not_found`, with the way on.

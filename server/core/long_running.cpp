@@ -14,11 +14,10 @@ struct HandedOver {
   std::string job;
   std::string next;
 
-  static constexpr auto fields() {
-    return std::tuple{
-        required("job", &HandedOver::job,
-                 "Instead of all else, when the work outlasts wait_s: id for run_status."),
-        required("next", &HandedOver::next, "With job: what to do now.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("job", &HandedOver::job,
+                   "Instead of all else, when the work outlasts wait_s: id for run_status."),
+          required("next", &HandedOver::next, "With job: what to do now."));
   }
 };
 

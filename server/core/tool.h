@@ -85,7 +85,7 @@ template <HasFields Args, HasFields Out, class Handler>
 
 /// Arguments of a tool that takes none.
 struct NoArgs {
-  static constexpr auto fields() { return std::tuple<>{}; }
+  static constexpr void fields(auto&&) {}
 };
 
 }  // namespace ratchet

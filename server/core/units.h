@@ -32,7 +32,7 @@ struct RunId {
 struct VersionId {
   int number = 0;
   auto operator<=>(const VersionId&) const = default;
-  [[nodiscard]] std::string text() const { return "v" + std::to_string(number); }
+  [[nodiscard]] std::string text() const { return std::to_string(number).insert(0, 1, 'v'); }
 };
 
 }  // namespace ratchet

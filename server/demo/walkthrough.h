@@ -19,14 +19,13 @@ struct Step {
   std::optional<Json> hypothesis;        ///< write_hypothesis' arguments but run and evidence
   std::optional<std::string> next_file;  ///< source of the next version, beside the problem
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using S = Step;
-    return std::tuple{required("kernel_query", &S::kernel_query, ""),
-                      required("bottleneck_query", &S::bottleneck_query, ""),
-                      required("applies_because", &S::applies_because, ""),
-                      required("decision_link", &S::decision_link, ""),
-                      optional("hypothesis", &S::hypothesis, ""),
-                      optional("next_file", &S::next_file, "")};
+    visit(required("kernel_query", &S::kernel_query, ""),
+          required("bottleneck_query", &S::bottleneck_query, ""),
+          required("applies_because", &S::applies_because, ""),
+          required("decision_link", &S::decision_link, ""),
+          optional("hypothesis", &S::hypothesis, ""), optional("next_file", &S::next_file, ""));
   }
 };
 

@@ -18,10 +18,10 @@ struct Reason {
   std::string message;  ///< one sentence with the numbers
   std::optional<std::string> path;
 
-  static constexpr auto fields() {
-    return std::tuple{required("code", &Reason::code, "Stable code."),
-                      required("message", &Reason::message, "What and why."),
-                      optional("path", &Reason::path, "File concerned.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("code", &Reason::code, "Stable code."),
+          required("message", &Reason::message, "What and why."),
+          optional("path", &Reason::path, "File concerned."));
   }
 };
 
@@ -30,10 +30,9 @@ struct Diagnostic {
   int line = 0;  ///< 0 when the compiler named none
   std::string message;
 
-  static constexpr auto fields() {
-    return std::tuple{required("file", &Diagnostic::file, ""),
-                      required("line", &Diagnostic::line, ""),
-                      required("message", &Diagnostic::message, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("file", &Diagnostic::file, ""), required("line", &Diagnostic::line, ""),
+          required("message", &Diagnostic::message, ""));
   }
 };
 
@@ -55,25 +54,24 @@ struct BuildRecord {
   std::optional<std::string> error_class;  ///< missing_header, forbidden_symbol, …; empty when ok
   std::optional<std::string> hint;         ///< the way on; empty when ok
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using B = BuildRecord;
-    return std::tuple{
-        required("ok", &B::ok, "Whether it built."),
-        required("source_digest", &B::source_digest, "SHA-256 of the source."),
-        required("binary_digest", &B::binary_digest, "SHA-256 of the binary."),
-        required("build_key", &B::build_key, "Cache key."),
-        required("toolchain", &B::toolchain, "Compiler and version."),
-        required("command", &B::command, "Compiler command."),
-        optional("registers", &B::registers, "Registers per thread, most of any kernel."),
-        optional("shared_bytes", &B::shared_bytes, "Static shared memory, bytes."),
-        optional("spill_bytes", &B::spill_bytes, "Spill stores and loads, bytes."),
-        optional("stack_bytes", &B::stack_bytes, "Stack frame, bytes."),
-        required("warnings", &B::warnings, "Compiler warnings."),
-        required("errors", &B::errors, "Compiler errors."),
-        required("build_ms", &B::build_ms, "Build time, ms."),
-        required("cached", &B::cached, "Taken from the build cache."),
-        optional("error_class", &B::error_class, "Kind of failure."),
-        optional("hint", &B::hint, "The way on.")};
+    visit(required("ok", &B::ok, "Whether it built."),
+          required("source_digest", &B::source_digest, "SHA-256 of the source."),
+          required("binary_digest", &B::binary_digest, "SHA-256 of the binary."),
+          required("build_key", &B::build_key, "Cache key."),
+          required("toolchain", &B::toolchain, "Compiler and version."),
+          required("command", &B::command, "Compiler command."),
+          optional("registers", &B::registers, "Registers per thread, most of any kernel."),
+          optional("shared_bytes", &B::shared_bytes, "Static shared memory, bytes."),
+          optional("spill_bytes", &B::spill_bytes, "Spill stores and loads, bytes."),
+          optional("stack_bytes", &B::stack_bytes, "Stack frame, bytes."),
+          required("warnings", &B::warnings, "Compiler warnings."),
+          required("errors", &B::errors, "Compiler errors."),
+          required("build_ms", &B::build_ms, "Build time, ms."),
+          required("cached", &B::cached, "Taken from the build cache."),
+          optional("error_class", &B::error_class, "Kind of failure."),
+          optional("hint", &B::hint, "The way on."));
   }
 };
 
@@ -82,9 +80,8 @@ struct Candidate {
   Source source;
   BuildRecord build;
 
-  static constexpr auto fields() {
-    return std::tuple{required("source", &Candidate::source, ""),
-                      required("build", &Candidate::build, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("source", &Candidate::source, ""), required("build", &Candidate::build, ""));
   }
 };
 

@@ -25,15 +25,15 @@ struct TensorSpec {
   Role role = Role::in;
   std::string init = "normal";
 
-  static constexpr auto fields() {
-    return std::tuple{
+  static constexpr void fields(auto&& visit) {
+    visit(
         required("name", &TensorSpec::name, "Parameter name.", {.max_length = 64}),
         required("dtype", &TensorSpec::dtype, "Element type."),
         required("shape", &TensorSpec::shape, "Extents as expressions over dims.",
                  {.max_length = 8}),
         required("role", &TensorSpec::role, "Direction."),
         optional("init", &TensorSpec::init,
-                 "normal, uniform(a,b), indices(n), permutation or offsets.", {.max_length = 64})};
+                 "normal, uniform(a,b), indices(n), permutation or offsets.", {.max_length = 64}));
   }
 };
 
@@ -52,11 +52,10 @@ struct Parameter {
   bool is_const = false;        ///< pointer to const
   std::optional<double> value;  ///< of a floating scalar: frozen at create_run
 
-  static constexpr auto fields() {
-    return std::tuple{
-        required("name", &Parameter::name, ""), required("kind", &Parameter::kind, ""),
-        required("dtype", &Parameter::dtype, ""), optional("is_const", &Parameter::is_const, ""),
-        optional("value", &Parameter::value, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("name", &Parameter::name, ""), required("kind", &Parameter::kind, ""),
+          required("dtype", &Parameter::dtype, ""), optional("is_const", &Parameter::is_const, ""),
+          optional("value", &Parameter::value, ""));
   }
 };
 
@@ -66,10 +65,10 @@ struct Case {
   double weight = 1;
   bool hidden = false;  ///< added by the server: checked, never timed, dims not shown on success
 
-  static constexpr auto fields() {
-    return std::tuple{required("dims", &Case::dims, "Sizes by name."),
-                      optional("weight", &Case::weight, "Share in averages.", {.min = 0}),
-                      optional("hidden", &Case::hidden, "Added by the server.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("dims", &Case::dims, "Sizes by name."),
+          optional("weight", &Case::weight, "Share in averages.", {.min = 0}),
+          optional("hidden", &Case::hidden, "Added by the server."));
   }
 };
 
@@ -79,13 +78,12 @@ struct Work {
   std::string flops;
   DType type = DType::f32;
 
-  static constexpr auto fields() {
-    return std::tuple{
-        required("bytes", &Work::bytes, "Least bytes moved, expression over dims.",
-                 {.max_length = 256}),
-        required("flops", &Work::flops, "Floating-point operations, expression over dims.",
-                 {.max_length = 256}),
-        optional("type", &Work::type, "Type of the arithmetic.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("bytes", &Work::bytes, "Least bytes moved, expression over dims.",
+                   {.max_length = 256}),
+          required("flops", &Work::flops, "Floating-point operations, expression over dims.",
+                   {.max_length = 256}),
+          optional("type", &Work::type, "Type of the arithmetic."));
   }
 };
 
@@ -96,11 +94,11 @@ struct Launch {
   std::vector<std::string> block;
   std::string shared = "0";
 
-  static constexpr auto fields() {
-    return std::tuple{
+  static constexpr void fields(auto&& visit) {
+    visit(
         required("grid", &Launch::grid, "Blocks: 1 to 3 expressions over dims.", {.max_length = 3}),
         required("block", &Launch::block, "Threads: 1 to 3 expressions.", {.max_length = 3}),
-        optional("shared", &Launch::shared, "Dynamic shared memory, bytes.", {.max_length = 256})};
+        optional("shared", &Launch::shared, "Dynamic shared memory, bytes.", {.max_length = 256}));
   }
 };
 
@@ -116,9 +114,9 @@ struct Source {
   std::string text;
   std::string folder;
 
-  static constexpr auto fields() {
-    return std::tuple{required("file_name", &Source::file_name, ""),
-                      required("text", &Source::text, ""), optional("folder", &Source::folder, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("file_name", &Source::file_name, ""), required("text", &Source::text, ""),
+          optional("folder", &Source::folder, ""));
   }
 };
 
@@ -150,34 +148,22 @@ struct Contract {
   std::vector<std::string> baselines;
   double noise_threshold_pct = 0.5;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using C = Contract;
-    return std::tuple{required("kernel_name", &C::kernel_name, ""),
-                      required("problem", &C::problem, ""),
-                      required("implementation", &C::implementation, ""),
-                      required("device_kind", &C::device_kind, ""),
-                      required("device", &C::device, ""),
-                      required("device_name", &C::device_name, ""),
-                      required("arch", &C::arch, ""),
-                      required("entry", &C::entry, ""),
-                      required("flags", &C::flags, ""),
-                      optional("launch", &C::launch, ""),
-                      required("parameters", &C::parameters, ""),
-                      required("tensors", &C::tensors, ""),
-                      required("cases", &C::cases, ""),
-                      optional("work", &C::work, ""),
-                      optional("atol", &C::atol, ""),
-                      optional("rtol", &C::rtol, ""),
-                      optional("matched_ratio", &C::matched_ratio, ""),
-                      optional("any_size", &C::any_size, ""),
-                      required("seed_given", &C::seed_given, ""),
-                      required("reference_kind", &C::reference_kind, ""),
-                      required("kernel", &C::kernel, ""),
-                      required("reference", &C::reference, ""),
-                      required("iterations", &C::iterations, ""),
-                      required("retries", &C::retries, ""),
-                      required("baselines", &C::baselines, ""),
-                      required("noise_threshold_pct", &C::noise_threshold_pct, "")};
+    visit(required("kernel_name", &C::kernel_name, ""), required("problem", &C::problem, ""),
+          required("implementation", &C::implementation, ""),
+          required("device_kind", &C::device_kind, ""), required("device", &C::device, ""),
+          required("device_name", &C::device_name, ""), required("arch", &C::arch, ""),
+          required("entry", &C::entry, ""), required("flags", &C::flags, ""),
+          optional("launch", &C::launch, ""), required("parameters", &C::parameters, ""),
+          required("tensors", &C::tensors, ""), required("cases", &C::cases, ""),
+          optional("work", &C::work, ""), optional("atol", &C::atol, ""),
+          optional("rtol", &C::rtol, ""), optional("matched_ratio", &C::matched_ratio, ""),
+          optional("any_size", &C::any_size, ""), required("seed_given", &C::seed_given, ""),
+          required("reference_kind", &C::reference_kind, ""), required("kernel", &C::kernel, ""),
+          required("reference", &C::reference, ""), required("iterations", &C::iterations, ""),
+          required("retries", &C::retries, ""), required("baselines", &C::baselines, ""),
+          required("noise_threshold_pct", &C::noise_threshold_pct, ""));
   }
 };
 

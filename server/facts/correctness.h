@@ -18,9 +18,9 @@ struct Fault {
   std::string kind;  ///< crash, timeout, cuda_error, out_of_memory, exit, output_flood, load_error
   std::string message;
 
-  static constexpr auto fields() {
-    return std::tuple{required("kind", &Fault::kind, "crash, timeout, cuda_error, exit, …"),
-                      required("message", &Fault::message, "What happened.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("kind", &Fault::kind, "crash, timeout, cuda_error, exit, …"),
+          required("message", &Fault::message, "What happened."));
   }
 };
 
@@ -36,18 +36,14 @@ struct OutputError {
   std::vector<double> preview_kernel;     ///< first 8 values
   std::vector<double> preview_reference;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using O = OutputError;
-    return std::tuple{required("tensor", &O::tensor, ""),
-                      required("max_abs", &O::max_abs, ""),
-                      required("max_rel", &O::max_rel, ""),
-                      required("mean_abs", &O::mean_abs, ""),
-                      required("mismatches", &O::mismatches, ""),
-                      required("elements", &O::elements, ""),
-                      optional("matched", &O::matched, ""),
-                      optional("first_bad", &O::first_bad, ""),
-                      required("preview_kernel", &O::preview_kernel, ""),
-                      required("preview_reference", &O::preview_reference, "")};
+    visit(required("tensor", &O::tensor, ""), required("max_abs", &O::max_abs, ""),
+          required("max_rel", &O::max_rel, ""), required("mean_abs", &O::mean_abs, ""),
+          required("mismatches", &O::mismatches, ""), required("elements", &O::elements, ""),
+          optional("matched", &O::matched, ""), optional("first_bad", &O::first_bad, ""),
+          required("preview_kernel", &O::preview_kernel, ""),
+          required("preview_reference", &O::preview_reference, ""));
   }
 };
 
@@ -62,17 +58,17 @@ struct CaseResult {
   std::int64_t mismatches = 0;
   std::vector<OutputError> outputs;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using C = CaseResult;
-    return std::tuple{required("dims", &C::dims, "Sizes."),
-                      required("seed", &C::seed, "Index of the secret seed."),
-                      required("distribution", &C::distribution, "Input distribution."),
-                      optional("hidden", &C::hidden, "A case the server added."),
-                      required("passed", &C::passed, "All outputs within tolerance."),
-                      required("max_abs", &C::max_abs, "Largest absolute error."),
-                      required("max_rel", &C::max_rel, "Largest relative error."),
-                      required("mismatches", &C::mismatches, "Elements out of tolerance."),
-                      required("outputs", &C::outputs, "Per output tensor.")};
+    visit(required("dims", &C::dims, "Sizes."),
+          required("seed", &C::seed, "Index of the secret seed."),
+          required("distribution", &C::distribution, "Input distribution."),
+          optional("hidden", &C::hidden, "A case the server added."),
+          required("passed", &C::passed, "All outputs within tolerance."),
+          required("max_abs", &C::max_abs, "Largest absolute error."),
+          required("max_rel", &C::max_rel, "Largest relative error."),
+          required("mismatches", &C::mismatches, "Elements out of tolerance."),
+          required("outputs", &C::outputs, "Per output tensor."));
   }
 };
 
@@ -89,20 +85,19 @@ struct CorrectnessReport {
   double elapsed_ms = 0;
   std::string candidate_digest;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using C = CorrectnessReport;
-    return std::tuple{
-        required("passed", &C::passed, "Verdict."),
-        required("cases", &C::cases, "One per case, seed and distribution."),
-        required("reasons", &C::reasons, "Why it failed."),
-        required("notes", &C::notes, "What weakens the claim."),
-        optional("fault", &C::fault, "The kernel's own failure."),
-        required("atol", &C::atol, "Absolute tolerance."),
-        required("rtol", &C::rtol, "Relative tolerance."),
-        optional("matched_ratio", &C::matched_ratio, "Share that had to match."),
-        required("repeatable", &C::repeatable, "Bitwise equal when repeated."),
-        required("elapsed_ms", &C::elapsed_ms, "Wall time, ms."),
-        required("candidate_digest", &C::candidate_digest, "Binary that was checked.")};
+    visit(required("passed", &C::passed, "Verdict."),
+          required("cases", &C::cases, "One per case, seed and distribution."),
+          required("reasons", &C::reasons, "Why it failed."),
+          required("notes", &C::notes, "What weakens the claim."),
+          optional("fault", &C::fault, "The kernel's own failure."),
+          required("atol", &C::atol, "Absolute tolerance."),
+          required("rtol", &C::rtol, "Relative tolerance."),
+          optional("matched_ratio", &C::matched_ratio, "Share that had to match."),
+          required("repeatable", &C::repeatable, "Bitwise equal when repeated."),
+          required("elapsed_ms", &C::elapsed_ms, "Wall time, ms."),
+          required("candidate_digest", &C::candidate_digest, "Binary that was checked."));
   }
 };
 

@@ -24,17 +24,14 @@ struct DeviceInfo {
   std::int64_t l2_bytes = 0;  ///< last-level cache
   int multiprocessors = 0;    ///< SMs, or cores
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using D = DeviceInfo;
-    return std::tuple{required("kind", &D::kind, "host or cuda."),
-                      required("index", &D::index, "Device index."),
-                      required("name", &D::name, ""),
-                      required("arch", &D::arch, ""),
-                      required("uuid", &D::uuid, ""),
-                      required("driver", &D::driver, ""),
-                      required("memory_bytes", &D::memory_bytes, ""),
-                      required("l2_bytes", &D::l2_bytes, "Last-level cache, bytes."),
-                      required("multiprocessors", &D::multiprocessors, "SMs or cores.")};
+    visit(required("kind", &D::kind, "host or cuda."),
+          required("index", &D::index, "Device index."), required("name", &D::name, ""),
+          required("arch", &D::arch, ""), required("uuid", &D::uuid, ""),
+          required("driver", &D::driver, ""), required("memory_bytes", &D::memory_bytes, ""),
+          required("l2_bytes", &D::l2_bytes, "Last-level cache, bytes."),
+          required("multiprocessors", &D::multiprocessors, "SMs or cores."));
   }
 };
 
@@ -43,10 +40,10 @@ struct ImplementationState {
   bool ready = false;
   std::vector<std::string> missing;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using I = ImplementationState;
-    return std::tuple{required("name", &I::name, ""), required("ready", &I::ready, ""),
-                      required("missing", &I::missing, "What it lacks.")};
+    visit(required("name", &I::name, ""), required("ready", &I::ready, ""),
+          required("missing", &I::missing, "What it lacks."));
   }
 };
 
@@ -56,10 +53,10 @@ struct ToolState {
   std::string version;
   std::string detail;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using T = ToolState;
-    return std::tuple{required("name", &T::name, ""), required("found", &T::found, ""),
-                      required("version", &T::version, ""), required("detail", &T::detail, "")};
+    visit(required("name", &T::name, ""), required("found", &T::found, ""),
+          required("version", &T::version, ""), required("detail", &T::detail, ""));
   }
 };
 
@@ -68,11 +65,11 @@ struct CounterState {
   std::string engine;  ///< cupti, perf_event or none
   std::string how_to_grant;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using C = CounterState;
-    return std::tuple{required("permitted", &C::permitted, "Found out by a real probe."),
-                      required("engine", &C::engine, ""),
-                      required("how_to_grant", &C::how_to_grant, "Empty when permitted.")};
+    visit(required("permitted", &C::permitted, "Found out by a real probe."),
+          required("engine", &C::engine, ""),
+          required("how_to_grant", &C::how_to_grant, "Empty when permitted."));
   }
 };
 
@@ -84,14 +81,14 @@ struct Environment {
   std::string sandbox;  ///< what isolates candidates here: "seccomp, no Landlock (kernel)"
   std::string ratchet_version;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using E = Environment;
-    return std::tuple{required("devices", &E::devices, "Usable devices."),
-                      required("implementations", &E::implementations, "Readiness of each."),
-                      required("tools", &E::tools, "Helper programs and libraries."),
-                      required("counters", &E::counters, "Hardware counter permission."),
-                      required("sandbox", &E::sandbox, "What isolates candidate code here."),
-                      required("ratchet_version", &E::ratchet_version, "")};
+    visit(required("devices", &E::devices, "Usable devices."),
+          required("implementations", &E::implementations, "Readiness of each."),
+          required("tools", &E::tools, "Helper programs and libraries."),
+          required("counters", &E::counters, "Hardware counter permission."),
+          required("sandbox", &E::sandbox, "What isolates candidate code here."),
+          required("ratchet_version", &E::ratchet_version, ""));
   }
 };
 

@@ -22,15 +22,14 @@ struct Hotspot {
   double share = 0;                      ///< of the samples of all kernels, 0..1
   std::map<std::string, double> stalls;  ///< share of this place's samples by reason, the largest
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using H = Hotspot;
-    return std::tuple{required("kernel", &H::kernel, "Kernel name."),
-                      optional("line", &H::line, "Of the source."),
-                      required("offset", &H::offset, "Of the hottest instruction, bytes."),
-                      required("instruction", &H::instruction, "The hottest one."),
-                      required("samples", &H::samples, ""),
-                      required("share", &H::share, "Of all samples."),
-                      required("stalls", &H::stalls, "Share by reason; selected is issuing.")};
+    visit(required("kernel", &H::kernel, "Kernel name."),
+          optional("line", &H::line, "Of the source."),
+          required("offset", &H::offset, "Of the hottest instruction, bytes."),
+          required("instruction", &H::instruction, "The hottest one."),
+          required("samples", &H::samples, ""), required("share", &H::share, "Of all samples."),
+          required("stalls", &H::stalls, "Share by reason; selected is issuing."));
   }
 };
 
@@ -42,13 +41,13 @@ struct Hotspots {
   double period_cycles = 0;
   std::optional<std::string> degraded_reason;  ///< why there are none, or no lines
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using H = Hotspots;
-    return std::tuple{required("places", &H::places, "Most samples first."),
-                      required("samples", &H::samples, "Of all instructions."),
-                      required("dropped", &H::dropped, "By the hardware."),
-                      required("period_cycles", &H::period_cycles, "Between two samples."),
-                      optional("degraded_reason", &H::degraded_reason, "What is missing, why.")};
+    visit(required("places", &H::places, "Most samples first."),
+          required("samples", &H::samples, "Of all instructions."),
+          required("dropped", &H::dropped, "By the hardware."),
+          required("period_cycles", &H::period_cycles, "Between two samples."),
+          optional("degraded_reason", &H::degraded_reason, "What is missing, why."));
   }
 };
 

@@ -33,18 +33,16 @@ struct ImportedProfile {
   std::vector<std::string> without_value;  ///< metrics that have no number in any launch
   std::string candidate_digest;            ///< of the version that it was imported beside
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using I = ImportedProfile;
-    return std::tuple{
-        required("source", &I::source, "imported: this server did not measure it."),
-        required("file", &I::file, "What was read."),
-        required("digest", &I::digest, "SHA-256."),
-        required("format", &I::format, "ncu-rep, csv_raw or csv_details."),
-        required("binding", &I::binding, "own_report, holds_code (the version's) or unbound."),
-        required("binding_reason", &I::binding_reason, "What that rests on."),
-        required("kernels", &I::kernels, "Per launch, in base units."),
-        required("without_value", &I::without_value, "Metrics without a number."),
-        required("candidate_digest", &I::candidate_digest, "Binary it stands beside.")};
+    visit(required("source", &I::source, "imported: this server did not measure it."),
+          required("file", &I::file, "What was read."), required("digest", &I::digest, "SHA-256."),
+          required("format", &I::format, "ncu-rep, csv_raw or csv_details."),
+          required("binding", &I::binding, "own_report, holds_code (the version's) or unbound."),
+          required("binding_reason", &I::binding_reason, "What that rests on."),
+          required("kernels", &I::kernels, "Per launch, in base units."),
+          required("without_value", &I::without_value, "Metrics without a number."),
+          required("candidate_digest", &I::candidate_digest, "Binary it stands beside."));
   }
 };
 

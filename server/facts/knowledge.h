@@ -32,19 +32,15 @@ struct QueryHit {
   std::string path;  ///< path:line of the snippet
   std::string content_digest;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using H = QueryHit;
-    return std::tuple{required("id", &H::id, "Page id."),
-                      required("title", &H::title, ""),
-                      required("scope", &H::scope, ""),
-                      required("score", &H::score, "Higher is better."),
-                      required("why", &H::why, "Fields and terms matched."),
-                      required("snippet", &H::snippet, ""),
-                      required("confidence", &H::confidence, ""),
-                      required("architectures", &H::architectures, ""),
-                      required("license", &H::license, ""),
-                      required("path", &H::path, "path:line."),
-                      required("content_digest", &H::content_digest, "")};
+    visit(required("id", &H::id, "Page id."), required("title", &H::title, ""),
+          required("scope", &H::scope, ""), required("score", &H::score, "Higher is better."),
+          required("why", &H::why, "Fields and terms matched."),
+          required("snippet", &H::snippet, ""), required("confidence", &H::confidence, ""),
+          required("architectures", &H::architectures, ""), required("license", &H::license, ""),
+          required("path", &H::path, "path:line."),
+          required("content_digest", &H::content_digest, ""));
   }
 };
 
@@ -57,16 +53,14 @@ struct QueryAnswer {
   std::optional<std::string> note;  ///< for example: bad syntax was searched as text
   std::optional<std::string> next_cursor;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = QueryAnswer;
-    return std::tuple{
-        required("query_id", &A::query_id, "Cite it as evidence."),
-        required("results", &A::results, "Best first."),
-        required("total", &A::total, "Matches in all."),
-        required("relaxed", &A::relaxed, "Which step answered: all, most, any, none."),
-        required("weak", &A::weak, "Nothing matches well."),
-        optional("note", &A::note, ""),
-        optional("next_cursor", &A::next_cursor, "For the next page.")};
+    visit(required("query_id", &A::query_id, "Cite it as evidence."),
+          required("results", &A::results, "Best first."),
+          required("total", &A::total, "Matches in all."),
+          required("relaxed", &A::relaxed, "Which step answered: all, most, any, none."),
+          required("weak", &A::weak, "Nothing matches well."), optional("note", &A::note, ""),
+          optional("next_cursor", &A::next_cursor, "For the next page."));
   }
 };
 
@@ -76,11 +70,11 @@ struct GrepHit {
   int line = 0;
   std::string text;  ///< the matching line, with context lines around it when asked
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using H = GrepHit;
-    return std::tuple{required("id", &H::id, "Page id."), required("path", &H::path, ""),
-                      required("line", &H::line, "Of the match, counted from 1."),
-                      required("text", &H::text, "")};
+    visit(required("id", &H::id, "Page id."), required("path", &H::path, ""),
+          required("line", &H::line, "Of the match, counted from 1."),
+          required("text", &H::text, ""));
   }
 };
 
@@ -90,12 +84,12 @@ struct GrepAnswer {
   std::optional<std::string> note;  ///< for example: bad syntax was searched as text
   std::optional<std::string> next_cursor;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = GrepAnswer;
-    return std::tuple{required("hits", &A::hits, "In the order of the index."),
-                      required("total", &A::total, "Matching lines, or pages with files_only."),
-                      optional("note", &A::note, ""),
-                      optional("next_cursor", &A::next_cursor, "For the next page.")};
+    visit(required("hits", &A::hits, "In the order of the index."),
+          required("total", &A::total, "Matching lines, or pages with files_only."),
+          optional("note", &A::note, ""),
+          optional("next_cursor", &A::next_cursor, "For the next page."));
   }
 };
 

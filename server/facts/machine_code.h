@@ -27,17 +27,17 @@ struct FunctionCode {
   std::map<std::string, int> opcodes;  ///< without modifiers: LDG, FFMA, …
   std::map<std::string, int> widths;   ///< memory accesses by bits: "LDG 128"; host: registers used
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using F = FunctionCode;
-    return std::tuple{required("name", &F::name, "Function."),
-                      required("instructions", &F::instructions, "Padding left out."),
-                      required("loops", &F::loops, "Loops."),
-                      required("deepest_loop", &F::deepest_loop, "Deepest nesting."),
-                      required("in_loops", &F::in_loops, "Instructions inside loops."),
-                      required("spill_loads", &F::spill_loads, "LDL."),
-                      required("spill_stores", &F::spill_stores, "STL."),
-                      required("opcodes", &F::opcodes, "Count by opcode."),
-                      required("widths", &F::widths, "Memory accesses by bits.")};
+    visit(required("name", &F::name, "Function."),
+          required("instructions", &F::instructions, "Padding left out."),
+          required("loops", &F::loops, "Loops."),
+          required("deepest_loop", &F::deepest_loop, "Deepest nesting."),
+          required("in_loops", &F::in_loops, "Instructions inside loops."),
+          required("spill_loads", &F::spill_loads, "LDL."),
+          required("spill_stores", &F::spill_stores, "STL."),
+          required("opcodes", &F::opcodes, "Count by opcode."),
+          required("widths", &F::widths, "Memory accesses by bits."));
   }
 };
 
@@ -57,13 +57,12 @@ struct MethodVerdict {
   std::vector<std::string> missing;  ///< conditions that do not
   std::string note;                  ///< why unknown, or what the verdict rests on
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using M = MethodVerdict;
-    return std::tuple{required("id", &M::id, "Method."),
-                      required("verdict", &M::verdict, "verified, absent or unknown."),
-                      required("found", &M::found, "What shows, with counts (parent's)."),
-                      required("missing", &M::missing, "What does not."),
-                      required("note", &M::note, "Why.")};
+    visit(required("id", &M::id, "Method."),
+          required("verdict", &M::verdict, "verified, absent or unknown."),
+          required("found", &M::found, "What shows, with counts (parent's)."),
+          required("missing", &M::missing, "What does not."), required("note", &M::note, "Why."));
   }
 };
 
@@ -75,14 +74,14 @@ struct SassCheck {
   std::optional<std::string> unavailable;  ///< why nothing could be disassembled
   std::vector<MethodVerdict> methods;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using S = SassCheck;
-    return std::tuple{required("candidate_digest", &S::candidate_digest, "Binary looked at."),
-                      required("parent_digest", &S::parent_digest, "Binary compared with."),
-                      required("arch", &S::arch, "Architecture."),
-                      required("disassembler", &S::disassembler, "Program and version."),
-                      optional("unavailable", &S::unavailable, "Why there is no code to see."),
-                      required("methods", &S::methods, "Verdict per method.")};
+    visit(required("candidate_digest", &S::candidate_digest, "Binary looked at."),
+          required("parent_digest", &S::parent_digest, "Binary compared with."),
+          required("arch", &S::arch, "Architecture."),
+          required("disassembler", &S::disassembler, "Program and version."),
+          optional("unavailable", &S::unavailable, "Why there is no code to see."),
+          required("methods", &S::methods, "Verdict per method."));
   }
 };
 

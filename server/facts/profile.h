@@ -32,9 +32,9 @@ struct KernelCounters {
   std::string name;
   std::map<std::string, double> metrics;  ///< by the names that ncu uses
 
-  static constexpr auto fields() {
-    return std::tuple{required("name", &KernelCounters::name, "Kernel name."),
-                      required("metrics", &KernelCounters::metrics, "Values by metric name.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("name", &KernelCounters::name, "Kernel name."),
+          required("metrics", &KernelCounters::metrics, "Values by metric name."));
   }
 };
 
@@ -55,15 +55,14 @@ struct DiagnosisFinding {
   Confidence confidence = Confidence::medium;
   std::vector<std::string> methods;  ///< ids of methods that treat it, best first
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using D = DiagnosisFinding;
-    return std::tuple{required("id", &D::id, "Pattern page."),
-                      required("title", &D::title, ""),
-                      required("evidence", &D::evidence, "Numbers used."),
-                      required("headroom", &D::headroom, "Share of the time, estimated."),
-                      required("query", &D::query, "Knowledge query that fits."),
-                      optional("confidence", &D::confidence, "low, medium or high."),
-                      optional("methods", &D::methods, "Methods that treat it.")};
+    visit(required("id", &D::id, "Pattern page."), required("title", &D::title, ""),
+          required("evidence", &D::evidence, "Numbers used."),
+          required("headroom", &D::headroom, "Share of the time, estimated."),
+          required("query", &D::query, "Knowledge query that fits."),
+          optional("confidence", &D::confidence, "low, medium or high."),
+          optional("methods", &D::methods, "Methods that treat it."));
   }
 };
 
@@ -79,17 +78,17 @@ struct Roofline {
   std::string binding;  ///< memory, compute or unknown
   std::string source;   ///< declared_work or counters
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = Roofline;
-    return std::tuple{optional("intensity", &R::intensity, "FLOP per byte."),
-                      optional("achieved_bytes_per_s", &R::achieved_bytes_per_s, "Bytes/s."),
-                      optional("achieved_flops_per_s", &R::achieved_flops_per_s, "FLOP/s."),
-                      optional("bandwidth_ceiling", &R::bandwidth_ceiling, "Measured, bytes/s."),
-                      optional("compute_ceiling", &R::compute_ceiling, "Measured, FLOP/s."),
-                      optional("bandwidth_fraction", &R::bandwidth_fraction, "Of the ceiling."),
-                      optional("compute_fraction", &R::compute_fraction, "Of the ceiling."),
-                      required("binding", &R::binding, "Nearest roof."),
-                      required("source", &R::source, "declared_work or counters.")};
+    visit(optional("intensity", &R::intensity, "FLOP per byte."),
+          optional("achieved_bytes_per_s", &R::achieved_bytes_per_s, "Bytes/s."),
+          optional("achieved_flops_per_s", &R::achieved_flops_per_s, "FLOP/s."),
+          optional("bandwidth_ceiling", &R::bandwidth_ceiling, "Measured, bytes/s."),
+          optional("compute_ceiling", &R::compute_ceiling, "Measured, FLOP/s."),
+          optional("bandwidth_fraction", &R::bandwidth_fraction, "Of the ceiling."),
+          optional("compute_fraction", &R::compute_fraction, "Of the ceiling."),
+          required("binding", &R::binding, "Nearest roof."),
+          required("source", &R::source, "declared_work or counters."));
   }
 };
 
@@ -107,12 +106,11 @@ struct ReportFile {
   std::string tool;     ///< program and version
   std::string content;  ///< the file itself; travels beside the record, not in it
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = ReportFile;
-    return std::tuple{required("name", &R::name, "File in the version's folder."),
-                      required("digest", &R::digest, "SHA-256."),
-                      required("bytes", &R::bytes, "Its size."),
-                      required("tool", &R::tool, "Program and version.")};
+    visit(required("name", &R::name, "File in the version's folder."),
+          required("digest", &R::digest, "SHA-256."), required("bytes", &R::bytes, "Its size."),
+          required("tool", &R::tool, "Program and version."));
   }
 };
 
@@ -144,33 +142,33 @@ struct Profile {
   std::optional<double> timing_ms;  ///< of elapsed_ms, what timing and comparing took
   double elapsed_ms = 0;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using P = Profile;
-    return std::tuple{required("timing", &P::timing, "Of the candidate."),
-                      required("comparisons", &P::comparisons, "Paired, against parent and v0."),
-                      required("verdict", &P::verdict, "Against the parent."),
-                      required("metrics", &P::metrics, "Device-independent metrics."),
-                      required("kernels", &P::kernels, "Counters per kernel."),
-                      required("unknown_metrics", &P::unknown_metrics, "Names this chip lacks."),
-                      required("bound", &P::bound, "What limits the kernel."),
-                      required("bound_evidence", &P::bound_evidence, "Numbers behind it."),
-                      required("findings", &P::findings, "Diagnosis, by headroom."),
-                      required("roofline", &P::roofline, "Position under the roofs."),
-                      optional("roofs", &P::roofs, "The roofs, level by level."),
-                      optional("hotspots", &P::hotspots, "Where warps wait."),
-                      optional("report", &P::report, "The engine's own report."),
-                      optional("exceptions", &P::exceptions, "From the sandbox, for the engine."),
-                      required("engine", &P::engine, "Counter engine."),
-                      required("metric_set", &P::metric_set, "Counter set."),
-                      required("cache", &P::cache, "Cache state of the counter passes."),
-                      required("launches", &P::launches, "Kernel launches per call."),
-                      required("degraded", &P::degraded, "Counters are missing."),
-                      optional("degraded_reason", &P::degraded_reason, "Why, and how to mend it."),
-                      optional("fault", &P::fault, "The kernel's own failure."),
-                      required("reasons", &P::reasons, "Why the timing is invalid."),
-                      required("candidate_digest", &P::candidate_digest, "Binary measured."),
-                      optional("timing_ms", &P::timing_ms, "Timing and comparing alone, ms."),
-                      required("elapsed_ms", &P::elapsed_ms, "Wall time, ms.")};
+    visit(required("timing", &P::timing, "Of the candidate."),
+          required("comparisons", &P::comparisons, "Paired, against parent and v0."),
+          required("verdict", &P::verdict, "Against the parent."),
+          required("metrics", &P::metrics, "Device-independent metrics."),
+          required("kernels", &P::kernels, "Counters per kernel."),
+          required("unknown_metrics", &P::unknown_metrics, "Names this chip lacks."),
+          required("bound", &P::bound, "What limits the kernel."),
+          required("bound_evidence", &P::bound_evidence, "Numbers behind it."),
+          required("findings", &P::findings, "Diagnosis, by headroom."),
+          required("roofline", &P::roofline, "Position under the roofs."),
+          optional("roofs", &P::roofs, "The roofs, level by level."),
+          optional("hotspots", &P::hotspots, "Where warps wait."),
+          optional("report", &P::report, "The engine's own report."),
+          optional("exceptions", &P::exceptions, "From the sandbox, for the engine."),
+          required("engine", &P::engine, "Counter engine."),
+          required("metric_set", &P::metric_set, "Counter set."),
+          required("cache", &P::cache, "Cache state of the counter passes."),
+          required("launches", &P::launches, "Kernel launches per call."),
+          required("degraded", &P::degraded, "Counters are missing."),
+          optional("degraded_reason", &P::degraded_reason, "Why, and how to mend it."),
+          optional("fault", &P::fault, "The kernel's own failure."),
+          required("reasons", &P::reasons, "Why the timing is invalid."),
+          required("candidate_digest", &P::candidate_digest, "Binary measured."),
+          optional("timing_ms", &P::timing_ms, "Timing and comparing alone, ms."),
+          required("elapsed_ms", &P::elapsed_ms, "Wall time, ms."));
   }
 };
 

@@ -20,15 +20,15 @@ struct RooflineLevel {
   std::optional<double> fraction;
   std::string ceiling_source;  ///< measured, derived or unknown
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using L = RooflineLevel;
-    return std::tuple{required("level", &L::level, "dram, l2 or shared."),
-                      required("bytes", &L::bytes, "Moved by one call."),
-                      optional("intensity", &L::intensity, "FLOP per byte."),
-                      required("achieved_bytes_per_s", &L::achieved_bytes_per_s, "Bytes/s."),
-                      optional("ceiling", &L::ceiling, "Bytes/s."),
-                      optional("fraction", &L::fraction, "Of the ceiling."),
-                      required("ceiling_source", &L::ceiling_source, "Where it is from.")};
+    visit(required("level", &L::level, "dram, l2 or shared."),
+          required("bytes", &L::bytes, "Moved by one call."),
+          optional("intensity", &L::intensity, "FLOP per byte."),
+          required("achieved_bytes_per_s", &L::achieved_bytes_per_s, "Bytes/s."),
+          optional("ceiling", &L::ceiling, "Bytes/s."),
+          optional("fraction", &L::fraction, "Of the ceiling."),
+          required("ceiling_source", &L::ceiling_source, "Where it is from."));
   }
 };
 
@@ -40,13 +40,13 @@ struct RooflineCompute {
   std::optional<double> ceiling;
   std::optional<double> fraction;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using C = RooflineCompute;
-    return std::tuple{required("type", &C::type, "Type of the arithmetic."),
-                      required("flops", &C::flops, "Of one call."),
-                      required("achieved_flops_per_s", &C::achieved_flops_per_s, "FLOP/s."),
-                      optional("ceiling", &C::ceiling, "Measured, FLOP/s."),
-                      optional("fraction", &C::fraction, "Of the ceiling.")};
+    visit(required("type", &C::type, "Type of the arithmetic."),
+          required("flops", &C::flops, "Of one call."),
+          required("achieved_flops_per_s", &C::achieved_flops_per_s, "FLOP/s."),
+          optional("ceiling", &C::ceiling, "Measured, FLOP/s."),
+          optional("fraction", &C::fraction, "Of the ceiling."));
   }
 };
 
@@ -54,10 +54,10 @@ struct RooflineCompute {
 struct PackageBudget {
   int compute = 0, memory = 0, latency = 0;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using B = PackageBudget;
-    return std::tuple{required("compute", &B::compute, ""), required("memory", &B::memory, ""),
-                      required("latency", &B::latency, "")};
+    visit(required("compute", &B::compute, ""), required("memory", &B::memory, ""),
+          required("latency", &B::latency, ""));
   }
 };
 
@@ -71,18 +71,16 @@ struct CompatibleRoofline {
   bool near_peak = false;
   bool degraded = false;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using C = CompatibleRoofline;
-    return std::tuple{required("delta_compute", &C::delta_compute, ""),
-                      required("delta_memory", &C::delta_memory, ""),
-                      required("delta_latency", &C::delta_latency, ""),
-                      required("compute_util_pct", &C::compute_util_pct, ""),
-                      required("memory_util_pct", &C::memory_util_pct, ""),
-                      required("max_stall_pct", &C::max_stall_pct, ""),
-                      required("axis_budget", &C::axis_budget, ""),
-                      required("bound", &C::bound, ""),
-                      required("near_peak", &C::near_peak, ""),
-                      required("degraded", &C::degraded, "")};
+    visit(required("delta_compute", &C::delta_compute, ""),
+          required("delta_memory", &C::delta_memory, ""),
+          required("delta_latency", &C::delta_latency, ""),
+          required("compute_util_pct", &C::compute_util_pct, ""),
+          required("memory_util_pct", &C::memory_util_pct, ""),
+          required("max_stall_pct", &C::max_stall_pct, ""),
+          required("axis_budget", &C::axis_budget, ""), required("bound", &C::bound, ""),
+          required("near_peak", &C::near_peak, ""), required("degraded", &C::degraded, ""));
   }
 };
 
@@ -99,20 +97,19 @@ struct RooflineReport {
   std::optional<double> sm_clock_mhz;  ///< during the timing
   CompatibleRoofline compatible;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = RooflineReport;
-    return std::tuple{
-        required("median_ns", &R::median_ns, "Time of a call."),
-        required("levels", &R::levels, "Memory, level by level."),
-        required("compute", &R::compute, "Arithmetic by type."),
-        required("binding", &R::binding, "Nearest roof."),
-        required("headroom", &R::headroom, "1 − fraction of the binding roof."),
-        required("stop_target", &R::stop_target, "90 % of the binding roof is reached."),
-        optional("least_ns", &R::least_ns, "By declared work and ceilings."),
-        optional("waves", &R::waves, "Of the longest kernel."),
-        optional("tail_idle", &R::tail_idle, "Empty share of the last wave."),
-        optional("sm_clock_mhz", &R::sm_clock_mhz, "While it was timed."),
-        required("compatible", &R::compatible, "As cuda-kernel-optimizer computes it.")};
+    visit(required("median_ns", &R::median_ns, "Time of a call."),
+          required("levels", &R::levels, "Memory, level by level."),
+          required("compute", &R::compute, "Arithmetic by type."),
+          required("binding", &R::binding, "Nearest roof."),
+          required("headroom", &R::headroom, "1 − fraction of the binding roof."),
+          required("stop_target", &R::stop_target, "90 % of the binding roof is reached."),
+          optional("least_ns", &R::least_ns, "By declared work and ceilings."),
+          optional("waves", &R::waves, "Of the longest kernel."),
+          optional("tail_idle", &R::tail_idle, "Empty share of the last wave."),
+          optional("sm_clock_mhz", &R::sm_clock_mhz, "While it was timed."),
+          required("compatible", &R::compatible, "As cuda-kernel-optimizer computes it."));
   }
 };
 

@@ -34,16 +34,16 @@ struct SanitizerFinding {
   std::string message;  ///< of the first report, on one line
   int count = 1;        ///< reports that were merged
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using F = SanitizerFinding;
-    return std::tuple{required("tool", &F::tool, "Which of the four tools."),
-                      required("severity", &F::severity, "error or warning."),
-                      required("kind", &F::kind, "What was done wrongly."),
-                      required("function", &F::function, "Kernel."),
-                      required("file", &F::file, "Source file; empty: unknown."),
-                      required("line", &F::line, "Line; 0: unknown."),
-                      required("message", &F::message, "The first report of this kind here."),
-                      required("count", &F::count, "Reports like it.")};
+    visit(required("tool", &F::tool, "Which of the four tools."),
+          required("severity", &F::severity, "error or warning."),
+          required("kind", &F::kind, "What was done wrongly."),
+          required("function", &F::function, "Kernel."),
+          required("file", &F::file, "Source file; empty: unknown."),
+          required("line", &F::line, "Line; 0: unknown."),
+          required("message", &F::message, "The first report of this kind here."),
+          required("count", &F::count, "Reports like it."));
   }
 };
 
@@ -55,13 +55,13 @@ struct SanitizerRun {
   std::string detail;  ///< why it did not finish, or what the kernel did
   double elapsed_ms = 0;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = SanitizerRun;
-    return std::tuple{required("tool", &R::tool, ""),
-                      required("finished", &R::finished, "It saw the whole call."),
-                      required("errors", &R::errors, "Its own count."),
-                      optional("detail", &R::detail, "What went wrong."),
-                      required("elapsed_ms", &R::elapsed_ms, "Wall time, ms.")};
+    visit(required("tool", &R::tool, ""),
+          required("finished", &R::finished, "It saw the whole call."),
+          required("errors", &R::errors, "Its own count."),
+          optional("detail", &R::detail, "What went wrong."),
+          required("elapsed_ms", &R::elapsed_ms, "Wall time, ms."));
   }
 };
 
@@ -81,15 +81,15 @@ struct SanitizerReport {
     return findings.empty() && !runs.empty();
   }
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using S = SanitizerReport;
-    return std::tuple{required("dims", &S::dims, "Sizes of the call."),
-                      required("runs", &S::runs, "One per tool."),
-                      required("findings", &S::findings, "Errors first."),
-                      required("dropped", &S::dropped, "Findings beyond the cap."),
-                      required("sandbox", &S::sandbox, "What held the kernel meanwhile."),
-                      required("version", &S::version, "Of compute-sanitizer."),
-                      required("candidate_digest", &S::candidate_digest, "Binary that was run.")};
+    visit(required("dims", &S::dims, "Sizes of the call."),
+          required("runs", &S::runs, "One per tool."),
+          required("findings", &S::findings, "Errors first."),
+          required("dropped", &S::dropped, "Findings beyond the cap."),
+          required("sandbox", &S::sandbox, "What held the kernel meanwhile."),
+          required("version", &S::version, "Of compute-sanitizer."),
+          required("candidate_digest", &S::candidate_digest, "Binary that was run."));
   }
 };
 

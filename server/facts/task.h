@@ -19,9 +19,9 @@ struct SourceArg {
   std::optional<std::string> path;
   std::optional<std::string> text;
 
-  static constexpr auto fields() {
-    return std::tuple{optional("path", &SourceArg::path, "File inside the allowed roots."),
-                      optional("text", &SourceArg::text, "Source text.")};
+  static constexpr void fields(auto&& visit) {
+    visit(optional("path", &SourceArg::path, "File inside the allowed roots."),
+          optional("text", &SourceArg::text, "Source text."));
   }
 };
 
@@ -49,41 +49,40 @@ struct TaskRequest {
   std::vector<std::string> flags;
   std::optional<Launch> launch;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using T = TaskRequest;
-    return std::tuple{
-        optional("problem", &T::problem, "A shipped problem by name, e.g. softmax.",
-                 {.max_length = 64}),
-        optional("kernel", &T::kernel,
-                 "v0 source, {path} or {text}; with reference instead of problem."),
-        optional("reference", &T::reference, "ref.py, ref.cpp or ref.cu, {path} or {text}."),
-        optional("implementation", &T::implementation,
-                 "auto, host-cpp, cuda-cpp, cutlass, cute-dsl, triton or host-python.",
-                 {.max_length = 32}),
-        optional("dims", &T::dims, "Integer sizes by parameter name.", {.min = 1, .max = 1e12}),
-        optional("cases", &T::cases, "Workload: dims with weights.", {.max_length = 64}),
-        optional("any_size", &T::any_size, "Kernel must take odd and prime sizes too."),
-        optional("tensors", &T::tensors, "Buffers, when the signature does not say enough.",
-                 {.max_length = 64}),
-        optional("scalars", &T::scalars, "Floating scalar parameters by name."),
-        optional("work", &T::work, "Least bytes and FLOPs."),
-        optional("ptr_size", &T::ptr_size, "Elements of every buffer; 0: from dims.",
-                 {.min = 0, .max = 268435456}),
-        optional("arch", &T::arch, "Target such as sm_90a; default: the device's.",
-                 {.max_length = 32}),
-        optional("iterations", &T::iterations, "N, versions after v0.", {.min = 1, .max = 1000}),
-        optional("device", &T::device, "Device index.", {.min = 0, .max = 63}),
-        optional("seed", &T::seed, "A fixed seed weakens the claim; default secret."),
-        optional("atol", &T::atol, "Absolute tolerance; default per dtype.", {.min = 0}),
-        optional("rtol", &T::rtol, "Relative tolerance; default per dtype.", {.min = 0}),
-        optional("matched_ratio", &T::matched_ratio,
-                 "Share of elements that must be within tolerance; default 1, all.",
-                 {.min = 0.5, .max = 1}),
-        optional("baselines", &T::baselines, "pytorch-eager, torch-compile, flashinfer, vendor.",
-                 {.max_length = 8}),
-        optional("entry", &T::entry, "Kernel entry function.", {.max_length = 64}),
-        optional("flags", &T::flags, "Extra compiler flags.", {.max_length = 32}),
-        optional("launch", &T::launch, "Device-only .cu: how to launch its __global__ entry.")};
+    visit(optional("problem", &T::problem, "A shipped problem by name, e.g. softmax.",
+                   {.max_length = 64}),
+          optional("kernel", &T::kernel,
+                   "v0 source, {path} or {text}; with reference instead of problem."),
+          optional("reference", &T::reference, "ref.py, ref.cpp or ref.cu, {path} or {text}."),
+          optional("implementation", &T::implementation,
+                   "auto, host-cpp, cuda-cpp, cutlass, cute-dsl, triton or host-python.",
+                   {.max_length = 32}),
+          optional("dims", &T::dims, "Integer sizes by parameter name.", {.min = 1, .max = 1e12}),
+          optional("cases", &T::cases, "Workload: dims with weights.", {.max_length = 64}),
+          optional("any_size", &T::any_size, "Kernel must take odd and prime sizes too."),
+          optional("tensors", &T::tensors, "Buffers, when the signature does not say enough.",
+                   {.max_length = 64}),
+          optional("scalars", &T::scalars, "Floating scalar parameters by name."),
+          optional("work", &T::work, "Least bytes and FLOPs."),
+          optional("ptr_size", &T::ptr_size, "Elements of every buffer; 0: from dims.",
+                   {.min = 0, .max = 268435456}),
+          optional("arch", &T::arch, "Target such as sm_90a; default: the device's.",
+                   {.max_length = 32}),
+          optional("iterations", &T::iterations, "N, versions after v0.", {.min = 1, .max = 1000}),
+          optional("device", &T::device, "Device index.", {.min = 0, .max = 63}),
+          optional("seed", &T::seed, "A fixed seed weakens the claim; default secret."),
+          optional("atol", &T::atol, "Absolute tolerance; default per dtype.", {.min = 0}),
+          optional("rtol", &T::rtol, "Relative tolerance; default per dtype.", {.min = 0}),
+          optional("matched_ratio", &T::matched_ratio,
+                   "Share of elements that must be within tolerance; default 1, all.",
+                   {.min = 0.5, .max = 1}),
+          optional("baselines", &T::baselines, "pytorch-eager, torch-compile, flashinfer, vendor.",
+                   {.max_length = 8}),
+          optional("entry", &T::entry, "Kernel entry function.", {.max_length = 64}),
+          optional("flags", &T::flags, "Extra compiler flags.", {.max_length = 32}),
+          optional("launch", &T::launch, "Device-only .cu: how to launch its __global__ entry."));
   }
 };
 

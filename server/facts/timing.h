@@ -41,25 +41,23 @@ struct Timing {
   std::vector<std::string> flags;  ///< launch_gap_included, implausibly_fast, …
   std::string conditions;          ///< which clock, where it ran, who else was there
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using T = Timing;
-    return std::tuple{
-        required("median_ns", &T::median, "Median time per call, ns."),
-        required("ci_low_ns", &T::ci_low, "95 % interval of the median, low end, ns."),
-        required("ci_high_ns", &T::ci_high, "High end, ns."),
-        required("mean_ns", &T::mean, "Mean, ns."),
-        required("std_ns", &T::std, "Sample standard deviation, ns."),
-        required("min_ns", &T::min, "Least, ns."),
-        required("max_ns", &T::max, "Most, ns."),
-        required("p20_ns", &T::p20, "20th percentile, ns."),
-        required("p80_ns", &T::p80, "80th percentile, ns."),
-        required("samples", &T::samples, "Samples kept."),
-        required("discarded", &T::discarded, "Samples thrown away."),
-        required("cache_mode", &T::cache_mode, "cold: caches flushed before each call."),
-        optional("clock_mhz", &T::clock, "Clock during the samples, MHz."),
-        required("stop_reason", &T::stop_reason, "Why sampling ended."),
-        required("flags", &T::flags, "Caveats."),
-        optional("conditions", &T::conditions, "Clock used, cores, neighbours on the device.")};
+    visit(required("median_ns", &T::median, "Median time per call, ns."),
+          required("ci_low_ns", &T::ci_low, "95 % interval of the median, low end, ns."),
+          required("ci_high_ns", &T::ci_high, "High end, ns."),
+          required("mean_ns", &T::mean, "Mean, ns."),
+          required("std_ns", &T::std, "Sample standard deviation, ns."),
+          required("min_ns", &T::min, "Least, ns."), required("max_ns", &T::max, "Most, ns."),
+          required("p20_ns", &T::p20, "20th percentile, ns."),
+          required("p80_ns", &T::p80, "80th percentile, ns."),
+          required("samples", &T::samples, "Samples kept."),
+          required("discarded", &T::discarded, "Samples thrown away."),
+          required("cache_mode", &T::cache_mode, "cold: caches flushed before each call."),
+          optional("clock_mhz", &T::clock, "Clock during the samples, MHz."),
+          required("stop_reason", &T::stop_reason, "Why sampling ended."),
+          required("flags", &T::flags, "Caveats."),
+          optional("conditions", &T::conditions, "Clock used, cores, neighbours on the device."));
   }
 };
 
@@ -73,17 +71,16 @@ struct Comparison {
   double noise_floor = 0;  ///< as a fraction: 0.005 = 0.5 %
   Verdict verdict = Verdict::inconclusive;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using C = Comparison;
-    return std::tuple{
-        required("against", &C::against, "What it was compared with."),
-        required("speedup", &C::speedup, "Median of paired ratios, other ÷ candidate."),
-        required("ci_low", &C::ci_low,
-                 "95 % interval, low end; holds for all looks and all candidates together."),
-        required("ci_high", &C::ci_high, "High end."),
-        required("pairs", &C::pairs, "Interleaved pairs."),
-        required("noise_floor", &C::noise_floor, "Fraction below which ratios are noise."),
-        required("verdict", &C::verdict, "From the interval, not from two means.")};
+    visit(required("against", &C::against, "What it was compared with."),
+          required("speedup", &C::speedup, "Median of paired ratios, other ÷ candidate."),
+          required("ci_low", &C::ci_low,
+                   "95 % interval, low end; holds for all looks and all candidates together."),
+          required("ci_high", &C::ci_high, "High end."),
+          required("pairs", &C::pairs, "Interleaved pairs."),
+          required("noise_floor", &C::noise_floor, "Fraction below which ratios are noise."),
+          required("verdict", &C::verdict, "From the interval, not from two means."));
   }
 };
 

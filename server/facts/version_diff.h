@@ -16,10 +16,10 @@ struct ValuePair {
   std::optional<double> a, b;
   std::optional<double> change;  ///< b ÷ a − 1
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using V = ValuePair;
-    return std::tuple{required("name", &V::name, ""), optional("a", &V::a, ""),
-                      optional("b", &V::b, ""), optional("change", &V::change, "b ÷ a − 1.")};
+    visit(required("name", &V::name, ""), optional("a", &V::a, ""), optional("b", &V::b, ""),
+          optional("change", &V::change, "b ÷ a − 1."));
   }
 };
 
@@ -34,19 +34,18 @@ struct VersionDiff {
   std::vector<ValuePair> sass_diff;  ///< instructions by opcode, largest change first
   std::string sass_note;             ///< why there is none
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using V = VersionDiff;
-    return std::tuple{required("timing", &V::timing, "Times, ns."),
-                      required("timing_note", &V::timing_note, "What they are worth."),
-                      required("bound_a", &V::bound_a, ""),
-                      required("bound_b", &V::bound_b, ""),
-                      required("metrics", &V::metrics, "Counters, largest change first."),
-                      required("resources", &V::resources, "Of the builds."),
-                      required("findings_gone", &V::findings_gone, "Diagnosed in a only."),
-                      required("findings_new", &V::findings_new, "Diagnosed in b only."),
-                      required("source_diff", &V::source_diff, "Changed lines."),
-                      required("sass_diff", &V::sass_diff, "Instructions by opcode."),
-                      required("sass_note", &V::sass_note, "Why there are none; else empty.")};
+    visit(required("timing", &V::timing, "Times, ns."),
+          required("timing_note", &V::timing_note, "What they are worth."),
+          required("bound_a", &V::bound_a, ""), required("bound_b", &V::bound_b, ""),
+          required("metrics", &V::metrics, "Counters, largest change first."),
+          required("resources", &V::resources, "Of the builds."),
+          required("findings_gone", &V::findings_gone, "Diagnosed in a only."),
+          required("findings_new", &V::findings_new, "Diagnosed in b only."),
+          required("source_diff", &V::source_diff, "Changed lines."),
+          required("sass_diff", &V::sass_diff, "Instructions by opcode."),
+          required("sass_note", &V::sass_note, "Why there are none; else empty."));
   }
 };
 

@@ -19,24 +19,23 @@ namespace {
 struct ComputeArgs {
   double seconds = 0;
   std::string label;
-  static constexpr auto fields() {
-    return std::tuple{
-        optional("seconds", &ComputeArgs::seconds, "How long.", {.min = 0, .max = 600}),
-        optional("label", &ComputeArgs::label, "Comes back.")};
+  static constexpr void fields(auto&& visit) {
+    visit(optional("seconds", &ComputeArgs::seconds, "How long.", {.min = 0, .max = 600}),
+          optional("label", &ComputeArgs::label, "Comes back."));
   }
 };
 
 struct DeleteArgs {
   std::string filename;
-  static constexpr auto fields() {
-    return std::tuple{optional("filename", &DeleteArgs::filename, "What to delete.")};
+  static constexpr void fields(auto&& visit) {
+    visit(optional("filename", &DeleteArgs::filename, "What to delete."));
   }
 };
 
 struct TextAnswer {
   std::string text;
-  static constexpr auto fields() {
-    return std::tuple{required("text", &TextAnswer::text, "What came of it.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("text", &TextAnswer::text, "What came of it."));
   }
 };
 

@@ -15,7 +15,7 @@ Json task_of(const JobView& job) {
             {"status", name_of(job.state)},
             {"createdAt", job.started},
             {"lastUpdatedAt", job.changed},
-            {"ttlMs", nullptr},  // kept as long as the server lives
+            {"ttlMs", nullptr},  // no time limit
             {"pollIntervalMs", kPollIntervalMs}};
   if (job.message) task["statusMessage"] = *job.message;
   return task;

@@ -27,11 +27,11 @@ struct ReviewedPair {
   PairState state = PairState::open;
   std::string detail;  ///< the values it was held against, or what is missing
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = ReviewedPair;
-    return std::tuple{required("number", &R::number, ""), required("task", &R::task, ""),
-                      required("criterion", &R::criterion, ""), required("state", &R::state, ""),
-                      required("detail", &R::detail, "What it was held against.")};
+    visit(required("number", &R::number, ""), required("task", &R::task, ""),
+          required("criterion", &R::criterion, ""), required("state", &R::state, ""),
+          required("detail", &R::detail, "What it was held against."));
   }
 };
 

@@ -29,11 +29,10 @@ struct AnalysisFact {
   std::string candidate_digest;
   Json result;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = AnalysisFact;
-    return std::tuple{required("tool", &A::tool, ""),
-                      required("candidate_digest", &A::candidate_digest, ""),
-                      required("result", &A::result, "")};
+    visit(required("tool", &A::tool, ""), required("candidate_digest", &A::candidate_digest, ""),
+          required("result", &A::result, ""));
   }
 };
 

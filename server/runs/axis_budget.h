@@ -15,11 +15,11 @@ struct AxisGaps {
 
   [[nodiscard]] std::optional<double> of(Axis axis) const;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using G = AxisGaps;
-    return std::tuple{optional("compute", &G::compute, "1 − best pipe's share of its peak."),
-                      optional("memory", &G::memory, "1 − share of the memory roof."),
-                      optional("latency", &G::latency, "Largest stall's share of waiting.")};
+    visit(optional("compute", &G::compute, "1 − best pipe's share of its peak."),
+          optional("memory", &G::memory, "1 − share of the memory roof."),
+          optional("latency", &G::latency, "Largest stall's share of waiting."));
   }
 };
 
@@ -30,10 +30,10 @@ struct AxisBudget {
   [[nodiscard]] int of(Axis axis) const;
   [[nodiscard]] int total() const { return compute + memory + latency; }
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using B = AxisBudget;
-    return std::tuple{required("compute", &B::compute, ""), required("memory", &B::memory, ""),
-                      required("latency", &B::latency, "")};
+    visit(required("compute", &B::compute, ""), required("memory", &B::memory, ""),
+          required("latency", &B::latency, ""));
   }
 };
 

@@ -25,9 +25,8 @@ struct ArtifactRef {
   std::string path;
   std::string digest;
 
-  static constexpr auto fields() {
-    return std::tuple{required("path", &ArtifactRef::path, ""),
-                      required("digest", &ArtifactRef::digest, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("path", &ArtifactRef::path, ""), required("digest", &ArtifactRef::digest, ""));
   }
 };
 
@@ -39,10 +38,9 @@ struct Entry {
   std::vector<ArtifactRef> artifacts;
   std::vector<std::string> removed;  ///< artifacts that this fact made void
 
-  static constexpr auto fields() {
-    return std::tuple{optional("event", &Entry::event, ""), required("fact", &Entry::fact, ""),
-                      required("artifacts", &Entry::artifacts, ""),
-                      required("removed", &Entry::removed, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(optional("event", &Entry::event, ""), required("fact", &Entry::fact, ""),
+          required("artifacts", &Entry::artifacts, ""), required("removed", &Entry::removed, ""));
   }
 };
 
@@ -79,11 +77,10 @@ struct BuildFact {
   std::string stripped_digest;  ///< of the source without comments and white space
   std::optional<std::string> note;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using B = BuildFact;
-    return std::tuple{
-        required("candidate", &B::candidate, ""), required("source_blob", &B::source_blob, ""),
-        required("stripped_digest", &B::stripped_digest, ""), optional("note", &B::note, "")};
+    visit(required("candidate", &B::candidate, ""), required("source_blob", &B::source_blob, ""),
+          required("stripped_digest", &B::stripped_digest, ""), optional("note", &B::note, ""));
   }
 };
 
@@ -101,19 +98,16 @@ struct CreatedFact {
   SearchPlan search;
   std::optional<ForkOrigin> forked_from;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using C = CreatedFact;
-    return std::tuple{required("contract", &C::contract, ""),
-                      required("contract_digest", &C::contract_digest, ""),
-                      required("kernel_blob", &C::kernel_blob, ""),
-                      required("reference_blob", &C::reference_blob, ""),
-                      required("secret_digest", &C::secret_digest, ""),
-                      required("environment", &C::environment, ""),
-                      required("warnings", &C::warnings, ""),
-                      required("output_dir", &C::output_dir, ""),
-                      required("v0", &C::v0, ""),
-                      optional("search", &C::search, ""),
-                      optional("forked_from", &C::forked_from, "")};
+    visit(required("contract", &C::contract, ""),
+          required("contract_digest", &C::contract_digest, ""),
+          required("kernel_blob", &C::kernel_blob, ""),
+          required("reference_blob", &C::reference_blob, ""),
+          required("secret_digest", &C::secret_digest, ""),
+          required("environment", &C::environment, ""), required("warnings", &C::warnings, ""),
+          required("output_dir", &C::output_dir, ""), required("v0", &C::v0, ""),
+          optional("search", &C::search, ""), optional("forked_from", &C::forked_from, ""));
   }
 };
 
@@ -121,9 +115,9 @@ struct BenchmarkFact {
   BenchmarkReport report;
   bool final_report = false;  ///< made after the final gate
 
-  static constexpr auto fields() {
-    return std::tuple{required("report", &BenchmarkFact::report, ""),
-                      required("final_report", &BenchmarkFact::final_report, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("report", &BenchmarkFact::report, ""),
+          required("final_report", &BenchmarkFact::final_report, ""));
   }
 };
 
@@ -132,9 +126,9 @@ struct GateFact {
   bool final_gate = false;
   std::optional<VersionId> opens;
 
-  static constexpr auto fields() {
-    return std::tuple{required("final_gate", &GateFact::final_gate, ""),
-                      optional("opens", &GateFact::opens, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("final_gate", &GateFact::final_gate, ""),
+          optional("opens", &GateFact::opens, ""));
   }
 };
 
@@ -143,17 +137,17 @@ struct ExtendedFact {
   int iterations = 0;
   std::optional<VersionId> opens;
 
-  static constexpr auto fields() {
-    return std::tuple{required("iterations", &ExtendedFact::iterations, ""),
-                      optional("opens", &ExtendedFact::opens, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("iterations", &ExtendedFact::iterations, ""),
+          optional("opens", &ExtendedFact::opens, ""));
   }
 };
 
 struct ReportFact {
   std::string retrospective;
 
-  static constexpr auto fields() {
-    return std::tuple{required("retrospective", &ReportFact::retrospective, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("retrospective", &ReportFact::retrospective, ""));
   }
 };
 

@@ -18,10 +18,9 @@ struct QueryFact {
   std::string purpose;
   QueryAnswer answer;
 
-  static constexpr auto fields() {
-    return std::tuple{required("query", &QueryFact::query, ""),
-                      required("purpose", &QueryFact::purpose, ""),
-                      required("answer", &QueryFact::answer, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("query", &QueryFact::query, ""), required("purpose", &QueryFact::purpose, ""),
+          required("answer", &QueryFact::answer, ""));
   }
 };
 
@@ -31,10 +30,9 @@ struct MetricFact {
   std::string kernel;  ///< empty: of the whole call
   double value = 0;
 
-  static constexpr auto fields() {
-    return std::tuple{required("metric", &MetricFact::metric, ""),
-                      required("kernel", &MetricFact::kernel, ""),
-                      required("value", &MetricFact::value, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("metric", &MetricFact::metric, ""), required("kernel", &MetricFact::kernel, ""),
+          required("value", &MetricFact::value, ""));
   }
 };
 
@@ -47,14 +45,12 @@ struct CitedDocument {
   std::string confidence;
   std::string content_digest;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using C = CitedDocument;
-    return std::tuple{required("id", &C::id, ""),
-                      required("query_id", &C::query_id, ""),
-                      required("applies_because", &C::applies_because, ""),
-                      required("path", &C::path, ""),
-                      required("confidence", &C::confidence, ""),
-                      required("content_digest", &C::content_digest, "")};
+    visit(required("id", &C::id, ""), required("query_id", &C::query_id, ""),
+          required("applies_because", &C::applies_because, ""), required("path", &C::path, ""),
+          required("confidence", &C::confidence, ""),
+          required("content_digest", &C::content_digest, ""));
   }
 };
 
@@ -65,11 +61,11 @@ struct EvidenceFact {
   std::string decision_link;
   std::vector<std::string> specs;  ///< citations as the knowledge base gave them
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using E = EvidenceFact;
-    return std::tuple{required("facts", &E::facts, ""), required("selected", &E::selected, ""),
-                      required("rejected", &E::rejected, ""), optional("specs", &E::specs, ""),
-                      required("decision_link", &E::decision_link, "")};
+    visit(required("facts", &E::facts, ""), required("selected", &E::selected, ""),
+          required("rejected", &E::rejected, ""), optional("specs", &E::specs, ""),
+          required("decision_link", &E::decision_link, ""));
   }
 };
 

@@ -30,14 +30,11 @@ struct ImportedVersion {
   std::vector<std::string> claimed;
   std::vector<Reason> problems;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using I = ImportedVersion;
-    return std::tuple{required("version", &I::version, ""),
-                      optional("kernel", &I::kernel, ""),
-                      optional("kernel_digest", &I::kernel_digest, ""),
-                      required("verified", &I::verified, ""),
-                      required("claimed", &I::claimed, ""),
-                      required("problems", &I::problems, "")};
+    visit(required("version", &I::version, ""), optional("kernel", &I::kernel, ""),
+          optional("kernel_digest", &I::kernel_digest, ""), required("verified", &I::verified, ""),
+          required("claimed", &I::claimed, ""), required("problems", &I::problems, ""));
   }
 };
 
@@ -49,12 +46,11 @@ struct ImportReport {
   std::vector<Reason> problems;     ///< of the whole tree
   std::string next;                 ///< how to have it measured
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using I = ImportReport;
-    return std::tuple{
-        required("layout", &I::layout, ""),       required("versions", &I::versions, ""),
-        optional("reference", &I::reference, ""), optional("best", &I::best, "Claimed."),
-        required("problems", &I::problems, ""),   required("next", &I::next, "")};
+    visit(required("layout", &I::layout, ""), required("versions", &I::versions, ""),
+          optional("reference", &I::reference, ""), optional("best", &I::best, "Claimed."),
+          required("problems", &I::problems, ""), required("next", &I::next, ""));
   }
 };
 

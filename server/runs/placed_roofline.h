@@ -14,15 +14,14 @@ struct PlacedRoofline : RooflineReport {
   AxisBudget budget;
   bool near_peak = false;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using P = PlacedRoofline;
-    return std::tuple_cat(
-        RooflineReport::fields(),
-        std::tuple{required("position", &P::position, "Of all kernels together."),
-                   required("bound", &P::bound, "By the diagnosis."),
-                   required("gaps", &P::gaps, "To the roofs; what is not measured is left out."),
-                   required("budget", &P::budget, "Methods per axis, three in all."),
-                   required("near_peak", &P::near_peak, "Little is left to the binding roof.")});
+    RooflineReport::fields(visit);
+    visit(required("position", &P::position, "Of all kernels together."),
+          required("bound", &P::bound, "By the diagnosis."),
+          required("gaps", &P::gaps, "To the roofs; what is not measured is left out."),
+          required("budget", &P::budget, "Methods per axis, three in all."),
+          required("near_peak", &P::near_peak, "Little is left to the binding roof."));
   }
 };
 

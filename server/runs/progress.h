@@ -32,11 +32,11 @@ struct Promotion {
   std::optional<double> lowest;
   std::string why;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using P = Promotion;
-    return std::tuple{required("promotable", &P::promotable, "Geomean >= 1.05, no case < 1.0."),
-                      optional("geomean", &P::geomean, "Over W, against v0, weighted."),
-                      optional("lowest", &P::lowest, "Worst case."), required("why", &P::why, "")};
+    visit(required("promotable", &P::promotable, "Geomean >= 1.05, no case < 1.0."),
+          optional("geomean", &P::geomean, "Over W, against v0, weighted."),
+          optional("lowest", &P::lowest, "Worst case."), required("why", &P::why, ""));
   }
 };
 inline constexpr double kPromotionGeomean = 1.05;

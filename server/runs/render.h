@@ -34,6 +34,9 @@ struct Subject {
 [[nodiscard]] std::string tools_text(const RunState& state, const VersionState& version);
 [[nodiscard]] const Dims& timed_dims(const Contract& contract);
 
+/// The speed-up over W and what it is against; "N/A" where nothing was measured on every case.
+[[nodiscard]] std::string geometric_mean_text(const BenchmarkReport& report);
+
 /// The kernel that took longest (the first where durations are unknown); null without counters.
 [[nodiscard]] const KernelCounters* main_kernel(const Profile& profile);
 

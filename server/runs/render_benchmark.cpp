@@ -153,7 +153,7 @@ Rendered benchmark(const Subject& subject, const BenchmarkFact& fact) {
       {"Trials", std::to_string(report.num_trials)},
       {"Discarded first", std::to_string(report.discard_first)},
       {"Kind", fact.final_report ? "final" : "interim: the run goes on"},
-      {"Geometric mean over W", markdown::number_or(report.geomean, "N/A")}};
+      {"Geometric mean over W", geometric_mean_text(report)}};
   for (auto& field : provenance(subject)) fields.push_back(std::move(field));
   std::string timing;
   const auto dims = all_dims(report);

@@ -46,6 +46,12 @@ const Dims& timed_dims(const Contract& contract) {
   return contract.cases.empty() ? kNone : contract.cases.front().dims;
 }
 
+std::string geometric_mean_text(const BenchmarkReport& report) {
+  if (!report.geomean) return "N/A";
+  return fmt::format("{} against {}", markdown::number(*report.geomean),
+                     report.geomean_against.value_or("the first baseline"));
+}
+
 const KernelCounters* main_kernel(const Profile& profile) {
   const KernelCounters* longest = nullptr;
   double duration = -1;

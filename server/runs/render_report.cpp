@@ -259,7 +259,7 @@ std::string final_benchmark(const RunState& state) {
        {"Best execution time", best_time},
        {"Baseline execution time", times.empty() ? std::string(kNotCollected) : times},
        {"Benchmark speedup", speedups.empty() ? std::string(kNotCollected) : speedups},
-       {"Geometric mean over W", markdown::number_or(report.geomean, kNotCollected)},
+       {"Geometric mean over W", geometric_mean_text(report)},
        {"Correctness before timing", report.correct ? "PASS" : "FAIL"},
        {"Benchmark artifact", "benchmark.md"}});
 }

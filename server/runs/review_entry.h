@@ -20,18 +20,18 @@ struct MaskFact {
   std::string reason;
   std::optional<std::string> seed;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using M = MaskFact;
-    return std::tuple{required("versions", &M::versions, ""), required("mask", &M::mask, ""),
-                      required("reason", &M::reason, ""), optional("seed", &M::seed, "")};
+    visit(required("versions", &M::versions, ""), required("mask", &M::mask, ""),
+          required("reason", &M::reason, ""), optional("seed", &M::seed, ""));
   }
 };
 
 struct AcceptanceFact {
   std::vector<AcceptancePair> pairs;
 
-  static constexpr auto fields() {
-    return std::tuple{required("pairs", &AcceptanceFact::pairs, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("pairs", &AcceptanceFact::pairs, ""));
   }
 };
 
@@ -42,10 +42,10 @@ struct ReviewFact {
   std::vector<std::string> looked_at;
   std::string note;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = ReviewFact;
-    return std::tuple{required("pair", &R::pair, ""), required("verdict", &R::verdict, ""),
-                      required("looked_at", &R::looked_at, ""), required("note", &R::note, "")};
+    visit(required("pair", &R::pair, ""), required("verdict", &R::verdict, ""),
+          required("looked_at", &R::looked_at, ""), required("note", &R::note, ""));
   }
 };
 
@@ -55,9 +55,9 @@ struct SignatureFact {
   std::string binary_digest;
   std::map<std::string, std::string> verdicts;
 
-  static constexpr auto fields() {
-    return std::tuple{required("binary_digest", &SignatureFact::binary_digest, ""),
-                      required("verdicts", &SignatureFact::verdicts, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("binary_digest", &SignatureFact::binary_digest, ""),
+          required("verdicts", &SignatureFact::verdicts, ""));
   }
 };
 
@@ -70,14 +70,11 @@ struct VariantPoint {
   std::optional<Comparison> comparison;
   std::vector<Reason> reasons;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using V = VariantPoint;
-    return std::tuple{required("dims", &V::dims, ""),
-                      required("variant", &V::variant, ""),
-                      required("correct", &V::correct, ""),
-                      optional("timing", &V::timing, ""),
-                      optional("comparison", &V::comparison, ""),
-                      required("reasons", &V::reasons, "")};
+    visit(required("dims", &V::dims, ""), required("variant", &V::variant, ""),
+          required("correct", &V::correct, ""), optional("timing", &V::timing, ""),
+          optional("comparison", &V::comparison, ""), required("reasons", &V::reasons, ""));
   }
 };
 
@@ -88,10 +85,10 @@ struct DispatchRoute {
   std::string why;
   std::optional<Comparison> dispatched;  ///< fallback ÷ dispatcher
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using D = DispatchRoute;
-    return std::tuple{required("dims", &D::dims, ""), required("variant", &D::variant, ""),
-                      required("why", &D::why, ""), optional("dispatched", &D::dispatched, "")};
+    visit(required("dims", &D::dims, ""), required("variant", &D::variant, ""),
+          required("why", &D::why, ""), optional("dispatched", &D::dispatched, ""));
   }
 };
 
@@ -104,13 +101,12 @@ struct DispatchFact {
   std::string verdict;                  ///< single_variant, accepted, incorrect or slower
   std::vector<Reason> reasons;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using D = DispatchFact;
-    return std::tuple{
-        required("variants", &D::variants, ""),     required("fallback", &D::fallback, ""),
-        required("points", &D::points, ""),         required("routes", &D::routes, ""),
-        optional("dispatcher", &D::dispatcher, ""), required("verdict", &D::verdict, ""),
-        required("reasons", &D::reasons, "")};
+    visit(required("variants", &D::variants, ""), required("fallback", &D::fallback, ""),
+          required("points", &D::points, ""), required("routes", &D::routes, ""),
+          optional("dispatcher", &D::dispatcher, ""), required("verdict", &D::verdict, ""),
+          required("reasons", &D::reasons, ""));
   }
 };
 

@@ -15,12 +15,12 @@ struct SelectedEvidence {
   std::string query_id;
   std::string applies_because;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using S = SelectedEvidence;
-    return std::tuple{required("id", &S::id, "Page id a query returned."),
-                      required("query_id", &S::query_id, "The query that returned it."),
-                      required("applies_because", &S::applies_because, "Why it fits here.",
-                               {.max_length = 2000})};
+    visit(required("id", &S::id, "Page id a query returned."),
+          required("query_id", &S::query_id, "The query that returned it."),
+          required("applies_because", &S::applies_because, "Why it fits here.",
+                   {.max_length = 2000}));
   }
 };
 
@@ -28,10 +28,9 @@ struct RejectedEvidence {
   std::string id;
   std::string reason;
 
-  static constexpr auto fields() {
-    return std::tuple{
-        required("id", &RejectedEvidence::id, "Page id or idea."),
-        required("reason", &RejectedEvidence::reason, "Why not.", {.max_length = 2000})};
+  static constexpr void fields(auto&& visit) {
+    visit(required("id", &RejectedEvidence::id, "Page id or idea."),
+          required("reason", &RejectedEvidence::reason, "Why not.", {.max_length = 2000}));
   }
 };
 
@@ -42,10 +41,10 @@ struct SpecRequest {
   std::string metric;
   std::vector<std::string> lines;  ///< citations found, or the line that says it is unknown
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using S = SpecRequest;
-    return std::tuple{required("product", &S::product, "As for lookup_spec.", {.max_length = 100}),
-                      required("metric", &S::metric, "", {.max_length = 100})};
+    visit(required("product", &S::product, "As for lookup_spec.", {.max_length = 100}),
+          required("metric", &S::metric, "", {.max_length = 100}));
   }
 };
 
@@ -56,17 +55,16 @@ struct EvidenceRequest {
   std::string decision_link;
   std::vector<SpecRequest> specs;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using E = EvidenceRequest;
-    return std::tuple{
-        required("facts", &E::facts, "Metric names from the profile; values are filled in.",
-                 {.max_length = 64}),
-        required("selected", &E::selected, "Documents that decide.", {.max_length = 32}),
-        optional("rejected", &E::rejected, "Documents or ideas turned down.", {.max_length = 32}),
-        optional("specs", &E::specs, "Hardware figures; the server cites the line.",
-                 {.max_length = 16}),
-        required("decision_link", &E::decision_link, "Symptom → pattern → proposed change.",
-                 {.max_length = 4000})};
+    visit(required("facts", &E::facts, "Metric names from the profile; values are filled in.",
+                   {.max_length = 64}),
+          required("selected", &E::selected, "Documents that decide.", {.max_length = 32}),
+          optional("rejected", &E::rejected, "Documents or ideas turned down.", {.max_length = 32}),
+          optional("specs", &E::specs, "Hardware figures; the server cites the line.",
+                   {.max_length = 16}),
+          required("decision_link", &E::decision_link, "Symptom → pattern → proposed change.",
+                   {.max_length = 4000}));
   }
 };
 
@@ -75,12 +73,11 @@ struct ExpectedMovement {
   std::string direction;
   std::optional<std::string> amount;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using X = ExpectedMovement;
-    return std::tuple{
-        required("metric", &X::metric, "A metric of the profile."),
-        required("direction", &X::direction, "up, down or same."),
-        optional("amount", &X::amount, "For example \"-40 %\".", {.max_length = 100})};
+    visit(required("metric", &X::metric, "A metric of the profile."),
+          required("direction", &X::direction, "up, down or same."),
+          optional("amount", &X::amount, "For example \"-40 %\".", {.max_length = 100}));
   }
 };
 
@@ -94,18 +91,17 @@ struct Hypothesis {
   std::string accept_if;
   std::string reject_if;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using H = Hypothesis;
-    return std::tuple{
-        required("category", &H::category, "One word: memory, compute, latency, …",
-                 {.max_length = 64}),
-        required("change", &H::change, "Exactly one change.", {.max_length = 2000}),
-        required("rationale", &H::rationale, "Why it should help.", {.max_length = 4000}),
-        required("expected", &H::expected, "Metrics that should move.", {.max_length = 16}),
-        required("risk", &H::risk, "Correctness and performance risks.", {.max_length = 2000}),
-        required("evidence", &H::evidence, "Page ids of the evidence.", {.max_length = 32}),
-        required("accept_if", &H::accept_if, "", {.max_length = 1000}),
-        required("reject_if", &H::reject_if, "", {.max_length = 1000})};
+    visit(required("category", &H::category, "One word: memory, compute, latency, …",
+                   {.max_length = 64}),
+          required("change", &H::change, "Exactly one change.", {.max_length = 2000}),
+          required("rationale", &H::rationale, "Why it should help.", {.max_length = 4000}),
+          required("expected", &H::expected, "Metrics that should move.", {.max_length = 16}),
+          required("risk", &H::risk, "Correctness and performance risks.", {.max_length = 2000}),
+          required("evidence", &H::evidence, "Page ids of the evidence.", {.max_length = 32}),
+          required("accept_if", &H::accept_if, "", {.max_length = 1000}),
+          required("reject_if", &H::reject_if, "", {.max_length = 1000}));
   }
 };
 

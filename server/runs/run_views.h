@@ -20,11 +20,11 @@ struct RunView {
   Stage stage = Stage::open;
   std::vector<std::string> allowed;  ///< tools that may be called next
 
-  static constexpr auto fields() {
-    return std::tuple{required("run", &RunView::run, "Run id."),
-                      required("version", &RunView::version, "Open version."),
-                      required("stage", &RunView::stage, "Its stage."),
-                      required("allowed", &RunView::allowed, "Tools that may be called next.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &RunView::run, "Run id."),
+          required("version", &RunView::version, "Open version."),
+          required("stage", &RunView::stage, "Its stage."),
+          required("allowed", &RunView::allowed, "Tools that may be called next."));
   }
 };
 
@@ -39,19 +39,18 @@ struct VersionRow {
   bool degraded = false;
   int retries_used = 0;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using V = VersionRow;
-    return std::tuple{required("version", &V::version, ""),
-                      required("stage", &V::stage, ""),
-                      optional("verdict", &V::verdict, "Against its parent."),
-                      optional("median_ns", &V::median_ns, "Median time, ns."),
-                      optional("ci_low_ns", &V::ci_low_ns, "95 % interval, low end, ns."),
-                      optional("ci_high_ns", &V::ci_high_ns, "High end, ns."),
-                      optional("speedup_vs_v0", &V::speedup_vs_v0, "v0 ÷ version."),
-                      optional("speedup_vs_parent", &V::speedup_vs_parent, "Parent ÷ version."),
-                      optional("bound", &V::bound, "What limits it."),
-                      optional("degraded", &V::degraded, "Profiled without counters."),
-                      optional("retries_used", &V::retries_used, "Failed checks so far.")};
+    visit(required("version", &V::version, ""), required("stage", &V::stage, ""),
+          optional("verdict", &V::verdict, "Against its parent."),
+          optional("median_ns", &V::median_ns, "Median time, ns."),
+          optional("ci_low_ns", &V::ci_low_ns, "95 % interval, low end, ns."),
+          optional("ci_high_ns", &V::ci_high_ns, "High end, ns."),
+          optional("speedup_vs_v0", &V::speedup_vs_v0, "v0 ÷ version."),
+          optional("speedup_vs_parent", &V::speedup_vs_parent, "Parent ÷ version."),
+          optional("bound", &V::bound, "What limits it."),
+          optional("degraded", &V::degraded, "Profiled without counters."),
+          optional("retries_used", &V::retries_used, "Failed checks so far."));
   }
 };
 
@@ -72,26 +71,24 @@ struct RunStatus : RunView {
   std::vector<std::string> frontier;
   std::vector<VersionId> masked;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using S = RunStatus;
-    return std::tuple_cat(
-        RunView::fields(),
-        std::tuple{
-            required("versions", &S::versions, "All versions so far."),
-            optional("best", &S::best, "Fastest correct version."),
-            required("iterations", &S::iterations, "N of the contract."),
-            required("output_dir", &S::output_dir, "Where artifacts are."),
-            required("contract_digest", &S::contract_digest, "SHA-256 of the contract."),
-            required("open_acceptance", &S::open_acceptance, "Acceptance pairs not yet met."),
-            required("integrity", &S::integrity, "Drift and broken links; empty is good."),
-            optional("last_result", &S::last_result, "Newest fact."),
-            required("next", &S::next, "What to do now."),
-            required("claim", &S::claim, "strong, or weak for the reasons below."),
-            required("weaknesses", &S::weaknesses, ""),
-            required("stop", &S::stop, "Stop conditions that hold; advice."),
-            required("methods", &S::methods, "Accepted for the open version."),
-            required("frontier", &S::frontier, "Branches that work and were not taken."),
-            required("masked", &S::masked, "Versions withheld.")});
+    RunView::fields(visit);
+    visit(required("versions", &S::versions, "All versions so far."),
+          optional("best", &S::best, "Fastest correct version."),
+          required("iterations", &S::iterations, "N of the contract."),
+          required("output_dir", &S::output_dir, "Where artifacts are."),
+          required("contract_digest", &S::contract_digest, "SHA-256 of the contract."),
+          required("open_acceptance", &S::open_acceptance, "Acceptance pairs not yet met."),
+          required("integrity", &S::integrity, "Drift and broken links; empty is good."),
+          optional("last_result", &S::last_result, "Newest fact."),
+          required("next", &S::next, "What to do now."),
+          required("claim", &S::claim, "strong, or weak for the reasons below."),
+          required("weaknesses", &S::weaknesses, ""),
+          required("stop", &S::stop, "Stop conditions that hold; advice."),
+          required("methods", &S::methods, "Accepted for the open version."),
+          required("frontier", &S::frontier, "Branches that work and were not taken."),
+          required("masked", &S::masked, "Versions withheld."));
   }
 };
 
@@ -99,20 +96,19 @@ struct GateAnswer : RunView {
   bool passed = false;
   std::vector<Reason> reasons;
 
-  static constexpr auto fields() {
-    return std::tuple_cat(RunView::fields(),
-                          std::tuple{required("passed", &GateAnswer::passed, "Verdict."),
-                                     required("reasons", &GateAnswer::reasons, "All at once.")});
+  static constexpr void fields(auto&& visit) {
+    RunView::fields(visit);
+    visit(required("passed", &GateAnswer::passed, "Verdict."),
+          required("reasons", &GateAnswer::reasons, "All at once."));
   }
 };
 
 struct ArtifactAnswer : RunView {
   std::vector<std::string> artifacts;  ///< absolute paths
 
-  static constexpr auto fields() {
-    return std::tuple_cat(
-        RunView::fields(),
-        std::tuple{required("artifacts", &ArtifactAnswer::artifacts, "Files written.")});
+  static constexpr void fields(auto&& visit) {
+    RunView::fields(visit);
+    visit(required("artifacts", &ArtifactAnswer::artifacts, "Files written."));
   }
 };
 
@@ -125,15 +121,12 @@ struct RunSummary {
   std::string created;
   std::string output_dir;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = RunSummary;
-    return std::tuple{required("run", &R::run, ""),
-                      required("kernel", &R::kernel, ""),
-                      required("device", &R::device, ""),
-                      required("version", &R::version, ""),
-                      required("stage", &R::stage, ""),
-                      required("created", &R::created, "UTC."),
-                      required("output_dir", &R::output_dir, "")};
+    visit(required("run", &R::run, ""), required("kernel", &R::kernel, ""),
+          required("device", &R::device, ""), required("version", &R::version, ""),
+          required("stage", &R::stage, ""), required("created", &R::created, "UTC."),
+          required("output_dir", &R::output_dir, ""));
   }
 };
 
@@ -141,9 +134,9 @@ struct RunList {
   std::vector<RunSummary> runs;  ///< newest first
   std::optional<std::string> next_cursor;
 
-  static constexpr auto fields() {
-    return std::tuple{required("runs", &RunList::runs, "Newest first."),
-                      optional("next_cursor", &RunList::next_cursor, "For the next page.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("runs", &RunList::runs, "Newest first."),
+          optional("next_cursor", &RunList::next_cursor, "For the next page."));
   }
 };
 
@@ -152,10 +145,9 @@ struct AuditReport {
   std::int64_t rows = 0;
   std::vector<Reason> breaks;  ///< first break of the chain, then digests and renderings
 
-  static constexpr auto fields() {
-    return std::tuple{required("intact", &AuditReport::intact, ""),
-                      required("rows", &AuditReport::rows, ""),
-                      required("breaks", &AuditReport::breaks, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("intact", &AuditReport::intact, ""), required("rows", &AuditReport::rows, ""),
+          required("breaks", &AuditReport::breaks, ""));
   }
 };
 

@@ -25,14 +25,13 @@ struct ChosenMethod {
   std::vector<MetricFact> readings;
   std::vector<SkippedMethod> skipped_higher;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using C = ChosenMethod;
-    return std::tuple{required("id", &C::id, ""),
-                      required("axis", &C::axis, ""),
-                      required("priority", &C::priority, ""),
-                      optional("strength", &C::strength, "0..1, from the profile."),
-                      required("readings", &C::readings, ""),
-                      required("skipped_higher", &C::skipped_higher, "")};
+    visit(required("id", &C::id, ""), required("axis", &C::axis, ""),
+          required("priority", &C::priority, ""),
+          optional("strength", &C::strength, "0..1, from the profile."),
+          required("readings", &C::readings, ""),
+          required("skipped_higher", &C::skipped_higher, ""));
   }
 };
 
@@ -43,11 +42,11 @@ struct MethodsFact {
   bool near_peak = false;
   std::vector<ChosenMethod> methods;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using M = MethodsFact;
-    return std::tuple{required("base", &M::base, ""), required("gaps", &M::gaps, ""),
-                      required("budget", &M::budget, ""), required("near_peak", &M::near_peak, ""),
-                      required("methods", &M::methods, "")};
+    visit(required("base", &M::base, ""), required("gaps", &M::gaps, ""),
+          required("budget", &M::budget, ""), required("near_peak", &M::near_peak, ""),
+          required("methods", &M::methods, ""));
   }
 };
 
@@ -75,21 +74,15 @@ struct BranchResult {
   int diff_lines = 0;  ///< lines that differ from the incumbent
   std::vector<Reason> reasons;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using B = BranchResult;
-    return std::tuple{required("name", &B::name, ""),
-                      required("candidate", &B::candidate, ""),
-                      optional("source_blob", &B::source_blob, ""),
-                      optional("stripped_digest", &B::stripped_digest, ""),
-                      optional("note", &B::note, ""),
-                      required("status", &B::status, ""),
-                      optional("correctness", &B::correctness, ""),
-                      optional("screened", &B::screened, ""),
-                      optional("screening", &B::screening, ""),
-                      optional("timing", &B::timing, ""),
-                      optional("confirmation", &B::confirmation, ""),
-                      required("diff_lines", &B::diff_lines, ""),
-                      required("reasons", &B::reasons, "")};
+    visit(required("name", &B::name, ""), required("candidate", &B::candidate, ""),
+          optional("source_blob", &B::source_blob, ""),
+          optional("stripped_digest", &B::stripped_digest, ""), optional("note", &B::note, ""),
+          required("status", &B::status, ""), optional("correctness", &B::correctness, ""),
+          optional("screened", &B::screened, ""), optional("screening", &B::screening, ""),
+          optional("timing", &B::timing, ""), optional("confirmation", &B::confirmation, ""),
+          required("diff_lines", &B::diff_lines, ""), required("reasons", &B::reasons, ""));
   }
 };
 
@@ -100,11 +93,10 @@ struct BranchesFact {
   std::optional<std::string> champion;  ///< name; empty: none clears the noise
   std::string decision;                 ///< one sentence
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using B = BranchesFact;
-    return std::tuple{
-        required("incumbent", &B::incumbent, ""), required("branches", &B::branches, ""),
-        optional("champion", &B::champion, ""), required("decision", &B::decision, "")};
+    visit(required("incumbent", &B::incumbent, ""), required("branches", &B::branches, ""),
+          optional("champion", &B::champion, ""), required("decision", &B::decision, ""));
   }
 };
 
@@ -126,12 +118,11 @@ struct AblatedBuild {
   std::optional<Comparison> comparison;
   std::vector<Reason> reasons;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = AblatedBuild;
-    return std::tuple{
-        required("without", &A::without, ""),       required("build", &A::build, ""),
-        required("correct", &A::correct, ""),       optional("timing", &A::timing, ""),
-        optional("comparison", &A::comparison, ""), required("reasons", &A::reasons, "")};
+    visit(required("without", &A::without, ""), required("build", &A::build, ""),
+          required("correct", &A::correct, ""), optional("timing", &A::timing, ""),
+          optional("comparison", &A::comparison, ""), required("reasons", &A::reasons, ""));
   }
 };
 
@@ -144,15 +135,13 @@ struct MethodAttribution {
   MethodClass verdict = MethodClass::inconclusive;
   std::string why;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using M = MethodAttribution;
-    return std::tuple{required("id", &M::id, ""),
-                      optional("delta_ns", &M::delta_ns, "Without it − with it."),
-                      optional("delta_low_ns", &M::delta_low_ns, "95 % interval."),
-                      optional("delta_high_ns", &M::delta_high_ns, ""),
-                      optional("alone_ns", &M::alone_ns, "All off − only this one on."),
-                      required("class", &M::verdict, ""),
-                      required("why", &M::why, "")};
+    visit(required("id", &M::id, ""), optional("delta_ns", &M::delta_ns, "Without it − with it."),
+          optional("delta_low_ns", &M::delta_low_ns, "95 % interval."),
+          optional("delta_high_ns", &M::delta_high_ns, ""),
+          optional("alone_ns", &M::alone_ns, "All off − only this one on."),
+          required("class", &M::verdict, ""), required("why", &M::why, ""));
   }
 };
 
@@ -163,12 +152,11 @@ struct AblationFact {
   std::vector<MethodAttribution> attribution;
   std::optional<double> interaction_ns;  ///< all off − whole, less the single deltas
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = AblationFact;
-    return std::tuple{required("candidate_digest", &A::candidate_digest, ""),
-                      required("whole", &A::whole, ""), required("builds", &A::builds, ""),
-                      required("attribution", &A::attribution, ""),
-                      optional("interaction_ns", &A::interaction_ns, "")};
+    visit(required("candidate_digest", &A::candidate_digest, ""), required("whole", &A::whole, ""),
+          required("builds", &A::builds, ""), required("attribution", &A::attribution, ""),
+          optional("interaction_ns", &A::interaction_ns, ""));
   }
 };
 

@@ -16,12 +16,12 @@ struct StopConditions {
   std::optional<double> median_ns;  ///< the user's own figure
   std::optional<double> speedup;    ///< over v0
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using S = StopConditions;
-    return std::tuple{optional("roof_fraction", &S::roof_fraction, "Of the binding measured roof.",
-                               {.min = 0.01, .max = 1}),
-                      optional("median_ns", &S::median_ns, "Time per call, ns.", {.min = 0}),
-                      optional("speedup", &S::speedup, "Over v0.", {.min = 1})};
+    visit(optional("roof_fraction", &S::roof_fraction, "Of the binding measured roof.",
+                   {.min = 0.01, .max = 1}),
+          optional("median_ns", &S::median_ns, "Time per call, ns.", {.min = 0}),
+          optional("speedup", &S::speedup, "Over v0.", {.min = 1}));
   }
 };
 
@@ -31,10 +31,10 @@ struct SearchPlan {
   int axis_cap = 2;  ///< of those, on one axis
   StopConditions stop;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using S = SearchPlan;
-    return std::tuple{optional("branches", &S::branches, ""), optional("methods", &S::methods, ""),
-                      optional("axis_cap", &S::axis_cap, ""), optional("stop", &S::stop, "")};
+    visit(optional("branches", &S::branches, ""), optional("methods", &S::methods, ""),
+          optional("axis_cap", &S::axis_cap, ""), optional("stop", &S::stop, ""));
   }
 };
 
@@ -43,9 +43,9 @@ struct ForkOrigin {
   RunId run;
   VersionId version;
 
-  static constexpr auto fields() {
-    return std::tuple{required("run", &ForkOrigin::run, "Run id."),
-                      required("version", &ForkOrigin::version, "A correct version of it.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &ForkOrigin::run, "Run id."),
+          required("version", &ForkOrigin::version, "A correct version of it."));
   }
 };
 

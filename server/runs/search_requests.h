@@ -35,13 +35,12 @@ struct SkippedMethod {
   SkipReason reason = SkipReason::skip_condition;
   std::string why;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using S = SkippedMethod;
-    return std::tuple{
-        required("id", &S::id, "", {.max_length = 64}),
-        optional("reason", &S::reason, "Verified, but for skip_condition."),
-        optional("why", &S::why, "For skip_condition: what in this task rules it out.",
-                 {.max_length = 500})};
+    visit(required("id", &S::id, "", {.max_length = 64}),
+          optional("reason", &S::reason, "Verified, but for skip_condition."),
+          optional("why", &S::why, "For skip_condition: what in this task rules it out.",
+                   {.max_length = 500}));
   }
 };
 
@@ -49,11 +48,10 @@ struct ProposedMethod {
   std::string id;
   std::vector<SkippedMethod> skipped_higher;
 
-  static constexpr auto fields() {
-    return std::tuple{
-        required("id", &ProposedMethod::id, "From list_methods.", {.max_length = 64}),
-        optional("skipped_higher", &ProposedMethod::skipped_higher,
-                 "Higher-priority methods of its axis passed over.", {.max_length = 32})};
+  static constexpr void fields(auto&& visit) {
+    visit(required("id", &ProposedMethod::id, "From list_methods.", {.max_length = 64}),
+          optional("skipped_higher", &ProposedMethod::skipped_higher,
+                   "Higher-priority methods of its axis passed over.", {.max_length = 32}));
   }
 };
 
@@ -62,11 +60,10 @@ struct AcceptancePair {
   std::string task;
   std::string criterion;
 
-  static constexpr auto fields() {
-    return std::tuple{
-        required("task", &AcceptancePair::task, "", {.max_length = 300}),
-        required("criterion", &AcceptancePair::criterion,
-                 "\"name >= number\", joined by \"and\", or \"review\".", {.max_length = 300})};
+  static constexpr void fields(auto&& visit) {
+    visit(required("task", &AcceptancePair::task, "", {.max_length = 300}),
+          required("criterion", &AcceptancePair::criterion,
+                   "\"name >= number\", joined by \"and\", or \"review\".", {.max_length = 300}));
   }
 };
 
@@ -81,14 +78,13 @@ struct ReviewRequest {
   std::vector<std::string> looked_at;
   std::optional<std::string> note;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = ReviewRequest;
-    return std::tuple{
-        optional("pair", &R::pair, "Number of the pair judged.", {.min = 1, .max = 1000}),
-        optional("verdict", &R::verdict, "Of a pair whose criterion is review."),
-        optional("looked_at", &R::looked_at, "Versions or artifacts looked at.",
-                 {.max_length = 64}),
-        optional("note", &R::note, "", {.max_length = 1000})};
+    visit(optional("pair", &R::pair, "Number of the pair judged.", {.min = 1, .max = 1000}),
+          optional("verdict", &R::verdict, "Of a pair whose criterion is review."),
+          optional("looked_at", &R::looked_at, "Versions or artifacts looked at.",
+                   {.max_length = 64}),
+          optional("note", &R::note, "", {.max_length = 1000}));
   }
 };
 

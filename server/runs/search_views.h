@@ -26,17 +26,16 @@ struct MethodLine {
   std::optional<std::string> needs;
   std::optional<std::string> macro;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using M = MethodLine;
-    return std::tuple{required("id", &M::id, ""),
-                      required("priority", &M::priority, "On its axis."),
-                      optional("strength", &M::strength, "0..1; empty: not measured."),
-                      optional("excluded", &M::excluded, "Why not in this run."),
-                      optional("title", &M::title, "With axis or id, as what follows."),
-                      optional("page", &M::page, "Recipe: get_kbs_page."),
-                      optional("trigger", &M::trigger, "Metric: good … bad."),
-                      optional("needs", &M::needs, "Least sm and features."),
-                      optional("macro", &M::macro, "Switches it off for ablate.")};
+    visit(required("id", &M::id, ""), required("priority", &M::priority, "On its axis."),
+          optional("strength", &M::strength, "0..1; empty: not measured."),
+          optional("excluded", &M::excluded, "Why not in this run."),
+          optional("title", &M::title, "With axis or id, as what follows."),
+          optional("page", &M::page, "Recipe: get_kbs_page."),
+          optional("trigger", &M::trigger, "Metric: good … bad."),
+          optional("needs", &M::needs, "Least sm and features."),
+          optional("macro", &M::macro, "Switches it off for ablate."));
   }
 };
 
@@ -47,13 +46,13 @@ struct MethodList {
   std::optional<AxisBudget> budget;
   std::optional<bool> near_peak;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using M = MethodList;
-    return std::tuple{required("methods", &M::methods, "By axis and priority."),
-                      optional("base", &M::base, "Version whose profile speaks."),
-                      optional("gaps", &M::gaps, "What each axis could still give."),
-                      optional("budget", &M::budget, "Methods a proposal takes, by axis."),
-                      optional("near_peak", &M::near_peak, "The binding roof is nearly reached.")};
+    visit(required("methods", &M::methods, "By axis and priority."),
+          optional("base", &M::base, "Version whose profile speaks."),
+          optional("gaps", &M::gaps, "What each axis could still give."),
+          optional("budget", &M::budget, "Methods a proposal takes, by axis."),
+          optional("near_peak", &M::near_peak, "The binding roof is nearly reached."));
   }
 };
 
@@ -63,13 +62,12 @@ struct ProposalAnswer : RunView {
   std::vector<ChosenMethod> methods;
   std::optional<std::string> artifact;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using P = ProposalAnswer;
-    return std::tuple_cat(RunView::fields(),
-                          std::tuple{required("accepted", &P::accepted, ""),
-                                     required("reasons", &P::reasons, "All at once."),
-                                     required("methods", &P::methods, "With their strength."),
-                                     optional("artifact", &P::artifact, "methods.json")});
+    RunView::fields(visit);
+    visit(required("accepted", &P::accepted, ""), required("reasons", &P::reasons, "All at once."),
+          required("methods", &P::methods, "With their strength."),
+          optional("artifact", &P::artifact, "methods.json"));
   }
 };
 
@@ -83,17 +81,15 @@ struct BranchLine {
   int diff_lines = 0;
   std::vector<Reason> reasons;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using B = BranchLine;
-    return std::tuple{required("name", &B::name, ""),
-                      required("status", &B::status, ""),
-                      optional("median_ns", &B::median_ns, ""),
-                      optional("speedup", &B::speedup, "Incumbent ÷ branch, paired."),
-                      optional("ci_low", &B::ci_low, "95 % interval."),
-                      optional("ci_high", &B::ci_high, ""),
-                      required("confirmed", &B::confirmed, "By the second, longer comparison."),
-                      required("diff_lines", &B::diff_lines, "Lines unlike the incumbent's."),
-                      required("reasons", &B::reasons, "Why it does not work.")};
+    visit(required("name", &B::name, ""), required("status", &B::status, ""),
+          optional("median_ns", &B::median_ns, ""),
+          optional("speedup", &B::speedup, "Incumbent ÷ branch, paired."),
+          optional("ci_low", &B::ci_low, "95 % interval."), optional("ci_high", &B::ci_high, ""),
+          required("confirmed", &B::confirmed, "By the second, longer comparison."),
+          required("diff_lines", &B::diff_lines, "Lines unlike the incumbent's."),
+          required("reasons", &B::reasons, "Why it does not work."));
   }
 };
 
@@ -104,14 +100,13 @@ struct BranchesAnswer : RunView {
   std::vector<BranchLine> branches;
   std::vector<std::string> frontier;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using B = BranchesAnswer;
-    return std::tuple_cat(
-        RunView::fields(),
-        std::tuple{optional("champion", &B::champion, "Now the version's kernel, checked."),
-                   required("decision", &B::decision, ""), required("incumbent", &B::incumbent, ""),
-                   required("branches", &B::branches, ""),
-                   required("frontier", &B::frontier, "Of the whole run.")});
+    RunView::fields(visit);
+    visit(optional("champion", &B::champion, "Now the version's kernel, checked."),
+          required("decision", &B::decision, ""), required("incumbent", &B::incumbent, ""),
+          required("branches", &B::branches, ""),
+          required("frontier", &B::frontier, "Of the whole run."));
   }
 };
 
@@ -120,13 +115,13 @@ struct AblationAnswer : RunView {
   std::optional<double> interaction_ns;
   std::string artifact;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using A = AblationAnswer;
-    return std::tuple_cat(RunView::fields(),
-                          std::tuple{required("attribution", &A::attribution, ""),
-                                     optional("interaction_ns", &A::interaction_ns,
-                                              "All off − whole, less the single deltas."),
-                                     required("artifact", &A::artifact, "attribution.json")});
+    RunView::fields(visit);
+    visit(
+        required("attribution", &A::attribution, ""),
+        optional("interaction_ns", &A::interaction_ns, "All off − whole, less the single deltas."),
+        required("artifact", &A::artifact, "attribution.json"));
   }
 };
 
@@ -136,19 +131,19 @@ struct MemoryRecord {
   bool masked = false;
   Json record;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using M = MemoryRecord;
-    return std::tuple{required("version", &M::version, ""), required("masked", &M::masked, ""),
-                      required("record", &M::record, "memory/v<N>.json, or one field of it.")};
+    visit(required("version", &M::version, ""), required("masked", &M::masked, ""),
+          required("record", &M::record, "memory/v<N>.json, or one field of it."));
   }
 };
 
 struct MemoryAnswer : RunView {
   std::vector<MemoryRecord> records;
 
-  static constexpr auto fields() {
-    return std::tuple_cat(RunView::fields(),
-                          std::tuple{required("records", &MemoryAnswer::records, "")});
+  static constexpr void fields(auto&& visit) {
+    RunView::fields(visit);
+    visit(required("records", &MemoryAnswer::records, ""));
   }
 };
 
@@ -156,11 +151,11 @@ struct MaskAnswer : RunView {
   std::vector<VersionId> masked;  ///< all that are masked now
   std::optional<std::string> seed;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using M = MaskAnswer;
-    return std::tuple_cat(RunView::fields(),
-                          std::tuple{required("masked", &M::masked, "All masked versions."),
-                                     optional("seed", &M::seed, "The draw follows from it.")});
+    RunView::fields(visit);
+    visit(required("masked", &M::masked, "All masked versions."),
+          optional("seed", &M::seed, "The draw follows from it."));
   }
 };
 
@@ -171,15 +166,14 @@ struct ReviewAnswer : RunView {
   std::optional<double> lowest;
   std::string promotion;
 
-  static constexpr auto fields() {
+  static constexpr void fields(auto&& visit) {
     using R = ReviewAnswer;
-    return std::tuple_cat(
-        RunView::fields(),
-        std::tuple{required("pairs", &R::pairs, "met, open or stalled."),
-                   required("promotable", &R::promotable, "Geomean >= 1.05, no case < 1.0."),
-                   optional("geomean", &R::geomean, "Over W, against v0."),
-                   optional("lowest", &R::lowest, "Worst case."),
-                   required("promotion", &R::promotion, "Why.")});
+    RunView::fields(visit);
+    visit(required("pairs", &R::pairs, "met, open or stalled."),
+          required("promotable", &R::promotable, "Geomean >= 1.05, no case < 1.0."),
+          optional("geomean", &R::geomean, "Over W, against v0."),
+          optional("lowest", &R::lowest, "Worst case."),
+          required("promotion", &R::promotion, "Why."));
   }
 };
 

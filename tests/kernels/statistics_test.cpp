@@ -153,6 +153,10 @@ TEST_CASE("a stricter error rate needs more rounds and gives a wider interval", 
   CHECK(compare(rounds(seven), 0.01, "v0", 0.01)->verdict == Verdict::inconclusive);
   CHECK(compare(rounds(eight), 0.01, "v0", 0.01)->verdict == Verdict::faster);
 
+  CHECK(fewest_rounds(0.05) == kMinPairs);
+  CHECK(fewest_rounds(0.01) == 8);
+  CHECK(fewest_rounds(0.01 / 3) == 10);  // 2·0.5^10 = 0.2 %
+
   const auto nine = rounds({1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07, 1.08, 1.09});
   CHECK(compare(nine, 0.0, "v0", 0.05)->ci_low == Approx(1.02));
   CHECK(compare(nine, 0.0, "v0", 0.01)->ci_low == Approx(1.01));

@@ -233,6 +233,7 @@ inline BenchmarkReport benchmark(const Candidate& of, double median_ns) {
   report.timing_method = "steady_clock";
   report.candidate_digest = of.build.binary_digest;
   report.geomean = 1.25;
+  report.geomean_against = "v0";
   const auto timing = profile(of, median_ns).timing;
   report.rows = {
       {"candidate", "ok", {}, timing, {}, {}, {}, {{"n", 1024}}},

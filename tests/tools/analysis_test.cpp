@@ -57,8 +57,9 @@ TEST_CASE("an unknown method or version is named", "[analysis]") {
 std::vector<std::string> keys_of(const std::filesystem::path& path) {
   const auto text = read_file(path);
   REQUIRE(text);
+  const Json object = Json::parse(*text);
   std::vector<std::string> keys;
-  for (const auto& [key, value] : Json::parse(*text).items()) keys.push_back(key);
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
   return keys;
 }
 

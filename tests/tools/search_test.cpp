@@ -108,9 +108,9 @@ TEST_CASE("an ablation finds out what a macro switches off", "[search][timed]") 
   }
 }
 
-/// Quick below n = 1024 and slow above, or the other way round.
+/// Quick below n = 40000 and slow above, or the other way round.
 std::string lopsided(bool small) {
-  return std::string("#define LIMIT 1024\nnamespace { int often(int n) { return (n < LIMIT) == ") +
+  return std::string("#define LIMIT 40000\nnamespace { int often(int n) { return (n < LIMIT) == ") +
          (small ? "true" : "false") +
          " ? 1 : 40; } }\n"
          "extern \"C\" void solve(const float* a, const float* b, float* c, int n) {\n"
@@ -122,7 +122,7 @@ TEST_CASE("a dispatcher is generated, checked on all cases and never slower than
           "[search][timed]") {
   test::Workbench bench;
   const std::string run =
-      open_run(bench, {{"cases", {{{"dims", {{"n", 512}}}}, {{"dims", {{"n", 65536}}}}}},
+      open_run(bench, {{"cases", {{{"dims", {{"n", 20000}}}}, {{"dims", {{"n", 65536}}}}}},
                        {"dims", Json::object()},
                        {"iterations", 2}});
   bench.must("submit_kernel", {{"run", run}, {"source", lopsided(true)}});

@@ -20,9 +20,8 @@ struct Binding {
   job::ArenaLayout layout;
   std::vector<job::Argument> arguments;
 
-  static constexpr auto fields() {
-    return std::tuple{required("layout", &Binding::layout, ""),
-                      required("arguments", &Binding::arguments, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("layout", &Binding::layout, ""), required("arguments", &Binding::arguments, ""));
   }
 };
 

@@ -14,8 +14,8 @@ constexpr auto enum_names(Colour) {
 
 struct Inner {
   std::int64_t rows = 0;
-  static constexpr auto fields() {
-    return std::tuple{required("rows", &Inner::rows, "Rows.", {.min = 1})};
+  static constexpr void fields(auto&& visit) {
+    visit(required("rows", &Inner::rows, "Rows.", {.min = 1}));
   }
 };
 
@@ -27,13 +27,11 @@ struct Args {
   std::optional<double> atol;
   OneOrMany<std::string> scope;
 
-  static constexpr auto fields() {
-    return std::tuple{required("run", &Args::run, "Run id."),
-                      optional("limit", &Args::limit, "Most rows.", {.min = 1, .max = 50}),
-                      optional("colour", &Args::colour, "Paint."),
-                      optional("cases", &Args::cases, "Workload."),
-                      optional("atol", &Args::atol, "Tolerance."),
-                      optional("scope", &Args::scope, "Where.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &Args::run, "Run id."),
+          optional("limit", &Args::limit, "Most rows.", {.min = 1, .max = 50}),
+          optional("colour", &Args::colour, "Paint."), optional("cases", &Args::cases, "Workload."),
+          optional("atol", &Args::atol, "Tolerance."), optional("scope", &Args::scope, "Where."));
   }
 };
 

@@ -14,11 +14,11 @@ class Slow {
  public:
   struct Args {
     std::optional<std::string> run;
-    static constexpr auto fields() { return std::tuple{optional("run", &Args::run, "Run id.")}; }
+    static constexpr void fields(auto&& visit) { visit(optional("run", &Args::run, "Run id.")); }
   };
   struct Out {
     std::string said;
-    static constexpr auto fields() { return std::tuple{required("said", &Out::said, "")}; }
+    static constexpr void fields(auto&& visit) { visit(required("said", &Out::said, "")); }
   };
 
   explicit Slow(Jobs& jobs) : tool(long_running(make(), jobs)) {}
@@ -202,6 +202,28 @@ TEST_CASE("the end of the server ends what is at work", "[jobs]") {
 
   CHECK(slow.was_cancelled());
   CHECK(left.job->view().state == JobState::cancelled);
+}
+
+TEST_CASE("of many kept jobs the oldest that ended are forgotten, never one at work", "[jobs]") {
+  Jobs jobs(64, 2);
+  Slow working(jobs);
+  const auto still = working.call({{"run", "r0"}, {"wait_s", 0}});
+  std::vector<std::string> ended;
+  for (const char* run : {"r1", "r2", "r3"}) {
+    Slow slow(jobs);
+    const auto left = slow.call({{"run", run}, {"wait_s", 0}});
+    slow.let_go();
+    await(left.job);
+    ended.push_back(left.job->id());
+  }
+
+  CHECK(jobs.find(still.job->id()));
+  CHECK_FALSE(jobs.find(ended[0]));
+  CHECK(status(jobs, {{"job", ended[0]}}).text.starts_with("not_found: job: there is no job"));
+  CHECK(jobs.find(ended[2]));
+  CHECK(jobs.working_on("r0") == still.job);
+  still.job->cancel();
+  CHECK(working.was_cancelled());
 }
 
 TEST_CASE("no more jobs work at once than allowed", "[jobs]") {

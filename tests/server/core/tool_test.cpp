@@ -7,16 +7,16 @@ namespace {
 
 struct Args {
   int number = 0;
-  static constexpr auto fields() {
-    return std::tuple{required("number", &Args::number, "Any.", {.min = 0})};
+  static constexpr void fields(auto&& visit) {
+    visit(required("number", &Args::number, "Any.", {.min = 0}));
   }
 };
 
 struct Out {
   int doubled = 0;
   std::vector<Args> rows;
-  static constexpr auto fields() {
-    return std::tuple{required("doubled", &Out::doubled, ""), required("rows", &Out::rows, "")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("doubled", &Out::doubled, ""), required("rows", &Out::rows, ""));
   }
 };
 

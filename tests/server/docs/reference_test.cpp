@@ -11,9 +11,8 @@ namespace {
 struct Args {
   std::string run;
   int limit = 3;
-  static constexpr auto fields() {
-    return std::tuple{required("run", &Args::run, "Run id."),
-                      optional("limit", &Args::limit, "Most rows.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &Args::run, "Run id."), optional("limit", &Args::limit, "Most rows."));
   }
 };
 

@@ -14,7 +14,7 @@ constexpr int kAtOnce = 12;
 
 struct Said {
   std::string text;
-  static constexpr auto fields() { return std::tuple{required("text", &Said::text, "")}; }
+  static constexpr void fields(auto&& visit) { visit(required("text", &Said::text, "")); }
 };
 
 /// A server with the tool `meet`, which answers once `kAtOnce` calls of it have come together.

@@ -26,15 +26,15 @@ using std::chrono::steady_clock;
 
 struct EchoArgs {
   std::string text;
-  static constexpr auto fields() {
-    return std::tuple{required("text", &EchoArgs::text, "What to give back.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("text", &EchoArgs::text, "What to give back."));
   }
 };
 
 struct EchoOut {
   std::string text;
-  static constexpr auto fields() {
-    return std::tuple{required("text", &EchoOut::text, "What was given.")};
+  static constexpr void fields(auto&& visit) {
+    visit(required("text", &EchoOut::text, "What was given."));
   }
 };
 

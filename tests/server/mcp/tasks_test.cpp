@@ -16,7 +16,7 @@ const Json kTakesTasks{{"extensions", {{"io.modelcontextprotocol/tasks", Json::o
 
 struct Said {
   std::string text;
-  static constexpr auto fields() { return std::tuple{required("text", &Said::text, "")}; }
+  static constexpr void fields(auto&& visit) { visit(required("text", &Said::text, "")); }
 };
 
 /// A server with one tool that goes on as a job at once, asks first, and then waits to be let go.

@@ -175,6 +175,7 @@ TEST_CASE("benchmark.md shows unavailable baselines as such, never as numbers", 
   CHECK(cell(text, "Speedup (vs v0, median)", 1) == "1.25");
   CHECK(cell(text, "Speedup (vs torch-compile, median)", 1) == "missing");
   CHECK(cell(text, "Kind", 1) == "final");
+  CHECK(cell(text, "Geometric mean over W", 1) == "1.25 against v0");
 }
 
 TEST_CASE("final_report.md has its sections and comparison rows in order", "[runs][render]") {
