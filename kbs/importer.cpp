@@ -3,20 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <unordered_map>
 
+#include "kbs/ahead.h"
 #include "kbs/bundle.h"
 #include "kbs/compression.h"
 #include "kbs/corpus_listing.h"
 #include "kbs/json_record.h"
 #include "kbs/labels.h"
 #include "kbs/page_reader.h"
-#include "kbs/prefetch.h"
 #include "kbs/records.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
@@ -29,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxPage = 8UL << 20U;
 constexpr std::size_t kMaxRecords = 1UL << 30U;
 constexpr int kProgressEvery = 200;
-constexpr std::size_t kAhead = 128;  // bundles: what is read while FTS5 writes out a piece
+constexpr std::size_t kAhead = 384;  // bundles: what is read while FTS5 writes out a piece
 
 /// A Markdown file without a header: its path names it, its first heading is the title.
 Document plain_page(const fs::path& path, std::string text) {
@@ -61,6 +58,11 @@ struct Made {
   std::optional<Document> document;
   std::optional<Bundle> bundle;
   std::vector<Problem> problems;
+};
+
+struct Reading {
+  const Work* work = nullptr;
+  Made made;
 };
 
 class Reader {
@@ -101,48 +103,6 @@ class Reader {
   }
 
   const CorpusListing& listing_;
-};
-
-/// Finds the terms of one bundle after another on a thread of its own, in order.
-class FollowUp {
- public:
-  void give(Bundle bundle) {
-    const std::lock_guard lock(mutex_);
-    given_.push_back(std::move(bundle));
-    changed_.notify_all();
-    ++waiting_;
-  }
-  [[nodiscard]] std::size_t waiting() const { return waiting_; }
-  /// Of the bundles that wait, the first; waits until it is done.
-  Bundle next() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !done_.empty(); });
-    auto bundle = std::move(done_.front());
-    done_.pop_front();
-    --waiting_;
-    return bundle;
-  }
-
- private:
-  void work(const std::stop_token& stop) {
-    for (;;) {
-      std::unique_lock lock(mutex_);
-      if (!changed_.wait(lock, stop, [&] { return !given_.empty(); })) return;
-      auto bundle = std::move(given_.front());
-      given_.pop_front();
-      lock.unlock();
-      find_terms(bundle);
-      lock.lock();
-      done_.push_back(std::move(bundle));
-      changed_.notify_all();
-    }
-  }
-
-  std::mutex mutex_;
-  std::condition_variable_any changed_;
-  std::deque<Bundle> given_, done_;
-  std::size_t waiting_ = 0;  // the giver's own count
-  std::jthread thread_{[this](const std::stop_token& stop) { work(stop); }};
 };
 
 /// One import under way.
@@ -240,14 +200,17 @@ class Import {
   Status put_work() {
     const auto threads = std::clamp(std::thread::hardware_concurrency(), 2U, 5U) - 1;
     const Reader reader(listing_);
-    Prefetch<Work, Made> made(work_, reader, threads, kAhead);
-    FollowUp terms;
+    Ahead<Reading> readings(threads, [&](Reading& one) { one.made = reader(*one.work); });
+    Ahead<Bundle> terms(1, find_terms);
+    auto next = work_.begin();
     int done = total_ - static_cast<int>(work_.size());
     for (auto& work : work_) {
       if (options_.stop.stop_requested())
         return Error{ErrorCode::timed_out, "import stopped", "The index is as it was before."};
       if (++done % kProgressEvery == 0 && options_.progress) options_.progress(done, total_);
-      if (auto put = put_made(work, made.next(), terms); !put) return put;
+      for (; next != work_.end() && readings.waiting() < kAhead; ++next)
+        readings.give({&*next, {}});
+      if (auto put = put_made(work, readings.next().made, terms); !put) return put;
       if (terms.waiting() > kAhead / 2)
         if (auto put = writer_.insert(terms.next()); !put) return put;
     }
@@ -256,7 +219,7 @@ class Import {
     return {};
   }
 
-  Status put_made(const Work& work, Made made, FollowUp& terms) {
+  Status put_made(const Work& work, Made made, Ahead<Bundle>& terms) {
     auto stamped = work.job;
     if (!made.problems.empty()) stamped.stamp.clear();  // reported again next time
     std::ranges::move(made.problems, std::back_inserter(report_.problems));
@@ -302,7 +265,7 @@ class Import {
     return told(writer_.put(document), document.path, report_.documents);
   }
 
-  Result<bool> put_bundle(Bundle bundle, FollowUp& terms) {
+  Result<bool> put_bundle(Bundle bundle, Ahead<Bundle>& terms) {
     if (bundle.license.empty())
       bundle.license = options_.license.empty() ? "unknown" : options_.license;
     auto claimed = writer_.claim(bundle);
