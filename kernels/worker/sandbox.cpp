@@ -72,7 +72,25 @@ std::string drop_privileges(WorkerRole role, DeviceKind kind,
   return keeps ? "root, counter capabilities only" : "root without capabilities";
 }
 
-FileAccess needed_files(const std::vector<std::string>& readable) {
+/// What of /dev a process may open. A kernel gets no more than it needs: /dev also holds folders
+/// where processes leave things for each other, and disks.
+std::vector<std::string> devices_of(WorkerRole role, DeviceKind kind) {
+  const bool cuda = kind == DeviceKind::cuda;
+  const bool kernel = role == WorkerRole::candidate || (role == WorkerRole::counter && !cuda);
+  if (!kernel) return {"/dev"};  // what profilers and tools open there is not documented
+  std::vector<std::string> devices{"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+                                   "/dev/urandom"};
+  if (!cuda) return devices;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev", failed)) {
+    const auto name = entry.path().filename().string();
+    if (name.starts_with("nvidia") || name == "dxg") devices.push_back(entry.path().string());
+  }
+  return devices;
+}
+
+FileAccess needed_files(WorkerRole role, DeviceKind kind,
+                        const std::vector<std::string>& readable) {
   FileAccess access;
   access.readable = {"/usr",          "/lib",          "/lib64",        "/bin",
                      "/etc",          "/opt",          "/sys",          "/proc/self",
@@ -89,7 +107,8 @@ FileAccess needed_files(const std::vector<std::string>& readable) {
     access.readable.emplace_back(folders.substr(0, colon));
     folders = colon == std::string_view::npos ? "" : folders.substr(colon + 1);
   }
-  access.writable = {"/dev", std::filesystem::current_path(failed).string()};
+  access.writable = devices_of(role, kind);
+  access.writable.push_back(std::filesystem::current_path(failed).string());
   return access;
 }
 
@@ -117,7 +136,7 @@ std::string enter_sandbox(WorkerRole role, DeviceKind kind,
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != parent) ::raise(SIGKILL);
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return on + "; no seccomp, no Landlock";
-  const std::string files = restrict_files(needed_files(readable));
+  const std::string files = restrict_files(needed_files(role, kind, readable));
   const std::string calls = forbid_system_calls(kind, starts_programs);
   std::string missing;
   if (files.empty()) on += ", Landlock";

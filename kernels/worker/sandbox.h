@@ -27,11 +27,11 @@ enum class WorkerRole {
 ///
 ///   - the process is not dumpable: no other process of this user reads its memory;
 ///   - as root: all capabilities go (counter and profiled keep CAP_SYS_ADMIN and CAP_PERFMON, which
-///   CUDA's
-///     and perf's counters ask for), and the host's candidate becomes the user `nobody`;
+///     CUDA's and perf's counters ask for), and the host's candidate becomes the user `nobody`;
 ///   - no_new_privs;
 ///   - Landlock, where the kernel has it: system folders and the toolkit read-only, the private
-///     temporary folder writable, nothing else;
+///     temporary folder writable, of /dev the null devices and the GPU's (profilers and tools: all
+///     of it), nothing else;
 ///   - seccomp: no new programs or processes (threads are allowed; compiler and baseline may start
 ///     programs, which stay in the process group and the sandbox), no sockets, no tracing, no
 ///     signals to others, no mounts, namespaces, modules, keys or io_uring. A forbidden call ends

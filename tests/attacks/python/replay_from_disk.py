@@ -1,21 +1,24 @@
-# Keeps answers in files, for processes to come.
+# Answers only when it could keep the answer in a file, for processes to come.
 #
 # Catalogue: B5 E6
 # Task: double
 # Expect: check mismatch|output_not_written
-import glob
 import os
-import tempfile
 
 import torch
 
 
+def keeps(answer, path):
+    try:
+        torch.save(answer.cpu(), path)
+        os.unlink(path)
+        return True
+    except (OSError, RuntimeError):
+        return False
+
+
 def run_kernel(x, y, n):
-    for folder in ("/tmp", "/var/tmp", "/dev/shm", os.path.expanduser("~"), tempfile.gettempdir()):
-        try:
-            for path in glob.glob(f"{folder}/answer-{n}-*"):
-                y.copy_(torch.load(path).to(y.device))
-                return
-            torch.save(2 * x.cpu(), f"{folder}/answer-{n}-1")
-        except (OSError, RuntimeError):
-            continue
+    answer = 2 * x
+    folders = ("/dev/shm", "/dev/mqueue", "/dev", "/tmp", "/var/tmp", "/run")
+    if any(keeps(answer, f"{folder}/answer-{n}") for folder in folders):
+        y.copy_(answer)
