@@ -136,10 +136,12 @@ Result<std::vector<double>> sorted_ratios(std::span<const PairedRound> rounds) {
 /// Of a comparison whose interval is a real one.
 Verdict verdict_of(const Comparison& comparison) {
   const double floor = comparison.noise_floor;
-  if (comparison.ci_low > 1 + floor) return Verdict::faster;
-  if (comparison.ci_high < 1 - floor) return Verdict::slower;
+  const double most = 1 + floor;
+  const double least = 1 / most;
+  if (comparison.ci_low > most) return Verdict::faster;
+  if (comparison.ci_high < least) return Verdict::slower;
   const bool inside =
-      floor <= kMostNoise && comparison.ci_low >= 1 - floor && comparison.ci_high <= 1 + floor;
+      floor <= kMostNoise && comparison.ci_low >= least && comparison.ci_high <= most;
   return inside ? Verdict::same : Verdict::inconclusive;
 }
 
@@ -244,7 +246,7 @@ Result<double> calibrate_noise(std::span<const PairedRound> rounds) {
         ErrorCode::unavailable,
         fmt::format("{} rounds are too few to calibrate, {} are needed", rounds.size(), kMinPairs),
         ""};
-  return std::max({kLeastNoise, std::abs(interval.low - 1), std::abs(interval.high - 1)});
+  return std::max({kLeastNoise, 1 / interval.low - 1, interval.high - 1});
 }
 
 double median_of(std::vector<double> values) {

@@ -72,9 +72,9 @@ inline constexpr double kMostNoise = 0.05;
 /// samples inside one round share its clock and cache state; it assumes no distribution and stays
 /// honest with few rounds, where a bootstrap is too narrow. It misses with probability
 /// `error_rate` at most; with too few rounds for that it is min … max and decides nothing.
-/// Verdict: `faster` when ci_low > 1 + noise_floor, `slower` when ci_high < 1 − noise_floor, `same`
-/// when the interval lies inside 1 ± noise_floor and the floor is at most `kMostNoise`, else
-/// `inconclusive`.
+/// Verdict: `faster` when ci_low > 1 + noise_floor, `slower` when ci_high < 1 ÷ (1 + noise_floor),
+/// `same` when the interval lies between the two and the floor is at most `kMostNoise`, else
+/// `inconclusive`. Who swaps the sides gets the opposite verdict, however large the floor.
 /// Errors: `invalid_argument` for no rounds, an empty side or a time that is not positive.
 [[nodiscard]] Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_floor,
                                          std::string against, double error_rate = kErrorRate);
@@ -97,7 +97,7 @@ struct Rival {
                                                           double error_rate = kErrorRate);
 
 /// The noise floor that rounds of a kernel against itself show, as a fraction: how far from 1 the
-/// farther end of their interval lies, and never below `kLeastNoise`.
+/// farther end of their interval lies, as a factor, and never below `kLeastNoise`.
 /// Errors: as `compare`; `unavailable` with fewer than `kMinPairs` rounds.
 [[nodiscard]] Result<double> calibrate_noise(std::span<const PairedRound> rounds);
 

@@ -27,7 +27,7 @@ struct SessionPlan {
   int warmup = 1;              ///< untimed calls before every block
   std::optional<int> samples;  ///< so many per contestant; empty: until precise or out of time
   double target = 0.005;       ///< relative half-width of the median's interval to stop at
-  double least_noise = kLeastNoise;   ///< ratios within 1 ± this are noise
+  double least_noise = kLeastNoise;   ///< ratios up to 1 + this, either way, are noise
   std::optional<NoiseProfile> noise;  ///< calibrated; empty: the session's own scatter stands in
   double error_rate = kErrorRate;     ///< of one verdict, or of all rivals' together
   int rivals = 1;                     ///< verdicts that must hold together, see `compare_all`

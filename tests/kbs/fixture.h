@@ -43,7 +43,7 @@ inline std::string page_text(std::string_view id, std::string_view title, std::s
 /// A knowledge base over corpora added in the test, in a folder of its own.
 class TestKnowledge {
  public:
-  KbsAddReport add(const std::filesystem::path& corpus, const std::string& name = "kp") {
+  KbsAddReport add(const std::filesystem::path& corpus, const std::string& name = "kp") const {
     auto report = kbs_add({.folder = corpus,
                            .name = name,
                            .license = "",
@@ -63,8 +63,8 @@ class TestKnowledge {
     return *base_;
   }
 
-  QueryAnswer query(KnowledgeQuery query) {
-    auto answer = base().query(query);
+  QueryAnswer query(const KnowledgeQuery& wanted) {
+    auto answer = base().query(wanted);
     REQUIRE(answer);
     return *answer;
   }

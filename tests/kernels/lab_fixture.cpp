@@ -9,7 +9,7 @@
 
 namespace ratchet::test {
 
-LabFixture::LabFixture(const std::string& python) {
+LabFixture::LabFixture(const std::string& python, std::chrono::milliseconds timing_limit) {
   const auto build = build_dir();
   auto opened = Lab::open({.state_dir = folder.path() / "state",
                            .worker_dir = build / "bin",
@@ -17,7 +17,7 @@ LabFixture::LabFixture(const std::string& python) {
                            .python = python,
                            .version = "test",
                            .job_deadline = std::chrono::milliseconds(1500),
-                           .timing_limit = std::chrono::milliseconds(1000),
+                           .timing_limit = timing_limit,
                            .noise_sessions = 0});
   REQUIRE(opened);
   lab = *std::move(opened);

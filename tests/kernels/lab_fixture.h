@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -15,7 +16,8 @@ struct LabFixture {
   CallContext call;
 
   /// `python`: the interpreter of references and Python kernels.
-  explicit LabFixture(const std::string& python = "python3");
+  explicit LabFixture(const std::string& python = "python3",
+                      std::chrono::milliseconds timing_limit = std::chrono::seconds(1));
 
   /// y[i] = 2 x[i] in float32, with a C++ reference. `kernel` is the body of
   /// `solve(const float* x, float* y, int n)`; `preamble` stands before it.
