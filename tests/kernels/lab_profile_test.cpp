@@ -59,7 +59,7 @@ TEST_CASE("a profile of v0 has its time, its rates and no comparison", "[lab]") 
   CHECK(profile.roofline.bandwidth_ceiling.value_or(0) > 1e9);
 }
 
-TEST_CASE("a kernel that does a small part of its parent's work is faster", "[lab]") {
+TEST_CASE("a kernel that does a small part of its parent's work is faster", "[lab][timed]") {
   Profiled fixture;
   const auto slow = fixture.candidate(passes(48));
   const auto fast = fixture.candidate(passes(1));
