@@ -51,7 +51,7 @@ TEST_CASE("a tree of versions is verified by its form and believed in no figure"
   REQUIRE(report);
   CHECK(report->layout == TreeLayout::kernel_opt_agent);
   CHECK(report->problems.empty());
-  const auto& v1 = version_of(*report, "v1");
+  const auto v1 = version_of(*report, "v1");
   CHECK(v1.problems.empty());
   CHECK(v1.verified.size() == 2);  // another kernel; complete and in order
   CHECK(std::ranges::find(v1.claimed, "correctness (correctness.md)") != v1.claimed.end());
