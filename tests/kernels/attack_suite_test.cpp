@@ -113,7 +113,7 @@ void run_python(bool honest) {
 
 }  // namespace
 
-TEST_CASE("cheats in Python are found out on the host", "[attacks][python][slow]") {
+TEST_CASE("cheats in Python are found out on the host", "[attacks][python][timed]") {
   run_python(false);
 }
 

@@ -18,7 +18,7 @@ std::string shown(const std::optional<Comparison>& one) {
 }
 
 struct Race : LabFixture {
-  // Some fifty rounds: a busy machine still shows that one kernel takes twice as long.
+  // Some twenty rounds: a busy machine still shows that one kernel takes twice as long.
   Race() : LabFixture("python3", std::chrono::seconds(5)) {}
 
   Contract contract = doubling(passes(24), 50'000);

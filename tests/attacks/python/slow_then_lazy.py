@@ -2,7 +2,7 @@
 #
 # Catalogue: A12
 # Task: double
-# Expect: any mismatch|output_not_written|timed_output_wrong|unsynchronised_work
+# Expect: profile unsynchronised_work|timed_output_wrong
 import torch  # for tensors, not arrays
 
 
@@ -12,5 +12,5 @@ calls = 0
 def run_kernel(x, y, n):
     global calls
     calls += 1
-    if calls < 20:
+    if calls < 40:
         y.copy_(2 * x)
