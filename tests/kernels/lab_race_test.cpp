@@ -42,7 +42,7 @@ TEST_CASE("a race says of each kernel whether it beats the first, and why one do
   Race fixture;
   const auto incumbent = fixture.candidate(passes(24));
   const auto fast = fixture.candidate(passes(1));
-  const auto slow = fixture.candidate(passes(48));
+  const auto slow = fixture.candidate(passes(240));
   const auto wrong = fixture.candidate(doubling_source("for (int i = 0; i < n; ++i) y[i] = x[i];"));
 
   const auto lines =
