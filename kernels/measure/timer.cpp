@@ -22,6 +22,9 @@ constexpr auto kShortestClockWindow = std::chrono::microseconds(200);
 constexpr int kCalibrationPairs = 64;
 // Two empty events differ by less; no work is shorter.
 constexpr double kNothingNs = 700;
+// Events around work on streams that they wait for see more than the work's own span. Where they see
+// less than half of it, most of the work ran on streams that nobody waited for.
+constexpr double kLeastSeen = 0.5;
 constexpr double kLeastNs =
     1;  // of a call that does nothing on the legacy stream: times are positive
 
@@ -251,14 +254,19 @@ Result<Sampled> Timer::time(std::span<const Turn> rotation, const TimingPlan& pl
   if (plan.host_time || sampled.elapsed_ns.empty()) return sampled;
   // One clock for a whole block.
   sampled.by_events = spans_ns_.size() != sampled.elapsed_ns.size();
-  if (sampled.by_events)
+  bool missed = false;
+  if (sampled.by_events) {
     add_flag(sampled, "timed_by_events");
-  else
+  } else {
+    const double span = median(spans_ns_);
+    const double seen = median(sampled.elapsed_ns);
+    missed = seen < kLeastSeen * span && span - seen > kNothingNs;
     sampled.elapsed_ns.swap(spans_ns_);
+  }
   if (*synchronises_) add_flag(sampled, "launch_gap_included");
   // The median: a single late host must not condemn a block, and a cheat has to hide work in most
   // samples to move their median.
-  if (median(tails_ns_) > (*synchronises_ ? kOpenTailNs : kGatedTailNs)) {
+  if (missed || median(tails_ns_) > (*synchronises_ ? kOpenTailNs : kGatedTailNs)) {
     add_flag(sampled, "unsynchronised_work");
     add_flag(sampled, "work_outlived_stop_event");
   }

@@ -1,8 +1,10 @@
-"""A small MCP client over stdio: one server process, tools called one after another."""
+"""A small MCP client over stdio: one server process, tools called by any number of threads."""
 
 import json
 import os
+import queue
 import subprocess
+import threading
 
 
 def waits_for_work(pid):
@@ -18,25 +20,39 @@ class Server:
     def __init__(self, command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, text=True)
-        self.ids = 0
+        self.lock, self.ids, self.waiting = threading.Lock(), 0, {}
+        threading.Thread(target=self.read, daemon=True).start()
         self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
                                     "clientInfo": {"name": "attacks", "version": "1"}})
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
-    def send(self, message):
-        self.process.stdin.write(json.dumps(message) + "\n")
-        self.process.stdin.flush()
-
-    def request(self, method, params):
-        self.ids += 1
-        self.send({"jsonrpc": "2.0", "id": self.ids, "method": method, "params": params})
+    def read(self):
         for line in self.process.stdout:
             answer = json.loads(line)
-            if answer.get("id") == self.ids:
-                if "error" in answer:
-                    raise RuntimeError(answer["error"].get("message", "error"))
-                return answer["result"]
-        raise RuntimeError("the server has ended")
+            waiting = self.waiting.pop(answer.get("id"), None)
+            if waiting:
+                waiting.put(answer)
+        for waiting in list(self.waiting.values()):
+            waiting.put(None)
+
+    def send(self, message):
+        with self.lock:
+            self.process.stdin.write(json.dumps(message) + "\n")
+            self.process.stdin.flush()
+
+    def request(self, method, params):
+        waiting = queue.SimpleQueue()
+        with self.lock:
+            self.ids += 1
+            number = self.ids
+            self.waiting[number] = waiting
+        self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        answer = waiting.get()
+        if answer is None:
+            raise RuntimeError("the server has ended")
+        if "error" in answer:
+            raise RuntimeError(answer["error"].get("message", "error"))
+        return answer["result"]
 
     def call(self, tool, arguments):
         """The structured answer, and the text of a refusal instead of it."""

@@ -106,7 +106,7 @@ class Storm:
             self.kinds[f"{name}: {reason}"] += 1
         if refused is not None or not reasons:
             self.unexpected.append(f"{name}: {refused or 'passed'}")
-        left = self.server.children()
+        left = self.server.strays()
         if left:
             self.left_over.append(f"{name}: {left}")
 
@@ -130,7 +130,7 @@ def main():
         seconds = time.monotonic() - begin
         late = server.resident_bytes()
         reasons, refused = storm.check(source(HONEST[device]))
-        alive, left = server.alive(), server.children()
+        alive, left = server.alive(), server.strays()
         server.close()
     growth = late - early
     good = (alive and not left and not storm.left_over and not storm.unexpected

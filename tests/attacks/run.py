@@ -10,6 +10,7 @@ Writes OUT/attacks-DEVICE.md and .json: where each kernel was stopped, and why, 
 head says. The exit status is the number of kernels that went another way.
 """
 
+import concurrent.futures
 import datetime
 import json
 import os
@@ -28,6 +29,9 @@ KINDS = {"cuda": ("cuda", ".cu", "cuda", "cu", "cuda-cpp"),
          "host": ("host", ".cpp", "host", "cpp", "host-cpp"),
          "python": ("python", ".py", "cuda", "py", "triton"),
          "host-python": ("python", ".py", "host", "py", "host-python")}
+# At once: kernels are built side by side, and the server measures them one after another. On the
+# processor a compiler would disturb what is measured.
+JOBS = {"cuda": 6, "python": 6, "host": 1, "host-python": 1}
 MOST_GAIN = 1.15  # of a harmless kernel over the one it is like: noise of two runs
 
 
@@ -143,6 +147,12 @@ def write(out, device, rows, info):
     (out / f"attacks-{device}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def report(row):
+    print(f"{'ok  ' if row['as_expected'] else 'FAIL'} {row['name']}: {row['stopped_at']} "
+          f"{','.join(row['reasons'])} {row['median_ns'] / 1000:.1f} us {row['seconds']} s"
+          + ("" if row["as_expected"] else f" expected {row['expected']}: {row['text']}"), flush=True)
+
+
 def main():
     ratchet, device, out = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     names = set(sys.argv[4:])
@@ -160,15 +170,13 @@ def main():
         info, _ = server.call("check_env", {})
         suite = Suite(server, device, pathlib.Path(temporary))
         rows = []
-        for attack in attacks:
-            row = suite.run(attack)
-            rows.append(row)
-            print(f"{'ok  ' if row['as_expected'] else 'FAIL'} {row['name']}: {row['stopped_at']} "
-                  f"{','.join(row['reasons'])} {row['median_ns'] / 1000:.1f} us "
-                  f"{row['seconds']} s"
-                  + ("" if row["as_expected"] else f" expected {row['expected']}: {row['text']}"),
-                  flush=True)
-            write(out, device, rows, info or {})
+        ahead = sum(attack.name in first for attack in attacks)
+        with concurrent.futures.ThreadPoolExecutor(JOBS[device]) as pool:
+            for part in (attacks[:ahead], attacks[ahead:]):
+                for row in pool.map(suite.run, part):
+                    rows.append(row)
+                    report(row)
+                    write(out, device, rows, info or {})
         left = server.strays()
         if left:
             print(f"FAIL processes left: {left}")
