@@ -80,16 +80,6 @@ Status CandidateProcess::greet(const CallContext& call) {
   return {};
 }
 
-Status CandidateProcess::schedule(const std::vector<std::string>& metrics,
-                                  const CallContext& call) {
-  if (auto greeted = greet(call); !greeted) return greeted;
-  job::Request request;
-  request.schedule = job::Schedule{metrics};
-  auto reply = ask(request, {}, deadline_, call);
-  if (!reply) return reply.error();
-  return {};
-}
-
 Status CandidateProcess::load(const Code& code, const CallContext& call) {
   auto file = MemoryFile::holding("kernel", code.content);
   if (!file) return file.error();

@@ -107,8 +107,6 @@ class CandidateProcess {
   /// The same of an arena in attached memory, of which only the number of calls is asked for.
   Result<int> uses(int index, const CallContext& call);
   Result<job::Counters> count(const job::Count& plan, const CallContext& call);
-  /// Says early which counters `count` will read. Waits for the process to be ready.
-  Status schedule(const std::vector<std::string>& metrics, const CallContext& call);
 
  private:
   CandidateProcess(WorkerProcess worker, std::chrono::milliseconds deadline)

@@ -13,14 +13,6 @@
 
 namespace ratchet::job {
 
-/// Says which counters a later Count will ask for. Scheduling them takes up to 0.3 s, which passes
-/// while the kernel and its arenas are made ready.
-struct Schedule {
-  std::vector<std::string> metrics;
-
-  static constexpr void fields(auto&& visit) { visit(required("metrics", &Schedule::metrics, "")); }
-};
-
 /// How to sample the program counters of a call.
 struct Sampling {
   int period_log2 = 10;  ///< cycles between two samples of one multiprocessor, as a power of two

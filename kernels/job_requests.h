@@ -131,7 +131,6 @@ struct Request {
   std::optional<Prepare> prepare;
   std::optional<TimeBlock> time;
   std::optional<Collect> collect;
-  std::optional<Schedule> schedule;
   std::optional<Count> count;
   std::optional<Generate> generate;
   std::optional<Refresh> refresh;
@@ -152,13 +151,13 @@ struct Request {
     visit(optional("load", &R::load, ""), optional("execute", &R::execute, ""),
           optional("prepare", &R::prepare, ""), optional("time", &R::time, ""),
           optional("collect", &R::collect, ""), optional("count", &R::count, ""),
-          optional("schedule", &R::schedule, ""), optional("generate", &R::generate, ""),
-          optional("refresh", &R::refresh, ""), optional("forge", &R::forge, ""),
-          optional("compare", &R::compare, ""), optional("share", &R::share, ""),
-          optional("attach", &R::attach, ""), optional("call", &R::call, ""),
-          optional("pose", &R::pose, ""), optional("weigh", &R::weigh, ""),
-          optional("look", &R::look, ""), optional("feign", &R::feign, ""),
-          optional("exercise", &R::exercise, ""), optional("ceilings", &R::ceilings, ""));
+          optional("generate", &R::generate, ""), optional("refresh", &R::refresh, ""),
+          optional("forge", &R::forge, ""), optional("compare", &R::compare, ""),
+          optional("share", &R::share, ""), optional("attach", &R::attach, ""),
+          optional("call", &R::call, ""), optional("pose", &R::pose, ""),
+          optional("weigh", &R::weigh, ""), optional("look", &R::look, ""),
+          optional("feign", &R::feign, ""), optional("exercise", &R::exercise, ""),
+          optional("ceilings", &R::ceilings, ""));
   }
 };
 

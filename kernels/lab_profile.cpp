@@ -202,9 +202,6 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
   std::optional<job::Sampling> sampling;
   if (contract.device_kind == DeviceKind::cuda && !by_ncu && wants_samples(request))
     sampling = sampling_of(profile.timing.median);
-  // Sampling holds the counters until it is over.
-  if (!names.empty() && !sampling)
-    if (auto begun = process->schedule(names, call); !begun) return begun;
   if (auto loaded = process->load(plan->code, call); !loaded) return loaded.error();
   if (auto ready = arenas.give(*process, call); !ready) return ready;
   auto counted = process->count({profile.metric_set, names, sampling}, call);

@@ -115,21 +115,6 @@ Result<Observed> Counters::observe_cold(const Turn& turn) {
   return observed;
 }
 
-Counters::Schedule Counters::schedule(const std::vector<std::string>& asked) const {
-  Schedule made{std::make_unique<MetricHost>(cupti_, gpu_), asked, {}, {}, {}};
-  if (!made.host->failure()) made.metrics = made.host->known(asked, made.unknown);
-  if (!made.host->failure() && !made.metrics.empty())
-    made.image = made.host->configure(made.metrics);
-  return made;
-}
-
-void Counters::prepare(const std::vector<std::string>& metrics) {
-  prepared_ = std::async(std::launch::async, [this, asked = counted_names(metrics)] {
-    (void)cudaSetDevice(gpu_.facts().index);  // its context, in this thread
-    return schedule(asked);
-  });
-}
-
 Result<Counters::SampleReport> Counters::sample(const Turn& turn, unsigned period_log2, int calls) {
   SampleReport report;
   PcSampler sampler(cupti_, gpu_);
@@ -193,13 +178,12 @@ Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::s
 
 void Counters::read_counters(const Turn& turn, const std::vector<std::string>& asked,
                              CounterReport& report) {
-  auto schedule = prepared_.valid() ? prepared_.get() : this->schedule(asked);
-  if (schedule.asked != asked) schedule = this->schedule(asked);
-  auto& host = *schedule.host;
+  // CUPTI evaluates only what the same object has scheduled: nothing is kept for a next call.
+  MetricHost host(cupti_, gpu_);
   if (host.failure()) return without_counters(report, *host.failure());
-  const auto& names = schedule.metrics;
-  report.unknown_metrics.insert(report.unknown_metrics.end(), schedule.unknown.begin(),
-                                schedule.unknown.end());
+  const auto names = host.known(asked, report.unknown_metrics);
+  const auto image = names.empty() ? std::vector<std::byte>{} : host.configure(names);
+  if (host.failure()) return without_counters(report, *host.failure());
   if (names.empty()) return;
 
   const auto before = [&] {
@@ -213,8 +197,7 @@ void Counters::read_counters(const Turn& turn, const std::vector<std::string>& a
   };
   const std::size_t expected = kFlushRanges + report.launches.size();
   RangeProfiler profiler(cupti_, gpu_);
-  const auto failure =
-      profiler.profile(names, schedule.image, expected + kSpareRanges, before, work);
+  const auto failure = profiler.profile(names, image, expected + kSpareRanges, before, work);
   if (report.failure) return;
   if (failure) return without_counters(report, *failure);
   if (const auto seen = profiler.ranges(); seen != expected)

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -72,10 +71,6 @@ class Counters {
   };
   Result<SampleReport> sample(const Turn& turn, unsigned period_log2, int calls);
 
-  /// Begins to schedule these metrics in a thread of its own, which takes 80 to 300 ms and depends
-  /// on no kernel: to be called when `count` with the same metrics is some way off.
-  void prepare(const std::vector<std::string>& metrics);
-
   /// Launches of one call on a cold cache, without counters. Queued behind a gate, so that the
   /// span from the first start to the last end holds no launch gaps (unless the call waits for the
   /// device).
@@ -85,17 +80,6 @@ class Counters {
   Counters(Gpu& gpu, Cupti cupti, Flush flush, Gate gate)
       : gpu_(gpu), cupti_(cupti), flush_(std::move(flush)), gate_(std::move(gate)) {}
 
-  /// How some metrics are counted, and the object that turns counts into values: CUPTI evaluates
-  /// only what the same object has scheduled, so that nothing of it can be kept for later
-  /// processes.
-  struct Schedule {
-    std::unique_ptr<MetricHost> host;  ///< its `failure` says why there is no schedule
-    std::vector<std::string> asked;
-    std::vector<std::string> metrics;  ///< those of them that the chip has
-    std::vector<std::string> unknown;
-    std::vector<std::byte> image;
-  };
-  [[nodiscard]] Schedule schedule(const std::vector<std::string>& asked) const;
   void read_counters(const Turn& turn, const std::vector<std::string>& asked,
                      CounterReport& report);
 
@@ -103,7 +87,6 @@ class Counters {
   Cupti cupti_;
   Flush flush_;
   Gate gate_;
-  std::future<Schedule> prepared_;  // the last member: its thread uses those above
 };
 
 }  // namespace ratchet::measure

@@ -130,9 +130,6 @@ class Device {
   };
   virtual Result<Counted> count(const Turn& turn, const job::Count& plan) = 0;
 
-  /// Says which metrics a later `count` asks for, so that what they need is made in the meantime.
-  virtual void schedule(const std::vector<std::string>& metrics) { (void)metrics; }
-
   virtual Result<std::vector<job::CeilingValue>> ceilings() = 0;
 
   /// A judge on this device, from the entry of its own library. Errors: `unavailable` on devices

@@ -56,7 +56,7 @@ bool permitted(WorkerRole role, const job::Request& request) {
     return !runs_kernels(role);
   if (request.load) return true;  // a judge's own library
   if (request.time) return times(role);
-  if (request.count || request.schedule) return role == WorkerRole::counter;
+  if (request.count) return role == WorkerRole::counter;
   return runs_kernels(role);
 }
 
@@ -98,10 +98,6 @@ job::Reply JobLoop::answer(const job::Request& request, Descriptors& descriptors
   if (request.prepare) return prepare(*request.prepare, descriptors);
   if (request.time) return time(*request.time);
   if (request.collect) return collect(*request.collect, descriptors);
-  if (request.schedule) {
-    device_.schedule(request.schedule->metrics);
-    return {};
-  }
   if (request.count) return count(*request.count);
   if (request.generate) return generate_arena(*request.generate, descriptors);
   if (request.refresh) return refresh_arena(*request.refresh, descriptors);

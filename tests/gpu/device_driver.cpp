@@ -124,7 +124,6 @@ Json time_step(Device& device, const TestKernel& kernel, ratchet::CacheMode mode
 Json count_step(Device& device, const TestKernel& kernel, const std::vector<std::string>& metrics,
                 std::optional<ratchet::job::Sampling> sampling = std::nullopt) {
   const auto begin = std::chrono::steady_clock::now();
-  if (!metrics.empty()) device.schedule(metrics);  // as the server does before it loads a kernel
   const auto cases = make_cases(device, kernel, 1);
   const auto start = std::chrono::steady_clock::now();
   const std::chrono::duration<double, std::milli> inputs = start - begin;

@@ -245,13 +245,6 @@ class CudaDevice : public Device {
     return counted;
   }
 
-  void schedule(const std::vector<std::string>& metrics) override {
-    // Without counters `count` says why.
-    if (!counters_)
-      if (auto counters = measure::Counters::create(*gpu_)) counters_ = *std::move(counters);
-    if (counters_) counters_->prepare(metrics);
-  }
-
   Result<std::vector<job::CeilingValue>> ceilings() override {
     auto roofs = measure::measure_ceilings(*gpu_);
     if (!roofs) return roofs.error();
