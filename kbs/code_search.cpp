@@ -5,7 +5,7 @@
 
 #include "kbs/code_row.h"
 #include "kbs/hits.h"
-#include "kbs/match_plan.h"
+#include "kbs/matches.h"
 
 namespace ratchet::kbs {
 
@@ -44,7 +44,7 @@ Result<bool> CodeSearch::collect() {
     any = true;
     // The collector writes where the connection says; what stands there is put aside meanwhile.
     std::swap(*loans_[r]->postings, area.postings);
-    auto done = run_match(plan_, *loans_[r], ratchet::kbs::Area::code, area.frequencies);
+    auto done = match_code(plan_, *loans_[r], area.frequencies);
     std::swap(*loans_[r]->postings, area.postings);
     if (!done) return done.error();
   }

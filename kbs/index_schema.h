@@ -6,7 +6,7 @@ namespace ratchet::kbs {
 
 /// Raised whenever tables or the meaning of their columns change; indexes of another number are
 /// built anew.
-inline constexpr int kSchemaVersion = 3;
+inline constexpr int kSchemaVersion = 4;
 
 /// Pages and records (`doc`) and code (`bundle`, `file`), each with a full-text index of its own.
 ///
@@ -14,6 +14,8 @@ inline constexpr int kSchemaVersion = 3;
 /// once. `code` stores no text at all: a row of it is one part of a file, under a number that
 /// `code_row.h` makes, and holds each of the part's terms once. Of parts with the same text only
 /// one is indexed; `part` says which.
+/// `frequent` counts the terms that many documents or parts hold, and lists the pages of each
+/// (posting_list.h): FTS5 takes its time to walk them.
 /// `job` remembers what every document was made from, so that what did not change is not read.
 inline constexpr std::string_view kSchema = R"sql(
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -52,8 +54,8 @@ CREATE UNIQUE INDEX file_place ON file(bundle, scope, ordinal);
 CREATE TABLE part(hash INTEGER PRIMARY KEY, code INTEGER);
 CREATE VIRTUAL TABLE code USING fts5(name, body, content='', columnsize=0, detail=column,
   tokenize='terms');
-CREATE TABLE frequent(term TEXT, area INTEGER, count INTEGER,
-  PRIMARY KEY(term, area)) WITHOUT ROWID;
+CREATE TABLE frequent(term TEXT, area INTEGER, count INTEGER, postings BLOB,
+  PRIMARY KEY(term, area));
 )sql";
 
 }  // namespace ratchet::kbs

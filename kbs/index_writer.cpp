@@ -111,6 +111,7 @@ Status read_before(Database& database, std::string_view corpus, Before& before) 
 struct IndexWriter::State {
   std::filesystem::path target, working;
   Fd lock;
+  Postings postings;  ///< of the connection's collector, which must not outlive it
   Database database;  ///< the private copy; until there is one, the old index
   bool old = false;   ///< there is an old index
   bool writing = false;
@@ -412,8 +413,10 @@ Status IndexWriter::finish() {
   // That of code is written in a few large pieces as it is; one more pass would cost a tenth of the
   // build and save nothing that can be felt.
   if (done) done = state.tidy_pages();
+  if (done) done = register_collector(state.database.handle(), state.postings);
   if (done)
-    done = write_statistics(state.database, state.changed_documents > 0, state.changed_bundles > 0);
+    done = write_statistics(state.database, state.postings, state.changed_documents > 0,
+                            state.changed_bundles > 0);
   if (done) done = state.database.execute("COMMIT");
   if (!done) return done;
   state.insert_job = Statement();

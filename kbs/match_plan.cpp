@@ -1,29 +1,23 @@
 #include "kbs/match_plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
-
-#include "kbs/fts.h"
 
 namespace ratchet::kbs {
 namespace {
 
 /// Documents that the words which find them may stand in, all together; the words behind that are
-/// only looked up. Chosen so that the wiki and sources of a few thousand pages are searched whole.
-constexpr double kFindPages = 12'000;
-constexpr double kFindCode = 1'500;
-/// Postings of common words that are walked past when they are looked up.
-constexpr double kLookUp = 120'000;
-constexpr int kRows = 20'000;
-constexpr int kRowsOfCommon = 1'500;
-
-struct Word {
-  std::uint16_t phrase = 0;
-  double frequency = 0;
-  bool first_choice = false;  // the user's own word, neither a part nor an alias of it
-};
+/// only looked up. Answers to the development judgments are the same from 1,500 to 12,000 pages.
+constexpr double kFindPages = 2'000;
+constexpr double kFindCode = 1'000;
+/// Postings of common words that are walked past when they are looked up: lists of pages are read,
+/// code is walked by FTS5.
+constexpr double kLookUpPages = 400'000;
+constexpr double kLookUpCode = 5'000;
+constexpr std::size_t kRows = 20'000;
+// Of code that holds nothing but common words.
+constexpr std::size_t kRowsOfCommon = 1'500;
+constexpr std::size_t kLookedUpOfCommon = 8;
 
 Result<double> frequency_of(Connection& connection, Area area, std::string_view term) {
   auto statement = connection.prepared("SELECT count FROM frequent WHERE term=? AND area=?");
@@ -40,12 +34,12 @@ class Builder {
   Result<MatchPlan> build(Connection& connection) {
     match_.frequencies.assign(plan_.phrases.size(), -1);
     if (auto done = count(connection); !done) return done.error();
-    if (words_.empty()) return std::move(match_);
-    std::ranges::sort(words_, [](const Word& a, const Word& b) {
+    if (match_.words.empty()) return std::move(match_);
+    std::ranges::sort(match_.words, [](const MatchWord& a, const MatchWord& b) {
       return a.frequency != b.frequency ? a.frequency < b.frequency : a.phrase < b.phrase;
     });
     choose();
-    write();
+    if (match_.finding == 0) settle_for_common();
     return std::move(match_);
   }
 
@@ -66,88 +60,43 @@ class Builder {
         if (begin == 0 && end == phrase.size()) match_.frequencies[i] = *one;
         begin = end + 1;
       }
-      words_.push_back({static_cast<std::uint16_t>(i), least, own[i]});
+      match_.words.push_back(
+          {static_cast<std::uint16_t>(i), least, own[i], match_.frequencies[i] >= 0});
     }
     return {};
   }
 
   /// The rarest words find; more of them may be looked up.
   void choose() {
+    auto& words = match_.words;
     const double budget = area_ == Area::pages ? kFindPages : kFindCode;
+    const double walked = area_ == Area::pages ? kLookUpPages : kLookUpCode;
     double sum = 0;
-    while (finding_ < words_.size() && (sum += words_[finding_].frequency) <= budget) ++finding_;
-    looking_ = finding_;
+    while (match_.finding < words.size() && (sum += words[match_.finding].frequency) <= budget)
+      ++match_.finding;
+    match_.looking = match_.finding;
     sum = 0;
-    while (looking_ < words_.size() && (sum += words_[looking_].frequency) <= kLookUp) ++looking_;
+    while (match_.looking < words.size() && (sum += words[match_.looking].frequency) <= walked)
+      ++match_.looking;
+    match_.rows = kRows;
   }
 
-  void write() {
-    match_.limit = kRows;
-    if (finding_ == words_.size()) return add(0, words_.size(), " OR ");
-    if (finding_ > 0) {
-      match_.expression = "(";
-      add_silently(0, finding_, " OR ");
-      match_.expression += ") AND (";
-      add(0, std::max(looking_, finding_), " OR ");
-      match_.expression += ")";
-      return;
-    }
-    // Only common words: documents that hold the two rarest of the user's own.
-    match_.limit = kRowsOfCommon;
-    std::ranges::stable_partition(words_, &Word::first_choice);
-    const auto both = std::min<std::size_t>(
-        2, static_cast<std::size_t>(std::ranges::count_if(words_, &Word::first_choice)));
-    match_.expression = "(";
-    add_silently(0, std::max<std::size_t>(both, 1), " AND ");
-    match_.expression += ") AND (";
-    add(0, std::min<std::size_t>(words_.size(), 8), " OR ");
-    match_.expression += ")";
-  }
-
-  void add(std::size_t begin, std::size_t end, std::string_view joint) {
-    for (auto i = begin; i < end; ++i) {
-      if (i > begin) match_.expression += joint;
-      // Terms hold no quotes: the tokenizer cuts there.
-      match_.expression += fmt::format("\"{}\"", plan_.phrases[words_[i].phrase]);
-      match_.phrase_of.push_back(words_[i].phrase);
-    }
-  }
-
-  void add_silently(std::size_t begin, std::size_t end, std::string_view joint) {
-    const auto before = match_.phrase_of.size();
-    add(begin, end, joint);
-    std::fill(match_.phrase_of.begin() + static_cast<std::ptrdiff_t>(before),
-              match_.phrase_of.end(), Postings::kNone);
+  /// Only common words: documents that hold the two rarest of the user's own.
+  void settle_for_common() {
+    const auto others = std::ranges::stable_partition(match_.words, &MatchWord::first_choice);
+    const auto own = match_.words.size() - others.size();
+    match_.finding = std::clamp<std::size_t>(own, 1, 2);
+    match_.required = match_.finding;
+    match_.looking = std::min(match_.words.size(), kLookedUpOfCommon);
+    if (area_ == Area::code) match_.rows = kRowsOfCommon;
   }
 
   const QueryPlan& plan_;
   Area area_;
   MatchPlan match_;
-  std::vector<Word> words_;
-  std::size_t finding_ = 0;
-  std::size_t looking_ = 0;
 };
 
 }  // namespace
-
-Status run_match(const QueryPlan& plan, Connection& connection, Area area,
-                 std::vector<double>& frequencies) {
-  auto match = plan_match(plan, connection, area);
-  if (!match) return match.error();
-  frequencies = std::move(match->frequencies);
-  auto& postings = *connection.postings;
-  postings.clear();
-  if (match->expression.empty()) return {};
-  postings.phrase_of = std::move(match->phrase_of);
-  auto statement = connection.prepared(
-      area == Area::pages ? "SELECT collect(fts) FROM fts WHERE fts MATCH ? LIMIT ?"
-                          : "SELECT collect_code(code) FROM code WHERE code MATCH ? LIMIT ?");
-  if (!statement) return statement.error();
-  return (*statement)
-      ->bind(1, std::string_view(match->expression))
-      .bind(2, std::int64_t{match->limit})
-      .run();
-}
 
 Result<MatchPlan> plan_match(const QueryPlan& plan, Connection& connection, Area area) {
   return Builder(plan, area).build(connection);

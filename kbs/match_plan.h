@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "kbs/index_reader.h"
@@ -11,19 +10,25 @@
 
 namespace ratchet::kbs {
 
-/// How one query is asked of one full-text index, so that the time it takes does not grow with the
+/// One phrase of a query, and what finding it costs.
+struct MatchWord {
+  std::uint16_t phrase = 0;   ///< index into `QueryPlan::phrases`
+  double frequency = 0;       ///< documents that hold it, or an upper bound
+  bool first_choice = false;  ///< the user's own word, neither a part nor an alias of it
+  bool frequent = false;      ///< counted in the table `frequent`, which lists the pages
+};
+
+/// How one query is asked of one area of an index, so that the time it takes does not grow with the
 /// corpus: documents are found by the rare words of the query alone, as far as a budget goes, and
 /// the common words are only looked up in what was found.
 struct MatchPlan {
-  std::string expression;                ///< empty: nothing to search
-  std::vector<std::uint16_t> phrase_of;  ///< see `Postings::phrase_of`
-  std::vector<double> frequencies;       ///< by phrase of the plan; negative: not counted, rare
-  int limit = 0;                         ///< rows to look at
+  std::vector<MatchWord> words;     ///< those that find, those that are looked up, the others
+  std::size_t finding = 0;          ///< so many of them find documents
+  std::size_t required = 1;         ///< so many of those a document must hold
+  std::size_t looking = 0;          ///< so many, finding ones included, count in what was found
+  std::size_t rows = 0;             ///< at most so many documents are looked at
+  std::vector<double> frequencies;  ///< by phrase of the plan; negative: not counted, rare
 };
-
-/// Plans the match, asks the index and leaves what it found in the connection's postings.
-Status run_match(const QueryPlan& plan, Connection& connection, Area area,
-                 std::vector<double>& frequencies);
 
 /// Errors: those of reading the counts of frequent terms.
 Result<MatchPlan> plan_match(const QueryPlan& plan, Connection& connection, Area area);

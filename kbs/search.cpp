@@ -15,7 +15,7 @@
 #include "kbs/fit.h"
 #include "kbs/hits.h"
 #include "kbs/labels.h"
-#include "kbs/match_plan.h"
+#include "kbs/matches.h"
 #include "kbs/ranking.h"
 #include "kbs/tokenizer.h"
 #include "server/core/hash.h"
@@ -114,8 +114,8 @@ class Search {
           {loans_[r]->postings.get(), &reader.statistics(), &reader.code(), &frequencies_[r]});
       frequencies_[r].assign(plan_.phrases.size(), -1);
       if (filters_[r].excludes_all()) continue;
-      if (auto done = run_match(plan_, *loans_[r], Area::pages, frequencies_[r]); !done)
-        return done;
+      const auto rows = reader.statistics().documents.size();
+      if (auto done = match_pages(plan_, *loans_[r], rows, frequencies_[r]); !done) return done;
     }
     return {};
   }
@@ -226,9 +226,6 @@ class Search {
                               [](const auto& a, const auto& b) { return a.score > b.score; });
     citing.resize(count);
     if (citing.empty()) return {};
-    std::unordered_map<std::int64_t, std::size_t> place;  // row and source → index in ranked_
-    for (std::size_t i = 0; i < ranked_.size(); ++i)
-      place[key_of(ranked_[i].source, ranked_[i].row)] = i;
     for (const auto& page : citing) {
       auto statement = loans_[page.source]->prepared(
           "SELECT cited.rowid, page.id, page.corpus FROM doc AS page JOIN source ON "
@@ -241,11 +238,15 @@ class Search {
         auto row = (*statement)->step();
         if (!row) return row.error();
         if (!*row) break;
-        const auto key = key_of(page.source, (*statement)->integer(0));
-        const auto [at, fresh] = place.emplace(key, ranked_.size());
-        if (fresh) ranked_.push_back({.source = page.source, .row = (*statement)->integer(0)});
-        auto& cited = ranked_[at->second];
+        const auto number = (*statement)->integer(0);
+        const auto key = key_of(page.source, number);
         if (cited_by_.contains(key)) continue;
+        // A few pages are cited; a map of all that was found would cost more than it saves.
+        auto at = std::ranges::find_if(ranked_, [&](const Scored& scored) {
+          return scored.row == number && scored.source == page.source;
+        });
+        if (at == ranked_.end()) at = ranked_.insert(at, {.source = page.source, .row = number});
+        auto& cited = *at;
         // Below the page itself, in the order of their own scores.
         const double own = cited.score;
         cited.score = std::max(

@@ -1,6 +1,7 @@
 #include "kbs/snippet.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cctype>
 #include <cstdint>
@@ -11,36 +12,46 @@ namespace {
 constexpr std::size_t kLines = 4;
 constexpr std::size_t kBytes = 320;
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
+/// Letters and digits as small letters and digits; 0 for all that words do not hold.
+constexpr std::array<char, 256> kFolded = [] {
+  std::array<char, 256> folded{};
+  for (char c = '0'; c <= '9'; ++c) folded[static_cast<unsigned char>(c)] = c;
+  for (char c = 'a'; c <= 'z'; ++c) {
+    folded[static_cast<unsigned char>(c)] = c;
+    folded[static_cast<unsigned char>(c - 'a' + 'A')] = c;
+  }
+  return folded;
+}();
 
-bool is_word(char c) {
-  return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9');
+char folded(char c) {
+  return kFolded[static_cast<unsigned char>(c)];
 }
 
 bool starts_with_folded(std::string_view text, std::string_view word) {
   if (text.size() < word.size()) return false;
   for (std::size_t i = 0; i < word.size(); ++i)
-    if (lower(text[i]) != word[i]) return false;
+    if (text[i] != word[i] && folded(text[i]) != word[i]) return false;
   return true;
 }
 
+/// The words that a line can hold, a bit each, by their first characters.
+using ByFirst = std::array<std::uint64_t, 256>;
+
 /// Bit per word that starts somewhere in the line.
 std::uint64_t words_in(std::string_view line, const std::vector<std::string>& words,
-                       const std::vector<std::uint64_t>& by_first) {
+                       const ByFirst& by_first) {
   std::uint64_t found = 0;
-  bool inside = false;
+  char before = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {
-    const bool word = is_word(line[i]);
-    if (word && !inside) {
-      auto candidates = by_first[static_cast<unsigned char>(lower(line[i]))] & ~found;
+    const char c = folded(line[i]);
+    if (before == 0) {
+      auto candidates = by_first[static_cast<unsigned char>(c)] & ~found;
       for (; candidates != 0; candidates &= candidates - 1) {
         const auto w = static_cast<std::size_t>(std::countr_zero(candidates));
         if (starts_with_folded(line.substr(i), words[w])) found |= std::uint64_t{1} << w;
       }
     }
-    inside = word;
+    before = c;
   }
   return found;
 }
@@ -55,7 +66,7 @@ std::string clipped(std::string_view line, std::size_t limit) {
 }  // namespace
 
 Snippet best_snippet(std::string_view text, int first_line, const std::vector<std::string>& words) {
-  std::vector<std::uint64_t> by_first(256);
+  ByFirst by_first{};
   for (std::size_t w = 0; w < words.size() && w < 64; ++w)
     if (!words[w].empty())
       by_first[static_cast<unsigned char>(words[w].front())] |= std::uint64_t{1} << w;
