@@ -12,7 +12,7 @@ constexpr double kFindPages = 2'000;
 constexpr double kFindCode = 1'000;
 /// Postings of common words that are walked past when they are looked up: lists of pages are read,
 /// code is walked by FTS5.
-constexpr double kLookUpPages = 400'000;
+constexpr double kLookUpPages = 30'000;
 constexpr double kLookUpCode = 5'000;
 constexpr std::size_t kRows = 20'000;
 // Of code that holds nothing but common words.
