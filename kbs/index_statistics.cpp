@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "kbs/posting_list.h"
 
@@ -44,7 +43,7 @@ Result<std::vector<Item>> get_block(Database& database, std::string_view name) {
   if (!row) return row.error();
   const auto bytes = *row ? get->blob(0) : std::string_view{};
   std::vector<Item> items(bytes.size() / sizeof(Item));
-  if (!items.empty()) std::memcpy(items.data(), bytes.data(), items.size() * sizeof(Item));
+  bytes.copy(reinterpret_cast<char*>(items.data()), items.size() * sizeof(Item));
   return items;
 }
 

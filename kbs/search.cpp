@@ -408,12 +408,12 @@ class Search {
       notes.push_back("ranked for the run: " + situation);
     if (indexes_.note) notes.push_back(*indexes_.note);
     if (query_.text.size() > kMaxText || plan_.cut)
-      notes.push_back("only the first words of the query were searched");
+      notes.emplace_back("only the first words of the query were searched");
     if (plan_.terms.empty() && ranked_.empty())
-      notes.push_back("the query holds no word; give words or filters");
+      notes.emplace_back("the query holds no word; give words or filters");
     if (text_.find_first_of("\"*^") != std::string_view::npos)
-      notes.push_back("quotes and operators are searched as text");
-    if (text_.find('\0') != std::string_view::npos) notes.push_back("NUL bytes separate words");
+      notes.emplace_back("quotes and operators are searched as text");
+    if (text_.find('\0') != std::string_view::npos) notes.emplace_back("NUL bytes separate words");
     int unverified = 0;
     for (const auto& filter : filters_) unverified += filter.unverified();
     if (unverified > 0)

@@ -124,12 +124,14 @@ Result<Counters::SampleReport> Counters::sample(const Turn& turn, unsigned perio
   }
   const auto work = [&] {
     turn.call();
-    return !(report.failure = gpu_.finish());
+    report.failure = gpu_.finish();
+    return !report.failure;
   };
   for (; report.calls < calls; ++report.calls) {
     if (turn.before) turn.before();
     if (auto queued = flush_.queue(gpu_); !queued) return queued.error();
-    if ((report.failure = gpu_.finish())) return report;
+    report.failure = gpu_.finish();
+    if (report.failure) return report;
     const auto failure = sampler.sample(work);
     if (report.failure) return report;
     if (failure) {
@@ -151,7 +153,8 @@ Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::s
     auto observed = observe_cold(turn);
     if (!observed) return observed.error();
     earlier = std::exchange(report.launches, std::move(observed->launches));
-    if ((report.failure = observed->failure)) return report;
+    report.failure = observed->failure;
+    if (report.failure) return report;
     if (i > 0) report.calls.push_back(span_of(report.launches));
   }
   add_launches(report, gpu_.properties());
@@ -193,7 +196,8 @@ void Counters::read_counters(const Turn& turn, const std::vector<std::string>& a
   const auto work = [&] {
     if (!flush_.queue_read(gpu_)) return false;
     turn.call();
-    return !(report.failure = gpu_.finish());
+    report.failure = gpu_.finish();
+    return !report.failure;
   };
   const std::size_t expected = kFlushRanges + report.launches.size();
   RangeProfiler profiler(cupti_, gpu_);

@@ -22,8 +22,8 @@ constexpr auto kShortestClockWindow = std::chrono::microseconds(200);
 constexpr int kCalibrationPairs = 64;
 // Two empty events differ by less; no work is shorter.
 constexpr double kNothingNs = 700;
-// Events around work on streams that they wait for see more than the work's own span. Where they see
-// less than half of it, most of the work ran on streams that nobody waited for.
+// Events around work on streams that they wait for see more than the work's own span. Where they
+// see less than half of it, most of the work ran on streams that nobody waited for.
 constexpr double kLeastSeen = 0.5;
 constexpr double kLeastNs =
     1;  // of a call that does nothing on the legacy stream: times are positive
@@ -211,7 +211,8 @@ Status Timer::take(std::span<const Turn> rotation, const TimingPlan& plan, Sampl
     }
     auto shot = sample(next(rotation), plan);
     if (!shot) return shot.error();
-    if ((sampled.failure = shot->failure)) return {};
+    sampled.failure = shot->failure;
+    if (sampled.failure) return {};
     sampled.elapsed_ns.push_back(shot->elapsed_ns);
     if (shot->span_ns) spans_ns_.push_back(*shot->span_ns);
     tails_ns_.push_back(shot->tail_ns);

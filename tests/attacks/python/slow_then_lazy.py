@@ -1,7 +1,9 @@
-# Honest as often as it is checked, idle afterwards.
+# Honest as often as it is checked, idle afterwards. On a processor with much cache to flush, so many
+# calls are not timed.
 #
 # Catalogue: A12
 # Task: double
+# Device: cuda
 # Expect: profile unsynchronised_work|timed_output_wrong
 import torch  # for tensors, not arrays
 
