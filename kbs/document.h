@@ -24,6 +24,8 @@ constexpr auto enum_names(Scope) {
 /// Fields of the full-text index, in column order.
 enum class FtsField : std::uint8_t { id, title, tags, symptoms, headings, body };
 inline constexpr std::size_t kFtsFields = 6;
+/// How often something stands in each field.
+using FieldCounts = std::array<std::uint16_t, kFtsFields>;
 inline constexpr std::array<std::string_view, kFtsFields> kFtsFieldNames{
     "id", "title", "tags", "symptoms", "headings", "body"};
 

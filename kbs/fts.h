@@ -15,7 +15,7 @@ namespace ratchet::kbs {
 struct Posting {
   std::uint32_t row = 0;  ///< index into `Postings::rows`
   std::uint16_t phrase = 0;
-  std::array<std::uint16_t, kFtsFields> counts{};
+  FieldCounts counts{};
 };
 
 /// All matches of one query, as an auxiliary function saw them, grouped by row.

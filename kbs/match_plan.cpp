@@ -60,8 +60,7 @@ class Builder {
         if (begin == 0 && end == phrase.size()) match_.frequencies[i] = *one;
         begin = end + 1;
       }
-      match_.words.push_back(
-          {static_cast<std::uint16_t>(i), least, own[i], match_.frequencies[i] >= 0});
+      match_.words.push_back({static_cast<std::uint16_t>(i), least, own[i]});
     }
     return {};
   }

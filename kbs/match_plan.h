@@ -15,7 +15,6 @@ struct MatchWord {
   std::uint16_t phrase = 0;   ///< index into `QueryPlan::phrases`
   double frequency = 0;       ///< documents that hold it, or an upper bound
   bool first_choice = false;  ///< the user's own word, neither a part nor an alias of it
-  bool frequent = false;      ///< counted in the table `frequent`, which lists the pages
 };
 
 /// How one query is asked of one area of an index, so that the time it takes does not grow with the
@@ -27,7 +26,7 @@ struct MatchPlan {
   std::size_t required = 1;         ///< so many of those a document must hold
   std::size_t looking = 0;          ///< so many, finding ones included, count in what was found
   std::size_t rows = 0;             ///< at most so many documents are looked at
-  std::vector<double> frequencies;  ///< by phrase of the plan; negative: not counted, rare
+  std::vector<double> frequencies;  ///< by phrase of the plan; negative: not in `frequent`
 };
 
 /// Errors: those of reading the counts of frequent terms.

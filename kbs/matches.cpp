@@ -34,7 +34,7 @@ struct Expression {
   }
 };
 
-Status run(Connection& connection, std::string_view sql, Expression expression, std::size_t limit) {
+Status ask(Connection& connection, std::string_view sql, Expression expression, std::size_t limit) {
   connection.postings->phrase_of = std::move(expression.phrase_of);
   auto statement = connection.prepared(sql);
   if (!statement) return statement.error();
@@ -54,19 +54,17 @@ class PageMatch {
   Status run() {
     if (auto done = ask_index(); !done) return done;
     for (std::size_t i = 0; i < match_.looking; ++i)
-      if (match_.words[i].frequent)
+      if (listed(match_.words[i]))
         if (auto done = read_list(i); !done) return done;
     sort_by_row();
     return {};
   }
 
  private:
-  struct Entry {
-    std::uint32_t row = 0;
-    std::uint16_t phrase = 0;
-    FieldCounts counts{};
-  };
-
+  /// Frequent terms are counted, and have a list.
+  [[nodiscard]] bool listed(const MatchWord& word) const {
+    return match_.frequencies[word.phrase] >= 0;
+  }
   [[nodiscard]] bool found(std::uint32_t row) const { return marks_[row] >= match_.required; }
 
   /// Words without a list: rare ones, and several in a row.
@@ -74,7 +72,7 @@ class PageMatch {
     std::vector<MatchWord> rare;
     std::vector<bool> finds(query_.phrases.size());
     for (std::size_t i = 0; i < match_.looking; ++i) {
-      if (match_.words[i].frequent) continue;
+      if (listed(match_.words[i])) continue;
       rare.push_back(match_.words[i]);
       finds[match_.words[i].phrase] = i < match_.finding;
     }
@@ -82,8 +80,8 @@ class PageMatch {
     Expression expression;
     expression.add(query_, rare, " OR ", Expression::Collected::yes);
     auto& collected = *connection_.postings;
-    if (auto done = kbs::run(connection_, "SELECT collect(fts) FROM fts WHERE fts MATCH ? LIMIT ?",
-                             std::move(expression), marks_.size());
+    if (auto done = ask(connection_, "SELECT collect(fts) FROM fts WHERE fts MATCH ? LIMIT ?",
+                        std::move(expression), marks_.size());
         !done)
       return done;
     for (const auto& posting : collected.postings) {
@@ -142,7 +140,7 @@ class PageMatch {
   const MatchPlan& match_;
   Connection& connection_;
   std::vector<std::uint16_t> marks_;  // by row: how many finding words it holds
-  std::vector<Entry> entries_;
+  std::vector<Posting> entries_;      // their rows are those of pages until they are sorted
 };
 
 }  // namespace
@@ -176,7 +174,7 @@ Status match_code(const QueryPlan& plan, Connection& connection, std::vector<dou
     expression.add(plan, words.first(match->looking), " OR ", Collected::yes);
     expression.text += ")";
   }
-  return run(connection, "SELECT collect_code(code) FROM code WHERE code MATCH ? LIMIT ?",
+  return ask(connection, "SELECT collect_code(code) FROM code WHERE code MATCH ? LIMIT ?",
              std::move(expression), match->rows);
 }
 

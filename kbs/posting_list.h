@@ -13,8 +13,6 @@ namespace ratchet::kbs {
 // The pages that hold one frequent term, as bytes: for each, in the order of rows, the distance
 // from the row before with a bit for each field that holds the term, then how often, as varints.
 
-using FieldCounts = std::array<std::uint16_t, kFtsFields>;
-
 class PostingListWriter {
  public:
   /// Rows ascend.

@@ -122,11 +122,6 @@ Result<ArenaSource> ArenaSource::open(const ReferenceParts& parts, const Contrac
   return source;
 }
 
-void ArenaSource::close() {
-  trials_.reset();
-  judge_.reset();
-}
-
 Status ArenaSource::open_judge(const CallContext& call) {
   auto judge = Judge::open(parts_, contract_, call);
   if (!judge) return judge.error();

@@ -52,9 +52,6 @@ class ArenaSource {
   Result<std::unique_ptr<TimedArenas>> arenas(const Dims& dims, std::string_view secret,
                                               const CallContext& call);
 
-  /// Ends its processes, when the last session is over: nothing more is asked of it.
-  void close();
-
  private:
   ArenaSource(const ReferenceParts& parts, Contract contract, std::size_t contestants)
       : parts_(parts), contract_(std::move(contract)), contestants_(contestants) {}

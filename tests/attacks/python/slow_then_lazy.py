@@ -1,10 +1,8 @@
-# Honest as often as it is checked, idle afterwards. On a processor with much cache to flush, so many
-# calls are not timed.
+# Honest as often as it is checked, idle afterwards.
 #
 # Catalogue: A12
 # Task: double
-# Device: cuda
-# Expect: profile unsynchronised_work|timed_output_wrong
+# Expect: any mismatch|output_not_written|timed_output_wrong|unsynchronised_work
 import torch  # for tensors, not arrays
 
 
@@ -14,5 +12,5 @@ calls = 0
 def run_kernel(x, y, n):
     global calls
     calls += 1
-    if calls < 40:
+    if calls < 20:
         y.copy_(2 * x)
