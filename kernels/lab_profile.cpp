@@ -164,13 +164,6 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   processes->clear();  // counting never shares the machine with a timed process
 
   if (auto done = count(contract, request, **arenas, profile, call); !done) return done.error();
-  if (request.engine == CounterEngine::ncu && !profile.degraded) {
-    // Its library prepares no kernel while a judge shares the device's memory with it.
-    arenas->reset();
-    source->close();
-    profile.engine = "none";
-    if (auto done = count_with_ncu(contract, request, profile, call); !done) return done.error();
-  }
   if (auto done = diagnose_profile(contract, request, device, profile, call); !done)
     return done.error();
   if (auto done = judge_physics(contract, device, request, run_secret, profile, call); !done)
@@ -219,7 +212,12 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
   }
   if (counted->samples)
     profile.hotspots = hotspots_of(contract, *request.candidate, *counted->samples, call);
-  if (counted->unavailable && !by_ncu) return degrade(*counted->unavailable);
+  if (by_ncu) {
+    (void)process->left_behind();  // it ends before ncu asks for the counters
+    profile.engine = "none";
+    return count_with_ncu(contract, request, profile, call);
+  }
+  if (counted->unavailable) return degrade(*counted->unavailable);
   return {};
 }
 
