@@ -1,0 +1,130 @@
+"""More than one GPU in a machine: each is picked by its index, has a queue of its own, and tells when
+somebody else is on it.
+
+    device_checks.py RATCHET OUT      RATCHET is the program; a table goes to OUT/devices.md
+
+Needs two GPUs, and torch for the python3 in PATH (a stranger on the device). Changes no setting.
+"""
+
+import concurrent.futures
+import datetime
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from python_checks import Client
+
+STRANGER = """
+import sys, torch
+a = torch.randn(4096, 4096, device="cuda:" + sys.argv[1])
+print("ready", flush=True)
+while True:
+    for _ in range(50):
+        b = a @ a
+    torch.cuda.synchronize(a.device)
+"""
+
+
+class Checks:
+    def __init__(self, ratchet, out):
+        self.ratchet, self.out, self.rows = ratchet, out, []
+        self.folder = tempfile.mkdtemp()
+
+    def row(self, name, value, passed):
+        verdict = {True: "pass", False: "FAIL", None: "info"}[passed]
+        self.rows.append((name, str(value).replace("|", "/").replace("\n", " "), verdict))
+        print(f"{verdict:5} {name}: {value}", flush=True)
+
+    def start(self, client, device, name):
+        """A checked run on a device."""
+        run, _ = client.call("create_run", problem="softmax", implementation="cuda-cpp", device=device,
+                             output_dir=f"{self.folder}/{name}")
+        checked, _ = client.call("check_correctness", run=run.get("run", ""))
+        self.row(f"{name}: softmax is correct", f"{run.get('device', run)}, "
+                 f"{checked.get('passed', checked)}", checked.get("passed") is True)
+        return run.get("run", "")
+
+    def profile(self, client, run):
+        """The profile, and the seconds from and to when it took."""
+        start = time.monotonic()
+        profile, _ = client.call("profile_kernel", run=run, metrics="lean")
+        return profile, start, time.monotonic()
+
+    def play(self):
+        one, other = (Client(self.ratchet, self.folder) for _ in range(2))
+        environment, _ = one.call("check_env")
+        gpus = [d for d in environment["devices"] if d["kind"] == "cuda"]
+        self.row("GPUs", [(d["index"], d["name"], d["uuid"]) for d in gpus],
+                 len({d["uuid"] for d in gpus}) >= 2)
+        refused, _ = one.call("create_run", problem="softmax", implementation="cuda-cpp",
+                              device=len(gpus), output_dir=f"{self.folder}/none")
+        self.row("a GPU that is not there", refused.get("refused"), "refused" in refused)
+
+        runs = [self.start(client, device, f"gpu{device} by server {client is other:d}")
+                for client, device in ((one, 0), (other, 1), (other, 0))]
+        calls = [(one, runs[0]), (other, runs[1])]
+        for client, run in (*calls, (other, runs[2])):
+            self.profile(client, run)  # calibrates the device's noise, fills caches
+        alone = [self.profile(client, run) for client, run in calls]
+        medians = [profile["timing"]["median_ns"] for profile, _, _ in alone]
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            both = list(pool.map(lambda pair: self.profile(*pair), calls))
+        overlap = min(end for _, _, end in both) - max(start for _, start, _ in both)
+        self.row("two servers, two GPUs at once", f"{[f'{e - s:.2f} s' for _, s, e in both]}, alone "
+                 f"{[f'{e - s:.2f} s' for _, s, e in alone]}",
+                 overlap > 0.5 * min(e - s for _, s, e in both))
+        for device, (profile, _, _) in enumerate(both):
+            off = profile["timing"]["median_ns"] / medians[device] - 1
+            self.row(f"gpu{device}: median beside the other GPU's",
+                     f"{profile['timing']['median_ns'] / 1e3:.1f} us, {off:+.2%}", abs(off) < 0.02)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            same = list(pool.map(lambda pair: self.profile(*pair), [(one, runs[0]), (other, runs[2])]))
+        longest = max(end - start for _, start, end in same)
+        single = min(end - start for _, start, end in alone)
+        self.row("two servers, one GPU: one waits for the other",
+                 f"{[f'{e - s:.2f} s' for _, s, e in same]}, alone {single:.2f} s",
+                 longest > 1.5 * single)
+        for server, (profile, _, _) in enumerate(same):
+            off = profile["timing"]["median_ns"] / medians[0] - 1
+            self.row(f"gpu0: median of server {server}, after its turn",
+                     f"{profile['timing']['median_ns'] / 1e3:.1f} us, {off:+.2%}, "
+                     f"{profile['timing']['flags']}", abs(off) < 0.02)
+        self.stranger(calls)
+
+    def stranger(self, calls):
+        process = subprocess.Popen([os.environ.get("RATCHET_PYTHON", "python3"), "-c", STRANGER, "1"],
+                                   stdout=subprocess.PIPE, text=True)
+        process.stdout.readline()
+        for device, (client, run) in enumerate(calls):
+            profile, _, _ = self.profile(client, run)
+            flags, conditions = profile["timing"]["flags"], profile["timing"]["conditions"]
+            noticed = "device_shared" in flags
+            self.row(f"gpu{device}: somebody else works on gpu1", f"{flags}; {conditions}",
+                     noticed == (device == 1))
+        process.kill()
+        process.wait()
+
+
+def main():
+    checks = Checks(*sys.argv[1:3])
+    try:
+        checks.play()
+    except (RuntimeError, KeyError, OSError) as error:
+        checks.row("the check itself", repr(error)[:300], False)
+    device = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+                            capture_output=True, text=True, check=False).stdout.strip()
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+    failed = sum(verdict == "FAIL" for _, _, verdict in checks.rows)
+    with open(os.path.join(checks.out, "devices.md"), "w", encoding="utf-8") as file:
+        file.write(f"# More than one GPU\n\n`tests/gpu/device_checks.py`, {'; '.join(device.split(chr(10)))}, "
+                   f"{now}. {failed} of {len(checks.rows)} rows failed.\n\n"
+                   "| check | value | verdict |\n|---|---|---|\n")
+        for row in checks.rows:
+            file.write("| " + " | ".join(row) + " |\n")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
