@@ -64,6 +64,8 @@ class CandidateProcess {
   static Result<CandidateProcess> launch(const WorkerSpec& spec,
                                          std::chrono::milliseconds deadline);
   Status load(const Code& code, const CallContext& call);
+  /// Waits until the process is ready for its code; `load` does so, too.
+  Status greet(const CallContext& call);
 
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
   /// What isolates it, as its worker said.
@@ -112,8 +114,6 @@ class CandidateProcess {
   CandidateProcess(WorkerProcess worker, std::chrono::milliseconds deadline)
       : worker_(std::move(worker)), deadline_(deadline) {}
 
-  /// Waits until the process is ready, once.
-  Status greet(const CallContext& call);
   /// Runs a job unless the kernel has already failed; remembers a fault.
   Result<job::Reply> ask(const job::Request& request, std::span<const int> descriptors,
                          std::chrono::milliseconds deadline, const CallContext& call);

@@ -136,8 +136,15 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   if (request.v0) versions.emplace_back("v0", request.v0);
   auto source = ArenaSource::open(parts(contract), contract, versions.size(), call);
   if (!source) return source.error();
+  // Its start goes on beside the others'. The kernel is not loaded into it before they are gone.
+  auto counting = start_plan(contract, *request.candidate, CandidateProcess::Use::count,
+                             TimedArenas::kMost + 1);
+  if (!counting) return counting.error();
+  auto counter = CandidateProcess::launch(counting->spec, counting->deadline);
+  if (!counter) return counter.error();
   auto processes = start_all(contract, versions, call);
   if (!processes) return processes.error();
+  if (auto idle = counter->greet(call); !idle) return idle.error();
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
   auto arenas = source->arenas(contract.cases.front().dims, secret, call);
   if (!arenas) return arenas.error();
@@ -163,7 +170,8 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   if (!profile.comparisons.empty()) profile.verdict = profile.comparisons.front().verdict;
   processes->clear();  // counting never shares the machine with a timed process
 
-  if (auto done = count(contract, request, **arenas, profile, call); !done) return done.error();
+  const Counting counts{*counter, counting->code, **arenas};
+  if (auto done = count(contract, request, counts, profile, call); !done) return done.error();
   if (auto done = diagnose_profile(contract, request, device, profile, call); !done)
     return done.error();
   if (auto done = judge_physics(contract, device, request, run_secret, profile, call); !done)
@@ -173,7 +181,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
 }
 
 Status Laboratory::count(const Contract& contract, const ProfileRequest& request,
-                         TimedArenas& arenas, Profile& profile, const CallContext& call) {
+                         const Counting& counting, Profile& profile, const CallContext& call) {
   profile.engine = "none";
   profile.cache = "as_is";
   const auto degrade = [&](std::string why) {
@@ -182,11 +190,7 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
     return Status{};
   };
   call.progress(0, std::nullopt, "reading counters");
-  auto plan = start_plan(contract, *request.candidate, CandidateProcess::Use::count,
-                         TimedArenas::kMost + 1);
-  if (!plan) return plan.error();
-  auto process = CandidateProcess::launch(plan->spec, plan->deadline);
-  if (!process) return process.error();
+  auto& process = counting.process;
   const bool by_ncu = request.engine == CounterEngine::ncu;
   auto names = request.names.empty() ? metric_names(request.metrics, contract.device_kind)
                                      : with_launch_facts(request.names, contract.device_kind);
@@ -195,11 +199,11 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
   std::optional<job::Sampling> sampling;
   if (contract.device_kind == DeviceKind::cuda && !by_ncu && wants_samples(request))
     sampling = sampling_of(profile.timing.median);
-  if (auto loaded = process->load(plan->code, call); !loaded) return loaded.error();
-  if (auto ready = arenas.give(*process, call); !ready) return ready;
-  auto counted = process->count({profile.metric_set, names, sampling}, call);
+  if (auto loaded = process.load(counting.code, call); !loaded) return loaded.error();
+  if (auto ready = counting.arenas.give(process, call); !ready) return ready;
+  auto counted = process.count({profile.metric_set, names, sampling}, call);
   if (!counted) return degrade(counted.error().message);
-  if (const auto& fault = process->fault())
+  if (const auto& fault = process.fault())
     return degrade("the kernel failed while it was counted: " + fault->message);
   profile.kernels = std::move(counted->kernels);
   profile.unknown_metrics = std::move(counted->unknown_metrics);
@@ -213,7 +217,7 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
   if (counted->samples)
     profile.hotspots = hotspots_of(contract, *request.candidate, *counted->samples, call);
   if (by_ncu) {
-    (void)process->left_behind();  // it ends before ncu asks for the counters
+    (void)process.left_behind();  // it ends before ncu asks for the counters
     profile.engine = "none";
     return count_with_ncu(contract, request, profile, call);
   }

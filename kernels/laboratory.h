@@ -140,7 +140,13 @@ class Laboratory final : public Lab {
   SessionPlan session_plan(const Contract& contract, const DeviceInfo& device,
                            const CallContext& call);
 
-  Status count(const Contract& contract, const ProfileRequest& request, TimedArenas& arenas,
+  /// An idle process for counters, what to load into it and what to call it on.
+  struct Counting {
+    CandidateProcess& process;
+    const CandidateProcess::Code& code;
+    TimedArenas& arenas;
+  };
+  Status count(const Contract& contract, const ProfileRequest& request, const Counting& counting,
                Profile& profile, const CallContext& call);
   /// Samples put to source lines by the disassembled code.
   Hotspots hotspots_of(const Contract& contract, const Candidate& candidate,

@@ -43,8 +43,9 @@ struct NoiseProfile {
   }
 };
 
-/// 99.7 % of a normal distribution: what is called noise is seen once in 300 comparisons.
-inline constexpr double kNoiseSigmas = 3;
+/// 99 % of a normal distribution. A verdict wants the whole interval of the ratio beyond the noise,
+/// so that a kernel against itself gets one in fewer than 100 comparisons.
+inline constexpr double kNoiseSigmas = 2.6;
 
 /// Splits the scatter of a short and a long kernel into the two parts. Empty spans: that part stays
 /// at its default.
