@@ -115,6 +115,7 @@ Result<Listing> Laboratory::listing_of(const Contract& contract, const Candidate
     if (view == CodeView::sass) return sass_of_cubins(files, toolchain, stop);
     Listing listing{"as compiled", ""};
     for (const auto& file : files) listing.text += read_file(file).value_or("");
+    std::erase(listing.text, '\0');  // with which some compilers end their files
     return listing;
   }
   auto library = builder_.path_of(candidate.build.build_key);

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kCompilers{"triton", "inductor"};  // python/parent.py names them so
+constexpr std::array kCompilers{"triton", "inductor", "cute"};  // python/parent.py names them so
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 20U;
 constexpr int kMostFiles = 20'000;
 

@@ -41,6 +41,14 @@ def exactly(reference):
     return reference
 
 
+def keep_machine_code():
+    """CuTe DSL leaves what it compiled beside its cache, as Triton does. It then compiles at every
+    call, so this is for the pass whose files are kept, not for calls that are timed."""
+    folder = os.environ["CUTE_DSL_CACHE_DIR"]
+    os.makedirs(folder, exist_ok=True)
+    os.environ.update(CUTE_DSL_DUMP_DIR=folder, CUTE_DSL_KEEP_CUBIN="1", CUTE_DSL_KEEP_PTX="1")
+
+
 class Slot:
     """One bound call. A kernel's results are stored within the call, which its time includes; a
     baseline's afterwards, because frameworks do not write into given outputs."""
@@ -182,6 +190,8 @@ def main(plan):
     if plan["folder"]:
         sys.path.insert(0, plan["folder"])
         readable = [*readable, plan["folder"]]
+    if role == "compiler":
+        keep_machine_code()
     kernel = HostedKernel(role, device if plan["cuda"] else None, plan["triton_tools"])
     library = ctypes.CDLL(path)
     nothing = Calls._fields_[4][1]()  # a kernel has no work outside its timed calls

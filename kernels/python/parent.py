@@ -13,6 +13,7 @@ What cannot be imported is reported as missing; the child then says so where it 
 
 import gc
 import importlib
+import importlib.metadata
 import os
 import resource
 import signal
@@ -29,6 +30,10 @@ from messages import Channel
 
 PARTS = {"kernel": hosted.main, "reference": reference.main, "inputs": inputs.main}
 INTERPRETS = "--interpret" in sys.argv
+# CuTe DSL starts CUDA when it is imported, which is left to the child. What lies under it does not,
+# but asks another program where libraries are, which a sandboxed child may not.
+UNDER = {"cutlass": ["cuda.bindings.driver", "cuda.bindings.runtime", "cuda.bindings.nvrtc"]}
+PACKAGES = {"cutlass": "nvidia-cutlass-dsl"}  # of those that are not imported here
 GIVEN = {"triton_tools": f"{os.getcwd()}/triton"}  # for all children
 PARKING = 200  # above every number a child is given
 
@@ -57,7 +62,8 @@ def settings():
     folder = os.getcwd()
     chosen = {"TRITON_CACHE_DIR": "triton", "TRITON_CACHE_AUTOTUNING": "1",
               "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
-              "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+              "TORCHINDUCTOR_COMPILE_THREADS": "1",
+              "CUTE_DSL_CACHE_DIR": f"{folder}/cute", "CUTE_DSL_LINEINFO": "1"}
     if INTERPRETS:
         chosen["TRITON_INTERPRET"] = "1"
     return chosen
@@ -122,7 +128,8 @@ def imported(names, tried):
             continue
         tried[name] = None
         try:
-            importlib.import_module(name)
+            for module in UNDER.get(name, [name]):
+                importlib.import_module(module)
             if name == "triton" and not INTERPRETS:
                 prepare_triton()
         except Exception as error:
@@ -142,8 +149,18 @@ def prepare_triton():
     driver.CudaUtils()
 
 
+def version_of(name):
+    """What an imported module says, or its package; empty when neither is there."""
+    if name not in PACKAGES:
+        return getattr(sys.modules.get(name), "__version__", "")
+    try:
+        return importlib.metadata.version(PACKAGES[name])
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
 def versions(names):
-    loaded = {name: getattr(sys.modules.get(name), "__version__", None) for name in names}
+    loaded = {name: version_of(name) for name in names}
     return {"python": sys.version.split()[0], **{n: v for n, v in loaded.items() if v}}
 
 

@@ -4,6 +4,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
+#include "kernels/python_cache.h"
+#include "kernels/toolchain.h"
 #include "tests/kernels/python_fixture.h"
 #include "tests/support/places.h"
 
@@ -123,4 +125,35 @@ TEST_CASE("a baseline that fails leaves the kernel's verdict alone", "[lab][pyth
   if (!report) FAIL(report.error().message);
   CHECK(report->correct);
   CHECK(row_named(*report, "pytorch-eager").status == "failed");
+}
+
+TEST_CASE("a CuTe DSL kernel compiles without starting programs, and leaves its machine code",
+          "[lab][python]") {
+  const auto python = python_with_frameworks();
+  if (!find_toolchain(python).python_packages.contains("cutlass-dsl"))
+    SKIP("CuTe DSL is not installed for " << python);
+  PythonKernelFixture fixture(python);
+  // Named with its architecture, it is compiled and not loaded: that takes no GPU.
+  const auto contract = fixture.contract(
+      "import cutlass\n"
+      "import cutlass.cute as cute\n"
+      "@cute.kernel\n"
+      "def fill(n: cutlass.Int32):\n"
+      "    if n > 0: cute.arch.sync_threads()\n"
+      "@cute.jit\n"
+      "def launch(n: cutlass.Int32):\n"
+      "    fill(n).launch(grid=(n, 1, 1), block=(32, 1, 1))\n"
+      "def run_kernel(x, y, n):\n"
+      "    cute.compile(launch, n, options='--gpu-arch sm_90a')\n"
+      "    y.copy_(2 * x)\n");
+  const auto candidate = fixture.built(contract);
+
+  const auto report = fixture.lab->check(contract, candidate, "secret", fixture.call);
+
+  REQUIRE(report);
+  CHECK(report->passed);
+  CHECK(candidate.build.toolchain.find("cutlass ") != std::string::npos);
+  const PythonCache cache(fixture.folder / "state/python" / candidate.build.build_key);
+  CHECK_FALSE(cache.files(".cubin").empty());
+  CHECK_FALSE(cache.files(".ptx").empty());
 }

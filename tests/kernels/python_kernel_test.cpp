@@ -124,6 +124,22 @@ TEST_CASE("a Python kernel may start programs only while it is compiled", "[lab]
   CHECK(has_reason(*report, "fault_forbidden_call"));
 }
 
+TEST_CASE("what a reference starts stays in its process group, whatever it asks for",
+          "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+
+  // As build tools start compilers.
+  const auto report = fixture.check(
+      "def run_kernel(x, y, n):\n    y[:] = 2 * x\n",
+      "import os, subprocess, sys\n"
+      "def reference(x, **_):\n"
+      "    asks = [sys.executable, '-c', 'import os; print(os.getpgid(0))']\n"
+      "    assert int(subprocess.check_output(asks, start_new_session=True)) == os.getpgid(0)\n"
+      "    return 2 * x\n");
+
+  CHECK(report.passed);
+}
+
 TEST_CASE("a Python kernel cannot read what is not its own", "[lab][python-kernel]") {
   PythonKernelFixture fixture;
   const auto secret = fixture.folder.path() / "state" / "answer";

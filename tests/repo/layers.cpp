@@ -39,6 +39,8 @@ constexpr std::array kLibraries = {
     std::pair{"nvml.h", "CUDA"},
     std::pair{"nvperf*", "CUDA"},
     std::pair{"generated_cuda*", "CUDA"},
+    std::pair{"cutlass/", "CUTLASS"},
+    std::pair{"cute/", "CUTLASS"},
     // The kernel's and the C library's own folders.
     std::pair{"sys/", ""},
     std::pair{"linux/", ""},
@@ -114,6 +116,7 @@ const std::vector<Layer>& layers() {
        {"server/", "kernels/", "kbs/", "tools/", "tests/"},
        {"nlohmann_json", "OpenSSL", "httplib", "sqlite3", "yaml-cpp", "re2", "zstd", "seccomp",
         "ffi", "Catch2", "CUDA"}},
+      {"tests/gpu/frameworks/", {}, {"CUTLASS"}},
   };
   return table;
 }
