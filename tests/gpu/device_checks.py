@@ -65,12 +65,12 @@ class Checks:
         runs = [self.start(client, device, f"gpu{device} by server {client is other:d}")
                 for client, device in ((one, 0), (other, 1), (other, 0))]
         calls = [(one, runs[0]), (other, runs[1])]
-        for client, run in (*calls, (other, runs[2])):
-            self.profile(client, run)  # calibrates the device's noise, fills caches
+        pool = concurrent.futures.ThreadPoolExecutor(2)
+        list(pool.map(lambda pair: self.profile(*pair), calls))  # calibrates the devices' noise
+        self.profile(other, runs[2])
         alone = [self.profile(client, run) for client, run in calls]
         medians = [profile["timing"]["median_ns"] for profile, _, _ in alone]
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            both = list(pool.map(lambda pair: self.profile(*pair), calls))
+        both = list(pool.map(lambda pair: self.profile(*pair), calls))
         overlap = min(end for _, _, end in both) - max(start for _, start, _ in both)
         self.row("two servers, two GPUs at once", f"{[f'{e - s:.2f} s' for _, s, e in both]}, alone "
                  f"{[f'{e - s:.2f} s' for _, s, e in alone]}",
@@ -79,8 +79,7 @@ class Checks:
             off = profile["timing"]["median_ns"] / medians[device] - 1
             self.row(f"gpu{device}: median beside the other GPU's",
                      f"{profile['timing']['median_ns'] / 1e3:.1f} us, {off:+.2%}", abs(off) < 0.02)
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            same = list(pool.map(lambda pair: self.profile(*pair), [(one, runs[0]), (other, runs[2])]))
+        same = list(pool.map(lambda pair: self.profile(*pair), [(one, runs[0]), (other, runs[2])]))
         longest = max(end - start for _, start, end in same)
         single = min(end - start for _, start, end in alone)
         self.row("two servers, one GPU: one waits for the other",
