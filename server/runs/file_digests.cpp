@@ -42,11 +42,10 @@ std::int64_t now_ns() {
 
 }  // namespace
 
-FileDigests::Stamp FileDigests::stamp_of(const struct stat& info) {
-  return {info.st_size, info.st_ctim.tv_sec * 1'000'000'000 + info.st_ctim.tv_nsec};
-}
-
 Result<bool> FileDigests::matches(int folder, const std::string& file, const std::string& digest) {
+  const auto stamp_of = [](const struct stat& seen) {
+    return Stamp{seen.st_size, seen.st_ctim.tv_sec, seen.st_ctim.tv_nsec};
+  };
   struct stat info{};
   if (::fstatat(folder, file.c_str(), &info, 0) != 0)
     return Error{ErrorCode::not_found, file + " is missing", ""};
@@ -70,7 +69,8 @@ Result<bool> FileDigests::matches(int folder, const std::string& file, const std
   const bool same = seen == digest;
   const Stamp stamp = stamp_of(before);
   const bool settled = ::fstat(fd.get(), &after) == 0 && stamp_of(after) == stamp &&
-                       stamp.changed_ns + settled_ns_ < begun && keeps_times(fd.get());
+                       stamp.changed_s * 1'000'000'000 + stamp.changed_ns + settled_ns_ < begun &&
+                       keeps_times(fd.get());
   const std::scoped_lock lock(mutex_);
   ++read_;
   if (known_.size() >= kMostKnown) known_.clear();

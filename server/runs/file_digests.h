@@ -9,8 +9,6 @@
 
 #include "server/core/result.h"
 
-struct stat;
-
 namespace ratchet {
 
 /// SHA-256 digests of files, read again only when the file was touched.
@@ -44,6 +42,7 @@ class FileDigests {
  private:
   struct Stamp {
     std::int64_t size = 0;
+    std::int64_t changed_s = 0;
     std::int64_t changed_ns = 0;
     bool operator==(const Stamp&) const = default;
   };
@@ -59,8 +58,6 @@ class FileDigests {
   struct HashIdentity {
     std::size_t operator()(const Identity& file) const { return file.inode * 31 + file.device; }
   };
-
-  static Stamp stamp_of(const struct stat& info);
 
   const std::int64_t settled_ns_;
   mutable std::mutex mutex_;

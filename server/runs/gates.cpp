@@ -139,7 +139,7 @@ Result<GateAnswer> RunsImpl::check_gate(const RunId& run, bool final_gate, bool 
     const bool may_write = !*chain && !disk::blocking(reasons, Event::gate_passed);
     if (may_write) {
       auto restored = store_->restore(state, disk::missing(state, on_disk));
-      if (restored) restored = store_->write_state_file(state);
+      if (restored) restored = RunStore::write_state_file(state);
       if (!restored) return restored.error();
     }
     return answer_of(state, false, std::move(reasons));
