@@ -16,6 +16,11 @@ namespace ratchet {
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path,
                                             std::size_t limit = std::size_t{64} << 20U);
 
+/// The same of a file that is open for reading already, from where its descriptor stands. `path` is
+/// what messages call it.
+[[nodiscard]] Result<std::string> read_open_file(int fd, const std::filesystem::path& path,
+                                                 std::size_t limit = std::size_t{64} << 20U);
+
 /// Replaces `path` in one step: temporary file beside it, fsync, rename, fsync of the folder.
 /// Missing parent folders are made. A reader sees the old bytes or the new, never a mixture.
 [[nodiscard]] Status write_file(const std::filesystem::path& path, std::string_view bytes);

@@ -1,13 +1,15 @@
 #include "server/runs/disk.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 
+#include "server/core/fd.h"
 #include "server/core/files.h"
-#include "server/core/hash.h"
 #include "server/runs/source_text.h"
 
 namespace ratchet::disk {
@@ -15,8 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kMissing = "artifact_missing";
+constexpr const char* kFolderMissing = "folder_missing";
 constexpr std::string_view kRewritten =
-    "delete it: check_gate and the measuring tools write missing artifacts again from the ledger";
+    "delete it: check_gate writes missing artifacts again from the ledger";
 
 /// "v12" of "v12/build.md"; empty for files outside version folders.
 std::string version_folder(const std::string& path) {
@@ -57,20 +61,44 @@ Reason changed(const RunState& state, const std::string& path) {
           path};
 }
 
-std::optional<Reason> inspect_file(const RunState& state, const std::string& path,
-                                   const std::string& digest) {
-  const fs::path file = fs::path(state.contract.output_dir) / path;
-  std::error_code failed;
-  if (!fs::exists(file, failed))
-    return Reason{
-        "artifact_missing",
-        fmt::format("{} is missing; check_gate and the measuring tools write it again from "
-                    "the ledger",
-                    path),
-        path};
-  const auto bytes = read_file(file);
-  if (!bytes || sha256_hex(*bytes) != digest) return changed(state, path);
-  return std::nullopt;
+/// The output directory; empty where there is none.
+Fd open_output(const RunState& state) {
+  return Fd(::open(state.contract.output_dir.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+std::optional<Reason> inspect_file(const RunState& state, const Fd& output, const std::string& path,
+                                   const std::string& digest, FileDigests& digests) {
+  const auto found = digests.matches(output.get(), path, digest);
+  if (found && *found) return std::nullopt;
+  if (found || found.error().code != ErrorCode::not_found) return changed(state, path);
+  return Reason{kMissing,
+                fmt::format("{} is missing; check_gate writes it again from the ledger", path),
+                path};
+}
+
+using Findings = std::vector<Reason>;
+
+void inspect_files(const RunState& state, const Fd& output, const ArtifactRange& files,
+                   FileDigests& digests, Findings& findings) {
+  for (const auto& [path, digest] : files)
+    if (auto reason = inspect_file(state, output, path, digest, digests))
+      findings.push_back(*std::move(reason));
+}
+
+void inspect_contract_files(const RunState& state, const Fd& output, FileDigests& digests,
+                            Findings& findings) {
+  for (const auto& path :
+       {std::string("contract.json"), reference_file_name(state.contract.contract.reference_kind)})
+    if (const auto found = state.artifacts.find(path); found != state.artifacts.end())
+      if (auto reason = inspect_file(state, output, path, found->second, digests))
+        findings.push_back(*std::move(reason));
+}
+
+/// In the order of their numbers; v0 and the parent may be one, and the open one v0.
+std::set<VersionId> versions_of_step(const RunState& state) {
+  std::set<VersionId> versions{VersionId{0}, state.open().id};
+  if (state.open().parent) versions.insert(*state.open().parent);
+  return versions;
 }
 
 std::optional<Reason> inspect_state_file(const RunState& state) {
@@ -170,32 +198,49 @@ void inspect_folders(const RunState& state, std::vector<Reason>& reasons) {
 
 }  // namespace
 
-std::vector<Reason> inspect(const RunState& state) {
-  std::error_code failed;
-  const fs::path folder = state.contract.output_dir;
-  if (!fs::is_directory(folder, failed))
+std::vector<Reason> inspect(const RunState& state, Extent extent, FileDigests& digests) {
+  const Fd output = open_output(state);
+  if (!output)
     return {
-        {"folder_missing",
+        {kFolderMissing,
          fmt::format("{} is missing; check_gate and the measuring tools write it again from the "
                      "ledger",
-                     folder.string()),
-         folder.string()}};
+                     state.contract.output_dir),
+         state.contract.output_dir}};
   std::vector<Reason> reasons;
-  if (auto reason = inspect_state_file(state)) reasons.push_back(*std::move(reason));
-  for (const auto& [path, digest] : state.artifacts)
-    if (auto reason = inspect_file(state, path, digest)) reasons.push_back(*std::move(reason));
+  if (extent == Extent::whole) {
+    if (auto reason = inspect_state_file(state)) reasons.push_back(*std::move(reason));
+    inspect_files(state, output, {state.artifacts.begin(), state.artifacts.end()}, digests,
+                  reasons);
+  } else {
+    inspect_contract_files(state, output, digests, reasons);
+    for (const auto id : versions_of_step(state))
+      inspect_files(state, output, state.artifacts_in(id.text()), digests, reasons);
+  }
   inspect_folders(state, reasons);
   inspect_open_folder(state, reasons);
   return reasons;
 }
 
-std::vector<Reason> inspect_contract(const RunState& state) {
+std::vector<Reason> inspect_bytes(const RunState& state) {
+  FileDigests unread;
+  return inspect(state, Extent::whole, unread);
+}
+
+std::vector<Reason> inspect_contract(const RunState& state, FileDigests& digests) {
   std::vector<Reason> reasons;
-  for (const auto& [path, digest] : state.artifacts) {
-    if (!is_contract_file(state, path)) continue;
-    if (auto reason = inspect_file(state, path, digest)) reasons.push_back(*std::move(reason));
-  }
+  inspect_contract_files(state, open_output(state), digests, reasons);
   return reasons;
+}
+
+std::vector<std::string> missing(const RunState& state, const std::vector<Reason>& findings) {
+  std::vector<std::string> paths;
+  for (const auto& finding : findings) {
+    if (finding.code == kMissing) paths.push_back(*finding.path);
+    if (finding.code != kFolderMissing) continue;
+    for (const auto& [path, digest] : state.artifacts) paths.push_back(path);
+  }
+  return paths;
 }
 
 std::optional<Error> blocking(const std::vector<Reason>& findings, Event event) {

@@ -124,17 +124,24 @@ Result<GateAnswer> RunsImpl::check_gate(const RunId& run, bool final_gate, bool 
   const auto loaded = store_->load(run);
   if (!loaded) return loaded.error();
   const RunState& state = *loaded->state;
-  auto chain = store_->ledger().first_break(run);
+  // The final gate vouches for the whole run and takes no file and no row as known.
+  auto chain =
+      final_gate ? store_->ledger().first_break(run) : store_->ledger().first_new_break(run);
   if (!chain) return chain.error();
   if (abandon && !*chain) return abandon_version(state);
 
-  auto reasons = final_gate ? final_reasons(state, disk::inspect(state), *chain)
-                            : transition_reasons(state, disk::inspect(state), *chain);
+  const auto on_disk = final_gate ? disk::inspect_bytes(state)
+                                  : disk::inspect(state, disk::Extent::whole, store_->digests());
+  auto reasons = final_gate ? final_reasons(state, on_disk, *chain)
+                            : transition_reasons(state, on_disk, *chain);
   if (!reasons.empty()) {
     // What is only missing is put back, so that the next call can pass; what was changed stays.
     const bool may_write = !*chain && !disk::blocking(reasons, Event::gate_passed);
-    if (may_write)
-      if (auto restored = store_->restore(state, true); !restored) return restored.error();
+    if (may_write) {
+      auto restored = store_->restore(state, disk::missing(state, on_disk));
+      if (restored) restored = RunStore::write_state_file(state);
+      if (!restored) return restored.error();
+    }
     return answer_of(state, false, std::move(reasons));
   }
   if (state.open().stage == Stage::finished) return answer_of(state, true, {});
@@ -158,9 +165,9 @@ Result<GateAnswer> RunsImpl::pass_gate(const RunState& state, Event event) {
   GateFact fact{event == Event::final_gate_passed, std::nullopt};
   if (!fact.final_gate && !state.at_last_version()) fact.opens = VersionId{open.id.number + 1};
   Change change{open.id, kind::kGate, event, encode(fact), {}, {}, {}};
-  change.render = [](const RunState& after, const std::string& time) {
+  change.render = [&](const RunState& after, const std::string& time) {
     auto files = render::ledgers(after, time);
-    for (auto& file : render::memory(after, time)) files.push_back(std::move(file));
+    files.push_back(render::memory({after, *after.find(open.id), time}));
     return files;
   };
   const auto after = store_->commit(state, change);
@@ -196,7 +203,7 @@ Result<AuditReport> RunsImpl::audit(const RunId& run) {
     if (const auto text = store_->ledger().blob(digest); !text)
       report.breaks.push_back(
           {"text_changed", fmt::format("{}: {}", name, text.error().message), name});
-  for (auto& reason : disk::inspect(state)) report.breaks.push_back(std::move(reason));
+  for (auto& reason : disk::inspect_bytes(state)) report.breaks.push_back(std::move(reason));
   report.intact = report.breaks.empty();
   return report;
 }

@@ -106,7 +106,7 @@ std::string Ledger::head_seal(const RunId& run, std::int64_t sequence,
   return hmac_hex(key_, message);
 }
 
-Result<std::int64_t> Ledger::append(const NewRow& row, std::int64_t expected) {
+Result<LedgerRow> Ledger::append(const NewRow& row, std::int64_t expected) {
   const std::scoped_lock lock(mutex_);
   auto transaction = sqlite::Transaction::begin(database_);
   if (!transaction) return transaction.error();
@@ -117,12 +117,13 @@ Result<std::int64_t> Ledger::append(const NewRow& row, std::int64_t expected) {
         ErrorCode::conflict,
         fmt::format("run {} grew from row {} to row {} meanwhile", row.run.text, expected, *head),
         "Call run_status, then the tool it names."};
-  if (auto written = write(row, expected); !written) return written.error();
+  auto written = write(row, expected);
+  if (!written) return written;
   if (auto done = transaction->commit(); !done) return done.error();
-  return expected + 1;
+  return written;
 }
 
-Status Ledger::write(const NewRow& row, std::int64_t expected) {
+Result<LedgerRow> Ledger::write(const NewRow& row, std::int64_t expected) {
   LedgerRow whole{expected + 1,   row.time,    row.run,       row.version, row.kind,
                   kPayloadSchema, row.payload, std::string(), ""};
   if (expected > 0) {
@@ -156,7 +157,7 @@ Status Ledger::write(const NewRow& row, std::int64_t expected) {
   head->bind(1, whole.run.text).bind(2, whole.sequence);
   head->bind(3, head_seal(whole.run, whole.sequence, whole.seal));
   if (auto done = head->step(); !done) return done.error();
-  return {};
+  return whole;
 }
 
 Result<std::int64_t> Ledger::head(const RunId& run) {
@@ -268,26 +269,50 @@ Result<std::optional<Reason>> Ledger::first_break(const RunId& run) {
   // One snapshot: another process may append between reading the rows and reading the head.
   auto snapshot = sqlite::Transaction::begin(database_, true);
   if (!snapshot) return snapshot.error();
-  const auto rows = rows_locked(run, 0);
+  Verified nothing;
+  return break_after(run, nothing);
+}
+
+Result<std::optional<Reason>> Ledger::first_new_break(const RunId& run) {
+  const std::scoped_lock lock(mutex_);
+  auto snapshot = sqlite::Transaction::begin(database_, true);
+  if (!snapshot) return snapshot.error();
+  const auto wrote = database_.integer("PRAGMA data_version");
+  if (!wrote) return wrote.error();
+  if (*wrote != others_wrote_) verified_.clear();
+  others_wrote_ = *wrote;
+  Verified from = verified_[run.text];
+  auto found = break_after(run, from);
+  if (found && !*found)
+    verified_[run.text] = std::move(from);
+  else
+    verified_.erase(run.text);
+  return found;
+}
+
+Result<std::optional<Reason>> Ledger::break_after(const RunId& run, Verified& from) {
+  const auto rows = rows_locked(run, from.sequence);
   if (!rows) return rows.error();
-  const LedgerRow* before = nullptr;
+  LedgerRow known;
+  known.sequence = from.sequence;
+  known.seal = from.seal;
+  const LedgerRow* before = from.sequence == 0 ? nullptr : &known;
   for (const auto& row : *rows) {
     if (auto reason = broken(row, before)) return reason;
     before = &row;
   }
+  if (before != nullptr) from = {before->sequence, before->seal};
   auto query = database_.prepare("SELECT sequence,seal FROM heads WHERE run=?");
   if (!query) return query.error();
   const auto found = query->bind(1, run.text).step();
   if (!found) return found.error();
-  const std::int64_t last = before == nullptr ? 0 : before->sequence;
-  const std::string seal = before == nullptr ? "" : before->seal;
-  if (!*found || query->integer(0) != last ||
-      !equal_in_constant_time(query->text(1), head_seal(run, last, seal)))
+  if (!*found || query->integer(0) != from.sequence ||
+      !equal_in_constant_time(query->text(1), head_seal(run, from.sequence, from.seal)))
     return std::optional<Reason>{
         Reason{"chain_cut",
                fmt::format("the rows of run {} end at {}, which is not where they ended when the "
                            "last one was written",
-                           run.text, last),
+                           run.text, from.sequence),
                std::nullopt}};
   return std::optional<Reason>{};
 }

@@ -62,8 +62,8 @@ class Ledger {
   static Result<std::unique_ptr<Ledger>> open(const std::filesystem::path& folder,
                                               bool durable = true);
 
-  /// Appends one row after row `expected` (0: the run is new) and returns its sequence.
-  Result<std::int64_t> append(const NewRow& row, std::int64_t expected);
+  /// Appends one row after row `expected` (0: the run is new) and returns it, sealed.
+  Result<LedgerRow> append(const NewRow& row, std::int64_t expected);
 
   /// Sequence of the last row of a run; 0 when there is no such run.
   Result<std::int64_t> head(const RunId& run);
@@ -87,11 +87,23 @@ class Ledger {
   /// First break of the whole chain of a run, the head included; empty when it holds.
   Result<std::optional<Reason>> first_break(const RunId& run);
 
+  /// The same, but rows that this object found whole before are not read again, unless anybody
+  /// else has written to the database since.
+  Result<std::optional<Reason>> first_new_break(const RunId& run);
+
  private:
   Ledger(sqlite::Database database, std::string key)
       : database_(std::move(database)), key_(std::move(key)) {}
 
-  Status write(const NewRow& row, std::int64_t expected);
+  /// A row up to which a chain was found whole.
+  struct Verified {
+    std::int64_t sequence = 0;
+    std::string seal;
+  };
+
+  Result<LedgerRow> write(const NewRow& row, std::int64_t expected);
+  /// Holds a snapshot; `from` is moved on to the last row while the chain holds.
+  Result<std::optional<Reason>> break_after(const RunId& run, Verified& from);
   Result<std::int64_t> head_locked(const RunId& run);
   Result<std::vector<LedgerRow>> rows_locked(const RunId& run, std::int64_t after);
   [[nodiscard]] std::string seal_of(const LedgerRow& row) const;
@@ -101,6 +113,8 @@ class Ledger {
   std::mutex mutex_;
   sqlite::Database database_;
   const std::string key_;
+  std::map<std::string, Verified> verified_;  ///< by run id, while others write nothing
+  std::int64_t others_wrote_ = 0;             ///< SQLite's count of what other connections wrote
 };
 
 /// Now, UTC, as ledger rows and artifacts show it: "2026-01-31T12:00:00.123Z".

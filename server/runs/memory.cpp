@@ -156,7 +156,13 @@ Result<MaskAnswer> RunsImpl::restart_partial(const RunId& run) {
 
 Result<MaskAnswer> RunsImpl::record_mask(const RunState& state, const MaskFact& fact) {
   Change change{state.open().id, kind::kMask, std::nullopt, encode(fact), {}, {}, {}};
-  change.render = render::memory;
+  change.render = [](const RunState& after, const std::string& time) {
+    std::vector<render::Rendered> files;
+    // All of them: a version's record also speaks of its parent.
+    for (const auto& version : after.versions)
+      if (version.is_closed()) files.push_back(render::memory({after, version, time}));
+    return files;
+  };
   const auto after = store_->commit(state, change);
   if (!after) return after.error();
   MaskAnswer answer;

@@ -66,8 +66,8 @@ struct Subject {
 [[nodiscard]] Rendered analysis(const Subject& subject);
 /// `benchmarks/performance-map.json` and `ledgers/tuning-decisions.md`.
 [[nodiscard]] std::vector<Rendered> dispatch(const RunState& state, const std::string& time);
-/// `memory/v<N>.json` of every closed version; of a masked one only that it is.
-[[nodiscard]] std::vector<Rendered> memory(const RunState& state, const std::string& time);
+/// `memory/v<N>.json` of a closed version; of a masked one only that it is.
+[[nodiscard]] Rendered memory(const Subject& subject);
 [[nodiscard]] Json memory_record(const RunState& state, const VersionState& version);
 /// `plans/v<K+1>_plan.md`, of the version that the hypothesis is for.
 [[nodiscard]] Rendered plan(const Subject& subject);

@@ -180,18 +180,12 @@ Json memory_record(const RunState& state, const VersionState& version) {
           {"source_sha256", version.build ? Json(version.build->source_blob) : Json(nullptr)}};
 }
 
-std::vector<Rendered> memory(const RunState& state, const std::string& time) {
-  std::vector<Rendered> files;
-  for (const auto& version : state.versions) {
-    if (!version.is_closed()) continue;
-    Json record = memory_record(state, version);
-    // Of a masked version not even the digests are told.
-    if (!state.masked.contains(version.id))
-      record["provenance"] = provenance_json({state, version, time});
-    files.push_back(
-        {fmt::format("memory/{}.json", version.id.text()), markdown::json_text(record, 2) + "\n"});
-  }
-  return files;
+Rendered memory(const Subject& subject) {
+  const auto& [state, version, time] = subject;
+  Json record = memory_record(state, version);
+  // Of a masked version not even the digests are told.
+  if (!state.masked.contains(version.id)) record["provenance"] = provenance_json(subject);
+  return {fmt::format("memory/{}.json", version.id.text()), markdown::json_text(record, 2) + "\n"};
 }
 
 std::string plan_path(VersionId version) {

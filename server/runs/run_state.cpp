@@ -221,15 +221,18 @@ Status apply_fact(RunState& state, const LedgerRow& row, const Entry& entry) {
 }  // namespace
 
 const VersionState* RunState::find(VersionId id) const {
-  const auto found = std::ranges::find(versions, id, &VersionState::id);
-  return found == versions.end() ? nullptr : &*found;
+  const auto found = std::ranges::lower_bound(versions, id, {}, &VersionState::id);
+  return found == versions.end() || found->id != id ? nullptr : &*found;
+}
+
+ArtifactRange RunState::artifacts_in(const std::string& folder) const {
+  return {artifacts.lower_bound(folder + '/'), artifacts.lower_bound(folder + char{'/' + 1})};
 }
 
 std::optional<VersionId> RunState::parent_of(VersionId id) const {
-  std::optional<VersionId> parent;
-  for (const auto& version : versions)
-    if (version.id < id && version.is_correct()) parent = version.id;
-  return parent;
+  for (const auto& version : versions | std::views::reverse)
+    if (version.id < id && version.is_correct()) return version.id;
+  return std::nullopt;
 }
 
 Result<Stage> stage_after(const VersionState& version, Event event) {
@@ -249,8 +252,6 @@ Status apply(RunState& state, const LedgerRow& row) {
   if (!entry) return unreadable(row, entry.error());
 
   state.sequence = row.sequence;
-  state.last_row = row;
-  state.last_row.payload.clear();
   if (row.kind == kind::kCreated) {
     state.moved = row.sequence;
     auto created = with<CreatedFact>(row, entry->fact, [&](CreatedFact fact) {
@@ -274,11 +275,18 @@ Status apply(RunState& state, const LedgerRow& row) {
     state.artifacts.erase(path);
     state.file_rows[path] = row.sequence;
   }
-  for (const auto& artifact : entry->artifacts) {
-    state.artifacts[artifact.path] = artifact.digest;
-    state.file_rows[artifact.path] = row.sequence;
-  }
+  add_written(state, row, entry->artifacts);
   return {};
+}
+
+void add_written(RunState& state, const LedgerRow& written,
+                 const std::vector<ArtifactRef>& artifacts) {
+  state.last_row = written;
+  state.last_row.payload.clear();
+  for (const auto& artifact : artifacts) {
+    state.artifacts[artifact.path] = artifact.digest;
+    state.file_rows[artifact.path] = written.sequence;
+  }
 }
 
 std::optional<Verdict> verdict_of(const VersionState& version) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <vector>
@@ -69,6 +70,9 @@ struct LoggedMask {
   MaskFact fact;
 };
 
+/// Some artifacts, ordered by path: path → digest.
+using ArtifactRange = std::ranges::subrange<std::map<std::string, std::string>::const_iterator>;
+
 /// A run as its rows left it; a pure fold, never stored.
 ///
 /// Thread rule: a value; shared read-only between threads. Source texts are left empty: they lie in
@@ -103,6 +107,8 @@ struct RunState {
     return open().retries_used >= contract.contract.retries;
   }
   [[nodiscard]] bool at_last_version() const { return open().id.number >= iterations; }
+  /// Artifacts in a folder of the output directory, such as "v3", and below it.
+  [[nodiscard]] ArtifactRange artifacts_in(const std::string& folder) const;
   /// Newest correct version before `id`; empty for v0.
   [[nodiscard]] std::optional<VersionId> parent_of(VersionId id) const;
 };
@@ -114,6 +120,11 @@ struct RunState {
 /// Folds one more row in. Pure.
 /// Errors: `internal` when a payload cannot be read by this program.
 [[nodiscard]] Status apply(RunState& state, const LedgerRow& row);
+
+/// Adds to a state the seal of its last row, which was folded in before it was written, and the
+/// files rendered from it. The result is what folding in the written row gives.
+void add_written(RunState& state, const LedgerRow& written,
+                 const std::vector<ArtifactRef>& artifacts);
 
 /// Verdict shown for a version: the profile's, or `incorrect`/`invalid`; empty before any.
 [[nodiscard]] std::optional<Verdict> verdict_of(const VersionState& version);

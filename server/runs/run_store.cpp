@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <limits>
 
 #include "server/core/files.h"
 #include "server/core/hash.h"
@@ -49,27 +50,41 @@ Result<LoadedRun> RunStore::load(const RunId& run) {
   const StatePtr cached = cache_.find(run);
   if (*head == 0 && !cached) return unknown_run(run);
   if (cached && cached->sequence == *head) return LoadedRun{cached, std::nullopt};
+  const Reason cut{
+      "chain_cut",
+      fmt::format("the ledger ends at row {} of run {}; it had been longer", *head, run.text),
+      std::nullopt};
+  if (cached && cached->sequence > *head) return LoadedRun{cached, cut};
 
-  const auto rows = ledger_->rows(run, cached ? cached->sequence : 0);
+  auto state = cached ? own(*cached) : Result(std::make_unique<RunState>());
+  if (!state) return state.error();
+  auto broken = extend(**state, run, std::numeric_limits<std::int64_t>::max());
+  if (!broken) return broken.error();
+  if (!*broken && (*state)->sequence < *head) *broken = cut;
+  if ((*state)->sequence == 0) return *broken ? broken_chain(**broken) : unknown_run(run);
+  return LoadedRun{cache_.keep(*std::move(state)), *std::move(broken)};
+}
+
+Result<std::optional<Reason>> RunStore::extend(RunState& state, const RunId& run,
+                                               std::int64_t last) {
+  const auto rows = ledger_->rows(run, state.sequence);
   if (!rows) return rows.error();
-  RunState state = cached ? *cached : RunState{};
   LedgerRow before = state.last_row;
-  std::optional<Reason> broken;
   for (const auto& row : *rows) {
-    broken = ledger_->broken(row, before.sequence == 0 ? nullptr : &before);
-    if (broken) break;
+    if (row.sequence > last) break;
+    if (auto broken = ledger_->broken(row, before.sequence == 0 ? nullptr : &before)) return broken;
     if (auto applied = apply(state, row); !applied) return applied.error();
     before = row;
   }
-  if (!broken && (state.sequence < *head || rows->empty()))
-    broken = Reason{
-        "chain_cut",
-        fmt::format("the ledger ends at row {} of run {}; it had been longer", *head, run.text),
-        std::nullopt};
-  if (state.sequence == 0) return broken ? broken_chain(*broken) : unknown_run(run);
-  auto loaded = std::make_shared<const RunState>(std::move(state));
-  cache_.keep(loaded);
-  return LoadedRun{loaded, std::move(broken)};
+  return std::optional<Reason>{};
+}
+
+Result<std::unique_ptr<RunState>> RunStore::own(const RunState& state) {
+  if (auto spare = cache_.take_spare(state.run); spare && spare->sequence <= state.sequence) {
+    const auto broken = extend(*spare, state.run, state.sequence);
+    if (broken && !*broken && spare->sequence == state.sequence) return spare;
+  }
+  return std::make_unique<RunState>(state);
 }
 
 Result<StatePtr> RunStore::load_intact(const RunId& run) {
@@ -151,7 +166,7 @@ Status RunStore::write_since(const RunState& state, std::int64_t row) {
     if (!text) return text.error();
     if (auto written = write_file(folder / path, *text); !written) return written;
   }
-  return write_file(folder / disk::kStateFile, state.open().id.text() + "\n");
+  return write_state_file(state);
 }
 
 Result<StatePtr> RunStore::commit(const RunState& before, const Change& change) {
@@ -164,12 +179,13 @@ Result<StatePtr> RunStore::commit(const RunState& before, const Change& change) 
                 change.kind,
                 kPayloadSchema,
                 markdown::json_text(encode(entry)),
-                "",
+                before.last_row.seal,
                 ""};
-  RunState after = before;
-  if (auto applied = apply(after, row); !applied) return applied.error();
+  auto after = own(before);
+  if (!after) return after.error();
+  if (auto applied = apply(**after, row); !applied) return applied.error();
   const auto files =
-      change.render ? change.render(after, change.time) : std::vector<render::Rendered>{};
+      change.render ? change.render(**after, change.time) : std::vector<render::Rendered>{};
 
   NewRow fresh{run, change.version, change.kind, change.time, "", change.blobs};
   for (const auto& file : files) {
@@ -178,36 +194,36 @@ Result<StatePtr> RunStore::commit(const RunState& before, const Change& change) 
     fresh.blobs.emplace(digest, file.text);
   }
   fresh.payload = markdown::json_text(encode(entry));
-  if (auto appended = ledger_->append(fresh, before.sequence); !appended) return appended.error();
+  const auto appended = ledger_->append(fresh, before.sequence);
+  if (!appended) return appended.error();
+  add_written(**after, *appended, entry.artifacts);
 
-  auto state = load_intact(run);
-  if (!state) return state;
-  const fs::path folder = (*state)->contract.output_dir;
+  const StatePtr state = cache_.keep(*std::move(after));
+  const fs::path folder = state->contract.output_dir;
   std::error_code ignored;
   for (const auto& path : change.removed)
-    if (!(*state)->artifacts.contains(path)) fs::remove(folder / path, ignored);
+    if (!state->artifacts.contains(path)) fs::remove(folder / path, ignored);
   for (const auto& file : files)
     if (auto written = write_file(folder / file.path, file.text); !written) return written.error();
-  if (before.sequence == 0 || before.open().id != (*state)->open().id) {
-    const std::string text = (*state)->open().id.text() + "\n";
-    if (auto written = write_file(folder / disk::kStateFile, text); !written)
-      return written.error();
-  }
-  if (auto noted = note_written(run, (*state)->sequence); !noted) return noted.error();
+  if (before.sequence == 0 || before.open().id != state->open().id)
+    if (auto written = write_state_file(*state); !written) return written.error();
+  if (auto noted = note_written(run, state->sequence); !noted) return noted.error();
   return state;
 }
 
-Status RunStore::restore(const RunState& state, bool state_file) {
+Status RunStore::restore(const RunState& state, const std::vector<std::string>& paths) {
   const fs::path folder = state.contract.output_dir;
-  std::error_code failed;
-  for (const auto& [path, digest] : state.artifacts) {
-    if (fs::exists(folder / path, failed)) continue;
-    const auto text = ledger_->blob(digest);
+  for (const auto& path : paths) {
+    const auto text = ledger_->blob(state.artifacts.at(path));
     if (!text) return text.error();
     if (auto written = write_file(folder / path, *text); !written) return written;
   }
-  if (!state_file) return {};
-  return write_file(folder / disk::kStateFile, state.open().id.text() + "\n");
+  return {};
+}
+
+Status RunStore::write_state_file(const RunState& state) {
+  return write_file(fs::path(state.contract.output_dir) / disk::kStateFile,
+                    state.open().id.text() + "\n");
 }
 
 Result<Candidate> RunStore::candidate(const BuildFact& build) {

@@ -11,6 +11,7 @@
 
 #include "server/core/fd.h"
 #include "server/core/result.h"
+#include "server/runs/file_digests.h"
 #include "server/runs/ledger.h"
 #include "server/runs/render.h"
 #include "server/runs/run_state.h"
@@ -75,9 +76,9 @@ class RunStore {
   /// Records the change after `before`'s last row, then writes its files and the state file.
   Result<StatePtr> commit(const RunState& before, const Change& change);
 
-  /// Writes missing artifacts again from the ledger, and with `state_file` also
-  /// current_iteration.txt.
-  Status restore(const RunState& state, bool state_file);
+  /// Writes artifacts again from the ledger.
+  Status restore(const RunState& state, const std::vector<std::string>& paths);
+  static Status write_state_file(const RunState& state);
 
   /// The candidate of a build with its source text.
   Result<Candidate> candidate(const BuildFact& build);
@@ -85,6 +86,7 @@ class RunStore {
   Result<Contract> contract(const RunState& state);
 
   [[nodiscard]] Ledger& ledger() { return *ledger_; }
+  [[nodiscard]] FileDigests& digests() { return digests_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
  private:
@@ -92,6 +94,10 @@ class RunStore {
   /// Up to which row the files of a run are written.
   [[nodiscard]] std::int64_t written_row(const RunId& run) const;
   Status note_written(const RunId& run, std::int64_t row) const;
+  /// Folds in the rows up to `last`; the break where the chain does not hold.
+  Result<std::optional<Reason>> extend(RunState& state, const RunId& run, std::int64_t last);
+  /// What `state` says, as a value of one's own.
+  Result<std::unique_ptr<RunState>> own(const RunState& state);
   Status write_since(const RunState& state, std::int64_t row);
 
   RunStore(std::filesystem::path folder, std::unique_ptr<Ledger> ledger)
@@ -100,6 +106,7 @@ class RunStore {
   const std::filesystem::path folder_;
   const std::unique_ptr<Ledger> ledger_;
   StateCache cache_;
+  FileDigests digests_;
 };
 
 }  // namespace ratchet

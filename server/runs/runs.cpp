@@ -190,10 +190,11 @@ Result<RunStatus> RunsImpl::status(const RunId& run) {
   status.iterations = state.iterations;
   status.output_dir = state.contract.output_dir;
   status.contract_digest = state.contract.contract_digest;
-  const auto chain = store_->ledger().first_break(run);
+  const auto chain = store_->ledger().first_new_break(run);
   if (!chain) return chain.error();
   if (*chain) status.integrity.push_back(**chain);
-  for (auto& reason : disk::inspect(state)) status.integrity.push_back(std::move(reason));
+  for (auto& reason : disk::inspect(state, disk::Extent::whole, store_->digests()))
+    status.integrity.push_back(std::move(reason));
   status.last_result = state.last_result;
   status.next = next_step(state);
   status.weaknesses = weaknesses(state);

@@ -75,6 +75,10 @@ class RunsImpl final : public Runs {
   /// State for a step on the open version, after the stage and the disk were checked and missing
   /// files written again. The caller holds the run's lock.
   Result<StatePtr> ready_for(const RunId& run, Event event);
+  /// Refuses what stops the step, and writes files that are missing again. A step on the open
+  /// version looks at what it works on; a benchmark, a dispatcher and a report, which speak of all
+  /// versions, read all files.
+  Status check_disk(const RunState& state, Event event);
   /// Leave for a step on `subject`, with what the step works on.
   Result<Permit> make_permit(const RunState& state, VersionId subject, Event event);
   /// State for recording: the version must not have moved since leave was given.

@@ -65,9 +65,8 @@ bool is_of_binary(const VersionState& version, const std::string& measured) {
 std::vector<std::string> superseded(const RunState& state, VersionId id) {
   std::vector<std::string> paths;
   const std::string folder = id.text() + "/";
-  for (const auto& [path, digest] : state.artifacts)
-    if (path.starts_with(folder) && !path.starts_with(folder + "branches") &&
-        path != folder + "methods.json")
+  for (const auto& [path, digest] : state.artifacts_in(id.text()))
+    if (!path.starts_with(folder + "branches") && path != folder + "methods.json")
       paths.push_back(path);
   if (state.artifacts.contains(render::plan_path(id))) paths.push_back(render::plan_path(id));
   return paths;
@@ -79,9 +78,17 @@ Result<StatePtr> RunsImpl::ready_for(const RunId& run, Event event) {
   auto state = store_->load_intact(run);
   if (!state) return state;
   if (auto allowed = check_stage(**state, event); !allowed) return allowed.error();
-  if (auto drift = disk::blocking(disk::inspect(**state), event)) return *drift;
-  if (auto restored = store_->restore(**state, false); !restored) return restored.error();
+  if (auto checked = check_disk(**state, event); !checked) return checked.error();
   return state;
+}
+
+Status RunsImpl::check_disk(const RunState& state, Event event) {
+  const bool is_step =
+      event != Event::benchmarked && event != Event::tuned && event != Event::reported;
+  const auto findings = is_step ? disk::inspect(state, disk::Extent::step, store_->digests())
+                                : disk::inspect_bytes(state);
+  if (auto drift = disk::blocking(findings, event)) return *drift;
+  return store_->restore(state, disk::missing(state, findings));
 }
 
 Result<Permit> RunsImpl::permit(const RunId& run, Event event, std::optional<VersionId> version) {
@@ -94,8 +101,7 @@ Result<Permit> RunsImpl::permit(const RunId& run, Event event, std::optional<Ver
     const auto found = benchmark_subject(**state, version);
     if (!found) return found.error();
     subject = *found;
-    if (auto drift = disk::blocking(disk::inspect(**state), event)) return *drift;
-    if (auto restored = store_->restore(**state, false); !restored) return restored.error();
+    if (auto checked = check_disk(**state, event); !checked) return checked.error();
   } else {
     if (version && *version != subject)
       return Error{
@@ -164,7 +170,8 @@ Result<StatePtr> RunsImpl::still_valid(const Permit& permit, Event granted) {
                  fmt::format("{} of run {} moved on meanwhile ({})", permit.version.text(),
                              permit.run.text, (*state)->last_result),
                  "Nothing was recorded. Call run_status, then the tool it names."};
-  if (auto drift = disk::blocking(disk::inspect_contract(**state), granted)) return *drift;
+  if (auto drift = disk::blocking(disk::inspect_contract(**state, store_->digests()), granted))
+    return *drift;
   return state;
 }
 

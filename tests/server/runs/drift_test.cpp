@@ -1,7 +1,13 @@
 // What happens when files in the output directory are not what the server wrote.
 
-#include <catch2/catch_test_macros.hpp>
+#include <fcntl.h>
+#include <sys/mman.h>
 
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <thread>
+
+#include "server/core/fd.h"
 #include "tests/support/runs_samples.h"
 
 namespace ratchet {
@@ -71,6 +77,59 @@ TEST_CASE("a changed artifact of a closed version stops the next step", "[runs][
   CHECK(
       refusal(shop, Event::submitted).message.find("earlier_version_changed: v0/correctness.md") ==
       0);
+}
+
+TEST_CASE("a changed artifact of a version that no step works on is found by gate and status",
+          "[runs][drift]") {
+  const Workshop shop(4);
+  shop.finish_v0();
+  for (int version = 1; version < 4; ++version) {
+    REQUIRE(shop.gate().passed);
+    shop.finish_version(version, 1.0 + 0.1 * version);
+    shop.write_hypothesis("change " + std::to_string(version));
+  }
+  const auto path = shop.out() / "v1/correctness.md";  // v3 is open, and v2 its parent
+  const auto before = text_of(path);
+  put(path, "| Result | ALL PASS |");
+
+  CHECK(codes(shop.status().integrity) == Codes{"earlier_version_changed"});
+  CHECK(codes(shop.gate().reasons) == Codes{"earlier_version_changed"});
+  CHECK(shop.status().version.text() == "v3");
+  samples::fs::remove(path);
+  CHECK(codes(shop.gate().reasons) == Codes{"artifact_missing"});
+  CHECK(text_of(path) == before);
+  CHECK(shop.gate().passed);
+}
+
+TEST_CASE("a changed artifact of the parent stops the next step", "[runs][drift]") {
+  const Workshop shop(3);
+  shop.finish_v0();
+  REQUIRE(shop.gate().passed);
+  shop.finish_version(1);
+  shop.write_hypothesis("another change");
+  REQUIRE(shop.gate().passed);
+  put(shop.out() / "v1/build.md", "better");
+
+  CHECK(refusal(shop, Event::submitted).message.find("earlier_version_changed: v1/build.md") == 0);
+}
+
+TEST_CASE("the final gate reads files whose change left no trace in their times", "[runs][drift]") {
+  const Workshop shop(1);
+  shop.finish_v0();
+  REQUIRE(shop.gate().passed);
+  shop.finish_version(1);
+  const auto path = shop.out() / "v0/correctness.md";
+  const Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  auto* const mapped = static_cast<volatile char*>(
+      ::mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0));
+  REQUIRE(mapped != MAP_FAILED);
+  mapped[0] = '#';  // as it was; from now on the page is written without the kernel
+  std::this_thread::sleep_for(std::chrono::milliseconds(2200));
+  REQUIRE(shop.status().integrity.empty());  // read, and kept as settled
+
+  mapped[0] = '*';
+  CHECK(codes(shop.gate(true).reasons) == Codes{"earlier_version_changed"});
+  ::munmap(const_cast<char*>(mapped), 1);
 }
 
 TEST_CASE("a changed artifact of the open version is left for the gate", "[runs][drift]") {

@@ -200,6 +200,43 @@ TEST_CASE("an edit under a running server is found by the gate", "[runs][ledger]
   CHECK(shop.status().version.text() == "v0");
 }
 
+TEST_CASE("an edit of a row that was found whole before is found", "[runs][ledger]") {
+  const Workshop shop;
+  shop.finish_v0();
+  REQUIRE(shop.status().integrity.empty());
+  REQUIRE(shop.gate().passed);
+  REQUIRE(shop.status().integrity.empty());
+  tamper(shop, "UPDATE rows SET time='2000-01-01T00:00:00.000Z' WHERE sequence=3");
+
+  CHECK(codes(shop.status().integrity) == Codes{"chain_broken"});
+  CHECK(codes(shop.status().integrity) == Codes{"chain_broken"});  // and stays found
+}
+
+TEST_CASE("a row that follows rows found whole before is itself verified", "[runs][ledger]") {
+  const Workshop shop;
+  shop.check();
+  auto ledger = Ledger::open(shop.state(), false);
+  REQUIRE(ledger);
+  REQUIRE_FALSE(*(*ledger)->first_new_break(shop.run));
+  shop.measure();
+  REQUIRE_FALSE(*(*ledger)->first_new_break(shop.run));
+  REQUIRE_FALSE(*(*ledger)->first_new_break(shop.run));
+
+  tamper(shop, "DELETE FROM rows WHERE sequence=3");
+  CHECK((*(*ledger)->first_new_break(shop.run))->code == "chain_cut");
+}
+
+TEST_CASE("the state kept beside a reader is the state that the rows give", "[runs][ledger]") {
+  Workshop shop;
+  shop.finish_v0();
+  REQUIRE(shop.gate().passed);
+  shop.finish_version(1);
+  const auto kept = encode(shop.status());
+  shop.reopen();
+
+  CHECK(encode(shop.status()) == kept);
+}
+
 TEST_CASE("rows cut off at the end are missed", "[runs][ledger]") {
   Workshop shop;
   shop.check(false);

@@ -1,14 +1,20 @@
-// How much processor time gate and status take beside a full ledger. Figures for people: nothing is
-// asserted about time. RATCHET_SPEED_RUNS sets how many runs there are (10), RATCHET_SPEED_VERSIONS
-// of how many versions each (10).
+// How much processor time gate and status take beside a full ledger, and the steps of a long run.
+// Figures for people: nothing is asserted about time. RATCHET_SPEED_RUNS sets how many runs there
+// are (10), RATCHET_SPEED_VERSIONS of how many versions each (10), RATCHET_SPEED_LONG how many
+// versions the long run has (30).
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "tests/support/runs_samples.h"
 
@@ -22,9 +28,9 @@ double milliseconds(const std::function<void()>& work) {
   return 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
-int from_environment(const char* name) {
+int from_environment(const char* name, int otherwise = 10) {
   const char* const wanted = std::getenv(name);
-  return wanted == nullptr ? 10 : std::atoi(wanted);
+  return wanted == nullptr ? otherwise : std::atoi(wanted);
 }
 
 /// Median over some of the runs.
@@ -64,6 +70,74 @@ TEST_CASE("gate and status answer from a ledger of many runs", "[runs][speed][sl
       fmt::format("{} runs of {} versions, {} rows a run: status {:.2f} ms, gate {:.2f} ms when "
                   "it refuses, {:.2f} ms with the files of a passage",
                   count, versions, audit->rows, median(status), median(refused), median(gate)));
+}
+
+constexpr int kMeasured = 5;  // versions in a row, for a median
+
+/// The steps of an iteration, each with its times, in the order of work.
+class Iterations {
+ public:
+  explicit Iterations(const samples::Workshop& shop) : shop_(shop) {}
+
+  /// From a passed gate to the next.
+  void play(int version) {
+    const auto speedup = 1.0 + 0.001 * version;
+    step("submit_kernel", [&] { shop_.submit(samples::kernel_text(version)); });
+    step("check_correctness", [&] { shop_.check(); });
+    step("profile_kernel", [&] { shop_.measure(1000 / speedup, speedup, Verdict::faster); });
+    step("two query_kbs", [&] { shop_.query(); });
+    step("write_kbs_evidence",
+         [&] { CHECK(shop_.runs().write_evidence(shop_.run, samples::evidence())); });
+    step("write_hypothesis", [&] { shop_.write_hypothesis(fmt::format("change {}", version)); });
+    step("check_gate", [&] { CHECK(shop_.gate().passed); });
+    step("run_status", [&] { CHECK(shop_.status().integrity.empty()); });
+  }
+
+  [[nodiscard]] std::string report() const {
+    std::string text;
+    double sum = 0;
+    for (const auto& [name, times] : steps_) {
+      text += fmt::format("\n  {:<20}{:8.2f} ms", name, median(times));
+      sum += median(times);
+    }
+    return text + fmt::format("\n  {:<20}{:8.2f} ms", "together", sum);
+  }
+
+ private:
+  void step(const char* name, const std::function<void()>& work) {
+    const double time = milliseconds(work);
+    const auto found = std::ranges::find(steps_, name, &Times::first);
+    if (found == steps_.end())
+      steps_.push_back({name, {time}});
+    else
+      found->second.push_back(time);
+  }
+
+  using Times = std::pair<std::string, std::vector<double>>;
+  const samples::Workshop& shop_;
+  std::vector<Times> steps_;
+};
+
+TEST_CASE("the steps of a long run", "[runs][speed][slow]") {
+  const int last = from_environment("RATCHET_SPEED_LONG", 30);
+  const samples::Workshop shop(last + 1);
+  shop.finish_v0();
+  REQUIRE(shop.gate().passed);
+  int version = 1;
+  for (const int stop : {30, 100, 300, 1000, 3000}) {
+    if (stop > last) break;
+    Iterations unmeasured(shop);
+    while (version <= stop - kMeasured) unmeasured.play(version++);
+    // A version takes seconds where kernels are built and timed, so its files have settled.
+    std::this_thread::sleep_for(std::chrono::milliseconds(2200));
+    (void)shop.status();
+    Iterations measured(shop);
+    while (version <= stop) measured.play(version++);
+    WARN(fmt::format(
+        "v{} of one run, ledger of {:.0f} MB:{}", stop,
+        1e-6 * static_cast<double>(samples::fs::file_size(shop.state() / "ledger.sqlite")),
+        measured.report()));
+  }
 }
 
 }  // namespace
