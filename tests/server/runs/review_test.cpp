@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
+#include "server/runs/ledger.h"
 #include "tests/support/runs_samples.h"
 
 namespace ratchet {
@@ -242,6 +243,22 @@ TEST_CASE("the page of a run holds its plots and nothing from elsewhere", "[repo
     INFO(part);
     CHECK(page.find(part) == std::string::npos);
   }
+}
+
+TEST_CASE("the page of a run names the seal of the last row that it was made from", "[report]") {
+  auto shop = walked({1.25});
+  shop.finish_version(2, 1.5);
+  REQUIRE(shop.gate(true).passed);
+  REQUIRE(shop.runs().write_report(shop.run, "It went well."));
+  const auto page = samples::text_of(shop.out() / "report.html");
+
+  const auto ledger = Ledger::open(shop.state(), false);
+  REQUIRE(ledger);
+  const auto rows = (*ledger)->rows(shop.run);
+  REQUIRE(rows);
+  const auto& before = rows->at(rows->size() - 2);  // the last row is the page's own
+  CHECK(page.find("the seal of row " + std::to_string(before.sequence) + " begins <code>" +
+                  before.seal.substr(0, 16) + "</code>") != std::string::npos);
 }
 
 TEST_CASE("a fork starts from a version's kernel under the same contract", "[runs]") {
