@@ -66,8 +66,8 @@ std::string drop_privileges(WorkerRole role, DeviceKind kind,
   const bool reachable = std::ranges::all_of(readable, open_to_all);
   const bool nobody = kind == DeviceKind::host && reachable && groups && become_nobody();
   if (nobody) return "user nobody, no capabilities";
-  // Without capabilities root writes only to what is its own; see PrivateFolder. Libraries of ours
-  // need it, too: the one that ncu brings into a profiled process counts nothing without it.
+  // Without capabilities root writes only to what is its own; see PrivateFolder. ncu's library in a
+  // profiled process counts nothing where it cannot write.
   (void)!::chown(".", 0, 0);
   if (!keep_capabilities(keeps ? counting : 0)) return "root with capabilities";
   return keeps ? "root, counter capabilities only" : "root without capabilities";

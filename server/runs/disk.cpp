@@ -32,15 +32,14 @@ std::string version_folder(const std::string& path) {
   return numbered ? folder : "";
 }
 
-bool is_contract_file(const RunState& state, const std::string& path) {
-  return path == "contract.json" ||
-         path == reference_file_name(state.contract.contract.reference_kind);
+std::array<std::string, 2> contract_files(const RunState& state) {
+  return {"contract.json", reference_file_name(state.contract.contract.reference_kind)};
 }
 
 Reason changed(const RunState& state, const std::string& path) {
   const std::string folder = version_folder(path);
   const std::string open = state.open().id.text();
-  if (is_contract_file(state, path))
+  if (const auto files = contract_files(state); std::ranges::find(files, path) != files.end())
     return {
         "contract_changed",
         fmt::format("{} belongs to the frozen contract of run {} and was changed; {}, or create "
@@ -76,19 +75,16 @@ std::optional<Reason> inspect_file(const RunState& state, const Fd& output, cons
                 path};
 }
 
-using Findings = std::vector<Reason>;
-
 void inspect_files(const RunState& state, const Fd& output, const ArtifactRange& files,
-                   FileDigests& digests, Findings& findings) {
+                   FileDigests& digests, std::vector<Reason>& findings) {
   for (const auto& [path, digest] : files)
     if (auto reason = inspect_file(state, output, path, digest, digests))
       findings.push_back(*std::move(reason));
 }
 
 void inspect_contract_files(const RunState& state, const Fd& output, FileDigests& digests,
-                            Findings& findings) {
-  for (const auto& path :
-       {std::string("contract.json"), reference_file_name(state.contract.contract.reference_kind)})
+                            std::vector<Reason>& findings) {
+  for (const auto& path : contract_files(state))
     if (const auto found = state.artifacts.find(path); found != state.artifacts.end())
       if (auto reason = inspect_file(state, output, path, found->second, digests))
         findings.push_back(*std::move(reason));

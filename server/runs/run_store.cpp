@@ -56,13 +56,12 @@ Result<LoadedRun> RunStore::load(const RunId& run) {
       std::nullopt};
   if (cached && cached->sequence > *head) return LoadedRun{cached, cut};
 
-  auto state = cached ? own(*cached) : Result(std::make_unique<RunState>());
-  if (!state) return state.error();
-  auto broken = extend(**state, run, std::numeric_limits<std::int64_t>::max());
+  auto state = cached ? own(*cached) : std::make_unique<RunState>();
+  auto broken = extend(*state, run, std::numeric_limits<std::int64_t>::max());
   if (!broken) return broken.error();
-  if (!*broken && (*state)->sequence < *head) *broken = cut;
-  if ((*state)->sequence == 0) return *broken ? broken_chain(**broken) : unknown_run(run);
-  return LoadedRun{cache_.keep(*std::move(state)), *std::move(broken)};
+  if (!*broken && state->sequence < *head) *broken = cut;
+  if (state->sequence == 0) return *broken ? broken_chain(**broken) : unknown_run(run);
+  return LoadedRun{cache_.keep(std::move(state)), *std::move(broken)};
 }
 
 Result<std::optional<Reason>> RunStore::extend(RunState& state, const RunId& run,
@@ -79,7 +78,7 @@ Result<std::optional<Reason>> RunStore::extend(RunState& state, const RunId& run
   return std::optional<Reason>{};
 }
 
-Result<std::unique_ptr<RunState>> RunStore::own(const RunState& state) {
+std::unique_ptr<RunState> RunStore::own(const RunState& state) {
   if (auto spare = cache_.take_spare(state.run); spare && spare->sequence <= state.sequence) {
     const auto broken = extend(*spare, state.run, state.sequence);
     if (broken && !*broken && spare->sequence == state.sequence) return spare;
@@ -182,10 +181,9 @@ Result<StatePtr> RunStore::commit(const RunState& before, const Change& change) 
                 before.last_row.seal,
                 ""};
   auto after = own(before);
-  if (!after) return after.error();
-  if (auto applied = apply(**after, row); !applied) return applied.error();
+  if (auto applied = apply(*after, row); !applied) return applied.error();
   const auto files =
-      change.render ? change.render(**after, change.time) : std::vector<render::Rendered>{};
+      change.render ? change.render(*after, change.time) : std::vector<render::Rendered>{};
 
   NewRow fresh{run, change.version, change.kind, change.time, "", change.blobs};
   for (const auto& file : files) {
@@ -196,9 +194,9 @@ Result<StatePtr> RunStore::commit(const RunState& before, const Change& change) 
   fresh.payload = markdown::json_text(encode(entry));
   const auto appended = ledger_->append(fresh, before.sequence);
   if (!appended) return appended.error();
-  add_written(**after, *appended, entry.artifacts);
+  add_written(*after, *appended, entry.artifacts);
 
-  const StatePtr state = cache_.keep(*std::move(after));
+  const StatePtr state = cache_.keep(std::move(after));
   const fs::path folder = state->contract.output_dir;
   std::error_code ignored;
   for (const auto& path : change.removed)

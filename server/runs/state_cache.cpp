@@ -47,9 +47,9 @@ StatePtr StateCache::find(const RunId& run) {
 }
 
 StatePtr StateCache::keep(std::unique_ptr<RunState> state) {
-  StatePtr kept(state.release(), [spares = spares_](const RunState* unread) {
-    // Made as one that may change, in `keep`'s argument, and nobody else has it now.
-    spares->put(std::unique_ptr<RunState>(const_cast<RunState*>(unread)));
+  RunState* const held = state.release();
+  const StatePtr kept(held, [spares = spares_, held](const RunState*) {
+    spares->put(std::unique_ptr<RunState>(held));  // nobody reads it any more
   });
   StatePtr replaced, forgotten;  // let go of after the lock: it may take its time
   const std::scoped_lock lock(mutex_);

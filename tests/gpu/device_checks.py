@@ -7,7 +7,6 @@ Needs two GPUs, and torch for the python3 in PATH (a stranger on the device). Ch
 """
 
 import concurrent.futures
-import datetime
 import os
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import tempfile
 import time
 
 from python_checks import Client
+from table import Table
 
 STRANGER = """
 import sys, torch
@@ -27,15 +27,11 @@ while True:
 """
 
 
-class Checks:
-    def __init__(self, ratchet, out):
-        self.ratchet, self.out, self.rows = ratchet, out, []
+class Checks(Table):
+    def __init__(self, ratchet):
+        super().__init__()
+        self.ratchet = ratchet
         self.folder = tempfile.mkdtemp()
-
-    def row(self, name, value, passed):
-        verdict = {True: "pass", False: "FAIL", None: "info"}[passed]
-        self.rows.append((name, str(value).replace("|", "/").replace("\n", " "), verdict))
-        print(f"{verdict:5} {name}: {value}", flush=True)
 
     def start(self, client, device, name):
         """A checked run on a device."""
@@ -107,21 +103,12 @@ class Checks:
 
 
 def main():
-    checks = Checks(*sys.argv[1:3])
+    checks = Checks(sys.argv[1])
     try:
         checks.play()
     except (RuntimeError, KeyError, OSError) as error:
         checks.row("the check itself", repr(error)[:300], False)
-    device = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-                            capture_output=True, text=True, check=False).stdout.strip()
-    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    failed = sum(verdict == "FAIL" for _, _, verdict in checks.rows)
-    with open(os.path.join(checks.out, "devices.md"), "w", encoding="utf-8") as file:
-        file.write(f"# More than one GPU\n\n`tests/gpu/device_checks.py`, {'; '.join(device.split(chr(10)))}, "
-                   f"{now}. {failed} of {len(checks.rows)} rows failed.\n\n"
-                   "| check | value | verdict |\n|---|---|---|\n")
-        for row in checks.rows:
-            file.write("| " + " | ".join(row) + " |\n")
+    failed = checks.write(sys.argv[2], "devices.md", "More than one GPU", "tests/gpu/device_checks.py")
     return 1 if failed else 0
 
 

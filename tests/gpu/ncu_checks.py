@@ -8,7 +8,6 @@ table goes to OUT/ncu.md. Needs ncu, and torch and Triton for the python3 in PAT
 of the GPU.
 """
 
-import datetime
 import os
 import shutil
 import subprocess
@@ -17,21 +16,18 @@ import tempfile
 import time
 
 from python_checks import Client
+from table import Table
 
 EXACT = ["smsp__inst_executed.sum", "launch__grid_size", "launch__registers_per_thread"]
 CLOSE = ["gpu__time_duration.sum", "sm__warps_active.avg.pct_of_peak_sustained_active"]
 
 
-class Checks:
+class Checks(Table):
     def __init__(self, ratchet, driver, out):
+        super().__init__()
         self.folder = tempfile.mkdtemp()
-        self.driver_folder, self.out, self.rows = driver, out, []
+        self.driver_folder, self.out = driver, out
         self.client = Client(ratchet, self.folder)
-
-    def row(self, name, value, passed):
-        verdict = {True: "pass", False: "FAIL", None: "info"}[passed]
-        self.rows.append((name, str(value).replace("|", "/").replace("\n", " "), verdict))
-        print(f"{verdict:5} {name}: {value}", flush=True)
 
     def call(self, tool, **arguments):
         answer, seconds = self.client.call(tool, **arguments)
@@ -155,15 +151,9 @@ def main():
             part()
         except (RuntimeError, KeyError, OSError, subprocess.TimeoutExpired) as error:
             checks.row(f"{part.__name__}: the check itself", repr(error)[:300], False)
-    device = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-                            capture_output=True, text=True, check=False).stdout.strip()
-    failed = sum(verdict == "FAIL" for _, _, verdict in checks.rows)
-    with open(os.path.join(checks.out, "ncu.md"), "w", encoding="utf-8") as file:
-        file.write(f"# Nsight Compute, samples and Triton's machine code on a GPU\n\n"
-                   f"`tests/gpu/ncu_checks.py`, {device}, {datetime.date.today()}. {failed} of "
-                   f"{len(checks.rows)} rows failed.\n\n| check | value | verdict |\n|---|---|---|\n")
-        for row in checks.rows:
-            file.write("| " + " | ".join(row) + " |\n")
+    failed = checks.write(checks.out, "ncu.md",
+                          "Nsight Compute, samples and Triton's machine code on a GPU",
+                          "tests/gpu/ncu_checks.py")
     for name in ("cuda-cpp", "triton"):
         digest = f"{checks.folder}/{name}/v0/digest.md"
         if os.path.exists(digest):
