@@ -118,6 +118,9 @@ Result<std::string> Comparer::library(const Source& source) {
 
 Status Comparer::renew() {
   processes_.clear();
+  auto source = ArenaSource::open(parts_, subject_.contract, libraries_.size(), call_);
+  if (!source) return source.error();
+  source_.emplace(*std::move(source));
   const auto arena = largest_arena(subject_.contract);
   if (!arena) return arena.error();
   const std::int64_t bytes = *arena * (TimedArenas::kMost + 1);
@@ -170,9 +173,6 @@ Result<Tally> Comparer::run() {
   auto plain = library(subject_.contract.kernel);
   if (!plain) return plain.error();
   libraries_ = {*std::move(slowed), *std::move(plain)};
-  auto source = ArenaSource::open(parts_, subject_.contract, libraries_.size(), call_);
-  if (!source) return source.error();
-  source_.emplace(*std::move(source));
   Tally tally;
   const auto begin = steady_clock::now();
   for (int i = 0; i < options_.comparisons; ++i) {

@@ -69,12 +69,13 @@ Result<NoiseProfile> Laboratory::calibrated_noise(const DeviceInfo& device,
   if (!candidate->build.ok)
     return Error{ErrorCode::unavailable, "the calibration's kernel does not build", ""};
   const Versions versions{{"one", &*candidate}, {"same", &*candidate}};
-  auto source = ArenaSource::open(parts(contract), contract, versions.size(), quiet);
-  if (!source) return source.error();
   std::vector<std::vector<NoisePoint>> points(contract.cases.size());
   const int sessions = options_.noise_sessions * (device.kind == DeviceKind::cuda ? kMoreOnGpu : 1);
   for (int i = 0; i < sessions; ++i) {
     call.progress(i, sessions, "calibrating the noise of comparisons");
+    // Memory is dealt anew each time, as for each profile: where it lies is part of the noise.
+    auto source = ArenaSource::open(parts(contract), contract, versions.size(), quiet);
+    if (!source) return source.error();
     auto processes = start_all(contract, versions, quiet);
     if (!processes) return processes.error();
     for (std::size_t which = 0; which < points.size(); ++which) {

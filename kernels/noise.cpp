@@ -29,7 +29,7 @@ double typical_time(std::span<const NoisePoint> points) {
 
 std::filesystem::path path_of(const std::filesystem::path& state, const DeviceInfo& device) {
   const auto key =
-      sha256_hex(fmt::format("noise 2\n{}\n{}\n{}\n{}\n{}", name_of(device.kind), device.name,
+      sha256_hex(fmt::format("noise 3\n{}\n{}\n{}\n{}\n{}", name_of(device.kind), device.name,
                              device.uuid, device.driver, device.multiprocessors));
   return state / "noise" / (key.substr(0, 16) + ".json");
 }
