@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <thread>
 #include <utility>
 
 #include "kernels/measure/launch_metrics.h"
@@ -35,16 +36,16 @@ void add_launches(CounterReport& report, const cudaDeviceProp& device) {
   }
 }
 
-// The flush in front of the call is a kernel, too.
-constexpr std::size_t kFlushRanges = 1;
+// The flush and the touch in front of the call are kernels, too.
+constexpr std::size_t kOwnRanges = 2;
 // Room for launches that were not seen before, so that they show as a wrong count.
-constexpr std::size_t kSpareRanges = 16;
+constexpr std::size_t kSpareRanges = 4;
 constexpr std::size_t kMostRanges = 1024;  // a range takes kilobytes, a pass its share of a second
 
 bool add_values(CounterReport& report, MetricHost& host, const RangeProfiler& profiler,
                 const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < report.kernels.size(); ++i) {
-    const auto values = host.evaluate(profiler.image(), kFlushRanges + i, names);
+    const auto values = host.evaluate(profiler.image(), kOwnRanges + i, names);
     if (!values) return false;
     for (std::size_t n = 0; n < names.size(); ++n)
       if (std::isfinite((*values)[n])) report.kernels[i].metrics[names[n]] = (*values)[n];
@@ -89,6 +90,23 @@ constexpr const char* kChanging =
     "next";
 
 }  // namespace
+
+/// What is counted, in which passes, and how values are made of it. CUPTI evaluates only what the
+/// same object has scheduled: nothing is kept for a next call.
+struct CounterPlan {
+  CounterPlan(const Cupti& cupti, const Gpu& gpu, MetricHost::Counters counters,
+              const std::vector<std::string>& asked)
+      : host(cupti, gpu, counters) {
+    if (host.failure()) return;
+    names = host.known(asked, unknown);
+    if (!names.empty()) image = host.configure(names);
+  }
+
+  MetricHost host;
+  std::vector<std::string> unknown;
+  std::vector<std::string> names;
+  std::vector<std::byte> image;
+};
 
 Result<std::unique_ptr<Counters>> Counters::create(Gpu& gpu) {
   auto cupti = Cupti::load();
@@ -146,7 +164,31 @@ Result<Counters::SampleReport> Counters::sample(const Turn& turn, unsigned perio
 }
 
 Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::string>& metrics) {
+  using Of = MetricHost::Counters;
   CounterReport report;
+  const auto asked = counted_names(metrics);
+  // Up to 150 ms of computing, beside the calls that are only looked at.
+  std::unique_ptr<CounterPlan> plan;
+  std::jthread planning([&] {
+    if (!asked.empty()) plan = std::make_unique<CounterPlan>(cupti_, gpu_, Of::of_chip, asked);
+  });
+  if (auto observed = observe_calls(turn, report); !observed) return observed.error();
+  planning.join();
+  if (report.failure || report.unavailable) return report;
+  note_unknown_facts(metrics, report);
+  if (asked.empty()) return report;
+  auto failure = read_counters(turn, *plan, report);
+  if (failure && !failure->permission) {
+    plan = std::make_unique<CounterPlan>(cupti_, gpu_, Of::asked_for, asked);
+    failure = read_counters(turn, *plan, report);
+  }
+  report.unknown_metrics.insert(report.unknown_metrics.end(), plan->unknown.begin(),
+                                plan->unknown.end());
+  if (failure) without_counters(report, *failure);
+  return report;
+}
+
+Status Counters::observe_calls(const Turn& turn, CounterReport& report) {
   // The first call loads the kernels' code and is no measure of anything.
   std::vector<Launch> earlier;
   for (int i = 0; i <= kObservedCalls; ++i) {
@@ -154,62 +196,48 @@ Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::s
     if (!observed) return observed.error();
     earlier = std::exchange(report.launches, std::move(observed->launches));
     report.failure = observed->failure;
-    if (report.failure) return report;
+    if (report.failure) return {};
     if (i > 0) report.calls.push_back(span_of(report.launches));
   }
   add_launches(report, gpu_.properties());
-  const auto asked = counted_names(metrics);
-  note_unknown_facts(metrics, report);
-  if (report.launches.empty()) {
+  if (report.launches.empty())
     without_counters(report, {"the call launches no kernel on this device"});
-    return report;
-  }
-  if (asked.empty()) return report;
-  if (report.launches.size() > kMostRanges) {
+  else if (report.launches.size() > kMostRanges)
     without_counters(report, {"the call launches " + std::to_string(report.launches.size()) +
                               " kernels; counters are read of at most " +
                               std::to_string(kMostRanges) + ": profile fewer steps of the work"});
-    return report;
-  }
-  if (!same_launches(earlier, report.launches)) {
+  else if (!same_launches(earlier, report.launches))
     without_counters(report, {kChanging});
-    return report;
-  }
-  read_counters(turn, asked, report);
-  return report;
+  return {};
 }
 
-void Counters::read_counters(const Turn& turn, const std::vector<std::string>& asked,
-                             CounterReport& report) {
-  // CUPTI evaluates only what the same object has scheduled: nothing is kept for a next call.
-  MetricHost host(cupti_, gpu_);
-  if (host.failure()) return without_counters(report, *host.failure());
-  const auto names = host.known(asked, report.unknown_metrics);
-  const auto image = names.empty() ? std::vector<std::byte>{} : host.configure(names);
-  if (host.failure()) return without_counters(report, *host.failure());
-  if (names.empty()) return;
-
+std::optional<ProfilerFailure> Counters::read_counters(const Turn& turn, CounterPlan& plan,
+                                                       CounterReport& report) {
+  if (plan.host.failure()) return plan.host.failure();
+  if (plan.names.empty()) return std::nullopt;
   const auto before = [&] {
     if (turn.before) turn.before();
     return flush_.reset_persisting().has_value() && cudaDeviceSynchronize() == cudaSuccess;
   };
   const auto work = [&] {
-    if (!flush_.queue_read(gpu_)) return false;
+    if (!flush_.queue_read(gpu_) || !gpu_.touch(turn.memory)) return false;
     turn.call();
     report.failure = gpu_.finish();
     return !report.failure;
   };
-  const std::size_t expected = kFlushRanges + report.launches.size();
+  const std::size_t expected = kOwnRanges + report.launches.size();
   RangeProfiler profiler(cupti_, gpu_);
-  const auto failure = profiler.profile(names, image, expected + kSpareRanges, before, work);
-  if (report.failure) return;
-  if (failure) return without_counters(report, *failure);
+  const auto failure =
+      profiler.profile(plan.names, plan.image, expected + kSpareRanges, before, work);
+  if (report.failure) return std::nullopt;
+  if (failure) return failure;
   if (const auto seen = profiler.ranges(); seen != expected)
-    return without_counters(
+    without_counters(
         report, {std::string(kChanging) + " (" + std::to_string(seen) + " ranges counted, " +
                  std::to_string(expected) + " expected; a launch of a CUDA graph counts as one)"});
-  if (!add_values(report, host, profiler, names))
-    without_counters(report, {"the counters cannot be turned into metrics"});
+  else if (!add_values(report, plan.host, profiler, plan.names))
+    return ProfilerFailure{"the counters cannot be turned into metrics"};
+  return std::nullopt;
 }
 
 }  // namespace ratchet::measure

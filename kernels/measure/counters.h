@@ -40,14 +40,17 @@ struct CounterReport {
 
 inline constexpr std::size_t kMostCountedLaunches = 64;
 
+struct CounterPlan;
+
 /// Reads hardware counters of every kernel of one call (CUPTI Range Profiler, one range a kernel).
 ///
 /// A chip counts a few things at a time, so the call is repeated once per pass, `before` in front
 /// of it. L2 is flushed under the counters, right before the call: starting the counters leaves
-/// dirty lines (seen on an H200: 68 MB written to memory instead of 39 MB by a softmax). So every
-/// pass has the state of a cold timing sample: the first kernel finds a cold cache, later ones what
-/// their predecessors left. The driver's own kernel replay would restore memory between passes and
-/// leave the caches to chance.
+/// dirty lines (seen on an H200: 68 MB written to memory instead of 39 MB by a softmax). It also
+/// seems to forget where pages lie, so those of the call are touched after the flush (a copy took
+/// 31.8 µs without that, 31.1 µs with it, 31.2 µs under ncu). So every pass has the state of a cold
+/// timing sample: the first kernel finds a cold cache, later ones what their predecessors left. The
+/// driver's own kernel replay would restore memory between passes and leave the caches to chance.
 ///
 /// A call whose launches differ between repetitions cannot be counted; the report says so.
 ///
@@ -80,8 +83,11 @@ class Counters {
   Counters(Gpu& gpu, Cupti cupti, Flush flush, Gate gate)
       : gpu_(gpu), cupti_(cupti), flush_(std::move(flush)), gate_(std::move(gate)) {}
 
-  void read_counters(const Turn& turn, const std::vector<std::string>& asked,
-                     CounterReport& report);
+  /// Launches and spans of several calls; why counting would be in vain, in the report.
+  Status observe_calls(const Turn& turn, CounterReport& report);
+  /// Fails for reasons that lie in the counters; those of the call are in the report.
+  std::optional<ProfilerFailure> read_counters(const Turn& turn, CounterPlan& plan,
+                                               CounterReport& report);
 
   Gpu& gpu_;
   Cupti cupti_;

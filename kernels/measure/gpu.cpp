@@ -16,8 +16,9 @@ constexpr unsigned kThreads = 256;
 // Blocks of 256 threads on a multiprocessor: 8 × 256 = 2048, all threads that a data-centre chip
 // holds; others queue the rest.
 constexpr unsigned kBlocksPerMultiprocessor = 8;
-constexpr std::size_t kVectorBytes = 16;      // one load, see measure.ptx
-constexpr std::size_t kVectorsPerThread = 4;  // loads of a thread in one sweep
+constexpr std::size_t kVectorBytes = 16;                  // one load, see measure.ptx
+constexpr std::size_t kVectorsPerThread = 4;              // loads of a thread in one sweep
+constexpr std::size_t kPageBytes = std::size_t{2} << 20;  // of memory for arenas, see measure.ptx
 
 Error no_device(cudaError_t error) {
   void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -106,6 +107,7 @@ Status Gpu::load_code() {
   for (const auto& [name, function] : {std::pair{"ratchet_gate", &gate_},
                                        {"ratchet_stamp", &stamp_},
                                        {"ratchet_read", &read_},
+                                       {"ratchet_touch", &touch_},
                                        {"ratchet_small_copies", &small_copies_}})
     if (driver_.module_get_function(function, module_, name) != CUDA_SUCCESS)
       return Error{ErrorCode::internal, std::string("our device code has no function ") + name, ""};
@@ -156,6 +158,14 @@ Status Gpu::read(const DeviceMemory& memory, std::uint32_t repeats) const {
   std::array<void*, 4> arguments{static_cast<void*>(&data), static_cast<void*>(&vectors),
                                  static_cast<void*>(&repeats), static_cast<void*>(&sink)};
   return launch(read_, blocks(), kThreads, nullptr, arguments);
+}
+
+Status Gpu::touch(std::span<const std::byte> memory) const {
+  const void* data = memory.data();
+  std::uint64_t pages = (memory.size() + kPageBytes - 1) / kPageBytes;
+  std::array<void*, 2> arguments{static_cast<void*>(&data), static_cast<void*>(&pages)};
+  return launch(touch_, static_cast<unsigned>(facts_.multiprocessors), kThreads, nullptr,
+                arguments);
 }
 
 Status Gpu::small_copies(void* entries, std::uint32_t count, bool write) const {

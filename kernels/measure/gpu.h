@@ -23,8 +23,9 @@ using Call = std::function<void()>;
 /// A call with what stands around it, outside every window that is measured. Both may be empty.
 struct Turn {
   Call call;
-  std::function<void()> before;  ///< prepares the data; before the flush
-  std::function<bool()> after;   ///< false when the call's work was not there in time
+  std::function<void()> before;       ///< prepares the data; before the flush
+  std::function<bool()> after;        ///< false when the call's work was not there in time
+  std::span<const std::byte> memory;  ///< what the call works on, where that is known
 };
 
 struct GpuFacts {
@@ -94,6 +95,8 @@ class Gpu {
   Status gate(cudaStream_t stream, void* words, std::uint64_t limit_ns) const;
   Status stamp(void* stamps) const;
   Status read(const DeviceMemory& memory, std::uint32_t repeats) const;
+  /// Reads a byte of each page, on every multiprocessor. A launch even for no memory.
+  Status touch(std::span<const std::byte> memory) const;
   /// `entries`: in pinned host memory, see SmallCopies.
   Status small_copies(void* entries, std::uint32_t count, bool write) const;
   /// Bytes that `read` reads: `memory` cut to a multiple of `read_step_bytes`.
@@ -119,7 +122,8 @@ class Gpu {
   Driver driver_;
   CUcontext context_ = nullptr;
   CUmodule module_ = nullptr;
-  CUfunction gate_ = nullptr, stamp_ = nullptr, read_ = nullptr, small_copies_ = nullptr;
+  CUfunction gate_ = nullptr, stamp_ = nullptr, read_ = nullptr, touch_ = nullptr,
+             small_copies_ = nullptr;
   DeviceMemory sink_;
 };
 

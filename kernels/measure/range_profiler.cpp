@@ -47,7 +47,7 @@ void MetricHost::warm_up() {
   cupti->host_deinitialize(&done);
 }
 
-MetricHost::MetricHost(const Cupti& cupti, const Gpu& gpu) : cupti_(cupti) {
+MetricHost::MetricHost(const Cupti& cupti, const Gpu& gpu, Counters counters) : cupti_(cupti) {
   if ((failure_ = initialise(cupti))) return;
   CUpti_Device_GetChipName_Params chip{CUpti_Device_GetChipName_Params_STRUCT_SIZE};
   chip.deviceIndex = static_cast<std::size_t>(gpu.facts().index);
@@ -56,31 +56,33 @@ MetricHost::MetricHost(const Cupti& cupti, const Gpu& gpu) : cupti_(cupti) {
     return;
   }
   chip_ = chip.pChipName;
-  CUpti_Profiler_GetCounterAvailability_Params available{
-      CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE};
-  available.ctx = gpu.context();
-  auto result = cupti.profiler_get_counter_availability(&available);
-  if (result == CUPTI_SUCCESS) {
-    availability_.resize(available.counterAvailabilityImageSize);
-    available.pCounterAvailabilityImage = availability_.data();
-    result = cupti.profiler_get_counter_availability(&available);
-  }
-  if (result != CUPTI_SUCCESS) {
-    failure_ = failure_of(cupti, "the driver does not say what it can count", result);
-    return;
-  }
-  open();
+  if (counters == Counters::of_chip || ask_driver(gpu)) open();
 }
 
 MetricHost::~MetricHost() {
   close();
 }
 
+bool MetricHost::ask_driver(const Gpu& gpu) {
+  CUpti_Profiler_GetCounterAvailability_Params available{
+      CUpti_Profiler_GetCounterAvailability_Params_STRUCT_SIZE};
+  available.ctx = gpu.context();
+  auto result = cupti_.profiler_get_counter_availability(&available);
+  if (result == CUPTI_SUCCESS) {
+    availability_.resize(available.counterAvailabilityImageSize);
+    available.pCounterAvailabilityImage = availability_.data();
+    result = cupti_.profiler_get_counter_availability(&available);
+  }
+  if (result == CUPTI_SUCCESS) return true;
+  failure_ = failure_of(cupti_, "the driver does not say what it can count", result);
+  return false;
+}
+
 void MetricHost::open() {
   CUpti_Profiler_Host_Initialize_Params params{CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE};
   params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
   params.pChipName = chip_.c_str();
-  params.pCounterAvailabilityImage = availability_.data();
+  if (!availability_.empty()) params.pCounterAvailabilityImage = availability_.data();
   if (const auto result = cupti_.host_initialize(&params); result != CUPTI_SUCCESS) {
     failure_ = failure_of(cupti_, "the profiler does not know this chip", result);
     return;

@@ -28,7 +28,12 @@ class MetricHost {
   /// Has CUPTI load its tables of chips (80 ms and more), which needs no device: to be done while
   /// something else is waited for. Any thread.
   static void warm_up();
-  MetricHost(const Cupti& cupti, const Gpu& gpu);
+
+  /// Which counters the chip is taken to have: all of its kind, or those that the driver says are
+  /// free here (under virtualisation some are not), which takes it 110 ms.
+  enum class Counters { of_chip, asked_for };
+  /// Any thread; with `of_chip` it does not call the driver.
+  MetricHost(const Cupti& cupti, const Gpu& gpu, Counters counters);
   ~MetricHost();
   MetricHost(const MetricHost&) = delete;
   MetricHost& operator=(const MetricHost&) = delete;
@@ -49,6 +54,7 @@ class MetricHost {
                                                             const std::vector<std::string>& names);
 
  private:
+  bool ask_driver(const Gpu& gpu);
   void open();
   void close();
   bool named(const std::string& name);
@@ -57,7 +63,7 @@ class MetricHost {
 
   const Cupti& cupti_;
   std::string chip_;
-  std::vector<std::uint8_t> availability_;
+  std::vector<std::uint8_t> availability_;  ///< empty: all counters
   CUpti_Profiler_Host_Object* host_ = nullptr;
   std::vector<std::string> scheduled_;  ///< what the host object holds; choosing takes up to 70 ms
   std::optional<ProfilerFailure> failure_;

@@ -68,8 +68,8 @@ struct Turn {
   std::function<void()> before;
   /// True when the poison is gone, so that the call's work was there when its sample ended.
   std::function<bool()> after;
-  /// The memory the call works on, so that a device may flush exactly that.
-  const DeviceArena* arena = nullptr;
+  /// The device's memory that the call works on.
+  std::span<std::byte> memory;
 };
 
 class Device {

@@ -60,12 +60,13 @@ Result<PreparedArena> PreparedArena::finish(PreparedArena prepared, Kernel& kern
 }
 
 Turn PreparedArena::turn() {
-  return {call_.call, [this] { reset(); },
+  return {call_.call,
+          [this] { reset(); },
           [this] {
             if (call_.settle) call_.settle();
             return work_is_there();
           },
-          arena_.get()};
+          {arena_->base(), static_cast<std::size_t>(layout_.bytes)}};
 }
 
 void PreparedArena::reset() {

@@ -89,7 +89,7 @@ std::vector<Case> make_cases(Device& device, const TestKernel& kernel, int count
     turn.call = [kernel, in, out, stream = device.stream()] {
       kernel.entry(in, out, kernel.elements, stream);
     };
-    turn.arena = arena.get();
+    turn.memory = {arena->base(), static_cast<std::size_t>(2 * half)};
     cases.push_back({std::move(arena), std::move(turn)});
   }
   return cases;

@@ -55,7 +55,7 @@ std::vector<measure::SmallCopy> small_copies_of(const DeviceArena& arena,
 }
 
 measure::Turn turn_of(const Turn& turn) {
-  return {turn.call, turn.before, turn.after};
+  return {turn.call, turn.before, turn.after, turn.memory};
 }
 
 job::LaunchRecord record_of(const measure::Launch& launch) {

@@ -27,22 +27,18 @@ using NanosecondsSpent = std::chrono::duration<double, std::nano>;
 /// Anonymous pages of its own, so that far writes outside fault instead of finding a neighbour.
 class HostArena : public DeviceArena {
  public:
-  HostArena(std::byte* start, std::size_t mapped, std::int64_t shift, std::int64_t bytes)
-      : start_(start), mapped_(mapped), shift_(shift), bytes_(bytes) {}
+  HostArena(std::byte* start, std::size_t mapped, std::int64_t shift)
+      : start_(start), mapped_(mapped), shift_(shift) {}
   HostArena(const HostArena&) = delete;
   HostArena& operator=(const HostArena&) = delete;
   ~HostArena() override { ::munmap(start_, mapped_); }
 
   [[nodiscard]] std::byte* base() const override { return start_ + shift_; }
-  [[nodiscard]] std::span<std::byte> bytes() const {
-    return {base(), static_cast<std::size_t>(bytes_)};
-  }
 
  private:
   std::byte* start_;
   std::size_t mapped_;
   std::int64_t shift_;
-  std::int64_t bytes_;
 };
 
 class HostDevice : public Device {
@@ -60,7 +56,7 @@ class HostDevice : public Device {
     if (start == MAP_FAILED)
       return Error{ErrorCode::unavailable, "not enough memory for the buffers of this case", ""};
     return std::unique_ptr<DeviceArena>(
-        std::make_unique<HostArena>(static_cast<std::byte*>(start), mapped, shift, bytes));
+        std::make_unique<HostArena>(static_cast<std::byte*>(start), mapped, shift));
   }
 
   Status upload(DeviceArena& arena, std::int64_t offset,
@@ -131,7 +127,7 @@ class HostDevice : public Device {
     Counted counted;
     counted.counters = counters_->read(plan.metrics, turn, [&] {
       turn.before();
-      flush_(static_cast<const HostArena*>(turn.arena)->bytes());
+      flush_(turn.memory);
     });
     return counted;
   }
@@ -142,7 +138,7 @@ class HostDevice : public Device {
   /// Elapsed nanoseconds, and whether the work was there when the call returned.
   std::pair<double, bool> sample(const Turn& turn, CacheMode mode) {
     turn.before();
-    if (mode == CacheMode::cold) flush_(static_cast<const HostArena*>(turn.arena)->bytes());
+    if (mode == CacheMode::cold) flush_(turn.memory);
     const auto start = steady_clock::now();
     turn.call();
     const auto stop = steady_clock::now();
