@@ -86,12 +86,13 @@ struct Comparison {
   }
 };
 
-/// Worker to server. The first reply, unasked, is READY: `device` set.
+/// Worker to server. The first reply, unasked, is READY: `device` and `devices` set.
 /// `fault`: the kernel's doing. `error`: ours (out of memory for our own buffers, no device).
 struct Reply {
   std::optional<Fault> fault;
   std::optional<std::string> error;
   std::optional<DeviceInfo> device;
+  std::optional<int> devices;  ///< of its kind that the process sees
   std::optional<std::string> sandbox;
   std::optional<Samples> samples;
   std::optional<Counters> counters;
@@ -105,11 +106,12 @@ struct Reply {
   static constexpr void fields(auto&& visit) {
     using R = Reply;
     visit(optional("fault", &R::fault, ""), optional("error", &R::error, ""),
-          optional("device", &R::device, ""), optional("sandbox", &R::sandbox, ""),
-          optional("samples", &R::samples, ""), optional("counters", &R::counters, ""),
-          optional("uses", &R::uses, ""), optional("forged", &R::forged, ""),
-          optional("same_bits", &R::same_bits, ""), optional("answered", &R::answered, ""),
-          optional("comparison", &R::comparison, ""), optional("ceilings", &R::ceilings, ""));
+          optional("device", &R::device, ""), optional("devices", &R::devices, ""),
+          optional("sandbox", &R::sandbox, ""), optional("samples", &R::samples, ""),
+          optional("counters", &R::counters, ""), optional("uses", &R::uses, ""),
+          optional("forged", &R::forged, ""), optional("same_bits", &R::same_bits, ""),
+          optional("answered", &R::answered, ""), optional("comparison", &R::comparison, ""),
+          optional("ceilings", &R::ceilings, ""));
   }
 };
 

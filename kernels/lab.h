@@ -46,8 +46,9 @@ class Lab {
   static Result<std::unique_ptr<Lab>> open(LabOptions options);
   virtual ~Lab() = default;
 
-  /// Probes devices, toolchains and counter permission (a real one-kernel profile).
-  virtual Result<Environment> environment(int device, CallContext& call) = 0;
+  /// Probes toolchains, counter permission (a real one-kernel profile), the host and that GPU, or
+  /// all GPUs. Errors: a GPU that was asked for is not there.
+  virtual Result<Environment> environment(std::optional<int> device, CallContext& call) = 0;
 
   /// A shipped problem, for the given implementation or the best one this machine can run.
   virtual Result<Problem> problem(const std::string& name,

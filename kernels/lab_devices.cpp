@@ -95,12 +95,12 @@ Result<Greeting> Laboratory::greeting(DeviceKind kind, int device, const CallCon
                  fmt::format("{} device {} cannot be used: {}", name_of(kind), where.device,
                              ready && ready->error ? *ready->error : "its worker says nothing"),
                  "check_env shows the devices there are."};
-  Greeting found{*ready->device, ready->sandbox.value_or("")};
+  Greeting found{*ready->device, ready->sandbox.value_or(""), ready->devices.value_or(1)};
   const std::lock_guard lock(guard_);
   return greetings_.emplace(key, std::move(found)).first->second;
 }
 
-Result<Environment> Laboratory::environment(int device, CallContext& call) {
+Result<Environment> Laboratory::environment(std::optional<int> device, CallContext& call) {
   Environment environment;
   environment.ratchet_version = options_.version;
   environment.tools = tool_states(builder_.toolchain());
@@ -108,13 +108,17 @@ Result<Environment> Laboratory::environment(int device, CallContext& call) {
   if (!host) return host.error();
   environment.devices.push_back(host->device);
   environment.sandbox = host->sandbox;
-  auto cuda = greeting(DeviceKind::cuda, device, call);
+  auto cuda = greeting(DeviceKind::cuda, device.value_or(0), call);
+  if (!cuda && device.value_or(0) > 0) return cuda.error();
   if (cuda) {
     environment.devices.push_back(cuda->device);
     environment.sandbox = fmt::format("host: {}; cuda: {}", host->sandbox, cuda->sandbox);
   }
   environment.implementations = implementation_states(builder_.toolchain(), cuda.has_value());
   environment.counters = probe_counters(environment.devices.back(), call);
+  for (int other = 1; cuda && !device && other < cuda->devices; ++other)
+    if (auto greeted = greeting(DeviceKind::cuda, other, call))
+      environment.devices.push_back(greeted->device);
   return environment;
 }
 

@@ -18,6 +18,7 @@ namespace ratchet {
 struct Greeting {
   DeviceInfo device;
   std::string sandbox;
+  int devices = 1;  ///< of its kind that there are
 };
 
 /// How a candidate's process is made and what it loads.

@@ -37,7 +37,7 @@ class Laboratory final : public Lab {
         host_python_(python_options(DeviceKind::host)),
         cuda_python_(python_options(DeviceKind::cuda)) {}
 
-  Result<Environment> environment(int device, CallContext& call) override;
+  Result<Environment> environment(std::optional<int> device, CallContext& call) override;
   Result<Problem> problem(const std::string& name,
                           const std::optional<std::string>& implementation) override;
   [[nodiscard]] std::vector<std::string> problem_names() const override;

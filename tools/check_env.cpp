@@ -4,12 +4,14 @@ namespace ratchet {
 namespace {
 
 struct CheckEnvArgs {
-  int device = 0;
+  std::optional<int> device;
   std::optional<RunId> run;
 
   static constexpr void fields(auto&& visit) {
-    visit(optional("device", &CheckEnvArgs::device, "Device index.", {.min = 0, .max = 63}),
-          optional("run", &CheckEnvArgs::run, "Also rewrites env_check.md of this run."));
+    visit(
+        optional("device", &CheckEnvArgs::device,
+                 "Only this GPU, by its index; without it all are listed.", {.min = 0, .max = 63}),
+        optional("run", &CheckEnvArgs::run, "Also rewrites env_check.md of this run."));
   }
 };
 

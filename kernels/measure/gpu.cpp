@@ -55,8 +55,9 @@ std::string uuid_text(const cudaUUID_t& uuid) {
   return text;
 }
 
-GpuFacts facts_of(const cudaDeviceProp& device, int index) {
+GpuFacts facts_of(const cudaDeviceProp& device, int index, int devices) {
   return {.index = index,
+          .devices = devices,
           .name = device.name,
           .arch = "sm_" + std::to_string(device.major) + std::to_string(device.minor),
           .uuid = uuid_text(device.uuid),
@@ -83,7 +84,7 @@ Result<std::unique_ptr<Gpu>> Gpu::open(int index) {
   if (const auto error = cudaFree(nullptr); error != cudaSuccess)
     return Error{ErrorCode::unavailable, "cannot create a CUDA context: " + describe(error),
                  "Is the device's memory full, or its compute mode exclusive?"};
-  gpu->facts_ = facts_of(gpu->properties_, index);
+  gpu->facts_ = facts_of(gpu->properties_, index, count);
   auto driver = Driver::load();
   if (!driver) return driver.error();
   gpu->driver_ = *driver;

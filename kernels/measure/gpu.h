@@ -30,6 +30,7 @@ struct Turn {
 
 struct GpuFacts {
   int index = 0;
+  int devices = 0;  ///< that this process sees
   std::string name;
   std::string arch;    ///< "sm_90"
   std::string uuid;    ///< "GPU-…", as nvidia-smi prints it
@@ -40,10 +41,10 @@ struct GpuFacts {
 
   static constexpr void fields(auto&& visit) {
     using F = GpuFacts;
-    visit(required("index", &F::index, ""), required("name", &F::name, ""),
-          required("arch", &F::arch, ""), required("uuid", &F::uuid, ""),
-          required("driver", &F::driver, ""), required("memory_bytes", &F::memory_bytes, ""),
-          required("l2_bytes", &F::l2_bytes, ""),
+    visit(required("index", &F::index, ""), required("devices", &F::devices, ""),
+          required("name", &F::name, ""), required("arch", &F::arch, ""),
+          required("uuid", &F::uuid, ""), required("driver", &F::driver, ""),
+          required("memory_bytes", &F::memory_bytes, ""), required("l2_bytes", &F::l2_bytes, ""),
           required("multiprocessors", &F::multiprocessors, ""));
   }
 };

@@ -81,6 +81,8 @@ class Device {
 
   /// Creates the context. Called once, before the sandbox is switched on.
   virtual Result<DeviceInfo> open(int index) = 0;
+  /// How many of its kind this process sees.
+  [[nodiscard]] virtual int count() const { return 1; }
 
   /// `bytes` of memory whose base is `shift` bytes into an allocation.
   virtual Result<std::unique_ptr<DeviceArena>> allocate(std::int64_t bytes, std::int64_t shift) = 0;

@@ -70,6 +70,7 @@ int JobLoop::run(int device_index, const std::vector<std::string>& readable,
   if (info) {
     if (opened) opened();
     ready.device = *info;
+    ready.devices = device_.count();
     ready.sandbox = enter_sandbox(role_, info->kind, readable);
   } else {
     ready.error = info.error().message;

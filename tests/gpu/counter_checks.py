@@ -1,7 +1,8 @@
 """Counters on a machine with a GPU: recorded, compared with Nsight Compute, and how long they take.
 
-    counter_checks.py FOLDER OUT     FOLDER holds gpu-driver and the kernel libraries, see counters.sh
+    counter_checks.py FOLDER OUT [record] [cost] [agree]
 
+FOLDER holds gpu-driver and the kernel libraries, see counters.sh. Without a part's name: all three.
 Writes labelled.json (every metric of the labelled kernels, for the tests of the diagnosis) and
 counters.md with counters.json (the comparison) to OUT. Changes no setting of the GPU.
 """
@@ -180,6 +181,8 @@ class Checks:
 def main():
     checks = Checks(sys.argv[1], sys.argv[2])
     for part in (checks.record, checks.cost, checks.agree):
+        if sys.argv[3:] and part.__name__ not in sys.argv[3:]:
+            continue
         try:
             part()
         except (subprocess.TimeoutExpired, KeyError, ValueError, IndexError, OSError) as error:

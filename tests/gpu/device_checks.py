@@ -45,7 +45,9 @@ class Checks(Table):
     def profile(self, client, run):
         """The profile, and the seconds from and to when it took."""
         start = time.monotonic()
-        profile, _ = client.call("profile_kernel", run=run, metrics="lean")
+        profile, _ = client.call("profile_kernel", run=run, metrics="lean", wait_s=300)
+        if "timing" not in profile:
+            raise RuntimeError(f"no profile: {profile}")
         return profile, start, time.monotonic()
 
     def play(self):

@@ -144,6 +144,8 @@ class CudaDevice : public Device {
                       .multiprocessors = facts.multiprocessors};
   }
 
+  [[nodiscard]] int count() const override { return gpu_->facts().devices; }
+
   Result<std::unique_ptr<DeviceArena>> allocate(std::int64_t bytes, std::int64_t shift) override {
     if (bytes < 0 || shift < 0)
       return Error{ErrorCode::internal, "an arena needs a size and a shift that are not negative",
