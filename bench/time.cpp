@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -224,7 +226,7 @@ Status measure(const Options& options) {
 }  // namespace ratchet::bench
 
 /// Prints one line for each kernel; without options: the host, both kernels against themselves.
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   ratchet::bench::Options options;
   std::vector<std::string> kernels{"long", "short"};
   CLI::App app("How often a comparison of times is wrong", "bench-time");
@@ -262,4 +264,7 @@ int main(int argc, char** argv) {
   std::error_code ignored;
   if (own_state) fs::remove_all(options.state, ignored);
   return status;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "bench-time: %s\n", error.what());
+  return EXIT_FAILURE;
 }

@@ -34,7 +34,7 @@ std::string processor() {
 
 /// A name for the compiler that reads well in messages and cannot be an option or a path.
 std::string safe_name(const Source& source, bool cuda) {
-  const auto name = fs::path(source.file_name).filename().string();
+  auto name = fs::path(source.file_name).filename().string();
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) || c == '_' || c == '.' || c == '-';
   };

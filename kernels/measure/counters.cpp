@@ -227,8 +227,7 @@ std::optional<ProfilerFailure> Counters::read_counters(const Turn& turn, Counter
   };
   const std::size_t expected = kOwnRanges + report.launches.size();
   RangeProfiler profiler(cupti_, gpu_);
-  const auto failure =
-      profiler.profile(plan.names, plan.image, expected + kSpareRanges, before, work);
+  auto failure = profiler.profile(plan.names, plan.image, expected + kSpareRanges, before, work);
   if (report.failure) return std::nullopt;
   if (failure) return failure;
   if (const auto seen = profiler.ranges(); seen != expected)

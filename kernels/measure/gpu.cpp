@@ -149,7 +149,8 @@ std::size_t Gpu::read_step_bytes() const {
 }
 
 double Gpu::bytes_read(const DeviceMemory& memory, std::uint32_t repeats) const {
-  return static_cast<double>(memory.bytes() / read_step_bytes() * read_step_bytes()) * repeats;
+  const auto steps = memory.bytes() / read_step_bytes();
+  return static_cast<double>(steps * read_step_bytes()) * repeats;
 }
 
 Status Gpu::read(const DeviceMemory& memory, std::uint32_t repeats) const {

@@ -48,7 +48,8 @@ void MetricHost::warm_up() {
 }
 
 MetricHost::MetricHost(const Cupti& cupti, const Gpu& gpu, Counters counters) : cupti_(cupti) {
-  if ((failure_ = initialise(cupti))) return;
+  failure_ = initialise(cupti);
+  if (failure_) return;
   CUpti_Device_GetChipName_Params chip{CUpti_Device_GetChipName_Params_STRUCT_SIZE};
   chip.deviceIndex = static_cast<std::size_t>(gpu.facts().index);
   if (const auto result = cupti.device_get_chip_name(&chip); result != CUPTI_SUCCESS) {

@@ -37,7 +37,8 @@ class DeviceArena {
 /// share, and each candidate has memory of its own.
 class DeviceJudge {
  public:
-  static constexpr std::int64_t kShiftRoom = 64 * 1024;  ///< beyond any shift of an arena
+  static constexpr std::int64_t kShiftRoom =
+      std::int64_t{64} * 1024;  ///< beyond any shift of an arena
 
   virtual ~DeviceJudge() = default;
 

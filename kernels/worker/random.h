@@ -46,6 +46,7 @@ class Philox {
   }
 
  private:
+  // NOLINTNEXTLINE(modernize-use-using): __extension__ does not stand before an alias
   __extension__ typedef unsigned __int128 Wide;
 
   static std::uint32_t digit(char c) {

@@ -96,6 +96,7 @@ PreparedArena::Patches PreparedArena::changes() {
 
 void PreparedArena::poison(const job::Buffer& buffer, const Philox& random, std::uint64_t& draw) {
   const auto size = static_cast<std::uint64_t>(buffer.bytes());
+  if (size == 0) return;
   const auto bytes = std::bit_floor(std::min(kPlaceBytes, size));
   for (int i = 0; i < kPlaces; ++i) {
     const auto at = static_cast<std::int64_t>(bytes * random.below(draw++, size / bytes));

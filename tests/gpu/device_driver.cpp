@@ -80,7 +80,7 @@ std::vector<Case> make_cases(Device& device, const TestKernel& kernel, int count
   const auto half = static_cast<std::int64_t>(input.size() * sizeof(float));
   std::vector<Case> cases;
   for (int i = 0; i < count; ++i) {
-    auto arena = need(device.allocate(2 * half, 512 * i));
+    auto arena = need(device.allocate(2 * half, std::int64_t{512} * i));
     const auto bytes = std::as_bytes(std::span(input));
     if (auto copied = device.upload(*arena, 0, bytes); !copied) stop(copied.error());
     auto* in = reinterpret_cast<const float*>(arena->base());
@@ -202,7 +202,7 @@ int main(int argc, char** argv) {
   if (argc < 2) return 2;
   const std::string what = argv[1];
   if (what == "overhead") {
-    std::cout << overhead_step().dump() << std::endl;
+    std::cout << overhead_step().dump() << "\n" << std::flush;
     return 0;
   }
   const auto device = ratchet::worker::make_device();
@@ -216,6 +216,6 @@ int main(int argc, char** argv) {
     json["device"] = ratchet::encode(info);
   else
     json["result"] = step(*device, what, {argv + 2, argv + argc});
-  std::cout << json.dump() << std::endl;
+  std::cout << json.dump() << "\n" << std::flush;
   ::_exit(0);  // as a worker ends: a broken context is not torn down
 }

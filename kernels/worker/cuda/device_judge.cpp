@@ -36,7 +36,7 @@ bool made_on_device(DType type) {
 
 CudaJudge::CudaJudge(measure::Gpu& gpu, void* entry) : gpu_(gpu) {
   static_assert(sizeof entry_ == sizeof entry);
-  std::memcpy(&entry_, &entry, sizeof entry);
+  std::memcpy(static_cast<void*>(&entry_), static_cast<const void*>(&entry), sizeof entry);
 }
 
 Result<std::vector<Fd>> CudaJudge::share(const job::Share& plan) {
@@ -122,7 +122,8 @@ Status CudaJudge::pose(const job::Pose& plan) {
 /// Random bytes everywhere, which guards and outputs keep; then the inputs.
 Status CudaJudge::fill(const job::Generate& plan) {
   const auto key = key_of(plan.seed);
-  run({random_bytes_, word(sent_.data()), layout_.bytes, 0, key[0], key[1], kPoisonStream});
+  run({Operation::random_bytes, word(sent_.data()), layout_.bytes, 0, key[0], key[1],
+       kPoisonStream});
   std::uint32_t stream = 0;
   for (const auto& buffer : layout_.buffers) {
     if (buffer.role != Role::out)
@@ -169,7 +170,7 @@ Status CudaJudge::fill_input(const job::Buffer& buffer, const job::Generate& pla
   if (made_on_device(buffer.dtype) && (normal || uniform)) {
     const auto shape = normal_of(plan.distribution, buffer.dtype);
     if (!shape) return shape.error();
-    run({normal ? gaussian_ : uniform_, word(to), buffer.elements,
+    run({normal ? Operation::gaussian : Operation::uniform, word(to), buffer.elements,
          static_cast<long long>(buffer.dtype), key[0], key[1], stream,
          word(normal ? shape->mean : init->numbers[0]),
          word(normal ? shape->deviation : init->numbers[1])});
@@ -200,7 +201,7 @@ Result<Record> CudaJudge::result_of() const {
 
 Result<bool> CudaJudge::differ(const std::byte* a, const std::byte* b, std::int64_t bytes) {
   if (auto cleared = clear_result(); !cleared) return cleared.error();
-  run({compare_bytes_, word(a), bytes, 0, word(b), word(result_.data())});
+  run({Operation::compare_bytes, word(a), bytes, 0, word(b), word(result_.data())});
   auto flag = result_of<std::uint64_t>();
   if (!flag) return flag.error();
   return *flag != 0;
@@ -239,7 +240,7 @@ Status CudaJudge::check_untouched(job::Comparison& verdict) {
 Result<double> CudaJudge::atol_of(const job::Buffer& buffer, const job::Tolerance& tolerance) {
   if (tolerance.exact || tolerance.scale == job::AtolScale::absolute) return tolerance.atol;
   if (auto cleared = clear_result(); !cleared) return cleared.error();
-  run({squares_, word(reference_->data() + buffer.offset), buffer.elements,
+  run({Operation::squares, word(reference_->data() + buffer.offset), buffer.elements,
        static_cast<long long>(buffer.dtype), word(result_.data())});
   auto squares = result_of<Squares>();
   if (!squares) return squares.error();
@@ -264,7 +265,7 @@ Status CudaJudge::judge_output(const job::Buffer& buffer, const job::Tolerance& 
   start.first_bad = std::numeric_limits<std::uint64_t>::max();
   if (auto written = result_.write(0, std::as_bytes(std::span(&start, 1))); !written)
     return written;
-  run({output_, word(returned_.data() + buffer.offset), buffer.elements,
+  run({Operation::output, word(returned_.data() + buffer.offset), buffer.elements,
        static_cast<long long>(buffer.dtype), word(sent_.data() + buffer.offset),
        word(reference_->data() + buffer.offset), tolerance.exact, word(*atol), word(tolerance.rtol),
        word(result_.data())});
@@ -308,7 +309,7 @@ Result<bool> CudaJudge::writes_all() {
     if (auto cleared = result_.write(0, std::as_bytes(std::span(&start, 1))); !cleared)
       return cleared.error();
     const auto* poison = sent_.data() + buffer.offset;
-    run({output_, word(reference_->data() + buffer.offset), buffer.elements,
+    run({Operation::output, word(reference_->data() + buffer.offset), buffer.elements,
          static_cast<long long>(buffer.dtype), word(poison), word(poison), 1, word(0.0), word(0.0),
          word(result_.data())});
     auto tally = result_of<Tally>();
@@ -393,7 +394,7 @@ Result<bool> CudaJudge::feign_output(job::Control control, std::size_t buffer) {
       return done(measure::queue_clear(to, bytes));
     case job::Control::constant:
       if (firsts_before_.size() != layout_.buffers.size()) return false;
-      run({elements_, word(to), output.elements, size_of(output.dtype),
+      run({Operation::elements, word(to), output.elements, size_of(output.dtype),
            static_cast<long long>(firsts_before_[buffer])});
       return true;
     case job::Control::identity: {
@@ -404,7 +405,7 @@ Result<bool> CudaJudge::feign_output(job::Control control, std::size_t buffer) {
     case job::Control::lower_precision: {
       const auto significand = smaller_significand(output.dtype);
       if (!significand) return false;
-      run({shorten_, word(to), output.elements, static_cast<long long>(output.dtype),
+      run({Operation::shorten, word(to), output.elements, static_cast<long long>(output.dtype),
            word(reference_->data() + output.offset), *significand});
       return true;
     }

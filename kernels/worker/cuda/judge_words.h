@@ -13,15 +13,17 @@
 namespace ratchet::worker {
 
 /// Operations of judge.cu.
-enum Operation : long long {
-  random_bytes_,
-  gaussian_,
-  uniform_,
-  compare_bytes_,
-  squares_,
-  output_,
-  elements_,
-  shorten_
+struct Operation {
+  enum Code : long long {
+    random_bytes,
+    gaussian,
+    uniform,
+    compare_bytes,
+    squares,
+    output,
+    elements,
+    shorten
+  };
 };
 
 /// Records of judge.cu.
