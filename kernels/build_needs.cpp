@@ -95,7 +95,7 @@ BuildNeeds build_needs(std::string_view text) {
   constexpr std::array<std::string_view, 14> kExact{
       "wgmma", "setmaxnreg", "tcgen05", "GMMA", "Sm90",   "Sm100",  "Sm120",
       "SM90_", "SM100_",     "SM120_",  "UMMA", "kind::", "e2m1x2", "tensormap.replace"};
-  needs.exact_arch = any_in(text, kExact) || text.find("warpgroup_arrive") != text.npos;
+  needs.exact_arch = any_in(text, kExact) || text.find("warpgroup_arrive") != std::string::npos;
   return needs;
 }
 

@@ -1,6 +1,7 @@
 #include "kernels/code_loops.h"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 namespace ratchet {
@@ -54,9 +55,9 @@ class Components {
     for (const auto node : within) walk(node, blocks_.next, order);
     std::fill(seen_.begin(), seen_.end(), false);
     std::vector<Nodes> components;
-    for (auto node = order.rbegin(); node != order.rend(); ++node) {
+    for (const auto node : order | std::views::reverse) {
       Nodes component;
-      walk(*node, blocks_.before, component);
+      walk(node, blocks_.before, component);
       if (!component.empty()) components.push_back(std::move(component));
     }
     return components;

@@ -54,7 +54,7 @@ Result<CandidateProcess::Code> reference_code(const ReferenceParts& parts, const
 }
 
 /// From one place to the next: any shift of an arena stays within its own.
-constexpr std::int64_t kPlaceRoom = 64 * 1024;
+constexpr std::int64_t kPlaceRoom = std::int64_t{64} * 1024;
 
 /// A tolerance that ref.py works out when it is loaded is known to its own process alone.
 bool works_out_tolerances(const Contract& contract) {

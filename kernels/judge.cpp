@@ -15,7 +15,7 @@
 namespace ratchet {
 namespace {
 
-constexpr std::int64_t kMostShift = 32 * 1024;
+constexpr std::int64_t kMostShift = std::int64_t{32} * 1024;
 
 Error worker_failed(const Fault& fault) {
   return Error{ErrorCode::internal,

@@ -122,7 +122,7 @@ class Lab {
   /// race ends when the first fails.
   virtual Result<std::vector<RaceLine>> race(const Contract& contract,
                                              const std::vector<Entrant>& entrants,
-                                             const RacePlan& plan, std::string_view run_secret,
+                                             const RacePlan& race, std::string_view run_secret,
                                              CallContext& call) = 0;
 
   /// The source of a kernel that chooses between others by size; the first one serves what no case

@@ -41,12 +41,12 @@ Status check_possible(const Contract& contract, const std::optional<FoundProgram
 
 /// The given sizes; without them the workload's smallest: instrumented calls are slow.
 Result<Dims> dims_for(const Contract& contract, const std::optional<Dims>& asked) {
-  const Case* smallest = nullptr;
+  const Case* smallest = &contract.cases.front();
   std::int64_t least = 0;
   for (const auto& one : contract.cases) {
     auto layout = layout_of(contract, one.dims);
     if (!layout) return layout.error();
-    if (smallest && layout->bytes >= least) continue;
+    if (&one != smallest && layout->bytes >= least) continue;
     smallest = &one;
     least = layout->bytes;
   }

@@ -67,7 +67,7 @@ class Laboratory final : public Lab {
   Result<VersionDiff> compare(const Contract& contract, const ComparedVersion& a,
                               const ComparedVersion& b, CallContext& call) override;
   Result<std::vector<RaceLine>> race(const Contract& contract, const std::vector<Entrant>& entrants,
-                                     const RacePlan& plan, std::string_view run_secret,
+                                     const RacePlan& race, std::string_view run_secret,
                                      CallContext& call) override;
   Result<Source> dispatcher(const Contract& contract, const std::vector<Entrant>& variants,
                             const std::vector<DispatchChoice>& choices) override;

@@ -128,7 +128,7 @@ std::string_view table_in(std::string_view text) {
 
 class Reader {
  public:
-  Reader(std::vector<CsvRow> rows) : rows_(std::move(rows)) {
+  explicit Reader(std::vector<CsvRow> rows) : rows_(std::move(rows)) {
     const auto& names = rows_.front().cells;
     for (std::size_t i = 0; i < names.size(); ++i) columns_.try_emplace(names[i], i);
   }

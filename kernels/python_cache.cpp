@@ -103,16 +103,16 @@ std::vector<Dims> PythonCache::unknown(const std::vector<Dims>& dims) const {
   return missing;
 }
 
-Status PythonCache::keep(const fs::path& worker_folder, const BuildRecord& build,
+Status PythonCache::keep(const fs::path& worker_folder, const BuildRecord& record,
                          const std::vector<Dims>& dims) const {
   auto known = read_record(folder_);
-  Record record{build, known ? std::move(known->dims) : std::vector<Dims>{}};
-  record.dims.insert(record.dims.end(), dims.begin(), dims.end());
+  Record kept{record, known ? std::move(known->dims) : std::vector<Dims>{}};
+  kept.dims.insert(kept.dims.end(), dims.begin(), dims.end());
   std::error_code failed;
   fs::create_directories(folder_, failed);
   if (failed) return refused(folder_, failed);
   if (auto copied = copy_caches(worker_folder, folder_); !copied) return copied;
-  return write_file(folder_ / "record.json", encode(record).dump(2));
+  return write_file(folder_ / "record.json", encode(kept).dump(2));
 }
 
 std::vector<fs::path> PythonCache::files(const std::string& ending) const {

@@ -111,9 +111,9 @@ Result<Signature> merged(const std::vector<Readable>& all) {
     signature.extern_c = signature.extern_c || other.signature.extern_c;
   }
   if (!signature.extern_c)
-    signature.notes.push_back("extern \"C\" is missing; a generated solve.h declares it");
+    signature.notes.emplace_back("extern \"C\" is missing; a generated solve.h declares it");
   if (defined == all.end())
-    signature.notes.push_back("only a declaration is here; the definition lies elsewhere");
+    signature.notes.emplace_back("only a declaration is here; the definition lies elsewhere");
   return signature;
 }
 

@@ -254,7 +254,7 @@ double median_of(std::vector<double> values) {
   return sorted_quantile(values, 0.5);
 }
 
-double middle_of(std::vector<double> values) {
+double middle_of(const std::vector<double>& values) {
   const double middle = median_of(values);
   std::vector<double> away;
   for (const auto value : values) away.push_back(std::abs(value - middle));

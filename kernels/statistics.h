@@ -105,7 +105,7 @@ struct Rival {
 /// against stray samples, but not bound to the steps in which a device's clock ticks (256 ns on
 /// virtual machines with an H200, 5 % of a kernel of 5 µs): start and end fall anywhere within a
 /// step, so that the mean tells what lies between two of them. ns.
-[[nodiscard]] double middle_of(std::vector<double> values);
+[[nodiscard]] double middle_of(const std::vector<double>& values);
 
 /// Median of unsorted, non-empty values.
 [[nodiscard]] double median_of(std::vector<double> values);

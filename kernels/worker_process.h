@@ -89,8 +89,7 @@ class WorkerProcess {
  private:
   WorkerProcess(WorkerSpec spec, PrivateFolder folder, Process process, Channel channel, Fd output);
 
-  Result<Answer> await(std::uint64_t id, std::chrono::milliseconds deadline,
-                       const CallContext& call);
+  Result<Answer> await(std::uint64_t id, std::chrono::milliseconds limit, const CallContext& call);
   /// What ended the wait, when it was not an answer.
   std::optional<Fault> trouble(std::chrono::steady_clock::time_point deadline);
   void read_output();

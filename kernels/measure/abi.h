@@ -13,10 +13,12 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(modernize-use-using,readability-identifier-naming): C */
 typedef struct ratchet_gpu ratchet_gpu;
 
 /* One call of the code under measurement; must not throw. */
 typedef void (*ratchet_call)(void* user);
+/* NOLINTEND(modernize-use-using,readability-identifier-naming) */
 
 /* Never null. When the device cannot be used, ratchet_gpu_facts says why. */
 ratchet_gpu* ratchet_gpu_open(int device);

@@ -39,7 +39,7 @@ void take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, st
     while (one.sink && one.cupti->activity_get_next_record(buffer, valid, &record) == CUPTI_SUCCESS)
       one.sink(*record);
   }
-  std::free(buffer);
+  std::free(buffer);  // NOLINT(cppcoreguidelines-no-malloc): CUPTI hands raw buffers around
 }
 
 void listen(const Cupti* cupti, ActivityRecorder::Sink sink) {
@@ -52,7 +52,7 @@ void listen(const Cupti* cupti, ActivityRecorder::Sink sink) {
 }  // namespace
 
 Result<std::unique_ptr<ActivityRecorder>> ActivityRecorder::start(
-    const Cupti& cupti, std::vector<CUpti_ActivityKind> kinds, Sink sink) {
+    const Cupti& cupti, const std::vector<CUpti_ActivityKind>& kinds, Sink sink) {
   const auto failed = [&](const char* what, CUptiResult result) {
     return Error{ErrorCode::unavailable, std::string(what) + ": " + cupti.describe(result), ""};
   };
@@ -74,7 +74,7 @@ ActivityRecorder::~ActivityRecorder() {
   listen(nullptr, {});
 }
 
-void ActivityRecorder::flush(bool forced) {
+void ActivityRecorder::flush(bool forced) const {
   cupti_.activity_flush_all(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 }
 

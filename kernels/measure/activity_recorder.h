@@ -28,15 +28,14 @@ class ActivityRecorder {
   using Sink = std::function<void(const CUpti_Activity& record)>;
 
   /// Errors: `unavailable` when CUPTI refuses.
-  static Result<std::unique_ptr<ActivityRecorder>> start(const Cupti& cupti,
-                                                         std::vector<CUpti_ActivityKind> kinds,
-                                                         Sink sink);
+  static Result<std::unique_ptr<ActivityRecorder>> start(
+      const Cupti& cupti, const std::vector<CUpti_ActivityKind>& kinds, Sink sink);
   ~ActivityRecorder();
   ActivityRecorder(const ActivityRecorder&) = delete;
   ActivityRecorder& operator=(const ActivityRecorder&) = delete;
 
   /// Brings the records of all finished work to the sink; `forced`: of unfinished work too.
-  void flush(bool forced = false);
+  void flush(bool forced = false) const;
 
  private:
   ActivityRecorder(const Cupti& cupti, std::vector<CUpti_ActivityKind> kinds)

@@ -229,7 +229,8 @@ RoofKernel group_products(const TensorType& type) {
   roof.ptx = header(90, true) + kernel(declared, before, turn, after);
   roof.threads = kThreads;
   roof.blocks_per_multiprocessor = 1;
-  roof.operations = 2.0 * kM * kN * k * kSteps * kPasses * (kThreads / 128);
+  constexpr int kGroups = kThreads / 128;
+  roof.operations = 2.0 * kM * kN * k * kSteps * kPasses * kGroups;
   return roof;
 }
 

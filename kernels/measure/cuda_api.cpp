@@ -94,7 +94,7 @@ DeviceMemory::~DeviceMemory() {
   cudaFree(data_);
 }
 
-Status DeviceMemory::write(std::size_t offset, std::span<const std::byte> bytes) {
+Status DeviceMemory::write(std::size_t offset, std::span<const std::byte> bytes) const {
   const auto error =
       cudaMemcpy(data() + offset, bytes.data(), bytes.size(), cudaMemcpyHostToDevice);
   if (error == cudaSuccess) return {};

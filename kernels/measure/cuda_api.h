@@ -67,7 +67,7 @@ class DeviceMemory {
   ~DeviceMemory();
 
   /// Copies between `bytes` and the memory from `offset` on; complete on return.
-  Status write(std::size_t offset, std::span<const std::byte> bytes);
+  Status write(std::size_t offset, std::span<const std::byte> bytes) const;
   Status read(std::size_t offset, std::span<std::byte> bytes) const;
 
   [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }

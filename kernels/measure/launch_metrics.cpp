@@ -32,8 +32,10 @@ void add_occupancy(const Launch& launch, const cudaDeviceProp& device,
       result.activeBlocksPerMultiprocessor < 1)
     return;
   const double blocks = result.activeBlocksPerMultiprocessor;
-  const double warps_per_block = (threads + device.warpSize - 1) / device.warpSize;
-  const double most_warps = device.maxThreadsPerMultiProcessor / device.warpSize;
+  const int whole_warps = (threads + device.warpSize - 1) / device.warpSize;
+  const int warp_slots = device.maxThreadsPerMultiProcessor / device.warpSize;
+  const double warps_per_block = whole_warps;
+  const double most_warps = warp_slots;
   metrics["launch__occupancy_limit_blocks"] = result.blockLimitBlocks;
   metrics["launch__occupancy_limit_registers"] = result.blockLimitRegs;
   // Of the split that the driver chose for this launch, as ncu has it; the calculator assumes the

@@ -56,9 +56,11 @@ Result<SharedMemory> SharedMemory::adopt(const Gpu& gpu, int descriptor, std::si
   auto size = rounded(*driver, device, bytes);
   if (!size) return size.error();
   CUmemGenericAllocationHandle handle = 0;
-  if (const auto result = driver->import_handle(
-          &handle, reinterpret_cast<void*>(static_cast<std::uintptr_t>(descriptor)),
-          CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+  // The driver's interface takes a descriptor as a pointer.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  void* const given = reinterpret_cast<void*>(static_cast<std::uintptr_t>(descriptor));
+  if (const auto result =
+          driver->import_handle(&handle, given, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
       result != CUDA_SUCCESS)
     return cannot("take in", result);
   SharedMemory memory(*driver, handle, *size);
@@ -103,6 +105,7 @@ Result<Fd> SharedMemory::descriptor() const {
 }
 
 std::byte* SharedMemory::data() const {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's addresses are numbers
   return reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address_));
 }
 

@@ -144,7 +144,7 @@ void fill_offsets(const Target& target, double total) {
     if (target.shape == Shape::shifted)
       offsets[i] = i > full_row ? total : 0;
     else if (target.shape == Shape::large)
-      offsets[i] = std::floor(total * static_cast<double>(i / 2 * 2) / static_cast<double>(count));
+      offsets[i] = std::floor(total * static_cast<double>(i - i % 2) / static_cast<double>(count));
     else if (target.shape == Shape::small)
       offsets[i] = std::floor(total * static_cast<double>(i) / static_cast<double>(count));
     else

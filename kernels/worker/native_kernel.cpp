@@ -50,7 +50,7 @@ ffi_type* ffi_type_of(const job::Argument& argument) {
 
 template <class T>
 void store(std::array<std::byte, 8>& slot, T value) {
-  std::memcpy(slot.data(), &value, sizeof value);
+  std::memcpy(slot.data(), static_cast<const void*>(&value), sizeof value);
 }
 
 void store_value(std::array<std::byte, 8>& slot, const job::Argument& argument) {
@@ -85,7 +85,7 @@ Result<BoundCall> NativeKernel::bind(const job::ArenaLayout&,
                                      void* stream) {
   auto call = std::make_shared<PreparedCall>();
   static_assert(sizeof call->entry == sizeof entry_);
-  std::memcpy(&call->entry, &entry_, sizeof entry_);
+  std::memcpy(static_cast<void*>(&call->entry), static_cast<const void*>(&entry_), sizeof entry_);
   for (const auto& argument : arguments) {
     auto& slot = call->values.emplace_back();
     call->types.push_back(ffi_type_of(argument));

@@ -56,7 +56,6 @@ std::string drop_privileges(WorkerRole role, DeviceKind kind,
                             const std::vector<std::string>& readable) {
   if (::geteuid() != 0) return "own user";
   // The supplementary groups of root may open doors that nobody's do not.
-  std::string state;
   const bool groups = ::syscall(SYS_setgroups, 0, nullptr) == 0;
   const std::uint64_t counting = std::uint64_t{1} << CAP_SYS_ADMIN | std::uint64_t{1}
                                                                          << CAP_PERFMON;

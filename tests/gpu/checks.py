@@ -128,6 +128,33 @@ class Checks:
                  f"gone after {gone:.1f} s, next process {seconds:.1f} s: {after}",
                  killed and gone < 15 and after == {"fault": None})
 
+    # -------------------------------------------------------------------------------- uncountable
+    def uncountable(self):
+        """Calls that cannot be counted say why, and what to do."""
+        for entry, words in (("no_launch", "launches no kernel"),
+                             ("thousands", "counters are read of at most"),
+                             ("changing", "differ from call to call")):
+            said = str(self.kernel("count-set", entry, "lean")[0].get("unavailable"))
+            self.row(f"{entry}: counters", said, words in said)
+        graph, _ = self.kernel("count-set", "graph", "lean")
+        counted = [k["name"] for k in graph.get("kernels", [])
+                   if "gpu__time_duration.sum" in k["metrics"]]
+        self.row("graph: counters", f"{counted}, {graph.get('unavailable')}",
+                 len(counted) == 2 or "graph" in str(graph.get("unavailable")))
+        self.held()
+
+    def held(self):
+        """Counters that another process holds, which it does after nine calls of half a second."""
+        holder = subprocess.Popen([self.driver, "count-set", self.kernels, "half_second", "lean"],
+                                  stdout=subprocess.PIPE, text=True)
+        time.sleep(5.5)
+        said, _ = self.kernel("count-set", "copy", "lean")
+        other, _ = holder.communicate(timeout=60)
+        first = (json.loads(other)["result"].get("kernels") or [{"metrics": {}}])[0]["metrics"]
+        self.row("counters held by another process",
+                 f"{said.get('unavailable')}; the other's: {len(first)} metrics",
+                 "another profiler" in str(said.get("unavailable")) and len(first) > 10)
+
     # ----------------------------------------------------------------------------------- counters
     def counters(self):
         found = {}
@@ -160,10 +187,6 @@ class Checks:
                  str([k["name"] for k in two.get("kernels", [])]),
                  len(two.get("kernels", [])) == 2
                  and all("gpu__time_duration.sum" in k["metrics"] for k in two["kernels"]))
-        changing, _ = self.kernel("count-set", "changing", "lean")
-        self.row("launches that change from call to call",
-                 str(changing.get("unavailable")),
-                 "differ from call to call" in str(changing.get("unavailable")))
         bogus, _ = self.kernel("count", "softmax", "gpu__time_duration.sum", "no__such.sum",
                                "dram__bytes_read.wrong")
         self.row("unknown metrics are named", str(bogus.get("unknown_metrics")),
@@ -276,8 +299,8 @@ def main():
     checks = Checks(folder)
     info, _ = checks.step("info")
     device = info.get("device", info)
-    for part in (checks.judges, checks.timing, checks.flags, checks.counters, checks.sandbox, checks.c_interface,
-                 checks.ceilings, checks.faults):
+    for part in (checks.judges, checks.timing, checks.flags, checks.counters, checks.uncountable, checks.sandbox,
+                 checks.c_interface, checks.ceilings, checks.faults):
         try:
             part()
         except (subprocess.TimeoutExpired, KeyError, ValueError, IndexError, OSError) as error:

@@ -151,6 +151,33 @@ void changing(const float* in, float* out, long n, cudaStream_t stream) {
   ++calls;
 }
 
+void no_launch(const float*, float*, long, cudaStream_t) {}
+
+void thousands(const float* in, float* out, long, cudaStream_t stream) {
+  for (int i = 0; i < 2000; ++i) launch_chain(in, out, 1, stream);
+}
+
+// Captured at the first call: the same buffers at every later one.
+void graph(const float* in, float* out, long n, cudaStream_t stream) {
+  static cudaGraphExec_t ready = nullptr;
+  if (!ready) {
+    cudaStream_t own = nullptr;
+    cudaGraph_t captured = nullptr;
+    cudaStreamCreate(&own);
+    cudaStreamBeginCapture(own, cudaStreamCaptureModeThreadLocal);
+    two_kernels(in, out, n, own);
+    cudaStreamEndCapture(own, &captured);
+    cudaGraphInstantiate(&ready, captured, 0);
+    cudaStreamDestroy(own);
+  }
+  cudaGraphLaunch(ready, stream);
+}
+
+// Half a second each, so that its counters are held for seconds.
+void half_second(const float* in, float* out, long, cudaStream_t stream) {
+  launch_chain(in, out, 250'000'000, stream);
+}
+
 void illegal_address(const float*, float* out, long, cudaStream_t stream) {
   illegal_kernel<<<1, 32, 0, stream>>>(out);
 }

@@ -78,7 +78,7 @@ class HostedKernel : public Kernel {
 extern "C" __attribute__((visibility("default"))) int ratchet_hosted_run(
     const char* role, int device, const char* const* readable, int count,
     const ratchet_hosted_calls* calls) {
-  using namespace ratchet;
+  using namespace ratchet;  // NOLINT(google-build-using-namespace): a C function outside of it
   const auto part = worker::parse_role(role);
   if (!part) return 2;
   const std::vector<std::string> folders(readable, readable + count);
@@ -92,7 +92,7 @@ extern "C" __attribute__((visibility("default"))) int ratchet_hosted_run(
 
 extern "C" __attribute__((visibility("default"))) int ratchet_hosted_restrict(
     const char* role, int cuda, const char* const* readable, int count) {
-  using namespace ratchet;
+  using namespace ratchet;  // NOLINT(google-build-using-namespace): a C function outside of it
   const auto part = worker::parse_role(role);
   if (!part) return 2;
   (void)worker::enter_sandbox(*part, cuda ? DeviceKind::cuda : DeviceKind::host,

@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(modernize-use-using,modernize-redundant-void-arg,readability-identifier-naming): C */
 typedef struct ratchet_hosted_calls {
   /* The device is open and nothing is forbidden yet: the last moment to start a runtime. */
   void (*opened)(int device);
@@ -29,6 +30,7 @@ typedef struct ratchet_hosted_calls {
   /* How calls failed since this was last asked. */
   const char* (*failure)(void);
 } ratchet_hosted_calls;
+/* NOLINTEND(modernize-use-using,modernize-redundant-void-arg,readability-identifier-naming) */
 
 /* Serves the channel on descriptor 3 until it closes; the exit code for the process. `role`:
  * candidate, counter, compiler or baseline. `readable`: `count` folders that the interpreter needs.
