@@ -172,11 +172,26 @@ Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::s
   std::jthread planning([&] {
     if (!asked.empty()) plan = std::make_unique<CounterPlan>(cupti_, gpu_, Of::of_chip, asked);
   });
-  if (auto observed = observe_calls(turn, report); !observed) return observed.error();
+  const auto steady = observe_calls(turn, report);
+  if (!steady) return steady.error();
   planning.join();
-  if (report.failure || report.unavailable) return report;
+  if (report.failure) return report;
   note_unknown_facts(metrics, report);
+  if (report.launches.empty()) {
+    without_counters(report, {"the call launches no kernel on this device"});
+    return report;
+  }
   if (asked.empty()) return report;
+  if (report.launches.size() > kMostRanges) {
+    without_counters(report, {"the call launches " + std::to_string(report.launches.size()) +
+                              " kernels; counters are read of at most " +
+                              std::to_string(kMostRanges) + ": profile fewer steps of the work"});
+    return report;
+  }
+  if (!*steady) {
+    without_counters(report, {kChanging});
+    return report;
+  }
   auto failure = read_counters(turn, *plan, report);
   if (failure && !failure->permission) {
     plan = std::make_unique<CounterPlan>(cupti_, gpu_, Of::asked_for, asked);
@@ -188,7 +203,7 @@ Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::s
   return report;
 }
 
-Status Counters::observe_calls(const Turn& turn, CounterReport& report) {
+Result<bool> Counters::observe_calls(const Turn& turn, CounterReport& report) {
   // The first call loads the kernels' code and is no measure of anything.
   std::vector<Launch> earlier;
   for (int i = 0; i <= kObservedCalls; ++i) {
@@ -196,19 +211,11 @@ Status Counters::observe_calls(const Turn& turn, CounterReport& report) {
     if (!observed) return observed.error();
     earlier = std::exchange(report.launches, std::move(observed->launches));
     report.failure = observed->failure;
-    if (report.failure) return {};
+    if (report.failure) return false;
     if (i > 0) report.calls.push_back(span_of(report.launches));
   }
   add_launches(report, gpu_.properties());
-  if (report.launches.empty())
-    without_counters(report, {"the call launches no kernel on this device"});
-  else if (report.launches.size() > kMostRanges)
-    without_counters(report, {"the call launches " + std::to_string(report.launches.size()) +
-                              " kernels; counters are read of at most " +
-                              std::to_string(kMostRanges) + ": profile fewer steps of the work"});
-  else if (!same_launches(earlier, report.launches))
-    without_counters(report, {kChanging});
-  return {};
+  return same_launches(earlier, report.launches);
 }
 
 std::optional<ProfilerFailure> Counters::read_counters(const Turn& turn, CounterPlan& plan,

@@ -83,8 +83,9 @@ class Counters {
   Counters(Gpu& gpu, Cupti cupti, Flush flush, Gate gate)
       : gpu_(gpu), cupti_(cupti), flush_(std::move(flush)), gate_(std::move(gate)) {}
 
-  /// Launches and spans of several calls; why counting would be in vain, in the report.
-  Status observe_calls(const Turn& turn, CounterReport& report);
+  /// Puts launches and spans of several calls into the report. Whether the last two launched the
+  /// same.
+  Result<bool> observe_calls(const Turn& turn, CounterReport& report);
   /// Fails for reasons that lie in the counters; those of the call are in the report.
   std::optional<ProfilerFailure> read_counters(const Turn& turn, CounterPlan& plan,
                                                CounterReport& report);

@@ -32,10 +32,8 @@ void add_occupancy(const Launch& launch, const cudaDeviceProp& device,
       result.activeBlocksPerMultiprocessor < 1)
     return;
   const double blocks = result.activeBlocksPerMultiprocessor;
-  const int whole_warps = (threads + device.warpSize - 1) / device.warpSize;
-  const int warp_slots = device.maxThreadsPerMultiProcessor / device.warpSize;
-  const double warps_per_block = whole_warps;
-  const double most_warps = warp_slots;
+  const int warps_per_block = (threads + device.warpSize - 1) / device.warpSize;
+  const int most_warps = device.maxThreadsPerMultiProcessor / device.warpSize;
   metrics["launch__occupancy_limit_blocks"] = result.blockLimitBlocks;
   metrics["launch__occupancy_limit_registers"] = result.blockLimitRegs;
   // Of the split that the driver chose for this launch, as ncu has it; the calculator assumes the
@@ -47,10 +45,9 @@ void add_occupancy(const Launch& launch, const cudaDeviceProp& device,
   metrics["launch__occupancy_limit_warps"] = result.blockLimitWarps;
   metrics["launch__waves_per_multiprocessor"] =
       product(launch.grid) / (blocks * device.multiProcessorCount);
-  metrics["sm__maximum_warps_avg_per_active_cycle"] =
-      std::min(most_warps, blocks * warps_per_block);
-  metrics["sm__maximum_warps_per_active_cycle_pct"] =
-      100 * std::min(most_warps, blocks * warps_per_block) / most_warps;
+  const double warps = std::min<double>(most_warps, blocks * warps_per_block);
+  metrics["sm__maximum_warps_avg_per_active_cycle"] = warps;
+  metrics["sm__maximum_warps_per_active_cycle_pct"] = 100 * warps / most_warps;
 }
 
 }  // namespace
