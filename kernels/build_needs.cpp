@@ -64,6 +64,31 @@ bool is_driver_call(const std::vector<Token>& tokens, std::size_t at) {
          at + 1 < tokens.size() && tokens[at + 1].is("(");
 }
 
+/// Whether `<<<` stands in the body of a function for the device.
+bool launches_on_device(const std::vector<Token>& tokens) {
+  int depth = 0;
+  int body = 0;  // depth of the device function's body; 0 outside of one
+  bool declared = false;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const auto& token = tokens[i];
+    if (token.is("__global__") || token.is("__device__")) declared = true;
+    if (token.is("{")) {
+      ++depth;
+      if (declared && body == 0) body = depth;
+      declared = false;
+    } else if (token.is("}")) {
+      if (depth == body) body = 0;
+      --depth;
+    } else if (token.is(";")) {
+      declared = false;
+    } else if (body > 0 && token.is("<") && i + 2 < tokens.size() && tokens[i + 1].is("<") &&
+               tokens[i + 2].is("<")) {
+      return true;
+    }
+  }
+  return false;
+}
+
 template <std::size_t N>
 bool any_in(std::string_view text, const std::array<std::string_view, N>& signs) {
   return std::ranges::any_of(signs,
@@ -91,6 +116,7 @@ BuildNeeds build_needs(std::string_view text) {
     if (is_driver_call(tokens, i)) add(needs.libraries, "cuda");
     if (std::ranges::find(kNewWords, tokens[i].text) != kNewWords.end()) needs.standard = "c++20";
   }
+  needs.device_launches = launches_on_device(tokens);
   // What CUTLASS and CuTe name after an architecture, and the instructions themselves.
   constexpr std::array<std::string_view, 14> kExact{
       "wgmma", "setmaxnreg", "tcgen05", "GMMA", "Sm90",   "Sm100",  "Sm120",

@@ -16,6 +16,7 @@ struct BuildNeeds {
   bool exact_arch = false;  ///< instructions that exist only in the `a` variants of 9.0 and later
   bool cuda_types = false;  ///< a C++ source that uses the toolkit's types
   bool cutlass = false;     ///< CUTLASS or CuTe
+  bool device_launches = false;  ///< kernels that launch kernels
 };
 
 /// Pure; looks at tokens and include lines.

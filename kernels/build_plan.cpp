@@ -108,15 +108,16 @@ void append(std::vector<std::string>& list, const std::vector<std::string>& more
   list.insert(list.end(), more.begin(), more.end());
 }
 
-void add_link_arguments(BuildPlan& plan, const Toolchain& toolchain, bool cuda) {
+void add_link_arguments(BuildPlan& plan, const Toolchain& toolchain, bool cuda,
+                        bool device_launches) {
   auto& arguments = plan.arguments;
   append(arguments, {"-shared", "-MD", "-MF", "headers.d", "-o", "library.so"});
   if (cuda) {
     // The worker loads the shared runtime from where the compiler found it.
     const auto libraries = (toolchain.cuda_home / "lib64").string();
-    // No source is compiled for the device linker, which would only cost its start.
-    append(arguments,
-           {"-nodlink", "-cudart", "shared", "-Xlinker", "-rpath", "-Xlinker", libraries});
+    // Little is compiled for the device linker, which else would only cost its start.
+    arguments.emplace_back(device_launches ? "-lcudadevrt" : "-nodlink");
+    append(arguments, {"-cudart", "shared", "-Xlinker", "-rpath", "-Xlinker", libraries});
     if (std::ranges::find(plan.libraries, "cuda") != plan.libraries.end())
       arguments.push_back("-L" + libraries + "/stubs");
   }
@@ -149,11 +150,12 @@ BuildPlan plan_build(const BuildRequest& request, const Toolchain& toolchain, st
                           fmt::format("{}/solve.h", kGeneratedFolder), plan.file_name});
   plan.libraries = linked_libraries(request.flags);
   if (request.cuda) {
+    if (needs.device_launches) plan.arguments.emplace_back("-rdc=true");
     plan.check = plan.arguments;
     append(plan.check, {"-cubin", "-o", "check.cubin"});
     add_libraries(plan, needs);
   }
-  add_link_arguments(plan, toolchain, request.cuda);
+  add_link_arguments(plan, toolchain, request.cuda, needs.device_launches);
   return plan;
 }
 

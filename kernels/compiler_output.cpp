@@ -133,10 +133,13 @@ struct KnownFailure {
   std::string_view hint;
 };
 // The first that fits. What names no header, architecture or library of its own.
-constexpr std::array<KnownFailure, 24> kKnownFailures{
+constexpr std::array<KnownFailure, 25> kKnownFailures{
     {{"uses too much shared data", "too_much_shared",
       "Static shared memory ends at 48 KB: use extern __shared__ and cudaFuncSetAttribute("
       "cudaFuncAttributeMaxDynamicSharedMemorySize)."},
+     {"requires separate compilation mode", "device_launch",
+      "Kernels launch kernels where <<< >>> stands in the body of a __global__ or __device__ "
+      "function of a source whose entry is a host function: write it out, not in a macro."},
      {"unterminated comment", "unterminated_comment",
       "A /* is not closed: end it with */, or remove the text behind the code."},
      {"has \"C\" linkage", "signature_mismatch",

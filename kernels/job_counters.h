@@ -107,6 +107,7 @@ struct Counters {
   std::vector<std::string> unknown_metrics;
   std::string engine;                      ///< cupti, perf_event or none
   std::string cache;                       ///< flushed or as_is
+  std::optional<std::string> together;     ///< why the launches were counted as one
   std::optional<std::string> unavailable;  ///< why there are no counters, and how to get them
   std::optional<PcSamples> samples;        ///< where they were asked for
 
@@ -115,7 +116,8 @@ struct Counters {
     visit(required("kernels", &C::kernels, ""), required("launches", &C::launches, ""),
           required("calls", &C::calls, ""), required("unknown_metrics", &C::unknown_metrics, ""),
           required("engine", &C::engine, ""), required("cache", &C::cache, ""),
-          optional("unavailable", &C::unavailable, ""), optional("samples", &C::samples, ""));
+          optional("together", &C::together, ""), optional("unavailable", &C::unavailable, ""),
+          optional("samples", &C::samples, ""));
   }
 };
 

@@ -204,11 +204,14 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
   auto counted = process.count({profile.metric_set, names, sampling}, call);
   if (!counted) return degrade(counted.error().message);
   if (const auto& fault = process.fault())
-    return degrade("the kernel failed while it was counted: " + fault->message);
+    return degrade("the kernel failed while it was counted: " + fault->message +
+                   " (counters may run kernels one after another: one that waits for another's "
+                   "work must be launched after it)");
   profile.kernels = std::move(counted->kernels);
   profile.unknown_metrics = std::move(counted->unknown_metrics);
   profile.engine = counted->engine;
   profile.cache = counted->cache;
+  profile.counted_together = std::move(counted->together);
   profile.launches = static_cast<int>(counted->launches.size());
   if (auto reason = reason_of_spans(counted->calls, profile.timing.median.value)) {
     profile.verdict = Verdict::invalid;

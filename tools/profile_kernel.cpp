@@ -57,6 +57,7 @@ struct ProfileAnswer : RunView {
   std::vector<std::string> unknown_metrics;
   std::vector<Reason> reasons;
   std::optional<Fault> fault;
+  std::optional<std::string> counted_together;
   bool degraded = false;
   std::optional<std::string> degraded_reason;
 
@@ -77,6 +78,8 @@ struct ProfileAnswer : RunView {
           required("unknown_metrics", &A::unknown_metrics, "Names this chip lacks."),
           required("reasons", &A::reasons, "Why the measurement is invalid."),
           optional("fault", &A::fault, "The kernel's own failure."),
+          optional("counted_together", &A::counted_together,
+                   "Why all launches of a call were counted as one."),
           required("degraded", &A::degraded, "Hardware counters are missing."),
           optional("degraded_reason", &A::degraded_reason, "Why, and how to mend it."));
   }
@@ -97,10 +100,10 @@ TimingLine line_of(const Profile& profile) {
 }
 
 ProfileAnswer answer_of(RunView view, const Profile& p) {
-  return {std::move(view), line_of(p),       p.bound,           p.bound_evidence, p.findings,
-          p.roofline,      p.metrics,        p.kernels,         p.hotspots,       p.engine,
-          p.report,        p.exceptions,     p.unknown_metrics, p.reasons,        p.fault,
-          p.degraded,      p.degraded_reason};
+  return {std::move(view),    line_of(p),   p.bound,           p.bound_evidence, p.findings,
+          p.roofline,         p.metrics,    p.kernels,         p.hotspots,       p.engine,
+          p.report,           p.exceptions, p.unknown_metrics, p.reasons,        p.fault,
+          p.counted_together, p.degraded,   p.degraded_reason};
 }
 
 const Candidate* pointer_to(const std::optional<Candidate>& candidate) {

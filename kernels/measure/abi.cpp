@@ -57,6 +57,7 @@ Json json_of(const CounterReport& report) {
             {"unknown_metrics", report.unknown_metrics},
             {"engine", report.engine},
             {"cache", report.cache}};
+  if (report.together) json["together"] = *report.together;
   if (report.unavailable) json["unavailable"] = *report.unavailable;
   if (report.failure) json["failure"] = *report.failure;
   return json;

@@ -25,7 +25,8 @@ Launch launch_of(const KernelRecord& record) {
           .dynamic_shared_bytes = record.dynamicSharedMemory,
           .configured_shared_bytes = record.sharedMemoryExecuted,
           .stream = record.streamId,
-          .correlation = record.correlationId};
+          .correlation = record.correlationId,
+          .in_graph = record.graphId != 0};
 }
 
 /// Start of the parameter list at the end of a demangled name, or its length.

@@ -25,6 +25,7 @@ struct Launch {
   std::int64_t configured_shared_bytes = 0;  ///< of a multiprocessor, as the driver split its L1
   std::int64_t stream = 0;
   std::uint32_t correlation = 0;  ///< rises in the order of launching
+  bool in_graph = false;          ///< a node of a CUDA graph
 };
 
 struct Observed {

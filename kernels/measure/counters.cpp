@@ -25,6 +25,7 @@ std::string explained(const ProfilerFailure& failure) {
 
 void without_counters(CounterReport& report, const ProfilerFailure& failure) {
   report.engine = "none";
+  report.together.reset();
   report.unavailable = explained(failure);
 }
 
@@ -42,15 +43,56 @@ constexpr std::size_t kOwnRanges = 2;
 constexpr std::size_t kSpareRanges = 4;
 constexpr std::size_t kMostRanges = 1024;  // a range takes kilobytes, a pass its share of a second
 
-bool add_values(CounterReport& report, MetricHost& host, const RangeProfiler& profiler,
-                const std::vector<std::string>& names) {
-  for (std::size_t i = 0; i < report.kernels.size(); ++i) {
-    const auto values = host.evaluate(profiler.image(), kOwnRanges + i, names);
-    if (!values) return false;
-    for (std::size_t n = 0; n < names.size(); ++n)
-      if (std::isfinite((*values)[n])) report.kernels[i].metrics[names[n]] = (*values)[n];
-  }
+bool add_values(LaunchCounters& kernel, MetricHost& host, const RangeProfiler& profiler,
+                std::size_t range, const std::vector<std::string>& names) {
+  const auto values = host.evaluate(profiler.image(), range, names);
+  if (!values) return false;
+  for (std::size_t n = 0; n < names.size(); ++n)
+    if (std::isfinite((*values)[n])) kernel.metrics[names[n]] = (*values)[n];
   return true;
+}
+
+bool overlap_across_streams(const std::vector<Launch>& launches) {
+  std::vector<const Launch*> by_start;
+  by_start.reserve(launches.size());
+  for (const auto& launch : launches) by_start.push_back(&launch);
+  std::ranges::sort(by_start, {}, &Launch::start_ns);
+  const Launch* longest = nullptr;
+  for (const auto* launch : by_start) {
+    if (longest && launch->stream != longest->stream && launch->start_ns < longest->end_ns)
+      return true;
+    if (!longest || launch->end_ns > longest->end_ns) longest = launch;
+  }
+  return false;
+}
+
+/// Counted by changing the kernels' code, for which they run one after another.
+bool counted_by_patching(const std::string& name) {
+  return name.find("__sass_") != std::string::npos;
+}
+
+/// Why these launches cannot have a range each, if they cannot.
+std::optional<std::string> reason_to_count_together(const std::vector<Launch>& launches) {
+  if (std::ranges::any_of(launches, &Launch::in_graph))
+    return "the nodes of a CUDA graph are one piece of work to the counters";
+  if (overlap_across_streams(launches)) return "kernels of several streams run at the same time";
+  if (launches.size() > kMostRanges)
+    return "at most " + std::to_string(kMostRanges) + " launches are counted apart";
+  return std::nullopt;
+}
+
+/// The launches as one kernel, with the facts that are the same of all.
+LaunchCounters whole_call(const std::vector<Launch>& launches, const cudaDeviceProp& device) {
+  LaunchCounters whole{"whole call (" + std::to_string(launches.size()) + " launches)",
+                       launch_metrics(launches.front(), device)};
+  for (const auto& launch : launches) {
+    const auto facts = launch_metrics(launch, device);
+    std::erase_if(whole.metrics, [&](const auto& fact) {
+      const auto same = facts.find(fact.first);
+      return same == facts.end() || same->second != fact.second;
+    });
+  }
+  return whole;
 }
 
 /// The metrics that hardware counts, each once.
@@ -85,9 +127,31 @@ CallSpan span_of(const std::vector<Launch>& launches) {
   return {static_cast<int>(launches.size()), last->end_ns - first->start_ns};
 }
 
+double median_span(std::vector<CallSpan> calls) {
+  const auto middle = calls.begin() + static_cast<std::ptrdiff_t>(calls.size() / 2);
+  std::ranges::nth_element(calls, middle, {}, &CallSpan::span_ns);
+  return middle->span_ns;
+}
+
+/// A range around a call holds what the host takes to launch it under the counters: 54 µs of 121
+/// for a graph of two kernels on an H200. Puts the call's span in place of the range's duration, so
+/// that rates are over the time in which the call works.
+void leave_out_idle(std::map<std::string, double>& metrics, double span_ns) {
+  const auto duration = metrics.find("gpu__time_duration.sum");
+  if (duration == metrics.end() || duration->second <= 0) return;
+  const double share = span_ns / duration->second;
+  for (auto& [name, value] : metrics) {
+    const bool rate = name.ends_with(".per_second") || name.ends_with("_elapsed");
+    const bool time = name.find("__time_duration.") != std::string::npos ||
+                      name.find("__cycles_elapsed.") != std::string::npos;
+    if (rate && !time) value /= share;
+    if (time && !rate) value *= share;  // cycles per second are the clock, whatever ran
+  }
+}
+
 constexpr const char* kChanging =
     "the launches differ from call to call, so that counters of one pass do not fit those of the "
-    "next";
+    "next: launch the same kernels every time, or give engine ncu, which repeats each by itself";
 
 }  // namespace
 
@@ -166,7 +230,7 @@ Result<Counters::SampleReport> Counters::sample(const Turn& turn, unsigned perio
 Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::string>& metrics) {
   using Of = MetricHost::Counters;
   CounterReport report;
-  const auto asked = counted_names(metrics);
+  auto asked = counted_names(metrics);
   // Up to 150 ms of computing, beside the calls that are only looked at.
   std::unique_ptr<CounterPlan> plan;
   std::jthread planning([&] {
@@ -178,19 +242,19 @@ Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::s
   if (report.failure) return report;
   note_unknown_facts(metrics, report);
   if (report.launches.empty()) {
-    without_counters(report, {"the call launches no kernel on this device"});
+    without_counters(report, {"the call launches no kernel on this device, so there is nothing to "
+                              "count: do the work in a kernel"});
     return report;
   }
   if (asked.empty()) return report;
-  if (report.launches.size() > kMostRanges) {
-    without_counters(report, {"the call launches " + std::to_string(report.launches.size()) +
-                              " kernels; counters are read of at most " +
-                              std::to_string(kMostRanges) + ": profile fewer steps of the work"});
-    return report;
-  }
   if (!*steady) {
     without_counters(report, {kChanging});
     return report;
+  }
+  report.together = reason_to_count_together(report.launches);
+  if (overlap_across_streams(report.launches) && std::erase_if(asked, counted_by_patching) > 0) {
+    *report.together += "; metrics named __sass_ would stop that and are left out";
+    plan = std::make_unique<CounterPlan>(cupti_, gpu_, Of::of_chip, asked);
   }
   auto failure = read_counters(turn, *plan, report);
   if (failure && !failure->permission) {
@@ -226,23 +290,33 @@ std::optional<ProfilerFailure> Counters::read_counters(const Turn& turn, Counter
     if (turn.before) turn.before();
     return flush_.reset_persisting().has_value() && cudaDeviceSynchronize() == cudaSuccess;
   };
+  using Ranges = RangeProfiler::Ranges;
+  const bool together = report.together.has_value();
+  const auto ready = [&] { return flush_.queue_read(gpu_) && gpu_.touch(turn.memory); };
   const auto work = [&] {
-    if (!flush_.queue_read(gpu_) || !gpu_.touch(turn.memory)) return false;
     turn.call();
     report.failure = gpu_.finish();
     return !report.failure;
   };
-  const std::size_t expected = kOwnRanges + report.launches.size();
-  RangeProfiler profiler(cupti_, gpu_);
-  auto failure = profiler.profile(plan.names, plan.image, expected + kSpareRanges, before, work);
+  const std::size_t own = together ? 0 : kOwnRanges;
+  const std::size_t expected = own + (together ? 1 : report.launches.size());
+  RangeProfiler profiler(cupti_, gpu_, together ? Ranges::call : Ranges::kernels);
+  auto failure = profiler.profile(plan.names, plan.image, expected + (together ? 0 : kSpareRanges),
+                                  {before, ready, work});
   if (report.failure) return std::nullopt;
   if (failure) return failure;
-  if (const auto seen = profiler.ranges(); seen != expected)
-    without_counters(
-        report, {std::string(kChanging) + " (" + std::to_string(seen) + " ranges counted, " +
-                 std::to_string(expected) + " expected; a launch of a CUDA graph counts as one)"});
-  else if (!add_values(report, plan.host, profiler, plan.names))
-    return ProfilerFailure{"the counters cannot be turned into metrics"};
+  if (const auto seen = profiler.ranges(); seen != expected) {
+    without_counters(report, {std::string(kChanging) + " (" + std::to_string(seen) +
+                              " ranges counted, " + std::to_string(expected) + " expected)"});
+    return std::nullopt;
+  }
+  auto kernels =
+      together ? std::vector{whole_call(report.launches, gpu_.properties())} : report.kernels;
+  for (std::size_t i = 0; i < kernels.size(); ++i)
+    if (!add_values(kernels[i], plan.host, profiler, own + i, plan.names))
+      return ProfilerFailure{"the counters cannot be turned into metrics"};
+  if (together) leave_out_idle(kernels.front().metrics, median_span(report.calls));
+  report.kernels = std::move(kernels);
   return std::nullopt;
 }
 

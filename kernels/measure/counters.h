@@ -28,12 +28,13 @@ struct CallSpan {
 };
 
 struct CounterReport {
-  std::vector<LaunchCounters> kernels;  ///< one per launch in order, never merged; at most 64
+  std::vector<LaunchCounters> kernels;  ///< one per launch in order, at most 64; or one of the call
   std::vector<Launch> launches;         ///< all of them
   std::vector<CallSpan> calls;          ///< of several calls, without counters
   std::vector<std::string> unknown_metrics;
   std::string engine = "cupti";  ///< or none
   std::string cache = "flushed";
+  std::optional<std::string> together;     ///< why the launches were counted as one
   std::optional<std::string> unavailable;  ///< why there are no hardware counters, and the way on
   std::optional<std::string> failure;      ///< of the call
 };
@@ -43,6 +44,10 @@ inline constexpr std::size_t kMostCountedLaunches = 64;
 struct CounterPlan;
 
 /// Reads hardware counters of every kernel of one call (CUPTI Range Profiler, one range a kernel).
+///
+/// Launches that cannot be told apart are counted as one: those of a CUDA graph, those of several
+/// streams that run at the same time (one after another they might wait for each other for ever),
+/// and more than 1,024.
 ///
 /// A chip counts a few things at a time, so the call is repeated once per pass, `before` in front
 /// of it. L2 is flushed under the counters, right before the call: starting the counters leaves

@@ -75,6 +75,8 @@ Result<Cupti> Cupti::load(const std::vector<std::string>& paths) {
            find(library, "cuptiRangeProfilerSetConfig", c.range_set_config),
            find(library, "cuptiRangeProfilerStart", c.range_start),
            find(library, "cuptiRangeProfilerStop", c.range_stop),
+           find(library, "cuptiRangeProfilerPushRange", c.range_push),
+           find(library, "cuptiRangeProfilerPopRange", c.range_pop),
            find(library, "cuptiRangeProfilerDecodeData", c.range_decode_data),
            find(library, "cuptiRangeProfilerGetCounterDataInfo", c.range_get_counter_data_info),
            find(library, "cuptiPCSamplingEnable", c.sampling_enable),

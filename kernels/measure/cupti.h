@@ -47,6 +47,8 @@ struct Cupti {
   decltype(&::cuptiRangeProfilerSetConfig) range_set_config = nullptr;
   decltype(&::cuptiRangeProfilerStart) range_start = nullptr;
   decltype(&::cuptiRangeProfilerStop) range_stop = nullptr;
+  decltype(&::cuptiRangeProfilerPushRange) range_push = nullptr;
+  decltype(&::cuptiRangeProfilerPopRange) range_pop = nullptr;
   decltype(&::cuptiRangeProfilerDecodeData) range_decode_data = nullptr;
   decltype(&::cuptiRangeProfilerGetCounterDataInfo) range_get_counter_data_info = nullptr;
 

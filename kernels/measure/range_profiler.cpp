@@ -231,7 +231,7 @@ std::optional<ProfilerFailure> RangeProfiler::prepare(const std::vector<std::str
   set.pConfig = reinterpret_cast<const std::uint8_t*>(config.data());
   set.counterDataImageSize = image_.size();
   set.pCounterDataImage = image_.data();
-  set.range = CUPTI_AutoRange;
+  set.range = each_ == Ranges::kernels ? CUPTI_AutoRange : CUPTI_UserRange;
   set.replayMode = CUPTI_UserReplay;
   set.maxRangesPerPass = most_ranges;
   set.numNestingLevels = 1;
@@ -243,27 +243,46 @@ std::optional<ProfilerFailure> RangeProfiler::prepare(const std::vector<std::str
 
 std::optional<ProfilerFailure> RangeProfiler::profile(const std::vector<std::string>& names,
                                                       std::span<const std::byte> config,
-                                                      std::size_t most_ranges,
-                                                      const std::function<bool()>& before,
-                                                      const std::function<bool()>& work) {
+                                                      std::size_t most_ranges, const Pass& pass) {
   if (auto no = prepare(names, config, most_ranges)) return no;
   for (bool done = false; !done;) {
     if (++passes_ > kMostPasses) return ProfilerFailure{"the counters never finished their passes"};
-    if (!before()) return ProfilerFailure{"the caches cannot be reset"};
+    if (!pass.before()) return ProfilerFailure{"the caches cannot be reset"};
     CUpti_RangeProfiler_Start_Params start{CUpti_RangeProfiler_Start_Params_STRUCT_SIZE};
     start.pRangeProfilerObject = profiler_;
     if (auto no = failed("the counters do not start", cupti_.range_start(&start))) return no;
-    const bool worked = work();
+    auto not_run = run(pass);
     CUpti_RangeProfiler_Stop_Params stop{CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE};
     stop.pRangeProfilerObject = profiler_;
     const auto stopped = cupti_.range_stop(&stop);
-    if (!worked) return ProfilerFailure{"the call failed under the counters"};
+    if (not_run) return not_run;
     if (auto no = failed("the counters do not stop", stopped)) return no;
     done = stop.isAllPassSubmitted != 0;
   }
   CUpti_RangeProfiler_DecodeData_Params decode{CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE};
   decode.pRangeProfilerObject = profiler_;
   return failed("the counters cannot be decoded", cupti_.range_decode_data(&decode));
+}
+
+std::optional<ProfilerFailure> RangeProfiler::run(const Pass& pass) {
+  if (!pass.ready()) return ProfilerFailure{"the caches cannot be reset"};
+  if (each_ == Ranges::call) {
+    if (cudaDeviceSynchronize() != cudaSuccess)
+      return ProfilerFailure{"the caches cannot be reset"};
+    CUpti_RangeProfiler_PushRange_Params push{CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE};
+    push.pRangeProfilerObject = profiler_;
+    push.pRangeName = "call";
+    if (auto no = failed("the range does not open", cupti_.range_push(&push))) return no;
+  }
+  const bool worked = pass.work();
+  if (each_ == Ranges::call) {
+    CUpti_RangeProfiler_PopRange_Params pop{CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE};
+    pop.pRangeProfilerObject = profiler_;
+    if (auto no = failed("the range does not close", cupti_.range_pop(&pop)); no && worked)
+      return no;
+  }
+  if (!worked) return ProfilerFailure{"the call failed under the counters"};
+  return std::nullopt;
 }
 
 std::size_t RangeProfiler::ranges() const {

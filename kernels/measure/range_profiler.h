@@ -69,21 +69,31 @@ class MetricHost {
   std::optional<ProfilerFailure> failure_;
 };
 
-/// One profiling session on the context; RAII over CUPTI's range profiler. One range per kernel.
+/// One profiling session on the context; RAII over CUPTI's range profiler.
 class RangeProfiler {
  public:
-  RangeProfiler(const Cupti& cupti, const Gpu& gpu) : cupti_(cupti), gpu_(gpu) {}
+  /// What is counted apart. Kernels with a range each run one after another, those of one call as
+  /// they like.
+  enum class Ranges { kernels, call };
+
+  /// One pass, step by step; each returns false to give up.
+  struct Pass {
+    std::function<bool()> before;  ///< without counters
+    std::function<bool()> ready;   ///< under the counters; its kernels are ranges, too, with
+                                   ///< `Ranges::kernels`, and outside the range with `call`
+    std::function<bool()> work;    ///< what is counted; waits for its end
+  };
+
+  RangeProfiler(const Cupti& cupti, const Gpu& gpu, Ranges ranges)
+      : cupti_(cupti), gpu_(gpu), each_(ranges) {}
   ~RangeProfiler();
   RangeProfiler(const RangeProfiler&) = delete;
   RangeProfiler& operator=(const RangeProfiler&) = delete;
 
-  /// Runs `before` and then `work` once per pass (user replay), `work` under the counters. Either
-  /// returns false to give up. The decoded image is in `image()`.
+  /// Runs `pass` as often as the schedule needs (user replay). The decoded image is in `image()`.
   [[nodiscard]] std::optional<ProfilerFailure> profile(const std::vector<std::string>& names,
                                                        std::span<const std::byte> config,
-                                                       std::size_t most_ranges,
-                                                       const std::function<bool()>& before,
-                                                       const std::function<bool()>& work);
+                                                       std::size_t most_ranges, const Pass& pass);
 
   [[nodiscard]] const std::vector<std::uint8_t>& image() const { return image_; }
   [[nodiscard]] std::size_t ranges() const;
@@ -93,10 +103,13 @@ class RangeProfiler {
   std::optional<ProfilerFailure> prepare(const std::vector<std::string>& names,
                                          std::span<const std::byte> config,
                                          std::size_t most_ranges);
+  /// One pass between start and stop of the counters.
+  std::optional<ProfilerFailure> run(const Pass& pass);
   std::optional<ProfilerFailure> failed(const char* step, CUptiResult result) const;
 
   const Cupti& cupti_;
   const Gpu& gpu_;
+  Ranges each_;
   CUpti_RangeProfiler_Object* profiler_ = nullptr;
   std::vector<std::uint8_t> image_;
   int passes_ = 0;

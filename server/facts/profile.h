@@ -133,7 +133,8 @@ struct Profile {
   std::string engine;                   ///< cupti, ncu, perf_event or none
   std::string metric_set;               ///< lean, overview, …
   std::string cache;                    ///< flushed or as_is, of the counter passes
-  int launches = 0;                     ///< kernel launches per call; 0 when unknown
+  std::optional<std::string> counted_together;  ///< why the launches were counted as one
+  int launches = 0;                             ///< kernel launches per call; 0 when unknown
   bool degraded = false;
   std::optional<std::string> degraded_reason;
   std::optional<Fault> fault;
@@ -161,6 +162,8 @@ struct Profile {
           required("engine", &P::engine, "Counter engine."),
           required("metric_set", &P::metric_set, "Counter set."),
           required("cache", &P::cache, "Cache state of the counter passes."),
+          optional("counted_together", &P::counted_together,
+                   "Why all launches of a call were counted as one."),
           required("launches", &P::launches, "Kernel launches per call."),
           required("degraded", &P::degraded, "Counters are missing."),
           optional("degraded_reason", &P::degraded_reason, "Why, and how to mend it."),

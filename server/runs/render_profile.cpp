@@ -141,6 +141,13 @@ std::string roofline_table(const Roofline& roofline) {
        {"Source", roofline.source}});
 }
 
+std::string launches_text(const Profile& profile) {
+  if (profile.launches == 0) return "unknown";
+  auto text = std::to_string(profile.launches);
+  if (profile.counted_together) text += ", counted as one: " + *profile.counted_together;
+  return text;
+}
+
 markdown::Fields head_fields(const Subject& subject) {
   const auto& contract = subject.state.contract.contract;
   const auto& profile = *subject.version.profile;
@@ -158,7 +165,7 @@ markdown::Fields head_fields(const Subject& subject) {
       {"Counter engine", profile.engine},
       {"Metric set", profile.metric_set},
       {"Cache state of the counter passes", profile.cache},
-      {"Launches per call", profile.launches > 0 ? std::to_string(profile.launches) : "unknown"},
+      {"Launches per call", launches_text(profile)},
       {"Degraded",
        profile.degraded ? "yes: " + profile.degraded_reason.value_or("no counters") : "no"}};
   if (profile.fault)

@@ -8,6 +8,7 @@ Writes OUT/build-time.md. Wall time of submit_kernel, which also writes the ledg
 """
 
 import datetime
+import math
 import os
 import pathlib
 import statistics
@@ -79,9 +80,18 @@ def spread(times):
     return f"{statistics.median(times):.0f} ({min(times):.0f} .. {max(times):.0f})"
 
 
+def difference(ours, theirs):
+    """Median of the differences within pairs and where it lies with 95 % (sign test)."""
+    pairs = sorted(a - b for a, b in zip(ours, theirs))
+    rank = next(k for k in range(len(pairs))
+                if sum(math.comb(len(pairs), i) for i in range(k + 1)) > 0.025 * 2 ** len(pairs))
+    low, high = (pairs[rank - 1], pairs[-rank]) if rank else (pairs[0], pairs[-1])
+    return f"{statistics.median(pairs):+.0f} ({low:+.0f} .. {high:+.0f})"
+
+
 def main():
     ratchet, out = sys.argv[1], pathlib.Path(sys.argv[2])
-    repeats = int(sys.argv[3]) if len(sys.argv) > 3 else 8
+    repeats = int(sys.argv[3]) if len(sys.argv) > 3 else 16
     lines = []
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -97,6 +107,8 @@ def main():
             changed, unchanged, compiler, alone, toolchain = [], [], [], [], ""
             for i in range(repeats):
                 new = text.replace("2 *", f"{i + 3}.0f * {2 / (i + 3)}f *")
+                if number == 0 and i % 2:
+                    alone.append(nvcc_alone(folder, new, device["arch"]))
                 for times in (changed, unchanged):
                     begin = time.monotonic()
                     answer, refused = server.call("submit_kernel", {"run": created["run"], "source": new})
@@ -106,10 +118,11 @@ def main():
                     if times is changed:
                         compiler.append(answer["build"]["build_ms"])
                         toolchain = answer["build"]["toolchain"]
-                if number == 0:
+                if number == 0 and not i % 2:
                     alone.append(nvcc_alone(folder, new, device["arch"]))
             lines.append(f"| {form} | {toolchain} | {spread(changed)} | {spread(compiler)} | "
-                         f"{spread(unchanged)} | {spread(alone) if alone else '-'} |")
+                         f"{spread(unchanged)} | {spread(alone) if alone else '-'} | "
+                         f"{difference(changed, alone) if alone else '-'} |")
             print(lines[-1], flush=True)
         server.close()
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
@@ -117,9 +130,11 @@ def main():
         "# Cost of a build", "",
         f"Command: `tests/gpu/build_time.py`. Device: {device['name']}, driver {device['driver']}, "
         f"{os.cpu_count()} processors. Date: {now}.", "",
-        f"Median (least .. most) of {repeats} submissions, ms.", "",
+        f"Median (least .. most) of {repeats} submissions, ms; of differences within pairs with its "
+        "95 % interval.", "",
         "| form | compiler | changed kernel, whole call | of it compilers | unchanged, whole call | "
-        "nvcc alone |", "|---|---|---|---|---|---|", *lines, ""]), encoding="utf-8")
+        "nvcc alone | whole call - nvcc alone |", "|---|---|---|---|---|---|---|", *lines, ""]),
+        encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -67,6 +67,19 @@ __global__ void chain_kernel(const float* in, float* out, int turns) {
   out[i] = value;
 }
 
+__global__ void signalling_kernel(volatile unsigned* flag) {
+  *flag = 1;
+}
+
+__global__ void waiting_kernel(volatile unsigned* flag) {
+  unsigned long long start, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  while (*flag == 0 && now - start < 1'000'000'000ULL);
+  if (*flag == 0) asm volatile("trap;");
+  *flag = 0;
+}
+
 void launch_chain(const float* in, float* out, int turns, cudaStream_t stream) {
   chain_kernel<<<256, 256, 0, stream>>>(in, out, turns);
 }
@@ -173,9 +186,35 @@ void graph(const float* in, float* out, long n, cudaStream_t stream) {
   cudaGraphLaunch(ready, stream);
 }
 
-// Half a second each, so that its counters are held for seconds.
-void half_second(const float* in, float* out, long, cudaStream_t stream) {
-  launch_chain(in, out, 250'000'000, stream);
+// Seconds from the tenth call on, so that it holds the counters when the calls before are done.
+void holding(const float* in, float* out, long, cudaStream_t stream) {
+  static int calls = 0;
+  launch_chain(in, out, ++calls > 9 ? 750'000'000 : 1, stream);
+}
+
+// Two kernels on two streams of which one waits for the other. Alone it traps after a second.
+void waiting(const float* in, float* out, long n, cudaStream_t stream) {
+  static cudaStream_t other = nullptr;
+  static cudaEvent_t start = nullptr, done = nullptr;
+  static unsigned* flag = nullptr;
+  if (!other) {
+    cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+    cudaEventCreateWithFlags(&start, cudaEventDisableTiming);
+    cudaEventCreateWithFlags(&done, cudaEventDisableTiming);
+    cudaMalloc(&flag, sizeof *flag);
+    cudaMemset(flag, 0, sizeof *flag);
+    cudaFuncAttributes loaded;  // code that is loaded while a kernel waits for it may never be
+    cudaFuncGetAttributes(&loaded, chain_kernel);
+    cudaFuncGetAttributes(&loaded, signalling_kernel);
+    cudaDeviceSynchronize();
+  }
+  cudaEventRecord(start, stream);
+  cudaStreamWaitEvent(other, start);
+  waiting_kernel<<<1, 1, 0, stream>>>(flag);
+  launch_chain(in, out, 20'000, other);
+  signalling_kernel<<<1, 1, 0, other>>>(flag);
+  cudaEventRecord(done, other);
+  cudaStreamWaitEvent(stream, done);
 }
 
 void illegal_address(const float*, float* out, long, cudaStream_t stream) {

@@ -24,6 +24,8 @@ else
   nvcc -shared -cudart shared -arch=native -O3 -lineinfo -Xcompiler -fPIC \
     -o "$folder/gpu_kernels.so" "$root/tests/gpu/kernels.cu"
 fi
+[ -e "$folder/nested_kernels.so" ] || nvcc -shared -cudart shared -arch=native -O3 -rdc=true \
+  -Xcompiler -fPIC -o "$folder/nested_kernels.so" "$root/tests/gpu/nested_kernels.cu" -lcudadevrt
 [ -e "$folder/judge.so" ] || nvcc -shared -cudart shared -arch=native -O3 -Xcompiler -fPIC \
   -o "$folder/judge.so" "$root/kernels/cuda/judge.cu"
 exec python3 "$root/tests/gpu/checks.py" "$folder" "$out"

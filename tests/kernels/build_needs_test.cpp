@@ -23,6 +23,18 @@ TEST_CASE("a later C++ follows from headers and words, not from comments", "[bui
   CHECK_FALSE(build_needs("// this concept requires care\n#include <vector>").standard);
 }
 
+TEST_CASE("kernels that launch kernels are told from functions that do", "[build_needs]") {
+  const std::string child = "__global__ void child(float* y) { y[0] = 1 << 2; }\n";
+  CHECK(build_needs(child + "__global__ void f(float* y) { if (y) { child<<<1, 1>>>(y); } }")
+            .device_launches);
+  CHECK(build_needs(child + "__device__ void g(float* y) { {} child<<<1, 1>>>(y); }")
+            .device_launches);
+  CHECK_FALSE(build_needs(child + "void solve(float* y) { child<<<1, 1>>>(y); }").device_launches);
+  CHECK_FALSE(build_needs("__device__ float table[] = {1, 2};\n__global__ void child(float* y);\n" +
+                          child + "void solve(float* y) { child<<<1, 1>>>(y); }")
+                  .device_launches);
+}
+
 TEST_CASE("exact architectures are for those that have them", "[build_needs]") {
   CHECK(exact_arch("sm_90", build_needs("asm(\"wgmma.fence.sync.aligned;\");")) == "sm_90a");
   CHECK(exact_arch("sm_100", build_needs("asm(\"tcgen05.wait\");")) == "sm_100a");

@@ -395,8 +395,24 @@ TEST_CASE("errors of a device-only kernel name its own lines", "[builder][cuda]"
   CHECK(record.errors[0].line == 2);
 }
 
+TEST_CASE("kernels may launch kernels", "[builder][cuda]") {
+  const Bench bench;
+  const auto record = bench.build(cuda(R"(
+__global__ void child(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }
+__global__ void parent(const float* x, float* y) { child<<<1, 64>>>(x, y); }
+extern "C" void solve(const float* x, float* y) { parent<<<1, 1>>>(x, y); })"));
+
+  INFO((record.errors.empty() ? record.command : record.errors[0].message));
+  REQUIRE(record.ok);
+  CHECK(record.registers.value_or(0) > 0);
+}
+
 TEST_CASE("nvcc's failures are classed", "[builder][cuda]") {
   const Bench bench;
+  const auto hidden = bench.build(
+      cuda("#define START <<<1, 1>>>()\n__global__ void f() {}\n__global__ void g() { f START; }\n"
+           "extern \"C\" void solve(float* y) { g<<<1, 1>>>(); }"));
+  CHECK(hidden.error_class == "device_launch");
   auto wrong_arch = cuda(
       "__global__ void f() { asm volatile(\"wgmma.fence.sync.aligned;\"); }\n"
       "extern \"C\" void solve(float* y) { f<<<1, 1>>>(); }");

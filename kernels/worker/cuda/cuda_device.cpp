@@ -79,6 +79,7 @@ job::Counters counters_of(const measure::CounterReport& report) {
   counters.unknown_metrics = report.unknown_metrics;
   counters.engine = report.engine;
   counters.cache = report.cache;
+  counters.together = report.together;
   counters.unavailable = report.unavailable;
   return counters;
 }

@@ -154,6 +154,19 @@ TEST_CASE("counters stand in the original's categories, kernel by kernel", "[run
         Lines{"### Speed of Light", "### Other", "### Stalls (ratio, not %)"});
 }
 
+TEST_CASE("a profile says why launches were counted as one", "[runs][render]") {
+  const Workshop shop;
+  shop.check();
+  const auto leave = shop.permit(Event::profiled);
+  auto profile = samples::profile(*leave.candidate, 1000);
+  profile.launches = 2;
+  profile.counted_together = "they are nodes of a graph";
+  REQUIRE(shop.runs().record_profile(leave, profile));
+
+  CHECK(text_of(shop.out() / "v0/ncu_summary.md")
+            .find("2, counted as one: they are nodes of a graph") != std::string::npos);
+}
+
 TEST_CASE("ncu_details.md has one row per metric and its context", "[runs][render]") {
   const Workshop shop;
   shop.check();
