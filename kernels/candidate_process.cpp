@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <string_view>
 #include <thread>
 
 namespace ratchet {
@@ -27,14 +29,32 @@ bool plausible(const job::Samples& samples, const job::TimeBlock& block, double 
   return count > 0 && count <= static_cast<std::size_t>(block.samples) && sum <= wall_ns;
 }
 
+WorkerSpec program_spec(const WorkerPlace& place, const std::string& role, int device) {
+  const char* program = place.kind == DeviceKind::cuda ? "ratchet-worker-cuda" : "ratchet-worker";
+  WorkerSpec spec;
+  spec.argv = {(place.worker_dir / program).string(), role, std::to_string(device)};
+  return spec;
+}
+
 }  // namespace
+
+std::string only_gpu(const char* visible, int index) {
+  std::string_view rest = visible ? visible : "";
+  for (int i = 0; i < index && !rest.empty(); ++i)
+    rest.remove_prefix(std::min(rest.find(','), rest.size() - 1) + 1);
+  const auto gpu = rest.substr(0, rest.find(','));
+  return "CUDA_VISIBLE_DEVICES=" + (visible ? std::string(gpu) : std::to_string(index));
+}
+
+WorkerSpec lookout_spec(const WorkerPlace& place) {
+  return program_spec(place, "candidate", place.device);
+}
 
 WorkerSpec worker_spec(const WorkerPlace& place, const std::string& role,
                        std::int64_t arena_bytes) {
   const bool cuda = place.kind == DeviceKind::cuda;
-  WorkerSpec spec;
-  spec.argv = {(place.worker_dir / (cuda ? "ratchet-worker-cuda" : "ratchet-worker")).string(),
-               role, std::to_string(place.device)};
+  auto spec = program_spec(place, role, 0);
+  if (cuda) spec.environment = {only_gpu(std::getenv("CUDA_VISIBLE_DEVICES"), place.device)};
   const std::int64_t threads = std::max(1U, std::thread::hardware_concurrency());
   // Twice: an arena is held as a memory file and as the device's copy of it.
   const auto limit =
@@ -99,11 +119,6 @@ std::string CandidateProcess::sandbox() const {
 const std::filesystem::path& CandidateProcess::left_behind() {
   worker_.end();
   return worker_.folder();
-}
-
-DeviceInfo CandidateProcess::device() const {
-  const auto ready = decode_stored<job::Reply>(worker_.ready());
-  return ready && ready->device ? *ready->device : DeviceInfo{};
 }
 
 Result<job::Reply> CandidateProcess::ask(const job::Request& request,

@@ -28,9 +28,17 @@ struct WorkerPlace {
 };
 
 /// A worker in the role of judge, candidate or counter. `arena_bytes`: the most that it holds at
-/// once in arenas, from which its memory limit follows.
+/// once in arenas, from which its memory limit follows. A GPU is the only one that it sees, and has
+/// index 0 there.
 [[nodiscard]] WorkerSpec worker_spec(const WorkerPlace& place, const std::string& role,
                                      std::int64_t arena_bytes);
+
+/// A worker that sees all devices, to tell how many there are. It is given no kernel.
+[[nodiscard]] WorkerSpec lookout_spec(const WorkerPlace& place);
+
+/// The variable that leaves a process the GPU `index` alone. `visible`: what CUDA_VISIBLE_DEVICES
+/// says here; null when it is not set. Pure.
+[[nodiscard]] std::string only_gpu(const char* visible, int index);
 
 /// What a kernel is given for one case: the layout of its arena and its arguments.
 struct CallPlan {
@@ -70,7 +78,6 @@ class CandidateProcess {
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
   /// What isolates it, as its worker said.
   [[nodiscard]] std::string sandbox() const;
-  [[nodiscard]] DeviceInfo device() const;
   /// Ends it, and says where its private folder is, which goes away with this object.
   [[nodiscard]] const std::filesystem::path& left_behind();
 

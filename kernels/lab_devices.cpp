@@ -87,7 +87,7 @@ Result<Greeting> Laboratory::greeting(DeviceKind kind, int device, const CallCon
     const std::lock_guard lock(guard_);
     if (const auto known = greetings_.find(key); known != greetings_.end()) return known->second;
   }
-  auto worker = WorkerProcess::start(worker_spec(where, "candidate", 0), call);
+  auto worker = WorkerProcess::start(lookout_spec(where), call);
   if (!worker) return worker.error();
   const auto ready = decode_stored<job::Reply>(worker->ready());
   if (!ready || ready->error || !ready->device)

@@ -43,7 +43,7 @@ PythonParent::Child PythonParent::kernel_child(const WorkerPlace& place, const s
   const bool cuda = place.kind == DeviceKind::cuda;
   Child child{"kernel",
               {{"role", role},
-               {"device", place.device},
+               {"device", 0},  // the only one that it sees
                {"cuda", cuda},
                {"library", library()},
                {"folder", role == "baseline" ? source.folder : ""}},
@@ -62,6 +62,7 @@ WorkerSpec PythonParent::kernel_spec(const WorkerPlace& place, const std::string
                                      std::int64_t arena_bytes, const Source& source) {
   auto spec = spec_of(kernel_child(place, role, source));
   const auto limits = worker_spec(place, role, arena_bytes);
+  spec.environment = limits.environment;
   spec.address_space_bytes = limits.address_space_bytes;
   if (limits.resident_bytes) spec.resident_bytes = *limits.resident_bytes + kFrameworkMemory;
   return spec;
@@ -71,6 +72,7 @@ WorkerSpec PythonParent::alone_spec(const WorkerPlace& place, const std::string&
                                     const Source& source) const {
   const auto child = kernel_child(place, role, source);
   WorkerSpec spec;
+  spec.environment = worker_spec(place, role, 0).environment;
   spec.argv = {options_.python, "-I", "-B", (options_.data_dir / "python" / "alone.py").string(),
                kPlanFile};
   spec.furnish = [plan = Json{{"part", child.part}, {"plan", child.plan}, {"needs", child.needs}}](

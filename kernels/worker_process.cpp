@@ -28,8 +28,14 @@ constexpr std::size_t kShownLines = 12;
 constexpr std::size_t kMostFile = std::size_t{256} << 20U;  // of each file in its private folder
 constexpr milliseconds kTick(50);  // how late a cancellation or an outgrown memory may be seen
 
-std::vector<std::string> worker_environment(const PrivateFolder& folder) {
+std::vector<std::string> worker_environment(const PrivateFolder& folder,
+                                            const std::vector<std::string>& given) {
   auto variables = inherited_environment({"PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"});
+  for (const auto& variable : given) {
+    const auto name = variable.substr(0, variable.find('=') + 1);
+    std::erase_if(variables, [&](const auto& inherited) { return inherited.starts_with(name); });
+    variables.push_back(variable);
+  }
   variables.push_back("HOME=" + folder.path().string());
   variables.push_back("TMPDIR=" + folder.path().string());
   return variables;
@@ -89,7 +95,7 @@ Result<WorkerProcess> WorkerProcess::launch(const WorkerSpec& spec) {
   const Fd printed(pipe[1]);
   ::fcntl(printed.get(), F_SETFL, 0);  // the worker's end waits as any program expects
   ProcessSpec child{.argv = spec.argv,
-                    .environment = worker_environment(*folder),
+                    .environment = worker_environment(*folder, spec.environment),
                     .folder = folder->path(),
                     .descriptors = {{printed.get(), STDOUT_FILENO},
                                     {printed.get(), STDERR_FILENO},

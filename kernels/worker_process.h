@@ -23,6 +23,7 @@ namespace ratchet {
 /// What to start as a worker. It finds its end of the channel on descriptor 3.
 struct WorkerSpec {
   std::vector<std::string> argv;
+  std::vector<std::string> environment;              ///< NAME=value, in place of the inherited
   std::optional<std::size_t> address_space_bytes;    ///< RLIMIT_AS; not for CUDA, which reserves it
   std::optional<std::size_t> resident_bytes;         ///< watched while a job runs
   std::chrono::milliseconds start_deadline{30'000};  ///< a CUDA context takes 0.2 to 2 s

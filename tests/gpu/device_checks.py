@@ -27,6 +27,40 @@ while True:
 """
 
 
+# Times the number of GPUs that the kernel's process sees.
+TASK = {"tensors": [{"name": "x", "dtype": "float32", "shape": ["n"], "role": "in"},
+                    {"name": "y", "dtype": "float32", "shape": ["n"], "role": "out"}],
+        "dims": {"n": 1 << 20}}
+COMPILED_REFERENCE = """
+extern "C" void reference(const float* x, float* y, int n) {
+  for (int i = 0; i < n; ++i) y[i] = x[i];
+}
+"""
+COMPILED = """
+__global__ void work(const float* x, float* y, int n, int gpus) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = gpus * x[i];
+}
+extern "C" void solve(const float* x, float* y, int n) {
+  int gpus = 0;
+  cudaGetDeviceCount(&gpus);
+  work<<<(n + 255) / 256, 256>>>(x, y, n, gpus);
+}
+"""
+PYTHON_REFERENCE = """
+import torch
+
+def reference(x, **_):
+    return torch.clone(x)
+"""
+PYTHON = """
+import torch
+
+def run_kernel(x, y, n):
+    y.copy_(x * torch.cuda.device_count())
+"""
+
+
 class Checks(Table):
     def __init__(self, ratchet):
         super().__init__()
@@ -41,6 +75,17 @@ class Checks(Table):
         self.row(f"{name}: softmax is correct", f"{run.get('device', run)}, "
                  f"{checked.get('passed', checked)}", checked.get("passed") is True)
         return run.get("run", "")
+
+    def alone(self, client, device):
+        """Kernels see no other GPU than the run's."""
+        for implementation, source, reference in (
+                ("cuda-cpp", COMPILED, COMPILED_REFERENCE), ("triton", PYTHON, PYTHON_REFERENCE)):
+            run, _ = client.call("create_run", **TASK, implementation=implementation, device=device,
+                                 kernel={"text": source}, reference={"text": reference},
+                                 output_dir=f"{self.folder}/alone-{implementation}-{device}")
+            checked, _ = client.call("check_correctness", run=run.get("run", ""))
+            self.row(f"gpu{device}: a kernel ({implementation}) sees one GPU",
+                     f"{checked.get('passed', run)}", checked.get("passed") is True)
 
     def profile(self, client, run):
         """The profile, and the seconds from and to when it took."""
@@ -60,6 +105,8 @@ class Checks(Table):
                               device=len(gpus), output_dir=f"{self.folder}/none")
         self.row("a GPU that is not there", refused.get("refused"), "refused" in refused)
 
+        for device in (0, 1):
+            self.alone(one, device)
         runs = [self.start(client, device, f"gpu{device} by server {client is other:d}")
                 for client, device in ((one, 0), (other, 1), (other, 0))]
         calls = [(one, runs[0]), (other, runs[1])]

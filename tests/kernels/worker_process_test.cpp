@@ -54,6 +54,27 @@ TEST_CASE("a worker's environment holds nothing of the server's but paths", "[wo
   CHECK(message.find("hunter2") == std::string::npos);
 }
 
+TEST_CASE("a worker sees no other GPU than its own", "[worker]") {
+  CHECK(only_gpu(nullptr, 0) == "CUDA_VISIBLE_DEVICES=0");
+  CHECK(only_gpu(nullptr, 3) == "CUDA_VISIBLE_DEVICES=3");
+  CHECK(only_gpu("2,GPU-8f1d,5", 0) == "CUDA_VISIBLE_DEVICES=2");
+  CHECK(only_gpu("2,GPU-8f1d,5", 1) == "CUDA_VISIBLE_DEVICES=GPU-8f1d");
+  CHECK(only_gpu("2,GPU-8f1d,5", 2) == "CUDA_VISIBLE_DEVICES=5");
+  CHECK(only_gpu("2,GPU-8f1d,5", 3) == "CUDA_VISIBLE_DEVICES=");
+  CHECK(only_gpu("", 0) == "CUDA_VISIBLE_DEVICES=");
+
+  ::setenv("CUDA_VISIBLE_DEVICES", "6,7", 1);
+  const auto spec = worker_spec({"bin", DeviceKind::cuda, 1, {}}, "candidate", 0);
+  const auto worker = WorkerProcess::start(
+      {.argv = {"/bin/sh", "-c", "env; exit 3"}, .environment = spec.environment}, {});
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+
+  CHECK(spec.argv.back() == "0");
+  REQUIRE_FALSE(worker);
+  CHECK(worker.error().message.find("CUDA_VISIBLE_DEVICES=7\n") != std::string::npos);
+  CHECK(worker.error().message.find("CUDA_VISIBLE_DEVICES=6") == std::string::npos);
+}
+
 TEST_CASE("a worker starts in an empty folder that is gone afterwards", "[worker]") {
   const auto message = last_words("ls | wc -l; pwd");
 
