@@ -8,7 +8,6 @@
 #include <cctype>
 
 #include "kbs/code_file.h"
-#include "kbs/compression.h"
 #include "kbs/labels.h"
 #include "kbs/page_reader.h"
 #include "kbs/term_set.h"
@@ -16,6 +15,7 @@
 #include "kbs/upstream.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
+#include "server/sqlite/compression.h"
 
 namespace ratchet::kbs {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <charconv>
 
-#include "kbs/compression.h"
 #include "kbs/fast_hash.h"
+#include "server/sqlite/compression.h"
 
 namespace ratchet::kbs {
 namespace {

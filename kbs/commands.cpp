@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
-#include "kbs/compression.h"
 #include "kbs/importer.h"
 #include "kbs/index_reader.h"
 #include "kbs/labels.h"
 #include "kbs/rows.h"
+#include "server/sqlite/compression.h"
 
 namespace ratchet {
 namespace {
@@ -140,12 +140,12 @@ Result<KbsDoctorReport> kbs_doctor(const std::filesystem::path& index) {
   });
   if (!checked) return checked.error();
   auto texts = each_row(*database, "SELECT id, text, extra FROM doc", [&](const Statement& row) {
-    if (!kbs::decompress(row.blob(1)) || !kbs::decompress(row.blob(2)))
+    if (!decompress(row.blob(1)) || !decompress(row.blob(2)))
       find(fmt::format("the text of {} is damaged. Add its corpus again.", row.text(0)));
   });
   if (!texts) return texts.error();
   auto files = each_row(*database, "SELECT path, text FROM file", [&](const Statement& row) {
-    if (!kbs::decompress(row.blob(1)))
+    if (!decompress(row.blob(1)))
       find(fmt::format("the text of {} is damaged. Add its corpus again.", row.text(0)));
   });
   if (!files) return files.error();

@@ -5,12 +5,12 @@
 #include <initializer_list>
 #include <vector>
 
-#include "kbs/compression.h"
 #include "kbs/labels.h"
 #include "kbs/page_reader.h"
 #include "kbs/trigrams.h"
 #include "server/core/fields.h"
 #include "server/core/hash.h"
+#include "server/sqlite/compression.h"
 
 namespace ratchet::kbs {
 namespace {

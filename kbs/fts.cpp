@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "kbs/compression.h"
 #include "kbs/page_reader.h"
 #include "kbs/tokenizer.h"
+#include "server/sqlite/compression.h"
 
 namespace ratchet::kbs {
 namespace {

@@ -8,11 +8,11 @@
 #include <cstdint>
 
 #include "kbs/code_file.h"
-#include "kbs/compression.h"
 #include "kbs/cursor.h"
 #include "kbs/filters.h"
 #include "kbs/page_reader.h"
 #include "kbs/trigrams.h"
+#include "server/sqlite/compression.h"
 
 namespace ratchet::kbs {
 namespace {

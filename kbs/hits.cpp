@@ -6,10 +6,10 @@
 
 #include "kbs/code_file.h"
 #include "kbs/code_row.h"
-#include "kbs/compression.h"
 #include "kbs/page_reader.h"
 #include "kbs/snippet.h"
 #include "server/core/fields.h"
+#include "server/sqlite/compression.h"
 
 namespace ratchet::kbs {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "kbs/ahead.h"
 #include "kbs/bundle.h"
-#include "kbs/compression.h"
 #include "kbs/corpus_listing.h"
 #include "kbs/json_record.h"
 #include "kbs/labels.h"
@@ -17,6 +16,7 @@
 #include "kbs/records.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
+#include "server/sqlite/compression.h"
 
 namespace ratchet::kbs {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "kbs/code_file.h"
-#include "kbs/compression.h"
 #include "kbs/cursor.h"
 #include "kbs/labels.h"
 #include "kbs/page_reader.h"
+#include "server/sqlite/compression.h"
 
 namespace ratchet::kbs {
 namespace {

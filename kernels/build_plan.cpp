@@ -115,7 +115,7 @@ void add_link_arguments(BuildPlan& plan, const Toolchain& toolchain, bool cuda,
   if (cuda) {
     // The worker loads the shared runtime from where the compiler found it.
     const auto libraries = (toolchain.cuda_home / "lib64").string();
-    // Little is compiled for the device linker, which else would only cost its start.
+    // Only launches from kernels need the device linker, which costs its start.
     arguments.emplace_back(device_launches ? "-lcudadevrt" : "-nodlink");
     append(arguments, {"-cudart", "shared", "-Xlinker", "-rpath", "-Xlinker", libraries});
     if (std::ranges::find(plan.libraries, "cuda") != plan.libraries.end())

@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "kbs/compression.h"
 #include "kbs/index_database.h"
+#include "server/sqlite/compression.h"
 
 namespace ratchet::bench {
 namespace {
@@ -43,8 +43,8 @@ void insert_all(kbs::Database& from, std::string_view sql, kbs::Statement& inser
     auto row = rows->step();
     if (!row) fail(row.error().message);
     if (!*row) return;
-    auto text = kbs::decompress(rows->blob(1));
-    auto more = kbs::decompress(rows->blob(2));
+    auto text = decompress(rows->blob(1));
+    auto more = decompress(rows->blob(2));
     if (!text || !more) fail("a text is damaged");
     const std::string name(rows->text(0));
     const auto one = cost_of([&] {

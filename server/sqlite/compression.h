@@ -6,7 +6,9 @@
 
 #include "server/core/result.h"
 
-namespace ratchet::kbs {
+// How large texts lie in a database.
+
+namespace ratchet {
 
 /// zstd, one frame. Thread-safe.
 [[nodiscard]] std::string compress(std::string_view bytes);
@@ -18,4 +20,4 @@ namespace ratchet::kbs {
 /// Errors: `invalid_argument` when damaged or cut short, `too_large` beyond `limit` bytes.
 [[nodiscard]] Result<std::string> decompress_file(std::string_view bytes, std::size_t limit);
 
-}  // namespace ratchet::kbs
+}  // namespace ratchet

@@ -1,15 +1,19 @@
-#include "kbs/compression.h"
+#include "server/sqlite/compression.h"
 
 #include <zstd.h>
 
 #include <algorithm>
 #include <memory>
 
-namespace ratchet::kbs {
+namespace ratchet {
 namespace {
 
 constexpr int kLevel = 1;  // 3 takes half as long again for a twentieth of the size
 constexpr unsigned long long kLargest = 256ULL << 20U;
+
+Error damaged() {
+  return {ErrorCode::internal, "a compressed text is damaged", "Run `ratchet kbs doctor`."};
+}
 
 struct FreeDecompressor {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
@@ -35,12 +39,11 @@ Result<std::string> decompress(std::string_view frame) {
   thread_local const std::unique_ptr<ZSTD_DCtx, FreeDecompressor> context(ZSTD_createDCtx());
   const auto size = ZSTD_getFrameContentSize(frame.data(), frame.size());
   if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kLargest)
-    return Error{ErrorCode::internal, "knowledge index: damaged text", "Run `ratchet kbs doctor`."};
+    return damaged();
   std::string out(size, '\0');
   const auto got =
       ZSTD_decompressDCtx(context.get(), out.data(), out.size(), frame.data(), frame.size());
-  if (ZSTD_isError(got) != 0U || got != size)
-    return Error{ErrorCode::internal, "knowledge index: damaged text", "Run `ratchet kbs doctor`."};
+  if (ZSTD_isError(got) != 0U || got != size) return damaged();
   return out;
 }
 
@@ -62,4 +65,4 @@ Result<std::string> decompress_file(std::string_view bytes, std::size_t limit) {
   return out;
 }
 
-}  // namespace ratchet::kbs
+}  // namespace ratchet
