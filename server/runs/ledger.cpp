@@ -12,6 +12,7 @@
 
 #include "server/core/hash.h"
 #include "server/runs/ledger_key.h"
+#include "server/sqlite/compression.h"
 
 namespace ratchet {
 namespace {
@@ -24,6 +25,7 @@ CREATE TABLE IF NOT EXISTS rows(
   previous TEXT NOT NULL, seal TEXT NOT NULL,
   UNIQUE(run, sequence));
 CREATE TABLE IF NOT EXISTS heads(run TEXT PRIMARY KEY, sequence INTEGER NOT NULL, seal TEXT NOT NULL);
+-- bytes: zstd where that is shorter
 CREATE TABLE IF NOT EXISTS blobs(digest TEXT PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS secrets(run TEXT PRIMARY KEY, secret BLOB NOT NULL);
 )";
@@ -140,7 +142,9 @@ Result<LedgerRow> Ledger::write(const NewRow& row, std::int64_t expected) {
   for (const auto& [digest, bytes] : row.blobs) {
     auto blob = database_.prepare("INSERT OR IGNORE INTO blobs VALUES(?,?)");
     if (!blob) return blob.error();
-    if (auto done = blob->bind(1, digest).bind_blob(2, bytes).step(); !done) return done.error();
+    const auto packed = compress(bytes);
+    const std::string_view kept = packed.size() < bytes.size() ? packed : bytes;
+    if (auto done = blob->bind(1, digest).bind_blob(2, kept).step(); !done) return done.error();
   }
   auto insert = database_.prepare(
       "INSERT INTO rows(run,sequence,time,version,kind,schema,payload,previous,seal) "
@@ -204,12 +208,14 @@ Result<std::string> Ledger::blob(const std::string& digest) {
   if (!found) return found.error();
   if (!*found)
     return Error{ErrorCode::not_found, fmt::format("ledger: no text with digest {}", digest), ""};
+  // The digest also tells a compressed text from one that is as it was.
   std::string bytes(query->blob(0));
-  if (sha256_hex(bytes) != digest)
-    return Error{ErrorCode::drift,
-                 fmt::format("ledger: the text stored under digest {} was changed", digest),
-                 "Run `ratchet audit` on the run."};
-  return bytes;
+  if (sha256_hex(bytes) == digest) return bytes;
+  auto unpacked = decompress(bytes);
+  if (unpacked && sha256_hex(*unpacked) == digest) return unpacked;
+  return Error{ErrorCode::drift,
+               fmt::format("ledger: the text stored under digest {} was changed", digest),
+               "Run `ratchet audit` on the run."};
 }
 
 Status Ledger::keep_secret(const RunId& run, const std::string& secret) {

@@ -13,8 +13,10 @@
 #include <thread>
 
 #include "server/core/fd.h"
+#include "server/core/hash.h"
 #include "server/runs/entry.h"
 #include "tests/support/runs_samples.h"
+#include "tests/support/temp_folder.h"
 
 namespace ratchet {
 namespace {
@@ -254,6 +256,30 @@ TEST_CASE("a replaced source text is found by its digest", "[runs][ledger]") {
 
   CHECK(codes(shop.runs().audit(shop.run)->breaks).front() == "text_changed");
   CHECK(shop.runs().permit(shop.run, Event::checked).error().code == ErrorCode::drift);
+}
+
+TEST_CASE("large texts lie compressed in the ledger, and those that do not are read too",
+          "[runs][ledger]") {
+  const test::TempFolder folder;
+  auto ledger = Ledger::open(folder.path(), false);
+  REQUIRE(ledger);
+  const std::string table(100'000, 'x');
+  NewRow row{RunId{"run-1"}, VersionId{0}, "note", "2026-01-01T00:00:00Z", "{}", {}};
+  row.blobs[sha256_hex(table)] = table;
+  row.blobs[sha256_hex("short")] = "short";
+  REQUIRE((*ledger)->append(row, 0));
+  CHECK(*(*ledger)->blob(sha256_hex(table)) == table);
+  CHECK(*(*ledger)->blob(sha256_hex("short")) == "short");
+
+  auto database =
+      sqlite::Database::open(folder / "ledger.sqlite", sqlite::OpenMode::shared, {"test", ""});
+  REQUIRE(database);
+  auto size = database->prepare("SELECT max(length(bytes)) FROM blobs");
+  REQUIRE(size);
+  REQUIRE(size->step());
+  CHECK(size->integer(0) < 1000);
+  REQUIRE(database->execute("UPDATE blobs SET bytes='" + table + "' WHERE length(bytes)>5"));
+  CHECK(*(*ledger)->blob(sha256_hex(table)) == table);
 }
 
 TEST_CASE("an edited rendering is found by the audit", "[runs][ledger]") {
