@@ -72,7 +72,7 @@ std::string compute_capability(std::string_view squeezed_name) {
 
 /// The architecture a single word names, or nothing.
 std::string named_architecture(std::string_view word) {
-  const auto name = squeezed(word);
+  auto name = squeezed(word);
   if (auto capability = compute_capability(name); !capability.empty()) return capability;
   if (name.starts_with("gfx") && name.size() >= 6) return name;
   for (const auto& device : kDevices)

@@ -41,8 +41,7 @@ class Planner {
     plan_.cut = words.size() >= kMaxWords;
     const bool some =
         std::ranges::any_of(words, [](const auto& word) { return !is_stop_word(word.surface); });
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const auto& word = words[i];
+    for (const auto& word : words) {
       term_of_.push_back(-1);
       if (some && is_stop_word(word.surface)) continue;
       term_of_.back() = add_term(word);

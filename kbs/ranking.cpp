@@ -101,7 +101,7 @@ class DocumentScorer {
   void score(std::span<const Posting> postings, Weigh weigh, Scored& out) {
     for (const auto& posting : postings) {
       weight_[posting.phrase] = weigh(posting);
-      subject_[posting.phrase] = names_subject(posting);
+      subject_[posting.phrase] = names_subject(posting) ? 1 : 0;
     }
     double covered = 0;
     double about = 0;

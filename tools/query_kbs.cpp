@@ -36,7 +36,7 @@ Tool query_kbs(const Services& services) {
        .toolset = Toolset::kbs,
        .always_load = true},
       [services](const QueryArgs& args, CallContext&) -> Result<QueryAnswer> {
-        KnowledgeQuery query = args;
+        auto query = static_cast<const KnowledgeQuery&>(args);
         if (args.run) {
           auto situation = services.runs.query_situation(*args.run);
           if (!situation) return situation.error();
