@@ -38,10 +38,11 @@ bool is_loopback(std::string_view host) {
 }
 
 bool is_library_from(std::string_view version, int minor) {
-  const char* const end = version.data() + version.size();
+  const char* const begin = version.data();
+  const char* const end = begin + version.size();
   int major = 0;
   int number = 0;
-  const auto dot = std::from_chars(version.data(), end, major).ptr;
+  const auto dot = std::from_chars(begin, end, major).ptr;
   if (dot != end) std::from_chars(dot + 1, end, number);
   return major > 0 || number >= minor;
 }

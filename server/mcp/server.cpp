@@ -32,12 +32,12 @@ Server::Server(ServerOptions options) : parts_(std::make_unique<Parts>(std::move
 
 Server::~Server() = default;
 
-int Server::serve_stdio(int input, int output, std::stop_token stop) {
+int Server::serve_stdio(int input, int output, const std::stop_token& stop) {
   mcp::serve_stdio(parts_->dispatcher, parts_->pool, input, output, stop);
   return 0;
 }
 
-Result<int> Server::serve_http(const HttpOptions& http, std::stop_token stop) {
+Result<int> Server::serve_http(const HttpOptions& http, const std::stop_token& stop) {
   return mcp::serve_http(parts_->dispatcher, parts_->pool, http, stop);
 }
 

@@ -73,12 +73,12 @@ class Server {
   /// Serves one client on two descriptors, one JSON object a line, until the input ends, the parent
   /// process goes or `stop` is requested. Requests already read then get a second to finish.
   /// Returns the exit status: 0.
-  int serve_stdio(int input, int output, std::stop_token stop);
+  int serve_stdio(int input, int output, const std::stop_token& stop);
 
   /// Serves HTTP until `stop` is requested. Errors: `not_permitted` for a non-loopback address
   /// without a token or with an old HTTP library, `unavailable` when the address is taken. The
   /// value is 0.
-  [[nodiscard]] Result<int> serve_http(const HttpOptions& http, std::stop_token stop);
+  [[nodiscard]] Result<int> serve_http(const HttpOptions& http, const std::stop_token& stop);
 
   /// Tells subscribed clients.
   void publish(Change change);
