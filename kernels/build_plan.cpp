@@ -108,15 +108,15 @@ void append(std::vector<std::string>& list, const std::vector<std::string>& more
   list.insert(list.end(), more.begin(), more.end());
 }
 
-void add_link_arguments(BuildPlan& plan, const Toolchain& toolchain, bool cuda,
-                        bool device_launches) {
+void add_link_arguments(BuildPlan& plan, const BuildNeeds& needs, const Toolchain& toolchain,
+                        bool cuda) {
   auto& arguments = plan.arguments;
   append(arguments, {"-shared", "-MD", "-MF", "headers.d", "-o", "library.so"});
   if (cuda) {
     // The worker loads the shared runtime from where the compiler found it.
     const auto libraries = (toolchain.cuda_home / "lib64").string();
     // Only launches from kernels need the device linker, which costs its start.
-    arguments.emplace_back(device_launches ? "-lcudadevrt" : "-nodlink");
+    arguments.emplace_back(needs.device_launches ? "-lcudadevrt" : "-nodlink");
     append(arguments, {"-cudart", "shared", "-Xlinker", "-rpath", "-Xlinker", libraries});
     if (std::ranges::find(plan.libraries, "cuda") != plan.libraries.end())
       arguments.push_back("-L" + libraries + "/stubs");
@@ -155,7 +155,7 @@ BuildPlan plan_build(const BuildRequest& request, const Toolchain& toolchain, st
     append(plan.check, {"-cubin", "-o", "check.cubin"});
     add_libraries(plan, needs);
   }
-  add_link_arguments(plan, toolchain, request.cuda, needs.device_launches);
+  add_link_arguments(plan, needs, toolchain, request.cuda);
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <ranges>
 #include <string_view>
 #include <thread>
 
@@ -39,11 +40,12 @@ WorkerSpec program_spec(const WorkerPlace& place, const std::string& role, int d
 }  // namespace
 
 std::string only_gpu(const char* visible, int index) {
-  std::string_view rest = visible ? visible : "";
-  for (int i = 0; i < index && !rest.empty(); ++i)
-    rest.remove_prefix(std::min(rest.find(','), rest.size() - 1) + 1);
-  const auto gpu = rest.substr(0, rest.find(','));
-  return "CUDA_VISIBLE_DEVICES=" + (visible ? std::string(gpu) : std::to_string(index));
+  std::string variable = "CUDA_VISIBLE_DEVICES=";
+  if (!visible) return variable + std::to_string(index);
+  for (const auto name : std::string_view(visible) | std::views::split(',') |
+                             std::views::drop(index) | std::views::take(1))
+    variable.append(name.begin(), name.end());
+  return variable;
 }
 
 WorkerSpec lookout_spec(const WorkerPlace& place) {

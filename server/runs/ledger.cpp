@@ -143,7 +143,8 @@ Result<LedgerRow> Ledger::write(const NewRow& row, std::int64_t expected) {
     auto blob = database_.prepare("INSERT OR IGNORE INTO blobs VALUES(?,?)");
     if (!blob) return blob.error();
     const auto packed = compress(bytes);
-    const std::string_view kept = packed.size() < bytes.size() ? packed : bytes;
+    const bool shorter = !packed.empty() && packed.size() < bytes.size();
+    const std::string_view kept = shorter ? packed : bytes;
     if (auto done = blob->bind(1, digest).bind_blob(2, kept).step(); !done) return done.error();
   }
   auto insert = database_.prepare(
@@ -208,11 +209,11 @@ Result<std::string> Ledger::blob(const std::string& digest) {
   if (!found) return found.error();
   if (!*found)
     return Error{ErrorCode::not_found, fmt::format("ledger: no text with digest {}", digest), ""};
-  // The digest also tells a compressed text from one that is as it was.
-  std::string bytes(query->blob(0));
-  if (sha256_hex(bytes) == digest) return bytes;
+  // The digest tells whose a text is that looks compressed, and may have been one to begin with.
+  const auto bytes = query->blob(0);
   auto unpacked = decompress(bytes);
   if (unpacked && sha256_hex(*unpacked) == digest) return unpacked;
+  if (sha256_hex(bytes) == digest) return std::string(bytes);
   return Error{ErrorCode::drift,
                fmt::format("ledger: the text stored under digest {} was changed", digest),
                "Run `ratchet audit` on the run."};

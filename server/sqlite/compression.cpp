@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kLevel = 1;  // 3 takes half as long again for a twentieth of the size
 constexpr unsigned long long kLargest = 256ULL << 20U;
+constexpr std::size_t kMostRoom = std::size_t{4} << 20U;  // that a thread keeps for its next text
 
 Error damaged() {
   return {ErrorCode::internal, "a compressed text is damaged", "Run `ratchet kbs doctor`."};
@@ -31,7 +32,9 @@ std::string compress(std::string_view bytes) {
   room.resize(std::max(room.size(), ZSTD_compressBound(bytes.size())));
   const auto size = ZSTD_compressCCtx(context.get(), room.data(), room.size(), bytes.data(),
                                       bytes.size(), kLevel);
-  return room.substr(0, ZSTD_isError(size) != 0U ? 0 : size);
+  auto frame = room.substr(0, ZSTD_isError(size) != 0U ? 0 : size);
+  if (room.size() > kMostRoom) std::string().swap(room);
+  return frame;
 }
 
 Result<std::string> decompress(std::string_view frame) {

@@ -10,7 +10,7 @@
 
 namespace ratchet {
 
-/// zstd, one frame. Thread-safe.
+/// zstd, one frame; empty where there is no memory for it. Thread-safe.
 [[nodiscard]] std::string compress(std::string_view bytes);
 
 /// Errors: `internal` when the frame is damaged or larger than 256 MB.
