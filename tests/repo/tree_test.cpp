@@ -7,17 +7,27 @@
 #include <filesystem>
 #include <regex>
 #include <set>
+#include <sstream>
 
 namespace ratchet::repo {
 namespace {
 
 // The folders that CMakeLists.txt turns into test programs.
 std::set<std::string> built_test_folders() {
-  static const std::regex call(R"re(^\s*ratchet_tests\(\S+\s+(\S+))re");
+  static const std::regex call(R"re(\n\s*ratchet_tests\(\S+\s+(\S+)([^)]*)\))re");
+  static const std::regex rooms(R"re(\bROOMS\s+([^)]*))re");
   std::set<std::string> folders{"tests/support"};  // compiled into every program
-  for (const auto& line : lines_of("CMakeLists.txt"))
-    if (std::smatch match; std::regex_search(line, match, call))
-      folders.insert("tests/" + match[1].str());
+  const auto build_file = text_of("CMakeLists.txt");
+  for (std::sregex_iterator found(build_file.begin(), build_file.end(), call), end; found != end;
+       ++found) {
+    const auto folder = "tests/" + (*found)[1].str();
+    folders.insert(folder);
+    const auto arguments = (*found)[2].str();
+    std::smatch list;
+    if (!std::regex_search(arguments, list, rooms)) continue;
+    std::istringstream names(list[1].str());
+    for (std::string name; names >> name;) folders.insert(folder + "/" + name);
+  }
   return folders;
 }
 
