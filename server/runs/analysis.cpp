@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "server/runs/markdown.h"
+#include "server/runs/render.h"
 #include "server/runs/runs_impl.h"
 
 namespace ratchet {

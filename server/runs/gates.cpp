@@ -3,6 +3,7 @@
 #include "server/runs/disk.h"
 #include "server/runs/gate_check.h"
 #include "server/runs/prose.h"
+#include "server/runs/render.h"
 #include "server/runs/runs_impl.h"
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 
 #include "server/core/hash.h"
 #include "server/runs/disk.h"
+#include "server/runs/render.h"
 #include "server/runs/runs_impl.h"
 
 namespace ratchet {

@@ -8,15 +8,10 @@
 #include <vector>
 
 #include "server/runs/markdown.h"
+#include "server/runs/rendered.h"
 #include "server/runs/run_state.h"
 
 namespace ratchet::render {
-
-/// A file to be written: its path below the output directory and its whole text.
-struct Rendered {
-  std::string path;
-  std::string text;
-};
 
 /// What an artifact is about. `time` is when the facts in it were recorded.
 struct Subject {

@@ -13,6 +13,7 @@
 #include "server/core/files.h"
 #include "server/core/hash.h"
 #include "server/runs/disk.h"
+#include "server/runs/markdown.h"
 
 namespace ratchet {
 namespace {

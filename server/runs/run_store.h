@@ -13,7 +13,7 @@
 #include "server/core/result.h"
 #include "server/runs/file_digests.h"
 #include "server/runs/ledger.h"
-#include "server/runs/render.h"
+#include "server/runs/rendered.h"
 #include "server/runs/run_state.h"
 #include "server/runs/state_cache.h"
 

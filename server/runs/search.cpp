@@ -8,6 +8,7 @@
 #include "server/runs/attribution.h"
 #include "server/runs/disk.h"
 #include "server/runs/method_gate.h"
+#include "server/runs/render.h"
 #include "server/runs/runs_impl.h"
 #include "server/runs/source_text.h"
 

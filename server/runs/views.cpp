@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "server/runs/markdown.h"
 #include "server/runs/runs_impl.h"
 
 namespace ratchet {
