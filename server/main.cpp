@@ -28,7 +28,7 @@
 #include "server/offers/resources.h"
 #include "server/offers/skills.h"
 #include "server/options.h"
-#include "server/runs/import_tree.h"
+#include "server/runs/imports/import_tree.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
 

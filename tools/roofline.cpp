@@ -1,4 +1,4 @@
-#include "server/runs/placed_roofline.h"
+#include "server/runs/render/placed_roofline.h"
 #include "tools/all.h"
 
 namespace ratchet {

@@ -8,10 +8,10 @@
 #include <cstdint>
 
 #include "server/core/hash.h"
-#include "server/runs/disk.h"
-#include "server/runs/render.h"
+#include "server/runs/ledger/disk.h"
+#include "server/runs/records/source_text.h"
+#include "server/runs/render/render.h"
 #include "server/runs/runs_impl.h"
-#include "server/runs/source_text.h"
 
 namespace ratchet {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "server/runs/run_store.h"
+#include "server/runs/ledger/run_store.h"
 #include "server/runs/runs.h"
 
 namespace ratchet {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "server/core/fields.h"
-#include "server/runs/acceptance.h"
-#include "server/runs/axis_budget.h"
-#include "server/runs/progress.h"
-#include "server/runs/run_views.h"
-#include "server/runs/search_entry.h"
+#include "server/runs/records/axis_budget.h"
+#include "server/runs/records/run_views.h"
+#include "server/runs/records/search_entry.h"
+#include "server/runs/rules/acceptance.h"
+#include "server/runs/rules/progress.h"
 
 namespace ratchet {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "server/runs/markdown.h"
+#include "server/runs/records/markdown.h"
 #include "server/runs/runs_impl.h"
 
 namespace ratchet {

@@ -4,7 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-#include "server/runs/ledger.h"
+#include "server/runs/ledger/ledger.h"
 #include "tests/support/runs_samples.h"
 
 namespace ratchet {

@@ -1,0 +1,157 @@
+#include "server/runs/imports/original_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "server/core/files.h"
+
+namespace ratchet::original {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 3> kCommonFiles{"correctness.md", "ncu_summary.md",
+                                                       "ncu_details.md"};
+
+std::string_view trimmed(std::string_view line) {
+  constexpr std::string_view kBlank = " \t\r";
+  const auto first = line.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return line.substr(first, line.find_last_not_of(kBlank) - first + 1);
+}
+
+/// The title of the evidence may go on with a blank or a dash; other headings stand alone.
+bool is_heading(std::string_view line, std::string_view heading) {
+  if (line == heading) return true;
+  return heading == "# KBS Evidence" && line.starts_with("# KBS Evidence -");
+}
+
+std::string text_of(const fs::path& path) {
+  auto text = read_file(path);
+  return text ? *std::move(text) : "";
+}
+
+/// 12 for "v12"; empty for other names.
+std::optional<int> version_number(const std::string& name) {
+  if (name.size() < 2 || name[0] != 'v') return std::nullopt;
+  int number = 0;
+  const char* const end = name.data() + name.size();
+  const auto [stop, code] = std::from_chars(name.data() + 1, end, number);
+  if (code != std::errc{} || stop != end || number < 0) return std::nullopt;
+  return number;
+}
+
+void check_file(std::vector<Reason>& reasons, const fs::path& folder, std::string_view name,
+                const std::vector<std::string_view>& headings) {
+  const auto path = fs::path(folder.filename()) / name;
+  std::error_code failed;
+  if (!fs::exists(folder / name, failed)) {
+    reasons.push_back({"file_missing", path.string() + " is missing", path.string()});
+    return;
+  }
+  const auto text = text_of(folder / name);
+  if (text.empty()) {
+    reasons.push_back({"file_empty", path.string() + " is empty", path.string()});
+    return;
+  }
+  if (const auto missing = missing_heading(text, headings))
+    reasons.push_back({"heading_missing",
+                       fmt::format("{}: \"{}\" does not stand alone on a line in its place",
+                                   path.string(), *missing),
+                       path.string()});
+}
+
+void check_kernel(std::vector<Reason>& reasons, const fs::path& root, int version) {
+  const auto folder = root / fmt::format("v{}", version);
+  const auto kernel = kernel_of(folder);
+  if (!kernel) {
+    reasons.push_back({"kernel_unclear", fmt::format("v{} has no kernel, or several", version),
+                       fmt::format("v{}", version)});
+    return;
+  }
+  if (version == 0) return;
+  const auto before = kernel_of(root / fmt::format("v{}", version - 1));
+  if (before && text_of(*before) == text_of(*kernel))
+    reasons.push_back({"kernel_unchanged",
+                       fmt::format("the kernels of v{} and v{} are the same", version - 1, version),
+                       fmt::format("v{}", version)});
+}
+
+void check_state(std::vector<Reason>& reasons, const fs::path& root, int last) {
+  const std::string state(trimmed(text_of(root / "current_iteration.txt").substr(0, 64)));
+  const auto end = state.find('\n');
+  if (trimmed(state.substr(0, end)) != fmt::format("v{}", last))
+    reasons.push_back(
+        {"state_differs",
+         fmt::format("current_iteration.txt says \"{}\", the last version is v{}", state, last),
+         "current_iteration.txt"});
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& hypothesis_headings() {
+  static const std::vector<std::string_view> headings{
+      "Version:",       "Current evidence:", "Decision link:",
+      "Single change:", "Rationale:",        "Expected metric movement:",
+      "Risk:",          "Evidence used:",    "Decision rule:"};
+  return headings;
+}
+
+const std::vector<std::string_view>& evidence_headings() {
+  static const std::vector<std::string_view> headings{
+      "# KBS Evidence",       "## NCU Facts",         "## Queries",
+      "## Selected Evidence", "## Rejected / Limits", "## Decision Link"};
+  return headings;
+}
+
+std::optional<std::string> missing_heading(std::string_view text,
+                                           const std::vector<std::string_view>& headings) {
+  std::size_t next = 0;
+  while (!text.empty() && next < headings.size()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    if (is_heading(trimmed(text.substr(0, end)), headings[next])) ++next;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (next == headings.size()) return std::nullopt;
+  return std::string(headings[next]);
+}
+
+std::optional<fs::path> kernel_of(const fs::path& folder) {
+  std::error_code failed;
+  for (const char* name : {"kernel.py", "kernel.cu", "kernel.cpp"})
+    if (fs::is_regular_file(folder / name, failed)) return folder / name;
+  std::vector<fs::path> others;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    const auto suffix = at->path().extension();
+    const bool source = suffix == ".py" || suffix == ".cu" || suffix == ".cpp";
+    if (source && at->path().stem() != "ref") others.push_back(at->path());
+  }
+  if (others.size() != 1) return std::nullopt;
+  return others.front();
+}
+
+std::vector<Reason> check_tree(const fs::path& folder, int last) {
+  std::vector<Reason> reasons;
+  check_state(reasons, folder, last);
+  std::error_code failed;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    const auto name = at->path().filename().string();
+    const auto number = version_number(name);
+    if (number && *number > last && !fs::is_empty(at->path(), failed))
+      reasons.push_back({"future_artifacts", name + " is later than the last version", name});
+  }
+  for (int version = 0; version <= last; ++version) {
+    const auto one = folder / fmt::format("v{}", version);
+    for (const auto name : kCommonFiles) check_file(reasons, one, name, {});
+    check_file(reasons, one, "kbs_evidence.md", evidence_headings());
+    if (version < last || fs::exists(one / "hypothesis.txt", failed))
+      check_file(reasons, one, "hypothesis.txt", hypothesis_headings());
+    check_kernel(reasons, folder, version);
+  }
+  return reasons;
+}
+
+}  // namespace ratchet::original

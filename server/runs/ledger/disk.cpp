@@ -1,0 +1,283 @@
+#include "server/runs/ledger/disk.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+
+#include "server/core/fd.h"
+#include "server/core/files.h"
+#include "server/runs/records/source_text.h"
+
+namespace ratchet::disk {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kMissing = "artifact_missing";
+constexpr const char* kFolderMissing = "folder_missing";
+constexpr std::string_view kRewritten =
+    "delete it: check_gate writes missing artifacts again from the ledger";
+
+/// "v12" of "v12/build.md"; empty for files outside version folders.
+std::string version_folder(const std::string& path) {
+  const auto slash = path.find('/');
+  const auto folder = path.substr(0, slash);
+  const bool numbered = slash != std::string::npos && folder.size() > 1 && folder[0] == 'v' &&
+                        std::all_of(folder.begin() + 1, folder.end(),
+                                    [](unsigned char c) { return std::isdigit(c) != 0; });
+  return numbered ? folder : "";
+}
+
+std::array<std::string, 2> contract_files(const RunState& state) {
+  return {"contract.json", reference_file_name(state.contract.contract.reference_kind)};
+}
+
+Reason changed(const RunState& state, const std::string& path) {
+  const std::string folder = version_folder(path);
+  const std::string open = state.open().id.text();
+  if (const auto files = contract_files(state); std::ranges::find(files, path) != files.end())
+    return {
+        "contract_changed",
+        fmt::format("{} belongs to the frozen contract of run {} and was changed; {}, or create "
+                    "a new run with the new contract",
+                    path, state.run.text, kRewritten),
+        path};
+  if (folder == open &&
+      path == open + "/" + kernel_file_name(state.contract.contract.implementation))
+    return {
+        "kernel_changed",
+        fmt::format("{} is not the source that was submitted: call submit_kernel with it, or {}",
+                    path, kRewritten),
+        path};
+  if (!folder.empty() && folder != open)
+    return {"earlier_version_changed",
+            fmt::format("{} of a closed version was changed; {}", path, kRewritten), path};
+  return {"artifact_changed", fmt::format("{} is not what the server wrote; {}", path, kRewritten),
+          path};
+}
+
+/// The output directory; empty where there is none.
+Fd open_output(const RunState& state) {
+  return Fd(::open(state.contract.output_dir.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+std::optional<Reason> inspect_file(const RunState& state, const Fd& output, const std::string& path,
+                                   const std::string& digest, FileDigests& digests) {
+  const auto found = digests.matches(output.get(), path, digest);
+  if (found && *found) return std::nullopt;
+  if (found || found.error().code != ErrorCode::not_found) return changed(state, path);
+  return Reason{kMissing,
+                fmt::format("{} is missing; check_gate writes it again from the ledger", path),
+                path};
+}
+
+void inspect_files(const RunState& state, const Fd& output, const ArtifactRange& files,
+                   FileDigests& digests, std::vector<Reason>& findings) {
+  for (const auto& [path, digest] : files)
+    if (auto reason = inspect_file(state, output, path, digest, digests))
+      findings.push_back(*std::move(reason));
+}
+
+void inspect_contract_files(const RunState& state, const Fd& output, FileDigests& digests,
+                            std::vector<Reason>& findings) {
+  for (const auto& path : contract_files(state))
+    if (const auto found = state.artifacts.find(path); found != state.artifacts.end())
+      if (auto reason = inspect_file(state, output, path, found->second, digests))
+        findings.push_back(*std::move(reason));
+}
+
+/// In the order of their numbers; v0 and the parent may be one, and the open one v0.
+std::set<VersionId> versions_of_step(const RunState& state) {
+  std::set<VersionId> versions{VersionId{0}, state.open().id};
+  if (state.open().parent) versions.insert(*state.open().parent);
+  return versions;
+}
+
+std::optional<Reason> inspect_state_file(const RunState& state) {
+  const auto text = read_file(fs::path(state.contract.output_dir) / kStateFile, 4096);
+  const std::string expected = state.open().id.text();
+  if (!text)
+    return Reason{
+        "state_file_missing",
+        fmt::format("{} is missing or unreadable; the ledger says {}, and check_gate writes "
+                    "it again",
+                    kStateFile, expected),
+        kStateFile};
+  std::string seen;
+  for (const char c : *text)
+    if (std::isspace(static_cast<unsigned char>(c)) == 0) seen += c;
+  if (seen == expected) return std::nullopt;
+  return Reason{"state_file_changed",
+                fmt::format("{} says \"{}\"; only check_gate writes it, the ledger says {}, and "
+                            "check_gate writes that again",
+                            kStateFile, seen.substr(0, 40), expected),
+                kStateFile};
+}
+
+bool holds_files(const fs::path& folder) {
+  std::error_code failed;
+  for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
+       at.increment(failed))
+    if (!at->is_directory(failed)) return true;
+  return false;
+}
+
+/// A folder that looks like a version's: premature, or with a name that no version has.
+std::optional<Reason> inspect_folder(const RunState& state, const std::string& name,
+                                     const fs::path& folder) {
+  if (version_folder(name + "/").empty()) return std::nullopt;
+  const std::string digits = name.substr(1);
+  if (digits.size() > 1 && digits[0] == '0')
+    return Reason{
+        "bad_version_name",
+        fmt::format("{} is no version's name: versions are v0, v1, … without leading zeros; "
+                    "move it out of the output directory",
+                    name),
+        name};
+  const bool later = digits.size() > 9 || std::stoi(digits) > state.open().id.number;
+  if (!later || !holds_files(folder)) return std::nullopt;
+  return Reason{
+      "future_artifacts",
+      fmt::format("{} holds files, but {} is open: versions are made one after the other; "
+                  "move them out of the output directory",
+                  name, state.open().id.text()),
+      name};
+}
+
+bool is_source_suffix(const std::string& suffix) {
+  constexpr std::array<std::string_view, 6> kSources{".py", ".cu", ".cpp", ".cc", ".cxx", ".c++"};
+  return std::ranges::find(kSources, suffix) != kSources.end();
+}
+
+/// Other kernels beside the open version's own.
+void inspect_open_folder(const RunState& state, std::vector<Reason>& reasons) {
+  const std::string open = state.open().id.text();
+  const std::string own = kernel_file_name(state.contract.contract.implementation);
+  std::error_code failed;
+  for (fs::directory_iterator at(fs::path(state.contract.output_dir) / open, failed), end;
+       !failed && at != end; at.increment(failed)) {
+    const std::string name = at->path().filename().string();
+    const std::string path = open + "/" + name;
+    if (name == own || state.artifacts.contains(path) || at->is_directory(failed)) continue;
+    if (is_source_suffix(at->path().extension().string()))
+      reasons.push_back(
+          {"several_kernels",
+           fmt::format("{} stands beside {}: a version has one kernel file; move it out "
+                       "of the folder",
+                       path, own),
+           path});
+    else if (at->path().stem() == "kernel")
+      reasons.push_back({"foreign_suffix",
+                         fmt::format("{}: the kernel of a {} run is {}; move the file out of the "
+                                     "folder",
+                                     path, name_of(state.contract.contract.implementation), own),
+                         path});
+  }
+}
+
+void inspect_folders(const RunState& state, std::vector<Reason>& reasons) {
+  std::error_code failed;
+  std::vector<Reason> found;
+  for (fs::directory_iterator at(state.contract.output_dir, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    if (!at->is_directory(failed)) continue;
+    if (auto reason = inspect_folder(state, at->path().filename().string(), at->path()))
+      found.push_back(*std::move(reason));
+  }
+  std::ranges::sort(found, {}, [](const Reason& reason) { return reason.path; });
+  reasons.insert(reasons.end(), found.begin(), found.end());
+}
+
+}  // namespace
+
+std::vector<Reason> inspect(const RunState& state, Extent extent, FileDigests& digests) {
+  const Fd output = open_output(state);
+  if (!output)
+    return {
+        {kFolderMissing,
+         fmt::format("{} is missing; check_gate and the measuring tools write it again from the "
+                     "ledger",
+                     state.contract.output_dir),
+         state.contract.output_dir}};
+  std::vector<Reason> reasons;
+  if (extent == Extent::whole) {
+    if (auto reason = inspect_state_file(state)) reasons.push_back(*std::move(reason));
+    inspect_files(state, output, {state.artifacts.begin(), state.artifacts.end()}, digests,
+                  reasons);
+  } else {
+    inspect_contract_files(state, output, digests, reasons);
+    for (const auto id : versions_of_step(state))
+      inspect_files(state, output, state.artifacts_in(id.text()), digests, reasons);
+  }
+  inspect_folders(state, reasons);
+  inspect_open_folder(state, reasons);
+  return reasons;
+}
+
+std::vector<Reason> inspect_bytes(const RunState& state) {
+  FileDigests unread;
+  return inspect(state, Extent::whole, unread);
+}
+
+std::vector<Reason> inspect_contract(const RunState& state, FileDigests& digests) {
+  std::vector<Reason> reasons;
+  inspect_contract_files(state, open_output(state), digests, reasons);
+  return reasons;
+}
+
+std::vector<std::string> missing(const RunState& state, const std::vector<Reason>& findings) {
+  std::vector<std::string> paths;
+  for (const auto& finding : findings) {
+    if (finding.code == kMissing) paths.push_back(*finding.path);
+    if (finding.code != kFolderMissing) continue;
+    for (const auto& [path, digest] : state.artifacts) paths.push_back(path);
+  }
+  return paths;
+}
+
+std::optional<Error> blocking(const std::vector<Reason>& findings, Event event) {
+  constexpr std::array<std::string_view, 4> kAlways{"contract_changed", "earlier_version_changed",
+                                                    "future_artifacts", "bad_version_name"};
+  std::string message;
+  bool kernel_only = true;
+  for (const auto& finding : findings) {
+    const bool kernel = finding.code == "kernel_changed" && event != Event::submitted;
+    if (!kernel && std::ranges::find(kAlways, finding.code) == kAlways.end()) continue;
+    kernel_only = kernel_only && kernel;
+    message += fmt::format("{}{}: {}", message.empty() ? "" : "\n", finding.code, finding.message);
+  }
+  if (message.empty()) return std::nullopt;
+  return Error{ErrorCode::drift, message,
+               kernel_only ? "Call submit_kernel with the changed file."
+                           : "Put the named files back as said, then call again."};
+}
+
+Status move_aside(const fs::path& folder, const std::string& suffix) {
+  constexpr std::array<std::string_view, 15> kOurs{
+      "ref.py",      "ref.cpp",      "ref.cu",     "env_check.md",    "contract.json",
+      kStateFile,    "benchmark.md", "benchmarks", "final_report.md", "summary.md",
+      "report.html", "ledgers",      "memory",     "plans",           "dispatch"};
+  std::vector<fs::path> moved;
+  std::error_code failed;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    const std::string name = at->path().filename().string();
+    if (std::ranges::find(kOurs, name) != kOurs.end() || !version_folder(name + "/").empty())
+      moved.push_back(at->path());
+  }
+  const fs::path aside = folder / ("previous-" + suffix);
+  if (!failed && !moved.empty()) fs::create_directories(aside, failed);
+  for (const auto& path : moved)
+    if (!failed) fs::rename(path, aside / path.filename(), failed);
+  if (failed)
+    return Error{
+        ErrorCode::unavailable,
+        fmt::format("cannot move what stands in {} aside: {}", folder.string(), failed.message()),
+        "Choose another output_dir."};
+  return {};
+}
+
+}  // namespace ratchet::disk

@@ -1,0 +1,327 @@
+#include "server/runs/ledger/ledger.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <thread>
+
+#include "server/core/hash.h"
+#include "server/runs/ledger/ledger_key.h"
+#include "server/sqlite/compression.h"
+
+namespace ratchet {
+namespace {
+
+constexpr const char* kTables = R"(
+CREATE TABLE IF NOT EXISTS rows(
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  run TEXT NOT NULL, sequence INTEGER NOT NULL, time TEXT NOT NULL, version INTEGER NOT NULL,
+  kind TEXT NOT NULL, schema INTEGER NOT NULL, payload TEXT NOT NULL,
+  previous TEXT NOT NULL, seal TEXT NOT NULL,
+  UNIQUE(run, sequence));
+CREATE TABLE IF NOT EXISTS heads(run TEXT PRIMARY KEY, sequence INTEGER NOT NULL, seal TEXT NOT NULL);
+-- bytes: zstd where that is shorter
+CREATE TABLE IF NOT EXISTS blobs(digest TEXT PRIMARY KEY, bytes BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS secrets(run TEXT PRIMARY KEY, secret BLOB NOT NULL);
+)";
+
+/// Length before text, so that no two rows share one message.
+void add(std::string& message, std::string_view field) {
+  message += fmt::format("{}:{};", field.size(), field);
+}
+
+std::string hmac_hex(const std::string& key, const std::string& message) {
+  return hex(hmac_sha256(key, message));
+}
+
+Status prepare_database(sqlite::Database& database, bool durable) {
+  // Changing the journal mode does not wait for other processes that start at the same moment.
+  constexpr int kTries = 50;
+  Status status;
+  for (int i = 0; i < kTries; ++i) {
+    status = database.execute("PRAGMA journal_mode=WAL");
+    if (status) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  if (!status) return status;
+  if (auto set = database.execute(durable ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF");
+      !set)
+    return set;
+  auto transaction = sqlite::Transaction::begin(database);
+  if (!transaction) return transaction.error();
+  if (auto made = database.execute(kTables); !made) return made;
+  return transaction->commit();
+}
+
+}  // namespace
+
+std::string utc_now() {
+  const auto now = std::chrono::system_clock::now();
+  const auto milliseconds =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(now)), milliseconds);
+}
+
+Result<std::unique_ptr<Ledger>> Ledger::open(const std::filesystem::path& folder, bool durable) {
+  std::error_code failed;
+  if (std::filesystem::create_directories(folder, failed))
+    ::chmod(folder.c_str(), S_IRWXU);  // it holds the key and the secrets of all runs
+  if (failed)
+    return Error{ErrorCode::unavailable,
+                 fmt::format("cannot make {}: {}", folder.string(), failed.message()),
+                 "Give --state-dir a folder that this user may write to."};
+  auto key = load_or_make_key(folder / "ledger.key");
+  if (!key) return key.error();
+  auto database = sqlite::Database::open(folder / "ledger.sqlite", sqlite::OpenMode::shared,
+                                         {.name = "ledger", .hint = ""});
+  if (!database) return database.error();
+  ::chmod((folder / "ledger.sqlite").c_str(), S_IRUSR | S_IWUSR);
+  if (auto ready = prepare_database(*database, durable); !ready) return ready.error();
+  return std::unique_ptr<Ledger>(new Ledger(*std::move(database), *std::move(key)));
+}
+
+std::string Ledger::seal_of(const LedgerRow& row) const {
+  std::string message;
+  add(message, row.run.text);
+  add(message, std::to_string(row.sequence));
+  add(message, row.time);
+  add(message, std::to_string(row.version.number));
+  add(message, row.kind);
+  add(message, std::to_string(row.schema));
+  add(message, row.payload);
+  add(message, row.previous);
+  return hmac_hex(key_, message);
+}
+
+std::string Ledger::head_seal(const RunId& run, std::int64_t sequence,
+                              const std::string& seal) const {
+  std::string message = "head;";
+  add(message, run.text);
+  add(message, std::to_string(sequence));
+  add(message, seal);
+  return hmac_hex(key_, message);
+}
+
+Result<LedgerRow> Ledger::append(const NewRow& row, std::int64_t expected) {
+  const std::scoped_lock lock(mutex_);
+  auto transaction = sqlite::Transaction::begin(database_);
+  if (!transaction) return transaction.error();
+  const auto head = head_locked(row.run);
+  if (!head) return head.error();
+  if (*head != expected)
+    return Error{
+        ErrorCode::conflict,
+        fmt::format("run {} grew from row {} to row {} meanwhile", row.run.text, expected, *head),
+        "Call run_status, then the tool it names."};
+  auto written = write(row, expected);
+  if (!written) return written;
+  if (auto done = transaction->commit(); !done) return done.error();
+  return written;
+}
+
+Result<LedgerRow> Ledger::write(const NewRow& row, std::int64_t expected) {
+  LedgerRow whole{expected + 1,   row.time,    row.run,       row.version, row.kind,
+                  kPayloadSchema, row.payload, std::string(), ""};
+  if (expected > 0) {
+    auto last = rows_locked(row.run, expected - 1);
+    if (!last) return last.error();
+    if (last->empty())
+      return Error{ErrorCode::drift,
+                   fmt::format("ledger: row {} of run {} is missing", expected, row.run.text),
+                   "Run `ratchet audit` on it; this run cannot go on."};
+    whole.previous = last->front().seal;
+  }
+  whole.seal = seal_of(whole);
+
+  for (const auto& [digest, bytes] : row.blobs) {
+    auto blob = database_.prepare("INSERT OR IGNORE INTO blobs VALUES(?,?)");
+    if (!blob) return blob.error();
+    const auto packed = compress(bytes);
+    const bool shorter = !packed.empty() && packed.size() < bytes.size();
+    const std::string_view kept = shorter ? packed : bytes;
+    if (auto done = blob->bind(1, digest).bind_blob(2, kept).step(); !done) return done.error();
+  }
+  auto insert = database_.prepare(
+      "INSERT INTO rows(run,sequence,time,version,kind,schema,payload,previous,seal) "
+      "VALUES(?,?,?,?,?,?,?,?,?)");
+  if (!insert) return insert.error();
+  insert->bind(1, whole.run.text).bind(2, whole.sequence).bind(3, whole.time);
+  insert->bind(4, std::int64_t{whole.version.number}).bind(5, whole.kind);
+  insert->bind(6, std::int64_t{whole.schema}).bind(7, whole.payload);
+  insert->bind(8, whole.previous).bind(9, whole.seal);
+  if (auto done = insert->step(); !done) return done.error();
+
+  auto head = database_.prepare("INSERT OR REPLACE INTO heads VALUES(?,?,?)");
+  if (!head) return head.error();
+  head->bind(1, whole.run.text).bind(2, whole.sequence);
+  head->bind(3, head_seal(whole.run, whole.sequence, whole.seal));
+  if (auto done = head->step(); !done) return done.error();
+  return whole;
+}
+
+Result<std::int64_t> Ledger::head(const RunId& run) {
+  const std::scoped_lock lock(mutex_);
+  return head_locked(run);
+}
+
+Result<std::int64_t> Ledger::head_locked(const RunId& run) {
+  auto query = database_.prepare("SELECT sequence FROM heads WHERE run=?");
+  if (!query) return query.error();
+  const auto found = query->bind(1, run.text).step();
+  if (!found) return found.error();
+  return *found ? query->integer(0) : 0;
+}
+
+Result<std::vector<LedgerRow>> Ledger::rows(const RunId& run, std::int64_t after) {
+  const std::scoped_lock lock(mutex_);
+  return rows_locked(run, after);
+}
+
+Result<std::vector<LedgerRow>> Ledger::rows_locked(const RunId& run, std::int64_t after) {
+  auto query = database_.prepare(
+      "SELECT sequence,time,version,kind,schema,payload,previous,seal FROM rows "
+      "WHERE run=? AND sequence>? ORDER BY sequence");
+  if (!query) return query.error();
+  query->bind(1, run.text).bind(2, after);
+  std::vector<LedgerRow> rows;
+  while (true) {
+    const auto more = query->step();
+    if (!more) return more.error();
+    if (!*more) return rows;
+    rows.push_back({query->integer(0), std::string(query->text(1)), run,
+                    VersionId{static_cast<int>(query->integer(2))}, std::string(query->text(3)),
+                    static_cast<int>(query->integer(4)), std::string(query->text(5)),
+                    std::string(query->text(6)), std::string(query->text(7))});
+  }
+}
+
+Result<std::string> Ledger::blob(const std::string& digest) {
+  const std::scoped_lock lock(mutex_);
+  auto query = database_.prepare("SELECT bytes FROM blobs WHERE digest=?");
+  if (!query) return query.error();
+  const auto found = query->bind(1, digest).step();
+  if (!found) return found.error();
+  if (!*found)
+    return Error{ErrorCode::not_found, fmt::format("ledger: no text with digest {}", digest), ""};
+  // The digest tells whose a text is that looks compressed, and may have been one to begin with.
+  const auto bytes = query->blob(0);
+  auto unpacked = decompress(bytes);
+  if (unpacked && sha256_hex(*unpacked) == digest) return unpacked;
+  if (sha256_hex(bytes) == digest) return std::string(bytes);
+  return Error{ErrorCode::drift,
+               fmt::format("ledger: the text stored under digest {} was changed", digest),
+               "Run `ratchet audit` on the run."};
+}
+
+Status Ledger::keep_secret(const RunId& run, const std::string& secret) {
+  const std::scoped_lock lock(mutex_);
+  auto insert = database_.prepare("INSERT INTO secrets VALUES(?,?)");
+  if (!insert) return insert.error();
+  if (auto done = insert->bind(1, run.text).bind_blob(2, secret).step(); !done) return done.error();
+  return {};
+}
+
+Result<std::string> Ledger::secret(const RunId& run) {
+  const std::scoped_lock lock(mutex_);
+  auto query = database_.prepare("SELECT secret FROM secrets WHERE run=?");
+  if (!query) return query.error();
+  const auto found = query->bind(1, run.text).step();
+  if (!found) return found.error();
+  if (!*found)
+    return Error{ErrorCode::drift, fmt::format("ledger: the secret of run {} is gone", run.text),
+                 "Its seeds cannot be drawn again: create a new run."};
+  return std::string(query->blob(0));
+}
+
+Result<std::vector<RunPosition>> Ledger::runs(int limit, std::optional<std::int64_t> before) {
+  const std::scoped_lock lock(mutex_);
+  auto query = database_.prepare(
+      "SELECT run,position FROM rows WHERE sequence=1 AND position<? ORDER BY position DESC LIMIT "
+      "?");
+  if (!query) return query.error();
+  query->bind(1, before.value_or(std::numeric_limits<std::int64_t>::max()));
+  query->bind(2, std::int64_t{limit});
+  std::vector<RunPosition> runs;
+  while (true) {
+    const auto more = query->step();
+    if (!more) return more.error();
+    if (!*more) return runs;
+    runs.push_back({RunId{std::string(query->text(0))}, query->integer(1)});
+  }
+}
+
+std::optional<Reason> Ledger::broken(const LedgerRow& row, const LedgerRow* before) const {
+  const std::int64_t due = before == nullptr ? 1 : before->sequence + 1;
+  const auto reason = [&](const std::string& what) {
+    return Reason{"chain_broken",
+                  fmt::format("ledger row {} of run {}: {}", due, row.run.text, what),
+                  std::nullopt};
+  };
+  if (row.sequence != due) return reason("it is missing");
+  if (row.previous != (before == nullptr ? "" : before->seal))
+    return reason("it does not follow the row before it");
+  if (!equal_in_constant_time(row.seal, seal_of(row)))
+    return reason(fmt::format("its content ({}) does not match its seal", row.kind));
+  return std::nullopt;
+}
+
+Result<std::optional<Reason>> Ledger::first_break(const RunId& run) {
+  const std::scoped_lock lock(mutex_);
+  // One snapshot: another process may append between reading the rows and reading the head.
+  auto snapshot = sqlite::Transaction::begin(database_, true);
+  if (!snapshot) return snapshot.error();
+  Verified nothing;
+  return break_after(run, nothing);
+}
+
+Result<std::optional<Reason>> Ledger::first_new_break(const RunId& run) {
+  const std::scoped_lock lock(mutex_);
+  auto snapshot = sqlite::Transaction::begin(database_, true);
+  if (!snapshot) return snapshot.error();
+  const auto wrote = database_.integer("PRAGMA data_version");
+  if (!wrote) return wrote.error();
+  if (*wrote != others_wrote_) verified_.clear();
+  others_wrote_ = *wrote;
+  Verified from = verified_[run.text];
+  auto found = break_after(run, from);
+  if (found && !*found)
+    verified_[run.text] = std::move(from);
+  else
+    verified_.erase(run.text);
+  return found;
+}
+
+Result<std::optional<Reason>> Ledger::break_after(const RunId& run, Verified& from) {
+  const auto rows = rows_locked(run, from.sequence);
+  if (!rows) return rows.error();
+  LedgerRow known;
+  known.sequence = from.sequence;
+  known.seal = from.seal;
+  const LedgerRow* before = from.sequence == 0 ? nullptr : &known;
+  for (const auto& row : *rows) {
+    if (auto reason = broken(row, before)) return reason;
+    before = &row;
+  }
+  if (before != nullptr) from = {before->sequence, before->seal};
+  auto query = database_.prepare("SELECT sequence,seal FROM heads WHERE run=?");
+  if (!query) return query.error();
+  const auto found = query->bind(1, run.text).step();
+  if (!found) return found.error();
+  if (!*found || query->integer(0) != from.sequence ||
+      !equal_in_constant_time(query->text(1), head_seal(run, from.sequence, from.seal)))
+    return std::optional<Reason>{
+        Reason{"chain_cut",
+               fmt::format("the rows of run {} end at {}, which is not where they ended when the "
+                           "last one was written",
+                           run.text, from.sequence),
+               std::nullopt}};
+  return std::optional<Reason>{};
+}
+
+}  // namespace ratchet

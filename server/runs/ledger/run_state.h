@@ -1,0 +1,147 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <ranges>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "server/core/result.h"
+#include "server/runs/ledger/ledger.h"
+#include "server/runs/records/entry.h"
+
+namespace ratchet {
+
+/// One correctness check, build or profile that was tried; kept also when superseded.
+struct Attempt {
+  std::int64_t sequence = 0;
+  std::string time;
+  VersionId version;
+  std::string kind;
+  Event event = Event::submitted;
+  std::string source_digest;
+  std::string outcome;  ///< one line
+};
+
+/// A version as the rows left it.
+struct VersionState {
+  VersionId id;
+  Stage stage = Stage::open;
+  bool abandoned = false;  ///< stays true when the final gate closes the run over it
+  int retries_used = 0;
+  std::optional<VersionId> parent;  ///< last correct version before; empty for v0
+  std::optional<BuildFact> build;   ///< newest that built; source text empty
+  std::string built_at, profiled_at;
+  std::optional<CorrectnessReport> correctness;  ///< of that build
+  std::optional<Profile> profile;                ///< of that build
+  std::int64_t profile_sequence = 0;
+  std::int64_t opened_sequence = 0;
+  std::int64_t evidence_sequence = 0;
+  std::optional<EvidenceFact> evidence;
+  std::optional<Hypothesis> hypothesis;
+  std::optional<BenchmarkReport> benchmark;  ///< newest of this version
+  std::vector<std::string> notes;            ///< given with submissions
+  std::optional<MethodsFact> methods;        ///< accepted for it
+  std::vector<BranchesFact> explorations;    ///< oldest first; source texts empty
+  std::optional<AblationFact> ablation;      ///< of that build
+
+  /// Its kernel passed its check and it was not given up: it can be a parent and can be the best.
+  [[nodiscard]] bool is_correct() const {
+    return correctness && correctness->passed && stage >= Stage::correct && !abandoned;
+  }
+  /// Nothing more can happen to it.
+  [[nodiscard]] bool is_closed() const {
+    return stage == Stage::passed || stage == Stage::abandoned || stage == Stage::finished;
+  }
+};
+
+struct LoggedQuery {
+  std::int64_t sequence = 0;
+  VersionId version;
+  QueryFact fact;
+};
+
+/// When versions were withheld, or given back.
+struct LoggedMask {
+  std::int64_t sequence = 0;
+  std::string time;
+  MaskFact fact;
+};
+
+/// Some artifacts, ordered by path: path → digest.
+using ArtifactRange = std::ranges::subrange<std::map<std::string, std::string>::const_iterator>;
+
+/// A run as its rows left it; a pure fold, never stored.
+///
+/// Thread rule: a value; shared read-only between threads. Source texts are left empty: they lie in
+/// the ledger's blobs under the digests kept here.
+struct RunState {
+  RunId run;
+  std::string created;
+  CreatedFact contract;
+  Environment environment;
+  int iterations = 0;  ///< N, extensions included
+  std::vector<VersionState> versions;
+  std::vector<LoggedQuery> queries;
+  std::vector<Attempt> attempts;
+  std::map<std::string, std::string> artifacts;   ///< path → digest of what should be on disk
+  std::map<std::string, std::int64_t> file_rows;  ///< path → row that wrote or removed it last
+  std::optional<BenchmarkFact> final_benchmark;
+  std::optional<VersionId> final_benchmark_version;
+  std::set<VersionId> masked;  ///< withheld from every answer
+  std::vector<LoggedMask> masks;
+  std::vector<AcceptancePair> acceptance;
+  std::map<int, ReviewFact> reviews;  ///< newest of each pair, by its number
+  std::map<std::string, std::map<std::string, std::string>> signatures;  ///< by binary, by method
+  std::optional<DispatchFact> dispatch;
+  std::int64_t sequence = 0;  ///< last row
+  std::int64_t moved = 0;     ///< last row that moved a stage: older permits are void
+  LedgerRow last_row;         ///< without payload
+  std::string last_result;    ///< one line on the newest fact
+
+  [[nodiscard]] const VersionState& open() const { return versions.back(); }
+  [[nodiscard]] const VersionState* find(VersionId id) const;
+  [[nodiscard]] bool retries_exhausted() const {
+    return open().retries_used >= contract.contract.retries;
+  }
+  [[nodiscard]] bool at_last_version() const { return open().id.number >= iterations; }
+  /// Artifacts in a folder of the output directory, such as "v3", and below it.
+  [[nodiscard]] ArtifactRange artifacts_in(const std::string& folder) const;
+  /// Newest correct version before `id`; empty for v0.
+  [[nodiscard]] std::optional<VersionId> parent_of(VersionId id) const;
+};
+
+/// Stage of a version after an event. v0 is never submitted again (its kernel is the contract's),
+/// so what sends other versions back to `open` leaves v0 `built`: it may be checked once more.
+[[nodiscard]] Result<Stage> stage_after(const VersionState& version, Event event);
+
+/// Folds one more row in. Pure.
+/// Errors: `internal` when a payload cannot be read by this program.
+[[nodiscard]] Status apply(RunState& state, const LedgerRow& row);
+
+/// Adds to a state the seal of its last row, which was folded in before it was written, and the
+/// files rendered from it. The result is what folding in the written row gives.
+void add_written(RunState& state, const LedgerRow& written,
+                 const std::vector<ArtifactRef>& artifacts);
+
+/// Verdict shown for a version: the profile's, or `incorrect`/`invalid`; empty before any.
+[[nodiscard]] std::optional<Verdict> verdict_of(const VersionState& version);
+
+/// Comparison of a version with v0, or with its parent where that is v0.
+[[nodiscard]] const Comparison* against_v0(const VersionState& version);
+[[nodiscard]] const Comparison* against_parent(const VersionState& version);
+
+/// Fastest correct version: v0, unless another one is `faster` than v0 by its paired interval; of
+/// several the largest paired speed-up, and of equals the earlier. Empty before v0 has a profile.
+[[nodiscard]] std::optional<VersionId> best_version(const RunState& state);
+
+/// The hypothesis that a version tests: its parent's. Null for v0.
+[[nodiscard]] const Hypothesis* tested_hypothesis(const RunState& state,
+                                                  const VersionState& version);
+
+/// Every metric of a profile with its value: those of the call first, then per kernel.
+[[nodiscard]] std::vector<MetricFact> all_metrics(const Profile& profile);
+
+}  // namespace ratchet

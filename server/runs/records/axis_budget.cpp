@@ -1,0 +1,137 @@
+#include "server/runs/records/axis_budget.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+namespace ratchet {
+namespace {
+
+using Metrics = std::map<std::string, double>;
+
+const Metrics* longest_kernel(const Profile& profile) {
+  const Metrics* longest = nullptr;
+  double most = -1;
+  for (const auto& kernel : profile.kernels) {
+    const auto found = kernel.metrics.find("gpu__time_duration.sum");
+    const double own = found == kernel.metrics.end() ? 0 : found->second;
+    if (own > most) longest = &kernel.metrics;
+    most = std::max(most, own);
+  }
+  return longest;
+}
+
+/// The largest of percentages that are there, as a fraction.
+void take_largest(std::optional<double>& use, const Metrics* metrics,
+                  std::initializer_list<std::string_view> names) {
+  if (metrics == nullptr) return;
+  for (const auto name : names)
+    if (const auto found = metrics->find(std::string(name)); found != metrics->end())
+      use = std::max(use.value_or(0), found->second / 100);
+}
+
+void take(std::optional<double>& use, const std::optional<double>& fraction) {
+  if (fraction) use = std::max(use.value_or(0), *fraction);
+}
+
+std::optional<double> gap(const std::optional<double>& use) {
+  if (!use) return std::nullopt;
+  return std::clamp(1 - *use, 0.0, 1.0);
+}
+
+/// The largest stall's share of all samples, those that issued included.
+std::optional<double> stall_share(const Metrics* metrics) {
+  if (metrics == nullptr) return std::nullopt;
+  constexpr std::string_view kPrefix = "smsp__average_warps_issue_stalled_";
+  double all = 0;
+  double largest = 0;
+  for (const auto& [name, value] : *metrics) {
+    if (!name.starts_with(kPrefix)) continue;
+    all += value;
+    const auto reason = std::string_view(name).substr(kPrefix.size());
+    if (!reason.starts_with("selected") && !reason.starts_with("not_selected"))
+      largest = std::max(largest, value);
+  }
+  if (all <= 0) return std::nullopt;
+  return largest / all;
+}
+
+constexpr std::array kAxes{Axis::memory, Axis::latency, Axis::compute};  // the order of ties
+
+int& slot(AxisBudget& budget, Axis axis) {
+  if (axis == Axis::compute) return budget.compute;
+  return axis == Axis::memory ? budget.memory : budget.latency;
+}
+
+}  // namespace
+
+std::optional<double> AxisGaps::of(Axis axis) const {
+  if (axis == Axis::compute) return compute;
+  return axis == Axis::memory ? memory : latency;
+}
+
+int AxisBudget::of(Axis axis) const {
+  if (axis == Axis::compute) return compute;
+  return axis == Axis::memory ? memory : latency;
+}
+
+AxisGaps gaps_of(const Profile& profile) {
+  const Metrics* const metrics = longest_kernel(profile);
+  std::optional<double> compute;
+  take(compute, profile.roofline.compute_fraction);
+  take_largest(compute, metrics,
+               {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+                "smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active",
+                "sm__throughput.avg.pct_of_peak_sustained_elapsed"});
+  std::optional<double> memory;
+  take(memory, profile.roofline.bandwidth_fraction);
+  take_largest(memory, metrics, {"dram__throughput.avg.pct_of_peak_sustained_elapsed"});
+  return {gap(compute), gap(memory), stall_share(metrics)};
+}
+
+AxisBudget budget_of(const AxisGaps& gaps, int methods, int cap) {
+  AxisBudget budget;
+  double sum = 0;
+  for (const auto axis : kAxes)
+    if (const auto gap = gaps.of(axis); gap && *gap >= kLeastGap) sum += *gap;
+  if (sum <= 0) {
+    for (const auto axis : kAxes)
+      if (gaps.of(axis) && budget.total() < methods) slot(budget, axis) = 1;
+    return budget;
+  }
+  // Largest remainder: whole shares first, then one each to what was cut off most.
+  struct Share {
+    Axis axis;
+    double left;
+  };
+  std::vector<Share> shares;
+  for (const auto axis : kAxes) {
+    const double gap = gaps.of(axis).value_or(0);
+    if (gap < kLeastGap) continue;
+    const double share = methods * gap / sum;
+    slot(budget, axis) = std::min(cap, static_cast<int>(std::floor(share)));
+    shares.push_back({axis, share - slot(budget, axis)});
+  }
+  while (budget.total() < methods) {
+    const auto next = std::ranges::max_element(shares, {}, [&](const Share& share) {
+      return budget.of(share.axis) < cap ? share.left : -1e9;
+    });
+    if (budget.of(next->axis) >= cap) break;
+    ++slot(budget, next->axis);
+    next->left -= 1;
+  }
+  return budget;
+}
+
+std::optional<double> roof_fraction(const Roofline& roofline) {
+  return roofline.binding == "compute" ? roofline.compute_fraction : roofline.bandwidth_fraction;
+}
+
+bool near_peak(const Profile& profile) {
+  const auto fraction = roof_fraction(profile.roofline);
+  return fraction && 1 - *fraction < kNearPeak;
+}
+
+}  // namespace ratchet

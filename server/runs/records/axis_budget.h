@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+
+#include "server/core/fields.h"
+#include "server/facts/profile.h"
+#include "server/runs/records/method_registry.h"
+
+namespace ratchet {
+
+/// How much each axis could still give, 0..1. Empty: nothing was measured there, and what was not
+/// measured is no evidence for a gap.
+struct AxisGaps {
+  std::optional<double> compute, memory, latency;
+
+  [[nodiscard]] std::optional<double> of(Axis axis) const;
+
+  static constexpr void fields(auto&& visit) {
+    using G = AxisGaps;
+    visit(optional("compute", &G::compute, "1 − best pipe's share of its peak."),
+          optional("memory", &G::memory, "1 − share of the memory roof."),
+          optional("latency", &G::latency, "Largest stall's share of waiting."));
+  }
+};
+
+/// How many methods of each axis one version takes.
+struct AxisBudget {
+  int compute = 0, memory = 0, latency = 0;
+
+  [[nodiscard]] int of(Axis axis) const;
+  [[nodiscard]] int total() const { return compute + memory + latency; }
+
+  static constexpr void fields(auto&& visit) {
+    using B = AxisBudget;
+    visit(required("compute", &B::compute, ""), required("memory", &B::memory, ""),
+          required("latency", &B::latency, ""));
+  }
+};
+
+/// Gaps below this are not worth a method.
+inline constexpr double kLeastGap = 0.10;
+/// Within this of the binding roof a kernel is near its peak.
+inline constexpr double kNearPeak = 0.15;
+
+/// Gaps of a profile. Counters and measured roofs speak for arithmetic and memory, whichever says
+/// that more is in use; stalls for latency. Counters of the longest kernel. Pure.
+[[nodiscard]] AxisGaps gaps_of(const Profile& profile);
+
+/// Shares `methods` among the axes in proportion to their gaps, at most `cap` on one. An axis
+/// without evidence gets none. Where every known gap is below `kLeastGap`, each known axis gets
+/// one. Pure.
+[[nodiscard]] AxisBudget budget_of(const AxisGaps& gaps, int methods, int cap);
+
+/// The share of the binding measured roof that is reached; empty where none is known.
+[[nodiscard]] std::optional<double> roof_fraction(const Roofline& roofline);
+
+/// Whether the binding roof is nearly reached; false where no roof is known.
+[[nodiscard]] bool near_peak(const Profile& profile);
+
+}  // namespace ratchet

@@ -1,0 +1,154 @@
+#pragma once
+
+// What a ledger row says: the payload of every kind of row, as plain records with field lists.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/facts/contract.h"
+#include "server/facts/environment.h"
+#include "server/facts/findings.h"
+#include "server/runs/records/evidence_entry.h"
+#include "server/runs/records/review_entry.h"
+#include "server/runs/records/search_entry.h"
+#include "server/runs/records/search_plan.h"
+#include "server/runs/records/stage_machine.h"
+
+namespace ratchet {
+
+/// A file below the output directory and the SHA-256 of what the server wrote there.
+struct ArtifactRef {
+  std::string path;
+  std::string digest;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("path", &ArtifactRef::path, ""), required("digest", &ArtifactRef::digest, ""));
+  }
+};
+
+/// The payload of every row: what the gate was told, the fact itself, and what was rendered from
+/// it.
+struct Entry {
+  std::optional<Event> event;  ///< empty for facts that move no stage
+  Json fact;
+  std::vector<ArtifactRef> artifacts;
+  std::vector<std::string> removed;  ///< artifacts that this fact made void
+
+  static constexpr void fields(auto&& visit) {
+    visit(optional("event", &Entry::event, ""), required("fact", &Entry::fact, ""),
+          required("artifacts", &Entry::artifacts, ""), required("removed", &Entry::removed, ""));
+  }
+};
+
+/// Kinds of rows.
+namespace kind {
+inline constexpr const char* kCreated = "created";
+inline constexpr const char* kEnvironment = "environment";
+inline constexpr const char* kBuild = "build";
+inline constexpr const char* kCorrectness = "correctness";
+inline constexpr const char* kProfile = "profile";
+inline constexpr const char* kBenchmark = "benchmark";
+inline constexpr const char* kSanitizer = "sanitizer";
+inline constexpr const char* kQuery = "query";
+inline constexpr const char* kEvidence = "evidence";
+inline constexpr const char* kHypothesis = "hypothesis";
+inline constexpr const char* kGate = "gate";
+inline constexpr const char* kExtended = "extended";
+inline constexpr const char* kReport = "report";
+inline constexpr const char* kAnalysis = "analysis";
+inline constexpr const char* kMethods = "methods";
+inline constexpr const char* kBranches = "branches";
+inline constexpr const char* kAblation = "ablation";
+inline constexpr const char* kSignatures = "signatures";
+inline constexpr const char* kMask = "mask";
+inline constexpr const char* kAcceptance = "acceptance";
+inline constexpr const char* kReview = "review";
+inline constexpr const char* kDispatch = "dispatch";
+}  // namespace kind
+
+/// A submitted kernel. The candidate's source text lies in the blob `source_blob`.
+struct BuildFact {
+  Candidate candidate;
+  std::string source_blob;
+  std::string stripped_digest;  ///< of the source without comments and white space
+  std::optional<std::string> note;
+
+  static constexpr void fields(auto&& visit) {
+    using B = BuildFact;
+    visit(required("candidate", &B::candidate, ""), required("source_blob", &B::source_blob, ""),
+          required("stripped_digest", &B::stripped_digest, ""), optional("note", &B::note, ""));
+  }
+};
+
+/// The frozen contract, with v0. Source texts lie in blobs.
+struct CreatedFact {
+  Contract contract;
+  std::string contract_digest;  ///< of the contract with its source texts
+  std::string kernel_blob;
+  std::string reference_blob;
+  std::string secret_digest;
+  Environment environment;
+  std::vector<Reason> warnings;
+  std::string output_dir;
+  BuildFact v0;
+  SearchPlan search;
+  std::optional<ForkOrigin> forked_from;
+
+  static constexpr void fields(auto&& visit) {
+    using C = CreatedFact;
+    visit(required("contract", &C::contract, ""),
+          required("contract_digest", &C::contract_digest, ""),
+          required("kernel_blob", &C::kernel_blob, ""),
+          required("reference_blob", &C::reference_blob, ""),
+          required("secret_digest", &C::secret_digest, ""),
+          required("environment", &C::environment, ""), required("warnings", &C::warnings, ""),
+          required("output_dir", &C::output_dir, ""), required("v0", &C::v0, ""),
+          optional("search", &C::search, ""), optional("forked_from", &C::forked_from, ""));
+  }
+};
+
+struct BenchmarkFact {
+  BenchmarkReport report;
+  bool final_report = false;  ///< made after the final gate
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("report", &BenchmarkFact::report, ""),
+          required("final_report", &BenchmarkFact::final_report, ""));
+  }
+};
+
+/// `final_gate` false: `opens` is the next version.
+struct GateFact {
+  bool final_gate = false;
+  std::optional<VersionId> opens;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("final_gate", &GateFact::final_gate, ""),
+          optional("opens", &GateFact::opens, ""));
+  }
+};
+
+/// N grew. `opens` is set when the last version was abandoned, so that no gate can open the next.
+struct ExtendedFact {
+  int iterations = 0;
+  std::optional<VersionId> opens;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("iterations", &ExtendedFact::iterations, ""),
+          optional("opens", &ExtendedFact::opens, ""));
+  }
+};
+
+struct ReportFact {
+  std::string retrospective;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("retrospective", &ReportFact::retrospective, ""));
+  }
+};
+
+}  // namespace ratchet

@@ -1,0 +1,72 @@
+#pragma once
+
+// Ledger rows about knowledge: logged queries and the evidence that cites them.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/facts/knowledge.h"
+#include "server/runs/records/run_prose.h"
+
+namespace ratchet {
+
+struct QueryFact {
+  std::string query;
+  std::string purpose;
+  QueryAnswer answer;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("query", &QueryFact::query, ""), required("purpose", &QueryFact::purpose, ""),
+          required("answer", &QueryFact::answer, ""));
+  }
+};
+
+/// A metric the agent named, with the server's value.
+struct MetricFact {
+  std::string metric;
+  std::string kernel;  ///< empty: of the whole call
+  double value = 0;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("metric", &MetricFact::metric, ""), required("kernel", &MetricFact::kernel, ""),
+          required("value", &MetricFact::value, ""));
+  }
+};
+
+/// A cited document, with what the query's answer said about it.
+struct CitedDocument {
+  std::string id;
+  std::string query_id;
+  std::string applies_because;
+  std::string path;
+  std::string confidence;
+  std::string content_digest;
+
+  static constexpr void fields(auto&& visit) {
+    using C = CitedDocument;
+    visit(required("id", &C::id, ""), required("query_id", &C::query_id, ""),
+          required("applies_because", &C::applies_because, ""), required("path", &C::path, ""),
+          required("confidence", &C::confidence, ""),
+          required("content_digest", &C::content_digest, ""));
+  }
+};
+
+struct EvidenceFact {
+  std::vector<MetricFact> facts;
+  std::vector<CitedDocument> selected;
+  std::vector<RejectedEvidence> rejected;
+  std::string decision_link;
+  std::vector<std::string> specs;  ///< citations as the knowledge base gave them
+
+  static constexpr void fields(auto&& visit) {
+    using E = EvidenceFact;
+    visit(required("facts", &E::facts, ""), required("selected", &E::selected, ""),
+          required("rejected", &E::rejected, ""), optional("specs", &E::specs, ""),
+          required("decision_link", &E::decision_link, ""));
+  }
+};
+
+}  // namespace ratchet

@@ -1,0 +1,154 @@
+#pragma once
+
+// What runs answer: where a run stands, its versions, the gate's verdict, lists and audits.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/facts/findings.h"
+#include "server/runs/records/stage_machine.h"
+
+namespace ratchet {
+
+/// Where a run stands: every answer of a loop tool carries these four.
+struct RunView {
+  RunId run;
+  VersionId version;
+  Stage stage = Stage::open;
+  std::vector<std::string> allowed;  ///< tools that may be called next
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("run", &RunView::run, "Run id."),
+          required("version", &RunView::version, "Open version."),
+          required("stage", &RunView::stage, "Its stage."),
+          required("allowed", &RunView::allowed, "Tools that may be called next."));
+  }
+};
+
+struct VersionRow {
+  VersionId version;
+  Stage stage = Stage::open;
+  std::optional<Verdict> verdict;
+  std::optional<double> median_ns, ci_low_ns, ci_high_ns;
+  std::optional<double> speedup_vs_v0;
+  std::optional<double> speedup_vs_parent;
+  std::optional<Bound> bound;
+  bool degraded = false;
+  int retries_used = 0;
+
+  static constexpr void fields(auto&& visit) {
+    using V = VersionRow;
+    visit(required("version", &V::version, ""), required("stage", &V::stage, ""),
+          optional("verdict", &V::verdict, "Against its parent."),
+          optional("median_ns", &V::median_ns, "Median time, ns."),
+          optional("ci_low_ns", &V::ci_low_ns, "95 % interval, low end, ns."),
+          optional("ci_high_ns", &V::ci_high_ns, "High end, ns."),
+          optional("speedup_vs_v0", &V::speedup_vs_v0, "v0 ÷ version."),
+          optional("speedup_vs_parent", &V::speedup_vs_parent, "Parent ÷ version."),
+          optional("bound", &V::bound, "What limits it."),
+          optional("degraded", &V::degraded, "Profiled without counters."),
+          optional("retries_used", &V::retries_used, "Failed checks so far."));
+  }
+};
+
+struct RunStatus : RunView {
+  std::vector<VersionRow> versions;
+  std::optional<VersionId> best;
+  int iterations = 0;
+  std::string output_dir;
+  std::string contract_digest;
+  std::vector<std::string> open_acceptance;
+  std::vector<Reason> integrity;           ///< empty: chain and digests hold
+  std::optional<std::string> last_result;  ///< one line on the newest fact, for a lost context
+  std::string next;                        ///< one sentence: what to do now
+  std::string claim;                       ///< strong or weak
+  std::vector<Reason> weaknesses;
+  std::vector<Reason> stop;
+  std::vector<std::string> methods;
+  std::vector<std::string> frontier;
+  std::vector<VersionId> masked;
+
+  static constexpr void fields(auto&& visit) {
+    using S = RunStatus;
+    RunView::fields(visit);
+    visit(required("versions", &S::versions, "All versions so far."),
+          optional("best", &S::best, "Fastest correct version."),
+          required("iterations", &S::iterations, "N of the contract."),
+          required("output_dir", &S::output_dir, "Where artifacts are."),
+          required("contract_digest", &S::contract_digest, "SHA-256 of the contract."),
+          required("open_acceptance", &S::open_acceptance, "Acceptance pairs not yet met."),
+          required("integrity", &S::integrity, "Drift and broken links; empty is good."),
+          optional("last_result", &S::last_result, "Newest fact."),
+          required("next", &S::next, "What to do now."),
+          required("claim", &S::claim, "strong, or weak for the reasons below."),
+          required("weaknesses", &S::weaknesses, ""),
+          required("stop", &S::stop, "Stop conditions that hold; advice."),
+          required("methods", &S::methods, "Accepted for the open version."),
+          required("frontier", &S::frontier, "Branches that work and were not taken."),
+          required("masked", &S::masked, "Versions withheld."));
+  }
+};
+
+struct GateAnswer : RunView {
+  bool passed = false;
+  std::vector<Reason> reasons;
+
+  static constexpr void fields(auto&& visit) {
+    RunView::fields(visit);
+    visit(required("passed", &GateAnswer::passed, "Verdict."),
+          required("reasons", &GateAnswer::reasons, "All at once."));
+  }
+};
+
+struct ArtifactAnswer : RunView {
+  std::vector<std::string> artifacts;  ///< absolute paths
+
+  static constexpr void fields(auto&& visit) {
+    RunView::fields(visit);
+    visit(required("artifacts", &ArtifactAnswer::artifacts, "Files written."));
+  }
+};
+
+struct RunSummary {
+  RunId run;
+  std::string kernel;
+  std::string device;
+  VersionId version;
+  Stage stage = Stage::open;
+  std::string created;
+  std::string output_dir;
+
+  static constexpr void fields(auto&& visit) {
+    using R = RunSummary;
+    visit(required("run", &R::run, ""), required("kernel", &R::kernel, ""),
+          required("device", &R::device, ""), required("version", &R::version, ""),
+          required("stage", &R::stage, ""), required("created", &R::created, "UTC."),
+          required("output_dir", &R::output_dir, ""));
+  }
+};
+
+struct RunList {
+  std::vector<RunSummary> runs;  ///< newest first
+  std::optional<std::string> next_cursor;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("runs", &RunList::runs, "Newest first."),
+          optional("next_cursor", &RunList::next_cursor, "For the next page."));
+  }
+};
+
+struct AuditReport {
+  bool intact = false;
+  std::int64_t rows = 0;
+  std::vector<Reason> breaks;  ///< first break of the chain, then digests and renderings
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("intact", &AuditReport::intact, ""), required("rows", &AuditReport::rows, ""),
+          required("breaks", &AuditReport::breaks, ""));
+  }
+};
+
+}  // namespace ratchet

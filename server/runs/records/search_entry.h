@@ -1,0 +1,163 @@
+#pragma once
+
+// Ledger rows about the search: methods, branches, ablations, dispatchers.
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/facts/findings.h"
+#include "server/runs/records/axis_budget.h"
+#include "server/runs/records/evidence_entry.h"
+#include "server/runs/records/search_requests.h"
+
+namespace ratchet {
+
+/// An accepted method with what the profile said for it.
+struct ChosenMethod {
+  std::string id;
+  Axis axis = Axis::compute;
+  int priority = 0;
+  std::optional<double> strength;
+  std::vector<MetricFact> readings;
+  std::vector<SkippedMethod> skipped_higher;
+
+  static constexpr void fields(auto&& visit) {
+    using C = ChosenMethod;
+    visit(required("id", &C::id, ""), required("axis", &C::axis, ""),
+          required("priority", &C::priority, ""),
+          optional("strength", &C::strength, "0..1, from the profile."),
+          required("readings", &C::readings, ""),
+          required("skipped_higher", &C::skipped_higher, ""));
+  }
+};
+
+struct MethodsFact {
+  VersionId base;  ///< whose profile spoke
+  AxisGaps gaps;
+  AxisBudget budget;
+  bool near_peak = false;
+  std::vector<ChosenMethod> methods;
+
+  static constexpr void fields(auto&& visit) {
+    using M = MethodsFact;
+    visit(required("base", &M::base, ""), required("gaps", &M::gaps, ""),
+          required("budget", &M::budget, ""), required("near_peak", &M::near_peak, ""),
+          required("methods", &M::methods, ""));
+  }
+};
+
+enum class BranchStatus { champion, frontier, build_failed, incorrect, failed };
+constexpr auto enum_names(BranchStatus) {
+  using enum BranchStatus;
+  return std::array{std::pair{champion, "champion"}, std::pair{frontier, "frontier"},
+                    std::pair{build_failed, "build_failed"}, std::pair{incorrect, "incorrect"},
+                    std::pair{failed, "failed"}};
+}
+
+/// One kernel of an exploration. Speed-ups are incumbent ÷ branch, from paired rounds.
+struct BranchResult {
+  std::string name;  ///< b1, b2, …
+  Candidate candidate;
+  std::string source_blob;
+  std::string stripped_digest;
+  std::optional<std::string> note;
+  BranchStatus status = BranchStatus::frontier;
+  std::optional<CorrectnessReport> correctness;
+  std::optional<Timing> screened;
+  std::optional<Comparison> screening;
+  std::optional<Timing> timing;  ///< of the confirmation
+  std::optional<Comparison> confirmation;
+  int diff_lines = 0;  ///< lines that differ from the incumbent
+  std::vector<Reason> reasons;
+
+  static constexpr void fields(auto&& visit) {
+    using B = BranchResult;
+    visit(required("name", &B::name, ""), required("candidate", &B::candidate, ""),
+          optional("source_blob", &B::source_blob, ""),
+          optional("stripped_digest", &B::stripped_digest, ""), optional("note", &B::note, ""),
+          required("status", &B::status, ""), optional("correctness", &B::correctness, ""),
+          optional("screened", &B::screened, ""), optional("screening", &B::screening, ""),
+          optional("timing", &B::timing, ""), optional("confirmation", &B::confirmation, ""),
+          required("diff_lines", &B::diff_lines, ""), required("reasons", &B::reasons, ""));
+  }
+};
+
+/// An exploration. Source texts lie in blobs.
+struct BranchesFact {
+  VersionId incumbent;
+  std::vector<BranchResult> branches;
+  std::optional<std::string> champion;  ///< name; empty: none clears the noise
+  std::string decision;                 ///< one sentence
+
+  static constexpr void fields(auto&& visit) {
+    using B = BranchesFact;
+    visit(required("incumbent", &B::incumbent, ""), required("branches", &B::branches, ""),
+          optional("champion", &B::champion, ""), required("decision", &B::decision, ""));
+  }
+};
+
+/// What an ablation says of a method.
+enum class MethodClass { effective, ineffective, implementation_failed, inconclusive };
+constexpr auto enum_names(MethodClass) {
+  using enum MethodClass;
+  return std::array{std::pair{effective, "effective"}, std::pair{ineffective, "ineffective"},
+                    std::pair{implementation_failed, "implementation_failed"},
+                    std::pair{inconclusive, "inconclusive"}};
+}
+
+/// The kernel with some methods switched off, beside the whole one. Speed-up: this ÷ whole.
+struct AblatedBuild {
+  std::vector<std::string> without;  ///< method ids
+  BuildRecord build;
+  bool correct = false;
+  std::optional<Timing> timing;
+  std::optional<Comparison> comparison;
+  std::vector<Reason> reasons;
+
+  static constexpr void fields(auto&& visit) {
+    using A = AblatedBuild;
+    visit(required("without", &A::without, ""), required("build", &A::build, ""),
+          required("correct", &A::correct, ""), optional("timing", &A::timing, ""),
+          optional("comparison", &A::comparison, ""), required("reasons", &A::reasons, ""));
+  }
+};
+
+struct MethodAttribution {
+  std::string id;
+  std::optional<double> delta_ns;      ///< without it − with it
+  std::optional<double> delta_low_ns;  ///< 95 % interval
+  std::optional<double> delta_high_ns;
+  std::optional<double> alone_ns;  ///< all off − only this one on
+  MethodClass verdict = MethodClass::inconclusive;
+  std::string why;
+
+  static constexpr void fields(auto&& visit) {
+    using M = MethodAttribution;
+    visit(required("id", &M::id, ""), optional("delta_ns", &M::delta_ns, "Without it − with it."),
+          optional("delta_low_ns", &M::delta_low_ns, "95 % interval."),
+          optional("delta_high_ns", &M::delta_high_ns, ""),
+          optional("alone_ns", &M::alone_ns, "All off − only this one on."),
+          required("class", &M::verdict, ""), required("why", &M::why, ""));
+  }
+};
+
+struct AblationFact {
+  std::string candidate_digest;  ///< of the whole kernel
+  Timing whole;
+  std::vector<AblatedBuild> builds;
+  std::vector<MethodAttribution> attribution;
+  std::optional<double> interaction_ns;  ///< all off − whole, less the single deltas
+
+  static constexpr void fields(auto&& visit) {
+    using A = AblationFact;
+    visit(required("candidate_digest", &A::candidate_digest, ""), required("whole", &A::whole, ""),
+          required("builds", &A::builds, ""), required("attribution", &A::attribution, ""),
+          optional("interaction_ns", &A::interaction_ns, ""));
+  }
+};
+
+}  // namespace ratchet

@@ -1,0 +1,207 @@
+#include "server/runs/records/stage_machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace ratchet {
+namespace {
+
+struct Transition {
+  Stage from;
+  Event event;
+  Stage to;
+};
+
+// The whole order of work. What is not listed is refused.
+//
+// Submitting starts a version over. Measuring again is allowed until prose rests on the numbers:
+// evidence must be younger than its profile, so from `evidenced` on the way back is a new
+// submission. Prose may be rewritten; a hypothesis falls with the evidence it cites.
+constexpr std::array kTransitions{
+    Transition{Stage::open, Event::submitted, Stage::built},
+    Transition{Stage::open, Event::build_failed, Stage::open},
+    Transition{Stage::open, Event::abandoned, Stage::abandoned},
+    Transition{Stage::open, Event::sanitized, Stage::open},  // of a kernel that failed its check
+    Transition{Stage::open, Event::proposed, Stage::open},
+    Transition{Stage::open, Event::explored, Stage::correct},
+    Transition{Stage::open, Event::branches_failed, Stage::open},
+
+    Transition{Stage::built, Event::submitted, Stage::built},
+    Transition{Stage::built, Event::build_failed, Stage::built},
+    Transition{Stage::built, Event::checked, Stage::correct},
+    Transition{Stage::built, Event::check_failed, Stage::open},
+    Transition{Stage::built, Event::sanitized, Stage::built},
+
+    Transition{Stage::correct, Event::submitted, Stage::built},
+    Transition{Stage::correct, Event::build_failed, Stage::correct},
+    Transition{Stage::correct, Event::checked, Stage::correct},
+    Transition{Stage::correct, Event::check_failed, Stage::open},
+    Transition{Stage::correct, Event::profiled, Stage::profiled},
+    Transition{Stage::correct, Event::profile_invalid, Stage::open},
+    Transition{Stage::correct, Event::benchmarked, Stage::correct},
+    Transition{Stage::correct, Event::sanitized, Stage::correct},
+
+    Transition{Stage::profiled, Event::submitted, Stage::built},
+    Transition{Stage::profiled, Event::build_failed, Stage::profiled},
+    Transition{Stage::profiled, Event::profiled, Stage::profiled},
+    Transition{Stage::profiled, Event::profile_invalid, Stage::open},
+    Transition{Stage::profiled, Event::evidence_written, Stage::evidenced},
+    Transition{Stage::profiled, Event::benchmarked, Stage::profiled},
+    Transition{Stage::profiled, Event::sanitized, Stage::profiled},
+    Transition{Stage::profiled, Event::ablated, Stage::profiled},
+
+    Transition{Stage::evidenced, Event::submitted, Stage::built},
+    Transition{Stage::evidenced, Event::build_failed, Stage::evidenced},
+    Transition{Stage::evidenced, Event::evidence_written, Stage::evidenced},
+    Transition{Stage::evidenced, Event::hypothesis_written, Stage::hypothesised},
+    Transition{Stage::evidenced, Event::final_gate_passed, Stage::finished},
+    Transition{Stage::evidenced, Event::benchmarked, Stage::evidenced},
+    Transition{Stage::evidenced, Event::sanitized, Stage::evidenced},
+    Transition{Stage::evidenced, Event::ablated, Stage::evidenced},
+
+    Transition{Stage::hypothesised, Event::submitted, Stage::built},
+    Transition{Stage::hypothesised, Event::build_failed, Stage::hypothesised},
+    Transition{Stage::hypothesised, Event::evidence_written, Stage::evidenced},
+    Transition{Stage::hypothesised, Event::hypothesis_written, Stage::hypothesised},
+    Transition{Stage::hypothesised, Event::gate_passed, Stage::passed},
+    Transition{Stage::hypothesised, Event::final_gate_passed, Stage::finished},
+    Transition{Stage::hypothesised, Event::benchmarked, Stage::hypothesised},
+    Transition{Stage::hypothesised, Event::sanitized, Stage::hypothesised},
+    Transition{Stage::hypothesised, Event::ablated, Stage::hypothesised},
+
+    Transition{Stage::abandoned, Event::final_gate_passed, Stage::finished},
+
+    Transition{Stage::finished, Event::benchmarked, Stage::finished},
+    Transition{Stage::finished, Event::sanitized, Stage::finished},
+    Transition{Stage::finished, Event::reported, Stage::finished},
+    Transition{Stage::finished, Event::tuned, Stage::finished},
+};
+
+/// The step that takes a version of this stage on.
+std::string_view next_tool(Stage stage) {
+  switch (stage) {
+    case Stage::open:
+      return "submit_kernel";
+    case Stage::built:
+      return "check_correctness";
+    case Stage::correct:
+      return "profile_kernel";
+    case Stage::profiled:
+      return "write_kbs_evidence";
+    case Stage::evidenced:
+      return "write_hypothesis";
+    case Stage::hypothesised:
+      return "check_gate";
+    case Stage::passed:
+      return "run_status";
+    case Stage::abandoned:
+    case Stage::finished:
+      return "extend_run";
+  }
+  return "run_status";
+}
+
+std::string_view needs(Event event) {
+  switch (event) {
+    case Event::submitted:
+    case Event::build_failed:
+      return "submitting needs an open version";
+    case Event::checked:
+    case Event::check_failed:
+      return "checking needs a built kernel that is not profiled yet";
+    case Event::profiled:
+    case Event::profile_invalid:
+      return "profiling needs a kernel that passed its check and has no evidence yet";
+    case Event::evidence_written:
+      return "evidence needs a profile";
+    case Event::hypothesis_written:
+      return "a hypothesis needs evidence";
+    case Event::gate_passed:
+      return "the gate needs profile, evidence and hypothesis";
+    case Event::final_gate_passed:
+      return "the final gate needs profile and evidence of the last version";
+    case Event::abandoned:
+      return "only a version without a working kernel is abandoned";
+    case Event::benchmarked:
+      return "a benchmark needs a kernel that passed its check";
+    case Event::sanitized:
+      return "compute-sanitizer runs the open version's kernel";
+    case Event::reported:
+      return "reports are written after the final gate";
+    case Event::proposed:
+      return "methods are proposed for an open version without a kernel";
+    case Event::explored:
+    case Event::branches_failed:
+      return "branches are explored for an open version without a kernel";
+    case Event::ablated:
+      return "an ablation needs a profiled kernel";
+    case Event::tuned:
+      return "a dispatcher is tuned after the final gate";
+  }
+  return "";
+}
+
+/// Whether this work lies behind the stage already, so that only starting over repeats it.
+bool is_behind(Stage stage, Event event) {
+  const auto started = [&](Stage from) { return stage >= from && stage <= Stage::hypothesised; };
+  if (event == Event::checked || event == Event::check_failed) return started(Stage::profiled);
+  if (event == Event::profiled || event == Event::profile_invalid) return started(Stage::evidenced);
+  return false;
+}
+
+std::string hint_for(Stage stage, Event event) {
+  if (stage == Stage::passed) return "This version is closed: run_status names the open one.";
+  if (stage == Stage::abandoned) return "Call check_gate with final, or extend_run.";
+  if (stage == Stage::finished) return "Call extend_run for more versions, or write_report.";
+  if (is_behind(stage, event))
+    return fmt::format("Call {} next, or submit_kernel to start this version over.",
+                       next_tool(stage));
+  if (event == Event::abandoned) return fmt::format("Call {} instead.", next_tool(stage));
+  return fmt::format("Call {} first.", next_tool(stage));
+}
+
+}  // namespace
+
+Result<Stage> advance(Stage stage, Event event) {
+  const auto* const row = std::ranges::find_if(kTransitions, [&](const Transition& transition) {
+    return transition.from == stage && transition.event == event;
+  });
+  if (row != kTransitions.end()) return row->to;
+  return Error{ErrorCode::wrong_stage,
+               fmt::format("the version is {}: {}", name_of(stage), needs(event)),
+               hint_for(stage, event)};
+}
+
+std::vector<std::string> allowed_tools(Stage stage) {
+  switch (stage) {
+    case Stage::open:
+      return {"submit_kernel", "propose_methods", "explore_branches",
+              "query_kbs",     "run_status",      "extend_run"};
+    case Stage::built:
+      return {"check_correctness", "submit_kernel", "query_kbs", "run_status", "extend_run"};
+    case Stage::correct:
+      return {"profile_kernel", "submit_kernel", "benchmark", "check_correctness",
+              "query_kbs",      "run_status",    "extend_run"};
+    case Stage::profiled:
+      return {"query_kbs", "write_kbs_evidence", "profile_kernel", "ablate",
+              "benchmark", "submit_kernel",      "run_status",     "extend_run"};
+    case Stage::evidenced:
+      return {"write_hypothesis", "write_kbs_evidence", "ablate",     "benchmark",
+              "query_kbs",        "submit_kernel",      "run_status", "extend_run"};
+    case Stage::hypothesised:
+      return {"check_gate", "write_hypothesis", "write_kbs_evidence", "ablate",    "benchmark",
+              "query_kbs",  "submit_kernel",    "run_status",         "extend_run"};
+    case Stage::passed:
+      return {"run_status"};
+    case Stage::abandoned:
+      return {"check_gate", "extend_run", "run_status"};
+    case Stage::finished:
+      return {"benchmark",  "tune_dispatch", "write_report",
+              "extend_run", "query_kbs",     "run_status"};
+  }
+  return {};
+}
+
+}  // namespace ratchet

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "server/facts/roofline_report.h"
+#include "server/runs/records/axis_budget.h"
+
+namespace ratchet {
+
+/// Where a kernel stands under its roofs, and what the search makes of it: the one shape of
+/// `roofline.json` and of the roofline tool's answer.
+struct PlacedRoofline : RooflineReport {
+  Roofline position;
+  Bound bound = Bound::unknown;
+  AxisGaps gaps;
+  AxisBudget budget;
+  bool near_peak = false;
+
+  static constexpr void fields(auto&& visit) {
+    using P = PlacedRoofline;
+    RooflineReport::fields(visit);
+    visit(required("position", &P::position, "Of all kernels together."),
+          required("bound", &P::bound, "By the diagnosis."),
+          required("gaps", &P::gaps, "To the roofs; what is not measured is left out."),
+          required("budget", &P::budget, "Methods per axis, three in all."),
+          required("near_peak", &P::near_peak, "Little is left to the binding roof."));
+  }
+};
+
+/// Pure.
+[[nodiscard]] PlacedRoofline placed_roofline(RooflineReport report, const Profile& profile);
+
+}  // namespace ratchet

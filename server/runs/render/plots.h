@@ -1,0 +1,25 @@
+#pragma once
+
+// Plots of a run as inline SVG. Colours are classes that the page's style sheet defines, so that
+// they read in light and dark. Pure; empty when there is nothing to draw.
+
+#include <string>
+
+#include "server/runs/ledger/run_state.h"
+
+namespace ratchet::plots {
+
+/// Median time of every version with its interval.
+[[nodiscard]] std::string timeline(const RunState& state);
+
+/// The versions' path under the measured roofs; by the fraction of the roof where no intensity is
+/// known.
+[[nodiscard]] std::string roofline(const RunState& state);
+
+/// Stall reasons of a version's longest kernel.
+[[nodiscard]] std::string stalls(const VersionState& version);
+
+/// What each ablated method is worth, with its interval.
+[[nodiscard]] std::string attribution(const VersionState& version);
+
+}  // namespace ratchet::plots

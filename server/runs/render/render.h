@@ -1,0 +1,80 @@
+#pragma once
+
+// Artifacts: pure functions from a folded run to file texts. Headings and field names are those
+// that existing workflows expect (kernel-opt-agent, cuda-kernel-optimizer); what the server adds
+// stands in further rows. Nothing here reads a clock, a file or the ledger.
+
+#include <string>
+#include <vector>
+
+#include "server/runs/ledger/run_state.h"
+#include "server/runs/records/markdown.h"
+#include "server/runs/records/rendered.h"
+
+namespace ratchet::render {
+
+/// What an artifact is about. `time` is when the facts in it were recorded.
+struct Subject {
+  const RunState& state;
+  const VersionState& version;
+  std::string time;
+};
+
+/// Run, version, digests, device, clocks, tool versions, time: rows that every artifact carries.
+[[nodiscard]] markdown::Fields provenance(const Subject& subject);
+[[nodiscard]] Json provenance_json(const Subject& subject);
+
+/// Fixed cells of many artifacts: what ran where.
+[[nodiscard]] std::string device_text(const RunState& state);
+[[nodiscard]] std::string tools_text(const RunState& state, const VersionState& version);
+[[nodiscard]] const Dims& timed_dims(const Contract& contract);
+
+/// The speed-up over W and what it is against; "N/A" where nothing was measured on every case.
+[[nodiscard]] std::string geometric_mean_text(const BenchmarkReport& report);
+
+/// The kernel that took longest (the first where durations are unknown); null without counters.
+[[nodiscard]] const KernelCounters* main_kernel(const Profile& profile);
+
+/// `contract.json`. Dims of the server's hidden cases are not shown, and source texts only by
+/// digest.
+[[nodiscard]] Rendered contract_json(const RunState& state);
+[[nodiscard]] Rendered environment(const RunState& state, const std::string& time);
+[[nodiscard]] Rendered build(const Subject& subject, const BuildFact& fact);
+[[nodiscard]] Rendered correctness(const Subject& subject);
+/// `ncu_summary.md`, `ncu_details.md`, `bench.json`, `roofline.json`, `digest.md`.
+[[nodiscard]] std::vector<Rendered> profile(const Subject& subject);
+/// `digest.md`: what a profile says, ending with the edits worth trying.
+[[nodiscard]] Rendered digest(const Subject& subject);
+[[nodiscard]] Rendered evidence(const Subject& subject);
+[[nodiscard]] Rendered hypothesis(const Subject& subject);
+[[nodiscard]] Rendered benchmark(const Subject& subject, const BenchmarkFact& fact);
+[[nodiscard]] Rendered sanitizer(const Subject& subject, const SanitizerReport& report);
+/// `ledgers/attempt-ledger.md`, `ledgers/optimization-ledger.md`, `ledgers/lineage.jsonl`.
+[[nodiscard]] std::vector<Rendered> ledgers(const RunState& state, const std::string& time);
+/// `v<K>/methods.json`.
+[[nodiscard]] Rendered methods(const Subject& subject);
+/// `v<K>/branches/branches.json` and a `branch.md` for each.
+[[nodiscard]] std::vector<Rendered> branches(const Subject& subject);
+/// `v<K>/attribution.json` and `v<K>/ablations/<method>/ablation.json`.
+[[nodiscard]] std::vector<Rendered> attribution(const Subject& subject);
+/// `v<K>/analysis.md`.
+[[nodiscard]] Rendered analysis(const Subject& subject);
+/// `benchmarks/performance-map.json` and `ledgers/tuning-decisions.md`.
+[[nodiscard]] std::vector<Rendered> dispatch(const RunState& state, const std::string& time);
+/// `memory/v<N>.json` of a closed version; of a masked one only that it is.
+[[nodiscard]] Rendered memory(const Subject& subject);
+[[nodiscard]] Json memory_record(const RunState& state, const VersionState& version);
+/// `plans/v<K+1>_plan.md`, of the version that the hypothesis is for.
+[[nodiscard]] Rendered plan(const Subject& subject);
+[[nodiscard]] std::string plan_path(VersionId version);
+/// `ledgers/research-digest.md`.
+[[nodiscard]] Rendered research_digest(const RunState& state, const std::string& time);
+/// `report.html`, one page that needs nothing else.
+[[nodiscard]] Rendered page(const RunState& state, const std::string& retrospective,
+                            const std::string& time);
+[[nodiscard]] Rendered final_report(const RunState& state, const std::string& retrospective,
+                                    const std::string& time);
+[[nodiscard]] Rendered summary(const RunState& state, const std::string& retrospective,
+                               const std::string& time);
+
+}  // namespace ratchet::render

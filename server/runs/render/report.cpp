@@ -1,0 +1,312 @@
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "server/runs/records/source_text.h"
+#include "server/runs/render/render.h"
+#include "server/runs/rules/progress.h"
+
+namespace ratchet::render {
+namespace {
+
+using markdown::number;
+using markdown::one_line;
+
+constexpr std::string_view kNotCollected = "N/A";
+constexpr std::string_view kNotFound = "unknown";
+
+/// A counter of the longest kernel: `N/A` where nothing counts, `unknown` where it should be there.
+std::string counter(const VersionState& version, const std::string& name) {
+  if (!version.profile || version.profile->kernels.empty()) return std::string(kNotCollected);
+  const auto* const kernel = main_kernel(*version.profile);
+  const auto found = kernel->metrics.find(name);
+  return found == kernel->metrics.end() ? std::string(kNotFound) : number(found->second);
+}
+
+std::string ratio(const VersionState& version, const std::string& name) {
+  const std::string value = counter(version, name);
+  return value == kNotCollected || value == kNotFound ? value : value + " (ratio)";
+}
+
+std::string divergence(const VersionState& version) {
+  if (!version.profile || version.profile->kernels.empty()) return std::string(kNotCollected);
+  const auto& metrics = main_kernel(*version.profile)->metrics;
+  const auto all = metrics.find("smsp__sass_branch_targets.sum");
+  const auto divergent = metrics.find("smsp__sass_branch_targets_threads_divergent.sum");
+  if (all == metrics.end() || divergent == metrics.end()) return std::string(kNotFound);
+  return all->second > 0 ? number(100 * divergent->second / all->second) : "0";
+}
+
+std::string registers(const VersionState& version) {
+  const auto counted = counter(version, "launch__registers_per_thread");
+  if (counted != kNotCollected && counted != kNotFound) return counted;
+  if (!version.build || !version.build->candidate.build.registers) return counted;
+  return std::to_string(*version.build->candidate.build.registers);
+}
+
+std::string correctness_cell(const VersionState& version) {
+  if (!version.correctness) return std::string(kNotCollected);
+  return version.correctness->passed ? "PASS" : "FAIL";
+}
+
+std::string speedup_cell(const VersionState& version) {
+  if (version.id.number == 0 && version.profile) return "1";
+  const auto* const comparison = against_v0(version);
+  if (comparison == nullptr) return std::string(kNotCollected);
+  return fmt::format("{} ({} … {})", number(comparison->speedup), number(comparison->ci_low),
+                     number(comparison->ci_high));
+}
+
+std::string time_cell(const VersionState& version) {
+  if (!version.profile || version.profile->fault) return std::string(kNotCollected);
+  return markdown::milliseconds(version.profile->timing.median.value);
+}
+
+std::string notes_cell(const VersionState& version) {
+  if (!version.profile) return version.abandoned ? "abandoned" : "-";
+  std::string text;
+  const auto add = [&](const std::string& note) { text += (text.empty() ? "" : "; ") + note; };
+  const auto& roofline = version.profile->roofline;
+  if (roofline.bandwidth_fraction)
+    add(number(*roofline.bandwidth_fraction * 100) + " % of the measured bandwidth ceiling");
+  if (roofline.compute_fraction)
+    add(number(*roofline.compute_fraction * 100) + " % of the measured compute ceiling");
+  if (version.profile->kernels.size() > 1)
+    add(fmt::format("{} kernels; counters of {}", version.profile->kernels.size(),
+                    main_kernel(*version.profile)->name));
+  if (version.profile->degraded)
+    add("degraded: " + version.profile->degraded_reason.value_or("no counters"));
+  return text.empty() ? "-" : text;
+}
+
+using Cell = std::function<std::string(const VersionState&)>;
+
+std::string comparison_table(const RunState& state) {
+  const auto metric = [](const char* name) -> Cell {
+    return [name](const VersionState& version) { return counter(version, name); };
+  };
+  const auto stall = [](const char* reason) -> Cell {
+    return
+        [name = fmt::format("smsp__average_warps_issue_stalled_{}_per_issue_active.ratio", reason)](
+            const VersionState& version) { return ratio(version, name); };
+  };
+  const std::vector<std::pair<std::string, Cell>> lines{
+      {"Correctness", correctness_cell},
+      {"Execution Time (ms)", time_cell},
+      {"Speedup (x)", speedup_cell},
+      {"Memory Throughput (%)", metric("dram__throughput.avg.pct_of_peak_sustained_elapsed")},
+      {"Compute Throughput (%)", metric("sm__throughput.avg.pct_of_peak_sustained_elapsed")},
+      {"SM Active Cycles (%)", metric("sm__cycles_active.avg.pct_of_peak_sustained_elapsed")},
+      {"Bottleneck",
+       [](const VersionState& version) {
+         return version.profile ? std::string(name_of(version.profile->bound))
+                                : std::string(kNotCollected);
+       }},
+      {"Achieved Occupancy (%)", metric("sm__warps_active.avg.pct_of_peak_sustained_active")},
+      {"Active Warps / SM", metric("sm__warps_active.avg.per_cycle_active")},
+      {"Registers / Thread", registers},
+      {"Warp Stall - Long SB (%)", stall("long_scoreboard")},
+      {"Warp Stall - Short SB (%)", stall("short_scoreboard")},
+      {"Branch Divergence (%)", divergence},
+      {"Key metric notes", notes_cell}};
+  std::vector<std::string> header{"Metric"};
+  for (const auto& version : state.versions) header.push_back(version.id.text());
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, cell] : lines) {
+    std::vector<std::string> row{name};
+    for (const auto& version : state.versions) row.push_back(cell(version));
+    rows.push_back(std::move(row));
+  }
+  return markdown::table(header, rows);
+}
+
+std::string environment_section(const RunState& state) {
+  const auto& contract = state.contract.contract;
+  auto fields = provenance({state, state.versions.front(), state.created});
+  markdown::Fields shown;
+  for (auto& field : fields) {
+    // Digests of v0 alone would mislead here: each version's stand in its own artifacts.
+    if (field.first == "Version" || field.first == "Source SHA-256" ||
+        field.first == "Binary SHA-256")
+      continue;
+    shown.push_back(std::move(field));
+  }
+  shown.back().first = "Run created";
+  shown.emplace_back("Implementation", std::string(name_of(contract.implementation)));
+  shown.emplace_back("Dims", markdown::dims_text(timed_dims(contract)));
+  shown.emplace_back("Iterations", std::to_string(state.iterations));
+  const auto weak = weaknesses(state);
+  std::string codes;
+  for (const auto& reason : weak) codes += (codes.empty() ? "" : ", ") + reason.code;
+  shown.emplace_back("Claim", weak.empty() ? "strong" : "weak: " + codes);
+  shown.emplace_back("Seeds",
+                     contract.seed_given ? "given by the caller (weaker claim)" : "secret");
+  return markdown::field_table(shown);
+}
+
+std::string strategies(const RunState& state) {
+  std::string text;
+  for (const auto& version : state.versions) {
+    const auto* const tested = tested_hypothesis(state, version);
+    text += fmt::format("- {}: ", version.id.text());
+    if (version.id.number == 0)
+      text += "the contract's kernel, unchanged\n";
+    else
+      text += tested == nullptr
+                  ? "no hypothesis recorded\n"
+                  : fmt::format("[{}] {}\n", one_line(tested->category), one_line(tested->change));
+    for (const auto& note : version.notes) text += fmt::format("  - note: {}\n", one_line(note));
+  }
+  return text;
+}
+
+std::string outcome(const VersionState& version) {
+  if (version.abandoned) return "invalid (abandoned)";
+  const auto verdict = verdict_of(version);
+  if (!verdict) return std::string(kNotCollected);
+  switch (*verdict) {
+    case Verdict::faster:
+      return "improved";
+    case Verdict::slower:
+      return "regressed";
+    case Verdict::same:
+    case Verdict::inconclusive:
+    case Verdict::baseline:
+      return "neutral";
+    case Verdict::incorrect:
+    case Verdict::invalid:
+      return "invalid";
+  }
+  return std::string(kNotCollected);
+}
+
+/// Value of a metric of the whole call, or of the longest kernel.
+std::optional<double> value_of(const VersionState& version, const std::string& metric) {
+  if (!version.profile) return std::nullopt;
+  const auto whole = version.profile->metrics.find(metric);
+  if (whole != version.profile->metrics.end()) return whole->second;
+  const auto* const kernel = main_kernel(*version.profile);
+  if (kernel == nullptr || !kernel->metrics.contains(metric)) return std::nullopt;
+  return kernel->metrics.at(metric);
+}
+
+std::string outcomes(const RunState& state) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& version : state.versions) {
+    const auto* const tested = tested_hypothesis(state, version);
+    if (tested == nullptr) continue;
+    const auto& parent = *state.find(*version.parent);
+    std::string moved;
+    for (const auto& one : tested->expected)
+      moved +=
+          fmt::format("{}{}: expected {}, {} → {}", moved.empty() ? "" : "; ", one.metric,
+                      one.direction, markdown::number_or(value_of(parent, one.metric), kNotFound),
+                      markdown::number_or(value_of(version, one.metric), kNotFound));
+    rows.push_back({version.id.text(), tested->change, outcome(version), moved});
+  }
+  if (rows.empty()) return "No hypothesis was tested.\n";
+  return markdown::table({"Version", "Change", "Outcome", "Expected and measured"}, rows);
+}
+
+std::string evidence_section(const RunState& state) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& version : state.versions) {
+    if (!version.evidence) continue;
+    for (const auto& document : version.evidence->selected)
+      rows.push_back({version.id.text(), document.id, document.path, document.confidence,
+                      document.applies_because});
+  }
+  if (rows.empty()) return "None.\n";
+  return markdown::table({"Version", "Doc ID", "Path", "Confidence", "Applies Because"}, rows);
+}
+
+std::string synthesis(const RunState& state) {
+  std::string text;
+  for (const auto& version : state.versions)
+    if (version.evidence)
+      text +=
+          fmt::format("- {} ({}-bound): {}\n", version.id.text(), name_of(version.profile->bound),
+                      one_line(version.evidence->decision_link));
+  return text.empty() ? "None.\n" : text;
+}
+
+std::string final_benchmark(const RunState& state) {
+  if (!state.final_benchmark) return "Not run: call benchmark, then write_report again.\n";
+  const auto& report = state.final_benchmark->report;
+  std::string baselines;
+  std::string times;
+  std::string speedups;
+  const auto add = [](std::string& list, const std::string& item) {
+    list += (list.empty() ? "" : "; ") + item;
+  };
+  std::string best_time(kNotCollected);
+  for (const auto& row : report.rows) {
+    const std::string label = fmt::format("{} [{}]", row.name, markdown::dims_text(row.dims));
+    const std::string time =
+        row.timing ? markdown::milliseconds(row.timing->median.value) + " ms" : row.status;
+    if (row.name == "candidate") {
+      if (best_time == kNotCollected) best_time = time;
+      continue;
+    }
+    add(baselines, label);
+    add(times, label + ": " + time);
+    add(speedups, label + ": " + markdown::number_or(row.speedup_median, row.status));
+  }
+  return markdown::bullets(
+      {{"Best kernel", fmt::format("{}/{}", state.final_benchmark_version->text(),
+                                   kernel_file_name(state.contract.contract.implementation))},
+       {"Baselines", baselines.empty() ? "none" : baselines},
+       {"Best execution time", best_time},
+       {"Baseline execution time", times.empty() ? std::string(kNotCollected) : times},
+       {"Benchmark speedup", speedups.empty() ? std::string(kNotCollected) : speedups},
+       {"Geometric mean over W", geometric_mean_text(report)},
+       {"Correctness before timing", report.correct ? "PASS" : "FAIL"},
+       {"Benchmark artifact", "benchmark.md"}});
+}
+
+/// The packages' words: target met, saturated or max iterations.
+std::string stopping_reason(const RunState& state) {
+  for (const auto& reason : stop_reasons(state)) {
+    if (reason.code == "last_version") continue;
+    return (reason.code == "plateau" ? "saturated: " : "target met: ") + one_line(reason.message);
+  }
+  return "max iterations";
+}
+
+std::string conclusion(const RunState& state, const std::string& retrospective) {
+  const auto best = best_version(state);
+  const auto* const version = best ? state.find(*best) : nullptr;
+  const auto* const tested = version == nullptr ? nullptr : tested_hypothesis(state, *version);
+  std::string remaining;
+  if (version != nullptr && version->profile)
+    for (const auto& finding : version->profile->findings)
+      remaining += (remaining.empty() ? "" : "; ") + finding.title;
+  std::string gains = tested == nullptr ? "none over v0" : tested->change;
+  if (tested != nullptr) gains += " (speedup over v0: " + speedup_cell(*version) + ")";
+  return markdown::bullets(
+             {{"Best version", best ? best->text() : "none"},
+              {"Key gains", gains},
+              {"Stopping reason", stopping_reason(state)},
+              {"Remaining opportunities", remaining.empty() ? "none found" : remaining}}) +
+         "\nRetrospective of the agent (prose, not measured):\n\n" +
+         (retrospective.empty() ? "> none given\n" : markdown::quoted(retrospective));
+}
+
+}  // namespace
+
+Rendered final_report(const RunState& state, const std::string& retrospective,
+                      const std::string& time) {
+  return {"final_report.md",
+          fmt::format("# CUDA Optimization Final Report - {} ({})\n\n## Environment\n\n{}\n"
+                      "## Version Iteration Comparison\n\n{}\n"
+                      "## Optimization Strategies per Version\n\n{}\n"
+                      "## Hypothesis Outcomes\n\n{}\n## KBS Evidence\n\n{}\n"
+                      "## NCU + KBS Synthesis\n\n{}\n## Final Benchmark\n\n{}\n"
+                      "## Best Version Conclusion\n\n{}",
+                      state.contract.contract.kernel_name, time.substr(0, 10),
+                      environment_section(state), comparison_table(state), strategies(state),
+                      outcomes(state), evidence_section(state), synthesis(state),
+                      final_benchmark(state), conclusion(state, retrospective))};
+}
+
+}  // namespace ratchet::render

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/core/result.h"
+#include "server/runs/ledger/run_state.h"
+
+namespace ratchet {
+
+/// What a criterion may speak about, with the values the ledger holds now. Names are always all
+/// there; an empty value was not measured yet. Pure.
+[[nodiscard]] std::map<std::string, std::optional<double>> review_facts(const RunState& state);
+
+enum class PairState { met, open, stalled };
+constexpr auto enum_names(PairState) {
+  return std::array{std::pair{PairState::met, "met"}, std::pair{PairState::open, "open"},
+                    std::pair{PairState::stalled, "stalled"}};
+}
+
+struct ReviewedPair {
+  int number = 0;  ///< 1, 2, …
+  std::string task;
+  std::string criterion;
+  PairState state = PairState::open;
+  std::string detail;  ///< the values it was held against, or what is missing
+
+  static constexpr void fields(auto&& visit) {
+    using R = ReviewedPair;
+    visit(required("number", &R::number, ""), required("task", &R::task, ""),
+          required("criterion", &R::criterion, ""), required("state", &R::state, ""),
+          required("detail", &R::detail, "What it was held against."));
+  }
+};
+
+/// Errors: `invalid_argument` when the criterion is neither "review" nor conditions
+/// `name op number` joined by "and" (op: >= <= > < ==); it lists the names.
+[[nodiscard]] Status check_criterion(const RunState& state, const std::string& criterion);
+
+/// Every pair of the run against its ledger. An open pair of a run on a plateau is stalled. Pure.
+[[nodiscard]] std::vector<ReviewedPair> review_pairs(const RunState& state);
+
+}  // namespace ratchet

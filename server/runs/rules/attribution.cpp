@@ -1,0 +1,102 @@
+#include "server/runs/rules/attribution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "server/runs/records/method_registry.h"
+
+namespace ratchet {
+namespace {
+
+const AblatedBuild* build_without(const AblationFact& fact, std::set<std::string> ids) {
+  const auto found = std::ranges::find_if(fact.builds, [&](const AblatedBuild& build) {
+    return std::set<std::string>(build.without.begin(), build.without.end()) == ids;
+  });
+  return found == fact.builds.end() ? nullptr : &*found;
+}
+
+std::optional<double> median_of(const AblatedBuild* build) {
+  if (build == nullptr || !build->correct || !build->timing) return std::nullopt;
+  return build->timing->median.value;
+}
+
+struct Verdict3 {
+  MethodClass verdict;
+  std::string why;
+};
+
+/// What the machine code rules out, before any time is looked at.
+std::optional<Verdict3> by_signature(const std::string& id, const AttributionContext& context) {
+  const auto* const method = find_method(id);
+  if (!context.on_gpu || method == nullptr || !method->has_signature) return std::nullopt;
+  const auto found = context.signatures.find(id);
+  if (found == context.signatures.end() || found->second == "unknown")
+    return Verdict3{MethodClass::inconclusive,
+                    "its machine code was not looked at: call check_sass, then ablate again"};
+  if (found->second == "absent")
+    return Verdict3{MethodClass::implementation_failed, "the machine code does not show it"};
+  return std::nullopt;
+}
+
+Verdict3 by_time(const AblatedBuild* without, const AblationFact& fact,
+                 const AttributionContext& context) {
+  if (without == nullptr || !without->build.ok)
+    return {MethodClass::inconclusive, "the kernel without it does not build"};
+  if (without->build.binary_digest == fact.candidate_digest)
+    return {MethodClass::inconclusive, "its macro switches nothing off: same binary"};
+  if (!without->correct)
+    return {MethodClass::inconclusive,
+            "the kernel without it is not correct, so its time says nothing"};
+  if (!without->comparison || without->comparison->verdict == Verdict::inconclusive)
+    return {MethodClass::inconclusive, "the interval is too wide to tell"};
+  if (without->comparison->verdict != Verdict::faster)
+    return {MethodClass::ineffective, without->comparison->verdict == Verdict::slower
+                                          ? "the kernel is faster without it"
+                                          : "its absence does not show"};
+  if (!context.improved)
+    return {MethodClass::ineffective, "it helps this kernel, which is not faster than its parent"};
+  return {MethodClass::effective, "the kernel without it is slower beyond the noise"};
+}
+
+}  // namespace
+
+void attribute(AblationFact& fact, const std::vector<std::string>& methods,
+               const AttributionContext& context) {
+  fact.attribution.clear();
+  fact.interaction_ns.reset();
+  const std::set<std::string> all(methods.begin(), methods.end());
+  const double whole = fact.whole.median.value;
+  const auto none = median_of(build_without(fact, all));
+  double sum = 0;
+  bool complete = none.has_value();
+  for (const auto& id : methods) {
+    MethodAttribution one;
+    one.id = id;
+    const auto* const without = build_without(fact, {id});
+    if (const auto median = median_of(without)) {
+      one.delta_ns = *median - whole;
+      if (without->comparison) {
+        one.delta_low_ns = (without->comparison->ci_low - 1) * whole;
+        one.delta_high_ns = (without->comparison->ci_high - 1) * whole;
+      }
+      sum += *one.delta_ns;
+    } else {
+      complete = false;
+    }
+    auto others = all;
+    others.erase(id);
+    const auto alone =
+        others.empty() ? std::optional(whole) : median_of(build_without(fact, others));
+    if (none && alone) one.alone_ns = *none - *alone;
+    auto verdict = by_signature(id, context);
+    if (!verdict) verdict = by_time(without, fact, context);
+    one.verdict = verdict->verdict;
+    one.why = std::move(verdict->why);
+    fact.attribution.push_back(std::move(one));
+  }
+  if (complete) fact.interaction_ns = *none - whole - sum;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,180 @@
+#include "server/runs/rules/gate_rules.h"
+
+#include <fmt/format.h>
+
+#include "server/runs/records/markdown.h"
+#include "server/runs/rules/prose.h"
+
+namespace ratchet {
+namespace {
+
+void need_step(std::vector<Reason>& reasons, const VersionState& version, bool done,
+               const char* artifact, const char* tool) {
+  if (done) return;
+  const std::string path = fmt::format("{}/{}", version.id.text(), artifact);
+  reasons.push_back({"step_missing", fmt::format("{} is missing: call {}", path, tool), path});
+}
+
+/// Every given case must have been checked, and every execution of it have passed.
+void check_cases(std::vector<Reason>& reasons, const RunState& state, const VersionState& version) {
+  const auto& report = *version.correctness;
+  for (const auto& one : state.contract.contract.cases) {
+    if (one.hidden) continue;
+    int passed = 0;
+    int seen = 0;
+    for (const auto& result : report.cases)
+      if (!result.hidden && result.dims == one.dims) {
+        ++seen;
+        passed += result.passed ? 1 : 0;
+      }
+    if (seen > 0 && passed == seen) continue;
+    reasons.push_back({"case_unchecked",
+                       fmt::format("{} is not shown correct at {} ({} of {} executions passed): "
+                                   "call check_correctness",
+                                   version.id.text(), markdown::dims_text(one.dims), passed, seen),
+                       version.id.text() + "/correctness.md"});
+  }
+}
+
+/// Every profile holds the time, and rates where the task declares its work.
+void check_metrics(std::vector<Reason>& reasons, const RunState& state,
+                   const VersionState& version) {
+  std::vector<std::string> due{"median_ns"};
+  if (state.contract.contract.work) {
+    due.emplace_back("achieved_bytes_per_s");
+    due.emplace_back("achieved_flops_per_s");
+  }
+  for (const auto& name : due)
+    if (!version.profile->metrics.contains(name))
+      reasons.push_back(
+          {"profile_incomplete",
+           fmt::format("the profile of {} lacks {}: call profile_kernel", version.id.text(), name),
+           version.id.text() + "/ncu_summary.md"});
+}
+
+void check_measurements(std::vector<Reason>& reasons, const RunState& state,
+                        const VersionState& version) {
+  const bool built = version.build.has_value();
+  need_step(reasons, version, built, "build.md", "submit_kernel");
+  need_step(reasons, version, version.correctness.has_value(), "correctness.md",
+            "check_correctness");
+  if (version.correctness && !version.correctness->passed)
+    reasons.push_back({"not_correct",
+                       fmt::format("{} failed its check: call {}", version.id.text(),
+                                   version.id.number == 0 ? "check_correctness" : "submit_kernel"),
+                       version.id.text() + "/correctness.md"});
+  if (version.correctness && version.correctness->passed) check_cases(reasons, state, version);
+  const bool timed =
+      version.profile && version.stage != Stage::open && version.stage != Stage::built;
+  need_step(reasons, version, timed, "ncu_summary.md", "profile_kernel");
+  if (!built || !version.profile) return;
+  check_metrics(reasons, state, version);
+  const auto& record = version.build->candidate.build;
+  if (version.profile->candidate_digest != record.binary_digest)
+    reasons.push_back(
+        {"profile_of_other_binary",
+         fmt::format("the profile of {} is of binary {}, its kernel is binary {}",
+                     version.id.text(), version.profile->candidate_digest, record.binary_digest),
+         version.id.text() + "/ncu_summary.md"});
+}
+
+/// Rules of `write_kbs_evidence` once more, and what only time can break: its age, and the labels
+/// that the log gave.
+void check_evidence(std::vector<Reason>& reasons, const RunState& state,
+                    const VersionState& version) {
+  const std::string path = version.id.text() + "/kbs_evidence.md";
+  for (auto& problem : evidence_problems(state, version, request_of(*version.evidence))) {
+    problem.path = path;
+    reasons.push_back(std::move(problem));
+  }
+  if (version.evidence_sequence <= version.profile_sequence)
+    reasons.push_back({"evidence_before_profile",
+                       fmt::format("{} is older than the profile: call write_kbs_evidence", path),
+                       path});
+  const auto logged = resolve_labels(state, *version.evidence);
+  for (std::size_t i = 0; i < logged.size(); ++i)
+    if (version.evidence->selected[i].confidence != logged[i])
+      reasons.push_back({"label_changed",
+                         fmt::format("{}: the log labels {} \"{}\", the evidence says \"{}\"", path,
+                                     version.evidence->selected[i].id, logged[i],
+                                     version.evidence->selected[i].confidence),
+                         path});
+}
+
+void check_prose(std::vector<Reason>& reasons, const RunState& state, const VersionState& version,
+                 bool needs_hypothesis) {
+  const std::string folder = version.id.text();
+  need_step(reasons, version, version.evidence.has_value(), "kbs_evidence.md",
+            "write_kbs_evidence");
+  if (version.evidence) check_evidence(reasons, state, version);
+  if (needs_hypothesis)
+    need_step(reasons, version, version.hypothesis.has_value(), "hypothesis.txt",
+              "write_hypothesis");
+  if (version.hypothesis)
+    for (auto& problem : hypothesis_problems(state, version, *version.hypothesis)) {
+      problem.path = folder + "/hypothesis.txt";
+      reasons.push_back(std::move(problem));
+    }
+}
+
+void check_changed(std::vector<Reason>& reasons, const RunState& state,
+                   const VersionState& version) {
+  const auto* const parent = version.parent ? state.find(*version.parent) : nullptr;
+  if (parent == nullptr || !parent->build || !version.build) return;
+  if (parent->build->stripped_digest != version.build->stripped_digest) return;
+  reasons.push_back({"kernel_unchanged",
+                     fmt::format("the kernel of {} is that of {} but for comments and white space: "
+                                 "submit_kernel takes the changed one",
+                                 version.id.text(), parent->id.text()),
+                     version.id.text()});
+}
+
+void check_version(std::vector<Reason>& reasons, const RunState& state, const VersionState& version,
+                   bool needs_hypothesis) {
+  if (version.abandoned) return;
+  check_measurements(reasons, state, version);
+  check_prose(reasons, state, version, needs_hypothesis);
+  check_changed(reasons, state, version);
+}
+
+void check_run(std::vector<Reason>& reasons, const RunState& state, const std::vector<Reason>& disk,
+               const std::optional<Reason>& chain) {
+  if (chain) reasons.push_back(*chain);
+  reasons.insert(reasons.end(), disk.begin(), disk.end());
+  if (!state.artifacts.contains("env_check.md"))
+    reasons.push_back({"environment_missing",
+                       "env_check.md is missing: call check_env with this run", "env_check.md"});
+}
+
+}  // namespace
+
+std::vector<Reason> transition_reasons(const RunState& state, const std::vector<Reason>& disk,
+                                       const std::optional<Reason>& chain) {
+  std::vector<Reason> reasons;
+  if (state.at_last_version())
+    reasons.push_back(
+        {"last_version",
+         fmt::format("{} is the last version: call check_gate with final, or extend_run "
+                     "for more",
+                     state.open().id.text()),
+         std::nullopt});
+  check_run(reasons, state, disk, chain);
+  check_version(reasons, state, state.open(), true);
+  return reasons;
+}
+
+std::vector<Reason> final_reasons(const RunState& state, const std::vector<Reason>& disk,
+                                  const std::optional<Reason>& chain) {
+  std::vector<Reason> reasons;
+  if (!state.at_last_version())
+    reasons.push_back({"not_last_version",
+                       fmt::format("{} is open and v{} is the last: call check_gate without final",
+                                   state.open().id.text(), state.iterations),
+                       std::nullopt});
+  check_run(reasons, state, disk, chain);
+  for (const auto& version : state.versions)
+    check_version(reasons, state, version, version.id.number < state.iterations);
+  return reasons;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,44 @@
+#include "server/runs/records/source_text.h"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace ratchet {
+namespace {
+
+TEST_CASE("comments and white space do not make a C++ source another one", "[runs]") {
+  CHECK(stripped_source("int a; // one\n/* two */ int b;", false) ==
+        stripped_source("int a;int b;", false));
+}
+
+TEST_CASE("what looks like a comment inside a string stays", "[runs]") {
+  CHECK(stripped_source("f(\"a // b\");", false) == "f(\"a // b\");");
+  CHECK(stripped_source("f(R\"x(/* \" )x\");", false) == "f(R\"x(/* \" )x\");");
+  CHECK(stripped_source("c = '\"'; // q", false) == "c='\"';");
+  CHECK(stripped_source("n = 1'000; // '", false) == "n=1'000;");
+}
+
+TEST_CASE("changed text inside a string is a change", "[runs]") {
+  CHECK(stripped_source("asm(\"ld.a b\");", false) != stripped_source("asm(\"ld.ab\");", false));
+}
+
+TEST_CASE("Python comments are stripped, strings are not", "[runs]") {
+  CHECK(stripped_source("x = 1  # one\n", true) == "x=1");
+  CHECK(stripped_source("s = '#no'", true) == "s='#no'");
+  CHECK(stripped_source("s = \"\"\"a # b\n\"\"\"", true) == "s=\"\"\"a # b\n\"\"\"");
+}
+
+TEST_CASE("an unclosed comment or string ends with the text", "[runs]") {
+  CHECK(stripped_source("a /* b", false) == "a");
+  CHECK(stripped_source("a \"b\\", false) == "a\"b\\");
+}
+
+TEST_CASE("kernel files are named and accepted by implementation", "[runs]") {
+  CHECK(kernel_file_name(Implementation::cutlass) == "kernel.cu");
+  CHECK(kernel_file_name(Implementation::cute_dsl) == "kernel.py");
+  CHECK(has_fitting_suffix("fast.cc", Implementation::host_cpp));
+  CHECK(has_fitting_suffix("pasted", Implementation::triton));
+  CHECK_FALSE(has_fitting_suffix("kernel.cpp", Implementation::cuda_cpp));
+}
+
+}  // namespace
+}  // namespace ratchet

@@ -1,0 +1,218 @@
+// Explorations: which branch becomes the version's kernel, and what is left of the others.
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "server/runs/rules/attribution.h"
+#include "tests/support/runs_samples.h"
+
+namespace ratchet {
+namespace {
+
+using samples::branch;
+using samples::Workshop;
+
+std::vector<ProposedMethod> proposal() {
+  return {{"memory.kernel_fusion", {}}, {"memory.coalesced_access", {}}};
+}
+
+Workshop proposed() {
+  Workshop shop;
+  shop.finish_v0();
+  REQUIRE(shop.gate().passed);
+  REQUIRE(shop.runs().propose_methods(shop.run, proposal())->accepted);
+  return shop;
+}
+
+BranchesAnswer explored(const Workshop& shop, std::vector<BranchResult> branches) {
+  const auto leave = shop.permit(Event::explored);
+  auto answer = shop.runs().record_branches(
+      leave, {leave.incumbent_version, std::move(branches), std::nullopt, ""});
+  REQUIRE(answer);
+  return *answer;
+}
+
+TEST_CASE("branches wait for accepted methods", "[branches]") {
+  Workshop shop;
+  shop.finish_v0();
+  REQUIRE(shop.gate().passed);
+
+  const auto leave = shop.runs().permit(shop.run, Event::explored);
+  REQUIRE_FALSE(leave);
+  CHECK(leave.error().hint.find("propose_methods") != std::string::npos);
+}
+
+TEST_CASE("a champion becomes the version's kernel, checked and ready to be profiled",
+          "[branches]") {
+  const auto shop = proposed();
+  const auto text = samples::kernel_text(7);
+
+  const auto answer =
+      explored(shop, {branch("b1", samples::kernel_text(6), 1.1), branch("b2", text, 1.4)});
+
+  CHECK(answer.champion == "b2");
+  CHECK(answer.stage == Stage::correct);
+  CHECK(samples::text_of(shop.out() / "v1/kernel.cpp") == text);
+  CHECK(samples::fs::exists(shop.out() / "v1/correctness.md"));
+  CHECK(samples::fs::exists(shop.out() / "v1/branches/b1/kernel.cpp"));
+  CHECK(answer.frontier.size() == 1);
+  shop.measure(700, 1.4, Verdict::faster);
+  shop.write_evidence();
+  shop.write_hypothesis("unroll the loop");
+  CHECK(shop.gate().passed);
+  CHECK(shop.runs().audit(shop.run)->intact);
+}
+
+TEST_CASE("where no branch clears the noise the version stays open and costs nothing",
+          "[branches]") {
+  const auto shop = proposed();
+
+  const auto answer = explored(shop, {branch("b1", samples::kernel_text(6), 1.001)});
+
+  CHECK_FALSE(answer.champion);
+  CHECK(answer.stage == Stage::open);
+  CHECK(shop.status().versions.back().retries_used == 0);
+  CHECK(shop.status().frontier.size() == 1);
+}
+
+TEST_CASE("an exploration in which nothing works costs one retry; compiler errors alone none",
+          "[branches]") {
+  const auto shop = proposed();
+  auto broken = branch("b1", "x", 1, false);
+  broken.candidate = samples::failed_build("x");
+  broken.correctness.reset();
+
+  explored(shop, {broken});
+  CHECK(shop.status().versions.back().retries_used == 0);
+  explored(shop, {broken, branch("b2", samples::kernel_text(8), 1, false)});
+  CHECK(shop.status().versions.back().retries_used == 1);
+}
+
+TEST_CASE("of two champions that cannot be told apart the smaller difference wins", "[branches]") {
+  BranchesFact fact;
+  fact.branches = {branch("b1", "a", 1.30), branch("b2", "b", 1.29)};
+  fact.branches[0].diff_lines = 40;
+  fact.branches[1].diff_lines = 3;
+
+  decide(fact);
+  CHECK(fact.champion == "b2");  // intervals 1.29 … 1.31 and 1.28 … 1.30 overlap
+
+  fact.branches[0].confirmation->ci_low = 1.305;
+  fact.branches[0].confirmation->ci_high = 1.31;
+  decide(fact);
+  CHECK(fact.champion == "b1");
+}
+
+TEST_CASE("a branch that only screened well is no champion", "[branches]") {
+  BranchesFact fact;
+  fact.branches = {branch("b1", "a", 2)};
+  fact.branches[0].confirmation.reset();
+
+  decide(fact);
+  CHECK_FALSE(fact.champion);
+  CHECK(fact.branches[0].status == BranchStatus::frontier);
+}
+
+TEST_CASE("the two that screened fastest are confirmed", "[branches]") {
+  const std::vector<BranchResult> branches{branch("b1", "a", 1.1), branch("b2", "b", 1, false),
+                                           branch("b3", "c", 1.3), branch("b4", "d", 1.2)};
+
+  CHECK(finalists(branches) == std::vector<std::size_t>{2, 3});
+}
+
+TEST_CASE("differing lines are those outside the longest common part", "[branches]") {
+  CHECK(diff_lines("a\nb\nc\n", "a\nb\nc\n") == 0);
+  CHECK(diff_lines("a\nb\nc\n", "a\nx\nc\n") == 2);  // b went, x came
+  CHECK(diff_lines("a\nb\n", "b\na\n") == 2);
+  CHECK(diff_lines("", "a\n") == 1);
+  CHECK(diff_lines("a  \nb", "a\nb\n") == 0);  // blanks at the end of lines do not count
+}
+
+AblatedBuild without(std::vector<std::string> ids, double median_ns, double ratio,
+                     Verdict verdict) {
+  AblatedBuild build;
+  build.without = std::move(ids);
+  build.build.ok = true;
+  build.build.binary_digest = "other";
+  build.correct = true;
+  build.timing.emplace().median = {median_ns};
+  build.comparison = Comparison{"whole", ratio, ratio - 0.02, ratio + 0.02, 20, 0.005, verdict};
+  return build;
+}
+
+const std::string kA = "memory.tiling_smem";
+const std::string kB = "memory.bank_conflict";
+
+AblationFact ablation() {
+  AblationFact fact;
+  fact.candidate_digest = "whole";
+  fact.whole.median = {1000};
+  fact.builds = {without({kA}, 1500, 1.5, Verdict::faster), without({kB}, 1005, 1.0, Verdict::same),
+                 without({kA, kB}, 1700, 1.7, Verdict::faster)};
+  return fact;
+}
+
+TEST_CASE("an ablation tells what each method saves, alone and together", "[ablation]") {
+  auto fact = ablation();
+  attribute(fact, {kA, kB}, {.improved = true});
+
+  CHECK(fact.attribution[0].verdict == MethodClass::effective);
+  CHECK(fact.attribution[0].delta_ns == 500);
+  CHECK(fact.attribution[0].alone_ns == 695);  // 1700 − 1005: only A is on without B
+  CHECK(fact.attribution[1].verdict == MethodClass::ineffective);
+  CHECK(fact.attribution[1].alone_ns == 200);
+  CHECK(fact.interaction_ns == 195);  // 700 together, 500 + 5 one by one
+}
+
+TEST_CASE("a method that helps a version which is no faster is not effective", "[ablation]") {
+  auto fact = ablation();
+  attribute(fact, {kA, kB}, {.improved = false});
+
+  CHECK(fact.attribution[0].verdict == MethodClass::ineffective);
+}
+
+TEST_CASE("a broken or idle toggle proves nothing", "[ablation]") {
+  auto fact = ablation();
+  fact.builds[0].correct = false;
+  fact.builds[1].build.binary_digest = "whole";
+  attribute(fact, {kA, kB}, {.improved = true});
+
+  CHECK(fact.attribution[0].verdict == MethodClass::inconclusive);
+  CHECK(fact.attribution[1].verdict == MethodClass::inconclusive);
+  CHECK(fact.attribution[1].why.find("same binary") != std::string::npos);
+  CHECK_FALSE(fact.interaction_ns);
+}
+
+TEST_CASE("on a GPU only machine code that was seen makes a method effective", "[ablation]") {
+  auto fact = ablation();  // tiling_smem has a signature, bank_conflict has none
+  attribute(fact, {kA, kB}, {.improved = true, .on_gpu = true});
+  CHECK(fact.attribution[0].verdict == MethodClass::inconclusive);
+  CHECK(fact.attribution[1].verdict == MethodClass::ineffective);
+
+  attribute(fact, {kA, kB}, {.improved = true, .on_gpu = true, .signatures = {{kA, "absent"}}});
+  CHECK(fact.attribution[0].verdict == MethodClass::implementation_failed);
+  attribute(fact, {kA, kB}, {.improved = true, .on_gpu = true, .signatures = {{kA, "verified"}}});
+  CHECK(fact.attribution[0].verdict == MethodClass::effective);
+}
+
+TEST_CASE("an ablation is recorded for a profiled version and never moves it", "[ablation]") {
+  const auto shop = proposed();
+  shop.submit(samples::kernel_text(3));
+  CHECK_FALSE(shop.runs().permit(shop.run, Event::ablated));
+  shop.check();
+  shop.measure(800, 1.25, Verdict::faster);
+  const auto leave = shop.permit(Event::ablated);
+  CHECK(leave.methods.size() == 2);
+  auto fact = ablation();
+  fact.candidate_digest = leave.candidate->build.binary_digest;
+
+  const auto answer = shop.runs().record_ablation(leave, fact);
+
+  REQUIRE(answer);
+  CHECK(answer->stage == Stage::profiled);
+  CHECK(samples::fs::exists(shop.out() / "v1/ablations/memory_tiling_smem/ablation.json"));
+  CHECK(samples::text_of(shop.out() / "v1/analysis.md").find("Interaction (ns): 195") !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace ratchet
