@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "server/core/text.h"
+
 namespace ratchet::kbs {
 namespace {
 
@@ -20,20 +22,6 @@ bool is_name(char c) {
 
 bool is_blank(char c) {
   return c == ' ' || c == '\t';
-}
-
-/// Without blanks around it. Loops: every line passes here, and searching for a set of characters
-/// costs a call for each one.
-std::string_view trimmed(std::string_view line) {
-  std::size_t begin = 0;
-  auto end = line.size();
-  while (begin < end && is_blank(line[begin])) ++begin;
-  while (end > begin && (is_blank(line[end - 1]) || line[end - 1] == '\r')) --end;
-  return line.substr(begin, end - begin);
-}
-
-bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> beginnings) {
-  return std::ranges::any_of(beginnings, [&](auto one) { return text.starts_with(one); });
 }
 
 std::string_view name_at(std::string_view text, std::size_t begin) {

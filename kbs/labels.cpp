@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "server/core/fields.h"
+#include "server/core/text.h"
 
 namespace ratchet::kbs {
 namespace {
@@ -127,8 +128,7 @@ void add_named(std::string_view text, std::size_t shortest, std::vector<std::str
 std::string squeezed(std::string_view text) {
   std::string out;
   for (const char c : text)
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) out += lower(c);
   return out;
 }
 
@@ -190,9 +190,8 @@ std::string label_list(const std::vector<ArchitectureLabel>& labels) {
 
 std::string facet_value(std::string_view value) {
   std::string out(value);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) {
-    return c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(c));
-  });
+  std::ranges::transform(out, out.begin(),
+                         [](char c) { return c == '_' || c == ' ' ? '-' : lower(c); });
   return out;
 }
 

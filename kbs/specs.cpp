@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kbs/labels.h"
+#include "server/core/text.h"
 
 namespace ratchet::kbs {
 namespace {
@@ -22,7 +23,7 @@ std::vector<std::string> words_of(std::string_view name) {
   std::string word;
   for (const char c : std::string(name) + " ") {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      word += lower(c);
       continue;
     }
     if (word == "gb" && !words.empty() &&
@@ -137,9 +138,7 @@ std::vector<const Product*> best_products(const std::vector<Product>& products,
 
 std::string folded_metric(std::string_view metric) {
   std::string out;
-  for (const char c : metric)
-    out +=
-        c == '-' || c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const char c : metric) out += c == '-' || c == ' ' ? '_' : lower(c);
   return out;
 }
 

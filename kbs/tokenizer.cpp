@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "server/core/text.h"
+
 namespace ratchet::kbs {
 namespace {
 
@@ -18,10 +20,6 @@ bool is_lower(char c) {
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
-char lower(char c) {
-  return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 constexpr auto kWordBytes = [] {
   std::array<bool, 256> table{};
   for (unsigned c = 0; c < table.size(); ++c)
@@ -32,12 +30,6 @@ constexpr auto kWordBytes = [] {
 
 bool is_word(char c) {
   return kWordBytes[static_cast<unsigned char>(c)];
-}
-
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), lower);
-  return out;
 }
 
 struct CodePoint {

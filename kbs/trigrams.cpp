@@ -6,17 +6,19 @@
 #include <cstdint>
 #include <vector>
 
+#include "server/core/text.h"
+
 namespace ratchet::kbs {
 namespace {
 
 constexpr auto kLower = [] {
   std::array<std::uint8_t, 256> table{};
   for (unsigned c = 0; c < table.size(); ++c)
-    table[c] = static_cast<std::uint8_t>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    table[c] = static_cast<std::uint8_t>(lower(static_cast<char>(c)));
   return table;
 }();
 
-std::uint32_t lower(char c) {
+std::uint32_t folded(char c) {
   return kLower[static_cast<unsigned char>(c)];
 }
 
@@ -27,9 +29,9 @@ std::uint32_t hash(std::uint32_t trigram) {
 template <class Visit>
 void each_trigram(std::string_view text, Visit visit) {
   if (text.size() < 3) return;
-  std::uint32_t window = (lower(text[0]) << 8U) | lower(text[1]);
+  std::uint32_t window = (folded(text[0]) << 8U) | folded(text[1]);
   for (std::size_t i = 2; i < text.size(); ++i) {
-    window = ((window << 8U) | lower(text[i])) & 0xFFFFFFU;
+    window = ((window << 8U) | folded(text[i])) & 0xFFFFFFU;
     visit(window);
   }
 }

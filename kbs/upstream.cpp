@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "server/core/fields.h"
+#include "server/core/text.h"
 
 namespace ratchet::kbs {
 namespace {
@@ -13,9 +14,7 @@ namespace {
 bool names_people(std::string_view line) {
   const auto begin = line.find_first_not_of(" \t>*");
   if (begin == std::string_view::npos) return false;
-  std::string start(line.substr(begin, 16));
-  std::ranges::transform(start, start.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string start = lowered(line.substr(begin, 16));
   return start.starts_with("signed-off-by") || start.starts_with("co-authored-by") ||
          start.starts_with("reviewed-by:") || start.starts_with("cc @") ||
          start.starts_with("cc: @");

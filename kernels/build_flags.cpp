@@ -6,6 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "server/core/text.h"
+
 namespace ratchet {
 namespace {
 
@@ -17,10 +19,6 @@ bool made_of(std::string_view text, std::string_view extra) {
   return !text.empty() && std::ranges::all_of(text, [&](char c) {
     return kLetters.find(c) != std::string_view::npos || extra.find(c) != std::string_view::npos;
   });
-}
-
-bool starts_with_any(std::string_view flag, std::initializer_list<std::string_view> prefixes) {
-  return std::ranges::any_of(prefixes, [&](auto prefix) { return flag.starts_with(prefix); });
 }
 
 bool common_flag(std::string_view flag) {

@@ -8,6 +8,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "server/core/text.h"
+
 namespace ratchet {
 namespace {
 
@@ -193,7 +195,7 @@ std::optional<FailureClass> missing_header(std::string_view text) {
   const auto begin = text.find_last_of(" \n", end - 1) + 1;
   const auto header = text.substr(begin, end - begin);
   const auto starts = [&](std::initializer_list<std::string_view> prefixes) {
-    return std::ranges::any_of(prefixes, [&](auto prefix) { return header.starts_with(prefix); });
+    return starts_with_any(header, prefixes);
   };
   if (starts({"torch/", "ATen/", "c10/", "pybind11", "Python.h"}))
     return FailureClass{

@@ -10,6 +10,8 @@
 #include <map>
 #include <optional>
 
+#include "server/core/text.h"
+
 namespace ratchet {
 namespace {
 
@@ -83,10 +85,6 @@ std::map<unsigned, std::string> libraries_of(const Image& image, const Sections&
     at += need->vn_next;
   }
   return libraries;
-}
-
-bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> prefixes) {
-  return std::ranges::any_of(prefixes, [&](auto prefix) { return text.starts_with(prefix); });
 }
 
 /// C library functions that compute, allocate, copy, print or abort; nothing that opens, starts,

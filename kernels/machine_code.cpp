@@ -12,15 +12,12 @@
 #include <utility>
 
 #include "kernels/code_loops.h"
+#include "server/core/text.h"
 
 namespace ratchet {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r;") + 1 - begin);
-}
+constexpr std::string_view kBlanks = " \t\r;";  // a statement ends with a semicolon
 
 std::optional<std::uint64_t> hexadecimal(std::string_view text) {
   std::uint64_t value = 0;
@@ -31,10 +28,10 @@ std::optional<std::uint64_t> hexadecimal(std::string_view text) {
 
 /// Cuts the first word off.
 std::string_view take_word(std::string_view& text) {
-  text = trimmed(text);
+  text = trimmed(text, kBlanks);
   const auto end = std::min(text.find_first_of(" \t"), text.size());
   const auto word = text.substr(0, end);
-  text = trimmed(text.substr(end));
+  text = trimmed(text.substr(end), kBlanks);
   return word;
 }
 
@@ -73,7 +70,7 @@ class Reader {
 
   void sass(std::string_view text) {
     constexpr std::string_view kText = ".text.", kFunction = "Function : ", kLine = "\", line ";
-    const auto bare = trimmed(text);
+    const auto bare = trimmed(text, kBlanks);
     if (bare.starts_with(kText) && bare.ends_with(":"))
       return begin(bare.substr(kText.size(), bare.size() - kText.size() - 1));
     if (bare.starts_with(kFunction)) return begin(bare.substr(kFunction.size()));
@@ -104,7 +101,7 @@ class Reader {
 
   void host(std::string_view text) {
     // "0000000000001119 <solve>:" and "    1119:\tjle    1145 <solve+0x2c>"
-    const auto bare = trimmed(text);
+    const auto bare = trimmed(text, kBlanks);
     if (bare.ends_with(">:")) {
       const auto at = bare.find(" <");
       if (at != std::string_view::npos) begin(bare.substr(at + 2, bare.size() - at - 4));

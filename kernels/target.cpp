@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "kernels/build_needs.h"
+#include "server/core/text.h"
 
 namespace ratchet {
 namespace {
@@ -18,11 +19,6 @@ constexpr std::string_view kImplementations =
 
 std::string suffix_of(std::string_view file_name) {
   return std::filesystem::path(file_name).extension().string();
-}
-
-std::string lower(std::string text) {
-  for (auto& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 bool is_cpp(const std::string& suffix) {
@@ -84,7 +80,7 @@ Result<std::string> checked_arch(const std::string& wanted, const DeviceInfo& de
 
 Result<Implementation> resolve_implementation(const std::optional<std::string>& wanted,
                                               std::string_view file_name) {
-  const auto name = lower(wanted.value_or("auto"));
+  const auto name = lowered(wanted.value_or("auto"));
   const auto suffix = suffix_of(file_name);
   if (name == "auto" || name == "cuda" || name == "cpp")
     return by_suffix(suffix, Implementation::triton);
@@ -136,7 +132,7 @@ Result<std::vector<std::string>> resolve_baselines(const std::vector<std::string
     if (std::ranges::find(resolved, name) == resolved.end()) resolved.emplace_back(name);
   };
   for (const auto& given : wanted) {
-    auto name = lower(given);
+    auto name = lowered(given);
     std::ranges::replace(name, '_', '-');
     std::ranges::replace(name, '.', '-');
     const bool all = name == "all" || name == "default";
@@ -164,7 +160,7 @@ std::string kernel_name_of(std::string_view file_name) {
   std::string name;
   for (const char c : std::filesystem::path(file_name).stem().string()) {
     if (std::isalnum(static_cast<unsigned char>(c)))
-      name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      name += lower(c);
     else if (!name.empty() && name.back() != '_')
       name += '_';
     if (name.size() == 40) break;

@@ -24,6 +24,7 @@
 #include "server/core/fd.h"
 #include "server/core/fields.h"
 #include "server/core/process.h"
+#include "server/core/text.h"
 
 namespace ratchet::bench {
 namespace {
@@ -101,9 +102,7 @@ std::optional<std::size_t> id_of(std::string_view answer) {
 std::optional<std::size_t> http_answer_size(const std::string& buffer) {
   const auto head = buffer.find("\r\n\r\n");
   if (head == std::string::npos) return std::nullopt;
-  std::string lower = buffer.substr(0, head + 2);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lowered(buffer.substr(0, head + 2));
   constexpr std::string_view kLength = "\r\ncontent-length: ";
   std::size_t end = head + 4;
   if (const auto at = lower.find(kLength); at != std::string::npos) {
@@ -253,9 +252,7 @@ struct Load::Parts {
   void shake_hands_on_http() {
     const std::string answer = exchange(connections.front(), opening_text());
     constexpr std::string_view kHeader = "\r\nmcp-session-id: ";
-    std::string lower = answer;
-    std::ranges::transform(lower, lower.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string lower = lowered(answer);
     if (const auto at = lower.find(kHeader); at != std::string::npos)
       session =
           "Mcp-Session-Id: " +

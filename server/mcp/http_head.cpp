@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "server/core/text.h"
+
 namespace ratchet::mcp {
 namespace {
 
@@ -15,22 +17,12 @@ struct Header {
   std::string_view line;
 };
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool is_token(std::string_view text) {
   constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
     return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z') ||
            kMarks.find(c) != std::string_view::npos;
   });
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 HttpProblem bad(std::string text) {
@@ -70,7 +62,7 @@ std::variant<Header, HttpProblem> read_header(std::string_view line) {
   for (const char c : value)
     if ((static_cast<unsigned char>(c) < ' ' && c != '\t') || c == '\x7f')
       return bad("a header value has control characters");
-  return Header{line.substr(0, colon), trimmed(value), line};
+  return Header{line.substr(0, colon), trimmed(value, " \t"), line};
 }
 
 std::optional<HttpProblem> read_length(std::string_view value, const HeadLimits& limits,

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "server/core/files.h"
+#include "server/core/text.h"
 
 namespace ratchet::original {
 namespace {
@@ -15,13 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 3> kCommonFiles{"correctness.md", "ncu_summary.md",
                                                        "ncu_details.md"};
-
-std::string_view trimmed(std::string_view line) {
-  constexpr std::string_view kBlank = " \t\r";
-  const auto first = line.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return line.substr(first, line.find_last_not_of(kBlank) - first + 1);
-}
 
 /// The title of the evidence may go on with a blank or a dash; other headings stand alone.
 bool is_heading(std::string_view line, std::string_view heading) {
@@ -81,7 +75,7 @@ void check_kernel(std::vector<Reason>& reasons, const fs::path& root, int versio
 }
 
 void check_state(std::vector<Reason>& reasons, const fs::path& root, int last) {
-  const std::string state(trimmed(text_of(root / "current_iteration.txt").substr(0, 64)));
+  const std::string state(trimmed(text_of(root / "current_iteration.txt").substr(0, 64), " \t\r"));
   const auto end = state.find('\n');
   if (trimmed(state.substr(0, end)) != fmt::format("v{}", last))
     reasons.push_back(

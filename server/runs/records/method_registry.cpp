@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "method_pages.h"
+#include "server/core/text.h"
 
 namespace ratchet {
 namespace {
@@ -34,12 +35,6 @@ double number_in(std::string_view text) {
 
 int whole_in(std::string_view text) {
   return static_cast<int>(number_in(text));
-}
-
-std::string_view trimmed(std::string_view text, std::string_view what) {
-  const auto first = text.find_first_not_of(what);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(what) - first + 1);
 }
 
 /// "[a, b]" as its elements.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <set>
 
+#include "server/core/text.h"
 #include "server/runs/records/markdown.h"
 
 namespace ratchet {
@@ -157,7 +158,7 @@ std::string words_of(const std::string& text) {
   for (const char raw : text) {
     const auto c = static_cast<unsigned char>(raw);
     if (std::isalnum(c) != 0)
-      words += static_cast<char>(std::tolower(c));
+      words += lower(raw);
     else if (!words.empty() && words.back() != ' ')
       words += ' ';
   }

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <utility>
 
+#include "server/core/text.h"
 #include "server/mcp/protocol.h"
 
 namespace ratchet::test {
@@ -60,12 +61,6 @@ bool read_some(int descriptor, std::string& buffer, steady_clock::time_point unt
   if (count <= 0) return false;
   buffer.append(chunk.data(), static_cast<std::size_t>(count));
   return true;
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 mcp::Prompt sample_prompt() {
@@ -276,7 +271,7 @@ HttpAnswer HttpConnection::receive(milliseconds limit) {
   for (std::size_t at = head.find("\r\n") + 2; at + 2 < head.size();) {
     const auto end = head.find("\r\n", at);
     const auto colon = head.find(": ", at);
-    answer.headers[lower(head.substr(at, colon - at))] = head.substr(colon + 2, end - colon - 2);
+    answer.headers[lowered(head.substr(at, colon - at))] = head.substr(colon + 2, end - colon - 2);
     at = end + 2;
   }
   const auto until = steady_clock::now() + limit;
