@@ -13,6 +13,7 @@
 #include "kernels/neighbours.h"
 #include "kernels/statistics.h"
 #include "kernels/target.h"
+#include "server/core/clock.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
 
@@ -191,8 +192,7 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
         fmt::format("{} left out: {}", dims_text(one.dims), done.error().message));
   }
   add_gains(contract, asked.baselines, report);
-  report.elapsed_ms =
-      std::chrono::duration<double, std::milli>(steady_clock::now() - begin).count();
+  report.elapsed_ms = milliseconds_since(begin);
   return report;
 }
 

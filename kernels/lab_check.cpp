@@ -13,6 +13,7 @@
 #include "kernels/layout.h"
 #include "kernels/tolerance.h"
 #include "kernels/verdicts.h"
+#include "server/core/clock.h"
 #include "server/core/hash.h"
 
 namespace ratchet {
@@ -218,8 +219,7 @@ Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Cand
   }
   report.matched_ratio = contract.matched_ratio.value_or(1);
   report.candidate_digest = candidate.build.binary_digest;
-  report.elapsed_ms =
-      std::chrono::duration<double, std::milli>(steady_clock::now() - begin).count();
+  report.elapsed_ms = milliseconds_since(begin);
   return report;
 }
 

@@ -18,16 +18,13 @@
 #include "kernels/roofline.h"
 #include "kernels/roofline_report.h"
 #include "kernels/verdicts.h"
+#include "server/core/clock.h"
 #include "server/core/hash.h"
 
 namespace ratchet {
 namespace {
 
 using std::chrono::steady_clock;
-
-double elapsed_ms(steady_clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(steady_clock::now() - begin).count();
-}
 
 void take_comparisons(const SessionRecord& session, Profile& profile) {
   for (std::size_t i = 1; i < session.contestants.size(); ++i) {
@@ -154,10 +151,10 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   Profile profile;
   profile.candidate_digest = request.candidate->build.binary_digest;
   profile.metric_set = request.names.empty() ? name_of(request.metrics) : "given";
-  profile.timing_ms = elapsed_ms(timing_begin);
+  profile.timing_ms = milliseconds_since(timing_begin);
   if (const auto& reasons = session->contestants.front().reasons; !reasons.empty()) {
     profile = invalid_profile(std::move(profile), reasons, processes->front());
-    profile.elapsed_ms = elapsed_ms(begin);
+    profile.elapsed_ms = milliseconds_since(begin);
     return profile;
   }
   auto timing = timing_of(*session, 0, plan);
@@ -176,7 +173,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
     return done.error();
   if (auto done = judge_physics(contract, device, request, run_secret, profile, call); !done)
     return done.error();
-  profile.elapsed_ms = elapsed_ms(begin);
+  profile.elapsed_ms = milliseconds_since(begin);
   return profile;
 }
 

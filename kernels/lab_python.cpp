@@ -13,6 +13,7 @@
 #include "kernels/init.h"
 #include "kernels/laboratory.h"
 #include "kernels/layout.h"
+#include "server/core/clock.h"
 #include "server/core/hash.h"
 
 namespace ratchet {
@@ -102,8 +103,7 @@ Result<Candidate> Laboratory::build_python(const Contract& contract, Source sour
   const auto dims = cache.unknown(dims_of(contract.cases));
   if (auto known = cache.record(); known && dims.empty()) {
     known->cached = true;
-    known->build_ms =
-        std::chrono::duration<double, std::milli>(steady_clock::now() - begin).count();
+    known->build_ms = milliseconds_since(begin);
     return Candidate{std::move(source), *std::move(known)};
   }
   auto turn = queue_.wait(contract.device_kind, contract.device, call);
@@ -112,8 +112,7 @@ Result<Candidate> Laboratory::build_python(const Contract& contract, Source sour
   Candidate candidate{std::move(source), std::move(record)};
   auto fault = compile_pass(contract, candidate, dims, call);
   if (!fault) return fault.error();
-  candidate.build.build_ms =
-      std::chrono::duration<double, std::milli>(steady_clock::now() - begin).count();
+  candidate.build.build_ms = milliseconds_since(begin);
   if (!*fault) return candidate;
   candidate.build.ok = false;
   candidate.build.binary_digest.clear();

@@ -9,6 +9,7 @@
 #include "kernels/laboratory.h"
 #include "kernels/layout.h"
 #include "kernels/sanitizer_output.h"
+#include "server/core/clock.h"
 #include "server/core/files.h"
 
 namespace ratchet {
@@ -132,7 +133,7 @@ Status Laboratory::sanitize_with(SanitizerTool tool, const Contract& contract,
        {output.trouble, text ? "" : "it left no report: " + text.error().message})
     if (!more.empty()) run.detail += (run.detail.empty() ? "" : "; ") + more;
   std::ranges::move(output.findings, std::back_inserter(report.findings));
-  run.elapsed_ms = std::chrono::duration<double, std::milli>(steady_clock::now() - begin).count();
+  run.elapsed_ms = milliseconds_since(begin);
   report.runs.push_back(std::move(run));
   return {};
 }

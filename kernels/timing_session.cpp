@@ -7,13 +7,13 @@
 
 #include "kernels/judge.h"
 #include "kernels/verdicts.h"
+#include "server/core/clock.h"
 
 namespace ratchet {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
-using Spent = std::chrono::duration<double, std::milli>;
 
 // Short, because many rounds tell more than long ones; long beside a message and the first call.
 constexpr double kBlockMs = 5;
@@ -78,8 +78,8 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
     if (auto done = arrange(lanes, call); !done) return done.error();
     if (auto done = round(lanes, call); !done) return done.error();
     call.progress(
-        Spent(steady_clock::now() - begin_).count(),
-        plan_.samples ? std::nullopt : std::optional<double>(Spent(plan_.time_limit).count()),
+        milliseconds_since(begin_),
+        plan_.samples ? std::nullopt : std::optional(static_cast<double>(plan_.time_limit.count())),
         fmt::format("timed {} samples", lanes.front().taken));
     auto stop = lanes.front().runs() ? reason_to_stop(lanes) : std::optional<std::string>("");
     // Nobody can count which call is the last, or which are checked before it.
@@ -104,7 +104,7 @@ Status TimingSession::arrange(std::vector<Lane>& lanes, const CallContext& call)
   const auto start = steady_clock::now();
   for (auto& lane : lanes)
     if (auto done = give(lane, call); !done) return done;
-  arranged_ms_ = Spent(steady_clock::now() - start).count();
+  arranged_ms_ = milliseconds_since(start);
   since_arranged_ms_ = 0;
   return {};
 }
@@ -119,7 +119,7 @@ Status TimingSession::round(std::vector<Lane>& lanes, const CallContext& call) {
   std::reverse(turn.begin(), turn.end());
   for (const auto i : turn)
     if (auto done = block(lanes[i], false, call); !done) return done;
-  const double spent = Spent(steady_clock::now() - start).count();
+  const double spent = milliseconds_since(start);
   since_arranged_ms_ += spent;
   since_checked_ms_ += spent;
   return {};
@@ -129,7 +129,7 @@ Status TimingSession::check_all(std::vector<Lane>& lanes, const CallContext& cal
   const auto start = steady_clock::now();
   for (auto& lane : lanes)
     if (auto done = judge(lane, call); !done) return done;
-  checked_ms_ = Spent(steady_clock::now() - start).count();
+  checked_ms_ = milliseconds_since(start);
   since_checked_ms_ = 0;
   return {};
 }
@@ -139,7 +139,7 @@ Status TimingSession::give(Lane& lane, const CallContext& call) {
   const auto start = steady_clock::now();
   lane.calls = 0;
   auto done = arenas_.give(*lane.process, call);
-  session_.arranging_ms += Spent(steady_clock::now() - start).count();
+  session_.arranging_ms += milliseconds_since(start);
   if (!done || lane.failed()) return done;
   return lane.taken == 0 && lane.call_ms == 0 ? probe(lane, call) : Status{};
 }
@@ -151,7 +151,7 @@ Status TimingSession::probe(Lane& lane, const CallContext& call) {
   const auto start = steady_clock::now();
   auto samples = lane.process->time(plan, call);
   if (!samples) return samples.error();
-  lane.call_ms = Spent(steady_clock::now() - start).count() / (plan.warmup + 1);
+  lane.call_ms = milliseconds_since(start) / (plan.warmup + 1);
   (void)lane.failed();
   return {};
 }
@@ -174,7 +174,7 @@ Status TimingSession::block(Lane& lane, bool first, const CallContext& call) {
   const auto start = steady_clock::now();
   auto samples = lane.process->time(plan, call);
   if (!samples) return samples.error();
-  const double spent = Spent(steady_clock::now() - start).count();
+  const double spent = milliseconds_since(start);
   session_.sampling_ms += spent;
   // The probe paid for loading code and for scouting; a block tells better how many fit the next.
   lane.call_ms = spent / (plan.warmup + size);
@@ -196,7 +196,7 @@ Status TimingSession::judge(Lane& lane, const CallContext& call) {
   if (!lane.runs() || lane.calls == 0) return {};
   const auto start = steady_clock::now();
   auto wrong = arenas_.judge(*lane.process, lane.calls, call);
-  session_.checking_ms += Spent(steady_clock::now() - start).count();
+  session_.checking_ms += milliseconds_since(start);
   if (!wrong) return wrong.error();
   if (!lane.failed() && *wrong) lane.record.reasons.push_back(**std::move(wrong));
   return {};
@@ -211,7 +211,7 @@ std::optional<std::string> TimingSession::reason_to_stop(const std::vector<Lane>
   const bool look = std::ranges::find(kLooks, rounds) != kLooks.end();
   if (look && decided(lanes)) return "interval_reached";
   if (rounds >= kLooks.back()) return "sample_limit";
-  const double spent = Spent(steady_clock::now() - begin_) / plan_.time_limit;
+  const double spent = milliseconds_since(begin_) / static_cast<double>(plan_.time_limit.count());
   const bool enough = rounds >= std::max(kLooks.front(), fewest_rounds(rival_error_rate()));
   if (spent >= kPatience || (enough && spent >= 1)) return "time_limit";
   return std::nullopt;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "server/core/clock.h"
+
 namespace ratchet::measure {
 namespace {
 
@@ -27,10 +29,6 @@ constexpr double kNothingNs = 700;
 constexpr double kLeastSeen = 0.5;
 constexpr double kLeastNs =
     1;  // of a call that does nothing on the legacy stream: times are positive
-
-double milliseconds_since(SteadyClock::time_point start) {
-  return std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
-}
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

@@ -1,10 +1,12 @@
 #include "server/core/job.h"
 
-#include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <exception>
+
+#include "server/core/clock.h"
 
 namespace ratchet {
 namespace {
@@ -13,13 +15,6 @@ using std::chrono::steady_clock;
 
 /// Silence after which a caller is told again: clients give up on calls that say nothing.
 constexpr std::chrono::seconds kHeartbeat{5};
-
-std::string utc(std::chrono::system_clock::time_point time) {
-  const auto whole = std::chrono::floor<std::chrono::milliseconds>(time);
-  const auto millis = whole.time_since_epoch().count() % 1000;
-  return fmt::format("{:%FT%T}.{:03}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(whole)),
-                     millis);
-}
 
 std::string next_step(JobState state) {
   switch (state) {
@@ -68,8 +63,8 @@ JobView Job::view() const {
   JobView view{.id = id_,
                .tool = tool_,
                .state = state(),
-               .started = utc(started_),
-               .changed = utc(last_change_),
+               .started = utc_text(started_),
+               .changed = utc_text(last_change_),
                .elapsed_s = std::chrono::duration<double>(until - started_).count(),
                .next = next_step(state())};
   if (!of_run_.empty()) view.run = of_run_;

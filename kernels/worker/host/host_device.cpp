@@ -16,12 +16,12 @@
 #include "kernels/worker/host/core.h"
 #include "kernels/worker/host/host_info.h"
 #include "kernels/worker/host/perf_counters.h"
+#include "server/core/clock.h"
 
 namespace ratchet::worker {
 namespace {
 
 using std::chrono::steady_clock;
-using Milliseconds = std::chrono::duration<double, std::milli>;
 using NanosecondsSpent = std::chrono::duration<double, std::nano>;
 
 /// Anonymous pages of its own, so that far writes outside fault instead of finding a neighbour.
@@ -111,7 +111,7 @@ class HostDevice : public Device {
     for (int i = 0; i < plan.warmup; ++i) take();
     for (int i = 0; i < plan.samples; ++i) {
       timed.samples.elapsed_ns.push_back(take());
-      if (Milliseconds(steady_clock::now() - begin).count() < plan.time_limit_ms) continue;
+      if (milliseconds_since(begin) < plan.time_limit_ms) continue;
       timed.samples.time_limit_hit = i + 1 < plan.samples;
       break;
     }

@@ -1,6 +1,5 @@
 #include "server/runs/ledger/ledger.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,14 +58,6 @@ Status prepare_database(sqlite::Database& database, bool durable) {
 }
 
 }  // namespace
-
-std::string utc_now() {
-  const auto now = std::chrono::system_clock::now();
-  const auto milliseconds =
-      std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
-                     fmt::gmtime(std::chrono::system_clock::to_time_t(now)), milliseconds);
-}
 
 Result<std::unique_ptr<Ledger>> Ledger::open(const std::filesystem::path& folder, bool durable) {
   std::error_code failed;

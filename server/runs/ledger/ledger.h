@@ -37,7 +37,7 @@ struct NewRow {
   RunId run;
   VersionId version;
   std::string kind;
-  std::string time;  ///< see `utc_now`
+  std::string time;  ///< `utc_now()`
   std::string payload;
   std::map<std::string, std::string> blobs;
 };
@@ -116,8 +116,5 @@ class Ledger {
   std::map<std::string, Verified> verified_;  ///< by run id, while others write nothing
   std::int64_t others_wrote_ = 0;             ///< SQLite's count of what other connections wrote
 };
-
-/// Now, UTC, as ledger rows and artifacts show it: "2026-01-31T12:00:00.123Z".
-[[nodiscard]] std::string utc_now();
 
 }  // namespace ratchet

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "server/core/clock.h"
 #include "server/core/fd.h"
 #include "server/core/result.h"
 #include "server/runs/ledger/file_digests.h"

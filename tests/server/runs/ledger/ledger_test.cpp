@@ -12,6 +12,7 @@
 #include <csignal>
 #include <thread>
 
+#include "server/core/clock.h"
 #include "server/core/fd.h"
 #include "server/core/hash.h"
 #include "server/runs/records/entry.h"
