@@ -94,13 +94,6 @@ std::vector<job::Argument> arguments_of(const Contract& contract, const Dims& di
   return arguments;
 }
 
-std::string dims_text(const Dims& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims)
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
-  return text;
-}
-
 std::int64_t output_bytes(const job::ArenaLayout& layout) {
   std::int64_t bytes = 0;
   for (const auto& buffer : layout.buffers)

@@ -26,9 +26,6 @@ inline constexpr std::int64_t kMaxArenaBytes = std::int64_t{32} << 30;
 [[nodiscard]] std::vector<job::Argument> arguments_of(const Contract& contract, const Dims& dims,
                                                       const job::ArenaLayout& layout);
 
-/// Sizes for people: "cols=512 rows=64".
-[[nodiscard]] std::string dims_text(const Dims& dims);
-
 /// Bytes of all outputs (out and inout) of a layout.
 [[nodiscard]] std::int64_t output_bytes(const job::ArenaLayout& layout);
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/core/fields.h"
@@ -15,6 +16,16 @@
 namespace ratchet {
 
 using Dims = std::map<std::string, std::int64_t>;
+
+/// "rows=1024 cols=4096".
+[[nodiscard]] inline std::string dims_text(const Dims& dims, std::string_view separator = " ") {
+  std::string text;
+  for (const auto& [name, value] : dims) {
+    if (!text.empty()) text += separator;
+    text += name + "=" + std::to_string(value);
+  }
+  return text;
+}
 
 /// One buffer of the ABI. Shapes are expressions over dims ("rows", "2*k"), so that one spec serves
 /// every case.

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "server/facts/contract.h"
+
 namespace ratchet::markdown {
 
 std::string one_line(std::string_view text) {
@@ -98,10 +100,7 @@ std::string json_text(const Json& json, int indent) {
 }
 
 std::string dims_text(const std::map<std::string, std::int64_t>& dims) {
-  std::string text;
-  for (const auto& [name, value] : dims)
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
-  return text.empty() ? "-" : text;
+  return dims.empty() ? "-" : ratchet::dims_text(dims, ", ");
 }
 
 }  // namespace ratchet::markdown
