@@ -9,7 +9,7 @@
 
 #include "kernels/launch.h"
 #include "kernels/layout.h"
-#include "kernels/roofline.h"
+#include "kernels/work.h"
 #include "server/core/hash.h"
 
 namespace ratchet {

@@ -15,12 +15,6 @@
 
 namespace ratchet {
 
-enum class MetricSet { lean, overview, full, stalls };
-constexpr auto enum_names(MetricSet) {
-  return std::array{std::pair{MetricSet::lean, "lean"}, std::pair{MetricSet::overview, "overview"},
-                    std::pair{MetricSet::full, "full"}, std::pair{MetricSet::stalls, "stalls"}};
-}
-
 struct ProfileRequest {
   const Candidate* candidate = nullptr;
   const Candidate* parent = nullptr;  ///< null for v0
@@ -34,12 +28,6 @@ struct ProfileRequest {
 struct RooflineDrawing {
   std::string svg;
   std::string text;
-};
-
-/// A version for a comparison; borrowed.
-struct ComparedVersion {
-  const Candidate* candidate = nullptr;
-  const Profile* profile = nullptr;
 };
 
 /// What to compare the candidate with; the flags and defaults of the kernel-benchmark package.
@@ -94,25 +82,6 @@ struct RaceLine {
 struct DispatchChoice {
   Dims dims;
   std::size_t variant = 0;
-};
-
-/// A shipped problem, ready to be planned: its task with the sources filled in.
-struct Problem {
-  TaskRequest task;
-  Source kernel;
-  Source reference;
-};
-
-/// A measured roof of a device.
-struct Ceiling {
-  std::string what;  ///< copy_bandwidth, read_bandwidth, fp32, …
-  double value = 0;
-  std::string unit;  ///< B/s, FLOP/s, OP/s, MHz or s
-
-  static constexpr void fields(auto&& visit) {
-    visit(required("what", &Ceiling::what, ""), required("value", &Ceiling::value, ""),
-          required("unit", &Ceiling::unit, "B/s, FLOP/s, OP/s, MHz or s."));
-  }
 };
 
 /// Which code of a binary to show.

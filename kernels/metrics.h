@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/lab.h"
+#include "server/facts/contract.h"
+#include "server/facts/profile.h"
 
 namespace ratchet {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/lab_requests.h"
 #include "kernels/toolchain.h"
 #include "server/core/result.h"
+#include "server/facts/profile.h"
 
 namespace ratchet {
 

@@ -17,8 +17,8 @@
 #include "kernels/expression.h"
 #include "kernels/launch.h"
 #include "kernels/layout.h"
-#include "kernels/roofline.h"
 #include "kernels/signature.h"
+#include "kernels/work.h"
 
 namespace ratchet {
 namespace {

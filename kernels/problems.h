@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/lab.h"
 #include "server/core/result.h"
 #include "server/facts/contract.h"
 #include "server/facts/task.h"

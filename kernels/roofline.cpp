@@ -7,8 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "kernels/expression.h"
-
 namespace ratchet {
 namespace {
 
@@ -61,20 +59,6 @@ std::string binding_of(const Roofline& roofline) {
 }
 
 }  // namespace
-
-Result<std::optional<WorkDone>> work_of(const Contract& contract, const Dims& dims) {
-  if (!contract.work) return std::optional<WorkDone>{};
-  const auto bytes = evaluate(contract.work->bytes, dims);
-  if (!bytes) return bytes.error();
-  const auto flops = evaluate(contract.work->flops, dims);
-  if (!flops) return flops.error();
-  if (*bytes < 0 || *flops < 0)
-    return Error{
-        ErrorCode::invalid_argument,
-        fmt::format("work: {} bytes and {} FLOPs; neither may be negative", *bytes, *flops),
-        "Give the least bytes moved and the operations of one call."};
-  return std::optional(WorkDone{*bytes, *flops, contract.work->type});
-}
 
 std::optional<double> bandwidth_ceiling(std::span<const Ceiling> ceilings) {
   return ceiling_named(ceilings, {"copy_bandwidth"});

@@ -6,26 +6,16 @@
 #include <span>
 #include <string>
 
-#include "kernels/lab.h"
+#include "kernels/work.h"
 #include "server/core/result.h"
 #include "server/facts/contract.h"
 #include "server/facts/findings.h"
+#include "server/facts/roofline_report.h"
 
 namespace ratchet {
 
 // Where a kernel stands under the measured roofs. Pure and thread-safe. Rates in bytes/s and
 // FLOP/s.
-
-/// Declared work of one case, evaluated.
-struct WorkDone {
-  double bytes = 0;
-  double flops = 0;
-  DType type = DType::f32;
-};
-
-/// Evaluates the declared work; empty when the contract declares none. Errors: see expression.h,
-/// and `invalid_argument` for a negative amount.
-[[nodiscard]] Result<std::optional<WorkDone>> work_of(const Contract& contract, const Dims& dims);
 
 /// The roof of ordinary traffic (copy), the fastest way this device moves bytes (copy, read or
 /// write: what physics allows), the last-level cache, and arithmetic of a type. Empty when not

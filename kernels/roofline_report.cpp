@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/diagnosis_metrics.h"
+#include "kernels/roofline.h"
 
 namespace ratchet {
 namespace {

@@ -3,8 +3,8 @@
 #include <optional>
 #include <span>
 
-#include "kernels/lab.h"
-#include "kernels/roofline.h"
+#include "kernels/work.h"
+#include "server/facts/findings.h"
 #include "server/facts/roofline_report.h"
 
 namespace ratchet {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "kernels/judge.h"
 #include "kernels/verdicts.h"
@@ -277,6 +278,30 @@ Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,
       summarise(session.contestants.at(contestant).blocks, plan.discard_first, plan.cache_mode);
   if (timing && !session.stop_reason.empty()) timing->stop_reason = session.stop_reason;
   return timing;
+}
+
+std::optional<Reason> reason_of_spans(const std::vector<job::CallSpan>& calls, double median_ns) {
+  constexpr double kMostRatio = 1.5;
+  constexpr double kAllowanceNs = 5'000;
+  constexpr std::size_t kLeastCalls = 3;
+  if (calls.size() < kLeastCalls) return std::nullopt;
+  const auto [fewest, most] = std::ranges::minmax(calls, {}, &job::CallSpan::launches);
+  if (fewest.launches != most.launches)
+    return Reason{"launches_vary",
+                  fmt::format("one call launches {} kernels and another {}: the work of one is not "
+                              "that of the next",
+                              fewest.launches, most.launches),
+                  {}};
+  std::vector<double> spans;
+  for (const auto& one : calls) spans.push_back(one.span_ns);
+  const double span = median_of(std::move(spans));
+  if (span <= kMostRatio * median_ns + kAllowanceNs) return std::nullopt;
+  return Reason{
+      "span_exceeds_events",
+      fmt::format("the work of a call spans {:.1f} µs over all streams, and {:.1f} µs were "
+                  "timed: the rest was hidden from the events",
+                  span / 1000, median_ns / 1000),
+      {}};
 }
 
 }  // namespace ratchet

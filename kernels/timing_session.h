@@ -123,4 +123,11 @@ class TimingSession {
 [[nodiscard]] Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,
                                        const SessionPlan& plan);
 
+/// Whether calls seen from outside the kernel contradict its timed ones: `launches_vary` when their
+/// launches differ in number from call to call, `span_exceeds_events` when the work of a call on
+/// all streams takes more than 1.5 times the median between its events, and 5 µs for what clocks
+/// and launch gaps differ by. Needs three calls.
+[[nodiscard]] std::optional<Reason> reason_of_spans(const std::vector<job::CallSpan>& calls,
+                                                    double median_ns);
+
 }  // namespace ratchet

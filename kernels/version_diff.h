@@ -3,7 +3,6 @@
 #include <span>
 #include <string>
 
-#include "kernels/lab.h"
 #include "kernels/machine_code.h"
 #include "server/facts/version_diff.h"
 

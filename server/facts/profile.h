@@ -92,6 +92,13 @@ struct Roofline {
   }
 };
 
+/// Which counters to read.
+enum class MetricSet { lean, overview, full, stalls };
+constexpr auto enum_names(MetricSet) {
+  return std::array{std::pair{MetricSet::lean, "lean"}, std::pair{MetricSet::overview, "overview"},
+                    std::pair{MetricSet::full, "full"}, std::pair{MetricSet::stalls, "stalls"}};
+}
+
 /// Which program read the counters.
 enum class CounterEngine { cupti, ncu };
 constexpr auto enum_names(CounterEngine) {

@@ -10,6 +10,18 @@
 
 namespace ratchet {
 
+/// A measured roof of a device.
+struct Ceiling {
+  std::string what;  ///< copy_bandwidth, read_bandwidth, fp32, …
+  double value = 0;
+  std::string unit;  ///< B/s, FLOP/s, OP/s, MHz or s
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("what", &Ceiling::what, ""), required("value", &Ceiling::value, ""),
+          required("unit", &Ceiling::unit, "B/s, FLOP/s, OP/s, MHz or s."));
+  }
+};
+
 /// One level of memory: what the kernels of a call moved there.
 struct RooflineLevel {
   std::string level;  ///< dram, l2 or shared

@@ -86,4 +86,11 @@ struct TaskRequest {
   }
 };
 
+/// A shipped problem, ready to be planned: its task with the sources filled in.
+struct Problem {
+  TaskRequest task;
+  Source kernel;
+  Source reference;
+};
+
 }  // namespace ratchet

@@ -7,8 +7,16 @@
 #include <vector>
 
 #include "server/core/fields.h"
+#include "server/facts/build.h"
+#include "server/facts/profile.h"
 
 namespace ratchet {
+
+/// A version for a comparison; borrowed.
+struct ComparedVersion {
+  const Candidate* candidate = nullptr;
+  const Profile* profile = nullptr;
+};
 
 /// One number of both versions. Empty: that version does not have it.
 struct ValuePair {
