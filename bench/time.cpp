@@ -15,13 +15,13 @@
 #include <string>
 
 #include "bench/time/subjects.h"
-#include "kernels/builder.h"
-#include "kernels/judge.h"
+#include "kernels/build/builder.h"
+#include "kernels/build/toolchain.h"
+#include "kernels/judge/judge.h"
 #include "kernels/lab.h"
-#include "kernels/noise.h"
-#include "kernels/timed_arenas.h"
-#include "kernels/timing_session.h"
-#include "kernels/toolchain.h"
+#include "kernels/timing/noise.h"
+#include "kernels/timing/timed_arenas.h"
+#include "kernels/timing/timing_session.h"
 #include "server/core/files.h"
 
 namespace ratchet::bench {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "kernels/descendants.h"
+#include "kernels/process/descendants.h"
 
 namespace ratchet {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "kernels/job.h"
+#include "kernels/protocol/job.h"
 
 namespace ratchet::worker {
 

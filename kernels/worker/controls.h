@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "kernels/job.h"
+#include "kernels/protocol/job.h"
 
 namespace ratchet::worker {
 

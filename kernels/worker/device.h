@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/job.h"
+#include "kernels/protocol/job.h"
 #include "server/core/fd.h"
 #include "server/core/result.h"
 

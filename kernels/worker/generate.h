@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "kernels/job.h"
+#include "kernels/protocol/job.h"
 #include "server/core/result.h"
 
 namespace ratchet::worker {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/job.h"
+#include "kernels/protocol/job.h"
 #include "kernels/worker/device.h"
 #include "kernels/worker/kernel.h"
 #include "kernels/worker/rotation.h"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/job.h"
+#include "kernels/protocol/job.h"
 #include "kernels/worker/device.h"
 #include "server/core/fd.h"
 #include "server/core/result.h"

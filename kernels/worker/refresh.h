@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/job.h"
+#include "kernels/protocol/job.h"
 
 namespace ratchet::worker {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/job.h"
+#include "kernels/protocol/job.h"
 #include "kernels/worker/kernel.h"
 #include "kernels/worker/random.h"
 #include "server/core/memory_file.h"

@@ -18,8 +18,8 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "kernels/counters/metrics.h"
 #include "kernels/measure/timer.h"
-#include "kernels/metrics.h"
 #include "kernels/worker/device.h"
 #include "kernels/worker/sandbox.h"
 #include "tests/gpu/judges.h"

@@ -45,8 +45,10 @@ TEST_CASE("the layer table refuses the arrows that must never be drawn", "[repo]
   CHECK(refusal("server/mcp/stdio.cpp", "\"tools/all.h\""));
   CHECK(refusal("server/runs/ledger.cpp", "\"kernels/lab.h\""));
   CHECK(refusal("server/main.cpp", "\"kernels/worker/device.h\""));
-  CHECK(refusal("kernels/lab.cpp", "\"kernels/worker/device.h\""));
-  CHECK(refusal("kernels/lab.cpp", "<cuda_runtime.h>"));
+  CHECK(refusal("kernels/lab/lab.cpp", "\"kernels/worker/device.h\""));
+  CHECK(refusal("kernels/lab/lab.cpp", "<cuda_runtime.h>"));
+  CHECK(refusal("kernels/timing/statistics.cpp", "\"kernels/lab.h\""));
+  CHECK(refusal("kernels/build/builder.cpp", "\"kernels/judge/judge.h\""));
   CHECK(refusal("kernels/worker/loop.cpp", "<cuda_runtime.h>"));
   CHECK(refusal("server/core/hash.cpp", "<boost/json.hpp>"));
   CHECK(refusal("server/core/hash.cpp", "\"result.h\""));

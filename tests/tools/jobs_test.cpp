@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "kernels/descendants.h"
+#include "kernels/process/descendants.h"
 #include "tests/support/workbench.h"
 
 namespace ratchet {

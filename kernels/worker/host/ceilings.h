@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "kernels/job.h"
+#include "kernels/protocol/job.h"
 #include "server/core/result.h"
 
 namespace ratchet::worker {

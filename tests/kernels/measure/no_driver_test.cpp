@@ -8,10 +8,10 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <filesystem>
 
-#include "kernels/job.h"
 #include "kernels/measure/abi.h"
 #include "kernels/measure/cupti.h"
 #include "kernels/measure/gpu.h"
+#include "kernels/protocol/job.h"
 #include "server/core/channel.h"
 #include "server/core/process.h"
 #include "tests/support/places.h"

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/build/build_cache.h"
+#include "kernels/build/toolchain.h"
+#include "server/facts/contract.h"
+
+namespace ratchet {
+
+/// The local headers that a build read. `intruder` is a file it had no business reading.
+struct HeaderList {
+  std::vector<Dependency> local;
+  std::optional<std::string> intruder;
+};
+
+/// Whether a source in `folder` may include the file `path` (both canonical): a file below the
+/// folder, or a header by its suffix that lies in the same git repository.
+[[nodiscard]] bool may_include(const std::filesystem::path& path,
+                               const std::filesystem::path& folder);
+
+/// Sorts the files of a compiler's make rule (-MD): those of the work folder, the toolkit and the
+/// system are passed over, those that `may_include` grants are local, any other is an intruder.
+/// Reads the local ones; thread-safe.
+[[nodiscard]] HeaderList headers_of(std::string_view rule, const std::filesystem::path& work,
+                                    const Source& source, const Toolchain& toolchain);
+
+/// Files and folders that compilers need for this source: the system's programs and headers, the
+/// toolkit, CUTLASS, the source's folder and its git repository. None of the user's other files.
+[[nodiscard]] std::vector<std::string> readable_by_compilers(const Source& source,
+                                                             const Toolchain& toolchain);
+
+}  // namespace ratchet

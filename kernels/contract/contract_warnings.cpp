@@ -1,0 +1,73 @@
+#include "kernels/contract/contract_warnings.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string>
+
+#include "kernels/contract/tolerance.h"
+#include "kernels/process/python_inputs.h"
+#include "kernels/source/signature.h"
+
+namespace ratchet {
+
+std::vector<Reason> contract_warnings(const Contract& contract) {
+  std::vector<Reason> warnings;
+  const auto warn = [&](std::string code, std::string message) {
+    warnings.push_back({std::move(code), std::move(message), {}});
+  };
+  for (const auto& tensor : contract.tensors) {
+    const bool integers = !is_floating(tensor.dtype) && tensor.dtype != DType::boolean;
+    if (integers && tensor.role != Role::out && tensor.init == "normal")
+      warn("untyped_indices",
+           fmt::format("{} is filled with integers below the smallest dim; give its init",
+                       tensor.name));
+    const auto usual = default_tolerance(tensor.dtype);
+    if (tensor.role != Role::in && is_floating(tensor.dtype) && contract.rtol &&
+        *contract.rtol > 10 * usual.rtol)
+      warn("loose_tolerance", fmt::format("rtol {} is more than ten times the usual {} for {}",
+                                          *contract.rtol, usual.rtol, name_of(tensor.dtype)));
+  }
+  if (contract.matched_ratio.value_or(1) < 1)
+    warn("loose_matched_ratio",
+         fmt::format("{:.4g} % of every output may be wrong by any finite amount",
+                     (1 - *contract.matched_ratio) * 100));
+  for (const auto& tensor : contract.tensors) {
+    const auto used = tolerance_for(tensor.dtype, contract.atol, contract.rtol);
+    const auto least = rounding_error(tensor.dtype);
+    if (tensor.role != Role::in && used.rtol < least && used.atol < least)
+      warn("tight_tolerance",
+           fmt::format("rtol {:.1e} with atol {:.1e} is below the rounding of {} itself ({:.1e}): "
+                       "right answers of {} may fail; give larger ones",
+                       used.rtol, used.atol, name_of(tensor.dtype), least, tensor.name));
+  }
+  const auto dims = std::ranges::count(contract.parameters, ParameterKind::dim, &Parameter::kind);
+  const bool same_shapes = std::ranges::all_of(contract.tensors, [&](const TensorSpec& tensor) {
+    return tensor.shape == contract.tensors[0].shape;
+  });
+  if (dims > 2 && contract.tensors.size() > 1 && same_shapes)
+    warn("inferred_tensors",
+         fmt::format("every buffer has {} elements; give `tensors` if one needs more",
+                     contract.tensors[0].shape[0]));
+  const bool given =
+      std::ranges::find(contract.tensors, kGivenInit, &TensorSpec::init) != contract.tensors.end();
+  const auto function = inputs_function(contract.kernel, contract.reference);
+  if (given && function && !function->of_reference)
+    warn("solution_inputs",
+         "the inputs come from setup() of the first kernel; inputs() in ref.py would be the "
+         "reference's own");
+  if (!contract.work)
+    warn("work_undeclared", "without `work` there are no achieved rates and no physics floor");
+  if (contract.seed_given) warn("fixed_seed", "the seed is known to the caller: a weaker claim");
+  if (!is_python(contract.implementation) && !contract.launch) {
+    const auto signature =
+        parse_signature(contract.kernel.text, contract.entry,
+                        {contract.device_kind == DeviceKind::cuda, contract.flags});
+    if (signature && !signature->extern_c)
+      warn("missing_extern_c",
+           fmt::format("{} lacks extern \"C\"; a generated solve.h declares it", contract.entry));
+  }
+  return warnings;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,112 @@
+#include "kernels/contract/hidden_cases.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "kernels/contract/layout.h"
+#include "kernels/contract/work.h"
+#include "kernels/source/launch.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+/// Sizes up to this are tile, head or group sizes that kernels are written for.
+constexpr std::int64_t kFixedSize = 128;
+
+/// Numbers drawn from a seed; the same on every machine.
+class Draw {
+ public:
+  explicit Draw(std::string_view seed) : seed_(seed) {}
+
+  /// low … high, inclusive. The bias of the remainder is below 2^-40 for the sizes here.
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    const auto digest = hmac_sha256(seed_, std::to_string(count_++));
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < 8; ++i) bits = bits << 8U | digest[i];
+    return low + static_cast<std::int64_t>(bits % static_cast<std::uint64_t>(high - low + 1));
+  }
+
+ private:
+  std::string seed_;
+  int count_ = 0;
+};
+
+std::int64_t power_of_two_factor(std::int64_t value) {
+  std::int64_t factor = 1;
+  while (factor < kFixedSize && value % (factor * 2) == 0) factor *= 2;
+  return factor;
+}
+
+bool has_odd_dim(const Contract& contract) {
+  return std::ranges::any_of(contract.cases, [](const Case& one) {
+    return std::ranges::any_of(
+        one.dims, [](const auto& dim) { return dim.second % 2 == 1 && dim.second > 1; });
+  });
+}
+
+/// A size of the given case, the one drawn for it, and how many dims have it.
+struct Drawn {
+  std::int64_t given = 0;
+  std::int64_t now = 0;
+  int dims = 1;
+};
+
+/// The new size of `value`, from those of the smaller ones.
+std::int64_t redrawn(std::int64_t value, const std::vector<Drawn>& smaller, bool any_size,
+                     Draw& draw) {
+  for (const auto& a : smaller)
+    for (const auto& b : smaller) {
+      const bool two_dims = &a != &b || a.dims > 1;  // 64 * 64 of one dim is chance, no relation
+      const bool product = a.given > 1 && b.given > 1 && value % a.given == 0;
+      if (two_dims && product && value / a.given == b.given) return a.now * b.now;
+    }
+  for (const auto& part : smaller)
+    if (part.given > kFixedSize && value % part.given == 0) return part.now * (value / part.given);
+  const auto step = any_size ? 1 : power_of_two_factor(value);
+  const auto most = value / step;
+  // Not below a quarter: a much smaller case may take another path of the kernel only.
+  return step * draw.between(std::max<std::int64_t>(1, most / 4), std::max<std::int64_t>(1, most));
+}
+
+Dims redrawn(const Dims& dims, bool any_size, Draw& draw) {
+  std::map<std::int64_t, int> counts;
+  for (const auto& [name, value] : dims) ++counts[value];
+  std::vector<Drawn> drawn;
+  for (const auto& [value, count] : counts) {  // ascending, so that products find their factors
+    const bool fixed = value <= kFixedSize && !any_size;
+    drawn.push_back({value, fixed ? value : redrawn(value, drawn, any_size, draw), count});
+  }
+  Dims result;
+  for (const auto& [name, value] : dims)
+    result[name] = std::ranges::find(drawn, value, &Drawn::given)->now;
+  return result;
+}
+
+}  // namespace
+
+std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed, int count) {
+  std::vector<Case> hidden;
+  if (contract.cases.empty()) return hidden;
+  Draw draw(seed);
+  const bool any_size = contract.any_size || has_odd_dim(contract);
+  std::set<Dims> seen;
+  for (const auto& given : contract.cases) seen.insert(given.dims);
+  const auto wanted = static_cast<std::size_t>(std::max(count, 0));
+  // Eight tries a case: where the rules leave few sizes, drawing on would only repeat them.
+  for (std::size_t tries = 0; hidden.size() < wanted && tries < 8 * wanted; ++tries) {
+    const auto& given = contract.cases[tries % contract.cases.size()];
+    const auto dims = redrawn(given.dims, any_size, draw);
+    if (!seen.insert(dims).second || !layout_of(contract, dims) || !work_of(contract, dims))
+      continue;
+    if (contract.launch && !check_launch(*contract.launch, dims)) continue;
+    hidden.push_back({dims, 0, true});
+  }
+  return hidden;
+}
+
+}  // namespace ratchet

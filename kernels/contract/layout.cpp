@@ -1,0 +1,104 @@
+#include "kernels/contract/layout.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/contract/init.h"
+#include "kernels/source/expression.h"
+
+namespace ratchet {
+namespace {
+
+constexpr std::int64_t aligned(std::int64_t offset) {
+  return (offset + job::kAlignment - 1) / job::kAlignment * job::kAlignment;
+}
+
+Error too_large(const TensorSpec& tensor) {
+  return Error{ErrorCode::too_large,
+               fmt::format("tensor {}: the buffers of one case exceed {} GiB", tensor.name,
+                           kMaxArenaBytes >> 30),
+               "Use smaller dims."};
+}
+
+struct Extents {
+  std::vector<std::int64_t> shape;
+  std::int64_t elements = 1;
+};
+
+Result<Extents> extents_of(const TensorSpec& tensor, const Dims& dims) {
+  Extents extents;
+  auto& elements = extents.elements;
+  for (const auto& extent : tensor.shape) {
+    const auto value = evaluate_integer(extent, dims);
+    if (!value)
+      return Error{value.error().code,
+                   fmt::format("tensor {}: {}", tensor.name, value.error().message),
+                   value.error().hint};
+    if (*value < 1)
+      return Error{ErrorCode::invalid_argument,
+                   fmt::format("tensor {}: extent \"{}\" is {}", tensor.name, extent, *value),
+                   "Every extent must be at least 1."};
+    if (__builtin_mul_overflow(elements, *value, &elements) || elements > kMaxArenaBytes)
+      return too_large(tensor);
+    extents.shape.push_back(*value);
+  }
+  return extents;
+}
+
+}  // namespace
+
+Result<job::ArenaLayout> layout_of(const Contract& contract, const Dims& dims) {
+  job::ArenaLayout layout;
+  std::int64_t cursor = job::kGuardBytes;
+  for (const auto& tensor : contract.tensors) {
+    const auto extents = extents_of(tensor, dims);
+    if (!extents) return extents.error();
+    const auto init = parse_init(tensor.init, tensor.dtype, dims);
+    if (!init)
+      return Error{init.error().code,
+                   fmt::format("tensor {}: {}", tensor.name, init.error().message),
+                   init.error().hint};
+    job::Buffer buffer{tensor.name,     tensor.dtype,      tensor.role,   canonical(*init),
+                       aligned(cursor), extents->elements, extents->shape};
+    cursor = buffer.offset + buffer.bytes() + job::kGuardBytes;
+    if (cursor > kMaxArenaBytes) return too_large(tensor);
+    layout.buffers.push_back(std::move(buffer));
+  }
+  layout.bytes = aligned(cursor);
+  return layout;
+}
+
+std::vector<job::Argument> arguments_of(const Contract& contract, const Dims& dims,
+                                        const job::ArenaLayout& layout) {
+  std::vector<job::Argument> arguments;
+  for (const auto& parameter : contract.parameters) {
+    job::Argument argument;
+    argument.name = parameter.name;
+    argument.kind = parameter.kind;
+    argument.dtype = parameter.dtype;
+    if (parameter.kind == ParameterKind::tensor) {
+      const auto buffer = std::ranges::find(layout.buffers, parameter.name, &job::Buffer::name);
+      if (buffer != layout.buffers.end()) argument.offset = buffer->offset;
+    } else if (parameter.kind == ParameterKind::dim) {
+      const auto dim = dims.find(parameter.name);
+      if (dim != dims.end()) argument.integer = dim->second;
+    } else if (parameter.kind == ParameterKind::scalar) {
+      argument.real = parameter.value.value_or(0);
+      if (!is_floating(parameter.dtype))
+        argument.integer = static_cast<std::int64_t>(argument.real);
+    }
+    arguments.push_back(argument);
+  }
+  return arguments;
+}
+
+std::int64_t output_bytes(const job::ArenaLayout& layout) {
+  std::int64_t bytes = 0;
+  for (const auto& buffer : layout.buffers)
+    if (buffer.role != Role::in) bytes += buffer.bytes();
+  return bytes;
+}
+
+}  // namespace ratchet

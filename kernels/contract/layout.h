@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/protocol/job.h"
+#include "server/core/result.h"
+#include "server/facts/contract.h"
+
+namespace ratchet {
+
+/// Largest arena, bytes. A case needs several at once (sent, returned, expected, rotation).
+inline constexpr std::int64_t kMaxArenaBytes = std::int64_t{32} << 30;
+
+/// Places the tensors of one case in an arena, in the order of `contract.tensors`.
+///
+/// Every buffer starts at a multiple of `job::kAlignment`; at least `job::kGuardBytes` lie before
+/// the first, between two and after the last, and every byte outside the buffers is guard. `init`
+/// is in canonical form (kernels/contract/init.h). Pure. Errors: `invalid_argument` when a shape cannot be
+/// evaluated or is not positive; `too_large` beyond `kMaxArenaBytes`.
+[[nodiscard]] Result<job::ArenaLayout> layout_of(const Contract& contract, const Dims& dims);
+
+/// The arguments of one call, in the order of the signature. `dims` and `layout` belong together
+/// and to the contract, as `plan_contract` checked them.
+[[nodiscard]] std::vector<job::Argument> arguments_of(const Contract& contract, const Dims& dims,
+                                                      const job::ArenaLayout& layout);
+
+/// Bytes of all outputs (out and inout) of a layout.
+[[nodiscard]] std::int64_t output_bytes(const job::ArenaLayout& layout);
+
+}  // namespace ratchet

@@ -1,0 +1,346 @@
+#include "kernels/contract/planner.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "kernels/build/build_flags.h"
+#include "kernels/contract/layout.h"
+#include "kernels/contract/work.h"
+#include "kernels/source/entry_plan.h"
+#include "kernels/source/expression.h"
+#include "kernels/source/launch.h"
+#include "kernels/source/signature.h"
+
+namespace ratchet {
+namespace {
+
+/// Elements of a buffer when nothing says more; figures of the kernel-profile package.
+constexpr std::int64_t kDefaultElements = 1'048'576;
+constexpr std::int64_t kMostInferredElements = 268'435'456;
+
+Error bad(std::string message, std::string hint) {
+  return Error{ErrorCode::invalid_argument, std::move(message), std::move(hint)};
+}
+
+Error inside(std::string_view where, const Error& error) {
+  return Error{error.code, fmt::format("{}: {}", where, error.message), error.hint};
+}
+
+bool is_identifier(std::string_view name) {
+  const auto word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+         std::ranges::all_of(name, word);
+}
+
+// ----------------------------------------------------------------------------------------- cases
+
+Status check_case(const Case& one, std::size_t index, const std::vector<Parameter>& parameters) {
+  std::string missing;
+  for (const auto& parameter : parameters) {
+    if (parameter.kind != ParameterKind::dim) continue;
+    const auto dim = one.dims.find(parameter.name);
+    if (dim == one.dims.end())
+      missing += (missing.empty() ? "" : ", ") + parameter.name;
+    else if (static_cast<double>(dim->second) > most_of(parameter.dtype))
+      return bad(fmt::format("cases[{}].dims.{}: {} does not fit {}", index, dim->first,
+                             dim->second, name_of(parameter.dtype)),
+                 "Use a smaller size or a wider parameter type.");
+  }
+  if (!missing.empty()) {
+    std::string given;
+    for (const auto& [name, value] : one.dims) given += (given.empty() ? "" : ", ") + name;
+    return bad(fmt::format("dims: {} missing; given: {}", missing, given.empty() ? "none" : given),
+               "Give every integer parameter a size, under its own name.");
+  }
+  for (const auto& [name, value] : one.dims) {
+    if (!is_identifier(name))
+      return bad(fmt::format("dims: \"{}\" is no name", name), "Use letters, digits and _.");
+    if (value < 1)
+      return bad(fmt::format("cases[{}].dims.{}: {} is not positive", index, name, value),
+                 "Sizes start at 1; other integers go into `scalars`.");
+  }
+  return {};
+}
+
+Result<std::vector<Case>> plan_cases(const TaskRequest& task,
+                                     const std::vector<Parameter>& parameters) {
+  auto cases = task.cases;
+  if (cases.empty()) cases.push_back({});
+  double weight = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    auto& one = cases[i];
+    one.dims.insert(task.dims.begin(), task.dims.end());  // common dims, unless the case says else
+    one.hidden = false;
+    if (one.weight < 0 || !std::isfinite(one.weight))
+      return bad(fmt::format("cases[{}].weight: {} is negative", i, one.weight), "Use 0 or more.");
+    weight += one.weight;
+    if (const auto checked = check_case(one, i, parameters); !checked) return checked.error();
+  }
+  if (weight <= 0) return bad("cases: all weights are 0", "Give at least one case a weight.");
+  return cases;
+}
+
+// --------------------------------------------------------------------------------------- tensors
+
+/// Elements of every buffer when the caller gave no tensors: the packages' rule.
+Result<std::string> inferred_extent(const TaskRequest& task,
+                                    const std::vector<Parameter>& parameters, const Dims& dims) {
+  if (task.ptr_size > 0) return std::to_string(task.ptr_size);
+  std::vector<std::pair<std::int64_t, std::string>> sizes;
+  for (const auto& parameter : parameters)
+    if (parameter.kind == ParameterKind::dim)
+      sizes.emplace_back(dims.at(parameter.name), parameter.name);
+  if (sizes.empty()) return std::to_string(kDefaultElements);
+  std::ranges::stable_sort(sizes, std::greater{}, [](const auto& size) { return size.first; });
+  if (sizes.size() == 1) return sizes[0].second;
+  const auto extent = sizes[0].second + "*" + sizes[1].second;
+  const auto elements = evaluate_integer(extent, dims);
+  if (!elements || *elements > kMostInferredElements)
+    return Error{ErrorCode::too_large,
+                 fmt::format("ptr_size: {} elements are inferred for every buffer, at most {} are",
+                             extent, kMostInferredElements),
+                 "Give `tensors` with their shapes."};
+  return extent;
+}
+
+Result<std::vector<TensorSpec>> infer_tensors(const TaskRequest& task,
+                                              const std::vector<Parameter>& parameters,
+                                              const Dims& dims) {
+  const auto extent = inferred_extent(task, parameters, dims);
+  if (!extent) return extent.error();
+  std::vector<TensorSpec> tensors;
+  for (const auto& parameter : parameters)
+    if (parameter.kind == ParameterKind::tensor)
+      tensors.push_back({parameter.name,
+                         parameter.dtype,
+                         {*extent},
+                         parameter.is_const ? Role::in : Role::out,
+                         "normal"});
+  return tensors;
+}
+
+/// The given tensors in the order of the parameters.
+Result<std::vector<TensorSpec>> match_tensors(const TaskRequest& task,
+                                              const std::vector<Parameter>& parameters) {
+  std::vector<TensorSpec> ordered;
+  for (const auto& parameter : parameters) {
+    if (parameter.kind != ParameterKind::tensor) continue;
+    const auto spec = std::ranges::find(task.tensors, parameter.name, &TensorSpec::name);
+    if (spec == task.tensors.end())
+      return bad(fmt::format("tensors: {} is a pointer of the entry and has no entry here",
+                             parameter.name),
+                 "List all buffers, or none to have them inferred.");
+    if (spec->dtype != parameter.dtype)
+      return bad(fmt::format("tensors.{}.dtype: {} here, {} in the signature", spec->name,
+                             name_of(spec->dtype), name_of(parameter.dtype)),
+                 "Make both the same.");
+    if (parameter.is_const && spec->role != Role::in)
+      return bad(fmt::format("tensors.{}.role: {}, but the parameter points to const", spec->name,
+                             name_of(spec->role)),
+                 "Use role in, or drop the const.");
+    ordered.push_back(*spec);
+  }
+  for (const auto& spec : task.tensors) {
+    if (std::ranges::count(task.tensors, spec.name, &TensorSpec::name) > 1)
+      return bad(fmt::format("tensors: {} is listed twice", spec.name), "List each once.");
+    if (std::ranges::find(ordered, spec.name, &TensorSpec::name) == ordered.end())
+      return bad(fmt::format("tensors: the entry has no pointer named {}", spec.name),
+                 "Use the parameter's name.");
+  }
+  return ordered;
+}
+
+Status check_outputs(const Contract& contract) {
+  const auto is_output = [](const TensorSpec& tensor) { return tensor.role != Role::in; };
+  if (std::ranges::any_of(contract.tensors, is_output)) return {};
+  if (contract.tensors.empty() && is_python(contract.implementation)) {
+    const bool inputs = contract.reference.text.find("def inputs") != std::string::npos ||
+                        contract.kernel.text.find("def setup") != std::string::npos;
+    if (inputs) return {};
+  }
+  return bad("tensors: the task has no output",
+             "Pointers to non-const are outputs; else give `tensors` with role out or inout.");
+}
+
+// ------------------------------------------------------------------------------------- reference
+
+/// A C++ or CUDA reference is called with the kernel's arguments (a trailing stream may be left
+/// out).
+Status check_compiled_reference(const Contract& contract) {
+  const auto signature = parse_signature(contract.reference.text, "reference",
+                                         {contract.reference_kind == ReferenceKind::cuda, {}});
+  if (!signature) return inside(contract.reference.file_name, signature.error());
+  std::vector<Parameter> wanted = contract.parameters;
+  if (!wanted.empty() && wanted.back().kind == ParameterKind::stream &&
+      signature->parameters.size() + 1 == wanted.size())
+    wanted.pop_back();
+  // The dims behind a device-only kernel's parameters are for its launch alone.
+  if (contract.launch && wanted.size() > signature->parameters.size())
+    wanted.resize(signature->parameters.size());
+  const auto alike = [](const Parameter& a, const Parameter& b) {
+    const bool pointer = a.kind == ParameterKind::tensor;
+    return pointer == (b.kind == ParameterKind::tensor) && a.dtype == b.dtype;
+  };
+  if (std::ranges::equal(wanted, signature->parameters, alike)) return {};
+  return bad(
+      fmt::format("{}: reference takes {} parameters that differ from those of {}",
+                  contract.reference.file_name, signature->parameters.size(), contract.entry),
+      "Give reference the same parameter list as the entry, in the same order.");
+}
+
+/// `name = 1e-3` at the start of a line of ref.py.
+std::optional<double> module_number(std::string_view text, std::string_view name) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    auto line = text.substr(at, end - at);
+    at = end + 1;
+    if (!line.starts_with(name)) continue;
+    line.remove_prefix(name.size());
+    const auto equals = line.find_first_not_of(" \t");
+    if (equals == std::string_view::npos || line[equals] != '=') continue;
+    line.remove_prefix(equals + 1);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    double value = 0;
+    if (std::from_chars(line.data(), line.data() + line.size(), value).ec == std::errc{})
+      return value;
+  }
+  return std::nullopt;
+}
+
+Status plan_reference(Contract& contract) {
+  const auto kind = reference_kind_of(contract.reference.file_name);
+  if (!kind) return kind.error();
+  contract.reference_kind = *kind;
+  if (*kind == ReferenceKind::cuda && contract.device_kind == DeviceKind::host)
+    return bad("reference: a .cu reference needs a CUDA kernel", "Use ref.cpp or ref.py.");
+  if (*kind != ReferenceKind::python) {
+    if (is_python(contract.implementation))
+      return bad("reference: a .py kernel needs a ref.py", "Define reference(**kwargs) in ref.py.");
+    return check_compiled_reference(contract);
+  }
+  if (contract.reference.text.find("def reference") == std::string::npos)
+    return bad(fmt::format("{}: reference is not defined", contract.reference.file_name),
+               "Define reference(**kwargs): in place, or returning its outputs.");
+  // The call's own figures win over those of the module.
+  if (!contract.atol) contract.atol = module_number(contract.reference.text, "atol");
+  if (!contract.rtol) contract.rtol = module_number(contract.reference.text, "rtol");
+  return {};
+}
+
+// ------------------------------------------------------------------------------------ the stages
+
+Status plan_target(Contract& contract, const TaskRequest& task, const DeviceInfo& device) {
+  const auto implementation =
+      resolve_implementation(task.implementation, contract.kernel.file_name);
+  if (!implementation) return implementation.error();
+  contract.implementation = *implementation;
+  contract.device_kind = device_kind_of(*implementation);
+  if (device.kind != contract.device_kind)
+    return bad(
+        fmt::format("device: {} is a {} device, {} kernels need a {} device", device.name,
+                    name_of(device.kind), name_of(*implementation), name_of(contract.device_kind)),
+        "check_env lists the devices.");
+  const auto arch = resolve_arch(task.arch, device, contract.kernel.text);
+  if (!arch) return arch.error();
+  contract.arch = *arch;
+  contract.device = device.index;
+  contract.device_name = device.name;
+  if (!is_identifier(task.entry))
+    return bad(fmt::format("entry: \"{}\" is no function name", task.entry), "Default: solve.");
+  contract.entry = task.entry;
+  contract.flags = task.flags;
+  return check_flags(task.flags, contract.device_kind == DeviceKind::cuda);
+}
+
+/// The buffers of one case lie on the device together.
+Status check_memory(const job::ArenaLayout& layout, const DeviceInfo& device) {
+  if (device.memory_bytes <= 0 || layout.bytes <= device.memory_bytes) return {};
+  return Error{ErrorCode::too_large,
+               fmt::format("the buffers take {:.1f} GiB, {} has {:.1f} GiB",
+                           std::ldexp(static_cast<double>(layout.bytes), -30), device.name,
+                           std::ldexp(static_cast<double>(device.memory_bytes), -30)),
+               "Use smaller dims, or give `tensors` with their shapes."};
+}
+
+Status plan_buffers(Contract& contract, const TaskRequest& task, const DeviceInfo& device) {
+  const auto entry =
+      is_python(contract.implementation)
+          ? python_entry(task, contract.kernel)
+          : compiled_entry(task, contract.kernel, contract.device_kind == DeviceKind::cuda);
+  if (!entry) return entry.error();
+  contract.entry = entry->entry;
+  contract.launch = entry->launch;
+  contract.parameters = entry->parameters;
+  const auto cases = plan_cases(task, contract.parameters);
+  if (!cases) return cases.error();
+  contract.cases = *cases;
+  const auto tensors = task.tensors.empty()
+                           ? infer_tensors(task, contract.parameters, contract.cases[0].dims)
+                           : match_tensors(task, contract.parameters);
+  if (!tensors) return tensors.error();
+  contract.tensors = *tensors;
+  for (std::size_t i = 0; i < contract.cases.size(); ++i) {
+    const auto layout = layout_of(contract, contract.cases[i].dims);
+    if (!layout) return inside(fmt::format("cases[{}]", i), layout.error());
+    if (const auto fits = check_memory(*layout, device); !fits)
+      return inside(fmt::format("cases[{}]", i), fits.error());
+    if (!contract.launch) continue;
+    if (const auto fits = check_launch(*contract.launch, contract.cases[i].dims); !fits)
+      return inside(fmt::format("cases[{}]", i), fits.error());
+  }
+  return {};
+}
+
+Status plan_work(Contract& contract, const TaskRequest& task) {
+  contract.work = task.work;
+  for (const auto& one : contract.cases) {
+    const auto work = work_of(contract, one.dims);
+    if (!work) return inside("work", work.error());
+  }
+  return {};
+}
+
+Status plan_baselines(Contract& contract, const TaskRequest& task) {
+  const auto baselines = resolve_baselines(task.baselines);
+  if (!baselines) return baselines.error();
+  contract.baselines = *baselines;
+  const bool torch = contract.reference_kind == ReferenceKind::python &&
+                     contract.reference.text.find("import torch") != std::string::npos;
+  if (task.baselines.empty() && torch) contract.baselines = {"pytorch-eager"};
+  return {};
+}
+
+}  // namespace
+
+Result<Contract> plan_contract(const TaskRequest& task, const Source& kernel,
+                               const Source& reference, const DeviceInfo& device) {
+  Contract contract;
+  contract.kernel = kernel;
+  contract.reference = reference;
+  contract.problem = task.problem.value_or("");
+  contract.kernel_name = kernel_name_of(task.problem.value_or(kernel.file_name));
+  contract.iterations = task.iterations;
+  contract.seed_given = task.seed.has_value();
+  contract.any_size = task.any_size;
+  contract.atol = task.atol;
+  contract.rtol = task.rtol;
+  contract.matched_ratio = task.matched_ratio;
+  if (const auto status = plan_target(contract, task, device); !status) return status.error();
+  if (const auto status = plan_buffers(contract, task, device); !status) return status.error();
+  if (const auto status = plan_reference(contract); !status) return status.error();
+  if (const auto status = check_outputs(contract); !status) return status.error();
+  if (const auto status = plan_work(contract, task); !status) return status.error();
+  if (const auto status = plan_baselines(contract, task); !status) return status.error();
+  return contract;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,23 @@
+#include "kernels/contract/work.h"
+
+#include <fmt/core.h>
+
+#include "kernels/source/expression.h"
+
+namespace ratchet {
+
+Result<std::optional<WorkDone>> work_of(const Contract& contract, const Dims& dims) {
+  if (!contract.work) return std::optional<WorkDone>{};
+  const auto bytes = evaluate(contract.work->bytes, dims);
+  if (!bytes) return bytes.error();
+  const auto flops = evaluate(contract.work->flops, dims);
+  if (!flops) return flops.error();
+  if (*bytes < 0 || *flops < 0)
+    return Error{
+        ErrorCode::invalid_argument,
+        fmt::format("work: {} bytes and {} FLOPs; neither may be negative", *bytes, *flops),
+        "Give the least bytes moved and the operations of one call."};
+  return std::optional(WorkDone{*bytes, *flops, contract.work->type});
+}
+
+}  // namespace ratchet

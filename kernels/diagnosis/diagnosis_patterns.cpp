@@ -1,0 +1,308 @@
+#include "kernels/diagnosis/diagnosis_patterns.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace ratchet {
+namespace {
+
+constexpr double kBusy = 60;       // per cent: below, a unit is not what limits
+constexpr double kNearLimit = 80;  // above, little is left
+constexpr double kBigBox = 2048;   // bytes a bulk copy should move to keep the engine fed
+
+std::string stall_text(std::string_view reason, double value) {
+  return shown(fmt::format("stall {} (warps per issue)", reason), value);
+}
+
+bool has_fp64(const DiagnosisInput& input) {
+  return std::ranges::find(input.dtypes, DType::f64) != input.dtypes.end();
+}
+
+// ------------------------------------------------------------------------------------ launch shape
+
+void launch_rule(const DiagnosisInput& input, Findings& findings) {
+  const double median = input.timing.median.value;
+  if (median <= 0 || median >= kLaunchBoundNs) return;
+  // About 2.5 us of a call go into one launch on current parts.
+  findings.add("launch-bound", "The call is as short as its launch",
+               {shown("median_ns", median), shown("launches per call", input.launches)},
+               2500.0 * std::max(1, input.launches) / median, kLaunchBoundNs / median);
+}
+
+void grid_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& findings) {
+  const auto waves = metrics[metric::kWaves];
+  const auto grid = metrics[metric::kGrid];
+  const int sms = input.device.multiprocessors;
+  if (grid && sms > 0 && *grid < sms)
+    findings.add("small-grid", "[A] The grid has fewer blocks than the device has SMs",
+                 {shown(metric::kGrid, *grid), shown("SMs", sms)}, 1 - *grid / sms, sms / *grid);
+  else if (waves && *waves < 0.5)
+    findings.add("small-grid", "[A] The grid is too small for the device",
+                 {shown(metric::kWaves, *waves)}, (1 - *waves) * metrics.free_share(),
+                 0.5 / std::max(*waves, 0.01));
+}
+
+void tail_rule(const Metrics& metrics, Findings& findings) {
+  const auto waves = metrics[metric::kWaves];
+  // One wave has no tail; a small grid is its own finding.
+  if (!waves || *waves < 1) return;
+  const double tail = 1 - *waves / std::ceil(*waves);
+  const auto active = metrics.active_share();
+  if (tail > 0.15) {
+    const double idle = active ? std::min(tail, 1 - *active) : tail;
+    if (idle <= 0.05) return;  // the last wave was short after all
+    findings.add("tail-effect", "[B] The last wave leaves SMs idle",
+                 {shown(metric::kWaves, *waves), shown("idle share", idle)}, idle, tail / 0.15);
+  } else if (active && 1 - *active > 0.15) {
+    findings.add("tail-effect", "[B] Blocks take unequal time and leave SMs idle",
+                 {shown("share of the time in which SMs had work", *active)}, 1 - *active,
+                 (1 - *active) / 0.15);
+  }
+}
+
+void occupancy_rule(const Metrics& metrics, Findings& findings) {
+  const auto achieved = metrics[metric::kOccupancy];
+  const auto theoretical = metrics[metric::kTheoretical];
+  if (!achieved || !theoretical || *theoretical <= 0) return;
+  const auto limiter = metrics.occupancy_limiter();
+  const bool limited = limiter && (*limiter == "registers" || *limiter == "shared_mem");
+  if (*theoretical <= 25 && limited)
+    findings.add(
+        "low-achieved-occupancy",
+        *limiter == "registers" ? "Registers limit occupancy" : "Shared memory limits occupancy",
+        {shown(metric::kTheoretical, *theoretical),
+         shown("launch__occupancy_limit_" + *limiter,
+               metrics["launch__occupancy_limit_" + *limiter].value_or(0))},
+        (1 - *theoretical / 100) * metrics.free_share(), 50 / *theoretical);
+  else if (*achieved < *theoretical / 2 && metrics[metric::kWaves].value_or(1) >= 1)
+    // Occupancy is a means: half of the gap is a generous guess at the time in it.
+    findings.add("low-achieved-occupancy", "[J] Achieved occupancy is far below theoretical",
+                 {shown(metric::kOccupancy, *achieved), shown(metric::kTheoretical, *theoretical)},
+                 (1 - *achieved / *theoretical) / 2 * metrics.free_share(),
+                 *theoretical / 2 / std::max(*achieved, 0.1));
+}
+
+// ------------------------------------------------------------------------------------------ memory
+
+void access_rules(const Metrics& metrics, Findings& findings) {
+  const auto loads = metrics["smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"];
+  const auto sectors = metrics["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"];
+  const auto requests = metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"];
+  const bool counted = sectors && requests && *requests > 0;
+  const double each = counted ? *sectors / *requests : 0;
+  // One address for a whole warp uses little of its one sector, and is no waste.
+  if (loads && *loads > 0 && *loads < kBusy && (!counted || each > 5)) {
+    std::vector<std::string> evidence{shown("bytes per sector of global loads, %", *loads)};
+    if (counted) evidence.push_back(shown("sectors per request", each));
+    findings.add("uncoalesced-loads", "[C] Global loads use a part of each sector",
+                 std::move(evidence), 1 - *loads / 100, kBusy / *loads);
+  }
+  const auto stores = metrics["smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"];
+  const auto red = metrics["smsp__sass_inst_executed_op_global_red.sum"];
+  if (stores && *stores > 0 && *stores < 50 && red.value_or(0) <= 0)
+    findings.add("partial-sector-stores", "[D] Global stores write a part of each sector",
+                 {shown("bytes per sector of global stores, %", *stores)},
+                 (1 - *stores / 100) / 2 * metrics[metric::kMemory].value_or(100) / 100,
+                 50 / *stores);
+}
+
+void l2_rule(const Metrics& metrics, Findings& findings) {
+  const auto l2 = metrics[metric::kL2];
+  const auto dram = metrics[metric::kDram];
+  if (l2 && dram && *l2 > 70 && *dram < 40 && !findings.has("uncoalesced-loads"))
+    findings.add("l2-bound", "L2 serves nearly all it can",
+                 {shown(metric::kL2, *l2), shown(metric::kDram, *dram)}, 0.5 * *l2 / 100,
+                 std::min(*l2 / 70, 40 / std::max(*dram, 1.0)) * 1.1);
+}
+
+/// Waits for bulk copies look like waits for loads; the engine's counters tell them apart.
+void bulk_rule(const Metrics& metrics, Findings& findings) {
+  const auto requests = metrics["sm__sass_inst_executed_op_tma_ld.sum"];
+  const auto bytes = metrics["l1tex__m_xbar2l1tex_read_bytes_pipe_tma.sum"];
+  const auto engine = metrics["sm__pipe_tma_cycles_active.avg.pct_of_peak_sustained_active"];
+  if (!requests || *requests <= 0) return;
+  const auto idle = [&](const char* name) { return metrics[name].value_or(0) < kBusy; };
+  if (!idle(metric::kTensor) || !idle(metric::kDram) || !idle(metric::kL2) || !idle(metric::kIssue))
+    return;
+  const double box = bytes ? *bytes / *requests : kBigBox;
+  if (box >= kBigBox && engine.value_or(0) <= 50) return;
+  findings.add("tma-bound", "Bulk copies are too small to keep the engine fed",
+               {shown("bytes per bulk copy", box), shown("TMA pipe, %", engine.value_or(0))},
+               (metrics.stall_share("long_scoreboard") + metrics.stall_share("branch_resolving") +
+                metrics.stall_share("sleeping")) *
+                   metrics.free_share(),
+               std::max(kBigBox / std::max(box, 1.0), engine.value_or(0) / 50));
+}
+
+void load_rules(const Metrics& metrics, Findings& findings) {
+  const auto waiting = metrics.stall("long_scoreboard");
+  const auto dram = metrics[metric::kDram];
+  if (!dram) return;
+  const bool elsewhere = findings.has("tma-bound") || findings.has("atomics-contention");
+  const bool memory_idle = metrics[metric::kMemory].value_or(0) < kBusy;
+  if (waiting && *waiting > 2 && *dram > 30) {
+    findings.add("dram-bound-latency", "[M] Loads wait for DRAM",
+                 {stall_text("long_scoreboard", *waiting), shown(metric::kDram, *dram)},
+                 1 - *dram / 100, *dram / 30);
+  } else if (waiting && *waiting > 3 && memory_idle && !elsewhere) {
+    // Few warps cannot hide latency: with their number limited, that limit comes first.
+    const double blame = findings.has("low-achieved-occupancy") ? 0.5 : 1;
+    findings.add("latency-bound-loads", "[E] Loads wait although DRAM is idle",
+                 {stall_text("long_scoreboard", *waiting), shown(metric::kDram, *dram)},
+                 metrics.stall_share("long_scoreboard") * metrics.free_share() * blame,
+                 std::min(*waiting / 3, 10 / std::max(*dram, 1.0) + 0.5));
+  } else if (*dram > kNearLimit) {
+    findings.add("dram-bound-latency", "[M] DRAM is near its limit", {shown(metric::kDram, *dram)},
+                 1 - *dram / 100, *dram / 60);
+  }
+}
+
+void shared_rules(const Metrics& metrics, Findings& findings) {
+  const auto waiting = metrics.stall("short_scoreboard");
+  if (waiting && *waiting > 2)
+    findings.add("shared-memory-stalls", "[H] Warps wait for shared memory",
+                 {stall_text("short_scoreboard", *waiting)},
+                 metrics.stall_share("short_scoreboard") * metrics.free_share(), *waiting / 2);
+  const auto conflicts = metrics["l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"];
+  const auto wavefronts = metrics["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"];
+  if (!conflicts || !wavefronts || *wavefronts <= 0) return;
+  const double share = *conflicts / *wavefronts;
+  if (share <= 0.2) return;
+  findings.add(
+      "bank-conflicts", "Shared-memory bank conflicts",
+      {shown("bank conflicts", *conflicts), shown("shared wavefronts", *wavefronts)},
+      share * (metrics.stall_share("short_scoreboard") + metrics.stall_share("mio_throttle")),
+      share / 0.2);
+}
+
+void spill_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& findings) {
+  const auto local = metrics["smsp__sass_inst_executed_op_local.sum"];
+  const auto all = metrics[metric::kInstructions];
+  const auto spilled = input.build ? input.build->spill_bytes : std::nullopt;
+  if (local && *local > 0) {
+    std::vector<std::string> evidence{shown("local memory instructions", *local)};
+    if (all) evidence.push_back(shown("all instructions", *all));
+    const double share = all && *all > 0 ? *local / *all : 0;
+    findings.add("register-spills", "[K] Registers spill to local memory", std::move(evidence),
+                 share, 1 + share * 20);
+  } else if (!local && spilled && *spilled > 0) {
+    findings.add("register-spills", "[K] ptxas reports spilled registers",
+                 {fmt::format("spill bytes = {}", *spilled)}, 0.05, 1);
+  }
+}
+
+// ----------------------------------------------------------------------------------- instructions
+
+void pipe_rules(const Metrics& metrics, const DiagnosisInput& input, Findings& findings) {
+  const auto fma = metrics["smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active"];
+  const auto tensor = metrics[metric::kTensor];
+  if (fma && tensor && *fma > 50 && *tensor < 1)
+    findings.add(
+        "fma-without-tensor", "[F] FMA pipe busy, tensor cores idle",
+        {shown("FMA pipe, %", *fma), shown("tensor pipe, %", *tensor)},
+        // What tensor cores could win is only there when the work is a product of matrices.
+        *fma / 100 / 2 * metrics.active_share().value_or(1), *fma / 50);
+  if (tensor && *tensor > 10 && *tensor < kBusy)
+    findings.add("tensor-pipe-underfed", "The tensor pipe waits for operands",
+                 {shown("tensor pipe, %", *tensor)}, (1 - *tensor / 100) * metrics.free_share(),
+                 kBusy / *tensor);
+  const auto fp64 = metrics["sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active"];
+  if (fp64 && *fp64 > 1 && !has_fp64(input))
+    findings.add("accidental-fp64", "[L] Double precision in a kernel without fp64 tensors",
+                 {shown("fp64 pipe, %", *fp64)}, *fp64 / 100, *fp64);
+  const auto special = metrics["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"];
+  if (special && *special > 70)
+    findings.add("special-function-bound", "The special-function unit is busy",
+                 {shown("XU pipe, %", *special)}, *special / 100 / 2, *special / 70);
+  const auto threads = metrics["smsp__thread_inst_executed_per_inst_executed.ratio"];
+  if (threads && *threads > 0 && *threads < 24)
+    findings.add("warp-divergence", "[N] Few active threads per warp instruction",
+                 {shown("threads per instruction, of 32", *threads)},
+                 // Idle lanes cost what the instructions cost.
+                 (1 - *threads / 32) * metrics[metric::kIssue].value_or(100) / 100, 24 / *threads);
+}
+
+void fetch_rules(const Metrics& metrics, Findings& findings) {
+  const auto fetch = metrics.stall("no_instruction");
+  // Short kernels start with empty caches: a small share is no pattern.
+  if (fetch && *fetch > 0.5 && metrics.stall_share("no_instruction") > 0.1)
+    findings.add("instruction-cache-miss", "Warps wait for instructions",
+                 {stall_text("no_instruction", *fetch)},
+                 metrics.stall_share("no_instruction") * metrics.free_share(), *fetch / 0.5);
+  const auto constants = metrics.stall("imc_miss");
+  if (constants && *constants > 1 && metrics.stall_share("imc_miss") > 0.1)
+    findings.add("constant-cache-miss", "Warps wait for constants",
+                 {stall_text("imc_miss", *constants)},
+                 metrics.stall_share("imc_miss") * metrics.free_share(), *constants);
+}
+
+void waiting_rules(const Metrics& metrics, Findings& findings) {
+  const auto atom = metrics["smsp__sass_inst_executed_op_global_atom.sum"];
+  const auto red = metrics["smsp__sass_inst_executed_op_global_red.sum"];
+  const auto throttle = metrics.stall("lg_throttle");
+  const double atomics = atom.value_or(0) + red.value_or(0);
+  if (throttle && atomics > 0 && *throttle > 1)
+    // Loads behind a jammed queue wait for the atomics in it.
+    findings.add(
+        "atomics-contention", "[G] Global atomics contend",
+        {shown("global atomic instructions", atomics), stall_text("lg_throttle", *throttle)},
+        (metrics.stall_share("lg_throttle") + metrics.stall_share("long_scoreboard")) *
+            metrics.free_share(),
+        *throttle);
+  const auto barrier = metrics.stall("barrier");
+  if (barrier && *barrier > 2)
+    findings.add("barrier-stalls", "[I] Warps wait at block barriers",
+                 {stall_text("barrier", *barrier)},
+                 metrics.stall_share("barrier") * metrics.free_share(), *barrier / 2);
+}
+
+}  // namespace
+
+void cuda_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings) {
+  launch_rule(input, findings);
+  grid_rule(metrics, input, findings);
+  tail_rule(metrics, findings);
+  occupancy_rule(metrics, findings);
+  access_rules(metrics, findings);
+  l2_rule(metrics, findings);
+  bulk_rule(metrics, findings);
+  waiting_rules(metrics, findings);
+  load_rules(metrics, findings);  // after those that explain the same stall
+  shared_rules(metrics, findings);
+  spill_rule(metrics, input, findings);
+  pipe_rules(metrics, input, findings);
+  fetch_rules(metrics, findings);
+}
+
+void host_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings) {
+  const auto memory = input.roofline.bandwidth_fraction;
+  const auto compute = input.roofline.compute_fraction;
+  const auto instructions = metrics["instructions"];
+  const auto cycles = metrics["cycles"];
+  const auto misses = metrics["LLC-load-misses"];
+  const bool counted = instructions && cycles && *cycles > 0 && *instructions > 0;
+  const double ipc = counted ? *instructions / *cycles : 0;
+  if (memory && *memory > kHostMemoryBound)
+    findings.add("host-memory-bandwidth", "Memory bandwidth is near its ceiling",
+                 {shown("share of the bandwidth ceiling", *memory)}, 1 - *memory,
+                 *memory / kHostMemoryBound);
+  if (memory && compute && *memory < kHostMemoryBound && *compute < 0.15 &&
+      (!counted || ipc > 1.5)) {
+    std::vector<std::string> evidence{shown("share of the compute ceiling", *compute),
+                                      shown("share of the bandwidth ceiling", *memory)};
+    if (counted) evidence.push_back(shown("instructions per cycle", ipc));
+    findings.add("host-scalar-loop", "Far below both ceilings: scalar or single-threaded work",
+                 std::move(evidence), 1 - std::max(*compute, *memory), counted ? 1.5 : 1);
+  }
+  if (!counted || !misses || ipc >= 0.7 || !memory || *memory >= 0.4) return;
+  const double per_thousand = 1000 * *misses / *instructions;
+  if (per_thousand > 5)
+    findings.add("host-cache-miss", "Loads miss the caches and wait",
+                 {shown("instructions per cycle", ipc),
+                  shown("LLC load misses per 1,000 instructions", per_thousand)},
+                 1 - *memory, per_thousand / 5);
+}
+
+}  // namespace ratchet

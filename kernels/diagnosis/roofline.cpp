@@ -1,0 +1,171 @@
+#include "kernels/diagnosis/roofline.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+namespace ratchet {
+namespace {
+
+std::optional<double> ceiling_named(std::span<const Ceiling> ceilings,
+                                    std::initializer_list<std::string_view> names) {
+  for (const auto name : names) {
+    const auto found = std::ranges::find(ceilings, name, &Ceiling::what);
+    if (found != ceilings.end() && found->value > 0) return found->value;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> metric(const KernelCounters& kernel, const std::string& name) {
+  const auto found = kernel.metrics.find(name);
+  return found == kernel.metrics.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// FLOPs and bytes of all kernels; a number missing in one kernel is missing in the sum.
+struct Counted {
+  std::optional<double> bytes = 0;
+  std::optional<double> flops = 0;
+};
+
+Counted counted(std::span<const KernelCounters> kernels) {
+  Counted sum;
+  for (const auto& kernel : kernels) {
+    const auto bytes = metric(kernel, "dram__bytes.sum");
+    sum.bytes = sum.bytes && bytes ? std::optional(*sum.bytes + *bytes) : std::nullopt;
+    const auto add = metric(kernel, "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum");
+    const auto multiply = metric(kernel, "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum");
+    const auto fused = metric(kernel, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum");
+    const bool known = add && multiply && fused;
+    sum.flops = sum.flops && known ? std::optional(*sum.flops + *add + *multiply + 2 * *fused)
+                                   : std::nullopt;
+  }
+  return sum;
+}
+
+std::optional<double> share(const std::optional<double>& rate, const std::optional<double>& roof) {
+  return rate && roof ? std::optional(*rate / *roof) : std::nullopt;
+}
+
+std::string binding_of(const Roofline& roofline) {
+  const auto memory = roofline.bandwidth_fraction;
+  const auto compute = roofline.compute_fraction;
+  if (!memory && !compute) return "unknown";
+  if (!compute) return "memory";
+  if (!memory) return "compute";
+  return *memory >= *compute ? "memory" : "compute";
+}
+
+}  // namespace
+
+std::optional<double> bandwidth_ceiling(std::span<const Ceiling> ceilings) {
+  return ceiling_named(ceilings, {"copy_bandwidth"});
+}
+
+std::optional<double> highest_bandwidth(std::span<const Ceiling> ceilings) {
+  std::optional<double> highest;
+  for (const auto name : {"copy_bandwidth", "read_bandwidth", "write_bandwidth"})
+    if (const auto found = ceiling_named(ceilings, {name}))
+      highest = std::max(highest.value_or(0), *found);
+  return highest;
+}
+
+std::optional<double> cache_ceiling(std::span<const Ceiling> ceilings) {
+  return ceiling_named(ceilings, {"l2_read_bandwidth", "l2_bandwidth"});
+}
+
+std::optional<double> compute_ceiling(std::span<const Ceiling> ceilings, DType type) {
+  switch (type) {
+    case DType::f64:
+      return ceiling_named(ceilings, {"fp64"});
+    case DType::f32:
+      return ceiling_named(ceilings, {"fp32"});
+    case DType::f16:
+      return ceiling_named(ceilings, {"fp16", "bf16"});  // same tensor rate on every NVIDIA part
+    case DType::bf16:
+      return ceiling_named(ceilings, {"bf16", "fp16"});
+    case DType::f8_e4m3:
+    case DType::f8_e5m2:
+      return ceiling_named(ceilings, {"fp8"});
+    case DType::i8:
+    case DType::u8:
+      return ceiling_named(ceilings, {"int8"});
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<double> physical_compute_ceiling(std::span<const Ceiling> ceilings, DType type) {
+  const auto usual = compute_ceiling(ceilings, type);
+  const auto tensor = ceiling_named(ceilings, {"tf32"});
+  return type == DType::f32 && usual && tensor ? std::max(usual, tensor) : usual;
+}
+
+Roofline place_under_roofs(const std::optional<WorkDone>& work, Nanoseconds median,
+                           std::span<const KernelCounters> kernels,
+                           std::span<const Ceiling> ceilings) {
+  Roofline roofline;
+  roofline.binding = "unknown";
+  roofline.source = work ? "declared_work" : "counters";
+  roofline.bandwidth_ceiling = bandwidth_ceiling(ceilings);
+  roofline.compute_ceiling = compute_ceiling(ceilings, work ? work->type : DType::f32);
+  if (!(median.value > 0)) return roofline;
+  Counted sum;
+  if (work)
+    sum = {work->bytes > 0 ? std::optional(work->bytes) : std::nullopt,
+           work->flops > 0 ? std::optional(work->flops) : std::nullopt};
+  else if (!kernels.empty())
+    sum = counted(kernels);
+  else
+    sum = {std::nullopt, std::nullopt};
+  const double seconds = median.value * 1e-9;
+  if (sum.bytes) roofline.achieved_bytes_per_s = *sum.bytes / seconds;
+  if (sum.flops) roofline.achieved_flops_per_s = *sum.flops / seconds;
+  if (sum.bytes && sum.flops && *sum.bytes > 0) roofline.intensity = *sum.flops / *sum.bytes;
+  roofline.bandwidth_fraction = share(roofline.achieved_bytes_per_s, roofline.bandwidth_ceiling);
+  roofline.compute_fraction = share(roofline.achieved_flops_per_s, roofline.compute_ceiling);
+  roofline.binding = binding_of(roofline);
+  return roofline;
+}
+
+std::map<std::string, double> device_independent_metrics(const Timing& timing,
+                                                         const Roofline& roofline) {
+  std::map<std::string, double> metrics{{"median_ns", timing.median.value}};
+  const bool declared = roofline.source == "declared_work";
+  if (declared && roofline.achieved_bytes_per_s)
+    metrics["achieved_bytes_per_s"] = *roofline.achieved_bytes_per_s;
+  if (declared && roofline.achieved_flops_per_s)
+    metrics["achieved_flops_per_s"] = *roofline.achieved_flops_per_s;
+  return metrics;
+}
+
+std::optional<Reason> faster_than_physics(const PhysicsCheck& check) {
+  const double seconds = check.median.value * 1e-9;
+  const auto beats = [&](double amount, const std::optional<double>& roof) {
+    return roof && seconds > 0 && amount / seconds > *roof * (1 + kPhysicsMargin);
+  };
+  const auto reason = [&](double amount, double roof, std::string_view unit) {
+    return Reason{
+        "faster_than_physics",
+        fmt::format("{:.4g} {} in {:.4g} ns is {:.4g} {}/s, above the ceiling of {:.4g} {}/s",
+                    amount, unit, check.median.value, amount / seconds, unit, roof, unit),
+        {}};
+  };
+  if (beats(check.work.flops, check.compute_ceiling))
+    return reason(check.work.flops, *check.compute_ceiling, "FLOP");
+  const bool cached =
+      check.cache_mode == CacheMode::hot || check.work.bytes <= static_cast<double>(check.l2_bytes);
+  if (cached) {
+    if (beats(check.work.bytes, check.l2_ceiling))
+      return reason(check.work.bytes, *check.l2_ceiling, "B");
+    return std::nullopt;
+  }
+  const auto left_in_cache = static_cast<double>(std::min(check.output_bytes, check.l2_bytes));
+  const double bytes = std::max(0.0, check.work.bytes - left_in_cache);
+  if (beats(bytes, check.bandwidth_ceiling)) return reason(bytes, *check.bandwidth_ceiling, "B");
+  return std::nullopt;
+}
+
+}  // namespace ratchet

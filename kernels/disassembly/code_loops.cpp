@@ -1,0 +1,130 @@
+#include "kernels/disassembly/code_loops.h"
+
+#include <algorithm>
+#include <ranges>
+#include <set>
+
+namespace ratchet {
+namespace {
+
+using Nodes = std::vector<std::size_t>;
+
+/// Blocks of instructions that always follow each other, and the arrows between them.
+struct Blocks {
+  std::vector<std::size_t> of;  ///< block of each instruction
+  std::vector<Nodes> next, before;
+};
+
+Blocks blocks_of(const std::vector<Flow>& flow) {
+  std::set<std::size_t> leaders{0};
+  for (std::size_t i = 0; i < flow.size(); ++i) {
+    if (!flow[i].target && flow[i].falls_through) continue;
+    leaders.insert(i + 1);
+    if (flow[i].target) leaders.insert(*flow[i].target);
+  }
+  Blocks blocks;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < flow.size(); ++i) {
+    if (leaders.contains(i)) ++count;
+    blocks.of.push_back(count - 1);
+  }
+  blocks.next.resize(count);
+  blocks.before.resize(count);
+  const auto connect = [&](std::size_t from, std::size_t to) {
+    blocks.next[from].push_back(to);
+    blocks.before[to].push_back(from);
+  };
+  for (std::size_t i = 0; i < flow.size(); ++i) {
+    const bool ends = i + 1 == flow.size() || leaders.contains(i + 1);
+    if (!ends) continue;
+    if (flow[i].falls_through && i + 1 < flow.size()) connect(blocks.of[i], blocks.of[i + 1]);
+    if (flow[i].target) connect(blocks.of[i], blocks.of[*flow[i].target]);
+  }
+  return blocks;
+}
+
+/// Kosaraju's two passes over the blocks that are `alive`, without recursion: kernels may have
+/// thousands of blocks.
+class Components {
+ public:
+  Components(const Blocks& blocks, const std::vector<bool>& alive)
+      : blocks_(blocks), alive_(alive), seen_(alive.size(), false) {}
+
+  std::vector<Nodes> find(const Nodes& within) {
+    Nodes order;
+    for (const auto node : within) walk(node, blocks_.next, order);
+    std::fill(seen_.begin(), seen_.end(), false);
+    std::vector<Nodes> components;
+    for (const auto node : order | std::views::reverse) {
+      Nodes component;
+      walk(node, blocks_.before, component);
+      if (!component.empty()) components.push_back(std::move(component));
+    }
+    return components;
+  }
+
+ private:
+  /// Appends what can be reached and was not seen, each behind what it leads to.
+  void walk(std::size_t start, const std::vector<Nodes>& arrows, Nodes& finished) {
+    if (!alive_[start] || seen_[start]) return;
+    std::vector<std::pair<std::size_t, std::size_t>> path{{start, 0}};
+    seen_[start] = true;
+    while (!path.empty()) {
+      auto& [node, at] = path.back();
+      if (at == arrows[node].size()) {
+        finished.push_back(node);
+        path.pop_back();
+        continue;
+      }
+      const auto to = arrows[node][at++];
+      if (!alive_[to] || seen_[to]) continue;
+      seen_[to] = true;
+      path.emplace_back(to, 0);
+    }
+  }
+
+  const Blocks& blocks_;
+  const std::vector<bool>& alive_;
+  std::vector<bool> seen_;
+};
+
+/// The block by which control enters: one that is reached from outside, else the first.
+std::size_t entry_of(const Blocks& blocks, const Nodes& component) {
+  const std::set<std::size_t> inside(component.begin(), component.end());
+  for (const auto node : inside)
+    for (const auto from : blocks.before[node])
+      if (!inside.contains(from)) return node;
+  return *inside.begin();
+}
+
+}  // namespace
+
+Loops find_loops(const std::vector<Flow>& flow) {
+  Loops loops;
+  loops.depth.assign(flow.size(), 0);
+  if (flow.empty()) return loops;
+  const Blocks blocks = blocks_of(flow);
+  std::vector<int> depth(blocks.next.size(), 0);
+  std::vector<bool> alive(blocks.next.size(), true);
+  Nodes all(blocks.next.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  std::vector<Nodes> open{all};
+  while (!open.empty()) {
+    const auto within = std::move(open.back());
+    open.pop_back();
+    // Blocks outside `within` are other components: no cycle leads through them.
+    for (auto& component : Components(blocks, alive).find(within)) {
+      const auto first = component.front();
+      const bool cycle = component.size() > 1 || std::ranges::count(blocks.next[first], first) > 0;
+      if (!cycle) continue;
+      ++loops.count;
+      for (const auto node : component) ++depth[node];
+      alive[entry_of(blocks, component)] = false;
+      open.push_back(std::move(component));
+    }
+  }
+  for (std::size_t i = 0; i < flow.size(); ++i) loops.depth[i] = depth[blocks.of[i]];
+  return loops;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,154 @@
+#include "kernels/disassembly/disassembler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "kernels/process/private_folder.h"
+#include "server/core/files.h"
+#include "server/core/process.h"
+
+namespace ratchet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::seconds kDeadline{60};
+constexpr std::size_t kMostText = std::size_t{64} << 20U;
+constexpr std::size_t kMemory = std::size_t{8} << 30U;
+constexpr std::size_t kLargestFile = std::size_t{512} << 20U;
+
+Error missing(const char* program) {
+  return {
+      ErrorCode::unavailable, fmt::format("{} was not found", program),
+      "The CUDA toolkit has it (packages cuda-cuobjdump and cuda-nvdisasm), and Triton's Python "
+      "package, too; check_env lists what was found."};
+}
+
+Result<std::string> output_of(const FoundProgram& program, std::vector<std::string> arguments,
+                              const fs::path& folder, const std::stop_token& stop) {
+  ProcessSpec spec;
+  spec.argv = std::move(arguments);
+  spec.argv.insert(spec.argv.begin(), program.path.string());
+  spec.folder = folder;
+  // cuobjdump looks for its helper beside itself and in PATH.
+  spec.environment = {"PATH=" + program.path.parent_path().string() + ":/usr/bin:/bin", "LC_ALL=C",
+                      "TMPDIR=" + folder.string()};
+  spec.address_space_bytes = kMemory;
+  spec.file_size_bytes = kLargestFile;
+  auto run = run_program(spec, kDeadline, stop, kMostText);
+  if (!run) return run.error();
+  const auto name = program.path.filename().string();
+  if (run->truncated)
+    return Error{ErrorCode::too_large,
+                 fmt::format("{} prints more than {} MiB", name, kMostText >> 20U),
+                 "Instantiate fewer templates."};
+  if (run->timed_out || !run->status.clean())
+    return Error{
+        ErrorCode::unavailable,
+        fmt::format("{} failed ({}): {}", name, run->timed_out ? "deadline" : run->status.text(),
+                    run->err.substr(0, 300)),
+        ""};
+  return std::move(run->out);
+}
+
+std::string shown(const FoundProgram& program) {
+  return program.path.filename().string() + " " + program.version;
+}
+
+std::vector<fs::path> cubins_in(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(folder, none))
+    if (entry.path().extension() == ".cubin") found.push_back(entry.path());
+  std::ranges::sort(found);
+  return found;
+}
+
+}  // namespace
+
+Result<Listing> sass_of_cubins(std::span<const fs::path> cubins, const Toolchain& toolchain,
+                               const std::stop_token& stop) {
+  const auto& program = toolchain.nvdisasm ? toolchain.nvdisasm : toolchain.cuobjdump;
+  if (!program) return missing("nvdisasm");
+  auto folder = PrivateFolder::make();
+  if (!folder) return folder.error();
+  Listing listing{shown(*program), ""};
+  for (const auto& cubin : cubins) {
+    std::vector<std::string> arguments{"-sass", cubin.string()};
+    if (toolchain.nvdisasm) arguments = {"-c", "-g", cubin.string()};
+    auto text = output_of(*program, arguments, folder->path(), stop);
+    if (!text) return text.error();
+    listing.text += *text;
+    if (listing.text.size() > kMostText)
+      return Error{ErrorCode::too_large, "the kernel's variants have too much code", ""};
+  }
+  return listing;
+}
+
+Result<Listing> sass_of_library(const fs::path& library, const Toolchain& toolchain,
+                                const std::stop_token& stop) {
+  if (!toolchain.cuobjdump) return missing("cuobjdump");
+  auto folder = PrivateFolder::make();
+  if (!folder) return folder.error();
+  if (toolchain.nvdisasm) {
+    auto extracted =
+        output_of(*toolchain.cuobjdump, {"-xelf", "all", library.string()}, folder->path(), stop);
+    if (!extracted) return extracted.error();
+    return sass_of_cubins(cubins_in(folder->path()), toolchain, stop);
+  }
+  auto text = output_of(*toolchain.cuobjdump, {"-sass", library.string()}, folder->path(), stop);
+  if (!text) return text.error();
+  return Listing{shown(*toolchain.cuobjdump), *std::move(text)};
+}
+
+Result<std::vector<std::string>> cubins_of_library(const fs::path& library,
+                                                   const Toolchain& toolchain,
+                                                   const std::stop_token& stop) {
+  if (!toolchain.cuobjdump) return missing("cuobjdump");
+  auto folder = PrivateFolder::make();
+  if (!folder) return folder.error();
+  auto extracted =
+      output_of(*toolchain.cuobjdump, {"-xelf", "all", library.string()}, folder->path(), stop);
+  if (!extracted) return extracted.error();
+  std::vector<std::string> codes;
+  for (const auto& cubin : cubins_in(folder->path())) {
+    auto code = read_file(cubin, kLargestFile);
+    if (!code) return code.error();
+    codes.push_back(*std::move(code));
+  }
+  return codes;
+}
+
+Result<Listing> host_code_of(const fs::path& library, const Toolchain& toolchain,
+                             const std::stop_token& stop) {
+  if (!toolchain.objdump)
+    return Error{ErrorCode::unavailable, "objdump was not found",
+                 "Install binutils; check_env lists what was found."};
+  auto folder = PrivateFolder::make();
+  if (!folder) return folder.error();
+  auto text =
+      output_of(*toolchain.objdump, {"-d", "-j", ".text", "--no-show-raw-insn", library.string()},
+                folder->path(), stop);
+  if (!text) return text.error();
+  return Listing{shown(*toolchain.objdump), *std::move(text)};
+}
+
+Result<Listing> ptx_of_library(const fs::path& library, const Toolchain& toolchain,
+                               const std::stop_token& stop) {
+  if (!toolchain.cuobjdump) return missing("cuobjdump");
+  auto folder = PrivateFolder::make();
+  if (!folder) return folder.error();
+  auto text = output_of(*toolchain.cuobjdump, {"-ptx", library.string()}, folder->path(), stop);
+  if (!text) return text.error();
+  if (text->find(".entry") == std::string::npos)
+    return Error{ErrorCode::not_found,
+                 "the binary carries no PTX: it is built for its exact architecture alone",
+                 "Ask for kind sass."};
+  return Listing{shown(*toolchain.cuobjdump), *std::move(text)};
+}
+
+}  // namespace ratchet

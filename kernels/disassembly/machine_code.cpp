@@ -1,0 +1,282 @@
+#include "kernels/disassembly/machine_code.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "kernels/disassembly/code_loops.h"
+#include "server/core/text.h"
+
+namespace ratchet {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r;";  // a statement ends with a semicolon
+
+std::optional<std::uint64_t> hexadecimal(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (bad != std::errc() || end == text.data()) return std::nullopt;
+  return value;
+}
+
+/// Cuts the first word off.
+std::string_view take_word(std::string_view& text) {
+  text = trimmed(text, kBlanks);
+  const auto end = std::min(text.find_first_of(" \t"), text.size());
+  const auto word = text.substr(0, end);
+  text = trimmed(text.substr(end), kBlanks);
+  return word;
+}
+
+/// A function while it is read: labels stand for the instruction that follows them.
+struct Draft {
+  CodeFunction function;
+  std::map<std::string, std::size_t, std::less<>> labels;
+};
+
+class Reader {
+ public:
+  explicit Reader(CodeKind kind) : kind_(kind) {}
+
+  void line(std::string_view text) {
+    if (kind_ == CodeKind::sass)
+      sass(text);
+    else
+      host(text);
+  }
+
+  std::vector<CodeFunction> finish() {
+    std::vector<CodeFunction> functions;
+    for (auto& draft : drafts_) {
+      connect(draft);
+      if (!draft.function.instructions.empty()) functions.push_back(std::move(draft.function));
+    }
+    return functions;
+  }
+
+ private:
+  void begin(std::string_view name) {
+    drafts_.push_back({});
+    drafts_.back().function.name = name;
+    line_ = 0;
+  }
+
+  void sass(std::string_view text) {
+    constexpr std::string_view kText = ".text.", kFunction = "Function : ", kLine = "\", line ";
+    const auto bare = trimmed(text, kBlanks);
+    if (bare.starts_with(kText) && bare.ends_with(":"))
+      return begin(bare.substr(kText.size(), bare.size() - kText.size() - 1));
+    if (bare.starts_with(kFunction)) return begin(bare.substr(kFunction.size()));
+    if (drafts_.empty()) return;
+    if (bare.starts_with("//## File")) {
+      const auto at = bare.find(kLine);
+      // An inlined call's own place comes first; where it was inlined follows.
+      if (at == std::string_view::npos || bare.find("inlined at") != std::string_view::npos) return;
+      line_ = std::atoi(bare.data() + at + kLine.size());
+      return;
+    }
+    if (bare.starts_with(".L_") && bare.ends_with(":"))
+      return mark(bare.substr(0, bare.size() - 1));
+    if (!bare.starts_with("/*")) return;
+    const auto close = bare.find("*/");
+    const auto address = hexadecimal(bare.substr(2, close - 2));
+    if (close == std::string_view::npos || !address) return;
+    auto rest = bare.substr(close + 2);
+    rest = trimmed(rest.substr(0, rest.find(';')));
+    // The encoding alone stands on every second line of cuobjdump.
+    if (rest.empty() || rest.starts_with("/*")) return;
+    Instruction instruction{.address = *address, .line = line_};
+    if (rest.starts_with('@')) instruction.guard = take_word(rest);
+    instruction.opcode = take_word(rest);
+    instruction.operands = rest;
+    drafts_.back().function.instructions.push_back(instruction);
+  }
+
+  void host(std::string_view text) {
+    // "0000000000001119 <solve>:" and "    1119:\tjle    1145 <solve+0x2c>"
+    const auto bare = trimmed(text, kBlanks);
+    if (bare.ends_with(">:")) {
+      const auto at = bare.find(" <");
+      if (at != std::string_view::npos) begin(bare.substr(at + 2, bare.size() - at - 4));
+      return;
+    }
+    const auto colon = bare.find(":\t");
+    if (drafts_.empty() || colon == std::string_view::npos) return;
+    const auto address = hexadecimal(bare.substr(0, colon));
+    if (!address) return;
+    auto rest = bare.substr(colon + 2);
+    Instruction instruction{.address = *address};
+    instruction.opcode = take_word(rest);
+    instruction.operands = rest;
+    drafts_.back().function.instructions.push_back(instruction);
+  }
+
+  void mark(std::string_view label) {
+    auto& draft = drafts_.back();
+    draft.labels.emplace(label, draft.function.instructions.size());
+  }
+
+  [[nodiscard]] bool branches(const Instruction& instruction) const {
+    if (kind_ == CodeKind::sass)
+      return instruction.opcode.starts_with("BRA") || instruction.opcode.starts_with("JMP");
+    return instruction.opcode.starts_with('j') || instruction.opcode.starts_with("b.") ||
+           instruction.opcode == "b" || instruction.opcode.starts_with("cb");
+  }
+
+  [[nodiscard]] bool ends(const Instruction& instruction) const {
+    if (kind_ == CodeKind::host)
+      return instruction.opcode == "jmp" || instruction.opcode.starts_with("ret") ||
+             instruction.opcode == "b";
+    if (!instruction.guard.empty()) return false;
+    constexpr std::array<std::string_view, 7> kEnds{"BRA", "EXIT", "RET", "JMP",
+                                                    "BRX", "JMX",  "KILL"};
+    const auto base = instruction.opcode.substr(0, instruction.opcode.find('.'));
+    // "BRA.U !UP0, target" and "BRA.DIV UR4, target" fall through where the first operand says so.
+    const bool conditional = instruction.operands.find(',') != std::string_view::npos &&
+                             !instruction.operands.starts_with("PT,");
+    return !conditional && std::ranges::find(kEnds, base) != kEnds.end();
+  }
+
+  [[nodiscard]] static std::optional<std::size_t> target_of(const Draft& draft,
+                                                            const Instruction& instruction) {
+    auto text = instruction.operands;
+    if (const auto open = text.find("`("); open != std::string_view::npos) {
+      const auto label = text.substr(open + 2, text.find(')', open) - open - 2);
+      const auto found = draft.labels.find(label);
+      return found == draft.labels.end() ? std::nullopt : std::optional(found->second);
+    }
+    std::optional<std::uint64_t> address;
+    while (!text.empty() && !address) {
+      auto word = take_word(text);
+      if (word.starts_with("0x")) word.remove_prefix(2);
+      address = hexadecimal(word);
+    }
+    if (!address) return std::nullopt;
+    const auto& all = draft.function.instructions;
+    const auto at = std::ranges::lower_bound(all, *address, {}, &Instruction::address);
+    if (at == all.end() || at->address != *address) return std::nullopt;
+    return static_cast<std::size_t>(at - all.begin());
+  }
+
+  void connect(Draft& draft) const {
+    auto& all = draft.function.instructions;
+    std::vector<Flow> flow;
+    std::vector<bool> padding;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      Flow one{.falls_through = !ends(all[i])};
+      if (branches(all[i])) one.target = target_of(draft, all[i]);
+      const bool to_itself = one.target == i;
+      padding.push_back(to_itself || all[i].opcode.starts_with("NOP") || all[i].opcode == "nop");
+      if (to_itself || (one.target && *one.target >= all.size())) one.target.reset();
+      flow.push_back(one);
+    }
+    const auto loops = find_loops(flow);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].loop_depth = loops.depth[i];
+    draft.function.loops = loops.count;
+    std::size_t index = 0;
+    std::erase_if(all, [&](const Instruction&) { return padding[index++]; });
+  }
+
+  CodeKind kind_;
+  int line_ = 0;
+  std::vector<Draft> drafts_;
+};
+
+std::string_view base_of(std::string_view opcode) {
+  return opcode.substr(0, opcode.find('.'));
+}
+
+bool has_modifier(std::string_view opcode, std::string_view modifier) {
+  while (!opcode.empty()) {
+    const auto dot = opcode.find('.');
+    if (opcode.substr(0, dot) == modifier) return true;
+    if (dot == std::string_view::npos) return false;
+    opcode.remove_prefix(dot + 1);
+  }
+  return false;
+}
+
+/// Bits that one lane moves, of a memory instruction; nothing of others.
+std::optional<int> sass_width(std::string_view opcode) {
+  constexpr std::array<std::string_view, 9> kMemory{"LDG", "STG", "LDS", "STS",   "LDL",
+                                                    "STL", "LD",  "ST",  "LDGSTS"};
+  if (std::ranges::find(kMemory, base_of(opcode)) == kMemory.end()) return std::nullopt;
+  for (const auto& [modifier, bits] : std::initializer_list<std::pair<std::string_view, int>>{
+           {"256", 256}, {"128", 128}, {"64", 64}, {"U16", 16}, {"S16", 16}, {"U8", 8}, {"S8", 8}})
+    if (has_modifier(opcode, modifier)) return bits;
+  return 32;
+}
+
+/// The widest vector register an instruction names.
+std::optional<int> host_width(std::string_view operands) {
+  for (const auto& [name, bits] : std::initializer_list<std::pair<std::string_view, int>>{
+           {"zmm", 512}, {"ymm", 256}, {"xmm", 128}})
+    if (operands.find(name) != std::string_view::npos) return bits;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<CodeFunction> read_code(std::string_view listing, CodeKind kind) {
+  Reader reader(kind);
+  while (!listing.empty()) {
+    const auto end = std::min(listing.find('\n'), listing.size());
+    reader.line(listing.substr(0, end));
+    listing.remove_prefix(std::min(end + 1, listing.size()));
+  }
+  return reader.finish();
+}
+
+FunctionCode summary_of(const CodeFunction& function, CodeKind kind) {
+  FunctionCode code;
+  code.name = source_name(function.name);
+  code.instructions = static_cast<int>(function.instructions.size());
+  code.loops = function.loops;
+  for (const auto& instruction : function.instructions) {
+    const std::string base(kind == CodeKind::sass ? base_of(instruction.opcode)
+                                                  : instruction.opcode);
+    ++code.opcodes[base];
+    code.deepest_loop = std::max(code.deepest_loop, instruction.loop_depth);
+    code.in_loops += instruction.loop_depth > 0 ? 1 : 0;
+    if (kind == CodeKind::host) {
+      if (const auto bits = host_width(instruction.operands))
+        ++code.widths[std::to_string(*bits) + "-bit registers"];
+      continue;
+    }
+    if (const auto bits = sass_width(instruction.opcode))
+      ++code.widths[base + " " + std::to_string(*bits)];
+    code.spill_loads += base == "LDL" ? 1 : 0;
+    code.spill_stores += base == "STL" ? 1 : 0;
+  }
+  return code;
+}
+
+std::string source_name(const std::string& linked) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> demangled(
+      abi::__cxa_demangle(linked.c_str(), nullptr, nullptr, &status), &std::free);
+  if (status != 0 || !demangled) return linked;
+  std::string name = demangled.get();
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  for (auto at = name.find(kAnonymous); at != std::string::npos; at = name.find(kAnonymous))
+    name.erase(at, kAnonymous.size());
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    depth += name[i] == '<' ? 1 : name[i] == '>' ? -1 : 0;
+    if (name[i] == '(' && depth == 0) {
+      name.resize(i);
+      break;
+    }
+  }
+  if (name.starts_with("void ")) name.erase(0, 5);
+  return name;
+}
+
+}  // namespace ratchet

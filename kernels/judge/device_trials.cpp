@@ -1,0 +1,223 @@
+#include "kernels/judge/device_trials.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "kernels/contract/init.h"
+#include "kernels/contract/layout.h"
+#include "kernels/contract/tolerance.h"
+#include "kernels/judge/judge.h"
+#include "server/core/files.h"
+
+namespace ratchet {
+namespace {
+
+/// The library of kernels/cuda/judge.cu for this device, from the build cache after the first time.
+Result<std::string> judge_library(const ReferenceParts& parts, const Contract& contract,
+                                  const CallContext& call) {
+  auto text = read_file(parts.data_dir / "cuda" / "judge.cu");
+  if (!text) return Error{ErrorCode::unavailable, text.error().message, ""};
+  BuildRequest request;
+  request.source = {"judge.cu", *std::move(text), ""};
+  request.cuda = true;
+  request.entry = "ratchet_judge";
+  request.arch = contract.arch;
+  auto build = parts.builder.build(request, call);
+  if (!build) return build.error();
+  if (!build->ok)
+    return Error{ErrorCode::unavailable,
+                 "the device's judge does not build" +
+                     (build->errors.empty() ? "" : ": " + build->errors.front().message),
+                 ""};
+  const auto path = parts.builder.path_of(build->build_key);
+  if (!path) return path.error();
+  return read_file(*path);
+}
+
+/// A reference in Python runs as a framework's function does when it is timed.
+WorkerSpec reference_spec(const ReferenceParts& parts, const Contract& contract,
+                          std::int64_t arena_bytes) {
+  if (contract.reference_kind != ReferenceKind::python)
+    return worker_spec(parts.place, "candidate", arena_bytes);
+  return parts.python.kernel_spec(parts.place, "baseline", arena_bytes, contract.reference);
+}
+
+Result<CandidateProcess::Code> reference_code(const ReferenceParts& parts, const Contract& contract,
+                                              const CallContext& call) {
+  const auto& source = contract.reference;
+  if (contract.reference_kind == ReferenceKind::python)
+    return CandidateProcess::Code{source.text, {source.file_name, "reference", "reference"}};
+  auto library = build_reference(parts, contract, call);
+  if (!library) return library.error();
+  return CandidateProcess::Code{std::move(library->bytes), {"the reference", library->entry, ""}};
+}
+
+/// From one place to the next: any shift of an arena stays within its own.
+constexpr std::int64_t kPlaceRoom = std::int64_t{64} * 1024;
+
+/// A tolerance that ref.py works out when it is loaded is known to its own process alone.
+bool works_out_tolerances(const Contract& contract) {
+  const auto& text = contract.reference.text;
+  const auto assigns = [&](const std::string& name) {
+    return text.starts_with(name) || text.find("\n" + name) != std::string::npos;
+  };
+  return (!contract.atol && assigns("atol")) || (!contract.rtol && assigns("rtol"));
+}
+
+}  // namespace
+
+bool answers_on_device(const Contract& contract) {
+  if (contract.device_kind != DeviceKind::cuda) return false;
+  if (contract.reference_kind == ReferenceKind::cuda) return true;
+  const bool torch = contract.reference_kind == ReferenceKind::python &&
+                     contract.reference.text.find("torch") != std::string::npos;
+  const bool given =
+      std::ranges::find(contract.tensors, kGivenInit, &TensorSpec::init) != contract.tensors.end();
+  const auto& dims = contract.cases.front().dims;
+  return torch && !given && !works_out_tolerances(contract) &&
+         std::ranges::all_of(dims, [&](const auto& dim) {
+           return std::ranges::find(contract.parameters, dim.first, &Parameter::name) !=
+                  contract.parameters.end();
+         });
+}
+
+Result<std::unique_ptr<DeviceTrials>> DeviceTrials::launch(const ReferenceParts& parts,
+                                                           const Contract& contract,
+                                                           const Room& room,
+                                                           const CallContext& call) {
+  auto arena_bytes = largest_arena(contract);
+  if (!arena_bytes) return arena_bytes.error();
+  auto spec = worker_spec(parts.place, "judge", *arena_bytes);
+  spec.gives_descriptors = true;
+  auto judge = WorkerProcess::launch(spec);
+  auto reference = CandidateProcess::launch(reference_spec(parts, contract, *arena_bytes),
+                                            parts.place.job_deadline);
+  auto ours = judge_library(parts, contract, call);
+  auto theirs = reference_code(parts, contract, call);
+  if (!judge) return judge.error();
+  if (!reference) return reference.error();
+  if (!theirs) return theirs.error();
+  if (!ours) return ours.error();
+  std::unique_ptr<DeviceTrials> trials(
+      new DeviceTrials(contract, *std::move(judge), *std::move(reference),
+                       {*arena_bytes, room.places * (*arena_bytes + kPlaceRoom), room.candidates}));
+  trials->judge_library_ = *std::move(ours);
+  trials->reference_code_ = *std::move(theirs);
+  trials->deadline_ = parts.place.job_deadline;
+  return trials;
+}
+
+Status DeviceTrials::open(const CallContext& call) {
+  if (auto loaded = reference_.load(reference_code_, call); !loaded) return loaded;
+  if (reference_.fault()) return reference_failed(*reference_.fault());
+  if (auto greeted = judge_.greet(call); !greeted) return greeted;
+  auto file = MemoryFile::holding("judge", judge_library_);
+  if (!file) return file.error();
+  job::Request load;
+  load.load = job::Load{"the judge's library", "ratchet_judge", ""};
+  const int descriptor = file->fd();
+  if (auto loaded = ask(load, {&descriptor, 1}, call); !loaded) return loaded.error();
+  job::Request request;
+  request.share = share_;
+  auto shared = ask(request, {}, call);
+  if (!shared) return shared.error();
+  auto& memories = shared->second;
+  if (memories.size() != static_cast<std::size_t>(share_.candidates) + 1)
+    return Error{ErrorCode::internal, "the judge shared no memory", ""};
+  if (auto done = reference_.attach(memories.front().get(), share_.arena_bytes, call); !done)
+    return done;
+  if (reference_.fault()) return reference_failed(*reference_.fault());
+  memories.erase(memories.begin());
+  candidates_memories_ = std::move(memories);
+  return {};
+}
+
+Status DeviceTrials::admit(CandidateProcess& process, int candidate, const CallContext& call) {
+  const auto& memory = candidates_memories_.at(static_cast<std::size_t>(candidate));
+  return process.attach(memory.get(), share_.candidate_bytes, call);
+}
+
+std::int64_t DeviceTrials::place_at(int index) const {
+  return index * (share_.arena_bytes + kPlaceRoom) / job::kAlignment * job::kAlignment;
+}
+
+Status DeviceTrials::pose(const CallPlan& plan, const Content& content,
+                          const std::optional<job::Place>& place, const CallContext& call) {
+  plan_ = plan;
+  dims_ = content.dims;
+  pose_ = {{plan.layout, content.seed, content.distribution, index_limit(content.dims)},
+           place,
+           false,
+           content.changed,
+           content.uses};
+  job::Request request;
+  request.pose = pose_;
+  auto posed = ask(request, {}, call);
+  if (!posed) return posed.error();
+  return {};
+}
+
+Status DeviceTrials::pose_again(const job::Place& place, const CallContext& call) {
+  pose_.again = true;
+  pose_.place = place;
+  job::Request request;
+  request.pose = pose_;
+  auto posed = ask(request, {}, call);
+  if (!posed) return posed.error();
+  return {};
+}
+
+Status DeviceTrials::answer(const CallContext& call) {
+  if (auto done = reference_.run_attached(plan_, 0, call); !done) return done;
+  if (reference_.fault()) return reference_failed(*reference_.fault());
+  return {};
+}
+
+Result<job::Answered> DeviceTrials::look(const CallContext& call) {
+  job::Request request;
+  request.look = job::Look{};
+  auto reply = ask(request, {}, call);
+  if (!reply) return reply.error();
+  if (!reply->first.answered) return Error{ErrorCode::internal, "the judge saw no answer", ""};
+  return *std::move(reply->first.answered);
+}
+
+Result<std::optional<job::Comparison>> DeviceTrials::feign(job::Control control,
+                                                           const CallContext& call) {
+  job::Request request;
+  request.feign = job::Feign{control, comparison()};
+  auto reply = ask(request, {}, call);
+  if (!reply) return reply.error();
+  return std::move(reply->first.comparison);
+}
+
+job::Compare DeviceTrials::comparison() const {
+  return comparison_plan(contract_, dims_, plan_.layout, contract_.atol, contract_.rtol);
+}
+
+Result<job::Reply> DeviceTrials::weigh(const job::Place& place, const CallContext& call) {
+  job::Request request;
+  request.weigh = job::Weigh{comparison(), place};
+  auto reply = ask(request, {}, call);
+  if (!reply) return reply.error();
+  if (!reply->first.comparison) return Error{ErrorCode::internal, "the judge gave no verdict", ""};
+  return std::move(reply->first);
+}
+
+Result<DeviceTrials::Answer> DeviceTrials::ask(const job::Request& request,
+                                               std::span<const int> descriptors,
+                                               const CallContext& call) {
+  auto answer = judge_.ask(encode(request), descriptors, deadline_, call);
+  if (!answer) return answer.error();
+  if (answer->fault)
+    return Error{ErrorCode::internal, "the judge's worker failed: " + answer->fault->message, ""};
+  auto reply = decode_stored<job::Reply>(answer->body);
+  if (!reply) return reply.error();
+  if (reply->error) return Error{ErrorCode::unavailable, *reply->error, ""};
+  if (reply->fault)
+    return Error{ErrorCode::unavailable, "the judge's library: " + reply->fault->message, ""};
+  return Answer{*std::move(reply), std::move(answer->descriptors)};
+}
+
+}  // namespace ratchet

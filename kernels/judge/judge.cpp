@@ -1,0 +1,248 @@
+#include "kernels/judge/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/contract/init.h"
+#include "kernels/contract/layout.h"
+#include "kernels/contract/tolerance.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+constexpr std::int64_t kMostShift = std::int64_t{32} * 1024;
+
+Error worker_failed(const Fault& fault) {
+  return Error{ErrorCode::internal,
+               fmt::format("the judge's worker failed ({}): {}", fault.kind, fault.message), ""};
+}
+
+/// Whether no stretch of eight poisoned bytes in an output came through the reference unchanged.
+bool writes_all(const job::ArenaLayout& layout, std::span<const std::byte> sent,
+                std::span<const std::byte> expected) {
+  constexpr std::size_t kStretch = 8;
+  for (const auto& buffer : layout.buffers) {
+    if (buffer.role != Role::out) continue;
+    const auto first = static_cast<std::size_t>(buffer.offset);
+    const auto last = first + static_cast<std::size_t>(buffer.bytes());
+    for (std::size_t at = first; at + kStretch <= last; at += kStretch)
+      if (std::memcmp(&sent[at], &expected[at], kStretch) == 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<bool> same_outputs(const job::ArenaLayout& layout, const MemoryFile& a,
+                          const MemoryFile& b) {
+  const auto first = a.map(Mapping::Access::read);
+  if (!first) return first.error();
+  const auto second = b.map(Mapping::Access::read);
+  if (!second) return second.error();
+  return std::all_of(layout.buffers.begin(), layout.buffers.end(), [&](const job::Buffer& buffer) {
+    const auto from = static_cast<std::size_t>(buffer.offset);
+    const auto size = static_cast<std::size_t>(buffer.bytes());
+    return buffer.role == Role::in || std::ranges::equal(first->bytes().subspan(from, size),
+                                                         second->bytes().subspan(from, size));
+  });
+}
+
+std::string trial_seed(std::string_view run_secret, std::string_view candidate_digest,
+                       std::string_view place) {
+  return hex(hmac_sha256(run_secret, fmt::format("{}\n{}", candidate_digest, place)));
+}
+
+std::string fresh_seed() {
+  return hex(sha256(random_bytes(sizeof(Digest))));
+}
+
+std::uint64_t fresh_number() {
+  std::uint64_t number = 0;
+  const std::string bytes = random_bytes(sizeof number);
+  std::memcpy(&number, bytes.data(), sizeof number);
+  return number;
+}
+
+std::int64_t shift_of(std::string_view seed) {
+  const Digest digest = sha256(fmt::format("shift of {}", seed));
+  const std::int64_t steps = kMostShift / job::kAlignment;
+  return (digest[0] | digest[1] << 8) % steps * job::kAlignment;
+}
+
+std::vector<std::string> distributions_of(const Contract& contract) {
+  const bool differs =
+      std::any_of(contract.tensors.begin(), contract.tensors.end(), [](const TensorSpec& tensor) {
+        return tensor.role != Role::out && !tensor.init.starts_with("uniform") &&
+               tensor.init != kGivenInit;
+      });
+  if (!differs) return {"normal"};
+  return {"normal", "shifted", "large", "small"};
+}
+
+Result<std::int64_t> largest_arena(const Contract& contract) {
+  std::int64_t largest = 0;
+  for (const auto& one : contract.cases) {
+    auto layout = layout_of(contract, one.dims);
+    if (!layout) return layout.error();
+    largest = std::max(largest, layout->bytes);
+  }
+  return largest;
+}
+
+Result<std::optional<PythonInputs>> open_inputs(PythonParent& python, const Contract& contract,
+                                                std::chrono::milliseconds deadline,
+                                                const CallContext& call) {
+  const bool given =
+      std::ranges::find(contract.tensors, kGivenInit, &TensorSpec::init) != contract.tensors.end();
+  const auto function = inputs_function(contract.kernel, contract.reference);
+  if (!given || !function) return std::optional<PythonInputs>{};
+  std::optional<int> device;
+  if (contract.device_kind == DeviceKind::cuda) device = contract.device;
+  auto inputs = PythonInputs::open(python, *function, device, deadline, call);
+  if (!inputs) return inputs.error();
+  return std::optional<PythonInputs>(*std::move(inputs));
+}
+
+Result<std::unique_ptr<Judge>> Judge::open(const ReferenceParts& parts, const Contract& contract,
+                                           const CallContext& call) {
+  auto arena_bytes = largest_arena(contract);
+  if (!arena_bytes) return arena_bytes.error();
+  auto reference = open_reference(parts, contract, *arena_bytes, call);
+  if (!reference) return reference.error();
+  auto inputs = open_inputs(parts.python, contract, parts.place.job_deadline, call);
+  if (!inputs) return inputs.error();
+  WorkerPlace host = parts.place;
+  host.kind = DeviceKind::host;  // bytes are judged on the host, whatever made them
+  host.device = 0;
+  auto worker = WorkerProcess::start(worker_spec(host, "judge", *arena_bytes), call);
+  if (!worker) return worker.error();
+  return std::unique_ptr<Judge>(new Judge(contract, *std::move(worker), *std::move(reference),
+                                          *std::move(inputs), parts.place.job_deadline));
+}
+
+Result<job::Reply> Judge::ask(const job::Request& request, std::span<const int> descriptors,
+                              const CallContext& call) {
+  auto reply = worker_.run(request, descriptors, deadline_, call);
+  if (reply && reply->fault) return worker_failed(*reply->fault);
+  return reply;
+}
+
+Result<MemoryFile> Judge::generate(const Dims& dims, const job::Generate& plan,
+                                   const CallContext& call) {
+  auto sent = MemoryFile::create("inputs", plan.layout.bytes);
+  if (!sent) return sent.error();
+  job::Request request;
+  request.generate = plan;
+  const int descriptor = sent->fd();
+  auto made = ask(request, {&descriptor, 1}, call);
+  if (!made) return made.error();
+  if (inputs_)
+    if (auto filled = inputs_->fill(dims, plan.layout, plan.seed, *sent, call); !filled)
+      return filled.error();
+  return sent;
+}
+
+Result<Trial> Judge::answered(const Dims& dims, const std::string& distribution, CallPlan plan,
+                              MemoryFile sent, const CallContext& call) {
+  if (auto sealed = sent.seal(); !sealed) return sealed.error();
+  auto expected = reference_->answer(dims, plan, sent, call);
+  if (!expected) return expected.error();
+  return Trial{dims, distribution, std::move(plan), std::move(sent), *std::move(expected), true};
+}
+
+Result<Trial> Judge::make_trial(const Dims& dims, const std::string& distribution,
+                                std::string_view seed, const CallContext& call) {
+  auto layout = layout_of(contract_, dims);
+  if (!layout) return layout.error();
+  auto arguments = arguments_of(contract_, dims, *layout);
+  CallPlan plan{*std::move(layout), std::move(arguments)};
+  auto sent =
+      generate(dims, {plan.layout, std::string(seed), distribution, index_limit(dims)}, call);
+  if (!sent) return sent.error();
+  auto trial = answered(dims, distribution, std::move(plan), *std::move(sent), call);
+  if (!trial) return trial;
+  const auto before = trial->sent.map(Mapping::Access::read);
+  if (!before) return before.error();
+  const auto after = trial->expected.map(Mapping::Access::read);
+  if (!after) return after.error();
+  trial->writes_all = writes_all(trial->plan.layout, before->bytes(), after->bytes());
+  return trial;
+}
+
+Result<Trial> Judge::refreshed(const Trial& trial, const std::string& seed, int uses,
+                               const CallContext& call) {
+  auto sent = MemoryFile::create("refreshed inputs", trial.plan.layout.bytes);
+  if (!sent) return sent.error();
+  job::Request request;
+  request.refresh = job::Refresh{trial.plan.layout, {seed, uses}};
+  const std::array descriptors{trial.sent.fd(), sent->fd()};
+  auto done = ask(request, descriptors, call);
+  if (!done) return done.error();
+  return answered(trial.dims, trial.distribution, trial.plan, *std::move(sent), call);
+}
+
+Result<Trial> Judge::with_other(const Trial& trial, const std::string& tensor,
+                                std::string_view seed, const CallContext& call) {
+  const auto& layout = trial.plan.layout;
+  auto sent = generate(
+      trial.dims, {layout, std::string(seed), trial.distribution, index_limit(trial.dims)}, call);
+  if (!sent) return sent.error();
+  {
+    const auto first = trial.sent.map(Mapping::Access::read);
+    if (!first) return first.error();
+    const auto mixed = sent->map(Mapping::Access::write);
+    if (!mixed) return mixed.error();
+    for (const auto& buffer : layout.buffers) {
+      if (buffer.name == tensor) continue;
+      const auto place = static_cast<std::size_t>(buffer.offset);
+      const auto size = static_cast<std::size_t>(buffer.bytes());
+      std::ranges::copy(first->bytes().subspan(place, size),
+                        mixed->bytes().subspan(place, size).begin());
+    }
+  }
+  return answered(trial.dims, trial.distribution, trial.plan, *std::move(sent), call);
+}
+
+Result<std::optional<MemoryFile>> Judge::forge(const Trial& trial, const Trial& other,
+                                               job::Control control, const CallContext& call) {
+  auto answer = MemoryFile::create("control", trial.plan.layout.bytes);
+  if (!answer) return answer.error();
+  job::Request request;
+  request.forge = job::Forge{trial.plan.layout, control};
+  const std::array descriptors{trial.sent.fd(), trial.expected.fd(), other.expected.fd(),
+                               answer->fd()};
+  auto done = ask(request, descriptors, call);
+  if (!done) return done.error();
+  if (!done->forged.value_or(false)) return std::optional<MemoryFile>{};
+  return std::optional<MemoryFile>(*std::move(answer));
+}
+
+Result<job::Comparison> Judge::compare(const Trial& trial, const MemoryFile& returned,
+                                       const CallContext& call) {
+  job::Request request;
+  request.compare = comparison_plan(contract_, trial.dims, trial.plan.layout, atol(), rtol());
+  const std::array descriptors{trial.sent.fd(), returned.fd(), trial.expected.fd()};
+  auto reply = ask(request, descriptors, call);
+  if (!reply) return reply.error();
+  if (!reply->comparison) return Error{ErrorCode::internal, "the judge gave no verdict", ""};
+  return *std::move(reply->comparison);
+}
+
+job::Tolerance Judge::tolerance_of(DType type) const {
+  return tolerance_for(type, atol(), rtol());
+}
+
+std::optional<double> Judge::atol() const {
+  return contract_.atol ? contract_.atol : reference_->atol();
+}
+
+std::optional<double> Judge::rtol() const {
+  return contract_.rtol ? contract_.rtol : reference_->rtol();
+}
+
+}  // namespace ratchet

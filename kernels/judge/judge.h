@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/judge/reference.h"
+#include "kernels/process/candidate_process.h"
+#include "kernels/process/python_inputs.h"
+#include "kernels/process/worker_process.h"
+#include "kernels/protocol/job.h"
+#include "server/core/call_context.h"
+#include "server/core/memory_file.h"
+#include "server/core/result.h"
+#include "server/facts/contract.h"
+
+namespace ratchet {
+
+/// One input with its answer. Both memory files are sealed.
+struct Trial {
+  Dims dims;
+  std::string distribution;
+  CallPlan plan;
+  MemoryFile sent;
+  MemoryFile expected;
+  /// The reference writes every output element, so a kernel must too. `make_trial` looks.
+  bool writes_all = true;
+};
+
+/// Whether two answers to one input agree in every output bit. Both are sealed.
+[[nodiscard]] Result<bool> same_outputs(const job::ArenaLayout& layout, const MemoryFile& a,
+                                        const MemoryFile& b);
+
+/// The seed of one trial: HMAC-SHA-256 of its place under the run's secret, hexadecimal. Nobody who
+/// lacks the secret can make a trial's inputs ahead.
+[[nodiscard]] std::string trial_seed(std::string_view run_secret, std::string_view candidate_digest,
+                                     std::string_view place);
+
+/// A seed that follows from nothing, hexadecimal.
+[[nodiscard]] std::string fresh_seed();
+/// The same as a number, for orders and places that nobody shall foresee.
+[[nodiscard]] std::uint64_t fresh_number();
+
+/// The shift of an arena for one call, from its seed: a multiple of the buffer alignment below
+/// 32 KiB, so that no address repeats by rule.
+[[nodiscard]] std::int64_t shift_of(std::string_view seed);
+
+/// The distributions that a contract is checked with: normal, and shifted, large and small where an
+/// input can differ by them.
+[[nodiscard]] std::vector<std::string> distributions_of(const Contract& contract);
+
+/// The trusted side: makes inputs, asks the reference, compares raw bytes, decides. Runs a worker
+/// of our own code and the reference's process; candidates get arenas only.
+///
+/// Thread rule and errors: as WorkerProcess; a failing reference is `invalid_argument`.
+class Judge {
+ public:
+  static Result<std::unique_ptr<Judge>> open(const ReferenceParts& parts, const Contract& contract,
+                                             const CallContext& call);
+
+  /// Inputs and answer for one case.
+  Result<Trial> make_trial(const Dims& dims, const std::string& distribution, std::string_view seed,
+                           const CallContext& call);
+
+  /// The same trial after `uses` timed calls that changed its inputs by `seed`, with the answer to
+  /// that; see job::Refresh.
+  Result<Trial> refreshed(const Trial& trial, const std::string& seed, int uses,
+                          const CallContext& call);
+
+  /// The same trial with the contents of `tensor` drawn from another seed.
+  Result<Trial> with_other(const Trial& trial, const std::string& tensor, std::string_view seed,
+                           const CallContext& call);
+
+  /// What a kernel would return if it did nothing but this; empty when the control has nothing to
+  /// offer here. `other`: another trial of the same size.
+  Result<std::optional<MemoryFile>> forge(const Trial& trial, const Trial& other,
+                                          job::Control control, const CallContext& call);
+
+  /// Decides about an arena that came back from a call on `trial.sent`.
+  Result<job::Comparison> compare(const Trial& trial, const MemoryFile& returned,
+                                  const CallContext& call);
+
+  /// Call over the reference's own tolerance over the dtype's default, per tensor.
+  [[nodiscard]] job::Tolerance tolerance_of(DType type) const;
+
+  [[nodiscard]] Reference& reference() { return *reference_; }
+
+ private:
+  [[nodiscard]] std::optional<double> atol() const;
+  [[nodiscard]] std::optional<double> rtol() const;
+  /// Asks the worker; its failure is ours.
+  Result<job::Reply> ask(const job::Request& request, std::span<const int> descriptors,
+                         const CallContext& call);
+  /// Fills a memory file with inputs and poison.
+  Result<MemoryFile> generate(const Dims& dims, const job::Generate& plan, const CallContext& call);
+  /// Seals the arena and has the reference answer it.
+  Result<Trial> answered(const Dims& dims, const std::string& distribution, CallPlan plan,
+                         MemoryFile sent, const CallContext& call);
+
+  Judge(Contract contract, WorkerProcess worker, std::unique_ptr<Reference> reference,
+        std::optional<PythonInputs> inputs, std::chrono::milliseconds deadline)
+      : contract_(std::move(contract)),
+        worker_(std::move(worker)),
+        reference_(std::move(reference)),
+        inputs_(std::move(inputs)),
+        deadline_(deadline) {}
+
+  Contract contract_;
+  WorkerProcess worker_;
+  std::unique_ptr<Reference> reference_;
+  std::optional<PythonInputs> inputs_;  // when a function of the user's makes them
+  std::chrono::milliseconds deadline_;
+};
+
+/// What makes the contract's inputs when they are given. Errors: as PythonInputs.
+[[nodiscard]] Result<std::optional<PythonInputs>> open_inputs(PythonParent& python,
+                                                              const Contract& contract,
+                                                              std::chrono::milliseconds deadline,
+                                                              const CallContext& call);
+
+/// Bytes of the largest arena among the contract's cases. Errors: as `layout_of`.
+[[nodiscard]] Result<std::int64_t> largest_arena(const Contract& contract);
+
+}  // namespace ratchet

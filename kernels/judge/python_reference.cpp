@@ -1,0 +1,99 @@
+#include "kernels/judge/python_reference.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "kernels/process/python_parent.h"
+
+namespace ratchet {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLoad(120'000);  // a module's own imports, and a CUDA context
+
+Error failed(const std::string& file_name, const std::string& message, int line) {
+  return Error{ErrorCode::invalid_argument,
+               line > 0 ? fmt::format("the reference failed at {}:{}: {}", file_name, line, message)
+                        : fmt::format("the reference {} failed: {}", file_name, message),
+               "Mend the reference and create the run again."};
+}
+
+class PythonReference : public Reference {
+ public:
+  PythonReference(WorkerProcess process, const Contract& contract, milliseconds deadline)
+      : process_(std::move(process)), contract_(contract), deadline_(deadline) {}
+
+  Status load(const CallContext& call) {
+    const auto& source = contract_.reference;
+    Json plan{{"file_name", source.file_name},
+              {"text", source.text},
+              {"folder", source.folder},
+              {"cuda_device", nullptr}};
+    if (contract_.device_kind == DeviceKind::cuda) plan["cuda_device"] = contract_.device;
+    auto loaded = ask({{"load", std::move(plan)}}, {}, kLoad, call);
+    if (!loaded) return loaded.error();
+    if (loaded->contains("atol")) atol_ = (*loaded)["atol"].get<double>();
+    if (loaded->contains("rtol")) rtol_ = (*loaded)["rtol"].get<double>();
+    return {};
+  }
+
+  Result<MemoryFile> answer(const Dims& dims, const CallPlan& plan, const MemoryFile& arena,
+                            const CallContext& call) override {
+    auto expected = MemoryFile::create("expected", plan.layout.bytes);
+    if (!expected) return expected.error();
+    const Json request{
+        {"layout", encode(plan.layout)}, {"arguments", encode_all(plan.arguments)}, {"dims", dims}};
+    const std::array descriptors{arena.fd(), expected->fd()};
+    auto done = ask({{"run", request}}, descriptors, deadline_, call);
+    if (!done) return done.error();
+    return expected;
+  }
+
+  [[nodiscard]] std::optional<double> atol() const override { return atol_; }
+  [[nodiscard]] std::optional<double> rtol() const override { return rtol_; }
+
+ private:
+  static Json encode_all(const std::vector<job::Argument>& arguments) {
+    Json list = Json::array();
+    for (const auto& argument : arguments) list.push_back(encode(argument));
+    return list;
+  }
+
+  Result<Json> ask(const Json& question, std::span<const int> descriptors, milliseconds deadline,
+                   const CallContext& call) {
+    auto answer = process_.ask(question, descriptors, deadline, call);
+    if (!answer) return answer.error();
+    const auto& name = contract_.reference.file_name;
+    if (answer->fault)
+      return failed(name, fmt::format("{}: {}", answer->fault->kind, answer->fault->message), 0);
+    if (const auto failure = answer->body.find("failed"); failure != answer->body.end())
+      return failed(name, failure->value("message", ""), failure->value("line", 0));
+    return std::move(answer->body);
+  }
+
+  WorkerProcess process_;
+  Contract contract_;
+  milliseconds deadline_;
+  std::optional<double> atol_;
+  std::optional<double> rtol_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Reference>> open_python_reference(const ReferenceParts& parts,
+                                                         const Contract& contract,
+                                                         const CallContext& call) {
+  auto process =
+      WorkerProcess::start(parts.python.server_spec("reference", contract.reference.text), call);
+  if (!process) return process.error();
+  auto reference =
+      std::make_unique<PythonReference>(*std::move(process), contract, parts.place.job_deadline);
+  if (auto loaded = reference->load(call); !loaded) return loaded.error();
+  return std::unique_ptr<Reference>(std::move(reference));
+}
+
+}  // namespace ratchet

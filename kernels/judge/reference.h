@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kernels/build/builder.h"
+#include "kernels/process/candidate_process.h"
+#include "kernels/process/python_parent.h"
+#include "kernels/protocol/job.h"
+#include "server/core/call_context.h"
+#include "server/core/memory_file.h"
+#include "server/core/result.h"
+#include "server/facts/contract.h"
+
+namespace ratchet {
+
+/// Knows the right answers of a contract. In a process of its own, that no candidate shares.
+///
+/// Thread rule: as WorkerProcess. Errors name the reference and what to change in it:
+/// `invalid_argument` when it fails, hangs or raises.
+class Reference {
+ public:
+  virtual ~Reference() = default;
+
+  /// The arena with its outputs computed from its inputs.
+  virtual Result<MemoryFile> answer(const Dims& dims, const CallPlan& plan, const MemoryFile& arena,
+                                    const CallContext& call) = 0;
+
+  /// Tolerances that the reference itself declares; empty when it does not.
+  [[nodiscard]] virtual std::optional<double> atol() const { return std::nullopt; }
+  [[nodiscard]] virtual std::optional<double> rtol() const { return std::nullopt; }
+};
+
+/// What references need from the machine.
+struct ReferenceParts {
+  WorkerPlace place;
+  const Builder& builder;
+  PythonParent& python;
+  std::filesystem::path data_dir;  ///< holds cuda/judge.cu
+};
+
+/// A reference in C++ or CUDA, built.
+struct ReferenceLibrary {
+  std::string bytes;  ///< of the shared object
+  std::string entry;
+};
+/// Errors: `invalid_argument` with the first compiler error; `unavailable` without a compiler.
+[[nodiscard]] Result<ReferenceLibrary> build_reference(const ReferenceParts& parts,
+                                                       const Contract& contract,
+                                                       const CallContext& call);
+
+/// The error that a failing reference is.
+[[nodiscard]] Error reference_failed(const Fault& fault);
+
+/// Builds or loads the contract's reference and starts its process. `arena_bytes`: the largest
+/// arena it will see. Errors: as above, `unavailable` without compiler, Python or numpy.
+[[nodiscard]] Result<std::unique_ptr<Reference>> open_reference(const ReferenceParts& parts,
+                                                                const Contract& contract,
+                                                                std::int64_t arena_bytes,
+                                                                const CallContext& call);
+
+}  // namespace ratchet

@@ -1,0 +1,83 @@
+#include "kernels/judge/verdicts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace ratchet {
+namespace {
+
+Reason reason_of_output(const OutputError& output, const job::OutputState& state) {
+  if (state.unwritten == output.elements)
+    return {"output_not_written", fmt::format("{} was not written at all", output.tensor), {}};
+  if (state.unwritten > 0)
+    return {
+        "output_not_written",
+        fmt::format("{}: {} of {} elements were not written, the first wrong one is [{}]",
+                    output.tensor, state.unwritten, output.elements, output.first_bad.value_or(0)),
+        {}};
+  if (state.unexpected > 0)
+    return {
+        "nan_in_output",
+        fmt::format("{}: {} of {} elements are NaN or infinite where the reference is finite, "
+                    "the first wrong one is [{}]",
+                    output.tensor, state.unexpected, output.elements, output.first_bad.value_or(0)),
+        {}};
+  return {"mismatch",
+          fmt::format("{}: {} of {} elements differ, the first is [{}]; largest absolute error "
+                      "{:.3g}, relative {:.3g}",
+                      output.tensor, output.mismatches, output.elements,
+                      output.first_bad.value_or(0), output.max_abs, output.max_rel),
+          {}};
+}
+
+}  // namespace
+
+Reason reason_of(const Fault& fault) {
+  return {"fault_" + fault.kind, fault.message, {}};
+}
+
+std::vector<Reason> reasons_of(const job::Comparison& comparison) {
+  std::vector<Reason> reasons;
+  const std::string touched = comparison.touched.value_or("a buffer");
+  if (!comparison.guards_intact)
+    reasons.push_back({"wrote_out_of_bounds", "wrote outside its buffers, beside " + touched, {}});
+  if (!comparison.inputs_intact)
+    reasons.push_back({"modified_input",
+                       comparison.guards_intact ? "changed its input " + touched
+                                                : std::string("changed an input"),
+                       {}});
+  for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
+    const bool known = i < comparison.states.size();
+    if (known ? comparison.states[i].right : comparison.outputs[i].mismatches == 0) continue;
+    reasons.push_back(
+        reason_of_output(comparison.outputs[i], known ? comparison.states[i] : job::OutputState{}));
+  }
+  if (comparison.outputs.empty())
+    reasons.push_back({"no_output", "the task has no output to compare", {}});
+  return reasons;
+}
+
+std::string described(const job::Comparison& comparison) {
+  const auto reasons = reasons_of(comparison);
+  return reasons.empty() ? "" : reasons.front().message;
+}
+
+std::optional<Reason> reason_of_timed_output(const job::Comparison& comparison) {
+  if (comparison.passed) return std::nullopt;
+  return Reason{
+      "timed_output_wrong", "an output of the timed calls is wrong: " + described(comparison), {}};
+}
+
+std::optional<Reason> reason_of_flags(const std::vector<std::string>& flags) {
+  if (std::find(flags.begin(), flags.end(), "unsynchronised_work") == flags.end())
+    return std::nullopt;
+  return Reason{"unsynchronised_work",
+                fmt::format("parts of the work were missing when a timed call had returned ({})",
+                            fmt::join(flags, ", ")),
+                {}};
+}
+
+}  // namespace ratchet

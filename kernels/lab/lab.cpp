@@ -1,0 +1,133 @@
+#include "kernels/lab.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "kernels/build/target.h"
+#include "kernels/build/toolchain.h"
+#include "kernels/contract/planner.h"
+#include "kernels/contract/problems.h"
+#include "kernels/lab/laboratory.h"
+#include "kernels/process/descendants.h"
+#include "server/core/files.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+
+namespace {
+
+/// By name or alias alone: tried against each language, since a shipped problem has no file yet.
+Result<Implementation> implementation_named(const std::string& name) {
+  auto resolved = resolve_implementation(name, "kernel.cpp");
+  for (const char* file : {"kernel.cu", "kernel.py"})
+    if (!resolved) resolved = resolve_implementation(name, file);
+  return resolved;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Lab>> Lab::open(LabOptions options) {
+  guard_server_process();
+  auto builder =
+      Builder::open({.cache = options.state_dir / "builds",
+                     .find_toolchain = [python = options.python] { return find_toolchain(python); },
+                     .programs = options.worker_dir});
+  if (!builder) return builder.error();
+  return std::unique_ptr<Lab>(
+      std::make_unique<Laboratory>(std::move(options), *std::move(builder)));
+}
+
+WorkerPlace Laboratory::place(DeviceKind kind, int device) const {
+  return {options_.worker_dir, kind, kind == DeviceKind::host ? 0 : device, options_.job_deadline};
+}
+
+ReferenceParts Laboratory::parts(const Contract& contract) {
+  return {place(contract.device_kind, contract.device), builder_, python_of(contract),
+          options_.data_dir};
+}
+
+Result<Problem> Laboratory::problem(const std::string& name,
+                                    const std::optional<std::string>& implementation) {
+  Implementation wanted = Implementation::host_cpp;
+  if (implementation && *implementation != "auto") {
+    auto named = implementation_named(*implementation);
+    if (!named) return named.error();
+    wanted = *named;
+  } else if (builder_.toolchain().nvcc && greeting(DeviceKind::cuda, 0, {})) {
+    auto cuda = load_problem(options_.data_dir, name, Implementation::cuda_cpp);
+    if (cuda) return cuda;  // a problem may have no CUDA kernel; the host is the next best
+  }
+  return load_problem(options_.data_dir, name, wanted);
+}
+
+std::vector<std::string> Laboratory::problem_names() const {
+  return ratchet::problem_names(options_.data_dir);
+}
+
+Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
+                                  const Source& reference) {
+  auto implementation = resolve_implementation(task.implementation, kernel.file_name);
+  if (!implementation) return implementation.error();
+  auto device = greeting(device_kind_of(*implementation), task.device, {});
+  if (!device) return device.error();
+  const auto function = inputs_function(kernel, reference);
+  if (!is_python(*implementation) || !task.tensors.empty() || !function)
+    return plan_contract(task, kernel, reference, device->device);
+  const bool cuda = device->device.kind == DeviceKind::cuda;
+  auto inputs = PythonInputs::open(cuda ? cuda_python_ : host_python_, *function,
+                                   cuda ? std::optional(device->device.index) : std::nullopt,
+                                   options_.job_deadline, {});
+  if (!inputs) return inputs.error();
+  auto described = inputs->described(task, {});
+  if (!described) return described.error();
+  return plan_contract(*described, kernel, reference, device->device);
+}
+
+Result<Candidate> Laboratory::build(const Contract& contract, Source source, CallContext& call) {
+  if (is_python(contract.implementation)) return build_python(contract, std::move(source), call);
+  auto record = builder_.build(kernel_build(contract, source), call);
+  if (!record) return record.error();
+  return Candidate{std::move(source), *std::move(record)};
+}
+
+Result<std::string> Laboratory::library_of(const Candidate& candidate) const {
+  if (!candidate.build.ok)
+    return Error{ErrorCode::wrong_stage, "this kernel did not build", "Call submit_kernel."};
+  const auto path = builder_.path_of(candidate.build.build_key);
+  if (!path) return path.error();
+  auto library = read_file(*path);
+  if (library && sha256_hex(*library) != candidate.build.binary_digest)
+    return Error{ErrorCode::drift, "the kernel's binary in the build cache has changed",
+                 "Call submit_kernel to build it again."};
+  return library;
+}
+
+Result<StartPlan> Laboratory::start_plan(const Contract& contract, const Candidate& candidate,
+                                         CandidateProcess::Use use, int arenas) {
+  auto arena_bytes = largest_arena(contract);
+  if (!arena_bytes) return arena_bytes.error();
+  if (is_python(contract.implementation))
+    return python_plan(contract, candidate, use, *arena_bytes * arenas);
+  auto library = library_of(candidate);
+  if (!library) return library.error();
+  const auto where = place(contract.device_kind, contract.device);
+  const char* role = use == CandidateProcess::Use::count ? "counter" : "candidate";
+  return StartPlan{worker_spec(where, role, *arena_bytes * arenas),
+                   where.job_deadline,
+                   {*std::move(library), {"the kernel's library", contract.entry, ""}}};
+}
+
+Result<CandidateProcess> Laboratory::start(const Contract& contract, const Candidate& candidate,
+                                           CandidateProcess::Use use, int arenas,
+                                           const CallContext& call) {
+  auto plan = start_plan(contract, candidate, use, arenas);
+  if (!plan) return plan.error();
+  auto process = CandidateProcess::launch(plan->spec, plan->deadline);
+  if (!process) return process;
+  if (auto loaded = process->load(plan->code, call); !loaded) return loaded.error();
+  return process;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,288 @@
+// The final comparison: the candidate against its ancestors and against frameworks.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include "kernels/build/target.h"
+#include "kernels/contract/layout.h"
+#include "kernels/lab/laboratory.h"
+#include "kernels/process/neighbours.h"
+#include "kernels/timing/statistics.h"
+#include "server/core/clock.h"
+#include "server/core/files.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr const char* kCandidate = "candidate";
+constexpr const char* kVendor = "vendor";
+constexpr int kArenas = TimedArenas::kMost + 1;
+constexpr double kMemoryShare = 0.9;  // the rest is contexts and code
+constexpr double kGibi = 1024.0 * 1024 * 1024;
+
+BenchmarkRow row_of(std::string name, std::string status, const Dims& dims) {
+  BenchmarkRow row;
+  row.name = std::move(name);
+  row.status = std::move(status);
+  row.dims = dims;
+  return row;
+}
+
+BenchmarkRow unavailable(std::string name, std::string status, std::string why, const Dims& dims) {
+  auto row = row_of(std::move(name), std::move(status), dims);
+  row.detail = std::move(why);
+  return row;
+}
+
+void add_speedups(BenchmarkRow& row, const Timing& candidate) {
+  if (!row.timing || candidate.mean.value <= 0 || candidate.median.value <= 0) return;
+  row.speedup_mean = row.timing->mean.value / candidate.mean.value;
+  row.speedup_median = row.timing->median.value / candidate.median.value;
+}
+
+/// The candidate's row of a case, which the other rows are held against.
+const Timing* candidate_timing(const BenchmarkReport& report, const Dims& dims) {
+  for (const auto& row : report.rows)
+    if (row.name == kCandidate && row.dims == dims && row.timing) return &*row.timing;
+  return nullptr;
+}
+
+/// One row per contestant of a case's session, the candidate's first.
+void add_rows(const Contract& contract, const SessionRecord& session, const SessionPlan& plan,
+              const Dims& dims, BenchmarkReport& report) {
+  const bool candidate_failed = !session.contestants.front().reasons.empty();
+  for (std::size_t i = 0; i < session.contestants.size(); ++i) {
+    const auto& record = session.contestants[i];
+    if (!record.reasons.empty()) {
+      report.rows.push_back(
+          unavailable(record.name, "failed", record.reasons.front().message, dims));
+      continue;
+    }
+    auto row = row_of(record.name, "ok", dims);
+    auto timing = timing_of(session, i, plan);
+    if (timing) row.timing = *std::move(timing);
+    if (row.timing && flag_resolution(contract.device_kind, *row.timing))
+      report.notes.push_back(fmt::format("{}: {} takes {:.0f} ns, too short for the clock",
+                                         dims_text(dims), record.name, row.timing->median.value));
+    if (i > 0 && !candidate_failed) {
+      auto compared = comparison_of(session, i);
+      if (compared) row.comparison = *std::move(compared);
+      if (row.comparison && row.timing) judge_resolution(*row.timing, *row.comparison);
+      if (const auto* candidate = candidate_timing(report, dims)) add_speedups(row, *candidate);
+    }
+    report.rows.push_back(std::move(row));
+  }
+  report.correct = report.correct && !candidate_failed;
+}
+
+/// The paired speed-up of a row, else that of the medians.
+std::optional<double> speedup_of(const BenchmarkRow& row) {
+  if (row.comparison) return row.comparison->speedup;
+  return row.speedup_median;
+}
+
+/// The candidate against one other over W; empty unless every case has both.
+std::optional<BenchmarkGain> gain_over(const BenchmarkReport& report, const Contract& contract,
+                                       const std::string& other) {
+  BenchmarkGain gain;
+  gain.against = other;
+  std::vector<double> speedups;
+  std::vector<double> weights;
+  for (const auto& one : contract.cases) {
+    if (one.hidden) continue;
+    const auto found = std::ranges::find_if(report.rows, [&](const BenchmarkRow& row) {
+      return row.name == other && row.dims == one.dims;
+    });
+    const auto speedup = found == report.rows.end() ? std::nullopt : speedup_of(*found);
+    if (!speedup) return std::nullopt;
+    if (speedups.empty() || *speedup > gain.best) {
+      gain.best = *speedup;
+      gain.best_dims = one.dims;
+    }
+    if (speedups.empty() || *speedup < gain.worst) {
+      gain.worst = *speedup;
+      gain.worst_dims = one.dims;
+    }
+    speedups.push_back(*speedup);
+    weights.push_back(one.weight);
+  }
+  if (speedups.empty()) return std::nullopt;
+  gain.geomean = geometric_mean(speedups, weights);
+  return gain;
+}
+
+void add_gains(const Contract& contract, std::vector<std::string> baselines,
+               BenchmarkReport& report) {
+  std::vector<std::string> others;
+  for (const auto& row : report.rows)
+    if (row.name != kCandidate && std::ranges::find(others, row.name) == others.end())
+      others.push_back(row.name);
+  for (const auto& other : others)
+    if (auto gain = gain_over(report, contract, other)) report.gains.push_back(*std::move(gain));
+  baselines.emplace_back("v0");
+  for (const auto& against : baselines) {
+    const auto gain = std::ranges::find(report.gains, against, &BenchmarkGain::against);
+    if (gain == report.gains.end()) continue;
+    report.geomean = gain->geomean;
+    report.geomean_against = against;
+    return;
+  }
+}
+
+/// What stands in the way of this case, if anything.
+std::optional<std::string> too_large(const Contract& contract, const Dims& dims,
+                                     std::size_t contestants, const DeviceInfo& device) {
+  const auto layout = layout_of(contract, dims);
+  if (!layout) return layout.error().message;
+  // Each holds one arena at least, and the server its contents and the answer.
+  const double needed = static_cast<double>(layout->bytes) * static_cast<double>(contestants + 2);
+  const double most = kMemoryShare * static_cast<double>(device.memory_bytes);
+  if (device.memory_bytes <= 0 || needed <= most) return std::nullopt;
+  return fmt::format("{} contestants need {:.1f} GiB for it; the device has {:.1f} GiB",
+                     contestants, needed / kGibi, static_cast<double>(device.memory_bytes) / kGibi);
+}
+
+}  // namespace
+
+Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
+                                              const BenchmarkRequest& request,
+                                              std::string_view run_secret, CallContext& call) {
+  const auto begin = steady_clock::now();
+  auto baselines = resolve_baselines(request.baselines);
+  if (!baselines) return baselines.error();
+  BenchmarkRequest asked = request;
+  asked.baselines = *std::move(baselines);
+  auto turn = queue_.wait(contract.device_kind, contract.device, call);
+  if (!turn) return turn.error();
+  auto device = greeting(contract.device_kind, contract.device, call);
+  if (!device) return device.error();
+  const auto neighbours = neighbours_of(device->device, call);
+  const std::size_t contestants =
+      1 + (request.v0 ? 1 : 0) + (request.parent ? 1 : 0) + asked.baselines.size();
+  auto source = ArenaSource::open(parts(contract), contract, contestants, call);
+  if (!source) return source.error();
+  BenchmarkReport report;
+  report.timing_method = request.host_time                          ? "host_time"
+                         : contract.device_kind == DeviceKind::host ? "steady_clock"
+                                                                    : "cuda_event";
+  report.cache_mode = request.cache_mode;
+  report.num_warmup = request.num_warmup;
+  report.num_trials = request.num_trials;
+  report.discard_first = request.discard_first;
+  report.prewarm_calls = request.prewarm_calls;
+  report.candidate_digest = request.candidate->build.binary_digest;
+  report.correct = true;
+  report.notes.push_back(described(neighbours));
+  for (const auto& one : contract.cases) {
+    if (one.hidden) continue;
+    auto done = benchmark_case(contract, asked, one, run_secret, *source, report, call);
+    if (done) continue;
+    if (call.cancelled()) return done.error();
+    // This case cannot be had; what the others say stands.
+    report.rows.push_back(unavailable(kCandidate, "skipped", done.error().message, one.dims));
+    report.notes.push_back(
+        fmt::format("{} left out: {}", dims_text(one.dims), done.error().message));
+  }
+  add_gains(contract, asked.baselines, report);
+  report.elapsed_ms = milliseconds_since(begin);
+  return report;
+}
+
+Result<Candidate> Laboratory::vendor_of(const Contract& contract, CallContext& call) {
+  const auto missing = [](std::string why) {
+    return Error{ErrorCode::unavailable, std::move(why), ""};
+  };
+  if (contract.device_kind != DeviceKind::cuda)
+    return missing("there is no vendor library for the host");
+  const auto text =
+      contract.problem.empty()
+          ? Result<std::string>(missing(""))
+          : read_file(options_.data_dir / "problems" / contract.problem / "vendor.cu");
+  if (!text)
+    return missing("the task names no vendor library: it is not a shipped problem with one");
+  Contract vendor = contract;
+  vendor.implementation = Implementation::cuda_cpp;
+  vendor.entry = "solve";
+  vendor.launch.reset();
+  vendor.flags.clear();
+  auto built = build(vendor, {"vendor.cu", *text, ""}, call);
+  if (!built) return built.error();
+  if (!built->build.ok)
+    return missing("the vendor's library cannot be called here: " +
+                   (built->build.errors.empty() ? built->build.error_class.value_or("build error")
+                                                : built->build.errors.front().message));
+  return built;
+}
+
+Status Laboratory::add_baselines(const Contract& contract, const BenchmarkRequest& request,
+                                 const Dims& dims, BenchmarkField& field, CallContext& call) {
+  for (const auto& name : request.baselines) {
+    if (call.cancelled())
+      return Error{ErrorCode::timed_out, "the call was cancelled while baselines started", ""};
+    auto started = name == kVendor ? start_vendor(contract, kArenas, call)
+                                   : start_baseline(contract, name, kArenas, call);
+    if (started) {
+      field.names.push_back(name);
+      field.processes.push_back(*std::move(started));
+      continue;
+    }
+    const bool missing = started.error().code == ErrorCode::unavailable;
+    field.absent.push_back(
+        unavailable(name, missing ? "missing" : "failed", started.error().message, dims));
+  }
+  return {};
+}
+
+Result<CandidateProcess> Laboratory::start_vendor(const Contract& contract, int arenas,
+                                                  CallContext& call) {
+  auto vendor = vendor_of(contract, call);
+  if (!vendor) return vendor.error();
+  Contract as_cuda = contract;
+  as_cuda.implementation = Implementation::cuda_cpp;
+  as_cuda.entry = "solve";
+  return start(as_cuda, *vendor, CandidateProcess::Use::time, arenas, call);
+}
+
+Status Laboratory::benchmark_case(const Contract& contract, const BenchmarkRequest& request,
+                                  const Case& one, std::string_view run_secret, ArenaSource& source,
+                                  BenchmarkReport& report, CallContext& call) {
+  Versions versions{{kCandidate, request.candidate}};
+  if (request.v0) versions.emplace_back("v0", request.v0);
+  if (request.parent) versions.emplace_back("parent", request.parent);
+  auto device = greeting(contract.device_kind, contract.device, call);
+  if (!device) return device.error();
+  const std::size_t contestants = versions.size() + request.baselines.size();
+  if (auto why = too_large(contract, one.dims, contestants, device->device))
+    return Error{ErrorCode::too_large, *std::move(why), ""};
+  auto processes = start_all(contract, versions, call);
+  if (!processes) return processes.error();
+  BenchmarkField field;
+  field.processes = *std::move(processes);
+  for (const auto& version : versions) field.names.push_back(version.first);
+  if (auto done = add_baselines(contract, request, one.dims, field, call); !done) return done;
+  const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
+  auto arenas = source.arenas(one.dims, secret, call);
+  if (!arenas) return arenas.error();
+  SessionPlan plan = session_plan(contract, device->device, call);
+  plan.cache_mode = request.cache_mode;
+  plan.host_time = request.host_time;
+  plan.prewarm = request.prewarm_calls + request.num_warmup;
+  plan.samples = std::max(1, request.num_trials);
+  plan.discard_first = request.discard_first;
+  auto session = TimingSession(**arenas, plan).run(field.contestants(), call);
+  if (!session) return session.error();
+
+  add_rows(contract, *session, plan, one.dims, report);
+  std::ranges::move(field.absent, std::back_inserter(report.rows));
+  return {};
+}
+
+}  // namespace ratchet

@@ -1,0 +1,226 @@
+// Correctness of a candidate.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "kernels/contract/hidden_cases.h"
+#include "kernels/contract/layout.h"
+#include "kernels/contract/tolerance.h"
+#include "kernels/judge/examiner.h"
+#include "kernels/judge/verdicts.h"
+#include "kernels/lab/laboratory.h"
+#include "server/core/clock.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr int kSeeds = 3;
+constexpr int kHiddenCases = 2;
+// A kernel that is wrong everywhere is not run through the whole plan.
+constexpr int kMostFailures = 6;
+constexpr int kArenasAtOnce = 2;
+
+/// One execution of the plan.
+struct Step {
+  const Case* one = nullptr;
+  std::size_t case_index = 0;
+  int seed = 0;
+  std::string distribution;
+
+  [[nodiscard]] std::string place() const {
+    return fmt::format("check case {} seed {} {}", case_index, seed, distribution);
+  }
+};
+
+std::vector<Step> steps_of(const std::vector<Case>& cases,
+                           const std::vector<std::string>& distributions) {
+  std::vector<Step> steps;
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    for (int seed = 0; seed < kSeeds; ++seed)
+      for (const auto& distribution : distributions)
+        steps.push_back({&cases[i], i, seed, distribution});
+  return steps;
+}
+
+CaseResult result_of(const Step& step, const job::Comparison& verdict) {
+  CaseResult result;
+  result.seed = step.seed;
+  result.distribution = step.distribution;
+  result.hidden = step.one->hidden;
+  result.passed = verdict.passed;
+  // Sizes that the server chose are shown only where they help to mend a failure.
+  if (!result.hidden || !result.passed) result.dims = step.one->dims;
+  result.outputs = verdict.outputs;
+  for (const auto& output : verdict.outputs) {
+    result.max_abs = std::max(result.max_abs, output.max_abs);
+    result.max_rel = std::max(result.max_rel, output.max_rel);
+    result.mismatches += output.mismatches;
+  }
+  return result;
+}
+
+/// Collects reasons: one per code, with the first message and how often it came.
+class Reasons {
+ public:
+  void add(const Step& step, const Reason& reason) {
+    auto& seen = seen_[reason.code];
+    if (seen.count++ == 0)
+      seen.message = fmt::format("{} ({}, seed {}, {})", reason.message, dims_text(step.one->dims),
+                                 step.seed, step.distribution);
+  }
+
+  [[nodiscard]] std::vector<Reason> list() const {
+    std::vector<Reason> reasons;
+    for (const auto& [code, seen] : seen_)
+      reasons.push_back({code,
+                         seen.count == 1
+                             ? seen.message
+                             : fmt::format("{}; {} executions in all", seen.message, seen.count),
+                         {}});
+    return reasons;
+  }
+
+ private:
+  struct Seen {
+    std::string message;
+    int count = 0;
+  };
+  std::map<std::string, Seen> seen_;
+};
+
+/// A check in progress.
+struct Check {
+  Examiner& examiner;
+  CandidateProcess& process;
+  const CallContext& call;
+  CorrectnessReport report;
+  Reasons reasons;
+  int failures = 0;
+
+  Status run(const Step& step, std::string_view seed);
+  void note_fault(const Step& step, const std::optional<Fault>& fault);
+};
+
+Status Check::run(const Step& step, std::string_view seed) {
+  // Once a case: the same input at another address.
+  const bool twice = step.seed == 0 && step.distribution == "normal";
+  auto examined = examiner.examine({step.one->dims, step.distribution, seed, twice}, call);
+  if (!examined) return examined.error();
+  if (*examined) {
+    const auto& verdict = (*examined)->verdict;
+    report.cases.push_back(result_of(step, verdict));
+    for (const auto& reason : reasons_of(verdict)) reasons.add(step, reason);
+    if (!verdict.passed) ++failures;
+    if (const auto& again = (*examined)->again; again && !again->same_bits) {
+      report.repeatable = false;
+      if (again->verdict)
+        for (const auto& reason : reasons_of(*again->verdict)) reasons.add(step, reason);
+    }
+  }
+  if (process.fault()) note_fault(step, process.fault());
+  return {};
+}
+
+void Check::note_fault(const Step& step, const std::optional<Fault>& fault) {
+  report.fault = fault;
+  reasons.add(step, reason_of(*report.fault));
+}
+
+/// Of the default tolerances over all cases and outputs; 1 where the contract gives its own.
+double largest_growth(const Contract& contract) {
+  double growth = 1;
+  if (contract.atol) return growth;
+  for (const auto& one : contract.cases) {
+    const auto layout = layout_of(contract, one.dims);
+    if (!layout) continue;
+    for (const auto& buffer : layout->buffers)
+      if (buffer.role != Role::in)
+        growth = std::max(
+            growth,
+            reduction_growth(buffer.dtype, reduction_length(contract, one.dims, *layout, buffer)));
+  }
+  return growth;
+}
+
+std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
+  std::vector<Reason> notes;
+  const std::string sandbox = check.process.sandbox();
+  // A sandbox that is whole names what it consists of; what it lacks begins with "no ".
+  if (sandbox.find("; no ") != std::string::npos)
+    notes.push_back({"weak_sandbox", "the kernel ran under: " + sandbox, {}});
+  if (contract.seed_given)
+    notes.push_back(
+        {"fixed_seed", "the caller chose the seed, so inputs could be known ahead", {}});
+  if (contract.matched_ratio.value_or(1) < 1)
+    notes.push_back(
+        {"matched_ratio",
+         fmt::format("only {:.4g} % of each output have to match", *contract.matched_ratio * 100),
+         {}});
+  if (const double growth = largest_growth(contract); growth > 1)
+    notes.push_back(
+        {"long_reduction",
+         fmt::format("atol is {:.2f} times the default: the reductions are so long that "
+                     "honest sums differ by more",
+                     growth),
+         {}});
+  if (!check.report.repeatable)
+    notes.push_back({"not_repeatable", "two calls on one input differ in some bits", {}});
+  return notes;
+}
+
+}  // namespace
+
+Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Candidate& candidate,
+                                            std::string_view run_secret, CallContext& call) {
+  const auto begin = steady_clock::now();
+  auto turn = queue_.wait(contract.device_kind, contract.device, call);
+  if (!turn) return turn.error();
+  std::vector<Case> cases = contract.cases;
+  if (std::none_of(cases.begin(), cases.end(), [](const Case& one) { return one.hidden; }))
+    for (auto& hidden :
+         hidden_cases(contract, trial_seed(run_secret, "", "hidden cases"), kHiddenCases))
+      cases.push_back(std::move(hidden));
+  auto compiled = compile_for(contract, candidate, cases, call);
+  if (!compiled) return compiled.error();
+  auto plan = start_plan(contract, candidate, CandidateProcess::Use::time, kArenasAtOnce);
+  if (!plan) return plan.error();
+  auto process = CandidateProcess::launch(plan->spec, plan->deadline);
+  if (!process) return process.error();
+  auto examiner = open_examiner(parts(contract), contract, *process, plan->code, call);
+  if (!examiner) return examiner.error();
+  const auto steps = steps_of(cases, distributions_of(contract));
+  Check check{**examiner, *process, call, {}, {}, 0};
+  if (process->fault() || *compiled)
+    check.note_fault(steps.front(), process->fault() ? process->fault() : *compiled);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (check.report.fault || check.failures >= kMostFailures) break;
+    call.progress(static_cast<double>(i), static_cast<double>(steps.size()), steps[i].place());
+    const auto seed = trial_seed(run_secret, candidate.build.binary_digest, steps[i].place());
+    if (auto done = check.run(steps[i], seed); !done) return done.error();
+  }
+
+  check.report.notes = notes_of(contract, check);
+  CorrectnessReport report = std::move(check.report);
+  report.reasons = check.reasons.list();
+  report.passed = report.reasons.empty() && report.cases.size() == steps.size();
+  for (const auto& tensor : contract.tensors) {
+    if (tensor.role == Role::in) continue;
+    const auto tolerance = (*examiner)->tolerance_of(tensor.dtype);
+    report.atol = tolerance.atol;
+    report.rtol = tolerance.rtol;
+    break;
+  }
+  report.matched_ratio = contract.matched_ratio.value_or(1);
+  report.candidate_digest = candidate.build.binary_digest;
+  report.elapsed_ms = milliseconds_since(begin);
+  return report;
+}
+
+}  // namespace ratchet

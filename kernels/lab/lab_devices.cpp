@@ -1,0 +1,198 @@
+// Devices, their counters and their ceilings.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "kernels/build/toolchain.h"
+#include "kernels/contract/layout.h"
+#include "kernels/counters/metrics.h"
+#include "kernels/lab/laboratory.h"
+#include "server/core/files.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kCeilingDeadline(120'000);
+constexpr std::int64_t kProbeElements = 1 << 16;
+
+/// A kernel with a little of everything, to see whether it can be counted.
+Source probe_source(DeviceKind kind) {
+  if (kind == DeviceKind::host)
+    return {"probe.cpp",
+            "extern \"C\" void solve(float* x, int n) {\n"
+            "  for (int i = 0; i < n; ++i) x[i] = 2.0f * i;\n"
+            "}\n",
+            ""};
+  return {"probe.cu",
+          "__global__ void fill(float* x, int n) {\n"
+          "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+          "  if (i < n) x[i] = 2.0f * i;\n"
+          "}\n"
+          "extern \"C\" void solve(float* x, int n) { fill<<<(n + 255) / 256, 256>>>(x, n); }\n",
+          ""};
+}
+
+Contract probe_contract(const DeviceInfo& device) {
+  Contract contract;
+  contract.device_kind = device.kind;
+  contract.device = device.index;
+  contract.implementation =
+      device.kind == DeviceKind::host ? Implementation::host_cpp : Implementation::cuda_cpp;
+  contract.arch = device.kind == DeviceKind::host ? "native" : device.arch;
+  contract.parameters = {{"x", ParameterKind::tensor, DType::f32, false, {}},
+                         {"n", ParameterKind::dim, DType::i32, false, {}}};
+  contract.tensors = {{"x", DType::f32, {"n"}, Role::out, "normal"}};
+  contract.cases = {{{{"n", kProbeElements}}, 1, false}};
+  return contract;
+}
+
+/// What the cache of ceilings is filed under: they hold for a device, its driver and its cores.
+std::string ceiling_key(const DeviceInfo& device) {
+  return sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", name_of(device.kind), device.name,
+                                device.uuid, device.driver, device.multiprocessors,
+                                device.l2_bytes))
+      .substr(0, 16);
+}
+
+struct StoredCeilings {
+  DeviceInfo device;
+  std::vector<Ceiling> ceilings;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("device", &StoredCeilings::device, ""),
+          required("ceilings", &StoredCeilings::ceilings, ""));
+  }
+};
+
+std::optional<std::vector<Ceiling>> stored_ceilings(const std::filesystem::path& path) {
+  const auto text = read_file(path);
+  if (!text) return std::nullopt;
+  auto stored = decode_stored<StoredCeilings>(Json::parse(*text, nullptr, false));
+  if (!stored || stored->ceilings.empty()) return std::nullopt;  // damaged: measured again
+  return std::move(stored->ceilings);
+}
+
+}  // namespace
+
+Result<Greeting> Laboratory::greeting(DeviceKind kind, int device, const CallContext& call) {
+  const WorkerPlace where = place(kind, device);
+  const std::pair key{kind, where.device};
+  {
+    const std::lock_guard lock(guard_);
+    if (const auto known = greetings_.find(key); known != greetings_.end()) return known->second;
+  }
+  auto worker = WorkerProcess::start(lookout_spec(where), call);
+  if (!worker) return worker.error();
+  const auto ready = decode_stored<job::Reply>(worker->ready());
+  if (!ready || ready->error || !ready->device)
+    return Error{ErrorCode::unavailable,
+                 fmt::format("{} device {} cannot be used: {}", name_of(kind), where.device,
+                             ready && ready->error ? *ready->error : "its worker says nothing"),
+                 "check_env shows the devices there are."};
+  Greeting found{*ready->device, ready->sandbox.value_or(""), ready->devices.value_or(1)};
+  const std::lock_guard lock(guard_);
+  return greetings_.emplace(key, std::move(found)).first->second;
+}
+
+Result<Environment> Laboratory::environment(std::optional<int> device, CallContext& call) {
+  Environment environment;
+  environment.ratchet_version = options_.version;
+  environment.tools = tool_states(builder_.toolchain());
+  auto host = greeting(DeviceKind::host, 0, call);
+  if (!host) return host.error();
+  environment.devices.push_back(host->device);
+  environment.sandbox = host->sandbox;
+  auto cuda = greeting(DeviceKind::cuda, device.value_or(0), call);
+  if (!cuda && device.value_or(0) > 0) return cuda.error();
+  if (cuda) {
+    environment.devices.push_back(cuda->device);
+    environment.sandbox = fmt::format("host: {}; cuda: {}", host->sandbox, cuda->sandbox);
+  }
+  environment.implementations = implementation_states(builder_.toolchain(), cuda.has_value());
+  environment.counters = probe_counters(environment.devices.back(), call);
+  for (int other = 1; cuda && !device && other < cuda->devices; ++other)
+    if (auto greeted = greeting(DeviceKind::cuda, other, call))
+      environment.devices.push_back(greeted->device);
+  return environment;
+}
+
+CounterState Laboratory::probe_counters(const DeviceInfo& device, CallContext& call) {
+  {
+    const std::lock_guard lock(guard_);
+    if (counters_) return *counters_;
+  }
+  const auto unknown = [](const Error& error) {
+    return CounterState{false, "none", "The probe could not run: " + error.message};
+  };
+  const Contract contract = probe_contract(device);
+  auto candidate = build(contract, probe_source(device.kind), call);
+  if (!candidate) return unknown(candidate.error());
+  auto turn = queue_.wait(device.kind, device.index, call);
+  if (!turn) return unknown(turn.error());
+  auto process = start(contract, *candidate, CandidateProcess::Use::count, 1, call);
+  if (!process) return unknown(process.error());
+  const auto& dims = contract.cases.front().dims;
+  auto layout = layout_of(contract, dims);
+  if (!layout) return unknown(layout.error());
+  auto arena = MemoryFile::create("probe", layout->bytes);
+  if (!arena) return unknown(arena.error());
+  const CallPlan plan{*layout, arguments_of(contract, dims, *layout)};
+  CandidateProcess::Rotation rotation;
+  rotation.arenas = {&*arena};
+  rotation.writes_all = false;
+  if (auto ready = process->prepare(plan, rotation, call); !ready) return unknown(ready.error());
+  auto counted = process->count({"lean", metric_names(MetricSet::lean, device.kind)}, call);
+  if (!counted) return unknown(counted.error());
+  if (process->fault())
+    return CounterState{false, "none", "The probe kernel failed: " + process->fault()->message};
+  CounterState state{!counted->unavailable && !counted->kernels.empty(), counted->engine,
+                     counted->unavailable.value_or("")};
+  const std::lock_guard lock(guard_);
+  counters_ = state;
+  return state;
+}
+
+Result<std::vector<Ceiling>> Laboratory::ceilings(int device, DeviceKind kind, bool refresh,
+                                                  CallContext& call) {
+  auto turn = queue_.wait(kind, device, call);
+  if (!turn) return turn.error();
+  auto measured = measured_ceilings(device, kind, refresh, call);
+  if (!measured) return measured;
+  auto info = greeting(kind, device, call);
+  if (info) (void)noise_of(info->device, refresh, call);
+  return measured;
+}
+
+Result<std::vector<Ceiling>> Laboratory::measured_ceilings(int device, DeviceKind kind,
+                                                           bool refresh, const CallContext& call) {
+  auto info = greeting(kind, device, call);
+  if (!info) return info.error();
+  const auto path = options_.state_dir / "ceilings" / (ceiling_key(info->device) + ".json");
+  if (!refresh)
+    if (auto stored = stored_ceilings(path)) return *std::move(stored);
+  call.progress(0, std::nullopt, "measuring the device's ceilings");
+  auto worker = WorkerProcess::start(worker_spec(place(kind, device), "judge", 0), call);
+  if (!worker) return worker.error();
+  job::Request request;
+  request.ceilings = job::MeasureCeilings{};
+  auto reply = worker->run(request, {}, kCeilingDeadline, call);
+  if (!reply) return reply.error();
+  if (reply->fault || !reply->ceilings)
+    return Error{ErrorCode::unavailable,
+                 "the ceilings could not be measured: " +
+                     (reply->fault ? reply->fault->message : std::string("no answer")),
+                 ""};
+  StoredCeilings stored{info->device, {}};
+  for (const auto& value : *reply->ceilings)
+    stored.ceilings.push_back({value.what, value.value, value.unit});
+  if (auto written = write_file(path, encode(stored).dump(2)); !written) return written.error();
+  return std::move(stored.ceilings);
+}
+
+}  // namespace ratchet

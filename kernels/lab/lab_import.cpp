@@ -1,0 +1,87 @@
+// Reports of Nsight Compute that somebody else made, read beside a version.
+
+#include <fmt/format.h>
+
+#include <tuple>
+#include <utility>
+
+#include "kernels/counters/ncu.h"
+#include "kernels/counters/ncu_report.h"
+#include "kernels/disassembly/disassembler.h"
+#include "kernels/lab/laboratory.h"
+#include "server/core/files.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+constexpr std::size_t kMostFile = std::size_t{256} << 20U;
+constexpr std::size_t kStart = 4096;
+
+/// Tables are text; a report is a binary file, whatever its name.
+bool is_binary(std::string_view content) {
+  return content.substr(0, kStart).find('\0') != std::string_view::npos;
+}
+
+}  // namespace
+
+Result<ImportedProfile> Laboratory::import_profile(const Contract& contract,
+                                                   const ImportRequest& request,
+                                                   CallContext& call) {
+  auto content = read_file(request.file, kMostFile);
+  if (!content)
+    return Error{content.error().code, "path: " + content.error().message, content.error().hint};
+  if (content->empty())
+    return Error{ErrorCode::invalid_argument, "path: the file is empty",
+                 "Export the report again."};
+  const bool is_report =
+      is_binary(*content) || request.file.extension().string().starts_with(".ncu-rep");
+  std::string table;
+  if (is_report) {
+    auto page = ncu_raw_page(request.file, builder_.toolchain(), call.stop());
+    if (!page) return page.error();
+    table = *std::move(page);
+  }
+  auto report = read_ncu_csv(is_report ? table : *content);
+  if (!report)
+    return Error{
+        report.error().code,
+        fmt::format("path: {}: {}", request.file.filename().string(), report.error().message),
+        report.error().hint};
+  ImportedProfile imported;
+  imported.file = request.file.filename().string();
+  imported.digest = sha256_hex(*content);
+  imported.format = is_report                                  ? "ncu-rep"
+                    : report->page == NcuReport::Page::details ? "csv_details"
+                                                               : "csv_raw";
+  imported.kernels = std::move(report->kernels);
+  imported.without_value = std::move(report->unavailable);
+  imported.without_value.insert(imported.without_value.end(), report->not_numbers.begin(),
+                                report->not_numbers.end());
+  imported.candidate_digest = request.candidate->build.binary_digest;
+  std::tie(imported.binding, imported.binding_reason) =
+      binding_of(contract, request, imported.digest, is_report ? *content : "", call);
+  return imported;
+}
+
+std::pair<Binding, std::string> Laboratory::binding_of(const Contract& contract,
+                                                       const ImportRequest& request,
+                                                       const std::string& digest,
+                                                       const std::string& report,
+                                                       const CallContext& call) {
+  const auto* const ours = request.profile;
+  if (ours && ours->report && ours->report->digest == digest &&
+      ours->candidate_digest == request.candidate->build.binary_digest)
+    return {Binding::own_report, "profile_kernel wrote this very file for this binary"};
+  if (report.empty()) return {Binding::unbound, "a table of numbers does not say of which binary"};
+  auto codes = gpu_codes_of(contract, *request.candidate, call);
+  if (!codes)
+    return {Binding::unbound, "the version's own code could not be read: " + codes.error().message};
+  for (const auto& code : *codes)
+    if (report.find(code) != std::string::npos)
+      return {Binding::holds_code, fmt::format("it holds the version's GPU code (SHA-256 {})",
+                                               sha256_hex(code).substr(0, 16))};
+  return {Binding::unbound, "it holds no code of this version's binary"};
+}
+
+}  // namespace ratchet

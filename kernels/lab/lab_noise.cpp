@@ -1,0 +1,119 @@
+// How far apart two measurements of one kernel lie on a device.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "kernels/lab/laboratory.h"
+
+namespace ratchet {
+namespace {
+
+// 2 to 5 µs on an H200, a few steps of its clock, and 60 µs.
+constexpr std::int64_t kShortOnGpu = std::int64_t{1} << 20;
+constexpr std::int64_t kLongOnGpu = std::int64_t{1} << 25;
+constexpr std::int64_t kShortOnHost = 20'000;
+constexpr std::int64_t kLongOnHost = 1'000'000;
+// About what a session with a verdict takes.
+constexpr int kSamplesOnGpu = 320;
+constexpr int kMoreOnGpu = 2;       // sessions, which are quick there
+constexpr int kSamplesOnHost = 20;  // each with a flush of some 10 ms
+
+Source calibration_source(DeviceKind kind, const char* entry) {
+  if (kind == DeviceKind::host)
+    return {"noise.cpp",
+            fmt::format("extern \"C\" void {}(const float* x, float* y, int n) {{\n"
+                        "  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}}\n",
+                        entry),
+            ""};
+  return {"noise.cu",
+          fmt::format("__global__ void twice(const float* x, float* y, int n) {{\n"
+                      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                      "  if (i < n) y[i] = 2 * x[i];\n}}\n"
+                      "extern \"C\" void {}(const float* x, float* y, int n) {{\n"
+                      "  twice<<<(n + 255) / 256, 256>>>(x, y, n);\n}}\n",
+                      entry),
+          ""};
+}
+
+Contract calibration_contract(const DeviceInfo& device) {
+  const bool host = device.kind == DeviceKind::host;
+  Contract contract;
+  contract.kernel_name = "noise";
+  contract.device_kind = device.kind;
+  contract.device = device.index;
+  contract.implementation = host ? Implementation::host_cpp : Implementation::cuda_cpp;
+  contract.arch = host ? "native" : device.arch;
+  contract.parameters = {{"x", ParameterKind::tensor, DType::f32, true, {}},
+                         {"y", ParameterKind::tensor, DType::f32, false, {}},
+                         {"n", ParameterKind::dim, DType::i32, false, {}}};
+  contract.tensors = {{"x", DType::f32, {"n"}, Role::in, "normal"},
+                      {"y", DType::f32, {"n"}, Role::out, "normal"}};
+  contract.cases = {{{{"n", host ? kShortOnHost : kShortOnGpu}}, 1, false},
+                    {{{"n", host ? kLongOnHost : kLongOnGpu}}, 1, false}};
+  contract.kernel = calibration_source(device.kind, "solve");
+  contract.reference = calibration_source(device.kind, "reference");
+  contract.reference_kind = host ? ReferenceKind::cpp : ReferenceKind::cuda;
+  return contract;
+}
+
+}  // namespace
+
+Result<NoiseProfile> Laboratory::calibrated_noise(const DeviceInfo& device,
+                                                  const CallContext& call) {
+  const Contract contract = calibration_contract(device);
+  CallContext quiet({}, call.stop());
+  auto candidate = build(contract, contract.kernel, quiet);
+  if (!candidate) return candidate.error();
+  if (!candidate->build.ok)
+    return Error{ErrorCode::unavailable, "the calibration's kernel does not build", ""};
+  const Versions versions{{"one", &*candidate}, {"same", &*candidate}};
+  std::vector<std::vector<NoisePoint>> points(contract.cases.size());
+  const int sessions = options_.noise_sessions * (device.kind == DeviceKind::cuda ? kMoreOnGpu : 1);
+  for (int i = 0; i < sessions; ++i) {
+    call.progress(i, sessions, "calibrating the noise of comparisons");
+    // Memory is dealt anew each time, as for each profile: where it lies is part of the noise.
+    auto source = ArenaSource::open(parts(contract), contract, versions.size(), quiet);
+    if (!source) return source.error();
+    auto processes = start_all(contract, versions, quiet);
+    if (!processes) return processes.error();
+    for (std::size_t which = 0; which < points.size(); ++which) {
+      auto arenas = source->arenas(contract.cases[which].dims, fresh_seed(), quiet);
+      if (!arenas) return arenas.error();
+      SessionPlan plan;
+      plan.samples = device.kind == DeviceKind::host ? kSamplesOnHost : kSamplesOnGpu;
+      auto session = TimingSession(**arenas, plan).run(contestants_of(versions, *processes), quiet);
+      if (!session) return session.error();
+      const auto timing = timing_of(*session, 0, plan);
+      const auto compared = comparison_of(*session, 1);
+      if (!timing || !compared)
+        return Error{ErrorCode::unavailable, "the calibration's kernel could not be timed", ""};
+      points[which].push_back({timing->median.value, compared->speedup});
+    }
+  }
+  return fit_noise(points.front(), points.back());
+}
+
+std::optional<NoiseProfile> Laboratory::noise_of(const DeviceInfo& device, bool refresh,
+                                                 const CallContext& call) {
+  if (options_.noise_sessions <= 0) return std::nullopt;
+  if (!refresh)
+    if (auto known = stored_noise(options_.state_dir, device)) return known;
+  auto profile = calibrated_noise(device, call);
+  // Without one (no compiler, say) each session judges its noise by its own scatter.
+  if (!profile) return std::nullopt;
+  (void)store_noise(options_.state_dir, device, *profile);
+  return *std::move(profile);
+}
+
+SessionPlan Laboratory::session_plan(const Contract& contract, const DeviceInfo& device,
+                                     const CallContext& call) {
+  SessionPlan plan;
+  plan.time_limit = options_.timing_limit;
+  plan.least_noise = std::max(kLeastNoise, contract.noise_threshold_pct / 100);
+  plan.noise = noise_of(device, false, call);
+  return plan;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,328 @@
+// Time, counters and diagnosis of one version.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "kernels/contract/layout.h"
+#include "kernels/counters/hotspots.h"
+#include "kernels/counters/metrics.h"
+#include "kernels/diagnosis/diagnosis.h"
+#include "kernels/diagnosis/roofline.h"
+#include "kernels/diagnosis/roofline_report.h"
+#include "kernels/disassembly/machine_code.h"
+#include "kernels/judge/verdicts.h"
+#include "kernels/lab/laboratory.h"
+#include "kernels/process/neighbours.h"
+#include "server/core/clock.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+using std::chrono::steady_clock;
+
+void take_comparisons(const SessionRecord& session, Profile& profile) {
+  for (std::size_t i = 1; i < session.contestants.size(); ++i) {
+    const auto& other = session.contestants[i];
+    auto compared = other.reasons.empty()
+                        ? comparison_of(session, i)
+                        : Result<Comparison>(Error{ErrorCode::unavailable, "", ""});
+    if (compared) {
+      profile.comparisons.push_back(*std::move(compared));
+      continue;
+    }
+    // No pair, no verdict: the other version failed now, though it passed before.
+    Comparison none;
+    none.against = other.name;
+    none.noise_floor = session.noise_floor;
+    profile.comparisons.push_back(std::move(none));
+    if (!other.reasons.empty())
+      profile.timing.flags.push_back(other.name + "_failed: " + other.reasons.front().message);
+  }
+}
+
+// Times of one kernel on two inputs differ by less, unless the inputs decide how much there is to
+// do.
+constexpr double kMostDrift = 1.25;
+
+/// Whether the roofs were measured at another clock, which somebody has set since.
+bool clock_moved(const std::vector<Ceiling>& roofs, const std::optional<Megahertz>& seen) {
+  constexpr double kSame = 0.1;  // what power and temperature do by themselves
+  const auto then = std::ranges::find(roofs, "sm_clock", &Ceiling::what);
+  return seen && then != roofs.end() && std::abs(seen->value / then->value - 1) > kSame;
+}
+
+/// All that a kernel is given and must give back.
+double tensor_bytes(const job::ArenaLayout& layout) {
+  double bytes = 0;
+  for (const auto& buffer : layout.buffers)
+    bytes += static_cast<double>(buffer.bytes()) * (buffer.role == Role::inout ? 2 : 1);
+  return bytes;
+}
+
+void note_neighbours(const Neighbours& neighbours, Timing& timing) {
+  if (!neighbours.processes.empty()) timing.flags.emplace_back("device_shared");
+  timing.conditions += (timing.conditions.empty() ? "" : "; ") + described(neighbours);
+}
+
+void add_roofline_metrics(Profile& profile) {
+  profile.metrics = device_independent_metrics(profile.timing, profile.roofline);
+  const auto add = [&](const char* name, const std::optional<double>& value) {
+    if (value) profile.metrics[name] = *value;
+  };
+  add("bandwidth_fraction", profile.roofline.bandwidth_fraction);
+  add("compute_fraction", profile.roofline.compute_fraction);
+}
+
+bool wants_samples(const ProfileRequest& request) {
+  return request.names.empty() &&
+         (request.metrics == MetricSet::stalls || request.metrics == MetricSet::full);
+}
+
+/// A profile of a kernel that failed or cheated while it was timed.
+Profile invalid_profile(Profile profile, std::vector<Reason> reasons, CandidateProcess& process) {
+  profile.verdict = Verdict::invalid;
+  profile.reasons = std::move(reasons);
+  profile.fault = process.fault();
+  profile.engine = "none";
+  profile.cache = "as_is";
+  return profile;
+}
+
+}  // namespace
+
+Result<std::vector<CandidateProcess>> Laboratory::start_all(const Contract& contract,
+                                                            const Versions& versions,
+                                                            const CallContext& call) {
+  std::vector<CandidateProcess> processes;
+  std::vector<CandidateProcess::Code> codes;
+  // All start at once: a context takes longer than all else that a process does before its work.
+  for (const auto& version : versions) {
+    auto plan =
+        start_plan(contract, *version.second, CandidateProcess::Use::time, TimedArenas::kMost + 1);
+    if (!plan) return plan.error();
+    auto process = CandidateProcess::launch(plan->spec, plan->deadline);
+    if (!process) return process.error();
+    processes.push_back(*std::move(process));
+    codes.push_back(std::move(plan->code));
+  }
+  for (std::size_t i = 0; i < processes.size(); ++i)
+    if (auto loaded = processes[i].load(codes[i], call); !loaded) return loaded.error();
+  return processes;
+}
+
+Result<Profile> Laboratory::profile(const Contract& contract, const ProfileRequest& request,
+                                    std::string_view run_secret, CallContext& call) {
+  const auto begin = steady_clock::now();
+  if (auto possible = check_engine(contract, request.engine); !possible) return possible.error();
+  auto turn = queue_.wait(contract.device_kind, contract.device, call);
+  if (!turn) return turn.error();
+  auto greeted = greeting(contract.device_kind, contract.device, call);
+  if (!greeted) return greeted.error();
+  const DeviceInfo device = greeted->device;
+  const auto neighbours = neighbours_of(device, call);
+  const SessionPlan plan = session_plan(contract, device, call);
+  const auto timing_begin = steady_clock::now();
+  Versions versions{{"candidate", request.candidate}};
+  if (request.parent) versions.emplace_back("parent", request.parent);
+  if (request.v0) versions.emplace_back("v0", request.v0);
+  auto source = ArenaSource::open(parts(contract), contract, versions.size(), call);
+  if (!source) return source.error();
+  // Its start goes on beside the others'. The kernel is not loaded into it before they are gone.
+  auto counting = start_plan(contract, *request.candidate, CandidateProcess::Use::count,
+                             TimedArenas::kMost + 1);
+  if (!counting) return counting.error();
+  auto counter = CandidateProcess::launch(counting->spec, counting->deadline);
+  if (!counter) return counter.error();
+  auto processes = start_all(contract, versions, call);
+  if (!processes) return processes.error();
+  if (auto idle = counter->greet(call); !idle) return idle.error();
+  const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
+  auto arenas = source->arenas(contract.cases.front().dims, secret, call);
+  if (!arenas) return arenas.error();
+  auto session = TimingSession(**arenas, plan).run(contestants_of(versions, *processes), call);
+  if (!session) return session.error();
+
+  Profile profile;
+  profile.candidate_digest = request.candidate->build.binary_digest;
+  profile.metric_set = request.names.empty() ? name_of(request.metrics) : "given";
+  profile.timing_ms = milliseconds_since(timing_begin);
+  if (const auto& reasons = session->contestants.front().reasons; !reasons.empty()) {
+    profile = invalid_profile(std::move(profile), reasons, processes->front());
+    profile.elapsed_ms = milliseconds_since(begin);
+    return profile;
+  }
+  auto timing = timing_of(*session, 0, plan);
+  if (!timing) return timing.error();
+  profile.timing = *std::move(timing);
+  note_neighbours(neighbours, profile.timing);
+  take_comparisons(*session, profile);
+  if (flag_resolution(contract.device_kind, profile.timing))
+    for (auto& comparison : profile.comparisons) judge_resolution(profile.timing, comparison);
+  if (!profile.comparisons.empty()) profile.verdict = profile.comparisons.front().verdict;
+  processes->clear();  // counting never shares the machine with a timed process
+
+  const Counting counts{*counter, counting->code, **arenas};
+  if (auto done = count(contract, request, counts, profile, call); !done) return done.error();
+  if (auto done = diagnose_profile(contract, request, device, profile, call); !done)
+    return done.error();
+  if (auto done = judge_physics(contract, device, request, run_secret, profile, call); !done)
+    return done.error();
+  profile.elapsed_ms = milliseconds_since(begin);
+  return profile;
+}
+
+Status Laboratory::count(const Contract& contract, const ProfileRequest& request,
+                         const Counting& counting, Profile& profile, const CallContext& call) {
+  profile.engine = "none";
+  profile.cache = "as_is";
+  const auto degrade = [&](std::string why) {
+    profile.degraded = true;
+    profile.degraded_reason = std::move(why);
+    return Status{};
+  };
+  call.progress(0, std::nullopt, "reading counters");
+  auto& process = counting.process;
+  const bool by_ncu = request.engine == CounterEngine::ncu;
+  auto names = request.names.empty() ? metric_names(request.metrics, contract.device_kind)
+                                     : with_launch_facts(request.names, contract.device_kind);
+  // Launches and their spans are seen here in any case.
+  if (by_ncu) names.clear();
+  std::optional<job::Sampling> sampling;
+  if (contract.device_kind == DeviceKind::cuda && !by_ncu && wants_samples(request))
+    sampling = sampling_of(profile.timing.median);
+  if (auto loaded = process.load(counting.code, call); !loaded) return loaded.error();
+  if (auto ready = counting.arenas.give(process, call); !ready) return ready;
+  auto counted = process.count({profile.metric_set, names, sampling}, call);
+  if (!counted) return degrade(counted.error().message);
+  if (const auto& fault = process.fault())
+    return degrade("the kernel failed while it was counted: " + fault->message +
+                   " (counters may run kernels one after another: one that waits for another's "
+                   "work must be launched after it)");
+  profile.kernels = std::move(counted->kernels);
+  profile.unknown_metrics = std::move(counted->unknown_metrics);
+  profile.engine = counted->engine;
+  profile.cache = counted->cache;
+  profile.counted_together = std::move(counted->together);
+  profile.launches = static_cast<int>(counted->launches.size());
+  if (auto reason = reason_of_spans(counted->calls, profile.timing.median.value)) {
+    profile.verdict = Verdict::invalid;
+    profile.reasons.push_back(*std::move(reason));
+  }
+  if (counted->samples)
+    profile.hotspots = hotspots_of(contract, *request.candidate, *counted->samples, call);
+  if (by_ncu) {
+    (void)process.left_behind();  // it ends before ncu asks for the counters
+    profile.engine = "none";
+    return count_with_ncu(contract, request, profile, call);
+  }
+  if (counted->unavailable) return degrade(*counted->unavailable);
+  return {};
+}
+
+Hotspots Laboratory::hotspots_of(const Contract& contract, const Candidate& candidate,
+                                 const job::PcSamples& samples, const CallContext& call) {
+  if (samples.unavailable) return hotspots_from(samples, {});
+  auto listing = listing_of(contract, candidate, CodeView::sass, call);
+  if (!listing) return hotspots_from(samples, {});
+  const auto functions = read_code(listing->text, CodeKind::sass);
+  return hotspots_from(samples, functions);
+}
+
+Status Laboratory::diagnose_profile(const Contract& contract, const ProfileRequest& request,
+                                    const DeviceInfo& device, Profile& profile,
+                                    const CallContext& call) {
+  auto roofs = measured_ceilings(contract.device, contract.device_kind, false, call);
+  if (roofs && clock_moved(*roofs, profile.timing.clock))
+    roofs = measured_ceilings(contract.device, contract.device_kind, true, call);
+  if (!roofs) return roofs.error();
+  auto work = work_of(contract, contract.cases.front().dims);
+  if (!work) return work.error();
+  profile.roofline = place_under_roofs(*work, profile.timing.median, profile.kernels, *roofs);
+  add_roofline_metrics(profile);
+  profile.roofs = roofline_report({.profile = &profile,
+                                   .ceilings = *roofs,
+                                   .work = *work,
+                                   .multiprocessors = device.multiprocessors});
+
+  DiagnosisInput input;
+  input.kind = contract.device_kind;
+  input.device = device;
+  input.timing = profile.timing;
+  input.roofline = profile.roofline;
+  input.kernels = profile.kernels;
+  input.build = request.candidate->build;
+  for (const auto& tensor : contract.tensors) input.dtypes.push_back(tensor.dtype);
+  input.launches = profile.launches;
+  auto diagnosis = diagnose(input);
+  profile.bound = diagnosis.bound;
+  profile.bound_evidence = std::move(diagnosis.bound_evidence);
+  profile.findings = std::move(diagnosis.findings);
+  return {};
+}
+
+Status Laboratory::judge_physics(const Contract& contract, const DeviceInfo& device,
+                                 const ProfileRequest& request, std::string_view run_secret,
+                                 Profile& profile, const CallContext& call) {
+  const auto& dims = contract.cases.front().dims;
+  auto work = work_of(contract, dims);
+  if (!work) return work.error();
+  const auto layout = layout_of(contract, dims);
+  if (!layout) return layout.error();
+  const bool declared = work->has_value();
+  // Undeclared work is at least to read every input and to write every output, as far as is known.
+  if (!declared) *work = WorkDone{tensor_bytes(*layout), 0, DType::f32};
+  const auto verdict = [&](const std::vector<Ceiling>& roofs) {
+    return faster_than_physics({**work, profile.timing.median, profile.timing.cache_mode,
+                                output_bytes(*layout), device.l2_bytes, highest_bandwidth(roofs),
+                                cache_ceiling(roofs),
+                                physical_compute_ceiling(roofs, (*work)->type)});
+  };
+  auto roofs = measured_ceilings(contract.device, contract.device_kind, false, call);
+  if (!roofs) return roofs.error();
+  if (!verdict(*roofs)) return {};
+  // The roof may have been measured beside a busy neighbour: it is measured again before a kernel
+  // is called impossible, and the report says so.
+  roofs = measured_ceilings(contract.device, contract.device_kind, true, call);
+  if (!roofs) return roofs.error();
+  profile.timing.flags.emplace_back("ceilings_measured_again");
+  auto reason = verdict(*roofs);
+  if (!reason) return {};
+  if (!declared) return measure_again(contract, request, run_secret, profile, call);
+  profile.verdict = Verdict::invalid;
+  profile.reasons.push_back(*std::move(reason));
+  return {};
+}
+
+/// A kernel that need not touch all of its data may be this fast; on inputs that it has never seen
+/// it must be right and as fast again.
+Status Laboratory::measure_again(const Contract& contract, const ProfileRequest& request,
+                                 std::string_view run_secret, Profile& profile,
+                                 const CallContext& call) {
+  profile.timing.flags.emplace_back("implausibly_fast");
+  const Versions alone{{"candidate", request.candidate}};
+  SessionPlan plan;
+  plan.time_limit = options_.timing_limit;
+  auto session = session_of(contract, contract.cases.front().dims, alone, plan, run_secret, call);
+  if (!session) return session.error();
+  const auto& record = session->contestants.front();
+  const auto again = timing_of(*session, 0, plan);
+  if (record.reasons.empty() && again &&
+      again->median.value <= kMostDrift * profile.timing.median.value)
+    return {};
+  profile.verdict = Verdict::invalid;
+  profile.reasons.push_back(
+      record.reasons.empty()
+          ? Reason{"implausibly_fast",
+                   "it is faster than its data can be moved, and was not on other inputs",
+                   {}}
+          : record.reasons.front());
+  return {};
+}
+
+}  // namespace ratchet

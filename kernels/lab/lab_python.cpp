@@ -1,0 +1,227 @@
+// Python kernels: their compile pass, their processes, and frameworks as baselines.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <tuple>
+#include <utility>
+
+#include "kernels/contract/init.h"
+#include "kernels/contract/layout.h"
+#include "kernels/lab/laboratory.h"
+#include "server/core/clock.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::string_view kFormat = "1";  // part of the key: raise it when the pass changes
+constexpr std::string_view kEntry = "run_kernel";
+// Triton and ptxas take seconds a variant, an autotuned kernel has dozens; torch.compile as long.
+constexpr int kCompileCalls = 5;  // times the deadline of a call
+
+CandidateProcess::Code code_of(const Source& source) {
+  return {source.text, {source.file_name, std::string(kEntry), ""}};
+}
+
+std::vector<Dims> dims_of(const std::vector<Case>& cases) {
+  std::vector<Dims> dims;
+  for (const auto& one : cases) dims.push_back(one.dims);
+  return dims;
+}
+
+/// "kernel.py:12: NameError: …" taken apart.
+Diagnostic diagnostic_of(const Fault& fault, const std::string& file_name) {
+  Diagnostic diagnostic{file_name, 0, fault.message};
+  const auto at = fault.message.find(file_name + ":");
+  if (at == std::string::npos) return diagnostic;
+  const auto number = at + file_name.size() + 1;
+  const auto end = fault.message.find(": ", number);
+  if (end == std::string::npos) return diagnostic;
+  diagnostic.line = std::atoi(fault.message.c_str() + number);
+  diagnostic.message = fault.message.substr(end + 2);
+  return diagnostic;
+}
+
+std::pair<std::string, std::string> class_of(const Fault& fault) {
+  if (fault.message.find("ModuleNotFoundError") != std::string::npos ||
+      fault.message.find("install it for") != std::string::npos)
+    return {"missing_module",
+            "Install the module for the Python that check_env shows, or drop it."};
+  if (fault.kind == "timeout")
+    return {"compile_timeout", "Import and first call must end: compile fewer variants."};
+  if (fault.kind == "load_error" || fault.kind == "exception")
+    return {"python_error", "Mend the line that is named and submit again."};
+  return {fault.kind, "The kernel's import or first call failed: mend it and submit again."};
+}
+
+std::string reason_without_baseline(const Contract& contract, const std::string& name) {
+  if (contract.reference_kind != ReferenceKind::python)
+    return "the reference is C++ or CUDA: there is no framework function to time";
+  const auto& text = contract.reference.text;
+  if (text.find("torch") == std::string::npos) return "the reference does not use torch";
+  if (name == "flashinfer" && text.find("flashinfer") == std::string::npos)
+    return "the reference does not answer to baseline=\"flashinfer\"";
+  return "";
+}
+
+}  // namespace
+
+PythonParent::Options Laboratory::python_options(DeviceKind kind) const {
+  return {options_.python, options_.data_dir, options_.worker_dir, kind};
+}
+
+PythonParent& Laboratory::python_of(const Contract& contract) {
+  return contract.device_kind == DeviceKind::cuda ? cuda_python_ : host_python_;
+}
+
+PythonCache Laboratory::cache_of(const std::string& build_key) const {
+  return PythonCache(options_.state_dir / "python" / build_key);
+}
+
+Result<Candidate> Laboratory::build_python(const Contract& contract, Source source,
+                                           CallContext& call) {
+  const auto begin = steady_clock::now();
+  auto versions = python_of(contract).versions(source.text, call);
+  if (!versions) return versions.error();
+  BuildRecord record;
+  record.source_digest = sha256_hex(source.text);
+  record.toolchain = *versions;
+  record.command = fmt::format("import {0}; {1}(**inputs)", source.file_name, kEntry);
+  // What is measured is this text under these versions; compilers' caches follow from both.
+  record.binary_digest =
+      sha256_hex(fmt::format("ratchet python {}\n{}\n{}\n{}\n{}", kFormat, *versions, contract.arch,
+                             name_of(contract.device_kind), record.source_digest));
+  record.build_key = record.binary_digest;
+  const auto cache = cache_of(record.build_key);
+  const auto dims = cache.unknown(dims_of(contract.cases));
+  if (auto known = cache.record(); known && dims.empty()) {
+    known->cached = true;
+    known->build_ms = milliseconds_since(begin);
+    return Candidate{std::move(source), *std::move(known)};
+  }
+  auto turn = queue_.wait(contract.device_kind, contract.device, call);
+  if (!turn) return turn.error();
+  record.ok = true;
+  Candidate candidate{std::move(source), std::move(record)};
+  auto fault = compile_pass(contract, candidate, dims, call);
+  if (!fault) return fault.error();
+  candidate.build.build_ms = milliseconds_since(begin);
+  if (!*fault) return candidate;
+  candidate.build.ok = false;
+  candidate.build.binary_digest.clear();
+  std::tie(candidate.build.error_class, candidate.build.hint) = class_of(**fault);
+  candidate.build.errors.push_back(diagnostic_of(**fault, candidate.source.file_name));
+  return candidate;
+}
+
+Result<std::optional<Fault>> Laboratory::compile_pass(const Contract& contract,
+                                                      const Candidate& candidate,
+                                                      const std::vector<Dims>& dims,
+                                                      const CallContext& call) {
+  auto arena_bytes = largest_arena(contract);
+  if (!arena_bytes) return arena_bytes.error();
+  auto plan = python_plan(contract, candidate, CandidateProcess::Use::compile, *arena_bytes * 2);
+  if (!plan) return plan.error();
+  auto process = CandidateProcess::launch(plan->spec, plan->deadline);
+  if (!process) return process.error();
+  if (auto loaded = process->load(plan->code, call); !loaded) return loaded.error();
+  for (const auto& one : dims) {
+    if (process->fault()) break;
+    auto layout = layout_of(contract, one);
+    if (!layout) return layout.error();
+    auto arguments = arguments_of(contract, one, *layout);
+    const CallPlan given{*std::move(layout), std::move(arguments)};
+    auto arena = throwaway_arena(contract, given, one, call);
+    if (!arena) return arena.error();
+    auto returned = process->execute(given, *arena, 0, call);
+    if (!returned) return returned.error();
+  }
+  if (process->fault()) return process->fault();
+  auto kept =
+      cache_of(candidate.build.build_key).keep(process->left_behind(), candidate.build, dims);
+  if (!kept) return kept.error();
+  return std::optional<Fault>{};
+}
+
+/// Inputs of the right shape that no check or timing will ever use.
+Result<MemoryFile> Laboratory::throwaway_arena(const Contract& contract, const CallPlan& plan,
+                                               const Dims& dims, const CallContext& call) {
+  auto worker = WorkerProcess::start(worker_spec(place(DeviceKind::host, 0), "judge", 0), call);
+  if (!worker) return worker.error();
+  auto arena = MemoryFile::create("throwaway", plan.layout.bytes);
+  if (!arena) return arena.error();
+  job::Request request;
+  const auto seed = hex(sha256(random_bytes(16)));
+  request.generate = job::Generate{plan.layout, seed, "normal", index_limit(dims)};
+  const int descriptor = arena->fd();
+  auto made = worker->run(request, {&descriptor, 1}, options_.job_deadline, call);
+  if (!made) return made.error();
+  if (made->fault) return Error{ErrorCode::internal, made->fault->message, ""};
+  auto inputs = open_inputs(python_of(contract), contract, options_.job_deadline, call);
+  if (!inputs) return inputs.error();
+  if (*inputs)
+    if (auto filled = (*inputs)->fill(dims, plan.layout, seed, *arena, call); !filled)
+      return filled.error();
+  if (auto sealed = arena->seal(); !sealed) return sealed.error();
+  return arena;
+}
+
+Result<std::optional<Fault>> Laboratory::compile_for(const Contract& contract,
+                                                     const Candidate& candidate,
+                                                     const std::vector<Case>& cases,
+                                                     const CallContext& call) {
+  if (!is_python(contract.implementation)) return std::optional<Fault>{};
+  const auto dims = cache_of(candidate.build.build_key).unknown(dims_of(cases));
+  if (dims.empty()) return std::optional<Fault>{};
+  return compile_pass(contract, candidate, dims, call);
+}
+
+Result<StartPlan> Laboratory::python_plan(const Contract& contract, const Candidate& candidate,
+                                          CandidateProcess::Use use, std::int64_t arena_bytes) {
+  if (sha256_hex(candidate.source.text) != candidate.build.source_digest)
+    return Error{ErrorCode::drift, "the kernel's source is not the one that was built",
+                 "Call submit_kernel to build it again."};
+  const bool compiles = use == CandidateProcess::Use::compile;
+  const char* role = compiles                              ? "compiler"
+                     : use == CandidateProcess::Use::count ? "counter"
+                                                           : "candidate";
+  const auto where = place(contract.device_kind, contract.device);
+  StartPlan plan{python_of(contract).kernel_spec(where, role, arena_bytes, candidate.source),
+                 where.job_deadline * (compiles ? kCompileCalls : 1), code_of(candidate.source)};
+  plan.spec.furnish = [cache = cache_of(candidate.build.build_key)](
+                          const std::filesystem::path& to) { return cache.furnish(to); };
+  return plan;
+}
+
+Result<CandidateProcess> Laboratory::start_baseline(const Contract& contract,
+                                                    const std::string& name, int arenas,
+                                                    const CallContext& call) {
+  const auto missing = [](std::string why) {
+    return Error{ErrorCode::unavailable, std::move(why), ""};
+  };
+  if (auto why = reason_without_baseline(contract, name); !why.empty()) return missing(why);
+  auto arena_bytes = largest_arena(contract);
+  if (!arena_bytes) return arena_bytes.error();
+  const auto& reference = contract.reference;
+  const auto where = place(contract.device_kind, contract.device);
+  auto process = CandidateProcess::launch(
+      python_of(contract).kernel_spec(where, "baseline", *arena_bytes * arenas, reference),
+      where.job_deadline * kCompileCalls);
+  if (!process) return process;
+  const CandidateProcess::Code code{reference.text, {reference.file_name, "reference", name}};
+  if (auto loaded = process->load(code, call); !loaded) return loaded.error();
+  // What its module cannot import, or a library that is not there, is found at load.
+  if (process->fault() && process->fault()->kind == "load_error" &&
+      process->fault()->message.find("install") != std::string::npos)
+    return missing(process->fault()->message);
+  return process;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,90 @@
+// Many versions of one kernel on one case, interleaved; and the dispatcher made of some.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/lab/laboratory.h"
+#include "kernels/source/dispatcher.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+RaceLine line_of(const SessionRecord& session, std::size_t own, const SessionPlan& plan) {
+  const auto& record = session.contestants.at(own);
+  RaceLine line{record.name, {}, {}, {}, record.reasons};
+  if (!record.reasons.empty()) return line;
+  if (auto timing = timing_of(session, own, plan)) line.timing = *std::move(timing);
+  if (own == 0 || !session.contestants.front().reasons.empty()) return line;
+  if (auto compared = comparison_of(session, own)) line.slowdown = *std::move(compared);
+  return line;
+}
+
+/// One line for each contestant, with the speed-ups that hold together.
+std::vector<RaceLine> lines_of(const SessionRecord& session, const SessionPlan& plan) {
+  std::vector<RaceLine> lines;
+  for (std::size_t i = 0; i < session.contestants.size(); ++i)
+    lines.push_back(line_of(session, i, plan));
+  if (!session.contestants.front().reasons.empty()) return lines;
+  const auto speedups = challenges_of(session);
+  if (!speedups) return lines;
+  for (const auto& speedup : *speedups) {
+    const auto line = std::ranges::find(lines, speedup.against, &RaceLine::name);
+    if (line == lines.end()) continue;
+    line->speedup = speedup;
+    line->speedup->against = session.contestants.front().name;
+  }
+  return lines;
+}
+
+}  // namespace
+
+Result<SessionRecord> Laboratory::session_of(const Contract& contract, const Dims& dims,
+                                             const Versions& versions, const SessionPlan& plan,
+                                             std::string_view run_secret, const CallContext& call) {
+  auto source = ArenaSource::open(parts(contract), contract, versions.size(), call);
+  if (!source) return source.error();
+  auto processes = start_all(contract, versions, call);
+  if (!processes) return processes.error();
+  // Inputs that no session before had.
+  const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
+  auto arenas = source->arenas(dims, secret, call);
+  if (!arenas) return arenas.error();
+  return TimingSession(**arenas, plan).run(contestants_of(versions, *processes), call);
+}
+
+Result<std::vector<RaceLine>> Laboratory::race(const Contract& contract,
+                                               const std::vector<Entrant>& entrants,
+                                               const RacePlan& race, std::string_view run_secret,
+                                               CallContext& call) {
+  auto turn = queue_.wait(contract.device_kind, contract.device, call);
+  if (!turn) return turn.error();
+  auto device = greeting(contract.device_kind, contract.device, call);
+  if (!device) return device.error();
+  Versions versions;
+  for (const auto& entrant : entrants) versions.emplace_back(entrant.name, entrant.candidate);
+  SessionPlan plan = session_plan(contract, device->device, call);
+  plan.samples = race.samples;
+  plan.rivals = std::max(1, static_cast<int>(entrants.size()) - 1);
+  auto session = session_of(contract, race.dims, versions, plan, run_secret, call);
+  if (!session) return session.error();
+  return lines_of(*session, plan);
+}
+
+Result<Source> Laboratory::dispatcher(const Contract& contract,
+                                      const std::vector<Entrant>& variants,
+                                      const std::vector<DispatchChoice>& choices) {
+  std::vector<Variant> texts;
+  for (const auto& variant : variants)
+    texts.push_back({variant.name, variant.candidate->source.text});
+  std::vector<Route> routes;
+  for (const auto& choice : choices) routes.push_back({choice.dims, choice.variant});
+  auto text = dispatcher_source(contract, texts, routes, 0);
+  if (!text) return text.error();
+  return Source{contract.kernel.file_name, *std::move(text),
+                variants.front().candidate->source.folder};
+}
+
+}  // namespace ratchet

@@ -1,0 +1,78 @@
+#include "kernels/process/neighbours.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <fstream>
+#include <sstream>
+
+#include "server/core/process.h"
+
+namespace ratchet {
+namespace {
+
+constexpr std::chrono::seconds kPatience(5);
+
+std::string trimmed_field(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  const auto last = text.find_last_not_of(" \t\r");
+  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
+}
+
+Neighbours on_gpu(const DeviceInfo& device, const CallContext& call) {
+  const auto program = find_program("nvidia-smi");
+  if (!program) return {{}, "not known: nvidia-smi is not installed"};
+  ProcessSpec spec;
+  spec.argv = {program->string(), "--query-compute-apps=gpu_uuid,pid,process_name",
+               "--format=csv,noheader"};
+  spec.environment = inherited_environment({"PATH", "LD_LIBRARY_PATH"});
+  const auto said = run_program(spec, kPatience, call.stop());
+  if (!said || !said->status.clean()) return {{}, "not known: nvidia-smi failed"};
+  return {parse_compute_apps(said->out, device.uuid), "nvidia-smi"};
+}
+
+Neighbours on_host(const DeviceInfo& device) {
+  std::ifstream file("/proc/stat");
+  for (std::string word; file >> word;) {
+    int running = 0;
+    if (word != "procs_running" || !(file >> running)) continue;
+    Neighbours found{{}, "/proc/stat"};
+    if (running - 1 >= device.multiprocessors)
+      found.processes.push_back(fmt::format("{} runnable threads", running - 1));
+    return found;
+  }
+  return {{}, "not known: /proc/stat cannot be read"};
+}
+
+}  // namespace
+
+std::vector<std::string> parse_compute_apps(const std::string& csv, const std::string& uuid) {
+  std::vector<std::string> found;
+  std::istringstream lines(csv);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::string owner, pid, name;
+    std::getline(fields, owner, ',');
+    std::getline(fields, pid, ',');
+    std::getline(fields, name);
+    if (trimmed_field(owner) == uuid && !trimmed_field(pid).empty())
+      found.push_back(fmt::format("pid {} {}", trimmed_field(pid), trimmed_field(name)));
+  }
+  return found;
+}
+
+Neighbours neighbours_of(const DeviceInfo& device, const CallContext& call) {
+  return device.kind == DeviceKind::cuda ? on_gpu(device, call) : on_host(device);
+}
+
+std::string described(const Neighbours& neighbours) {
+  if (neighbours.source.starts_with("not known")) return "neighbours " + neighbours.source;
+  return fmt::format("neighbours: {} ({})",
+                     neighbours.processes.empty()
+                         ? "none"
+                         : fmt::format("{}", fmt::join(neighbours.processes, ", ")),
+                     neighbours.source);
+}
+
+}  // namespace ratchet

@@ -1,0 +1,133 @@
+#include "kernels/process/python_cache.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <system_error>
+
+#include "server/core/files.h"
+
+namespace ratchet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kCompilers{"triton", "inductor", "cute"};  // python/parent.py names them so
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 20U;
+constexpr int kMostFiles = 20'000;
+
+struct Record {
+  BuildRecord build;
+  std::vector<Dims> dims;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("build", &Record::build, ""), required("dims", &Record::dims, ""));
+  }
+};
+
+std::optional<Record> read_record(const fs::path& folder) {
+  const auto text = read_file(folder / "record.json");
+  if (!text) return std::nullopt;
+  auto record = decode_stored<Record>(Json::parse(*text, nullptr, false));
+  if (!record) return std::nullopt;  // damaged: compiled again
+  return *std::move(record);
+}
+
+Error refused(const fs::path& path, const std::error_code& why) {
+  return Error{
+      ErrorCode::unavailable,
+      fmt::format("cannot copy a compiler's cache to {}: {}", path.string(), why.message()),
+      "Free some space in the state and temporary folders."};
+}
+
+/// Copies regular files and folders below `from`; links and whatever else lies there stay. The
+/// copies are open to the worker's user: only it can pass the private folder around them.
+Status copy_files(const fs::path& from, const fs::path& to) {
+  std::error_code failed;
+  std::uintmax_t bytes = 0;
+  int files = 0;
+  for (fs::recursive_directory_iterator entry(from, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    const auto target = to / fs::relative(entry->path(), from, failed);
+    const auto kind = entry->symlink_status(failed).type();
+    if (kind == fs::file_type::directory) {
+      fs::create_directories(target, failed);
+      fs::permissions(target, fs::perms::all, failed);
+    } else if (kind == fs::file_type::regular) {
+      bytes += entry->file_size(failed);
+      if (++files > kMostFiles || bytes > kMostBytes)
+        return Error{ErrorCode::too_large,
+                     fmt::format("the compilers of this kernel left more than {} files or {} MiB",
+                                 kMostFiles, kMostBytes >> 20U),
+                     "Compile fewer variants of the kernel."};
+      fs::copy_file(entry->path(), target, fs::copy_options::overwrite_existing, failed);
+      fs::permissions(target,
+                      fs::perms::owner_all | fs::perms::group_read | fs::perms::others_read |
+                          fs::perms::group_exec | fs::perms::others_exec,
+                      failed);
+    }
+  }
+  return failed ? Status(refused(to, failed)) : Status{};
+}
+
+/// Copies what the compilers keep, where there is any.
+Status copy_caches(const fs::path& from, const fs::path& to) {
+  for (const char* compiler : kCompilers) {
+    std::error_code failed;
+    if (fs::symlink_status(from / compiler, failed).type() != fs::file_type::directory) continue;
+    fs::create_directories(to / compiler, failed);
+    fs::permissions(to / compiler, fs::perms::all, failed);
+    if (failed) return refused(to / compiler, failed);
+    if (auto copied = copy_files(from / compiler, to / compiler); !copied) return copied;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<BuildRecord> PythonCache::record() const {
+  auto record = read_record(folder_);
+  if (!record) return std::nullopt;
+  return std::move(record->build);
+}
+
+std::vector<Dims> PythonCache::unknown(const std::vector<Dims>& dims) const {
+  const auto record = read_record(folder_);
+  std::vector<Dims> missing;
+  for (const auto& one : dims)
+    if (!record || std::ranges::find(record->dims, one) == record->dims.end())
+      missing.push_back(one);
+  return missing;
+}
+
+Status PythonCache::keep(const fs::path& worker_folder, const BuildRecord& record,
+                         const std::vector<Dims>& dims) const {
+  auto known = read_record(folder_);
+  Record kept{record, known ? std::move(known->dims) : std::vector<Dims>{}};
+  kept.dims.insert(kept.dims.end(), dims.begin(), dims.end());
+  std::error_code failed;
+  fs::create_directories(folder_, failed);
+  if (failed) return refused(folder_, failed);
+  if (auto copied = copy_caches(worker_folder, folder_); !copied) return copied;
+  return write_file(folder_ / "record.json", encode(kept).dump(2));
+}
+
+std::vector<fs::path> PythonCache::files(const std::string& ending) const {
+  std::vector<fs::path> found;
+  std::error_code failed;
+  for (fs::recursive_directory_iterator entry(folder_, failed), end; !failed && entry != end;
+       entry.increment(failed))
+    if (entry->is_regular_file(failed) && entry->path().extension() == ending)
+      found.push_back(entry->path());
+  std::ranges::sort(found);
+  return found;
+}
+
+Status PythonCache::furnish(const fs::path& worker_folder) const {
+  return copy_caches(folder_, worker_folder);
+}
+
+}  // namespace ratchet

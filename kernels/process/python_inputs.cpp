@@ -1,0 +1,174 @@
+#include "kernels/process/python_inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+namespace ratchet {
+namespace {
+
+constexpr std::uint64_t kMostSeed = 0x7fffffff;  // numpy's seeds end at 32 bits
+
+/// What is known of one extent: its value, and its value with each dim doubled.
+struct Extent {
+  std::int64_t value = 0;
+  std::vector<std::pair<std::string, std::int64_t>> doubled;
+};
+
+/// c, or c * a * b …: doubling a dim multiplies it by a power of two.
+std::optional<std::string> as_product(const Extent& extent, const Dims& dims) {
+  std::int64_t rest = extent.value;
+  std::string text;
+  for (const auto& [dim, value] : extent.doubled) {
+    if (value % extent.value != 0) return std::nullopt;
+    const auto ratio = static_cast<std::uint64_t>(value / extent.value);
+    if (!std::has_single_bit(ratio)) return std::nullopt;
+    for (int power = std::countr_zero(ratio); power > 0; --power) {
+      if (rest % dims.at(dim) != 0) return std::nullopt;
+      rest /= dims.at(dim);
+      text += (text.empty() ? "" : "*") + dim;
+    }
+  }
+  if (text.empty()) return std::to_string(extent.value);
+  return rest == 1 ? text : fmt::format("{}*{}", rest, text);
+}
+
+/// a * dim + c, of the one dim that it depends on.
+std::optional<std::string> as_line(const Extent& extent, const Dims& dims) {
+  const auto moved = [&](const auto& one) { return one.second != extent.value; };
+  if (std::ranges::count_if(extent.doubled, moved) != 1) return std::nullopt;
+  const auto& [dim, value] = *std::ranges::find_if(extent.doubled, moved);
+  const auto growth = value - extent.value;
+  if (growth % dims.at(dim) != 0) return std::nullopt;
+  const auto slope = growth / dims.at(dim);
+  return fmt::format("{}*{} + {}", slope, dim, extent.value - slope * dims.at(dim));
+}
+
+}  // namespace
+
+std::optional<InputsFunction> inputs_function(const Source& kernel, const Source& reference) {
+  if (reference.text.find("def inputs(") != std::string::npos)
+    return InputsFunction{reference, "inputs", true};
+  if (kernel.text.find("def setup(") != std::string::npos)
+    return InputsFunction{kernel, "setup", false};
+  return std::nullopt;
+}
+
+Result<PythonInputs> PythonInputs::open(PythonParent& python, const InputsFunction& function,
+                                        std::optional<int> cuda_device,
+                                        std::chrono::milliseconds deadline,
+                                        const CallContext& call) {
+  auto process = WorkerProcess::start(python.server_spec("inputs", function.source.text), call);
+  if (!process) return process.error();
+  PythonInputs inputs(*std::move(process), function, deadline);
+  Json plan{{"file_name", function.source.file_name},
+            {"text", function.source.text},
+            {"folder", function.source.folder},
+            {"function", function.name},
+            {"cuda_device", nullptr}};
+  if (cuda_device) plan["cuda_device"] = *cuda_device;
+  if (auto loaded = inputs.ask({{"load", std::move(plan)}}, {}, call); !loaded)
+    return loaded.error();
+  return inputs;
+}
+
+Result<PythonInputs::Made> PythonInputs::describe(const Dims& dims, const CallContext& call) {
+  auto answer = ask({{"describe", {{"dims", dims}}}}, {}, call);
+  if (!answer) return answer.error();
+  return decode_stored<Made>(*answer);
+}
+
+Result<TaskRequest> PythonInputs::described(TaskRequest task, const CallContext& call) {
+  Dims dims = task.cases.empty() ? Dims{} : task.cases.front().dims;
+  dims.insert(task.dims.begin(), task.dims.end());
+  auto made = describe(dims, call);
+  if (!made) return made.error();
+  if (made->outputs.empty())
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{}: {} names no output", function_.source.file_name, function_.name),
+                 "Return {\"inputs\": {...}, \"outputs\": [names]}."};
+  std::vector<Probe> probes;
+  for (const auto& [name, value] : dims) {
+    Dims doubled = dims;
+    doubled[name] = 2 * value;
+    auto probe = describe(doubled, call);
+    if (!probe) return probe.error();
+    probes.push_back({name, *std::move(probe)});
+  }
+  for (const auto& tensor : made->tensors) {
+    auto shape = shape_of(tensor, dims, probes);
+    if (!shape) return shape.error();
+    const bool out = std::ranges::find(made->outputs, tensor.name) != made->outputs.end();
+    task.tensors.push_back({tensor.name, tensor.dtype, *std::move(shape),
+                            out ? Role::out : Role::in, std::string(kGivenInit)});
+  }
+  for (const auto& [name, value] : made->scalars) {
+    if (dims.contains(name)) continue;
+    for (const auto& probe : probes)
+      if (const auto other = probe.made.scalars.find(name);
+          other == probe.made.scalars.end() || other->second != value)
+        return Error{ErrorCode::invalid_argument,
+                     fmt::format("{}: the number {} changes with {}", function_.source.file_name,
+                                 name, probe.dim),
+                     "Give it as one of `dims`."};
+    task.scalars.emplace(name, value);
+  }
+  return task;
+}
+
+Result<std::vector<std::string>> PythonInputs::shape_of(const Tensor& tensor, const Dims& dims,
+                                                        const std::vector<Probe>& probes) const {
+  const auto unclear = [&](std::size_t axis) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{}: how extent {} of {} follows from dims is not clear",
+                             function_.source.file_name, axis, tensor.name),
+                 "Give `tensors` with their shapes."};
+  };
+  std::vector<std::string> shape;
+  for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis) {
+    Extent extent{tensor.shape[axis], {}};
+    if (extent.value < 1) return unclear(axis);
+    for (const auto& probe : probes) {
+      const auto same = std::ranges::find(probe.made.tensors, tensor.name, &Tensor::name);
+      if (same == probe.made.tensors.end() || same->shape.size() != tensor.shape.size())
+        return unclear(axis);
+      extent.doubled.emplace_back(probe.dim, same->shape[axis]);
+    }
+    auto text = as_product(extent, dims);
+    if (!text) text = as_line(extent, dims);
+    if (!text) return unclear(axis);
+    shape.push_back(*std::move(text));
+  }
+  return shape;
+}
+
+Status PythonInputs::fill(const Dims& dims, const job::ArenaLayout& layout, std::string_view seed,
+                          const MemoryFile& arena, const CallContext& call) {
+  const auto number = std::stoull(std::string(seed.substr(0, 8)), nullptr, 16) & kMostSeed;
+  const Json plan{{"dims", dims}, {"layout", encode(layout)}, {"seed", number}};
+  const int descriptor = arena.fd();
+  auto filled = ask({{"fill", plan}}, {&descriptor, 1}, call);
+  return filled ? Status{} : Status(filled.error());
+}
+
+Result<Json> PythonInputs::ask(const Json& question, std::span<const int> descriptors,
+                               const CallContext& call) {
+  const auto failed = [&](const std::string& message, int line) {
+    const auto& file = function_.source.file_name;
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{} of {}{}: {}", function_.name, file,
+                             line > 0 ? fmt::format(":{}", line) : "", message),
+                 "Mend the function, or give `tensors`."};
+  };
+  auto answer = process_.ask(question, descriptors, deadline_, call);
+  if (!answer) return answer.error();
+  if (answer->fault) return failed(answer->fault->kind + ": " + answer->fault->message, 0);
+  if (const auto failure = answer->body.find("failed"); failure != answer->body.end())
+    return failed(failure->value("message", ""), failure->value("line", 0));
+  return std::move(answer->body);
+}
+
+}  // namespace ratchet

@@ -1,0 +1,186 @@
+#include "kernels/process/python_parent.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <future>
+#include <utility>
+
+#include "server/core/files.h"
+
+namespace ratchet {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kStart(60'000);
+constexpr milliseconds kImport(180'000);  // torch from a cold disk takes tens of seconds
+// A torch process on CUDA maps that much of its libraries; seen 3 GiB.
+constexpr std::size_t kFrameworkMemory = std::size_t{6} << 30U;
+
+constexpr const char* kPlanFile = "plan.json";
+
+constexpr std::array kFrameworks{"numpy", "torch", "triton", "cutlass"};
+constexpr std::array kOnTorch{"triton", "cutlass", "flashinfer"};
+
+}  // namespace
+
+std::vector<std::string> frameworks_in(std::string_view source) {
+  std::vector<std::string> found;
+  for (const char* name : kFrameworks)
+    if (source.find(name) != std::string_view::npos) found.emplace_back(name);
+  // Kernels of these take torch's tensors, whether they name it or not (python/arena.py).
+  const bool tensors = std::ranges::any_of(
+      kOnTorch, [&](const char* name) { return source.find(name) != std::string_view::npos; });
+  if (tensors && std::ranges::find(found, "torch") == found.end()) found.emplace_back("torch");
+  return found;
+}
+
+PythonParent::Child PythonParent::kernel_child(const WorkerPlace& place, const std::string& role,
+                                               const Source& source) const {
+  const bool cuda = place.kind == DeviceKind::cuda;
+  Child child{"kernel",
+              {{"role", role},
+               {"device", 0},  // the only one that it sees
+               {"cuda", cuda},
+               {"library", library()},
+               {"folder", role == "baseline" ? source.folder : ""}},
+              frameworks_in(source.text),
+              {}};
+  if (cuda) {
+    child.required.emplace_back("torch");
+    child.needs.emplace_back("torch");
+  } else {
+    child.needs.emplace_back("numpy");
+  }
+  return child;
+}
+
+WorkerSpec PythonParent::kernel_spec(const WorkerPlace& place, const std::string& role,
+                                     std::int64_t arena_bytes, const Source& source) {
+  auto spec = spec_of(kernel_child(place, role, source));
+  const auto limits = worker_spec(place, role, arena_bytes);
+  spec.environment = limits.environment;
+  spec.address_space_bytes = limits.address_space_bytes;
+  if (limits.resident_bytes) spec.resident_bytes = *limits.resident_bytes + kFrameworkMemory;
+  return spec;
+}
+
+WorkerSpec PythonParent::alone_spec(const WorkerPlace& place, const std::string& role,
+                                    const Source& source) const {
+  const auto child = kernel_child(place, role, source);
+  WorkerSpec spec;
+  spec.environment = worker_spec(place, role, 0).environment;
+  spec.argv = {options_.python, "-I", "-B", (options_.data_dir / "python" / "alone.py").string(),
+               kPlanFile};
+  spec.furnish = [plan = Json{{"part", child.part}, {"plan", child.plan}, {"needs", child.needs}}](
+                     const std::filesystem::path& folder) {
+    return write_file(folder / kPlanFile, plan.dump());
+  };
+  return spec;
+}
+
+WorkerSpec PythonParent::server_spec(const std::string& part, std::string_view source) {
+  auto needs = frameworks_in(source);
+  if (std::ranges::find(needs, "torch") == needs.end()) needs.emplace_back("numpy");
+  return spec_of({part, {{"library", library()}}, std::move(needs), {}});
+}
+
+std::string PythonParent::library() const {
+  const bool cuda = options_.kind == DeviceKind::cuda;
+  return (options_.worker_dir / (cuda ? "libratchet-hosted-cuda.so" : "libratchet-hosted.so"))
+      .string();
+}
+
+WorkerSpec PythonParent::spec_of(Child child) {
+  WorkerSpec spec;
+  spec.argv = {options_.python};
+  spec.start_deadline = kStart;
+  spec.spawn = [this, child = std::move(child)](const ProcessSpec& process) {
+    return fork(child, process);
+  };
+  return spec;
+}
+
+Result<std::string> PythonParent::versions(std::string_view source, const CallContext& call) {
+  auto needs = frameworks_in(source);
+  needs.emplace_back(options_.kind == DeviceKind::cuda ? "torch" : "numpy");
+  auto answer = ask({{"needs", needs}, {"fork", false}}, {}, call);
+  if (!answer) return answer.error();
+  std::string text;
+  for (const auto& [name, version] : (*answer)["versions"].items())
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, version.get<std::string>());
+  return text;
+}
+
+Result<Process> PythonParent::fork(const Child& child, const ProcessSpec& spec) {
+  std::vector<int> descriptors;
+  std::vector<int> numbers;
+  for (const auto& [ours, theirs] : spec.descriptors) {
+    descriptors.push_back(ours);
+    numbers.push_back(theirs);
+  }
+  Json request{{"part", child.part},
+               {"plan", child.plan},
+               {"needs", child.needs},
+               {"fork", true},
+               {"environment", spec.environment},
+               {"folder", spec.folder.string()},
+               {"numbers", numbers},
+               {"address_space_bytes", nullptr},
+               {"file_size_bytes", nullptr}};
+  if (spec.address_space_bytes) request["address_space_bytes"] = *spec.address_space_bytes;
+  if (spec.file_size_bytes) request["file_size_bytes"] = *spec.file_size_bytes;
+  auto answer = ask(request, descriptors, {});
+  if (!answer) return answer.error();
+  if (answer->contains("failed"))
+    return Error{ErrorCode::unavailable, answer->value("failed", ""), ""};
+  auto process = Process::adopted(answer->value("pid", -1));
+  for (const auto& name : child.required)
+    if (answer->at("missing").contains(name))
+      return Error{ErrorCode::unavailable,
+                   fmt::format("{} cannot import {}: {}", options_.python, name,
+                               answer->at("missing")[name].get<std::string>()),
+                   "Install it, or name another interpreter with --python."};
+  return process;
+}
+
+Result<Json> PythonParent::ask(const Json& question, std::span<const int> descriptors,
+                               const CallContext& call) {
+  const std::lock_guard lock(guard_);
+  if (!process_ || !process_->alive())
+    if (auto started = start(); !started) return started.error();
+  auto answer = process_->ask(question, descriptors, kImport, call);
+  if (!answer) return answer.error();
+  if (answer->fault)
+    return Error{ErrorCode::unavailable,
+                 fmt::format("{} failed ({}): {}", options_.python, answer->fault->kind,
+                             answer->fault->message),
+                 "check_env shows the Python that is used."};
+  return std::move(answer->body);
+}
+
+Status PythonParent::start() {
+  WorkerSpec spec;
+  // Isolated from the user's settings and paths, and leaving no byte code behind.
+  spec.argv = {options_.python, "-I", "-B", (options_.data_dir / "python" / "parent.py").string()};
+  if (options_.kind == DeviceKind::host) spec.argv.emplace_back("--interpret");
+  spec.start_deadline = kStart;
+  keeper_ = {};  // ends the thread of the one before
+  std::promise<Result<WorkerProcess>> started;
+  auto process = started.get_future();
+  keeper_ = std::jthread([&started, &spec, this](const std::stop_token& stop) {
+    started.set_value(WorkerProcess::start(spec, {}));
+    std::mutex alone;
+    std::unique_lock lock(alone);
+    never_.wait(lock, stop, [] { return false; });
+  });
+  auto result = process.get();
+  if (!result) return result.error();
+  process_.emplace(*std::move(result));
+  return {};
+}
+
+}  // namespace ratchet

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kernels/process/candidate_process.h"
+#include "kernels/process/worker_process.h"
+#include "server/core/call_context.h"
+#include "server/core/result.h"
+
+namespace ratchet {
+
+/// The frameworks that a Python source speaks of, which its process needs imported: numpy, torch,
+/// triton.
+[[nodiscard]] std::vector<std::string> frameworks_in(std::string_view source);
+
+/// One warm Python process (python/parent.py) that imports frameworks once and forks a process per
+/// job, so that a job does not pay seconds for `import torch`. It runs nothing of a user's and
+/// never starts CUDA. Started at the first need; a dead one is started again.
+///
+/// Thread rule: all methods may be called from several threads. Its children are children of this
+/// process: `guard_server_process` must have been called. Errors: `unavailable` when the
+/// interpreter does not start, or lacks a framework that is required.
+class PythonParent {
+ public:
+  struct Options {
+    std::string python;
+    std::filesystem::path data_dir;      ///< holds python/parent.py
+    std::filesystem::path worker_dir;    ///< holds the libraries that host the job loop
+    DeviceKind kind = DeviceKind::host;  ///< on the host, Triton kernels are interpreted
+  };
+
+  explicit PythonParent(Options options) : options_(std::move(options)) {}
+  PythonParent(const PythonParent&) = delete;
+  PythonParent& operator=(const PythonParent&) = delete;
+
+  /// A process for a Python kernel or baseline: a worker with its job loop inside an interpreter.
+  /// `role` and `arena_bytes` as in `worker_spec`. `source`: whose frameworks are imported; a
+  /// baseline's finds modules in its own folder.
+  [[nodiscard]] WorkerSpec kernel_spec(const WorkerPlace& place, const std::string& role,
+                                       std::int64_t arena_bytes, const Source& source);
+
+  /// The same without a warm parent, for a tool that must start the process itself: it imports the
+  /// frameworks first, which takes seconds.
+  [[nodiscard]] WorkerSpec alone_spec(const WorkerPlace& place, const std::string& role,
+                                      const Source& source) const;
+
+  /// A process that serves a `ref.py` (`part`: reference), or the function of a file that makes
+  /// inputs (inputs).
+  [[nodiscard]] WorkerSpec server_spec(const std::string& part, std::string_view source);
+
+  /// "python 3.12.3, torch 2.11.0, triton 3.6.0": what a source that needs these would run under.
+  Result<std::string> versions(std::string_view source, const CallContext& call);
+
+ private:
+  struct Child {
+    std::string part;
+    Json plan;
+    std::vector<std::string> needs;
+    std::vector<std::string> required;
+  };
+
+  [[nodiscard]] std::string library() const;
+  [[nodiscard]] Child kernel_child(const WorkerPlace& place, const std::string& role,
+                                   const Source& source) const;
+  [[nodiscard]] WorkerSpec spec_of(Child child);
+  Result<Process> fork(const Child& child, const ProcessSpec& spec);
+  Result<Json> ask(const Json& question, std::span<const int> descriptors, const CallContext& call);
+  Status start();
+
+  Options options_;
+  std::mutex guard_;  // of what follows
+  std::optional<WorkerProcess> process_;
+  std::condition_variable_any never_;
+  std::jthread keeper_;  // the process dies with the thread that started it
+};
+
+}  // namespace ratchet

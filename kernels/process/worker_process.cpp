@@ -1,0 +1,301 @@
+#include "kernels/process/worker_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+
+#include "kernels/process/descendants.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr int kControlDescriptor = 3;
+constexpr std::size_t kMostOutput = std::size_t{1} << 20U;
+constexpr std::size_t kTail = 4096;
+constexpr std::size_t kShownLines = 12;
+constexpr std::size_t kMostFile = std::size_t{256} << 20U;  // of each file in its private folder
+constexpr milliseconds kTick(50);  // how late a cancellation or an outgrown memory may be seen
+
+std::vector<std::string> worker_environment(const PrivateFolder& folder,
+                                            const std::vector<std::string>& given) {
+  auto variables = inherited_environment({"PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"});
+  for (const auto& variable : given) {
+    const auto name = variable.substr(0, variable.find('=') + 1);
+    std::erase_if(variables, [&](const auto& inherited) { return inherited.starts_with(name); });
+    variables.push_back(variable);
+  }
+  variables.push_back("HOME=" + folder.path().string());
+  variables.push_back("TMPDIR=" + folder.path().string());
+  return variables;
+}
+
+std::uint64_t fresh_id() {
+  std::uint64_t id = 0;
+  const std::string bytes = random_bytes(sizeof id);
+  std::memcpy(&id, bytes.data(), sizeof id);
+  return id;
+}
+
+std::size_t resident_bytes_of(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/statm", pid));
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+bool speaks_of_memory(const std::string& text) {
+  return text.find("bad_alloc") != std::string::npos ||
+         text.find("annot allocate memory") != std::string::npos ||
+         text.find("ut of memory") != std::string::npos;
+}
+
+Error cancelled() {
+  return Error{ErrorCode::timed_out, "the call was cancelled", ""};
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(WorkerSpec spec, PrivateFolder folder, Process process,
+                             Channel channel, Fd output)
+    : spec_(std::move(spec)),
+      folder_(std::move(folder)),
+      process_(std::move(process)),
+      channel_(std::move(channel)),
+      output_(std::move(output)) {}
+
+Result<WorkerProcess> WorkerProcess::start(const WorkerSpec& spec, const CallContext& call) {
+  auto worker = launch(spec);
+  if (!worker) return worker;
+  if (auto greeted = worker->greet(call); !greeted) return greeted.error();
+  return worker;
+}
+
+Result<WorkerProcess> WorkerProcess::launch(const WorkerSpec& spec) {
+  auto folder = PrivateFolder::make();
+  if (!folder) return folder.error();
+  auto ends = Channel::connected();
+  if (!ends) return ends.error();
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0)
+    return Error{ErrorCode::unavailable, fmt::format("pipe: {}", std::strerror(errno)), ""};
+  Fd output(pipe[0]);
+  const Fd printed(pipe[1]);
+  ::fcntl(printed.get(), F_SETFL, 0);  // the worker's end waits as any program expects
+  ProcessSpec child{.argv = spec.argv,
+                    .environment = worker_environment(*folder, spec.environment),
+                    .folder = folder->path(),
+                    .descriptors = {{printed.get(), STDOUT_FILENO},
+                                    {printed.get(), STDERR_FILENO},
+                                    {ends->second.get(), kControlDescriptor}},
+                    .address_space_bytes = spec.address_space_bytes,
+                    .file_size_bytes = kMostFile};
+  if (spec.furnish)
+    if (auto furnished = spec.furnish(folder->path()); !furnished) return furnished.error();
+  auto process = spec.spawn ? spec.spawn(child) : Process::spawn(child);
+  if (!process) return process.error();
+  ends->second.reset();
+  const auto policy = spec.gives_descriptors ? Descriptors::accepted : Descriptors::refused;
+  return WorkerProcess(spec, *std::move(folder), *std::move(process),
+                       Channel(std::move(ends->first), policy), std::move(output));
+}
+
+Status WorkerProcess::greet(const CallContext& call) {
+  auto ready = await(0, spec_.start_deadline, call);
+  if (!ready) return ready.error();
+  if (ready->fault)
+    return Error{ErrorCode::unavailable,
+                 fmt::format("{} did not start: {}", spec_.argv[0], ready->fault->message),
+                 "check_env shows what is missing."};
+  ready_ = std::move(ready->body);
+  return {};
+}
+
+WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
+    : spec_(std::move(other.spec_)),
+      folder_(std::move(other.folder_)),
+      process_(std::exchange(other.process_, std::nullopt)),
+      channel_(std::exchange(other.channel_, std::nullopt)),
+      output_(std::move(other.output_)),
+      tail_(std::move(other.tail_)),
+      printed_bytes_(other.printed_bytes_),
+      ready_(std::move(other.ready_)) {}
+
+WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
+  if (this == &other) return *this;
+  end();
+  spec_ = std::move(other.spec_);
+  folder_ = std::move(other.folder_);
+  process_ = std::exchange(other.process_, std::nullopt);
+  channel_ = std::exchange(other.channel_, std::nullopt);
+  output_ = std::move(other.output_);
+  tail_ = std::move(other.tail_);
+  printed_bytes_ = other.printed_bytes_;
+  ready_ = std::move(other.ready_);
+  return *this;
+}
+
+WorkerProcess::~WorkerProcess() {
+  end();
+}
+
+Result<WorkerProcess::Answer> WorkerProcess::ask(const Json& question,
+                                                 std::span<const int> descriptors,
+                                                 milliseconds deadline, const CallContext& call) {
+  if (!process_) return Error{ErrorCode::unavailable, "the worker has ended", ""};
+  const auto waiting = channel_->poll();
+  if (waiting && *waiting) {
+    end();
+    return Answer{nullptr, Fault{"forged_reply", "the kernel wrote to the worker's channel"}};
+  }
+  const std::uint64_t id = fresh_id();
+  // A worker that is gone is found out, with its last words, by the wait for its answer.
+  (void)channel_->send(id, question, descriptors);
+  return await(id, deadline, call);
+}
+
+Result<job::Reply> WorkerProcess::run(const job::Request& request, std::span<const int> descriptors,
+                                      milliseconds deadline, const CallContext& call) {
+  auto answer = ask(encode(request), descriptors, deadline, call);
+  if (!answer) return answer.error();
+  job::Reply reply;
+  if (answer->fault) {
+    reply.fault = std::move(answer->fault);
+    return reply;
+  }
+  auto decoded = decode_stored<job::Reply>(answer->body);
+  if (!decoded) {
+    end();
+    reply.fault =
+        Fault{"forged_reply", "the worker's answer is malformed: " + decoded.error().message};
+    return reply;
+  }
+  if (decoded->error) return Error{ErrorCode::unavailable, *decoded->error, ""};
+  return decoded;
+}
+
+Result<WorkerProcess::Answer> WorkerProcess::await(std::uint64_t id, milliseconds limit,
+                                                   const CallContext& call) {
+  const auto deadline = steady_clock::now() + limit;
+  for (;;) {
+    auto message = channel_->poll();
+    if (!message && message.error().code == ErrorCode::invalid_argument) {
+      end();
+      return Answer{nullptr,
+                    Fault{"forged_reply", "what came on the worker's channel is no answer"}};
+    }
+    if (!message) return Answer{nullptr, ended()};
+    if (*message) {
+      if ((*message)->id == id)
+        return Answer{std::move((*message)->body), std::nullopt,
+                      std::move((*message)->descriptors)};
+      end();
+      return Answer{nullptr, Fault{"forged_reply", "the kernel wrote to the worker's channel"}};
+    }
+    if (call.cancelled()) {
+      end();
+      return cancelled();
+    }
+    // Dead, though a child of its own may hold the channel open.
+    if (process_->poll() && !*message) return Answer{nullptr, ended()};
+    if (auto fault = trouble(deadline)) {
+      end();
+      return Answer{nullptr, std::move(fault)};
+    }
+    std::array<pollfd, 2> waiting{pollfd{channel_->fd(), POLLIN, 0},
+                                  pollfd{output_ ? output_.get() : -1, POLLIN, 0}};
+    ::poll(waiting.data(), waiting.size(), static_cast<int>(kTick.count()));
+  }
+}
+
+std::optional<Fault> WorkerProcess::trouble(steady_clock::time_point deadline) {
+  read_output();
+  if (printed_bytes_ > kMostOutput)
+    return Fault{"output_flood",
+                 fmt::format("printed more than {} bytes{}", kMostOutput, last_lines())};
+  if (spec_.resident_bytes && resident_bytes_of(process_->pid()) > *spec_.resident_bytes)
+    return Fault{"out_of_memory",
+                 fmt::format("used more than {} bytes of memory", *spec_.resident_bytes)};
+  if (steady_clock::now() >= deadline)
+    return Fault{"timeout", "ran past its deadline" + last_lines()};
+  return std::nullopt;
+}
+
+void WorkerProcess::read_output() {
+  std::array<char, 65536> chunk{};
+  while (output_ && printed_bytes_ <= kMostOutput) {
+    const ssize_t got = ::read(output_.get(), chunk.data(), chunk.size());
+    if (got == 0) output_.reset();
+    if (got <= 0) return;
+    printed_bytes_ += static_cast<std::size_t>(got);
+    tail_.append(chunk.data(), static_cast<std::size_t>(got));
+    if (tail_.size() > kTail) tail_.erase(0, tail_.size() - kTail);
+  }
+}
+
+std::string WorkerProcess::last_lines() const {
+  std::string_view shown = tail_;
+  while (shown.ends_with('\n')) shown.remove_suffix(1);
+  std::size_t start = shown.size();
+  for (std::size_t lines = 0; lines < kShownLines && start != std::string_view::npos && start > 0;
+       ++lines)
+    start = shown.rfind('\n', start - 1);
+  if (start != std::string_view::npos) shown.remove_prefix(start);
+  while (shown.starts_with('\n')) shown.remove_prefix(1);
+  return shown.empty() ? "" : fmt::format("; it printed: {}", shown);
+}
+
+Fault WorkerProcess::ended() {
+  // It closed its channel: it is dead or about to be. A process that lives on is killed.
+  const auto status = process_->wait_for(milliseconds(1000));
+  read_output();
+  const std::string said = last_lines();
+  end();
+  if (!status) return {"exit", "closed the worker's channel and went on running" + said};
+  const std::string text = status->text() + said;
+  if (status->signal == SIGSYS) return {"forbidden_call", text};
+  if (speaks_of_memory(said)) return {"out_of_memory", text};
+  if (status->signal != 0) return {"crash", text};
+  return {"exit", "the kernel ended its process: " + text};
+}
+
+bool WorkerProcess::finish(milliseconds limit) {
+  if (!process_) return false;
+  channel_.reset();
+  const auto deadline = steady_clock::now() + limit;
+  std::optional<ExitStatus> status;
+  // Its last words must not fill the pipe.
+  while (!(status = process_->wait_for(kTick)) && steady_clock::now() < deadline) read_output();
+  end();
+  return status.has_value();
+}
+
+void WorkerProcess::end() {
+  if (!process_) return;
+  // Named before the kill: afterwards nobody knows whose children they were.
+  const pid_t group = process_->pid();
+  const auto below = descendants_of(group);
+  process_->kill();
+  end_processes(below);
+  reap_group(group);
+  // Orphans came to us; they may have forked once more while we looked.
+  for (auto orphans = adopted_from(folder_.path()); !orphans.empty();
+       orphans = adopted_from(folder_.path()))
+    end_processes(orphans);
+  process_.reset();
+  channel_.reset();
+}
+
+}  // namespace ratchet

@@ -1,0 +1,118 @@
+#pragma once
+
+// What a worker answers. See job.h for the roles.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/protocol/job_counters.h"
+#include "server/core/fields.h"
+#include "server/facts/correctness.h"
+#include "server/facts/environment.h"
+#include "server/facts/profile.h"
+
+namespace ratchet::job {
+
+/// Raw samples in launch order.
+struct Samples {
+  std::vector<double> elapsed_ns;
+  std::vector<double> clock_mhz;   ///< parallel to elapsed_ns, or empty when the device cannot tell
+  std::vector<std::string> flags;  ///< launch_gap_included, unsynchronised_work, …
+  bool time_limit_hit = false;
+  std::string conditions;  ///< which clock, which cores: for people
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("elapsed_ns", &Samples::elapsed_ns, ""),
+          required("clock_mhz", &Samples::clock_mhz, ""), required("flags", &Samples::flags, ""),
+          required("time_limit_hit", &Samples::time_limit_hit, ""),
+          required("conditions", &Samples::conditions, ""));
+  }
+};
+
+struct CeilingValue {
+  std::string what;
+  double value = 0;
+  std::string unit;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("what", &CeilingValue::what, ""), required("value", &CeilingValue::value, ""),
+          required("unit", &CeilingValue::unit, ""));
+  }
+};
+
+/// What else is wrong with one output, beside its distance from the expected values.
+struct OutputState {
+  std::int64_t unwritten = 0;   ///< wrong elements that still hold the poison they were sent with
+  std::int64_t unexpected = 0;  ///< NaN or infinity where the expected value is another one
+  bool right = true;            ///< enough of it matches
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("unwritten", &OutputState::unwritten, ""),
+          required("unexpected", &OutputState::unexpected, ""),
+          required("right", &OutputState::right, ""));
+  }
+};
+
+/// What the reference made of a trial.
+struct Answered {
+  bool writes_all = true;                ///< no stretch of poison came through
+  std::optional<std::string> unwritten;  ///< an output that it left alone altogether
+  bool same_as_before = false;           ///< all bits of the answer to the trial without a change
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("writes_all", &Answered::writes_all, ""),
+          optional("unwritten", &Answered::unwritten, ""),
+          required("same_as_before", &Answered::same_as_before, ""));
+  }
+};
+
+/// Verdict of one Compare.
+struct Comparison {
+  bool guards_intact = true;
+  bool inputs_intact = true;
+  std::optional<std::string> touched;  ///< the buffer beside the broken guard, or the changed input
+  bool passed = false;                 ///< all outputs within tolerance, guards and inputs intact
+  std::vector<OutputError> outputs;
+  std::vector<OutputState> states;  ///< parallel to `outputs`
+
+  static constexpr void fields(auto&& visit) {
+    using C = Comparison;
+    visit(required("guards_intact", &C::guards_intact, ""),
+          required("inputs_intact", &C::inputs_intact, ""), optional("touched", &C::touched, ""),
+          required("passed", &C::passed, ""), required("outputs", &C::outputs, ""),
+          required("states", &C::states, ""));
+  }
+};
+
+/// Worker to server. The first reply, unasked, is READY: `device` and `devices` set.
+/// `fault`: the kernel's doing. `error`: ours (out of memory for our own buffers, no device).
+struct Reply {
+  std::optional<Fault> fault;
+  std::optional<std::string> error;
+  std::optional<DeviceInfo> device;
+  std::optional<int> devices;  ///< of its kind that the process sees
+  std::optional<std::string> sandbox;
+  std::optional<Samples> samples;
+  std::optional<Counters> counters;
+  std::optional<int> uses;        ///< of a collected arena: its calls since it was prepared
+  std::optional<bool> forged;     ///< false: the control has nothing to offer for this layout
+  std::optional<bool> same_bits;  ///< of a Weigh after a Pose `again`
+  std::optional<Answered> answered;
+  std::optional<Comparison> comparison;
+  std::optional<std::vector<CeilingValue>> ceilings;
+
+  static constexpr void fields(auto&& visit) {
+    using R = Reply;
+    visit(optional("fault", &R::fault, ""), optional("error", &R::error, ""),
+          optional("device", &R::device, ""), optional("devices", &R::devices, ""),
+          optional("sandbox", &R::sandbox, ""), optional("samples", &R::samples, ""),
+          optional("counters", &R::counters, ""), optional("uses", &R::uses, ""),
+          optional("forged", &R::forged, ""), optional("same_bits", &R::same_bits, ""),
+          optional("answered", &R::answered, ""), optional("comparison", &R::comparison, ""),
+          optional("ceilings", &R::ceilings, ""));
+  }
+};
+
+}  // namespace ratchet::job

@@ -1,0 +1,164 @@
+#pragma once
+
+// What the server asks of a worker that runs a kernel, and the union of all requests. See job.h for
+// the roles.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/protocol/job_arena.h"
+#include "kernels/protocol/job_counters.h"
+#include "kernels/protocol/job_judge_requests.h"
+#include "server/core/fields.h"
+#include "server/facts/timing.h"
+
+namespace ratchet::job {
+
+/// Loads a shared library and finds its entry. Once per worker. Descriptor sent along: the library,
+/// so that the worker needs no path into the build cache and runs the very bytes that were hashed.
+struct Load {
+  std::string library;  ///< its name, for messages
+  std::string entry;
+  std::string baseline;  ///< which one a baseline's process times; else empty
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("library", &Load::library, ""), required("entry", &Load::entry, ""),
+          optional("baseline", &Load::baseline, ""));
+  }
+};
+
+/// Calls the entry once on an arena. Descriptors sent along: arena in, arena out.
+struct Execute {
+  ArenaLayout layout;
+  std::vector<Argument> arguments;
+  std::int64_t shift = 0;  ///< bytes by which the arena is moved from its allocation's start
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("layout", &Execute::layout, ""), required("arguments", &Execute::arguments, ""),
+          required("shift", &Execute::shift, ""));
+  }
+};
+
+/// Prepares timing on rotating arenas. Descriptors sent along: one arena each, to be uploaded; none
+/// when a judge laid them out in the attached memory. Sent again, it replaces the arenas: other
+/// contents at other addresses.
+struct Prepare {
+  ArenaLayout layout;
+  std::vector<Argument> arguments;
+  int rotation = 1;        ///< number of arenas
+  std::int64_t shift = 0;  ///< bytes by which every arena is moved from its allocation's start
+  std::vector<std::int64_t> at;  ///< where the arenas lie in the attached memory, bytes
+  bool writes_all =
+      true;  ///< each call writes every output element: what stays poisoned is missing
+  /// Of the changes before every timed call: hexadecimal, one an arena; or empty, for none.
+  std::vector<std::string> refresh_seeds;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("layout", &Prepare::layout, ""), required("arguments", &Prepare::arguments, ""),
+          required("rotation", &Prepare::rotation, ""), required("shift", &Prepare::shift, ""),
+          optional("at", &Prepare::at, ""), required("writes_all", &Prepare::writes_all, ""),
+          required("refresh_seeds", &Prepare::refresh_seeds, ""));
+  }
+};
+
+/// Takes a block of samples, after `warmup` untimed calls. One turn in an interleaved comparison.
+struct TimeBlock {
+  int warmup = 0;
+  int samples = 1;
+  CacheMode cache_mode = CacheMode::cold;
+  bool host_time = false;
+  double time_limit_ms = 1000;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("warmup", &TimeBlock::warmup, ""), required("samples", &TimeBlock::samples, ""),
+          required("cache_mode", &TimeBlock::cache_mode, ""),
+          required("host_time", &TimeBlock::host_time, ""),
+          required("time_limit_ms", &TimeBlock::time_limit_ms, ""));
+  }
+};
+
+/// Returns an arena after timing, so that timed outputs can be checked, and the number of its
+/// calls. Descriptor: the arena out; without it, only the number.
+struct Collect {
+  int index = 0;  ///< which of the rotation
+
+  static constexpr void fields(auto&& visit) { visit(required("index", &Collect::index, "")); }
+};
+
+/// Takes shared device memory in. Descriptor: the memory.
+struct Attach {
+  std::int64_t bytes = 0;  ///< of the arenas in it, as in Share
+
+  static constexpr void fields(auto&& visit) { visit(required("bytes", &Attach::bytes, "")); }
+};
+
+/// Calls the entry once on the arena that lies `at` bytes into the attached memory.
+struct Call {
+  ArenaLayout layout;
+  std::vector<Argument> arguments;
+  std::int64_t at = 0;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("layout", &Call::layout, ""), required("arguments", &Call::arguments, ""),
+          required("at", &Call::at, ""));
+  }
+};
+
+/// Calls the entry once with every buffer in an allocation of its own, for a tool that watches
+/// memory: outputs are left as they were allocated, nothing comes back. Descriptor: an arena with
+/// the inputs.
+struct Exercise {
+  ArenaLayout layout;
+  std::vector<Argument> arguments;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("layout", &Exercise::layout, ""),
+          required("arguments", &Exercise::arguments, ""));
+  }
+};
+
+/// Measures the roofs of the device.
+struct MeasureCeilings {
+  static constexpr void fields(auto&&) {}
+};
+
+/// Server to worker: exactly one member is set.
+struct Request {
+  std::optional<Load> load;
+  std::optional<Execute> execute;
+  std::optional<Prepare> prepare;
+  std::optional<TimeBlock> time;
+  std::optional<Collect> collect;
+  std::optional<Count> count;
+  std::optional<Generate> generate;
+  std::optional<Refresh> refresh;
+  std::optional<Forge> forge;
+  std::optional<Compare> compare;
+  std::optional<Share> share;
+  std::optional<Attach> attach;
+  std::optional<Call> call;
+  std::optional<Pose> pose;
+  std::optional<Weigh> weigh;
+  std::optional<Look> look;
+  std::optional<Feign> feign;
+  std::optional<Exercise> exercise;
+  std::optional<MeasureCeilings> ceilings;
+
+  static constexpr void fields(auto&& visit) {
+    using R = Request;
+    visit(optional("load", &R::load, ""), optional("execute", &R::execute, ""),
+          optional("prepare", &R::prepare, ""), optional("time", &R::time, ""),
+          optional("collect", &R::collect, ""), optional("count", &R::count, ""),
+          optional("generate", &R::generate, ""), optional("refresh", &R::refresh, ""),
+          optional("forge", &R::forge, ""), optional("compare", &R::compare, ""),
+          optional("share", &R::share, ""), optional("attach", &R::attach, ""),
+          optional("call", &R::call, ""), optional("pose", &R::pose, ""),
+          optional("weigh", &R::weigh, ""), optional("look", &R::look, ""),
+          optional("feign", &R::feign, ""), optional("exercise", &R::exercise, ""),
+          optional("ceilings", &R::ceilings, ""));
+  }
+};
+
+}  // namespace ratchet::job

@@ -1,0 +1,133 @@
+// Arenas of timed calls in memory that a judge on the GPU shares: nothing crosses the bus.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/contract/layout.h"
+#include "kernels/judge/verdicts.h"
+#include "kernels/timing/timed_arenas.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+class DeviceArenas : public TimedArenas {
+ public:
+  DeviceArenas(DeviceTrials& trials, CallPlan plan, Dims dims, std::string_view secret, int places)
+      : trials_(trials),
+        plan_(std::move(plan)),
+        dims_(std::move(dims)),
+        secret_(secret),
+        places_(places),
+        random_(fresh_number()) {
+    DeviceArenas::renew();
+  }
+
+  /// Finds out whether kernels must write all of their outputs.
+  Status open(const CallContext& call) {
+    if (auto posed = trials_.pose(plan_, content(seeds_.front(), {}), {}, call); !posed)
+      return posed;
+    if (auto done = trials_.answer(call); !done) return done;
+    auto answered = trials_.look(call);
+    if (!answered) return answered.error();
+    writes_all_ = answered->writes_all;
+    return {};
+  }
+
+  void renew() override {
+    seeds_.clear();
+    for (int i = 0; i < places_; ++i)
+      seeds_.push_back(
+          trial_seed(secret_, "", fmt::format("time {} {}", encode(dims_).dump(), made_++)));
+    shift_ = shift_of(std::to_string(random_()));
+  }
+
+  Status give(CandidateProcess& process, const CallContext& call) override {
+    auto& given = given_[&process];
+    if (!given.candidate) {
+      given.candidate = static_cast<int>(given_.size()) - 1;
+      auto done = trials_.admit(process, *given.candidate, call);
+      if (!done || process.fault()) return done;
+    }
+    given.seeds = seeds_;
+    CandidateProcess::Rotation rotation;
+    for (int i = 0; i < places_; ++i) {
+      rotation.at.push_back(trials_.place_at(i) + shift_);
+      rotation.refresh_seeds.push_back(fresh_seed());
+      const job::Place place{*given.candidate, rotation.at.back()};
+      const auto& seed = seeds_[static_cast<std::size_t>(i)];
+      if (auto posed = trials_.pose(plan_, content(seed, {}), place, call); !posed) return posed;
+    }
+    rotation.writes_all = writes_all_;
+    given.rotation = rotation;
+    return process.prepare(plan_, rotation, call);
+  }
+
+  Result<std::optional<Reason>> judge(CandidateProcess& process, int calls,
+                                      const CallContext& call) override {
+    const auto& given = given_[&process];
+    const auto reached = static_cast<unsigned>(std::clamp(calls, 1, places_));
+    const auto index = static_cast<std::size_t>(random_() % reached);
+    auto uses = process.uses(static_cast<int>(index), call);
+    if (!uses) return uses.error();
+    if (process.fault()) return std::optional<Reason>{};
+    const job::Uses changes{given.rotation.refresh_seeds[index], *uses};
+    if (auto posed = trials_.pose(plan_, content(given.seeds[index], changes), {}, call); !posed)
+      return posed.error();
+    if (auto done = trials_.answer(call); !done) return done.error();
+    auto weighed = trials_.weigh({*given.candidate, given.rotation.at[index]}, call);
+    if (!weighed) return weighed.error();
+    return reason_of_timed_output(*weighed->comparison);
+  }
+
+ private:
+  struct Given {
+    std::optional<int> candidate;  // whose memory it has
+    std::vector<std::string> seeds;
+    CandidateProcess::Rotation rotation;
+  };
+
+  [[nodiscard]] DeviceTrials::Content content(const std::string& seed,
+                                              const std::optional<job::Uses>& uses) const {
+    return {dims_, "normal", seed, {}, uses};
+  }
+
+  DeviceTrials& trials_;
+  CallPlan plan_;
+  Dims dims_;
+  std::string secret_;
+  int places_;
+  std::mt19937_64 random_;          // shifts and places; not secret
+  std::vector<std::string> seeds_;  // of the contents, by place
+  int made_ = 0;
+  std::int64_t shift_ = 0;
+  bool writes_all_ = true;
+  std::map<const CandidateProcess*, Given> given_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<TimedArenas>> device_arenas(DeviceTrials& trials, const Contract& contract,
+                                                   const Dims& dims, std::string_view secret,
+                                                   std::size_t contestants,
+                                                   const CallContext& call) {
+  auto layout = layout_of(contract, dims);
+  if (!layout) return layout.error();
+  auto largest = largest_arena(contract);
+  if (!largest) return largest.error();
+  auto arguments = arguments_of(contract, dims, *layout);
+  auto made =
+      std::make_unique<DeviceArenas>(trials, CallPlan{*std::move(layout), std::move(arguments)},
+                                     dims, secret, places_for(*largest, contestants));
+  if (auto done = made->open(call); !done) return done.error();
+  return std::unique_ptr<TimedArenas>(std::move(made));
+}
+
+}  // namespace ratchet

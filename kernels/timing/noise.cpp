@@ -1,0 +1,82 @@
+#include "kernels/timing/noise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "server/core/files.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+constexpr std::chrono::hours kBadHour(1);
+
+/// Standard deviation about a ratio of 1, which is known to be the truth.
+double scatter(std::span<const NoisePoint> points) {
+  double squares = 0;
+  for (const auto& point : points) squares += std::log(point.ratio) * std::log(point.ratio);
+  return points.empty() ? 0 : std::sqrt(squares / static_cast<double>(points.size()));
+}
+
+double typical_time(std::span<const NoisePoint> points) {
+  std::vector<double> times;
+  for (const auto& point : points) times.push_back(point.time_ns);
+  return times.empty() ? 0 : median_of(std::move(times));
+}
+
+std::filesystem::path path_of(const std::filesystem::path& state, const DeviceInfo& device) {
+  const auto key =
+      sha256_hex(fmt::format("noise 3\n{}\n{}\n{}\n{}\n{}", name_of(device.kind), device.name,
+                             device.uuid, device.driver, device.multiprocessors));
+  return state / "noise" / (key.substr(0, 16) + ".json");
+}
+
+}  // namespace
+
+NoiseProfile fit_noise(std::span<const NoisePoint> of_short, std::span<const NoisePoint> of_long) {
+  NoiseProfile profile;
+  profile.points.assign(of_short.begin(), of_short.end());
+  profile.points.insert(profile.points.end(), of_long.begin(), of_long.end());
+  const double at_short = std::pow(kNoiseSigmas * scatter(of_short), 2);
+  const double at_long = std::pow(kNoiseSigmas * scatter(of_long), 2);
+  // Of the two parts, which add as squares, each is known once at either time.
+  const auto per_time = [](std::span<const NoisePoint> points) {
+    return points.empty() ? 0 : std::pow(typical_time(points), -2);
+  };
+  const double apart = per_time(of_short) - per_time(of_long);
+  const double absolute = apart > 0 ? std::max(0.0, (at_short - at_long) / apart) : 0;
+  profile.absolute_ns = std::sqrt(absolute);
+  profile.relative =
+      std::max(kLeastNoise, std::sqrt(std::max(0.0, at_long - absolute * per_time(of_long))));
+  return profile;
+}
+
+double noise_floor_at(const NoiseProfile& profile, double time_ns) {
+  const double absolute = time_ns > 0 ? profile.absolute_ns / time_ns : 0;
+  return std::max(kLeastNoise, std::hypot(profile.relative, absolute));
+}
+
+std::optional<NoiseProfile> stored_noise(const std::filesystem::path& state,
+                                         const DeviceInfo& device) {
+  const auto path = path_of(state, device);
+  const auto text = read_file(path);
+  if (!text) return std::nullopt;
+  auto profile = decode_stored<NoiseProfile>(Json::parse(*text, nullptr, false));
+  if (!profile || profile->points.empty()) return std::nullopt;  // damaged: calibrated again
+  // Calibrated in a bad hour, it would hide differences for ever.
+  std::error_code failed;
+  const auto age = std::filesystem::file_time_type::clock::now() -
+                   std::filesystem::last_write_time(path, failed);
+  if (profile->relative > kMostNoise && (failed || age > kBadHour)) return std::nullopt;
+  return *std::move(profile);
+}
+
+Status store_noise(const std::filesystem::path& state, const DeviceInfo& device,
+                   const NoiseProfile& profile) {
+  return write_file(path_of(state, device), encode(profile).dump(2));
+}
+
+}  // namespace ratchet

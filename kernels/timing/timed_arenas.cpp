@@ -1,0 +1,147 @@
+#include "kernels/timing/timed_arenas.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/contract/layout.h"
+#include "kernels/judge/verdicts.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+constexpr std::int64_t kLeastPlaces = 2;
+// Rotating through more than a cache holds changes nothing that the flush does not.
+constexpr std::int64_t kEnoughBytes = std::int64_t{128} << 20;
+constexpr std::int64_t kArenaMemory = std::int64_t{4} << 30;  // of all contestants together
+
+/// Through sealed memory files.
+class FileArenas : public TimedArenas {
+ public:
+  FileArenas(Judge& judge, std::vector<Trial> trials)
+      : judge_(judge), trials_(std::move(trials)), random_(fresh_number()), order_(trials_.size()) {
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+  }
+
+  void renew() override {
+    std::shuffle(order_.begin(), order_.end(), random_);
+    shift_ = shift_of(std::to_string(random_()));
+  }
+
+  Status give(CandidateProcess& process, const CallContext& call) override {
+    CandidateProcess::Rotation rotation;
+    for (const auto trial : order_) {
+      rotation.arenas.push_back(&trials_[trial].sent);
+      rotation.refresh_seeds.push_back(fresh_seed());
+    }
+    rotation.shift = shift_;
+    rotation.writes_all = std::ranges::all_of(trials_, &Trial::writes_all);
+    auto done = process.prepare(trials_.front().plan, rotation, call);
+    given_[&process] = {order_, std::move(rotation.refresh_seeds)};
+    return done;
+  }
+
+  Result<std::optional<Reason>> judge(CandidateProcess& process, int calls,
+                                      const CallContext& call) override {
+    const auto& given = given_[&process];
+    const auto reached = std::min(given.order.size(), static_cast<std::size_t>(std::max(1, calls)));
+    const auto place = static_cast<std::size_t>(random_() % reached);
+    const Trial& trial = trials_[given.order[place]];
+    auto returned = process.collect(static_cast<int>(place), trial.plan.layout.bytes, call);
+    if (!returned) return returned.error();
+    if (!*returned) return std::optional<Reason>{};
+    auto last = judge_.refreshed(trial, given.seeds[place], (*returned)->uses, call);
+    if (!last) return last.error();
+    auto verdict = judge_.compare(*last, (*returned)->arena, call);
+    if (!verdict) return verdict.error();
+    return reason_of_timed_output(*verdict);
+  }
+
+ private:
+  struct Given {
+    std::vector<std::size_t> order;  // which trial lies in which place
+    std::vector<std::string> seeds;  // by place
+  };
+
+  Judge& judge_;
+  std::vector<Trial> trials_;
+  std::mt19937_64 random_;  // orders and places; not secret
+  std::vector<std::size_t> order_;
+  std::int64_t shift_ = 0;
+  std::map<const CandidateProcess*, Given> given_;
+};
+
+Result<std::unique_ptr<TimedArenas>> file_arenas(Judge& judge, const Contract& contract,
+                                                 const Dims& dims, std::string_view secret,
+                                                 std::size_t contestants, const CallContext& call) {
+  auto layout = layout_of(contract, dims);
+  if (!layout) return layout.error();
+  std::vector<Trial> trials;
+  for (int i = 0; i < places_for(layout->bytes, contestants); ++i) {
+    auto trial = judge.make_trial(
+        dims, "normal", trial_seed(secret, "", fmt::format("time {} {}", encode(dims).dump(), i)),
+        call);
+    if (!trial) return trial.error();
+    trials.push_back(*std::move(trial));
+  }
+  return std::unique_ptr<TimedArenas>(std::make_unique<FileArenas>(judge, std::move(trials)));
+}
+
+}  // namespace
+
+int places_for(std::int64_t bytes, std::size_t contestants) {
+  const auto room = kArenaMemory / (bytes * static_cast<std::int64_t>(contestants + 2));
+  const auto most =
+      std::clamp<std::int64_t>(kEnoughBytes / bytes + 1, kLeastPlaces, TimedArenas::kMost);
+  return static_cast<int>(std::clamp<std::int64_t>(room, 1, most));
+}
+
+Result<ArenaSource> ArenaSource::open(const ReferenceParts& parts, const Contract& contract,
+                                      std::size_t contestants, const CallContext& call) {
+  ArenaSource source(parts, contract, contestants);
+  if (answers_on_device(contract)) {
+    auto largest = largest_arena(contract);
+    if (!largest) return largest.error();
+    // One more: counters are read in a process of their own, on the same arenas.
+    auto trials = DeviceTrials::launch(
+        parts, contract, {static_cast<int>(contestants) + 1, places_for(*largest, contestants + 1)},
+        call);
+    if (!trials && trials.error().code != ErrorCode::unavailable) return trials.error();
+    if (trials) source.trials_ = *std::move(trials);
+  }
+  if (!source.trials_)
+    if (auto opened = source.open_judge(call); !opened) return opened.error();
+  return source;
+}
+
+Status ArenaSource::open_judge(const CallContext& call) {
+  auto judge = Judge::open(parts_, contract_, call);
+  if (!judge) return judge.error();
+  judge_ = *std::move(judge);
+  return {};
+}
+
+Result<std::unique_ptr<TimedArenas>> ArenaSource::arenas(const Dims& dims, std::string_view secret,
+                                                         const CallContext& call) {
+  if (trials_ && !shares_) {
+    const auto opened = trials_->open(call);
+    if (!opened && opened.error().code != ErrorCode::unavailable) return opened.error();
+    shares_ = opened.has_value();
+    if (!shares_) {
+      trials_.reset();
+      if (auto judge = open_judge(call); !judge) return judge.error();
+    }
+  }
+  if (trials_) return device_arenas(*trials_, contract_, dims, secret, contestants_ + 1, call);
+  return file_arenas(*judge_, contract_, dims, secret, contestants_, call);
+}
+
+}  // namespace ratchet

@@ -1,0 +1,307 @@
+#include "kernels/timing/timing_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "kernels/judge/judge.h"
+#include "kernels/judge/verdicts.h"
+#include "server/core/clock.h"
+
+namespace ratchet {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// Short, because many rounds tell more than long ones; long beside a message and the first call.
+constexpr double kBlockMs = 5;
+constexpr int kMostInBlock = 12;
+constexpr int kRoundsOfFixed = 10;  // a given number of samples is spread over these
+// New contents and checks may take a quarter of the time each that the sampling takes.
+constexpr double kRest = 4;
+constexpr double kPatience = 4;  // times the limit, for kernels too slow for enough rounds in it
+constexpr double kBlockLimitMs = 60'000;
+
+std::vector<PairedRound> pairs_of(const ContestantRecord& a, const ContestantRecord& b) {
+  std::vector<PairedRound> pairs;
+  const auto joined = [](const PairedRound& turn) {
+    auto samples = turn.candidate_ns;
+    samples.insert(samples.end(), turn.other_ns.begin(), turn.other_ns.end());
+    return samples;
+  };
+  for (std::size_t i = 0; i < std::min(a.turns.size(), b.turns.size()); ++i)
+    pairs.push_back({joined(a.turns[i]), joined(b.turns[i])});
+  return pairs;
+}
+
+}  // namespace
+
+std::vector<Contestant> contestants_of(
+    const std::vector<std::pair<std::string, const Candidate*>>& versions,
+    std::vector<CandidateProcess>& processes) {
+  std::vector<Contestant> contestants;
+  for (std::size_t i = 0; i < versions.size(); ++i)
+    contestants.push_back({versions[i].first, &processes[i]});
+  return contestants;
+}
+
+struct TimingSession::Lane {
+  CandidateProcess* process;
+  ContestantRecord record;
+  double call_ms = 0;  ///< of one sample with all that stands around it
+  int taken = 0;
+  int calls = 0;  ///< timed ones on the arenas given last
+
+  [[nodiscard]] bool runs() const { return record.reasons.empty(); }
+
+  /// Notes a fault of its process; true when there is one.
+  bool failed() {
+    const auto& fault = process->fault();
+    if (fault && runs()) record.reasons.push_back(reason_of(*fault));
+    return fault.has_value();
+  }
+};
+
+TimingSession::TimingSession(TimedArenas& arenas, SessionPlan plan)
+    : arenas_(arenas), plan_(std::move(plan)), random_(fresh_number()) {}
+
+Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contestants,
+                                         const CallContext& call) {
+  begin_ = steady_clock::now();
+  session_ = {};
+  std::vector<Lane> lanes;
+  for (const auto& contestant : contestants)
+    lanes.push_back({contestant.process, {contestant.name, {}, {}, {}}});
+  for (;;) {
+    if (auto done = arrange(lanes, call); !done) return done.error();
+    if (auto done = round(lanes, call); !done) return done.error();
+    call.progress(
+        milliseconds_since(begin_),
+        plan_.samples ? std::nullopt : std::optional(static_cast<double>(plan_.time_limit.count())),
+        fmt::format("timed {} samples", lanes.front().taken));
+    auto stop = lanes.front().runs() ? reason_to_stop(lanes) : std::optional<std::string>("");
+    // Nobody can count which call is the last, or which are checked before it.
+    const bool due = since_checked_ms_ >= kRest * checked_ms_ && random_() % 2 == 0;
+    if (stop || due)
+      if (auto done = check_all(lanes, call); !done) return done.error();
+    if (!lanes.front().runs()) break;
+    if (!stop) continue;
+    session_.stop_reason = *std::move(stop);
+    break;
+  }
+  session_.noise_floor = noise_floor(lanes.front().record);
+  session_.error_rate = look_error_rate();
+  for (auto& lane : lanes) session_.contestants.push_back(std::move(lane.record));
+  return std::move(session_);
+}
+
+/// New contents at new addresses, when it is time.
+Status TimingSession::arrange(std::vector<Lane>& lanes, const CallContext& call) {
+  if (arranged_ms_ > 0 && since_arranged_ms_ < kRest * arranged_ms_) return {};
+  arenas_.renew();
+  const auto start = steady_clock::now();
+  for (auto& lane : lanes)
+    if (auto done = give(lane, call); !done) return done;
+  arranged_ms_ = milliseconds_since(start);
+  since_arranged_ms_ = 0;
+  return {};
+}
+
+Status TimingSession::round(std::vector<Lane>& lanes, const CallContext& call) {
+  const auto start = steady_clock::now();
+  std::vector<std::size_t> turn(lanes.size());
+  std::iota(turn.begin(), turn.end(), std::size_t{0});
+  std::shuffle(turn.begin(), turn.end(), random_);
+  for (const auto i : turn)
+    if (auto done = block(lanes[i], true, call); !done) return done;
+  std::reverse(turn.begin(), turn.end());
+  for (const auto i : turn)
+    if (auto done = block(lanes[i], false, call); !done) return done;
+  const double spent = milliseconds_since(start);
+  since_arranged_ms_ += spent;
+  since_checked_ms_ += spent;
+  return {};
+}
+
+Status TimingSession::check_all(std::vector<Lane>& lanes, const CallContext& call) {
+  const auto start = steady_clock::now();
+  for (auto& lane : lanes)
+    if (auto done = judge(lane, call); !done) return done;
+  checked_ms_ = milliseconds_since(start);
+  since_checked_ms_ = 0;
+  return {};
+}
+
+Status TimingSession::give(Lane& lane, const CallContext& call) {
+  if (!lane.runs()) return {};
+  const auto start = steady_clock::now();
+  lane.calls = 0;
+  auto done = arenas_.give(*lane.process, call);
+  session_.arranging_ms += milliseconds_since(start);
+  if (!done || lane.failed()) return done;
+  return lane.taken == 0 && lane.call_ms == 0 ? probe(lane, call) : Status{};
+}
+
+/// Untimed calls of a newcomer, and how long one sample takes with all that stands around it.
+Status TimingSession::probe(Lane& lane, const CallContext& call) {
+  const job::TimeBlock plan{std::max(plan_.prewarm, 1) - 1, 1, plan_.cache_mode, plan_.host_time,
+                            kBlockLimitMs};
+  const auto start = steady_clock::now();
+  auto samples = lane.process->time(plan, call);
+  if (!samples) return samples.error();
+  lane.call_ms = milliseconds_since(start) / (plan.warmup + 1);
+  (void)lane.failed();
+  return {};
+}
+
+int TimingSession::block_size(const Lane& lane) {
+  if (!plan_.samples) {
+    const auto most =
+        std::clamp(static_cast<int>(kBlockMs / std::max(lane.call_ms, 0.001)), 1, kMostInBlock);
+    // Not the same every time: nobody can count which call is the last, the one that is checked.
+    return most - static_cast<int>(random_() % static_cast<unsigned>(most / 5 + 1));
+  }
+  const int even = std::max(*plan_.samples / (2 * kRoundsOfFixed), 1);
+  return std::min(even, *plan_.samples - lane.taken);
+}
+
+Status TimingSession::block(Lane& lane, bool first, const CallContext& call) {
+  const int size = block_size(lane);
+  if (!lane.runs() || size <= 0) return {};
+  const job::TimeBlock plan{plan_.warmup, size, plan_.cache_mode, plan_.host_time, kBlockLimitMs};
+  const auto start = steady_clock::now();
+  auto samples = lane.process->time(plan, call);
+  if (!samples) return samples.error();
+  const double spent = milliseconds_since(start);
+  session_.sampling_ms += spent;
+  // The probe paid for loading code and for scouting; a block tells better how many fit the next.
+  lane.call_ms = spent / (plan.warmup + size);
+  if (lane.failed()) return {};
+  lane.taken += static_cast<int>(samples->elapsed_ns.size());
+  // The places of a rotation are used from the first on in every block.
+  lane.calls = std::max(lane.calls, plan.warmup + size);
+  if (auto flagged = reason_of_flags(samples->flags)) lane.record.reasons.push_back(*flagged);
+  if (first)
+    lane.record.turns.push_back({samples->elapsed_ns, {}});
+  else
+    lane.record.turns.back().other_ns = samples->elapsed_ns;
+  lane.record.blocks.push_back(*std::move(samples));
+  return {};
+}
+
+/// One arena, drawn only now, must hold the right answers.
+Status TimingSession::judge(Lane& lane, const CallContext& call) {
+  if (!lane.runs() || lane.calls == 0) return {};
+  const auto start = steady_clock::now();
+  auto wrong = arenas_.judge(*lane.process, lane.calls, call);
+  session_.checking_ms += milliseconds_since(start);
+  if (!wrong) return wrong.error();
+  if (!lane.failed() && *wrong) lane.record.reasons.push_back(**std::move(wrong));
+  return {};
+}
+
+std::optional<std::string> TimingSession::reason_to_stop(const std::vector<Lane>& lanes) const {
+  const Lane& first = lanes.front();
+  if (plan_.samples)
+    return first.taken >= *plan_.samples ? std::optional<std::string>("sample_limit")
+                                         : std::nullopt;
+  const auto rounds = first.record.turns.size();
+  const bool look = std::ranges::find(kLooks, rounds) != kLooks.end();
+  if (look && decided(lanes)) return "interval_reached";
+  if (rounds >= kLooks.back()) return "sample_limit";
+  const double spent = milliseconds_since(begin_) / static_cast<double>(plan_.time_limit.count());
+  const bool enough = rounds >= std::max(kLooks.front(), fewest_rounds(rival_error_rate()));
+  if (spent >= kPatience || (enough && spent >= 1)) return "time_limit";
+  return std::nullopt;
+}
+
+/// Whether more rounds would tell nothing that is asked for.
+bool TimingSession::decided(const std::vector<Lane>& lanes) const {
+  const Lane& first = lanes.front();
+  const auto timing = summarise(first.record.blocks, plan_.discard_first, plan_.cache_mode);
+  if (!timing || !precise_enough(*timing, plan_.target)) return false;
+  const double floor = noise_floor(first.record);
+  for (std::size_t i = 1; i < lanes.size(); ++i) {
+    if (!lanes[i].runs()) continue;
+    const auto compared =
+        compare(pairs_of(first.record, lanes[i].record), floor, "", rival_error_rate());
+    if (compared && compared->verdict == Verdict::inconclusive) return false;
+  }
+  return true;
+}
+
+/// Fixed numbers of samples are looked at once.
+double TimingSession::look_error_rate() const {
+  return plan_.samples ? plan_.error_rate : plan_.error_rate / static_cast<double>(kLooks.size());
+}
+
+/// Of one verdict among those that must hold together.
+double TimingSession::rival_error_rate() const {
+  return look_error_rate() / plan_.rivals;
+}
+
+double TimingSession::noise_floor(const ContestantRecord& record) const {
+  if (plan_.noise) {
+    const auto timing = summarise(record.blocks, plan_.discard_first, plan_.cache_mode);
+    const double time = timing ? timing->median.value : 0;
+    return std::max(plan_.least_noise, noise_floor_at(*plan_.noise, time));
+  }
+  std::vector<PairedRound> whole;
+  for (const auto& turn : record.turns)
+    if (!turn.candidate_ns.empty() && !turn.other_ns.empty()) whole.push_back(turn);
+  const auto seen = calibrate_noise(whole);  // too few rounds: the plan's figure stands
+  return std::max(plan_.least_noise, seen ? *seen : 0.0);
+}
+
+Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other) {
+  return compare(pairs_of(session.contestants.front(), session.contestants.at(other)),
+                 session.noise_floor, session.contestants.at(other).name, session.error_rate);
+}
+
+Result<std::vector<Comparison>> challenges_of(const SessionRecord& session) {
+  std::vector<Rival> rivals;
+  const auto& incumbent = session.contestants.front();
+  for (std::size_t i = 1; i < session.contestants.size(); ++i) {
+    const auto& one = session.contestants[i];
+    if (one.reasons.empty())
+      rivals.push_back({one.name, pairs_of(one, incumbent), session.noise_floor});
+  }
+  return compare_all(rivals, session.error_rate);
+}
+
+Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,
+                         const SessionPlan& plan) {
+  auto timing =
+      summarise(session.contestants.at(contestant).blocks, plan.discard_first, plan.cache_mode);
+  if (timing && !session.stop_reason.empty()) timing->stop_reason = session.stop_reason;
+  return timing;
+}
+
+std::optional<Reason> reason_of_spans(const std::vector<job::CallSpan>& calls, double median_ns) {
+  constexpr double kMostRatio = 1.5;
+  constexpr double kAllowanceNs = 5'000;
+  constexpr std::size_t kLeastCalls = 3;
+  if (calls.size() < kLeastCalls) return std::nullopt;
+  const auto [fewest, most] = std::ranges::minmax(calls, {}, &job::CallSpan::launches);
+  if (fewest.launches != most.launches)
+    return Reason{"launches_vary",
+                  fmt::format("one call launches {} kernels and another {}: the work of one is not "
+                              "that of the next",
+                              fewest.launches, most.launches),
+                  {}};
+  std::vector<double> spans;
+  for (const auto& one : calls) spans.push_back(one.span_ns);
+  const double span = median_of(std::move(spans));
+  if (span <= kMostRatio * median_ns + kAllowanceNs) return std::nullopt;
+  return Reason{
+      "span_exceeds_events",
+      fmt::format("the work of a call spans {:.1f} µs over all streams, and {:.1f} µs were "
+                  "timed: the rest was hidden from the events",
+                  span / 1000, median_ns / 1000),
+      {}};
+}
+
+}  // namespace ratchet

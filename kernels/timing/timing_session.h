@@ -1,0 +1,133 @@
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/process/candidate_process.h"
+#include "kernels/timing/noise.h"
+#include "kernels/timing/statistics.h"
+#include "kernels/timing/timed_arenas.h"
+#include "server/core/call_context.h"
+#include "server/core/result.h"
+#include "server/facts/findings.h"
+
+namespace ratchet {
+
+/// How finely and how long to sample.
+struct SessionPlan {
+  CacheMode cache_mode = CacheMode::cold;
+  bool host_time = false;
+  int prewarm = 1;             ///< untimed calls before the first block of each contestant
+  int warmup = 1;              ///< untimed calls before every block
+  std::optional<int> samples;  ///< so many per contestant; empty: until precise or out of time
+  double target = 0.005;       ///< relative half-width of the median's interval to stop at
+  double least_noise = kLeastNoise;   ///< ratios up to 1 + this, either way, are noise
+  std::optional<NoiseProfile> noise;  ///< calibrated; empty: the session's own scatter stands in
+  double error_rate = kErrorRate;     ///< of one verdict, or of all rivals' together
+  int rivals = 1;                     ///< verdicts that must hold together, see `compare_all`
+  std::chrono::milliseconds time_limit{10'000};
+  int discard_first = 1;
+};
+
+/// One kernel in a comparison. Its process stays alive for the whole session.
+struct Contestant {
+  std::string name;
+  CandidateProcess* process = nullptr;
+};
+
+/// Names and processes in order; borrows the processes.
+[[nodiscard]] std::vector<Contestant> contestants_of(
+    const std::vector<std::pair<std::string, const Candidate*>>& versions,
+    std::vector<CandidateProcess>& processes);
+
+/// What was seen of one contestant.
+struct ContestantRecord {
+  std::string name;
+  std::vector<job::Samples> blocks;  ///< in launch order
+  std::vector<PairedRound> turns;    ///< per round: its first and its second block
+  std::vector<Reason> reasons;       ///< why its times do not count
+};
+
+/// The first contestant is the one the others are compared with.
+struct SessionRecord {
+  std::vector<ContestantRecord> contestants;
+  std::string stop_reason;  ///< interval_reached, time_limit or sample_limit
+  double noise_floor = kLeastNoise;
+  double error_rate = kErrorRate;  ///< of one look at the intervals, see `kLooks`
+  double sampling_ms = 0;          ///< in timed blocks, with all that stands around a sample
+  double arranging_ms = 0;         ///< bringing contents to the device
+  double checking_ms = 0;          ///< judging what the timed calls left
+};
+
+/// After so many rounds the intervals are looked at. Who looks often and stops when it pleases
+/// deceives himself: the error rate is shared out over the looks.
+inline constexpr std::array<std::size_t, 5> kLooks = {8, 13, 21, 34, 55};
+
+/// An interleaved comparison of live processes: in each round every contestant gets a block of
+/// samples in random order and a second block in the reverse order (ABBA), so that drift of clocks
+/// and neighbours falls on all alike. Inputs change before every call. All get the same contents at
+/// new addresses again and again, and must now and then, and at the end, hold the right answers in
+/// an arena drawn at random; how often depends on what that costs beside the sampling.
+///
+/// A contestant that fails or answers wrongly is left out from then on; when it is the first, the
+/// session ends. Thread rule and errors: as WorkerProcess.
+class TimingSession {
+ public:
+  /// Borrows the arenas, which outlive it.
+  TimingSession(TimedArenas& arenas, SessionPlan plan);
+
+  Result<SessionRecord> run(const std::vector<Contestant>& contestants, const CallContext& call);
+
+ private:
+  struct Lane;
+
+  Status arrange(std::vector<Lane>& lanes, const CallContext& call);
+  Status round(std::vector<Lane>& lanes, const CallContext& call);
+  Status check_all(std::vector<Lane>& lanes, const CallContext& call);
+  Status give(Lane& lane, const CallContext& call);
+  Status probe(Lane& lane, const CallContext& call);
+  Status block(Lane& lane, bool first, const CallContext& call);
+  Status judge(Lane& lane, const CallContext& call);
+  [[nodiscard]] int block_size(const Lane& lane);
+  [[nodiscard]] std::optional<std::string> reason_to_stop(const std::vector<Lane>& lanes) const;
+  [[nodiscard]] bool decided(const std::vector<Lane>& lanes) const;
+  [[nodiscard]] double noise_floor(const ContestantRecord& record) const;
+  [[nodiscard]] double look_error_rate() const;
+  [[nodiscard]] double rival_error_rate() const;
+
+  TimedArenas& arenas_;
+  SessionPlan plan_;
+  std::mt19937_64 random_;  // orders; not secret
+  std::chrono::steady_clock::time_point begin_;
+  SessionRecord session_;
+  double arranged_ms_ = 0;  // what the last arrangement took
+  double since_arranged_ms_ = 0;
+  double checked_ms_ = 0;
+  double since_checked_ms_ = 0;
+};
+
+/// Speed-up of the first contestant over another of the session. Errors: as `compare`.
+[[nodiscard]] Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other);
+
+/// Speed-ups of all contestants but the first over the first, whose verdicts are right together
+/// (Holm). Only of those without reasons; `against` names the contestant. Errors: as `compare`.
+[[nodiscard]] Result<std::vector<Comparison>> challenges_of(const SessionRecord& session);
+
+/// The summary of a contestant's samples, with the session's reason to stop.
+[[nodiscard]] Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,
+                                       const SessionPlan& plan);
+
+/// Whether calls seen from outside the kernel contradict its timed ones: `launches_vary` when their
+/// launches differ in number from call to call, `span_exceeds_events` when the work of a call on
+/// all streams takes more than 1.5 times the median between its events, and 5 µs for what clocks
+/// and launch gaps differ by. Needs three calls.
+[[nodiscard]] std::optional<Reason> reason_of_spans(const std::vector<job::CallSpan>& calls,
+                                                    double median_ns);
+
+}  // namespace ratchet

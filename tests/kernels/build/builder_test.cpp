@@ -1,0 +1,432 @@
+#include "kernels/build/builder.h"
+
+#include <catch2/catch_test_macros.hpp>
+#include <thread>
+
+#include "kernels/build/build_flags.h"
+#include "kernels/build/elf_symbols.h"
+#include "server/core/files.h"
+#include "server/core/hash.h"
+#include "tests/support/temp_folder.h"
+
+using namespace ratchet;
+
+namespace {
+
+const Toolchain& toolchain() {
+  static const Toolchain found = find_toolchain("python3");
+  return found;
+}
+
+/// A builder on an empty cache.
+struct Bench {
+  test::TempFolder folder;
+  Builder builder = *Builder::open({folder / "cache", toolchain, std::chrono::seconds(60)});
+
+  BuildRecord build(const BuildRequest& request) const {
+    auto record = builder.build(request, CallContext());
+    REQUIRE(record);
+    return *record;
+  }
+  /// The bytes of a built library.
+  std::string library(const BuildRecord& record) const {
+    return *read_file(*builder.path_of(record.build_key));
+  }
+};
+
+BuildRequest host(std::string text, std::string folder = "") {
+  BuildRequest request;
+  request.source = {"kernel.cpp", std::move(text), std::move(folder)};
+  return request;
+}
+
+BuildRequest cuda(std::string text) {
+  if (!toolchain().nvcc) SKIP("nvcc was not found");
+  BuildRequest request;
+  request.source = {"kernel.cu", std::move(text), ""};
+  request.cuda = true;
+  request.arch = "sm_90a";
+  return request;
+}
+
+constexpr const char* kAdd =
+    "extern \"C\" void solve(const float* x, float* y, int n) { for (int i = 0; i < n; ++i) y[i] = "
+    "x[i]; }";
+
+bool exports(const std::string& library, std::string_view symbol) {
+  return library.find(std::string(1, '\0') + std::string(symbol) + '\0') != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a host kernel builds once and is found again by content", "[builder]") {
+  const Bench bench;
+  const auto first = bench.build(host(kAdd));
+  const auto again = bench.build(host(kAdd));
+  const auto other = bench.build(host(std::string(kAdd) + "\n// another comment"));
+
+  REQUIRE(first.ok);
+  CHECK_FALSE(first.cached);
+  CHECK(first.build_ms > 0);
+  CHECK(sha256_hex(bench.library(first)) == first.binary_digest);
+  CHECK(first.command.find(bench.folder.path().string()) == std::string::npos);
+  CHECK(again.cached);
+  CHECK(again.build_key == first.build_key);
+  CHECK(again.binary_digest == first.binary_digest);
+  CHECK(other.build_key != first.build_key);
+}
+
+TEST_CASE("a damaged cache entry is not handed out", "[builder]") {
+  const Bench bench;
+  const auto first = bench.build(host(kAdd));
+  REQUIRE(write_file(*bench.builder.path_of(first.build_key), "not the library"));
+  const auto again = bench.build(host(kAdd));
+
+  CHECK_FALSE(again.cached);
+  CHECK(sha256_hex(bench.library(again)) == again.binary_digest);
+}
+
+TEST_CASE("a changed local header is another build", "[builder]") {
+  const Bench bench;
+  const auto source =
+      "#include \"factor.h\"\nextern \"C\" void solve(float* y) { y[0] = kFactor; }";
+  const auto folder = bench.folder / "source with blank";
+  REQUIRE(write_file(folder / "factor.h", "constexpr float kFactor = 2;\n"));
+  const auto two = bench.build(host(source, folder.string()));
+  REQUIRE(write_file(folder / "factor.h", "constexpr float kFactor = 3;\n"));
+  const auto three = bench.build(host(source, folder.string()));
+  REQUIRE(write_file(folder / "factor.h", "constexpr float kFactor = 2;\n"));
+  const auto two_again = bench.build(host(source, folder.string()));
+
+  REQUIRE(two.ok);
+  CHECK_FALSE(three.cached);
+  CHECK(three.build_key != two.build_key);
+  CHECK(two_again.cached);
+  CHECK(two_again.build_key == two.build_key);
+}
+
+TEST_CASE("a missing extern C is mended by the generated header", "[builder]") {
+  const Bench bench;
+  const auto record =
+      bench.build(host("void solve(const float* x, float* y, int n) { y[0] = x[n - 1]; }"));
+
+  REQUIRE(record.ok);
+  CHECK(exports(bench.library(record), "solve"));
+}
+
+TEST_CASE("a misread entry does not build", "[builder]") {
+  const Bench bench;
+  // The header is not read by the parser, so it takes the prototype for the entry.
+  REQUIRE(write_file(bench.folder / "real.h", "#define real double\n"));
+  const auto hidden =
+      bench.build(host("#include \"real.h\"\nextern \"C\" void solve(float* y);\n"
+                       "extern \"C\" void solve(real* y) { y[0] = 1; }",
+                       bench.folder.path().string()));
+  CHECK(hidden.error_class == "signature");
+  const auto elsewhere =
+      bench.build(host("extern \"C\" void solve(float* y);\n"
+                       "namespace n { void solve(float* y) { y[0] = 1; } }"));
+  CHECK(elsewhere.error_class == "missing_entry");
+  CHECK(elsewhere.hint->find("mangled") != std::string::npos);
+}
+
+TEST_CASE("a solve.h of the user's own comes before the generated one", "[builder]") {
+  const Bench bench;
+  const auto source = "#include \"solve.h\"\nvoid solve(float* y) { y[0] = kFactor; }";
+  REQUIRE(write_file(bench.folder / "solve.h", "void solve(float* y);\n#define kFactor 2\n"));
+
+  const auto with = bench.build(host(source, bench.folder.path().string()));
+  CHECK(with.ok);
+  CHECK(exports(bench.library(with), "solve"));
+  CHECK(bench.build(host("#include \"solve.h\"\nvoid solve(float* y) { y[0] = 1; }")).ok);
+}
+
+TEST_CASE("folders may have names that a shell would read otherwise", "[builder]") {
+  const Bench bench;
+  const auto folder = bench.folder / "f\u00f6lder $(touch made) 'and' \"quotes\"";
+  REQUIRE(write_file(folder / "factor.h", "#error \"line two\"\n"));
+  const auto source = "#include \"factor.h\"\nextern \"C\" void solve(float* y) { y[0] = 1; }";
+  auto record = bench.build(host(source, folder.string()));
+
+  REQUIRE(record.errors.size() == 1);
+  CHECK(record.errors[0].file == "factor.h");
+  REQUIRE(write_file(folder / "factor.h", "\n"));
+  CHECK(bench.build(host(source, folder.string())).ok);
+}
+
+TEST_CASE("a main for tests takes nothing with it that the entry does not call", "[builder]") {
+  const Bench bench;
+  const auto record = bench.build(host(
+      "#include <cstdio>\n#include <cstdlib>\n#include <iostream>\n" + std::string(kAdd) +
+      "\nint main() { std::FILE* f = std::fopen(\"data\", \"r\"); std::cout << getenv(\"HOME\"); "
+      "std::fclose(f); std::exit(0); }"));
+
+  INFO((record.errors.empty() ? "" : record.errors[0].message));
+  REQUIRE(record.ok);
+  CHECK_FALSE(exports(bench.library(record), "main"));
+}
+
+TEST_CASE("a source that uses C++20 gets it", "[builder]") {
+  const Bench bench;
+  CHECK(bench
+            .build(host("#include <numbers>\nextern \"C\" void solve(float* y) { y[0] = "
+                        "std::numbers::pi_v<float>; }"))
+            .ok);
+}
+
+TEST_CASE("compiler errors come back with file, line and class", "[builder]") {
+  const Bench bench;
+  const auto record =
+      bench.build(host("extern \"C\" void solve(float* y) {\n  y[0] = nothing;\n}"));
+
+  REQUIRE_FALSE(record.ok);
+  CHECK(record.error_class == "compile_error");
+  REQUIRE(record.errors.size() == 1);
+  CHECK(record.errors[0].file == "kernel.cpp");
+  CHECK(record.errors[0].line == 2);
+  CHECK(record.errors[0].message.find("nothing") != std::string::npos);
+  CHECK(record.build_key.empty());
+  CHECK(bench.build(host("#include \"no.h\"\nextern \"C\" void solve(float* y) {}")).error_class ==
+        "missing_header");
+}
+
+TEST_CASE("what the linker cannot resolve is the kernel's error", "[builder]") {
+  const Bench bench;
+  const auto record = bench.build(
+      host("extern \"C\" void other(); extern \"C\" void solve(float* y) { other(); }"));
+  CHECK(record.error_class == "unresolved_symbol");
+}
+
+TEST_CASE("a kernel may not call into the system", "[builder]") {
+  const Bench bench;
+  for (const auto* body : {"dlopen(\"x\", 2)", "fork()", "getenv(\"SEED\")", "usleep(9)"}) {
+    const auto record = bench.build(
+        host(std::string("#include <dlfcn.h>\n#include <unistd.h>\n#include <cstdlib>\n") +
+             "extern \"C\" void solve(float* y) { y[0] = (float)(long)" + body + "; }"));
+    INFO(body);
+    CHECK(record.error_class == "forbidden_symbol");
+    CHECK_FALSE(record.ok);
+  }
+  const auto thread =
+      bench.build(host("#include <thread>\nextern \"C\" void solve(float* y) { std::thread([=] { "
+                       "y[0] = 1; }).detach(); }"));
+  CHECK(thread.error_class == "forbidden_symbol");
+}
+
+TEST_CASE("ordinary C++ and OpenMP are allowed", "[builder]") {
+  const Bench bench;
+  const auto record = bench.build(host(R"(
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <omp.h>
+#include <stdexcept>
+#include <string>
+#include <vector>
+void solve(const float* x, float* y, int n) {
+  std::vector<double> sums(static_cast<std::size_t>(omp_get_max_threads()));
+#pragma omp parallel for
+  for (int i = 0; i < n; ++i) sums[omp_get_thread_num()] += std::exp(x[i]) + std::tgamma(x[i]);
+  std::sort(sums.begin(), sums.end());
+  if (n < 0) throw std::runtime_error("n is " + std::to_string(n));
+  std::printf("%f\n", sums[0]);
+  y[0] = static_cast<float>(sums[0]);
+})"));
+  INFO((record.errors.empty() ? "" : record.errors[0].message));
+  CHECK(record.ok);
+}
+
+TEST_CASE("a kernel may not include files of this machine", "[builder]") {
+  const Bench bench;
+  const auto secret = bench.folder / "secret.h";
+  REQUIRE(write_file(secret, "constexpr int kSecret = 7;\n"));
+  const auto record =
+      bench.build(host("#include \"" + secret.string() +
+                       "\"\nextern \"C\" void solve(float* y) { y[0] = kSecret; }"));
+
+  CHECK(record.error_class == "forbidden_include");
+  CHECK(record.hint->find("beside the source") != std::string::npos);
+  const auto assembled = bench.build(
+      host("extern \"C\" void solve(float* y) { asm(\".incbin \\\"/etc/hostname\\\"\"); }"));
+  CHECK(assembled.error_class == "forbidden_include");
+}
+
+TEST_CASE("headers of the same repository may be included, other files of it may not",
+          "[builder]") {
+  const Bench bench;
+  REQUIRE(write_file(bench.folder / "project/include/factor.h", "#define kFactor 2\n"));
+  REQUIRE(write_file(bench.folder / "project/include/secret", "#define kFactor 2\n"));
+  REQUIRE(write_file(bench.folder / "project/kernels/readme", ""));
+  const auto build = [&](const std::string& name) {
+    return bench.build(host("#include \"../include/" + name +
+                                "\"\nextern \"C\" void solve(float* y) { y[0] = kFactor; }",
+                            (bench.folder / "project/kernels").string()));
+  };
+  CHECK(build("factor.h").error_class == "forbidden_include");
+  std::filesystem::create_directory(bench.folder / "project/.git");
+  CHECK(build("factor.h").ok);
+  CHECK(build("secret").error_class == "forbidden_include");
+}
+
+TEST_CASE("a parameter list other than the contract's is refused before the compiler runs",
+          "[builder]") {
+  const Bench bench;
+  auto request = host(kAdd);
+  request.parameters = {{"x", ParameterKind::tensor, DType::f32, true, {}},
+                        {"y", ParameterKind::tensor, DType::f64, false, {}},
+                        {"n", ParameterKind::dim, DType::i32, false, {}}};
+  CHECK(bench.build(request).error_class == "signature");
+  request.parameters[1].dtype = DType::f32;
+  CHECK(bench.build(request).ok);
+}
+
+TEST_CASE("a compiler that does not end is ended", "[builder]") {
+  const test::TempFolder folder;
+  const auto builder = *Builder::open({folder / "cache", toolchain, std::chrono::seconds(1)});
+  // 2^24 instantiations.
+  const auto record =
+      builder.build(host("template <int N, int M> struct T { static constexpr int v = T<N - 1, 2 * "
+                         "M>::v + T<N - 1, 2 * M + 1>::v; };"
+                         "template <int M> struct T<0, M> { static constexpr int v = M; };"
+                         "extern \"C\" void solve(int* y) { y[0] = T<24, 0>::v; }"),
+                    CallContext());
+
+  REQUIRE(record);
+  CHECK(record->error_class == "compile_timeout");
+}
+
+TEST_CASE("a cancelled build is an error of ours and leaves nothing behind", "[builder]") {
+  const Bench bench;
+  std::stop_source stop;
+  stop.request_stop();
+  const auto record = bench.builder.build(host(kAdd), CallContext({}, stop.get_token()));
+
+  REQUIRE_FALSE(record);
+  CHECK(record.error().code == ErrorCode::timed_out);
+  CHECK(std::filesystem::is_empty(bench.folder / "cache" / "work"));
+}
+
+TEST_CASE("flags that reach other programs or files are refused", "[builder]") {
+  for (const auto* flag :
+       {"-fplugin=x.so", "-Wl,-rpath,/", "-Wa,x", "-o", "-I/etc", "-fdump-tree-all", "@file",
+        "-DX=$(id)", "-wrapper", "-B.", "-lcublas", "kernel.cpp"}) {
+    INFO(flag);
+    CHECK_FALSE(check_flags({flag}, false));
+  }
+  CHECK(check_flags({"-O2", "-ffast-math", "-mavx2", "-DTILE=16", "-std=c++20", "-Wno-unused"},
+                    false));
+  CHECK(check_flags({"--use_fast_math", "-Xptxas", "-dlcm=ca", "-lcublas", "--maxrregcount=64"},
+                    true));
+  CHECK_FALSE(check_flags({"-ccbin=/tmp/x"}, true));
+  CHECK_FALSE(check_flags({"-Xcompiler", "-fplugin=x.so"}, true));
+  CHECK_FALSE(check_flags({"-Xptxas", "-o/tmp/x"}, true));
+}
+
+TEST_CASE("what is no library is no symbol table", "[builder]") {
+  CHECK_FALSE(dynamic_symbols(""));
+  CHECK_FALSE(
+      dynamic_symbols("\x7f"
+                      "ELF"));
+  const Bench bench;
+  auto library = bench.library(bench.build(host(kAdd)));
+  REQUIRE(dynamic_symbols(library));
+  // The section table lies at the end: cut off, or pointing outside, it is an error and no crash.
+  CHECK_FALSE(dynamic_symbols(std::string_view(library).substr(0, library.size() - 64)));
+  library[0x28 + 7] = '\x7f';
+  CHECK_FALSE(dynamic_symbols(library));
+}
+
+TEST_CASE("a CUDA kernel builds for the exact architecture and reports its resources",
+          "[builder][cuda]") {
+  const Bench bench;
+  const auto record = bench.build(cuda(R"(
+__global__ void f(const float* x, float* y) {
+  __shared__ float s[64];
+  s[threadIdx.x] = x[threadIdx.x];
+  asm volatile("wgmma.fence.sync.aligned;");
+  __syncthreads();
+  y[threadIdx.x] = s[63 - threadIdx.x];
+}
+void solve(const float* x, float* y, cudaStream_t stream) { f<<<1, 64, 0, stream>>>(x, y); })"));
+
+  INFO((record.errors.empty() ? "" : record.errors[0].message));
+  REQUIRE(record.ok);
+  CHECK(record.registers.value_or(0) > 0);
+  CHECK(record.shared_bytes == 256);
+  CHECK(record.spill_bytes == 0);
+  CHECK(record.command.find("arch=compute_90a,code=sm_90a") != std::string::npos);
+}
+
+TEST_CASE("a device-only kernel becomes a library that launches it", "[builder][cuda]") {
+  const Bench bench;
+  auto request = cuda(
+      "// launch: grid = ceil_div(n, tile), max(1, 2); block = 64; shared = 64 * 4\n"
+      "__global__ void scale(const float* x, float* y, int n) {\n"
+      "  __shared__ float s[64]; s[threadIdx.x] = x[n - 1]; __syncthreads(); y[0] = s[3]; }\n");
+  request.entry = "scale";
+  request.launch = Launch{{"1"}, {"32"}, "0"};
+  request.parameters = {{"x", ParameterKind::tensor, DType::f32, true, {}},
+                        {"y", ParameterKind::tensor, DType::f32, false, {}},
+                        {"n", ParameterKind::dim, DType::i32, false, {}},
+                        {"tile", ParameterKind::dim, DType::i64, false, {}}};
+  request.cases = {{{"n", 1000}, {"tile", 64}}};
+  const auto record = bench.build(request);
+
+  INFO((record.errors.empty() ? "" : record.errors[0].message));
+  REQUIRE(record.ok);
+  CHECK(exports(bench.library(record), "scale"));
+  CHECK(record.shared_bytes == 256);
+  CHECK(record.registers.value_or(0) > 0);
+  request.cases[0]["tile"] = 2000;  // then the grid is one block, and still possible
+  CHECK(bench.build(request).ok);
+  request.source.text.replace(request.source.text.find("block = 64"), 10, "block = 4096");
+  CHECK(bench.build(request).error_class == "launch");
+}
+
+TEST_CASE("errors of a device-only kernel name its own lines", "[builder][cuda]") {
+  const Bench bench;
+  auto request = cuda("#include \"none.h\"\n__global__ void f(float* y) {}\n");
+  request.entry = "f";
+  request.launch = Launch{{"1"}, {"32"}, "0"};
+  CHECK(bench.build(request).error_class == "missing_header");
+  request.source.text = "__global__ void f(float* y) {\n  y[0] = nothing;\n}\n";
+  const auto record = bench.build(request);
+  REQUIRE(record.errors.size() == 1);
+  CHECK(record.errors[0].line == 2);
+}
+
+TEST_CASE("kernels may launch kernels", "[builder][cuda]") {
+  const Bench bench;
+  const auto record = bench.build(cuda(R"(
+__global__ void child(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }
+__global__ void parent(const float* x, float* y) { child<<<1, 64>>>(x, y); }
+extern "C" void solve(const float* x, float* y) { parent<<<1, 1>>>(x, y); })"));
+
+  INFO((record.errors.empty() ? record.command : record.errors[0].message));
+  REQUIRE(record.ok);
+  CHECK(record.registers.value_or(0) > 0);
+}
+
+TEST_CASE("nvcc's failures are classed", "[builder][cuda]") {
+  const Bench bench;
+  const auto hidden = bench.build(
+      cuda("#define START <<<1, 1>>>()\n__global__ void f() {}\n__global__ void g() { f START; }\n"
+           "extern \"C\" void solve(float* y) { g<<<1, 1>>>(); }"));
+  CHECK(hidden.error_class == "device_launch");
+  auto wrong_arch = cuda(
+      "__global__ void f() { asm volatile(\"wgmma.fence.sync.aligned;\"); }\n"
+      "extern \"C\" void solve(float* y) { f<<<1, 1>>>(); }");
+  wrong_arch.arch = "sm_80";
+  CHECK(bench.build(wrong_arch).error_class == "wrong_arch");
+  wrong_arch.arch = "sm_90";  // mended: the source needs sm_90a
+  CHECK(bench.build(wrong_arch).ok);
+  auto shared = cuda(
+      "__global__ void f(float* y) { __shared__ float s[20000]; s[threadIdx.x] = y[0]; "
+      "__syncthreads(); y[1] = s[3]; }\n"
+      "extern \"C\" void solve(float* y) { f<<<1, 1>>>(y); }");
+  shared.arch = "sm_90";  // ptxas lets the `a` variants have more than 48 KB
+  CHECK(bench.build(shared).error_class == "too_much_shared");
+  const auto thread =
+      bench.build(cuda("#include <unistd.h>\nextern \"C\" void solve(float* y) { fork(); }"));
+  CHECK(thread.error_class == "forbidden_symbol");
+}

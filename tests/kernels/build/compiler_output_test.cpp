@@ -1,0 +1,74 @@
+#include "kernels/build/compiler_output.h"
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace ratchet;
+
+// The texts below are what g++ 12.2, nvcc 13.0, ptxas and ld printed.
+
+TEST_CASE("resources of ptxas are the most of any kernel", "[compiler_output]") {
+  const auto output = parse_compiler_output(
+      "ptxas info    : 0 bytes gmem\n"
+      "ptxas info    : Compiling entry function '_Z1fPf' for 'sm_90a'\n"
+      "ptxas info    : Function properties for _Z1fPf\n"
+      "    16 bytes stack frame, 12 bytes spill stores, 8 bytes spill loads\n"
+      "ptxas info    : Used 168 registers, used 1 barriers, 256 bytes smem, 400 bytes cmem[0]\n"
+      "ptxas info    : Function properties for _Z1gPf\n"
+      "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+      "ptxas info    : Used 10 registers, used 0 barriers\n");
+
+  CHECK(output.registers == 168);
+  CHECK(output.shared_bytes == 256);
+  CHECK(output.spill_bytes == 20);
+  CHECK(output.stack_bytes == 16);
+  CHECK(output.errors.empty());
+}
+
+TEST_CASE("errors and warnings keep file and line", "[compiler_output]") {
+  const auto output = parse_compiler_output(
+      "b.cpp: In function 'void solve(float*, int)':\n"
+      "b.cpp:7:39: error: 'foo' was not declared in this scope\n"
+      "u.cu(3): error: identifier \"bogus\" is undefined\n"
+      "w.cu(12): warning #177-D: variable \"q\" was declared but never referenced\n"
+      "t.cu:1:10: fatal error: torch/extension.h: No such file or directory\n"
+      "ptxas /tmp/x.ptx, line 23; error   : Instruction 'wgmma.fence' not supported on .target "
+      "'sm_90'\n"
+      "tmpxft.cpp:(.text+0x105): undefined reference to `missing'\n");
+
+  REQUIRE(output.errors.size() == 5);
+  CHECK(output.errors[0].file == "b.cpp");
+  CHECK(output.errors[0].line == 7);
+  CHECK(output.errors[0].message == "'foo' was not declared in this scope");
+  CHECK(output.errors[1].file == "u.cu");
+  CHECK(output.errors[1].line == 3);
+  CHECK(output.errors[3].file.empty());
+  CHECK(output.errors[3].message == "Instruction 'wgmma.fence' not supported on .target 'sm_90'");
+  CHECK(output.errors[4].message == "undefined reference to `missing'");
+  REQUIRE(output.warnings.size() == 1);
+  CHECK(output.warnings[0].line == 12);
+}
+
+TEST_CASE("a flood of errors is capped", "[compiler_output]") {
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += "a.cpp:1:1: error: " + std::string(5000, 'x') + "\n";
+  const auto output = parse_compiler_output(text);
+
+  CHECK(output.errors.size() == kMaxDiagnostics);
+  CHECK(output.errors[0].message.size() < kMaxDiagnosticText + 10);
+}
+
+TEST_CASE("failures are told apart", "[compiler_output]") {
+  const auto name = [](std::string_view text) { return classify_failure(text, "sm_90").name; };
+
+  CHECK(name("fatal error: torch/extension.h: No such file or directory") == "torch_headers");
+  CHECK(name("fatal error: mine.h: No such file or directory") == "missing_header");
+  CHECK(name("Instruction 'wgmma.fence' not supported on .target 'sm_90'") == "wrong_arch");
+  CHECK(name("Entry function 'f' uses too much shared data (0x13880 bytes, 0xc000 max)") ==
+        "too_much_shared");
+  CHECK(name("undefined reference to `missing'") == "unresolved_symbol");
+  CHECK(name("/usr/bin/ld: cannot find -lcublasx: No such file or directory") ==
+        "unresolved_library");
+  CHECK(name("error: expected ';'") == "compile_error");
+  CHECK(classify_failure("not supported on .target", "sm_90").hint.find("sm_90 lacks") !=
+        std::string::npos);
+}

@@ -1,0 +1,58 @@
+#include "kernels/build/warm_compiler.h"
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace ratchet;
+
+namespace {
+
+ProcessSpec shell(const std::string& script) {
+  ProcessSpec spec;
+  spec.argv = {"/bin/sh", "-c", script};
+  spec.environment = inherited_environment({"PATH"});
+  return spec;
+}
+
+std::string said(WarmCompiler& warm, const std::string& script, const std::string& input) {
+  auto ran = warm.run(shell(script), input, std::chrono::seconds(20), {});
+  REQUIRE(ran);
+  CHECK(ran->status.clean());
+  return ran->out;
+}
+
+}  // namespace
+
+TEST_CASE("each job is given to a process of its own, which was there before it", "[warm]") {
+  WarmCompiler warm;
+  const std::string script = "echo $$; cat";
+
+  const auto first = said(warm, script, "a");
+  const auto second = said(warm, script, "b");
+
+  CHECK(first.ends_with("a"));
+  CHECK(second.ends_with("b"));
+  CHECK(first.substr(0, first.find('\n')) != second.substr(0, second.find('\n')));
+}
+
+TEST_CASE("another program is started afresh", "[warm]") {
+  WarmCompiler warm;
+  CHECK(said(warm, "cat", "x") == "x");
+  CHECK(said(warm, "tr a-z A-Z", "x") == "X");
+}
+
+TEST_CASE("a compiler that hangs is ended at its limit, and its like work on", "[warm]") {
+  WarmCompiler warm;
+  auto hung = warm.run(shell("sleep 60"), "", std::chrono::milliseconds(50), {});
+  REQUIRE(hung);
+  CHECK(hung->timed_out);
+  CHECK(said(warm, "cat", "on") == "on");
+}
+
+TEST_CASE("a program that ended before its job is an error or an answer, never a signal",
+          "[warm]") {
+  WarmCompiler warm;
+  for (int i = 0; i < 3; ++i) {
+    auto gone = warm.run(shell("exit 3"), std::string(1 << 20, 'x'), std::chrono::seconds(20), {});
+    if (gone) CHECK(gone->status.code == 3);
+  }
+}

@@ -1,0 +1,343 @@
+#include "kernels/contract/planner.h"
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+
+#include "kernels/contract/hidden_cases.h"
+
+using namespace ratchet;
+
+namespace {
+
+const Source kKernel{
+    "Soft Max.cpp",
+    "extern \"C\" void solve(const float* x, float* y, int rows, int cols, float alpha) {}", ""};
+const Source kReference{
+    "ref.cpp",
+    "extern \"C\" void reference(const float* x, float* y, int rows, int cols, float alpha) {}",
+    ""};
+
+DeviceInfo host() {
+  DeviceInfo device;
+  device.name = "a processor";
+  device.arch = "x86-64";
+  return device;
+}
+
+DeviceInfo hopper() {
+  DeviceInfo device;
+  device.kind = DeviceKind::cuda;
+  device.name = "NVIDIA H200";
+  device.arch = "sm_90";
+  return device;
+}
+
+TaskRequest task() {
+  TaskRequest request;
+  request.dims = {{"rows", 300}, {"cols", 200}};
+  request.scalars = {{"alpha", 0.5}};
+  return request;
+}
+
+Error error_of(const TaskRequest& request) {
+  const auto contract = plan_contract(request, kKernel, kReference, host());
+  return contract ? Error{ErrorCode::internal, "no error", ""} : contract.error();
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != text.npos;
+}
+
+}  // namespace
+
+TEST_CASE("a plain task becomes a contract in the compatible way", "[planner]") {
+  const auto contract = plan_contract(task(), kKernel, kReference, host());
+
+  REQUIRE(contract);
+  CHECK(contract->kernel_name == "soft_max");
+  CHECK(contract->implementation == Implementation::host_cpp);
+  CHECK(contract->arch == "native");
+  REQUIRE(contract->tensors.size() == 2);
+  CHECK(contract->tensors[0].role == Role::in);
+  CHECK(contract->tensors[1].role == Role::out);
+  CHECK(contract->tensors[1].shape == std::vector<std::string>{"rows*cols"});
+  CHECK(contract->parameters[4].kind == ParameterKind::scalar);
+  CHECK(contract->parameters[4].value == 0.5);
+  REQUIRE(contract->cases.size() == 1);
+  CHECK(contract->cases[0].dims.at("rows") == 300);
+}
+
+TEST_CASE("buffers are sized by ptr_size, one integer, or a million when nothing is given",
+          "[planner]") {
+  const auto extent = [](std::string parameters, TaskRequest request) {
+    const Source kernel{"k.cpp", "extern \"C\" void solve(float* y" + parameters + ") {}", ""};
+    const Source reference{"r.cpp", "extern \"C\" void reference(float* y" + parameters + ") {}",
+                           ""};
+    const auto contract = plan_contract(request, kernel, reference, host());
+    return contract ? contract->tensors[0].shape[0] : contract.error().message;
+  };
+  TaskRequest sized;
+  sized.ptr_size = 77;
+  TaskRequest one;
+  one.dims = {{"n", 5}};
+
+  CHECK(extent("", {}) == "1048576");
+  CHECK(extent("", sized) == "77");
+  CHECK(extent(", int n", one) == "n");
+}
+
+TEST_CASE("missing dims are all named", "[planner]") {
+  auto request = task();
+  request.dims.clear();
+
+  CHECK(has(error_of(request).message, "rows, cols missing"));
+}
+
+TEST_CASE("sizes that are not positive or do not fit their parameter are refused", "[planner]") {
+  auto request = task();
+  request.dims["rows"] = 0;
+  CHECK(has(error_of(request).message, "0 is not positive"));
+  request.dims["rows"] = std::int64_t{1} << 31;  // one more than int holds
+  CHECK(has(error_of(request).message, "does not fit int32"));
+  request.dims = {{"rows", 2'000'000'000}, {"cols", 2'000'000'000}};
+  CHECK(error_of(request).code == ErrorCode::too_large);
+}
+
+TEST_CASE("cases inherit the common dims and keep their own", "[planner]") {
+  auto request = task();
+  request.cases = {{{{"rows", 8}}, 2, false}, {{{"rows", 16}, {"cols", 4}}, 1, true}};
+  const auto contract = plan_contract(request, kKernel, kReference, host());
+
+  REQUIRE(contract);
+  CHECK(contract->cases[0].dims == Dims{{"rows", 8}, {"cols", 200}});
+  CHECK(contract->cases[1].dims == Dims{{"rows", 16}, {"cols", 4}});
+  CHECK_FALSE(contract->cases[1].hidden);  // only the server hides cases
+}
+
+TEST_CASE("given tensors must match the signature", "[planner]") {
+  auto request = task();
+  request.tensors = {{"x", DType::f32, {"rows", "cols"}, Role::in, "normal"},
+                     {"y", DType::f32, {"rows", "cols"}, Role::out, "normal"}};
+  REQUIRE(plan_contract(request, kKernel, kReference, host()));
+
+  auto wrong = request;
+  wrong.tensors[1].dtype = DType::f16;
+  CHECK(has(error_of(wrong).message, "tensors.y.dtype: float16 here, float32 in the signature"));
+  wrong = request;
+  wrong.tensors[0].role = Role::inout;
+  CHECK(has(error_of(wrong).message, "points to const"));
+  wrong = request;
+  wrong.tensors[0].shape = {"rows", "colls"};
+  CHECK(has(error_of(wrong).message, "unknown name \"colls\""));
+  wrong = request;
+  wrong.tensors.pop_back();
+  CHECK(has(error_of(wrong).message, "tensors: y is a pointer"));
+  wrong = request;
+  wrong.tensors[0].init = "indices(rows)";
+  CHECK(has(error_of(wrong).message, "integer tensor"));
+}
+
+TEST_CASE("scalars must be given, exist and fit", "[planner]") {
+  auto request = task();
+  request.scalars.clear();
+  CHECK(has(error_of(request).message, "alpha has no value"));
+  request = task();
+  request.scalars["beta"] = 1;
+  CHECK(has(error_of(request).message, "scalars.beta"));
+}
+
+TEST_CASE("the reference must take what the kernel takes", "[planner]") {
+  const Source other{"ref.cpp", "extern \"C\" void reference(const float* x, float* y, int n) {}",
+                     ""};
+  const auto contract = plan_contract(task(), kKernel, other, host());
+
+  REQUIRE_FALSE(contract);
+  CHECK(has(contract.error().message, "differ from those of solve"));
+}
+
+TEST_CASE("tolerances of ref.py count unless the call gives its own", "[planner]") {
+  const Source python{"ref.py", "import numpy\natol = 0.25\nrtol=1e-2\ndef reference(**k): pass\n",
+                      ""};
+  auto request = task();
+  request.rtol = 0.5;
+  const auto contract = plan_contract(request, kKernel, python, host());
+
+  REQUIRE(contract);
+  CHECK(contract->atol == 0.25);
+  CHECK(contract->rtol == 0.5);
+}
+
+TEST_CASE("work is evaluated when the contract is made", "[planner]") {
+  auto request = task();
+  request.work = Work{"8*rows*colls", "rows", DType::f32};
+  CHECK(has(error_of(request).message, "work: expression"));
+}
+
+TEST_CASE("the implementation follows the suffix and refuses to contradict it", "[planner]") {
+  CHECK(*resolve_implementation({}, "a.cu") == Implementation::cuda_cpp);
+  CHECK(*resolve_implementation("auto", "a.py") == Implementation::triton);
+  CHECK(*resolve_implementation("cute", "a.py") == Implementation::cute_dsl);
+  CHECK(*resolve_implementation("cutlass", "a.cu") == Implementation::cutlass);
+  CHECK_FALSE(resolve_implementation("triton", "a.cu"));
+  CHECK_FALSE(resolve_implementation("opencl", "a.cu"));
+  CHECK_FALSE(resolve_implementation({}, "a.txt"));
+}
+
+TEST_CASE("the exact architecture is chosen when the source needs it", "[planner]") {
+  CHECK(*resolve_arch({}, hopper(), "plain") == "sm_90");
+  CHECK(*resolve_arch({}, hopper(), "asm(\"wgmma.fence\")") == "sm_90a");
+  CHECK(*resolve_arch("90a", hopper(), "plain") == "sm_90a");
+  CHECK_FALSE(resolve_arch("sm_80", hopper(), "plain"));
+  CHECK_FALSE(resolve_arch("sm_100a", hopper(), "plain"));
+  CHECK_FALSE(resolve_arch("fast", hopper(), "plain"));
+}
+
+TEST_CASE("a host kernel does not run on a GPU and the error says so", "[planner]") {
+  const auto contract = plan_contract(task(), kKernel, kReference, hopper());
+  REQUIRE_FALSE(contract);
+  CHECK(has(contract.error().message, "need a host device"));
+}
+
+TEST_CASE("baselines answer to the packages' names", "[planner]") {
+  CHECK(*resolve_baselines({"eager", "torch.compile", "pytorch-eager"}) ==
+        std::vector<std::string>{"pytorch-eager", "torch-compile"});
+  CHECK(resolve_baselines({"all"})->size() == 3);
+  CHECK(resolve_baselines({"none"})->empty());
+  CHECK(*resolve_baselines({"cublas"}) == std::vector<std::string>{"vendor"});
+  CHECK_FALSE(resolve_baselines({"mkl"}));
+}
+
+TEST_CASE("what weakens a contract is said", "[planner]") {
+  const Source kernel{"g.cpp", "void solve(const int* idx, float* y, int n) {}", ""};
+  const Source reference{"r.cpp", "extern \"C\" void reference(const int* idx, float* y, int n) {}",
+                         ""};
+  TaskRequest request;
+  request.dims = {{"n", 64}};
+  request.seed = 42;
+  const auto contract = plan_contract(request, kernel, reference, host());
+  REQUIRE(contract);
+  const auto warnings = contract_warnings(*contract);
+  const auto warned = [&](std::string_view code) {
+    return std::ranges::find(warnings, code, &Reason::code) != warnings.end();
+  };
+
+  CHECK(warned("untyped_indices"));
+  CHECK(warned("work_undeclared"));
+  CHECK(warned("fixed_seed"));
+  CHECK(warned("missing_extern_c"));
+}
+
+TEST_CASE("hidden cases keep factors and relations and are secret to the seed", "[planner]") {
+  Contract contract;
+  contract.tensors = {{"x", DType::f32, {"a", "b"}, Role::out, "normal"}};
+  contract.cases = {
+      {{{"a", 4096}, {"b", 4096}, {"hd", 64}, {"wide", 262144}}, 1, false}};  // 64*4096
+  const auto cases = hidden_cases(contract, "secret", 3);
+
+  REQUIRE(cases.size() == 3);
+  for (const auto& one : cases) {
+    CHECK(one.hidden);
+    CHECK(one.dims.at("a") == one.dims.at("b"));
+    CHECK(one.dims.at("a") % 128 == 0);
+    CHECK(one.dims.at("a") < 4096);
+    CHECK(one.dims.at("hd") == 64);
+    CHECK(one.dims.at("wide") == 64 * one.dims.at("a"));
+  }
+  CHECK(hidden_cases(contract, "secret", 3)[0].dims == cases[0].dims);
+  CHECK(hidden_cases(contract, "other", 3)[0].dims != cases[0].dims);
+}
+
+TEST_CASE("odd hidden sizes are drawn only where any size must work", "[planner]") {
+  Contract contract;
+  contract.tensors = {{"x", DType::f32, {"n"}, Role::out, "normal"}};
+  contract.cases = {{{{"n", 100'000}}, 1, false}};  // 2^5 * 3125
+  const auto all_multiples = [](const std::vector<Case>& cases) {
+    return std::ranges::all_of(cases, [](const Case& one) { return one.dims.at("n") % 32 == 0; });
+  };
+
+  CHECK(all_multiples(hidden_cases(contract, "s", 8)));
+  contract.any_size = true;
+  CHECK_FALSE(all_multiples(hidden_cases(contract, "s", 8)));
+}
+
+TEST_CASE("a device-only kernel is planned from its launch", "[planner]") {
+  const Source kernel{"scale.cu", "__global__ void scale(const float* x, float* y, int n) {}", ""};
+  const Source reference{"ref.cu",
+                         "extern \"C\" void reference(const float* x, float* y, int n) {}", ""};
+  TaskRequest request;
+  request.dims = {{"n", 1000}, {"tile", 250}};
+  request.launch = Launch{{"n / tile"}, {"256"}, "0"};
+  const auto contract = plan_contract(request, kernel, reference, hopper());
+
+  REQUIRE(contract);
+  CHECK(contract->entry == "scale");
+  REQUIRE(contract->parameters.size() == 4);
+  CHECK(contract->parameters[3].name == "tile");
+  CHECK(contract->parameters[3].dtype == DType::i64);
+  request.launch->block = {"2048"};
+  const auto refused = plan_contract(request, kernel, reference, hopper());
+  REQUIRE_FALSE(refused);
+  CHECK(has(refused.error().message, "2048"));
+  CHECK(has(error_of([] {
+              auto host_task = task();
+              host_task.launch = Launch{{"1"}, {"1"}, "0"};
+              return host_task;
+            }())
+                .message,
+            "launch"));
+}
+
+TEST_CASE("dims under other names are shown beside the missing ones", "[planner]") {
+  auto request = task();
+  request.dims = {{"M", 300}, {"cols", 200}};
+  CHECK(has(error_of(request).message, "rows missing; given: M, cols"));
+}
+
+TEST_CASE("buffers that the device cannot hold are refused with both sizes", "[planner]") {
+  auto device = host();
+  device.memory_bytes = std::int64_t{1} << 20;
+  auto request = task();
+  request.dims = {{"rows", 1024}, {"cols", 1024}};  // two buffers of 4 MiB and their guards
+  const auto contract = plan_contract(request, kKernel, kReference, device);
+  REQUIRE_FALSE(contract);
+  CHECK(contract.error().code == ErrorCode::too_large);
+  CHECK(has(contract.error().message, "cases[0]"));
+  CHECK(has(contract.error().message, device.name));
+}
+
+TEST_CASE("sizes that overflow are refused and not wrapped", "[planner]") {
+  auto request = task();
+  request.dims = {{"rows", 2147483647}, {"cols", 2147483647}};  // 2^62 elements
+  CHECK_FALSE(plan_contract(request, kKernel, kReference, host()));
+  request.tensors = {{"x", DType::f32, {"rows*cols*rows"}, Role::in, "normal"},
+                     {"y", DType::f32, {"rows"}, Role::out, "normal"}};
+  CHECK(has(error_of(request).message, "tensor x"));
+}
+
+TEST_CASE("tolerances below the rounding of the type are named", "[planner]") {
+  auto request = task();
+  request.atol = 0;
+  request.rtol = 1e-9;
+  auto contract = plan_contract(request, kKernel, kReference, host());
+  REQUIRE(contract);
+  const auto named = [&] {
+    const auto warnings = contract_warnings(*contract);
+    return std::ranges::find(warnings, "tight_tolerance", &Reason::code) != warnings.end();
+  };
+  CHECK(named());
+  contract->rtol = 1e-6;
+  CHECK_FALSE(named());
+}
+
+TEST_CASE("hidden sizes that cannot be launched are not drawn", "[planner]") {
+  const Source kernel{"scale.cu", "__global__ void scale(const float* x, float* y, int n) {}", ""};
+  const Source reference{"ref.cu",
+                         "extern \"C\" void reference(const float* x, float* y, int n) {}", ""};
+  TaskRequest request;
+  request.dims = {{"n", 4096}};
+  request.launch = Launch{{"n / 4096"}, {"256"}, "0"};  // 0 blocks below the given size
+  const auto contract = plan_contract(request, kernel, reference, hopper());
+  REQUIRE(contract);
+  CHECK(hidden_cases(*contract, "seed", 4).empty());
+}

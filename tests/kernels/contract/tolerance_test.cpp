@@ -1,0 +1,58 @@
+#include "kernels/contract/tolerance.h"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "kernels/contract/layout.h"
+
+using namespace ratchet;
+
+namespace {
+
+/// y[rows] from x[rows, cols] and w[cols] in float32.
+Contract row_sums(std::int64_t rows, std::int64_t cols) {
+  Contract contract;
+  contract.tensors = {{"x", DType::f32, {"rows", "cols"}, Role::in, "normal"},
+                      {"w", DType::f32, {"cols"}, Role::in, "normal"},
+                      {"y", DType::f32, {"rows"}, Role::out, "normal"}};
+  contract.cases = {{{{"rows", rows}, {"cols", cols}}, 1, false}};
+  return contract;
+}
+
+double length_of(const Contract& contract) {
+  const auto& dims = contract.cases.front().dims;
+  const auto layout = layout_of(contract, dims);
+  REQUIRE(layout);
+  return reduction_length(contract, dims, *layout, layout->buffers.back());
+}
+
+}  // namespace
+
+TEST_CASE("the length of a reduction shows in the shapes, or in the declared work", "[tolerance]") {
+  auto contract = row_sums(8, 1000);
+  CHECK(length_of(contract) == 1000);  // 8000 inputs for 8 outputs
+
+  contract.work = Work{"4*rows*cols", "2*rows*cols*3", DType::f32};
+  CHECK(length_of(contract) == 3000);  // 48000 operations / 2 / 8 outputs
+}
+
+TEST_CASE("default tolerances grow with the root of long float32 reductions alone", "[tolerance]") {
+  CHECK(reduction_growth(DType::f32, 1 << 18) == 1);
+  CHECK(reduction_growth(DType::f32, 1 << 20) == 2);  // four times the length
+  CHECK(reduction_growth(DType::f32, 1e12) == 3);     // 3e-4 is below 2^-11
+  CHECK(reduction_growth(DType::f64, 1e12) == 1);
+  CHECK(reduction_growth(DType::f16, 1e12) == 1);
+}
+
+TEST_CASE("the caller's tolerance does not grow, and its matched ratio is kept", "[tolerance]") {
+  auto contract = row_sums(1, 1 << 20);
+  const auto& dims = contract.cases.front().dims;
+  const auto layout = layout_of(contract, dims);
+  REQUIRE(layout);
+
+  CHECK(comparison_plan(contract, dims, *layout, {}, {}).tolerances[2].atol == 2e-4);
+  CHECK(comparison_plan(contract, dims, *layout, {}, {}).matched_ratio == 1);
+  contract.matched_ratio = 0.99;
+  const auto given = comparison_plan(contract, dims, *layout, 1e-3, {});
+  CHECK(given.tolerances[2].atol == 1e-3);
+  CHECK(given.matched_ratio == 0.99);
+}

@@ -1,0 +1,222 @@
+#include "kernels/diagnosis/diagnosis.h"
+
+#include <algorithm>
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <filesystem>
+
+#include "kernels/counters/metrics.h"
+#include "tests/support/places.h"
+
+using namespace ratchet;
+using Catch::Approx;
+
+namespace {
+
+constexpr const char* kSm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
+constexpr const char* kMemory = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
+
+std::string stall(const std::string& reason) {
+  return "smsp__average_warps_issue_stalled_" + reason + "_per_issue_active.ratio";
+}
+
+Diagnosis on_cuda(std::map<std::string, double> metrics, double median_ns = 100'000) {
+  const std::vector<KernelCounters> kernels{{"k", std::move(metrics)}};
+  DiagnosisInput input;
+  input.kind = DeviceKind::cuda;
+  input.device.multiprocessors = 132;
+  input.timing.median = {median_ns};
+  input.kernels = kernels;
+  return diagnose(input);
+}
+
+/// Ids without their prefix, in order, joined by blanks.
+std::string ids(const Diagnosis& diagnosis) {
+  std::string text;
+  for (const auto& finding : diagnosis.findings)
+    text += (text.empty() ? "" : " ") + finding.id.substr(8);
+  return text;
+}
+
+Diagnosis on_host(std::optional<double> memory, std::optional<double> compute,
+                  std::map<std::string, double> metrics = {}) {
+  const std::vector<KernelCounters> kernels{{"solve", std::move(metrics)}};
+  DiagnosisInput input;
+  input.roofline.bandwidth_fraction = memory;
+  input.roofline.compute_fraction = compute;
+  input.kernels = kernels;
+  return diagnose(input);
+}
+
+}  // namespace
+
+TEST_CASE("the bound class follows the two utilisations", "[diagnosis]") {
+  const auto bound = [](double compute, double memory) {
+    return on_cuda({{kSm, compute}, {kMemory, memory}}).bound;
+  };
+
+  CHECK(bound(85, 50) == Bound::compute);
+  CHECK(bound(86, 84) == Bound::mixed);  // near both limits
+  CHECK(bound(50, 93) == Bound::memory);
+  CHECK(bound(75, 64) == Bound::compute);  // 11 points apart
+  CHECK(bound(66, 64) == Bound::mixed);
+  CHECK(bound(40, 30) == Bound::latency);
+}
+
+TEST_CASE("an idle device is explained by its launch before its latency", "[diagnosis]") {
+  const std::map<std::string, double> idle{{kSm, 20}, {kMemory, 20}};
+  auto small = idle;
+  small["launch__waves_per_multiprocessor"] = 0.3;
+  auto starved = idle;
+  starved["launch__waves_per_multiprocessor"] = 8;
+  starved["sm__warps_active.avg.pct_of_peak_sustained_active"] = 20;
+  starved["sm__maximum_warps_per_active_cycle_pct"] = 50;
+
+  CHECK(on_cuda(small).bound == Bound::occupancy);
+  CHECK(on_cuda(starved).bound == Bound::occupancy);
+  CHECK(on_cuda(idle).bound == Bound::latency);
+  CHECK(on_cuda(idle, 9'999).bound == Bound::launch);
+}
+
+TEST_CASE("a missing metric is no evidence", "[diagnosis]") {
+  const auto diagnosis = on_cuda({});
+  CHECK(diagnosis.bound == Bound::unknown);
+  CHECK(diagnosis.findings.empty());
+  CHECK(on_cuda({{stall("long_scoreboard"), 9}}).findings.empty());  // DRAM unknown
+}
+
+TEST_CASE("each pattern is found on its numbers and not below its threshold", "[diagnosis]") {
+  const char* dram = "dram__throughput.avg.pct_of_peak_sustained_elapsed";
+  const char* fma = "smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active";
+  const char* tensor = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active";
+  const char* loads = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct";
+  const char* stores = "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct";
+  const char* atomics = "smsp__sass_inst_executed_op_global_red.sum";
+  const char* threads = "smsp__thread_inst_executed_per_inst_executed.ratio";
+  const char* fp64 = "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active";
+
+  CHECK(ids(on_cuda({{"launch__waves_per_multiprocessor", 0.4}})) == "small-grid");
+  CHECK(ids(on_cuda({{"launch__grid_size", 100}})) == "small-grid");  // of 132 SMs
+  CHECK(ids(on_cuda({{"launch__waves_per_multiprocessor", 1.1}})) == "tail-effect");
+  CHECK(ids(on_cuda({{"launch__waves_per_multiprocessor", 7.1}})).empty());  // 11 % idle
+  CHECK(ids(on_cuda({{loads, 12.5}})) == "uncoalesced-loads");
+  CHECK(ids(on_cuda({{loads, 61}})).empty());
+  CHECK(ids(on_cuda({{stores, 12.5}})) == "partial-sector-stores");
+  CHECK(ids(on_cuda({{stall("long_scoreboard"), 5}, {dram, 5}})) == "latency-bound-loads");
+  CHECK(ids(on_cuda({{stall("long_scoreboard"), 5}, {dram, 50}})) == "dram-bound-latency");
+  CHECK(ids(on_cuda({{dram, 92}})) == "dram-bound-latency");
+  CHECK(ids(on_cuda({{fma, 70}, {tensor, 0.2}})) == "fma-without-tensor");
+  CHECK(ids(on_cuda({{fma, 70}, {tensor, 20}})) == "tensor-pipe-underfed");
+  CHECK(ids(on_cuda({{atomics, 1000}, {stall("lg_throttle"), 3}})) == "atomics-contention");
+  CHECK(ids(on_cuda({{atomics, 0}, {stall("lg_throttle"), 3}})).empty());
+  CHECK(ids(on_cuda({{stall("short_scoreboard"), 2.5}})) == "shared-memory-stalls");
+  CHECK(ids(on_cuda({{stall("barrier"), 2.5}})) == "barrier-stalls");
+  CHECK(ids(on_cuda({{threads, 12}})) == "warp-divergence");
+  CHECK(ids(on_cuda({{fp64, 3}})) == "accidental-fp64");
+  CHECK(ids(on_cuda({{"smsp__sass_inst_executed_op_local.sum", 10}})) == "register-spills");
+  CHECK(ids(on_cuda({}, 6'000)) == "launch-bound");
+}
+
+TEST_CASE("findings are ordered by headroom and cite their numbers", "[diagnosis]") {
+  const auto diagnosis =
+      on_cuda({{stall("barrier"), 3}, {stall("short_scoreboard"), 6}, {stall("wait"), 1}});
+
+  REQUIRE(ids(diagnosis) == "shared-memory-stalls barrier-stalls");
+  CHECK(diagnosis.findings[0].headroom == Approx(0.6));  // 6 of 3 + 6 + 1, nothing else busy
+  CHECK(diagnosis.findings[1].headroom == Approx(0.3));
+  CHECK(diagnosis.findings[0].evidence == "stall short_scoreboard (warps per issue) = 6");
+  CHECK_FALSE(diagnosis.findings[0].query.empty());
+}
+
+TEST_CASE("double precision is only a finding where no tensor is double", "[diagnosis]") {
+  const std::vector<KernelCounters> kernels{
+      {"k", {{"sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active", 30}}}};
+  DiagnosisInput input;
+  input.kind = DeviceKind::cuda;
+  input.kernels = kernels;
+  input.dtypes = {DType::f32};
+  CHECK(diagnose(input).findings.size() == 1);
+  input.dtypes.push_back(DType::f64);
+  CHECK(diagnose(input).findings.empty());
+}
+
+TEST_CASE("of several kernels the longest is judged and named", "[diagnosis]") {
+  const std::vector<KernelCounters> kernels{
+      {"short", {{"gpu__time_duration.sum", 10}, {stall("barrier"), 9}}},
+      {"long", {{"gpu__time_duration.sum", 90}, {stall("short_scoreboard"), 9}}}};
+  DiagnosisInput input;
+  input.kind = DeviceKind::cuda;
+  input.kernels = kernels;
+  const auto diagnosis = diagnose(input);
+
+  REQUIRE(ids(diagnosis) == "shared-memory-stalls");
+  CHECK(diagnosis.findings[0].evidence.find("kernel long") != std::string::npos);
+}
+
+TEST_CASE("host kernels are judged by the roofs", "[diagnosis]") {
+  CHECK(on_host(0.9, 0.1).bound == Bound::memory);
+  // c = a + b at all the bandwidth there is: three of the four bytes moved are declared.
+  CHECK(on_host(0.5, 0.02).bound == Bound::memory);
+  CHECK(on_host(0.1, 0.7).bound == Bound::compute);
+  CHECK(on_host(0.2, 0.1).bound == Bound::latency);
+  CHECK(on_host({}, {}).bound == Bound::unknown);
+  CHECK(on_host(0.2, {}).bound == Bound::unknown);  // the other roof may be the one
+  CHECK(ids(on_host(0.9, 0.1)) == "host-memory-bandwidth");
+  CHECK(ids(on_host(0.2, 0.01)) == "host-scalar-loop");
+  CHECK(ids(on_host(0.2, 0.5)).empty());
+}
+
+TEST_CASE("host counters tell waiting from scalar work", "[diagnosis]") {
+  const std::map<std::string, double> waiting{
+      {"instructions", 1e6}, {"cycles", 4e6}, {"LLC-load-misses", 2e4}};  // ipc 0.25, 20 per 1,000
+  const std::map<std::string, double> busy{{"instructions", 3e6}, {"cycles", 1e6}};
+
+  CHECK(ids(on_host(0.1, 0.01, waiting)) == "host-cache-miss");
+  CHECK(ids(on_host(0.1, 0.01, busy)) == "host-scalar-loop");
+}
+
+TEST_CASE("every pattern that the rules name is a page of the wiki", "[diagnosis]") {
+  const auto everything =
+      on_cuda({{"launch__waves_per_multiprocessor", 1.2},
+               {"sm__warps_active.avg.pct_of_peak_sustained_active", 10},
+               {"sm__maximum_warps_per_active_cycle_pct", 100},
+               {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 20},
+               {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", 20},
+               {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 50},
+               {stall("long_scoreboard"), 5},
+               {stall("short_scoreboard"), 5},
+               {stall("barrier"), 5},
+               {stall("lg_throttle"), 5},
+               {"smsp__sass_inst_executed_op_global_atom.sum", 5},
+               {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 5},
+               {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 10},
+               {"smsp__sass_inst_executed_op_local.sum", 5},
+               {"smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active", 90},
+               {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 0},
+               {"sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active", 9},
+               {"smsp__thread_inst_executed_per_inst_executed.ratio", 5}},
+              5'000);
+  CHECK(everything.findings.size() >= 14);
+  const std::filesystem::path pages = test::source_dir() / "kbs/content/docs/patterns";
+  for (const auto& finding : everything.findings)
+    CHECK(std::filesystem::exists(pages / (finding.id.substr(8) + ".md")));
+}
+
+TEST_CASE("the metric sets hold the package's metrics and no name twice", "[diagnosis]") {
+  const auto full = metric_names(MetricSet::full, DeviceKind::cuda);
+  std::size_t stalls = 0;
+  for (const auto& name : full) {
+    CHECK(std::ranges::count(full, name) == 1);
+    stalls += metric_category(name) == "Stalls" ? 1 : 0;
+  }
+
+  CHECK(full.size() > 41);
+  CHECK(stalls == 19);
+  CHECK(std::ranges::find(full, "sm__sass_data_bytes_mem_shared.sum.per_second") != full.end());
+  CHECK(std::ranges::find(full, "gpu__time_duration.sum") != full.end());
+  CHECK(metric_category("lts__t_bytes.sum.per_second") == "Memory");
+  // Roll-ups multiply the passes: none in lean, but for DRAM's, which costs one.
+  for (const auto& name : metric_names(MetricSet::lean, DeviceKind::cuda))
+    CHECK((name.find("throughput") == std::string::npos || name.starts_with("dram__")));
+  CHECK(metric_names(MetricSet::lean, DeviceKind::host)[0] == "cycles");
+}

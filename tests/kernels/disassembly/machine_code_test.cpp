@@ -1,0 +1,134 @@
+#include "kernels/disassembly/machine_code.h"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "kernels/disassembly/code_loops.h"
+
+using namespace ratchet;
+
+namespace {
+
+// A loop of two loads with one inside it, then code behind the end that jumps back in, as ptxas
+// lays it out; the last branch and NOP are padding.
+constexpr const char* kNested = R"(
+.text._Z6kernelPf:
+	//## File "kernel.cu", line 7
+        /*0000*/                   S2R R2, SR_TID.X ;
+.L_x_0:
+        /*0010*/                   LDG.E.128.CONSTANT R4, desc[UR6][R2.64] ;
+.L_x_1:
+	//## File "kernel.cu", line 9
+        /*0020*/                   FFMA R0, R4, R5, R0 ;
+        /*0030*/              @!P0 BRA `(.L_x_1) ;
+        /*0040*/               @P1 BRA `(.L_x_3) ;
+.L_x_2:
+        /*0050*/              @!P2 BRA `(.L_x_0) ;
+        /*0060*/                   STG.E [R2.64], R0 ;
+        /*0070*/                   EXIT ;
+.L_x_3:
+        /*0080*/                   STL [R1], R0 ;
+        /*0090*/                   BRA `(.L_x_2) ;
+.L_x_4:
+        /*00a0*/                   BRA `(.L_x_4);
+        /*00b0*/                   NOP;
+)";
+
+}  // namespace
+
+TEST_CASE("loops are told from branches, also when code was moved behind the end", "[sass]") {
+  const auto functions = read_code(kNested, CodeKind::sass);
+  REQUIRE(functions.size() == 1);
+  const auto& code = functions[0].instructions;
+  REQUIRE(code.size() == 10);  // 12 printed, 2 of padding
+  std::string depths;
+  for (const auto& instruction : code) depths += std::to_string(instruction.loop_depth);
+
+  CHECK(functions[0].loops == 2);
+  // S2R 0 · LDG 1 · FFMA BRA 2 2 · BRA BRA 1 1 · STG EXIT 0 0 · the moved STL BRA 1 1
+  CHECK(depths == "0122110011");
+}
+
+TEST_CASE("a function is counted by opcode, width, spill and loop", "[sass]") {
+  const auto functions = read_code(kNested, CodeKind::sass);
+  const auto code = summary_of(functions.at(0), CodeKind::sass);
+
+  CHECK(code.name == "kernel");
+  CHECK(code.instructions == 10);
+  CHECK(code.deepest_loop == 2);
+  CHECK(code.in_loops == 7);
+  CHECK(code.opcodes.at("BRA") == 4);
+  CHECK(code.widths == std::map<std::string, int>{{"LDG 128", 1}, {"STG 32", 1}, {"STL 32", 1}});
+  CHECK(code.spill_stores == 1);
+  CHECK(code.spill_loads == 0);
+}
+
+TEST_CASE("instructions carry guard, opcode, operands and source line", "[sass]") {
+  const auto functions = read_code(kNested, CodeKind::sass);
+  const auto& code = functions.at(0).instructions;
+
+  CHECK(code[1].opcode == "LDG.E.128.CONSTANT");
+  CHECK(code[1].operands == "R4, desc[UR6][R2.64]");
+  CHECK(code[1].line == 7);
+  CHECK(code[3].guard == "@!P0");
+  CHECK(code[3].line == 9);
+}
+
+TEST_CASE("what cuobjdump prints reads the same: addresses for labels, encodings beside",
+          "[sass]") {
+  constexpr const char* kText = R"(
+		Function : plain
+        /*0000*/                   LDC R1, c[0x0][0x28] ;         /* 0x00000a00ff017b82 */
+                                                                  /* 0x000fe20000000800 */
+        /*0010*/                   FADD R0, R0, 1 ;               /* 0x0000000000027919 */
+        /*0020*/              @!P0 BRA 0x10 ;                     /* 0x0000000000027919 */
+        /*0030*/                   EXIT ;                         /* 0x0000000000027919 */
+)";
+  const auto functions = read_code(kText, CodeKind::sass);
+  REQUIRE(functions.size() == 1);
+  CHECK(functions[0].name == "plain");
+  CHECK(functions[0].instructions.size() == 4);
+  CHECK(functions[0].instructions[1].loop_depth == 1);
+  CHECK(functions[0].instructions[3].loop_depth == 0);
+}
+
+TEST_CASE("host code is read from objdump", "[sass]") {
+  constexpr const char* kText =
+      "0000000000001119 <solve>:\n"
+      "    1119:\txor    %eax,%eax\n"
+      "    111b:\tvmovups (%rdi,%rax,4),%ymm0\n"
+      "    1120:\tadd    $0x8,%rax\n"
+      "    1124:\tjl     111b <solve+0x2>\n"
+      "    1126:\tret\n";
+  const auto functions = read_code(kText, CodeKind::host);
+  REQUIRE(functions.size() == 1);
+  const auto code = summary_of(functions[0], CodeKind::host);
+
+  CHECK(code.name == "solve");
+  CHECK(code.loops == 1);
+  CHECK(code.in_loops == 3);
+  CHECK(code.widths.at("256-bit registers") == 1);
+}
+
+TEST_CASE("what is no listing gives no function", "[sass]") {
+  CHECK(read_code("", CodeKind::sass).empty());
+  CHECK(read_code("cuobjdump fatal: no cubin\n/*00*/\n.text.:\n", CodeKind::sass).empty());
+  CHECK(read_code("\x7f"
+                  "ELF /*zz*/ BRA `(.L_x_9)",
+                  CodeKind::sass)
+            .empty());
+}
+
+TEST_CASE("a loop with two ways out counts once, and straight code has none", "[sass]") {
+  // 0 → 1 → 2 → 1 or out; 1 may leave as well.
+  const std::vector<Flow> loop{{true, {}}, {true, 3}, {true, 1}, {false, {}}};
+  CHECK(find_loops(loop).count == 1);
+  CHECK(find_loops(loop).depth == std::vector<int>{0, 1, 1, 0});
+  CHECK(find_loops({{true, {}}, {false, {}}}).count == 0);
+  CHECK(find_loops({}).depth.empty());
+}
+
+TEST_CASE("source names lose parameters, return types and unnamed namespaces", "[sass]") {
+  CHECK(source_name("_Z7softmaxILi4EEvPKfPf") == "softmax<4>");
+  CHECK(source_name("_ZN12_GLOBAL__N_14copyEPf") == "copy");
+  CHECK(source_name("solve") == "solve");
+}

@@ -1,0 +1,129 @@
+#include <unistd.h>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "kernels/process/descendants.h"
+#include "tests/kernels/lab/lab_fixture.h"
+
+using namespace ratchet;
+using namespace ratchet::test;
+
+namespace {
+
+/// No worker of this process is left.
+bool nobody_left() {
+  return descendants_of(::getpid()).empty();
+}
+
+}  // namespace
+
+TEST_CASE("an honest kernel passes on every case, seed and distribution", "[lab]") {
+  LabFixture fixture;
+
+  const auto report = fixture.check(kHonestBody);
+
+  CHECK(report.passed);
+  CHECK(report.reasons.empty());
+  CHECK(report.repeatable);
+  // One given case and two hidden ones, three seeds, four distributions.
+  CHECK(report.cases.size() == 36);
+  CHECK(report.cases.front().max_abs == 0);
+  CHECK(nobody_left());
+}
+
+TEST_CASE("hidden sizes are not shown while the kernel is right", "[lab]") {
+  LabFixture fixture;
+
+  const auto report = fixture.check(kHonestBody);
+
+  for (const auto& one : report.cases) CHECK(one.dims.empty() == one.hidden);
+}
+
+TEST_CASE("a kernel that only handles the given size fails on a hidden one", "[lab]") {
+  LabFixture fixture;
+
+  const auto report =
+      fixture.check("for (int i = 0; i < 1000 && i < n; ++i) y[i] = n == 1000 ? 2 * x[i] : 0;");
+
+  CHECK_FALSE(report.passed);
+  CHECK(has_reason(report, "mismatch"));
+  CHECK(report.cases.front().passed);
+  CHECK(report.cases.back().hidden);
+  CHECK_FALSE(report.cases.back().dims.empty());
+}
+
+TEST_CASE("a wrong element is found and named", "[lab]") {
+  LabFixture fixture;
+
+  const auto report = fixture.check("for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; y[7] += 1;");
+
+  CHECK_FALSE(report.passed);
+  CHECK(has_reason(report, "mismatch"));
+  const auto& output = report.cases.front().outputs.front();
+  CHECK(output.mismatches == 1);
+  CHECK(output.first_bad == 7);
+  CHECK(output.max_abs > 0.99);
+}
+
+TEST_CASE("a kernel that does nothing leaves poison and is found out", "[lab]") {
+  LabFixture fixture;
+
+  const auto report = fixture.check("(void)x; (void)y; (void)n;");
+
+  CHECK_FALSE(report.passed);
+  CHECK(has_reason(report, "output_not_written"));
+}
+
+TEST_CASE("NaN in an output is a reason of its own", "[lab]") {
+  LabFixture fixture;
+
+  const auto report =
+      fixture.check("for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; y[3] = __builtin_nanf(\"\");");
+
+  CHECK(has_reason(report, "nan_in_output"));
+  CHECK_FALSE(report.passed);
+}
+
+TEST_CASE("a write beside a buffer is found by its guard", "[lab]") {
+  LabFixture fixture;
+
+  const auto report = fixture.check(std::string(kHonestBody) + " y[n] = 1;");
+
+  CHECK(has_reason(report, "wrote_out_of_bounds"));
+  CHECK(report.reasons.front().message.find("y") != std::string::npos);
+}
+
+TEST_CASE("a kernel that changes its input is found out though its output is right", "[lab]") {
+  LabFixture fixture;
+
+  const auto report = fixture.check(std::string(kHonestBody) + " const_cast<float*>(x)[0] = 0;");
+
+  CHECK(report.cases.front().outputs.front().mismatches == 0);
+  CHECK(has_reason(report, "modified_input"));
+  CHECK_FALSE(report.passed);
+}
+
+TEST_CASE("an answer remembered from the first call does not serve for the next", "[lab]") {
+  LabFixture fixture;
+
+  const auto report = fixture.check(
+      "if (!have) { for (int i = 0; i < n; ++i) kept[i] = 2 * x[i]; have = true; }\n"
+      "for (int i = 0; i < n; ++i) y[i] = kept[i];",
+      "static float kept[4096]; static bool have;");
+
+  CHECK(report.cases.front().passed);
+  CHECK_FALSE(report.passed);
+}
+
+TEST_CASE("a kernel whose calls differ in some bits is reported as not repeatable", "[lab]") {
+  LabFixture fixture;
+
+  const auto report = fixture.check(
+      "calls += 1; for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n"
+      "if (calls % 2) y[0] = __builtin_nextafterf(y[0], 1e9f);",
+      "static int calls;");
+
+  CHECK(report.passed);
+  CHECK_FALSE(report.repeatable);
+  CHECK(report.notes.back().code == "not_repeatable");
+}

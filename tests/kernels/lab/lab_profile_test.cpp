@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include "tests/kernels/lab/lab_fixture.h"
+
+using namespace ratchet;
+using namespace ratchet::test;
+
+namespace {
+
+constexpr int kElements = 200'000;
+
+/// Does the work `times` times over; volatile, so that the compiler does not merge the passes.
+std::string passes(int times) {
+  return "for (int t = 0; t < " + std::to_string(times) +
+         "; ++t) for (int i = 0; i < n; ++i) ((volatile float*)y)[i] = 2 * x[i];";
+}
+
+struct Profiled : LabFixture {
+  Candidate candidate(const std::string& body, const std::string& preamble = "") {
+    contract = doubling(doubling_source(body, preamble), kElements);
+    return built(contract);
+  }
+
+  Profile profile(const Candidate& one, const Candidate* parent = nullptr) {
+    ProfileRequest request;
+    request.candidate = &one;
+    request.parent = parent;
+    auto profile = lab->profile(contract, request, "secret", call);
+    if (!profile) FAIL(profile.error().message);
+    return *std::move(profile);
+  }
+
+  Contract contract;
+};
+
+bool has_reason(const Profile& profile, const std::string& code) {
+  return std::ranges::any_of(profile.reasons, [&](const auto& r) { return r.code == code; });
+}
+
+}  // namespace
+
+TEST_CASE("a profile of v0 has its time, its rates and no comparison", "[lab]") {
+  Profiled fixture;
+  const auto v0 = fixture.candidate(passes(1));
+
+  const auto profile = fixture.profile(v0);
+
+  CHECK(profile.verdict == Verdict::baseline);
+  CHECK(profile.comparisons.empty());
+  CHECK(profile.timing.cache_mode == CacheMode::cold);
+  CHECK(profile.timing.samples > 0);
+  CHECK(profile.timing.discarded == 1);
+  CHECK(profile.metrics.at("median_ns") == profile.timing.median.value);
+  // Declared work: 8 bytes an element.
+  CHECK(profile.metrics.at("achieved_bytes_per_s") ==
+        8.0 * kElements / (profile.timing.median.value * 1e-9));
+  CHECK(profile.roofline.bandwidth_ceiling.value_or(0) > 1e9);
+}
+
+TEST_CASE("a kernel that does a small part of its parent's work is faster", "[lab][timed]") {
+  Profiled fixture;
+  const auto slow = fixture.candidate(passes(48));
+  const auto fast = fixture.candidate(passes(1));
+
+  const auto profile = fixture.profile(fast, &slow);
+
+  REQUIRE(profile.comparisons.size() == 1);
+  CHECK(profile.comparisons.front().against == "parent");
+  CHECK(profile.verdict == Verdict::faster);
+  // 48 passes against one; the first, on cold data, may cost as much as ten of the others. The
+  // difference is large so that a busy machine does not hide it.
+  CHECK(profile.comparisons.front().speedup > 3);
+}
+
+TEST_CASE("a kernel is not faster than itself", "[lab]") {
+  Profiled fixture;
+  const auto one = fixture.candidate(passes(4));
+
+  const auto profile = fixture.profile(one, &one);
+
+  CHECK(profile.verdict != Verdict::faster);
+  CHECK(profile.verdict != Verdict::slower);
+}
+
+TEST_CASE("a kernel that skips its work once it has been checked is invalid", "[lab]") {
+  Profiled fixture;
+  const auto cheat = fixture.candidate(
+      "if (calls++ < 3) for (int i = 0; i < n; ++i) y[i] = 2 * x[i];", "static int calls;");
+
+  const auto profile = fixture.profile(cheat);
+
+  CHECK(profile.verdict == Verdict::invalid);
+  CHECK(has_reason(profile, "unsynchronised_work"));
+}
+
+TEST_CASE("a kernel that is wrong only after many calls is found by its timed outputs", "[lab]") {
+  Profiled fixture;
+  const auto cheat = fixture.candidate(
+      "const float f = calls++ < 6 ? 2 : 1.5f; for (int i = 0; i < n; ++i) y[i] = f * x[i];",
+      "static int calls;");
+
+  const auto profile = fixture.profile(cheat);
+
+  CHECK(profile.verdict == Verdict::invalid);
+  CHECK(has_reason(profile, "timed_output_wrong"));
+}
+
+TEST_CASE("a kernel that crashes while it is timed is invalid with its fault", "[lab]") {
+  Profiled fixture;
+  const auto crasher = fixture.candidate(
+      "for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; if (calls++ == 5) __builtin_trap();",
+      "static int calls;");
+
+  const auto profile = fixture.profile(crasher);
+
+  CHECK(profile.verdict == Verdict::invalid);
+  REQUIRE(profile.fault);
+  CHECK(profile.fault->kind == "crash");
+}
+
+TEST_CASE("a benchmark takes the trials asked for and names what it could not compare with",
+          "[lab]") {
+  Profiled fixture;
+  const auto slow = fixture.candidate(passes(8));
+  const auto fast = fixture.candidate(passes(2));
+  BenchmarkRequest request;
+  request.candidate = &fast;
+  request.v0 = &slow;
+  request.num_trials = 24;
+  request.baselines = {"pytorch-eager", "flashinfer"};
+
+  const auto report = fixture.lab->benchmark(fixture.contract, request, "secret", fixture.call);
+
+  REQUIRE(report);
+  REQUIRE(report->rows.size() == 4);
+  CHECK(report->correct);
+  CHECK(report->timing_method == "steady_clock");
+  CHECK(report->rows[0].name == "candidate");
+  CHECK(report->rows[0].timing->samples == 23);  // 24 less the first
+  CHECK(report->rows[1].name == "v0");
+  CHECK(report->rows[1].speedup_median.value() > 1.5);
+  CHECK(report->rows[2].status == "missing");
+  CHECK(report->rows[2].detail.value().find("C++") != std::string::npos);
+  CHECK(report->rows[3].status == "missing");
+  // None of the baselines was measured, so the one figure over W is against v0, and says so.
+  CHECK(report->geomean.value() == Catch::Approx(report->rows[1].comparison->speedup));
+  CHECK(report->geomean_against == "v0");
+}

@@ -1,0 +1,60 @@
+#include <catch2/catch_test_macros.hpp>
+
+#include "tests/kernels/lab/lab_fixture.h"
+
+using namespace ratchet;
+using namespace ratchet::test;
+
+namespace {
+
+/// Does the work `times` times over; volatile, so that the compiler does not merge the passes.
+std::string passes(int times) {
+  return doubling_source("for (int t = 0; t < " + std::to_string(times) +
+                         "; ++t) for (int i = 0; i < n; ++i) ((volatile float*)y)[i] = 2 * x[i];");
+}
+
+std::string shown(const std::optional<Comparison>& one) {
+  return one ? encode(*one).dump() : "not compared";
+}
+
+struct Race : LabFixture {
+  // Some twenty rounds: a busy machine still shows that one kernel takes twice as long.
+  Race() : LabFixture("python3", std::chrono::seconds(5)) {}
+
+  Contract contract = doubling(passes(24), 50'000);
+
+  Candidate candidate(const std::string& source) {
+    contract.kernel.text = source;
+    return built(contract);
+  }
+
+  std::vector<RaceLine> run(const std::vector<Entrant>& entrants) {
+    auto lines = lab->race(contract, entrants, {contract.cases.front().dims, {}}, "secret", call);
+    if (!lines) FAIL(lines.error().message);
+    return *std::move(lines);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a race says of each kernel whether it beats the first, and why one does not count",
+          "[race][timed]") {
+  Race fixture;
+  const auto incumbent = fixture.candidate(passes(24));
+  const auto fast = fixture.candidate(passes(1));
+  const auto slow = fixture.candidate(passes(240));
+  const auto wrong = fixture.candidate(doubling_source("for (int i = 0; i < n; ++i) y[i] = x[i];"));
+
+  const auto lines =
+      fixture.run({{"incumbent", &incumbent}, {"slow", &slow}, {"wrong", &wrong}, {"fast", &fast}});
+
+  REQUIRE(lines.size() == 4);
+  CHECK_FALSE(lines[0].speedup);
+  INFO("slow " << shown(lines[1].speedup) << ", fast " << shown(lines[3].speedup));
+  CHECK(lines[1].speedup->verdict == Verdict::slower);
+  CHECK_FALSE(lines[2].reasons.empty());
+  CHECK_FALSE(lines[2].speedup);
+  CHECK(lines[3].speedup->verdict == Verdict::faster);
+  CHECK(lines[3].speedup->against == "incumbent");
+  CHECK(lines[3].slowdown->verdict == Verdict::slower);
+}

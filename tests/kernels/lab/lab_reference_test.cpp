@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+
+#include "tests/kernels/lab/lab_fixture.h"
+
+using namespace ratchet;
+using namespace ratchet::test;
+
+namespace {
+
+/// A doubling contract with a Python reference.
+struct PythonFixture : LabFixture {
+  Contract contract(const std::string& reference, DType type = DType::f32) {
+    TaskRequest task;
+    task.dims = {{"n", 512}};
+    task.tensors = {{"x", type, {"n/2", "2"}, Role::in, "normal"},
+                    {"y", type, {"n/2", "2"}, Role::out, "normal"}};
+    task.work = Work{"8*n", "n", type};
+    auto planned = lab->plan(task, {"kernel.cpp", doubling_source(kHonestBody), ""},
+                             {"ref.py", reference, ""});
+    if (!planned) FAIL(planned.error().message);
+    return *std::move(planned);
+  }
+
+  Result<CorrectnessReport> check(const std::string& reference) {
+    const auto planned = contract(reference);
+    return lab->check(planned, built(planned), "secret", call);
+  }
+};
+
+bool names(const std::vector<Reason>& reasons, const std::string& code) {
+  return std::ranges::any_of(reasons, [&](const Reason& reason) { return reason.code == code; });
+}
+
+}  // namespace
+
+TEST_CASE("a numpy reference may write its outputs in place", "[lab]") {
+  PythonFixture fixture;
+
+  const auto report = fixture.check("def reference(**kw):\n    kw['y'][:] = 2 * kw['x']\n");
+
+  REQUIRE(report);
+  CHECK(report->passed);
+}
+
+TEST_CASE("a numpy reference may return its output, list or dict, in the declared shape", "[lab]") {
+  PythonFixture fixture;
+
+  for (const auto* result : {"2 * x", "[2 * x]", "{'y': 2 * x}"}) {
+    const auto report =
+        fixture.check(std::string("def reference(x, n, **kw):\n") +
+                      "    assert x.shape == (n // 2, 2)\n    return " + result + "\n");
+    if (!report) FAIL(report.error().message);
+    CHECK(report->passed);
+  }
+}
+
+TEST_CASE("a reference that disagrees makes the kernel fail, not pass", "[lab]") {
+  PythonFixture fixture;
+
+  const auto report = fixture.check("def reference(x, y):\n    y[:] = 3 * x\n");
+
+  REQUIRE(report);
+  CHECK_FALSE(report->passed);
+}
+
+TEST_CASE("the tolerances of the reference's module count when the caller gives none", "[lab]") {
+  PythonFixture fixture;
+
+  const auto report =
+      fixture.check("atol = 100.0\nrtol = 0.25\ndef reference(x, y):\n    y[:] = 2.1 * x\n");
+
+  REQUIRE(report);
+  CHECK(report->passed);
+  CHECK(report->atol == 100);
+  CHECK(report->rtol == 0.25);
+}
+
+TEST_CASE("an exception in the reference names its line", "[lab]") {
+  PythonFixture fixture;
+
+  const auto report =
+      fixture.check("def reference(x, y):\n    z = 1\n    raise ValueError('odd')\n");
+
+  REQUIRE_FALSE(report);
+  CHECK(report.error().code == ErrorCode::invalid_argument);
+  CHECK(report.error().message.find("ref.py:3") != std::string::npos);
+  CHECK(report.error().message.find("ValueError: odd") != std::string::npos);
+}
+
+TEST_CASE("a reference that writes nothing is not admitted", "[lab]") {
+  PythonFixture fixture;
+  const auto contract = fixture.contract("def reference(**kw):\n    pass\n");
+
+  const auto weak = fixture.lab->admit(contract, "secret", fixture.call);
+
+  REQUIRE_FALSE(weak);
+  CHECK(weak.error().message.find("writes nothing to the output y") != std::string::npos);
+}
+
+TEST_CASE("a task on which zeros pass is named as weak, a sound one is not", "[lab]") {
+  PythonFixture fixture;
+  const auto sound = fixture.contract("def reference(x, y):\n    y[:] = 2 * x\n");
+  const auto zero = fixture.contract("def reference(x, y):\n    y[:] = 0 * abs(x)\n");
+  const auto same = fixture.contract("def reference(x, y):\n    y[:] = x\n");
+  auto undeclared = sound;
+  undeclared.work.reset();
+
+  const auto none = fixture.lab->admit(sound, "secret", fixture.call);
+  const auto zeros = fixture.lab->admit(zero, "secret", fixture.call);
+  const auto copies = fixture.lab->admit(same, "secret", fixture.call);
+
+  REQUIRE(none);
+  CHECK(none->empty());
+  REQUIRE(zeros);
+  CHECK(names(*zeros, "weak_task_zero"));
+  CHECK(names(*zeros, "input_without_effect"));
+  CHECK(names(*fixture.lab->admit(undeclared, "secret", fixture.call), "work_undeclared"));
+  REQUIRE(copies);
+  REQUIRE(copies->size() == 1);
+  CHECK(copies->front().code == "weak_task_identity");
+}
+
+TEST_CASE("the shipped problems' first kernels pass against both references", "[lab]") {
+  LabFixture fixture;
+  for (const auto& name : fixture.lab->problem_names()) {
+    auto problem = fixture.lab->problem(name, "host-cpp");
+    if (!problem) FAIL(problem.error().message);
+    for (const bool python : {false, true}) {
+      Source reference = problem->reference;
+      if (python) reference = shipped_python_reference(name);
+      auto contract = fixture.lab->plan(problem->task, problem->kernel, reference);
+      if (!contract) FAIL(contract.error().message);
+      for (auto& one : contract->cases)  // the sizes are a user's; a test needs the rules only
+        for (auto& [dim, size] : one.dims) size = std::min<std::int64_t>(size, 256);
+      const auto report =
+          fixture.lab->check(*contract, fixture.built(*contract), "secret", fixture.call);
+      if (!report) FAIL(name << ": " << report.error().message);
+      CHECK(report->passed);
+    }
+  }
+}

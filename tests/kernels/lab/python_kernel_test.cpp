@@ -1,0 +1,237 @@
+// Python kernels on the host device, with numpy alone. What needs torch and Triton is in
+// python_framework_test.cpp.
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+
+#include "tests/kernels/lab/python_fixture.h"
+
+using namespace ratchet;
+using namespace ratchet::test;
+
+TEST_CASE("a Python kernel may write in place or return its output", "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+
+  for (const auto* body : {"    y[:] = 2 * x\n", "    return 2 * x\n", "    return [2 * x]\n",
+                           "    return (2 * x,)\n", "    return {'y': 2 * x}\n"}) {
+    const auto report = fixture.check(std::string("def run_kernel(x, y, n):\n") + body);
+    INFO(body);
+    CHECK(report.passed);
+    CHECK(report.reasons.empty());
+  }
+}
+
+TEST_CASE("a Python kernel gets its tensors in their shapes and its sizes by name",
+          "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+
+  const auto report = fixture.check(
+      "def run_kernel(**given):\n"
+      "    assert sorted(given) == ['n', 'x', 'y'] and given['x'].shape == (given['n'] // 2, 2)\n"
+      "    given['y'][:] = 2 * given['x']\n");
+
+  CHECK(report.passed);
+}
+
+TEST_CASE("a wrong Python kernel fails like any other", "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+
+  CHECK(has_reason(fixture.check("def run_kernel(x, y, n):\n    y[:] = 3 * x\n"), "mismatch"));
+  CHECK(has_reason(fixture.check("def run_kernel(x, y, n):\n    pass\n"), "output_not_written"));
+  CHECK_FALSE(fixture.check("def run_kernel(x, y, n):\n    y[:] = 2 * x\n    x[0] = 0\n").passed);
+}
+
+TEST_CASE("what a Python kernel raises at its first call is a build error at its line",
+          "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+
+  const auto raised = fixture.build("def run_kernel(x, y, n):\n    y[:] = x\n    y += nothing\n");
+  REQUIRE_FALSE(raised.build.ok);
+  CHECK(raised.build.errors.at(0).line == 3);
+  CHECK(raised.build.errors.at(0).message.find("NameError") != std::string::npos);
+
+  const auto syntax = fixture.build("def run_kernel(x, y, n):\n    y[:] = = 2\n");
+  REQUIRE_FALSE(syntax.build.ok);
+  CHECK(syntax.build.errors.at(0).line == 2);
+
+  const auto absent = fixture.build("import no_such_module\ndef run_kernel(**k):\n    pass\n");
+  REQUIRE_FALSE(absent.build.ok);
+  CHECK(absent.build.error_class == "missing_module");
+
+  const auto returned = fixture.build("def run_kernel(x, y, n):\n    return x[:-1]\n");
+  REQUIRE_FALSE(returned.build.ok);
+  CHECK(returned.build.errors.at(0).message.find("elements") != std::string::npos);
+}
+
+TEST_CASE("a Python kernel that raises only on the judge's inputs is at fault",
+          "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+
+  // The distribution of large magnitudes is not among those that compile passes see.
+  const auto report = fixture.check(
+      "def run_kernel(x, y, n):\n    if abs(x).max() > 50: raise ValueError('too large')\n"
+      "    y[:] = 2 * x\n");
+
+  CHECK_FALSE(report.passed);
+  CHECK(has_reason(report, "fault_exception"));
+}
+
+TEST_CASE("a Python kernel that never returns is ended", "[lab][python-kernel][slow]") {
+  PythonKernelFixture fixture;
+
+  const auto endless = fixture.build("def run_kernel(x, y, n):\n    while True: pass\n");
+
+  REQUIRE_FALSE(endless.build.ok);
+  CHECK(endless.build.error_class == "compile_timeout");
+}
+
+TEST_CASE("a Python kernel that ends its process is at fault", "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+
+  for (const auto* end : {"import os; os._exit(0)", "import sys; sys.exit(0)",
+                          "import ctypes; ctypes.string_at(0)"}) {
+    const auto ended = fixture.build(std::string("def run_kernel(x, y, n):\n    ") + end + "\n");
+    INFO(end);
+    CHECK_FALSE(ended.build.ok);
+  }
+}
+
+TEST_CASE("a Python kernel that floods its output is ended", "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+
+  const auto flood =
+      fixture.build("def run_kernel(x, y, n):\n    while True: print('flood' * 1000)\n");
+
+  REQUIRE_FALSE(flood.build.ok);
+  CHECK(flood.build.error_class == "output_flood");
+}
+
+TEST_CASE("a Python kernel may start programs only while it is compiled", "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+  const std::string source =
+      "import subprocess\n"
+      "def run_kernel(x, y, n):\n"
+      "    subprocess.run(['/bin/true'], check=True)\n"
+      "    y[:] = 2 * x\n";
+  const auto contract = fixture.contract(source);
+  const auto candidate = fixture.built(contract);
+
+  const auto report = fixture.lab->check(contract, candidate, "secret", fixture.call);
+
+  REQUIRE(report);
+  CHECK_FALSE(report->passed);
+  CHECK(has_reason(*report, "fault_forbidden_call"));
+}
+
+TEST_CASE("what a reference starts stays in its process group, whatever it asks for",
+          "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+
+  // As build tools start compilers.
+  const auto report = fixture.check(
+      "def run_kernel(x, y, n):\n    y[:] = 2 * x\n",
+      "import os, subprocess, sys\n"
+      "def reference(x, **_):\n"
+      "    asks = [sys.executable, '-c', 'import os; print(os.getpgid(0))']\n"
+      "    assert int(subprocess.check_output(asks, start_new_session=True)) == os.getpgid(0)\n"
+      "    return 2 * x\n");
+
+  CHECK(report.passed);
+}
+
+TEST_CASE("a Python kernel cannot read what is not its own", "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+  const auto secret = fixture.folder.path() / "state" / "answer";
+  REQUIRE(write_file(secret, "42"));
+
+  const auto candidate =
+      fixture.build("def run_kernel(x, y, n):\n    open('" + secret.string() + "')\n");
+
+  REQUIRE_FALSE(candidate.build.ok);
+  CHECK(candidate.build.errors.at(0).message.find("PermissionError") != std::string::npos);
+}
+
+TEST_CASE("a Python kernel has no socket to the world", "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+
+  const auto candidate =
+      fixture.build("import socket\ndef run_kernel(x, y, n):\n    socket.socket()\n");
+
+  CHECK_FALSE(candidate.build.ok);
+}
+
+TEST_CASE("a Python kernel finds no reference, seed or answer in its interpreter",
+          "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+  // The reference's text holds this word; the kernel looks for it in everything it can reach, and
+  // answers rightly only when it is not there.
+  const auto contract = fixture.contract(
+      "import gc, os, sys\n"
+      "def run_kernel(x, y, n):\n"
+      "    word = ''.join(['needle', '_in_', 'reference'])\n"
+      "    texts = [o for o in gc.get_objects() if isinstance(o, (str, bytes))]\n"
+      "    for o in gc.get_objects():\n"
+      "        if isinstance(o, dict): texts += [v for v in o.values() if isinstance(v, str)]\n"
+      "    for folder in ('/proc/self', os.getcwd()):\n"
+      "        for name in ('environ', 'cmdline', 'ref.py'):\n"
+      "            try: texts.append(open(folder + '/' + name, errors='replace').read())\n"
+      "            except OSError: pass\n"
+      "    seen = any(word in str(t) for t in texts) or 'ratchet_reference' in sys.modules\n"
+      "    y[:] = 0 if seen else 2 * x\n",
+      "needle_in_reference = 1\ndef reference(x, y):\n    y[:] = 2 * x\n");
+
+  const auto report = fixture.lab->check(contract, fixture.built(contract), "secret", fixture.call);
+
+  REQUIRE(report);
+  CHECK(report->passed);
+}
+
+TEST_CASE("patching clocks and numpy changes nothing but the kernel itself",
+          "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+  const auto contract = fixture.contract(
+      "import time, numpy\n"
+      "time.perf_counter_ns = time.perf_counter = time.time = lambda: 0\n"
+      "numpy.allclose = numpy.array_equal = lambda *a, **k: True\n"
+      "def run_kernel(x, y, n):\n"
+      "    for i in range(20): y[:] = 2 * x\n");
+  const auto candidate = fixture.built(contract);
+
+  const auto profile =
+      fixture.lab->profile(contract, {.candidate = &candidate}, "secret", fixture.call);
+
+  if (!profile) FAIL(profile.error().message);
+  CHECK(profile->reasons.empty());
+  CHECK(profile->timing.median.value > 1000);  // 20 array operations take more than a microsecond
+}
+
+TEST_CASE("an unchanged Python kernel is not compiled again", "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+  const std::string source = "def run_kernel(x, y, n):\n    y[:] = 2 * x\n";
+
+  const auto first = fixture.build(source);
+  const auto second = fixture.build(source);
+
+  CHECK_FALSE(first.build.cached);
+  CHECK(second.build.cached);
+  CHECK(second.build.binary_digest == first.build.binary_digest);
+}
+
+TEST_CASE("a reference without torch has no framework baselines, and says so",
+          "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+  const auto contract = fixture.contract("def run_kernel(x, y, n):\n    y[:] = 2 * x\n");
+  const auto candidate = fixture.built(contract);
+
+  const auto report = fixture.lab->benchmark(
+      contract,
+      {.candidate = &candidate, .baselines = {"pytorch-eager", "flashinfer"}, .num_trials = 10},
+      "secret", fixture.call);
+
+  if (!report) FAIL(report.error().message);
+  CHECK(report->correct);
+  CHECK(row_named(*report, "candidate").status == "ok");
+  CHECK(row_named(*report, "pytorch-eager").status == "missing");
+  CHECK(row_named(*report, "flashinfer").detail == "the reference does not use torch");
+}

@@ -1,0 +1,87 @@
+#include "kernels/process/device_queue.h"
+
+#include <catch2/catch_test_macros.hpp>
+#include <future>
+#include <optional>
+#include <thread>
+
+#include "tests/support/temp_folder.h"
+
+namespace ratchet {
+namespace {
+
+/// A call that says when it was told to wait.
+struct Caller {
+  std::promise<void> told;
+  std::stop_source stop;
+  CallContext call{[this](double, std::optional<double>, std::string_view) { told.set_value(); },
+                   stop.get_token()};
+};
+
+TEST_CASE("the second job of a device waits, says so, and then gets its turn", "[queue]") {
+  const test::TempFolder folder;
+  DeviceQueue queue(folder.path());
+  Caller first;
+  Caller second;
+  auto turn = std::make_optional(queue.wait(DeviceKind::host, 0, first.call));
+  REQUIRE(*turn);
+
+  auto next = std::async(std::launch::async,
+                         [&] { return queue.wait(DeviceKind::host, 0, second.call).has_value(); });
+  second.told.get_future().get();
+  turn.reset();
+
+  CHECK(next.get());
+}
+
+TEST_CASE("devices are taken one by one, not all at once", "[queue]") {
+  const test::TempFolder folder;
+  DeviceQueue queue(folder.path());
+  Caller caller;
+
+  const auto host = queue.wait(DeviceKind::host, 0, caller.call);
+  const auto gpu = queue.wait(DeviceKind::cuda, 0, caller.call);
+  const auto other = queue.wait(DeviceKind::cuda, 1, caller.call);
+
+  CHECK(host);
+  CHECK(gpu);
+  CHECK(other);
+}
+
+TEST_CASE("two servers on one state directory share the device", "[queue]") {
+  const test::TempFolder folder;
+  DeviceQueue ours(folder.path());
+  DeviceQueue theirs(folder.path());
+  Caller first;
+  Caller second;
+  auto turn = std::make_optional(ours.wait(DeviceKind::host, 0, first.call));
+  REQUIRE(*turn);
+
+  auto next = std::async(std::launch::async,
+                         [&] { return theirs.wait(DeviceKind::host, 0, second.call).has_value(); });
+  second.told.get_future().get();
+  turn.reset();
+
+  CHECK(next.get());
+}
+
+TEST_CASE("a call that is cancelled while it waits leaves the queue", "[queue]") {
+  const test::TempFolder folder;
+  DeviceQueue queue(folder.path());
+  Caller first;
+  Caller second;
+  const auto turn = queue.wait(DeviceKind::host, 0, first.call);
+  REQUIRE(turn);
+  auto next =
+      std::async(std::launch::async, [&] { return queue.wait(DeviceKind::host, 0, second.call); });
+  second.told.get_future().get();
+
+  second.stop.request_stop();
+
+  const auto refused = next.get();
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::timed_out);
+}
+
+}  // namespace
+}  // namespace ratchet

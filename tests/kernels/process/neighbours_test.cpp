@@ -1,0 +1,36 @@
+#include "kernels/process/neighbours.h"
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace ratchet;
+
+TEST_CASE("only processes on the given GPU are neighbours", "[neighbours]") {
+  const std::string said =
+      "GPU-aaa, 4711, python3\n"
+      "GPU-bbb, 4712, /usr/bin/train, with a comma\n"
+      "GPU-aaa, 4713, [Not Found]\n"
+      "No running processes found\n";
+
+  CHECK(parse_compute_apps(said, "GPU-aaa") ==
+        std::vector<std::string>{"pid 4711 python3", "pid 4713 [Not Found]"});
+  CHECK(parse_compute_apps(said, "GPU-bbb") ==
+        std::vector<std::string>{"pid 4712 /usr/bin/train, with a comma"});
+  CHECK(parse_compute_apps("", "GPU-aaa").empty());
+}
+
+TEST_CASE("what is not known about neighbours is said", "[neighbours]") {
+  CHECK(described({{}, "nvidia-smi"}) == "neighbours: none (nvidia-smi)");
+  CHECK(described({{"pid 1 x"}, "nvidia-smi"}) == "neighbours: pid 1 x (nvidia-smi)");
+  CHECK(described({{}, "not known: nvidia-smi is not installed"}) ==
+        "neighbours not known: nvidia-smi is not installed");
+}
+
+TEST_CASE("the host counts its runnable threads", "[neighbours]") {
+  DeviceInfo host;
+  host.multiprocessors = 1'000'000;  // more cores than anybody keeps busy
+
+  const auto found = neighbours_of(host, {});
+
+  CHECK(found.source == "/proc/stat");
+  CHECK(found.processes.empty());
+}

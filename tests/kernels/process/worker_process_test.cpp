@@ -1,0 +1,129 @@
+#include "kernels/process/worker_process.h"
+
+#include <unistd.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "kernels/process/candidate_process.h"
+#include "kernels/process/descendants.h"
+#include "tests/support/places.h"
+
+using namespace ratchet;
+
+namespace {
+
+/// What a shell script says before it fails to become a worker.
+std::string last_words(const std::string& script) {
+  const auto worker = WorkerProcess::start({.argv = {"/bin/sh", "-c", script + "; exit 3"}}, {});
+  REQUIRE_FALSE(worker);
+  CHECK(worker.error().code == ErrorCode::unavailable);
+  return worker.error().message;
+}
+
+WorkerPlace real_place() {
+  return {test::build_dir() / "bin", DeviceKind::host, 0, std::chrono::milliseconds(5000)};
+}
+
+}  // namespace
+
+TEST_CASE("a worker that never gets ready is our error, with its last words", "[worker]") {
+  const auto message = last_words("echo cannot find libfoo");
+
+  CHECK(message.find("cannot find libfoo") != std::string::npos);
+  CHECK(message.find("exit code 3") != std::string::npos);
+}
+
+TEST_CASE("a worker that says nothing is given up at the start deadline", "[worker]") {
+  const auto worker = WorkerProcess::start(
+      {.argv = {"/bin/sleep", "30"}, .start_deadline = std::chrono::milliseconds(200)}, {});
+
+  REQUIRE_FALSE(worker);
+  CHECK(worker.error().message.find("deadline") != std::string::npos);
+}
+
+TEST_CASE("a worker's environment holds nothing of the server's but paths", "[worker]") {
+  ::setenv("RATCHET_TEST_SECRET", "hunter2", 1);
+
+  const auto message = last_words("env");
+
+  ::unsetenv("RATCHET_TEST_SECRET");
+  CHECK(message.find("PATH=") != std::string::npos);
+  CHECK(message.find("hunter2") == std::string::npos);
+}
+
+TEST_CASE("a worker sees no other GPU than its own", "[worker]") {
+  CHECK(only_gpu(nullptr, 0) == "CUDA_VISIBLE_DEVICES=0");
+  CHECK(only_gpu(nullptr, 3) == "CUDA_VISIBLE_DEVICES=3");
+  CHECK(only_gpu("2,GPU-8f1d,5", 0) == "CUDA_VISIBLE_DEVICES=2");
+  CHECK(only_gpu("2,GPU-8f1d,5", 1) == "CUDA_VISIBLE_DEVICES=GPU-8f1d");
+  CHECK(only_gpu("2,GPU-8f1d,5", 2) == "CUDA_VISIBLE_DEVICES=5");
+  CHECK(only_gpu("2,GPU-8f1d,5", 3) == "CUDA_VISIBLE_DEVICES=");
+  CHECK(only_gpu("", 0) == "CUDA_VISIBLE_DEVICES=");
+
+  ::setenv("CUDA_VISIBLE_DEVICES", "6,7", 1);
+  const auto spec = worker_spec({"bin", DeviceKind::cuda, 1, {}}, "candidate", 0);
+  const auto worker = WorkerProcess::start(
+      {.argv = {"/bin/sh", "-c", "env; exit 3"}, .environment = spec.environment}, {});
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+
+  CHECK(spec.argv.back() == "0");
+  REQUIRE_FALSE(worker);
+  CHECK(worker.error().message.find("CUDA_VISIBLE_DEVICES=7\n") != std::string::npos);
+  CHECK(worker.error().message.find("CUDA_VISIBLE_DEVICES=6") == std::string::npos);
+}
+
+TEST_CASE("a worker starts in an empty folder that is gone afterwards", "[worker]") {
+  const auto message = last_words("ls | wc -l; pwd");
+
+  CHECK(message.find("printed: 0\n") != std::string::npos);
+  const auto folder = message.substr(message.rfind("/tmp"));
+  CHECK_FALSE(std::filesystem::exists(folder));
+}
+
+TEST_CASE("children that left the worker's process group are killed with it", "[worker]") {
+  guard_server_process();
+
+  (void)last_words("setsid sleep 60 & echo started");
+
+  // Its parent ended first, so this process has adopted it; nobody may be left.
+  CHECK(descendants_of(::getpid()).empty());
+}
+
+TEST_CASE("a real worker says which device it is and what isolates it", "[worker]") {
+  const auto worker = WorkerProcess::start(worker_spec(real_place(), "candidate", 0), {});
+
+  REQUIRE(worker);
+  const auto ready = decode_stored<job::Reply>(worker->ready());
+  REQUIRE(ready);
+  REQUIRE(ready->device);
+  CHECK(ready->device->kind == DeviceKind::host);
+  CHECK(ready->device->l2_bytes > 0);
+  CHECK(ready->sandbox.value_or("").find("seccomp") == 0);
+}
+
+TEST_CASE("a candidate's worker refuses the judge's work", "[worker]") {
+  auto worker = WorkerProcess::start(worker_spec(real_place(), "candidate", 0), {});
+  REQUIRE(worker);
+  job::Request request;
+  request.ceilings = job::MeasureCeilings{};
+
+  const auto reply = worker->run(request, {}, std::chrono::milliseconds(5000), {});
+
+  REQUIRE_FALSE(reply);
+  CHECK(reply.error().message.find("role") != std::string::npos);
+}
+
+TEST_CASE("a cancelled call ends the worker", "[worker]") {
+  std::stop_source stop;
+  stop.request_stop();
+  const CallContext call({}, stop.get_token());
+
+  const auto worker = WorkerProcess::start({.argv = {"/bin/sleep", "30"}}, call);
+
+  REQUIRE_FALSE(worker);
+  CHECK(worker.error().code == ErrorCode::timed_out);
+  CHECK(descendants_of(::getpid()).empty());
+}

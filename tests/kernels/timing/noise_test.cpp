@@ -1,0 +1,82 @@
+#include "kernels/timing/noise.h"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+
+#include "server/core/files.h"
+#include "tests/support/temp_folder.h"
+
+using namespace ratchet;
+using Catch::Approx;
+
+namespace {
+
+/// Two points at a distance of `log_ratio` on both sides of 1: their scatter is that distance.
+std::vector<NoisePoint> around_one(double time_ns, double log_ratio) {
+  return {{time_ns, std::exp(log_ratio)}, {time_ns, std::exp(-log_ratio)}};
+}
+
+DeviceInfo device(const std::string& driver) {
+  DeviceInfo info;
+  info.kind = DeviceKind::cuda;
+  info.name = "Some GPU";
+  info.uuid = "GPU-1";
+  info.driver = driver;
+  return info;
+}
+
+}  // namespace
+
+TEST_CASE("short kernels have a larger noise floor than long ones", "[noise]") {
+  // Long: 2.6 * 0.3 % = 0.78 %. Short: 2.6 * 0.5 % = 1.3 %. With a noise of 52.2 ns that does not
+  // grow with the time and of 0.775 % that does, both are met.
+  const auto profile = fit_noise(around_one(5'000, 0.005), around_one(60'000, 0.003));
+
+  CHECK(profile.relative == Approx(0.0077515).epsilon(1e-4));
+  CHECK(profile.absolute_ns == Approx(52.18).epsilon(1e-3));
+  CHECK(noise_floor_at(profile, 5'000) == Approx(0.013));
+  CHECK(noise_floor_at(profile, 60'000) == Approx(0.0078));
+}
+
+TEST_CASE("a quiet device still has the least noise floor", "[noise]") {
+  const auto profile = fit_noise(around_one(5'000, 0.0001), around_one(60'000, 0.0001));
+
+  CHECK(noise_floor_at(profile, 5'000) == kLeastNoise);
+  CHECK(noise_floor_at(NoiseProfile{}, 1) == kLeastNoise);
+}
+
+TEST_CASE("calibrated noise is kept for a device and its driver", "[noise]") {
+  const test::TempFolder state;
+  const auto profile = fit_noise(around_one(5'000, 0.02), around_one(60'000, 0.01));
+  REQUIRE(store_noise(state.path(), device("580"), profile));
+
+  const auto known = stored_noise(state.path(), device("580"));
+
+  REQUIRE(known);
+  CHECK(known->relative == profile.relative);
+  CHECK(known->points.size() == 4);
+  CHECK_FALSE(stored_noise(state.path(), device("590")));
+}
+
+TEST_CASE("a damaged calibration counts as none", "[noise]") {
+  const test::TempFolder state;
+  REQUIRE(store_noise(state.path(), device("580"), fit_noise(around_one(1, 0.1), {})));
+  for (const auto& file : std::filesystem::directory_iterator(state.path() / "noise"))
+    REQUIRE(write_file(file.path(), "{\"relative\": "));
+
+  CHECK_FALSE(stored_noise(state.path(), device("580")));
+}
+
+TEST_CASE("a calibration on a busy machine holds for an hour only", "[noise]") {
+  const test::TempFolder state;
+  // 2.6 times 5 % is more noise than "the same" may cover.
+  REQUIRE(store_noise(state.path(), device("580"), fit_noise({}, around_one(60'000, 0.05))));
+  REQUIRE(stored_noise(state.path(), device("580")));
+
+  for (const auto& file : std::filesystem::directory_iterator(state.path() / "noise"))
+    std::filesystem::last_write_time(
+        file.path(), std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+
+  CHECK_FALSE(stored_noise(state.path(), device("580")));
+}

@@ -1,0 +1,211 @@
+#include "kernels/timing/statistics.h"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+
+using namespace ratchet;
+using Catch::Approx;
+
+namespace {
+
+job::Samples block(std::vector<double> elapsed, std::vector<double> clocks = {}) {
+  job::Samples samples;
+  samples.elapsed_ns = std::move(elapsed);
+  samples.clock_mhz = std::move(clocks);
+  return samples;
+}
+
+/// Rounds whose ratio other ÷ candidate is the given one.
+std::vector<PairedRound> rounds(const std::vector<double>& ratios) {
+  std::vector<PairedRound> made;
+  for (const auto ratio : ratios) made.push_back({{100, 100, 100}, {100 * ratio, 100 * ratio}});
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("a summary is computed from the samples that are left", "[statistics]") {
+  // First sample dropped; 3 … 11 stay: median 7, mean 7.
+  const std::vector blocks{block({1000, 11, 4, 10, 5}), block({9, 6, 8, 7, 3})};
+  const auto timing = summarise(blocks, 1, CacheMode::cold);
+
+  REQUIRE(timing);
+  CHECK(timing->samples == 9);
+  CHECK(timing->discarded == 1);
+  CHECK(timing->median.value == 7);
+  CHECK(timing->mean.value == 7);
+  CHECK(timing->std.value == Approx(std::sqrt(60.0 / 8)));  // n - 1, not n
+  CHECK(timing->p20.value == Approx(4.6));                  // position 0.2 * 8 = 1.6
+  CHECK(timing->p80.value == Approx(9.4));
+  CHECK(timing->min.value == 3);
+  CHECK(timing->max.value == 11);
+  // n = 9: 2 * (1 + 9) / 512 = 3.9 %, and with 36 more 18 %: second and second last.
+  CHECK(timing->ci_low.value == 4);
+  CHECK(timing->ci_high.value == 10);
+}
+
+TEST_CASE("the interval of a median has the index that tables give", "[statistics]") {
+  std::vector<double> hundred, thousands;
+  for (int i = 1; i <= 100; ++i) hundred.push_back(i);
+  for (int i = 1; i <= 5000; ++i) thousands.push_back(i);
+
+  // Tables of the sign test: n = 100 gives the 40th and 61st.
+  const auto timing = summarise(std::vector{block(hundred)}, 0, CacheMode::hot);
+  CHECK(timing->ci_low.value == 40);
+  CHECK(timing->ci_high.value == 61);
+  // Large n: 2500.5 - 1.96 * sqrt(5000) / 2 = 2431.2; 0.5^5000 alone would underflow.
+  const auto large = summarise(std::vector{block(thousands)}, 0, CacheMode::hot);
+  CHECK(large->ci_low.value == Approx(2431).margin(2));
+}
+
+TEST_CASE("throttled samples are thrown away and counted", "[statistics]") {
+  const std::vector blocks{block({10, 10, 30, 10}, {2000, 1990, 1400, 1501}),  // 1400 < 0.75 * 2000
+                           block({10}, {1500})};
+  const auto timing = summarise(blocks, 0, CacheMode::cold);
+
+  REQUIRE(timing);
+  CHECK(timing->samples == 4);
+  CHECK(timing->discarded == 1);
+  CHECK(timing->max.value == 10);
+  CHECK(timing->clock->value == Approx((2000 + 1990 + 1501 + 1500) / 4.0));
+}
+
+TEST_CASE("a series that is mostly throttled or empty has no summary", "[statistics]") {
+  const std::vector hot{block({1, 1, 1}, {2000, 1000, 1000})};
+  CHECK(summarise(hot, 0, CacheMode::cold).error().message.find("too noisy") == 0);
+  CHECK_FALSE(summarise(std::vector{block({1, 2})}, 2, CacheMode::cold));
+  CHECK_FALSE(summarise({}, 0, CacheMode::cold));
+}
+
+TEST_CASE("few samples have no real interval and never stop a series", "[statistics]") {
+  const auto five = summarise(std::vector{block({10, 10, 10, 10, 10})}, 0, CacheMode::cold);
+  const auto six = summarise(std::vector{block({10, 10, 10, 10, 10, 10})}, 0, CacheMode::cold);
+
+  CHECK(five->flags == std::vector<std::string>{"few_samples"});
+  CHECK_FALSE(precise_enough(*five, 0.01));
+  CHECK(six->flags.empty());
+  CHECK(precise_enough(*six, 0.01));
+}
+
+TEST_CASE("the stopping rule looks at half of the relative width", "[statistics]") {
+  Timing timing;
+  timing.samples = 100;
+  timing.median = {200};
+  timing.ci_low = {199};
+  timing.ci_high = {203};
+
+  CHECK(relative_half_width(timing) == Approx(0.01));
+  CHECK(precise_enough(timing, 0.0101));
+  CHECK_FALSE(precise_enough(timing, 0.0099));
+}
+
+TEST_CASE("above the largest noise floor nothing is called the same", "[statistics]") {
+  const auto even = rounds({1.0, 1.0, 1.0, 1.0, 1.0, 1.0});
+
+  CHECK(compare(even, kMostNoise, "v0")->verdict == Verdict::same);
+  CHECK(compare(even, 0.06, "v0")->verdict == Verdict::inconclusive);
+  CHECK(compare(rounds({2.0, 2.0, 2.0, 2.0, 2.0, 2.0}), 0.06, "v0")->verdict == Verdict::faster);
+}
+
+TEST_CASE("verdicts come from the whole interval", "[statistics]") {
+  const auto verdict = [](const std::vector<double>& ratios) {
+    return compare(rounds(ratios), 0.01, "v0")->verdict;
+  };
+
+  CHECK(verdict({1.05, 1.04, 1.06, 1.05, 1.03, 1.05}) == Verdict::faster);
+  CHECK(verdict({0.95, 0.96, 0.94, 0.95, 0.97, 0.95}) == Verdict::slower);
+  CHECK(verdict({1.001, 0.999, 1.002, 1.0, 0.995, 1.005}) == Verdict::same);
+  CHECK(verdict({1.05, 1.05, 1.05, 1.05, 1.05, 1.005}) ==
+        Verdict::inconclusive);                                             // low end in the noise
+  CHECK(verdict({1.05, 1.05, 1.05, 1.05, 1.05}) == Verdict::inconclusive);  // five rounds
+}
+
+TEST_CASE("whoever swaps the sides gets the opposite verdict, however noisy the device",
+          "[statistics]") {
+  for (const double floor : {0.005, 0.3, 1.0, 3.0})
+    for (const double times : {1.2, 1.9, 2.5, 5.0}) {
+      const auto there = compare(rounds(std::vector<double>(6, times)), floor, "v0")->verdict;
+      const auto back = compare(rounds(std::vector<double>(6, 1 / times)), floor, "v0")->verdict;
+      INFO(times << " times, floor " << floor);
+      CHECK(there == (times > 1 + floor ? Verdict::faster : Verdict::inconclusive));
+      CHECK(back == (times > 1 + floor ? Verdict::slower : Verdict::inconclusive));
+    }
+}
+
+TEST_CASE("one wild round among many does not change a verdict", "[statistics]") {
+  // n = 9 drops one on each side.
+  const auto comparison =
+      compare(rounds({1.05, 1.05, 1.05, 1.05, 0.2, 1.05, 1.05, 1.05, 1.05}), 0.01, "parent");
+
+  CHECK(comparison->verdict == Verdict::faster);
+  CHECK(comparison->speedup == Approx(1.05));
+  CHECK(comparison->against == "parent");
+  CHECK(comparison->pairs == 9);
+}
+
+TEST_CASE("a round is compared without its stray samples, and other over candidate",
+          "[statistics]") {
+  std::vector<PairedRound> made(6, PairedRound{{10, 10, 10, 900}, {20, 20, 20, 1}});
+  CHECK(compare(made, 0.01, "v0")->speedup == Approx(2.0));
+}
+
+TEST_CASE("the mean near the median tells what lies between two ticks of a clock", "[statistics]") {
+  // One sample of ten on the next tick: the median and the middle half would hide it.
+  CHECK(middle_of({5120, 5120, 5120, 5120, 5376, 5120, 5120, 5120, 5120, 5120}) ==
+        Approx(5120 + 25.6));
+  CHECK(middle_of({5120, 5120, 5120, 5376, 5376, 5120, 5120, 5120, 90'000, 5120}) ==
+        Approx(5120 + 2 * 256.0 / 9));
+  CHECK(middle_of({7}) == 7);
+}
+
+TEST_CASE("a stricter error rate needs more rounds and gives a wider interval", "[statistics]") {
+  // 2·0.5^7 = 1.6 % and 2·0.5^8 = 0.8 %: with 1 % eight rounds are the fewest.
+  const std::vector<double> seven(7, 1.1), eight(8, 1.1);
+  CHECK(compare(rounds(seven), 0.01, "v0", 0.01)->verdict == Verdict::inconclusive);
+  CHECK(compare(rounds(eight), 0.01, "v0", 0.01)->verdict == Verdict::faster);
+
+  CHECK(fewest_rounds(0.05) == kMinPairs);
+  CHECK(fewest_rounds(0.01) == 8);
+  CHECK(fewest_rounds(0.01 / 3) == 10);  // 2·0.5^10 = 0.2 %
+
+  const auto nine = rounds({1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07, 1.08, 1.09});
+  CHECK(compare(nine, 0.0, "v0", 0.05)->ci_low == Approx(1.02));
+  CHECK(compare(nine, 0.0, "v0", 0.01)->ci_low == Approx(1.01));
+}
+
+TEST_CASE("several candidates are held to a stricter rate, the clearest first", "[statistics]") {
+  // Six rounds are clear at 5 % (2·0.5^6 = 3.1 %), not at 2.5 %; seven are (1.6 %).
+  const Rival six{"six", rounds(std::vector<double>(6, 1.1)), 0.01};
+  const Rival seven{"seven", rounds(std::vector<double>(7, 1.1)), 0.01};
+
+  CHECK(compare_all(std::vector{six})->at(0).verdict == Verdict::faster);
+  const auto two = compare_all(std::vector{six, six});
+  CHECK(two->at(0).verdict == Verdict::inconclusive);
+  CHECK(two->at(1).verdict == Verdict::inconclusive);
+  // The clear one is settled at 2.5 %; the other is then alone and has all of the 5 %.
+  const auto mixed = compare_all(std::vector{six, seven});
+  CHECK(mixed->at(0).against == "six");
+  CHECK(mixed->at(0).verdict == Verdict::faster);
+  CHECK(mixed->at(1).verdict == Verdict::faster);
+}
+
+TEST_CASE("a comparison without times is an error", "[statistics]") {
+  CHECK_FALSE(compare({}, 0.01, "v0"));
+  CHECK_FALSE(compare(std::vector<PairedRound>{{{1}, {}}}, 0.01, "v0"));
+  CHECK_FALSE(compare(std::vector<PairedRound>{{{0}, {1}}}, 0.01, "v0"));
+}
+
+TEST_CASE("the noise floor is what a kernel shows against itself, at least half a percent",
+          "[statistics]") {
+  CHECK(*calibrate_noise(rounds({1, 1.001, 0.999, 1, 1, 1})) == Approx(kLeastNoise));
+  CHECK(*calibrate_noise(rounds({1, 1.01, 0.97, 1, 1, 1})) == Approx(1 / 0.97 - 1));
+  CHECK_FALSE(calibrate_noise(rounds({1, 1, 1})));
+}
+
+TEST_CASE("the geometric mean is weighted and refuses impossible values", "[statistics]") {
+  const std::vector<double> values{2, 8};
+  CHECK(geometric_mean(values, std::vector<double>{1, 1}) == Approx(4));
+  CHECK(geometric_mean(values, std::vector<double>{2, 1}) == Approx(std::cbrt(32)));  // 2 * 2 * 8
+  CHECK(geometric_mean(std::vector<double>{2, 0}, std::vector<double>{1, 1}) == 0);
+}
