@@ -66,11 +66,11 @@ Result<std::string> with_block(const std::string& text, const std::string& path,
   return text.substr(0, begin) + std::string(kBegin) + "\n" + block + text.substr(end);
 }
 
-/// Files that may hold a block: README.md and every Markdown file of the skills.
+/// Files that may hold a block: docs/tools.md and every Markdown file of the skills.
 std::vector<std::string> block_files(const fs::path& repository) {
   std::vector<std::string> files;
   std::error_code failed;
-  if (fs::exists(repository / "README.md", failed)) files.emplace_back("README.md");
+  if (fs::exists(repository / "docs/tools.md", failed)) files.emplace_back("docs/tools.md");
   if (fs::exists(repository / "skill", failed))
     for (const auto& entry : fs::recursive_directory_iterator(repository / "skill", failed))
       if (entry.path().extension() == ".md")

@@ -11,7 +11,7 @@
 namespace ratchet {
 
 /// Everything that is generated from the tools' declarations, by path relative to the repository:
-/// `schemas/<tool>.json`, and the marked blocks of README.md and of the skills. Pure but for
+/// `schemas/<tool>.json`, and the marked blocks of docs/tools.md and of the skills. Pure but for
 /// reading the files that hold marked blocks.
 ///
 /// A block stands between `<!-- tools:begin -->` and `<!-- tools:end -->`.

@@ -52,7 +52,7 @@ TEST_CASE("all that a model must read to know the tools stays under 9,000 tokens
   CHECK(model_visible_bytes(bench.tools()) < 9000 * 4);
 }
 
-TEST_CASE("schemas, README and skills say what the declarations say", "[tools]") {
+TEST_CASE("schemas, docs/tools.md and skills say what the declarations say", "[tools]") {
   test::Workbench bench;
 
   const auto stale = stale_files(bench.tools(), test::source_dir());

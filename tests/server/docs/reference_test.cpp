@@ -24,13 +24,13 @@ std::vector<Tool> one_tool(const std::string& name) {
 
 TEST_CASE("generated files are written once and then no longer stale", "[docs]") {
   const test::TempFolder folder;
-  REQUIRE(
-      write_file(folder / "README.md", "a\n<!-- tools:begin -->\nold\n<!-- tools:end -->\nb\n"));
+  REQUIRE(write_file(folder / "docs/tools.md",
+                     "a\n<!-- tools:begin -->\nold\n<!-- tools:end -->\nb\n"));
 
   CHECK(write_generated_files(one_tool("do_it"), folder.path())->size() == 2);
   CHECK(stale_files(one_tool("do_it"), folder.path())->empty());
 
-  CHECK(*read_file(folder / "README.md") ==
+  CHECK(*read_file(folder / "docs/tools.md") ==
         "a\n<!-- tools:begin -->\n| toolset | tool | does | arguments |\n|---|---|---|---|\n"
         "| loop | `do_it` | Does it. | `run` `limit?` |\n<!-- tools:end -->\nb\n");
 }
@@ -48,11 +48,11 @@ TEST_CASE("a renamed tool makes its old schema stale and removes it", "[docs]") 
 
 TEST_CASE("a block without its end is an error that names the file", "[docs]") {
   const test::TempFolder folder;
-  REQUIRE(write_file(folder / "README.md", "<!-- tools:begin -->\nold\n"));
+  REQUIRE(write_file(folder / "docs/tools.md", "<!-- tools:begin -->\nold\n"));
 
   const auto files = generated_files(one_tool("do_it"), folder.path());
 
-  CHECK(files.error().message == "README.md: <!-- tools:end --> is missing");
+  CHECK(files.error().message == "docs/tools.md: <!-- tools:end --> is missing");
 }
 
 }  // namespace
