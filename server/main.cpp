@@ -17,8 +17,8 @@
 
 #include "kbs/knowledge.h"
 #include "kernels/lab.h"
+#include "server/core/background_calls.h"
 #include "server/core/files.h"
-#include "server/core/jobs.h"
 #include "server/demo/demo.h"
 #include "server/docs/reference.h"
 #include "server/exit_deadline.h"

@@ -5,7 +5,7 @@
 
 #include "kbs/knowledge.h"
 #include "kernels/lab.h"
-#include "server/core/jobs.h"
+#include "server/core/background_calls.h"
 #include "server/runs/runs.h"
 
 namespace ratchet {

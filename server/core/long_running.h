@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "server/core/jobs.h"
+#include "server/core/background_calls.h"
 #include "server/core/tool.h"
 
 namespace ratchet {

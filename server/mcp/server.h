@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "server/core/jobs.h"
+#include "server/core/background_calls.h"
 #include "server/core/result.h"
 #include "server/core/tool.h"
 #include "server/mcp/features.h"

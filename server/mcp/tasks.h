@@ -1,6 +1,6 @@
 #pragma once
 
-#include "server/core/job.h"
+#include "server/core/background_call.h"
 #include "server/mcp/protocol.h"
 
 namespace ratchet::mcp {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "server/core/jobs.h"
+#include "server/core/background_calls.h"
 #include "server/core/tool.h"
 #include "tests/support/temp_folder.h"
 #include "tools/all.h"

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "server/core/job.h"
+#include "server/core/background_call.h"
 #include "server/core/result.h"
 
 namespace ratchet {

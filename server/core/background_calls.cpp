@@ -1,4 +1,4 @@
-#include "server/core/jobs.h"
+#include "server/core/background_calls.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "server/core/job.h"
+#include "server/core/background_call.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

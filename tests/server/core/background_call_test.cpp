@@ -1,4 +1,4 @@
-#include "server/core/job.h"
+#include "server/core/background_call.h"
 
 #include <catch2/catch_test_macros.hpp>
 #include <future>
