@@ -82,7 +82,7 @@ void print(const Options& options, const Tally& tally) {
 class Comparer {
  public:
   Comparer(const Options& options, const fs::path& programs, const fs::path& data, Builder& builder,
-           PythonParent& python, Subject subject)
+           PythonForkServer& python, Subject subject)
       : options_(options),
         parts_{{programs, options.kind(), 0, std::chrono::milliseconds(60'000)},
                builder,
@@ -205,14 +205,14 @@ Status measure(const Options& options) {
                                 .find_toolchain = [] { return find_toolchain("python3"); },
                                 .programs = programs});
   if (!builder) return builder.error();
-  PythonParent python({"python3", data, programs, options.kind()});
+  PythonForkServer python({"python3", data, programs, options.kind()});
   auto subject = make_subject(options.kind(), options.kernel, options.slow_percent);
   subject.contract.arch = "native";
   if (options.kind() == DeviceKind::cuda) {
     auto probe = WorkerProcess::start(
         worker_spec({programs, DeviceKind::cuda, 0, std::chrono::seconds(60)}, "candidate", 0), {});
     if (!probe) return probe.error();
-    const auto ready = decode_stored<job::Reply>(probe->ready());
+    const auto ready = decode_stored<wire::Reply>(probe->ready());
     if (!ready || !ready->device) return Error{ErrorCode::unavailable, "no CUDA device", ""};
     subject.contract.arch = ready->device->arch;
   }

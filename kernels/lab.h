@@ -66,8 +66,9 @@ class Lab {
   /// Builds the reference and tries it. Names what weakens the contract, and tasks that are too
   /// weak: control answers (zero, constant, identity, lower precision) that would pass, inputs that
   /// do not matter. Errors: the reference does not build, raises, or writes nothing.
-  virtual Result<std::vector<Reason>> admit(const Contract& contract, std::string_view run_secret,
-                                            CallContext& call) = 0;
+  virtual Result<std::vector<Reason>> validate_task(const Contract& contract,
+                                                    std::string_view run_secret,
+                                                    CallContext& call) = 0;
 
   virtual Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
                                           std::string_view run_secret, CallContext& call) = 0;
@@ -126,7 +127,7 @@ class Lab {
                                              CallContext& call) = 0;
 
   /// The source of a kernel that chooses between others by size; the first one serves what no case
-  /// says. See dispatcher.h for what it cannot do.
+  /// says. See size_dispatch.h for what it cannot do.
   virtual Result<Source> dispatcher(const Contract& contract, const std::vector<Entrant>& variants,
                                     const std::vector<DispatchChoice>& choices) = 0;
 

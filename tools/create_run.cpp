@@ -149,7 +149,7 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
   const std::string secret =
       args.seed ? hex(sha256(fmt::format("seed {}", *args.seed))) : random_bytes(kSecretBytes);
   call.progress(3, 5, "trying the reference and control answers");
-  auto warnings = services.lab.admit(*contract, secret, call);
+  auto warnings = services.lab.validate_task(*contract, secret, call);
   if (!warnings) return warnings.error();
 
   call.progress(4, 5, "freezing the contract");

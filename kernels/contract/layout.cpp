@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/contract/init.h"
+#include "kernels/contract/input_init.h"
 #include "kernels/source/expression.h"
 
 namespace ratchet {
 namespace {
 
 constexpr std::int64_t aligned(std::int64_t offset) {
-  return (offset + job::kAlignment - 1) / job::kAlignment * job::kAlignment;
+  return (offset + wire::kAlignment - 1) / wire::kAlignment * wire::kAlignment;
 }
 
 Error too_large(const TensorSpec& tensor) {
@@ -49,9 +49,9 @@ Result<Extents> extents_of(const TensorSpec& tensor, const Dims& dims) {
 
 }  // namespace
 
-Result<job::ArenaLayout> layout_of(const Contract& contract, const Dims& dims) {
-  job::ArenaLayout layout;
-  std::int64_t cursor = job::kGuardBytes;
+Result<wire::ArenaLayout> layout_of(const Contract& contract, const Dims& dims) {
+  wire::ArenaLayout layout;
+  std::int64_t cursor = wire::kGuardBytes;
   for (const auto& tensor : contract.tensors) {
     const auto extents = extents_of(tensor, dims);
     if (!extents) return extents.error();
@@ -60,9 +60,9 @@ Result<job::ArenaLayout> layout_of(const Contract& contract, const Dims& dims) {
       return Error{init.error().code,
                    fmt::format("tensor {}: {}", tensor.name, init.error().message),
                    init.error().hint};
-    job::Buffer buffer{tensor.name,     tensor.dtype,      tensor.role,   canonical(*init),
-                       aligned(cursor), extents->elements, extents->shape};
-    cursor = buffer.offset + buffer.bytes() + job::kGuardBytes;
+    wire::Buffer buffer{tensor.name,     tensor.dtype,      tensor.role,   canonical(*init),
+                        aligned(cursor), extents->elements, extents->shape};
+    cursor = buffer.offset + buffer.bytes() + wire::kGuardBytes;
     if (cursor > kMaxArenaBytes) return too_large(tensor);
     layout.buffers.push_back(std::move(buffer));
   }
@@ -70,16 +70,16 @@ Result<job::ArenaLayout> layout_of(const Contract& contract, const Dims& dims) {
   return layout;
 }
 
-std::vector<job::Argument> arguments_of(const Contract& contract, const Dims& dims,
-                                        const job::ArenaLayout& layout) {
-  std::vector<job::Argument> arguments;
+std::vector<wire::Argument> arguments_of(const Contract& contract, const Dims& dims,
+                                         const wire::ArenaLayout& layout) {
+  std::vector<wire::Argument> arguments;
   for (const auto& parameter : contract.parameters) {
-    job::Argument argument;
+    wire::Argument argument;
     argument.name = parameter.name;
     argument.kind = parameter.kind;
     argument.dtype = parameter.dtype;
     if (parameter.kind == ParameterKind::tensor) {
-      const auto buffer = std::ranges::find(layout.buffers, parameter.name, &job::Buffer::name);
+      const auto buffer = std::ranges::find(layout.buffers, parameter.name, &wire::Buffer::name);
       if (buffer != layout.buffers.end()) argument.offset = buffer->offset;
     } else if (parameter.kind == ParameterKind::dim) {
       const auto dim = dims.find(parameter.name);
@@ -94,7 +94,7 @@ std::vector<job::Argument> arguments_of(const Contract& contract, const Dims& di
   return arguments;
 }
 
-std::int64_t output_bytes(const job::ArenaLayout& layout) {
+std::int64_t output_bytes(const wire::ArenaLayout& layout) {
   std::int64_t bytes = 0;
   for (const auto& buffer : layout.buffers)
     if (buffer.role != Role::in) bytes += buffer.bytes();

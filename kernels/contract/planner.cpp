@@ -262,7 +262,7 @@ Status plan_target(Contract& contract, const TaskRequest& task, const DeviceInfo
 }
 
 /// The buffers of one case lie on the device together.
-Status check_memory(const job::ArenaLayout& layout, const DeviceInfo& device) {
+Status check_memory(const wire::ArenaLayout& layout, const DeviceInfo& device) {
   if (device.memory_bytes <= 0 || layout.bytes <= device.memory_bytes) return {};
   return Error{ErrorCode::too_large,
                fmt::format("the buffers take {:.1f} GiB, {} has {:.1f} GiB",

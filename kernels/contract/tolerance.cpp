@@ -7,8 +7,8 @@
 
 namespace ratchet {
 
-job::Tolerance default_tolerance(DType type) {
-  using enum job::AtolScale;
+wire::Tolerance default_tolerance(DType type) {
+  using enum wire::AtolScale;
   switch (type) {
     case DType::f64:
       return {1e-10, 1e-9, rms, false};
@@ -46,20 +46,20 @@ double rounding_error(DType type) {
   }
 }
 
-job::Tolerance tolerance_for(DType type, const std::optional<double>& atol,
-                             const std::optional<double>& rtol) {
+wire::Tolerance tolerance_for(DType type, const std::optional<double>& atol,
+                              const std::optional<double>& rtol) {
   auto tolerance = default_tolerance(type);
   if (tolerance.exact) return tolerance;
   if (atol) {
     tolerance.atol = *atol;
-    tolerance.scale = job::AtolScale::absolute;
+    tolerance.scale = wire::AtolScale::absolute;
   }
   if (rtol) tolerance.rtol = *rtol;
   return tolerance;
 }
 
-double reduction_length(const Contract& contract, const Dims& dims, const job::ArenaLayout& layout,
-                        const job::Buffer& output) {
+double reduction_length(const Contract& contract, const Dims& dims, const wire::ArenaLayout& layout,
+                        const wire::Buffer& output) {
   const auto elements = static_cast<double>(std::max<std::int64_t>(1, output.elements));
   double length = 1;
   for (const auto& buffer : layout.buffers)
@@ -75,10 +75,10 @@ double reduction_growth(DType type, double length) {
   return type == DType::f32 ? std::clamp(std::sqrt(length / kRoom), 1.0, kMost) : 1.0;
 }
 
-job::Compare comparison_plan(const Contract& contract, const Dims& dims,
-                             const job::ArenaLayout& layout, const std::optional<double>& atol,
-                             const std::optional<double>& rtol) {
-  job::Compare plan{layout, {}, contract.matched_ratio.value_or(1)};
+wire::Compare comparison_plan(const Contract& contract, const Dims& dims,
+                              const wire::ArenaLayout& layout, const std::optional<double>& atol,
+                              const std::optional<double>& rtol) {
+  wire::Compare plan{layout, {}, contract.matched_ratio.value_or(1)};
   for (const auto& buffer : layout.buffers) {
     auto tolerance = tolerance_for(buffer.dtype, atol, rtol);
     if (!atol)

@@ -45,7 +45,7 @@ const Instruction* instruction_at(const CodeFunction& function, std::int64_t off
   return found == function.instructions.end() ? nullptr : &*found;
 }
 
-void add(Tally& place, const job::PcSample& pc, const Instruction* instruction) {
+void add(Tally& place, const wire::PcSample& pc, const Instruction* instruction) {
   std::int64_t sum = 0;
   for (const auto& [reason, count] : pc.reasons)
     if (!reason.ends_with("_not_issued")) {
@@ -82,14 +82,14 @@ Hotspot hotspot_of(const Tally& place, double all) {
 
 }  // namespace
 
-job::Sampling sampling_of(Nanoseconds median) {
+wire::Sampling sampling_of(Nanoseconds median) {
   const double cycles = std::max(1.0, median.value * kCyclesPerNanosecond);
   const int period = static_cast<int>(std::lround(std::log2(cycles / kSamplesPerCall)));
   const int calls = static_cast<int>(std::ceil(kSampledTime / std::max(1.0, median.value)));
   return {std::clamp(period, kShortest, kLongest), std::clamp(calls, 1, kMostCalls)};
 }
 
-Hotspots hotspots_from(const job::PcSamples& samples, std::span<const CodeFunction> functions) {
+Hotspots hotspots_from(const wire::PcSamples& samples, std::span<const CodeFunction> functions) {
   Hotspots spots{.places = {},
                  .samples = 0,
                  .dropped = samples.dropped,

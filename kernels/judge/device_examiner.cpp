@@ -22,42 +22,43 @@ class DeviceExaminer : public Examiner {
     if (!layout) return layout.error();
     auto arguments = arguments_of(contract_, question.dims, *layout);
     const CallPlan plan{*std::move(layout), std::move(arguments)};
-    const job::Place place{0, shift_of(question.seed)};
-    if (auto posed = trials_->pose(plan,
-                                   {.dims = question.dims,
-                                    .distribution = question.distribution,
-                                    .seed = std::string(question.seed)},
-                                   place, call);
-        !posed)
-      return posed.error();
+    const wire::Place place{0, shift_of(question.seed)};
+    if (auto generated = trials_->generate(plan,
+                                           {.dims = question.dims,
+                                            .distribution = question.distribution,
+                                            .seed = std::string(question.seed)},
+                                           place, call);
+        !generated)
+      return generated.error();
     if (auto done = trials_->answer(call); !done) return done.error();
-    auto first = weighed(plan, place, call);
+    auto first = compared(plan, place, call);
     if (!first) return first.error();
     if (!*first) return std::optional<Examination>{};
     Examination examination{*std::move((*first)->comparison), std::nullopt};
     if (!question.twice) return std::optional<Examination>(std::move(examination));
-    const job::Place elsewhere{0, shift_of("again")};
-    if (auto posed = trials_->pose_again(elsewhere, call); !posed) return posed.error();
-    auto second = weighed(plan, elsewhere, call);
+    const wire::Place elsewhere{0, shift_of("again")};
+    if (auto generated = trials_->generate_again(elsewhere, call); !generated)
+      return generated.error();
+    auto second = compared(plan, elsewhere, call);
     if (!second) return second.error();
     if (*second)
       examination.again = {(*second)->same_bits.value_or(false), std::move((*second)->comparison)};
     return std::optional<Examination>(std::move(examination));
   }
 
-  [[nodiscard]] job::Tolerance tolerance_of(DType type) const override {
+  [[nodiscard]] wire::Tolerance tolerance_of(DType type) const override {
     return tolerance_for(type, contract_.atol, contract_.rtol);
   }
 
  private:
   /// The candidate's call and what the judge says of it; empty after a fault.
-  Result<std::optional<job::Reply>> weighed(const CallPlan& plan, const job::Place& place,
-                                            const CallContext& call) {
+  Result<std::optional<wire::Reply>> compared(const CallPlan& plan, const wire::Place& place,
+                                              const CallContext& call) {
     if (auto done = candidate_.run_attached(plan, place.at, call); !done) return done.error();
-    if (candidate_.fault()) return std::optional<job::Reply>{};
-    auto reply = trials_->weigh(place, call);
+    if (candidate_.fault()) return std::optional<wire::Reply>{};
+    auto reply = trials_->compare(place, call);
     if (!reply) return reply.error();
-    return std::optional<job::Reply>(*std::move(reply));
+    return std::optional<wire::Reply>(*std::move(reply));
   }
 
   Contract contract_;
@@ -77,7 +78,7 @@ Result<std::unique_ptr<Examiner>> open_device_examiner(const ReferenceParts& par
   if (auto loaded = candidate.load(code, call); !loaded) return loaded.error();
   if (!trials) return trials.error();
   if (auto opened = (*trials)->open(call); !opened) return opened.error();
-  if (auto admitted = (*trials)->admit(candidate, 0, call); !admitted) return admitted.error();
+  if (auto admitted = (*trials)->share_with(candidate, 0, call); !admitted) return admitted.error();
   return std::unique_ptr<Examiner>(
       std::make_unique<DeviceExaminer>(contract, *std::move(trials), candidate));
 }

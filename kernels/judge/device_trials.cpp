@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "kernels/contract/init.h"
+#include "kernels/contract/input_init.h"
 #include "kernels/contract/layout.h"
 #include "kernels/contract/tolerance.h"
 #include "kernels/judge/judge.h"
@@ -114,11 +114,11 @@ Status DeviceTrials::open(const CallContext& call) {
   if (auto greeted = judge_.greet(call); !greeted) return greeted;
   auto file = MemoryFile::holding("judge", judge_library_);
   if (!file) return file.error();
-  job::Request load;
-  load.load = job::Load{"the judge's library", "ratchet_judge", ""};
+  wire::Request load;
+  load.load = wire::Load{"the judge's library", "ratchet_judge", ""};
   const int descriptor = file->fd();
   if (auto loaded = ask(load, {&descriptor, 1}, call); !loaded) return loaded.error();
-  job::Request request;
+  wire::Request request;
   request.share = share_;
   auto shared = ask(request, {}, call);
   if (!shared) return shared.error();
@@ -133,38 +133,38 @@ Status DeviceTrials::open(const CallContext& call) {
   return {};
 }
 
-Status DeviceTrials::admit(CandidateProcess& process, int candidate, const CallContext& call) {
+Status DeviceTrials::share_with(CandidateProcess& process, int candidate, const CallContext& call) {
   const auto& memory = candidates_memories_.at(static_cast<std::size_t>(candidate));
   return process.attach(memory.get(), share_.candidate_bytes, call);
 }
 
 std::int64_t DeviceTrials::place_at(int index) const {
-  return index * (share_.arena_bytes + kPlaceRoom) / job::kAlignment * job::kAlignment;
+  return index * (share_.arena_bytes + kPlaceRoom) / wire::kAlignment * wire::kAlignment;
 }
 
-Status DeviceTrials::pose(const CallPlan& plan, const Content& content,
-                          const std::optional<job::Place>& place, const CallContext& call) {
+Status DeviceTrials::generate(const CallPlan& plan, const Content& content,
+                              const std::optional<wire::Place>& place, const CallContext& call) {
   plan_ = plan;
   dims_ = content.dims;
-  pose_ = {{plan.layout, content.seed, content.distribution, index_limit(content.dims)},
-           place,
-           false,
-           content.changed,
-           content.uses};
-  job::Request request;
-  request.pose = pose_;
-  auto posed = ask(request, {}, call);
-  if (!posed) return posed.error();
+  generated_ = {{plan.layout, content.seed, content.distribution, index_limit(content.dims)},
+                place,
+                false,
+                content.changed,
+                content.uses};
+  wire::Request request;
+  request.generate_on_device = generated_;
+  auto generated = ask(request, {}, call);
+  if (!generated) return generated.error();
   return {};
 }
 
-Status DeviceTrials::pose_again(const job::Place& place, const CallContext& call) {
-  pose_.again = true;
-  pose_.place = place;
-  job::Request request;
-  request.pose = pose_;
-  auto posed = ask(request, {}, call);
-  if (!posed) return posed.error();
+Status DeviceTrials::generate_again(const wire::Place& place, const CallContext& call) {
+  generated_.again = true;
+  generated_.place = place;
+  wire::Request request;
+  request.generate_on_device = generated_;
+  auto generated = ask(request, {}, call);
+  if (!generated) return generated.error();
   return {};
 }
 
@@ -174,45 +174,45 @@ Status DeviceTrials::answer(const CallContext& call) {
   return {};
 }
 
-Result<job::Answered> DeviceTrials::look(const CallContext& call) {
-  job::Request request;
-  request.look = job::Look{};
+Result<wire::Answered> DeviceTrials::describe(const CallContext& call) {
+  wire::Request request;
+  request.describe_on_device = wire::DescribeOnDevice{};
   auto reply = ask(request, {}, call);
   if (!reply) return reply.error();
   if (!reply->first.answered) return Error{ErrorCode::internal, "the judge saw no answer", ""};
   return *std::move(reply->first.answered);
 }
 
-Result<std::optional<job::Comparison>> DeviceTrials::feign(job::Control control,
-                                                           const CallContext& call) {
-  job::Request request;
-  request.feign = job::Feign{control, comparison()};
+Result<std::optional<wire::Comparison>> DeviceTrials::forge(wire::Control control,
+                                                            const CallContext& call) {
+  wire::Request request;
+  request.forge_on_device = wire::ForgeOnDevice{control, comparison()};
   auto reply = ask(request, {}, call);
   if (!reply) return reply.error();
   return std::move(reply->first.comparison);
 }
 
-job::Compare DeviceTrials::comparison() const {
+wire::Compare DeviceTrials::comparison() const {
   return comparison_plan(contract_, dims_, plan_.layout, contract_.atol, contract_.rtol);
 }
 
-Result<job::Reply> DeviceTrials::weigh(const job::Place& place, const CallContext& call) {
-  job::Request request;
-  request.weigh = job::Weigh{comparison(), place};
+Result<wire::Reply> DeviceTrials::compare(const wire::Place& place, const CallContext& call) {
+  wire::Request request;
+  request.compare_on_device = wire::CompareOnDevice{comparison(), place};
   auto reply = ask(request, {}, call);
   if (!reply) return reply.error();
   if (!reply->first.comparison) return Error{ErrorCode::internal, "the judge gave no verdict", ""};
   return std::move(reply->first);
 }
 
-Result<DeviceTrials::Answer> DeviceTrials::ask(const job::Request& request,
+Result<DeviceTrials::Answer> DeviceTrials::ask(const wire::Request& request,
                                                std::span<const int> descriptors,
                                                const CallContext& call) {
   auto answer = judge_.ask(encode(request), descriptors, deadline_, call);
   if (!answer) return answer.error();
   if (answer->fault)
     return Error{ErrorCode::internal, "the judge's worker failed: " + answer->fault->message, ""};
-  auto reply = decode_stored<job::Reply>(answer->body);
+  auto reply = decode_stored<wire::Reply>(answer->body);
   if (!reply) return reply.error();
   if (reply->error) return Error{ErrorCode::unavailable, *reply->error, ""};
   if (reply->fault)

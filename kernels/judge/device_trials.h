@@ -44,7 +44,7 @@ class DeviceTrials {
   Status open(const CallContext& call);
 
   /// Has a process take the memory of that candidate in, once.
-  Status admit(CandidateProcess& process, int candidate, const CallContext& call);
+  Status share_with(CandidateProcess& process, int candidate, const CallContext& call);
   /// Bytes into a candidate's memory at which this of its places begins.
   [[nodiscard]] std::int64_t place_at(int index) const;
 
@@ -53,51 +53,51 @@ class DeviceTrials {
     Dims dims;
     std::string distribution;
     std::string seed;
-    std::optional<job::Changed> changed;
-    std::optional<job::Uses> uses;
+    std::optional<wire::Changed> changed;
+    std::optional<wire::Uses> uses;
   };
   /// Lays it out for the reference and, where `place` says, for a candidate.
-  Status pose(const CallPlan& plan, const Content& content, const std::optional<job::Place>& place,
-              const CallContext& call);
+  Status generate(const CallPlan& plan, const Content& content,
+                  const std::optional<wire::Place>& place, const CallContext& call);
   /// The contents of the last trial once more, for the candidate only.
-  Status pose_again(const job::Place& place, const CallContext& call);
+  Status generate_again(const wire::Place& place, const CallContext& call);
   /// Has the reference answer.
   Status answer(const CallContext& call);
   /// What the reference made of the trial.
-  Result<job::Answered> look(const CallContext& call);
+  Result<wire::Answered> describe(const CallContext& call);
   /// The verdict on what a control would leave; empty when it has nothing to offer.
-  Result<std::optional<job::Comparison>> feign(job::Control control, const CallContext& call);
-  /// What a candidate left there, held against the answer: `comparison`, and after `pose_again`
+  Result<std::optional<wire::Comparison>> forge(wire::Control control, const CallContext& call);
+  /// What a candidate left there, held against the answer: `comparison`, and after `generate_again`
   /// `same_bits`.
-  Result<job::Reply> weigh(const job::Place& place, const CallContext& call);
+  Result<wire::Reply> compare(const wire::Place& place, const CallContext& call);
 
  private:
-  using Answer = std::pair<job::Reply, std::vector<Fd>>;
+  using Answer = std::pair<wire::Reply, std::vector<Fd>>;
 
   DeviceTrials(Contract contract, WorkerProcess judge, CandidateProcess reference,
-               const job::Share& share)
+               const wire::Share& share)
       : contract_(std::move(contract)),
         judge_(std::move(judge)),
         reference_(std::move(reference)),
         share_(share) {}
 
   /// Asks the judge; its failure is ours.
-  Result<Answer> ask(const job::Request& request, std::span<const int> descriptors,
+  Result<Answer> ask(const wire::Request& request, std::span<const int> descriptors,
                      const CallContext& call);
 
   Contract contract_;
   WorkerProcess judge_;
   CandidateProcess reference_;
-  job::Share share_;
+  wire::Share share_;
   std::string judge_library_;
   CandidateProcess::Code reference_code_;
   std::chrono::milliseconds deadline_{};
   std::vector<Fd> candidates_memories_;
-  [[nodiscard]] job::Compare comparison() const;
+  [[nodiscard]] wire::Compare comparison() const;
 
   CallPlan plan_;
   Dims dims_;
-  job::Pose pose_;
+  wire::GenerateOnDevice generated_;
 };
 
 }  // namespace ratchet

@@ -30,7 +30,7 @@ class FileExaminer : public Examiner {
     return std::optional<Examination>(std::move(examination));
   }
 
-  [[nodiscard]] job::Tolerance tolerance_of(DType type) const override {
+  [[nodiscard]] wire::Tolerance tolerance_of(DType type) const override {
     return judge_->tolerance_of(type);
   }
 

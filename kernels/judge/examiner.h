@@ -13,10 +13,10 @@ namespace ratchet {
 /// What came of one call on a fresh trial, and of a second one on the same inputs at another
 /// address.
 struct Examination {
-  job::Comparison verdict;
+  wire::Comparison verdict;
   struct Again {
     bool same_bits = true;
-    std::optional<job::Comparison> verdict;  ///< when the bits differ
+    std::optional<wire::Comparison> verdict;  ///< when the bits differ
   };
   std::optional<Again> again;
 };
@@ -47,7 +47,7 @@ class Examiner {
                                                      const CallContext& call) = 0;
 
   /// What an output of this type is held against.
-  [[nodiscard]] virtual job::Tolerance tolerance_of(DType type) const = 0;
+  [[nodiscard]] virtual wire::Tolerance tolerance_of(DType type) const = 0;
 };
 
 /// Starts judge and reference and loads `code` into the candidate, which was only launched: all

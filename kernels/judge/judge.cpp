@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/contract/init.h"
+#include "kernels/contract/input_init.h"
 #include "kernels/contract/layout.h"
 #include "kernels/contract/tolerance.h"
 #include "server/core/hash.h"
@@ -23,7 +23,7 @@ Error worker_failed(const Fault& fault) {
 }
 
 /// Whether no stretch of eight poisoned bytes in an output came through the reference unchanged.
-bool writes_all(const job::ArenaLayout& layout, std::span<const std::byte> sent,
+bool writes_all(const wire::ArenaLayout& layout, std::span<const std::byte> sent,
                 std::span<const std::byte> expected) {
   constexpr std::size_t kStretch = 8;
   for (const auto& buffer : layout.buffers) {
@@ -38,13 +38,13 @@ bool writes_all(const job::ArenaLayout& layout, std::span<const std::byte> sent,
 
 }  // namespace
 
-Result<bool> same_outputs(const job::ArenaLayout& layout, const MemoryFile& a,
+Result<bool> same_outputs(const wire::ArenaLayout& layout, const MemoryFile& a,
                           const MemoryFile& b) {
   const auto first = a.map(Mapping::Access::read);
   if (!first) return first.error();
   const auto second = b.map(Mapping::Access::read);
   if (!second) return second.error();
-  return std::all_of(layout.buffers.begin(), layout.buffers.end(), [&](const job::Buffer& buffer) {
+  return std::all_of(layout.buffers.begin(), layout.buffers.end(), [&](const wire::Buffer& buffer) {
     const auto from = static_cast<std::size_t>(buffer.offset);
     const auto size = static_cast<std::size_t>(buffer.bytes());
     return buffer.role == Role::in || std::ranges::equal(first->bytes().subspan(from, size),
@@ -70,8 +70,8 @@ std::uint64_t fresh_number() {
 
 std::int64_t shift_of(std::string_view seed) {
   const Digest digest = sha256(fmt::format("shift of {}", seed));
-  const std::int64_t steps = kMostShift / job::kAlignment;
-  return (digest[0] | digest[1] << 8) % steps * job::kAlignment;
+  const std::int64_t steps = kMostShift / wire::kAlignment;
+  return (digest[0] | digest[1] << 8) % steps * wire::kAlignment;
 }
 
 std::vector<std::string> distributions_of(const Contract& contract) {
@@ -94,7 +94,7 @@ Result<std::int64_t> largest_arena(const Contract& contract) {
   return largest;
 }
 
-Result<std::optional<PythonInputs>> open_inputs(PythonParent& python, const Contract& contract,
+Result<std::optional<PythonInputs>> open_inputs(PythonForkServer& python, const Contract& contract,
                                                 std::chrono::milliseconds deadline,
                                                 const CallContext& call) {
   const bool given =
@@ -125,18 +125,18 @@ Result<std::unique_ptr<Judge>> Judge::open(const ReferenceParts& parts, const Co
                                           *std::move(inputs), parts.place.job_deadline));
 }
 
-Result<job::Reply> Judge::ask(const job::Request& request, std::span<const int> descriptors,
-                              const CallContext& call) {
+Result<wire::Reply> Judge::ask(const wire::Request& request, std::span<const int> descriptors,
+                               const CallContext& call) {
   auto reply = worker_.run(request, descriptors, deadline_, call);
   if (reply && reply->fault) return worker_failed(*reply->fault);
   return reply;
 }
 
-Result<MemoryFile> Judge::generate(const Dims& dims, const job::Generate& plan,
+Result<MemoryFile> Judge::generate(const Dims& dims, const wire::Generate& plan,
                                    const CallContext& call) {
   auto sent = MemoryFile::create("inputs", plan.layout.bytes);
   if (!sent) return sent.error();
-  job::Request request;
+  wire::Request request;
   request.generate = plan;
   const int descriptor = sent->fd();
   auto made = ask(request, {&descriptor, 1}, call);
@@ -178,8 +178,8 @@ Result<Trial> Judge::refreshed(const Trial& trial, const std::string& seed, int 
                                const CallContext& call) {
   auto sent = MemoryFile::create("refreshed inputs", trial.plan.layout.bytes);
   if (!sent) return sent.error();
-  job::Request request;
-  request.refresh = job::Refresh{trial.plan.layout, {seed, uses}};
+  wire::Request request;
+  request.refresh = wire::Refresh{trial.plan.layout, {seed, uses}};
   const std::array descriptors{trial.sent.fd(), sent->fd()};
   auto done = ask(request, descriptors, call);
   if (!done) return done.error();
@@ -209,11 +209,11 @@ Result<Trial> Judge::with_other(const Trial& trial, const std::string& tensor,
 }
 
 Result<std::optional<MemoryFile>> Judge::forge(const Trial& trial, const Trial& other,
-                                               job::Control control, const CallContext& call) {
+                                               wire::Control control, const CallContext& call) {
   auto answer = MemoryFile::create("control", trial.plan.layout.bytes);
   if (!answer) return answer.error();
-  job::Request request;
-  request.forge = job::Forge{trial.plan.layout, control};
+  wire::Request request;
+  request.forge = wire::Forge{trial.plan.layout, control};
   const std::array descriptors{trial.sent.fd(), trial.expected.fd(), other.expected.fd(),
                                answer->fd()};
   auto done = ask(request, descriptors, call);
@@ -222,9 +222,9 @@ Result<std::optional<MemoryFile>> Judge::forge(const Trial& trial, const Trial& 
   return std::optional<MemoryFile>(*std::move(answer));
 }
 
-Result<job::Comparison> Judge::compare(const Trial& trial, const MemoryFile& returned,
-                                       const CallContext& call) {
-  job::Request request;
+Result<wire::Comparison> Judge::compare(const Trial& trial, const MemoryFile& returned,
+                                        const CallContext& call) {
+  wire::Request request;
   request.compare = comparison_plan(contract_, trial.dims, trial.plan.layout, atol(), rtol());
   const std::array descriptors{trial.sent.fd(), returned.fd(), trial.expected.fd()};
   auto reply = ask(request, descriptors, call);
@@ -233,7 +233,7 @@ Result<job::Comparison> Judge::compare(const Trial& trial, const MemoryFile& ret
   return *std::move(reply->comparison);
 }
 
-job::Tolerance Judge::tolerance_of(DType type) const {
+wire::Tolerance Judge::tolerance_of(DType type) const {
   return tolerance_for(type, atol(), rtol());
 }
 

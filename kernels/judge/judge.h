@@ -11,7 +11,7 @@
 #include "kernels/process/candidate_process.h"
 #include "kernels/process/python_inputs.h"
 #include "kernels/process/worker_process.h"
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 #include "server/core/call_context.h"
 #include "server/core/memory_file.h"
 #include "server/core/result.h"
@@ -31,7 +31,7 @@ struct Trial {
 };
 
 /// Whether two answers to one input agree in every output bit. Both are sealed.
-[[nodiscard]] Result<bool> same_outputs(const job::ArenaLayout& layout, const MemoryFile& a,
+[[nodiscard]] Result<bool> same_outputs(const wire::ArenaLayout& layout, const MemoryFile& a,
                                         const MemoryFile& b);
 
 /// The seed of one trial: HMAC-SHA-256 of its place under the run's secret, hexadecimal. Nobody who
@@ -66,7 +66,7 @@ class Judge {
                            const CallContext& call);
 
   /// The same trial after `uses` timed calls that changed its inputs by `seed`, with the answer to
-  /// that; see job::Refresh.
+  /// that; see wire::Refresh.
   Result<Trial> refreshed(const Trial& trial, const std::string& seed, int uses,
                           const CallContext& call);
 
@@ -77,14 +77,14 @@ class Judge {
   /// What a kernel would return if it did nothing but this; empty when the control has nothing to
   /// offer here. `other`: another trial of the same size.
   Result<std::optional<MemoryFile>> forge(const Trial& trial, const Trial& other,
-                                          job::Control control, const CallContext& call);
+                                          wire::Control control, const CallContext& call);
 
   /// Decides about an arena that came back from a call on `trial.sent`.
-  Result<job::Comparison> compare(const Trial& trial, const MemoryFile& returned,
-                                  const CallContext& call);
+  Result<wire::Comparison> compare(const Trial& trial, const MemoryFile& returned,
+                                   const CallContext& call);
 
   /// Call over the reference's own tolerance over the dtype's default, per tensor.
-  [[nodiscard]] job::Tolerance tolerance_of(DType type) const;
+  [[nodiscard]] wire::Tolerance tolerance_of(DType type) const;
 
   [[nodiscard]] Reference& reference() { return *reference_; }
 
@@ -92,10 +92,11 @@ class Judge {
   [[nodiscard]] std::optional<double> atol() const;
   [[nodiscard]] std::optional<double> rtol() const;
   /// Asks the worker; its failure is ours.
-  Result<job::Reply> ask(const job::Request& request, std::span<const int> descriptors,
-                         const CallContext& call);
+  Result<wire::Reply> ask(const wire::Request& request, std::span<const int> descriptors,
+                          const CallContext& call);
   /// Fills a memory file with inputs and poison.
-  Result<MemoryFile> generate(const Dims& dims, const job::Generate& plan, const CallContext& call);
+  Result<MemoryFile> generate(const Dims& dims, const wire::Generate& plan,
+                              const CallContext& call);
   /// Seals the arena and has the reference answer it.
   Result<Trial> answered(const Dims& dims, const std::string& distribution, CallPlan plan,
                          MemoryFile sent, const CallContext& call);
@@ -116,7 +117,7 @@ class Judge {
 };
 
 /// What makes the contract's inputs when they are given. Errors: as PythonInputs.
-[[nodiscard]] Result<std::optional<PythonInputs>> open_inputs(PythonParent& python,
+[[nodiscard]] Result<std::optional<PythonInputs>> open_inputs(PythonForkServer& python,
                                                               const Contract& contract,
                                                               std::chrono::milliseconds deadline,
                                                               const CallContext& call);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "kernels/process/python_parent.h"
+#include "kernels/process/python_fork_server.h"
 
 namespace ratchet {
 namespace {
@@ -57,7 +57,7 @@ class PythonReference : public Reference {
   [[nodiscard]] std::optional<double> rtol() const override { return rtol_; }
 
  private:
-  static Json encode_all(const std::vector<job::Argument>& arguments) {
+  static Json encode_all(const std::vector<wire::Argument>& arguments) {
     Json list = Json::array();
     for (const auto& argument : arguments) list.push_back(encode(argument));
     return list;

@@ -8,8 +8,8 @@
 
 #include "kernels/build/builder.h"
 #include "kernels/process/candidate_process.h"
-#include "kernels/process/python_parent.h"
-#include "kernels/protocol/job.h"
+#include "kernels/process/python_fork_server.h"
+#include "kernels/protocol/messages.h"
 #include "server/core/call_context.h"
 #include "server/core/memory_file.h"
 #include "server/core/result.h"
@@ -38,7 +38,7 @@ class Reference {
 struct ReferenceParts {
   WorkerPlace place;
   const Builder& builder;
-  PythonParent& python;
+  PythonForkServer& python;
   std::filesystem::path data_dir;  ///< holds cuda/judge.cu
 };
 

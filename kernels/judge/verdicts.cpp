@@ -9,7 +9,7 @@
 namespace ratchet {
 namespace {
 
-Reason reason_of_output(const OutputError& output, const job::OutputState& state) {
+Reason reason_of_output(const OutputError& output, const wire::OutputState& state) {
   if (state.unwritten == output.elements)
     return {"output_not_written", fmt::format("{} was not written at all", output.tensor), {}};
   if (state.unwritten > 0)
@@ -39,7 +39,7 @@ Reason reason_of(const Fault& fault) {
   return {"fault_" + fault.kind, fault.message, {}};
 }
 
-std::vector<Reason> reasons_of(const job::Comparison& comparison) {
+std::vector<Reason> reasons_of(const wire::Comparison& comparison) {
   std::vector<Reason> reasons;
   const std::string touched = comparison.touched.value_or("a buffer");
   if (!comparison.guards_intact)
@@ -52,20 +52,20 @@ std::vector<Reason> reasons_of(const job::Comparison& comparison) {
   for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
     const bool known = i < comparison.states.size();
     if (known ? comparison.states[i].right : comparison.outputs[i].mismatches == 0) continue;
-    reasons.push_back(
-        reason_of_output(comparison.outputs[i], known ? comparison.states[i] : job::OutputState{}));
+    reasons.push_back(reason_of_output(comparison.outputs[i],
+                                       known ? comparison.states[i] : wire::OutputState{}));
   }
   if (comparison.outputs.empty())
     reasons.push_back({"no_output", "the task has no output to compare", {}});
   return reasons;
 }
 
-std::string described(const job::Comparison& comparison) {
+std::string described(const wire::Comparison& comparison) {
   const auto reasons = reasons_of(comparison);
   return reasons.empty() ? "" : reasons.front().message;
 }
 
-std::optional<Reason> reason_of_timed_output(const job::Comparison& comparison) {
+std::optional<Reason> reason_of_timed_output(const wire::Comparison& comparison) {
   if (comparison.passed) return std::nullopt;
   return Reason{
       "timed_output_wrong", "an output of the timed calls is wrong: " + described(comparison), {}};

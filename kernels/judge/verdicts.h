@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 #include "server/facts/findings.h"
 
 namespace ratchet {
@@ -16,13 +16,13 @@ namespace ratchet {
 
 /// What a failed comparison shows, most telling first. Codes: wrote_out_of_bounds, modified_input,
 /// output_not_written, nan_in_output, mismatch, no_output. Empty when it passed.
-[[nodiscard]] std::vector<Reason> reasons_of(const job::Comparison& comparison);
+[[nodiscard]] std::vector<Reason> reasons_of(const wire::Comparison& comparison);
 
 /// The first of `reasons_of` as text; empty when it passed.
-[[nodiscard]] std::string described(const job::Comparison& comparison);
+[[nodiscard]] std::string described(const wire::Comparison& comparison);
 
 /// `timed_output_wrong` for what a timed call left; empty when it passed.
-[[nodiscard]] std::optional<Reason> reason_of_timed_output(const job::Comparison& comparison);
+[[nodiscard]] std::optional<Reason> reason_of_timed_output(const wire::Comparison& comparison);
 
 /// `unsynchronised_work` when the flags of a timed block say that work was missing when a call
 /// returned.

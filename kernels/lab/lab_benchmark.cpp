@@ -11,7 +11,7 @@
 #include "kernels/build/target.h"
 #include "kernels/contract/layout.h"
 #include "kernels/lab/laboratory.h"
-#include "kernels/process/neighbours.h"
+#include "kernels/process/device_contention.h"
 #include "kernels/timing/statistics.h"
 #include "server/core/clock.h"
 #include "server/core/files.h"
@@ -164,7 +164,7 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
   if (!turn) return turn.error();
   auto device = greeting(contract.device_kind, contract.device, call);
   if (!device) return device.error();
-  const auto neighbours = neighbours_of(device->device, call);
+  const auto contention = device_contention(device->device, call);
   const std::size_t contestants =
       1 + (request.v0 ? 1 : 0) + (request.parent ? 1 : 0) + asked.baselines.size();
   auto source = ArenaSource::open(parts(contract), contract, contestants, call);
@@ -180,7 +180,7 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
   report.prewarm_calls = request.prewarm_calls;
   report.candidate_digest = request.candidate->build.binary_digest;
   report.correct = true;
-  report.notes.push_back(described(neighbours));
+  report.notes.push_back(described(contention));
   for (const auto& one : contract.cases) {
     if (one.hidden) continue;
     auto done = benchmark_case(contract, asked, one, run_secret, *source, report, call);

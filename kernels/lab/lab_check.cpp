@@ -49,7 +49,7 @@ std::vector<Step> steps_of(const std::vector<Case>& cases,
   return steps;
 }
 
-CaseResult result_of(const Step& step, const job::Comparison& verdict) {
+CaseResult result_of(const Step& step, const wire::Comparison& verdict) {
   CaseResult result;
   result.seed = step.seed;
   result.distribution = step.distribution;

@@ -89,7 +89,7 @@ Result<Greeting> Laboratory::greeting(DeviceKind kind, int device, const CallCon
   }
   auto worker = WorkerProcess::start(lookout_spec(where), call);
   if (!worker) return worker.error();
-  const auto ready = decode_stored<job::Reply>(worker->ready());
+  const auto ready = decode_stored<wire::Reply>(worker->ready());
   if (!ready || ready->error || !ready->device)
     return Error{ErrorCode::unavailable,
                  fmt::format("{} device {} cannot be used: {}", name_of(kind), where.device,
@@ -179,8 +179,8 @@ Result<std::vector<Ceiling>> Laboratory::measured_ceilings(int device, DeviceKin
   call.progress(0, std::nullopt, "measuring the device's ceilings");
   auto worker = WorkerProcess::start(worker_spec(place(kind, device), "judge", 0), call);
   if (!worker) return worker.error();
-  job::Request request;
-  request.ceilings = job::MeasureCeilings{};
+  wire::Request request;
+  request.ceilings = wire::MeasureCeilings{};
   auto reply = worker->run(request, {}, kCeilingDeadline, call);
   if (!reply) return reply.error();
   if (reply->fault || !reply->ceilings)

@@ -17,7 +17,7 @@
 #include "kernels/disassembly/machine_code.h"
 #include "kernels/judge/verdicts.h"
 #include "kernels/lab/laboratory.h"
-#include "kernels/process/neighbours.h"
+#include "kernels/process/device_contention.h"
 #include "server/core/clock.h"
 #include "server/core/hash.h"
 
@@ -58,16 +58,16 @@ bool clock_moved(const std::vector<Ceiling>& roofs, const std::optional<Megahert
 }
 
 /// All that a kernel is given and must give back.
-double tensor_bytes(const job::ArenaLayout& layout) {
+double tensor_bytes(const wire::ArenaLayout& layout) {
   double bytes = 0;
   for (const auto& buffer : layout.buffers)
     bytes += static_cast<double>(buffer.bytes()) * (buffer.role == Role::inout ? 2 : 1);
   return bytes;
 }
 
-void note_neighbours(const Neighbours& neighbours, Timing& timing) {
-  if (!neighbours.processes.empty()) timing.flags.emplace_back("device_shared");
-  timing.conditions += (timing.conditions.empty() ? "" : "; ") + described(neighbours);
+void note_contention(const DeviceContention& contention, Timing& timing) {
+  if (!contention.processes.empty()) timing.flags.emplace_back("device_shared");
+  timing.conditions += (timing.conditions.empty() ? "" : "; ") + described(contention);
 }
 
 void add_roofline_metrics(Profile& profile) {
@@ -125,7 +125,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   auto greeted = greeting(contract.device_kind, contract.device, call);
   if (!greeted) return greeted.error();
   const DeviceInfo device = greeted->device;
-  const auto neighbours = neighbours_of(device, call);
+  const auto contention = device_contention(device, call);
   const SessionPlan plan = session_plan(contract, device, call);
   const auto timing_begin = steady_clock::now();
   Versions versions{{"candidate", request.candidate}};
@@ -160,7 +160,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   auto timing = timing_of(*session, 0, plan);
   if (!timing) return timing.error();
   profile.timing = *std::move(timing);
-  note_neighbours(neighbours, profile.timing);
+  note_contention(contention, profile.timing);
   take_comparisons(*session, profile);
   if (flag_resolution(contract.device_kind, profile.timing))
     for (auto& comparison : profile.comparisons) judge_resolution(profile.timing, comparison);
@@ -193,7 +193,7 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
                                      : with_launch_facts(request.names, contract.device_kind);
   // Launches and their spans are seen here in any case.
   if (by_ncu) names.clear();
-  std::optional<job::Sampling> sampling;
+  std::optional<wire::Sampling> sampling;
   if (contract.device_kind == DeviceKind::cuda && !by_ncu && wants_samples(request))
     sampling = sampling_of(profile.timing.median);
   if (auto loaded = process.load(counting.code, call); !loaded) return loaded.error();
@@ -226,7 +226,7 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
 }
 
 Hotspots Laboratory::hotspots_of(const Contract& contract, const Candidate& candidate,
-                                 const job::PcSamples& samples, const CallContext& call) {
+                                 const wire::PcSamples& samples, const CallContext& call) {
   if (samples.unavailable) return hotspots_from(samples, {});
   auto listing = listing_of(contract, candidate, CodeView::sass, call);
   if (!listing) return hotspots_from(samples, {});

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "kernels/contract/init.h"
+#include "kernels/contract/input_init.h"
 #include "kernels/contract/layout.h"
 #include "kernels/lab/laboratory.h"
 #include "server/core/clock.h"
@@ -73,11 +73,11 @@ std::string reason_without_baseline(const Contract& contract, const std::string&
 
 }  // namespace
 
-PythonParent::Options Laboratory::python_options(DeviceKind kind) const {
+PythonForkServer::Options Laboratory::python_options(DeviceKind kind) const {
   return {options_.python, options_.data_dir, options_.worker_dir, kind};
 }
 
-PythonParent& Laboratory::python_of(const Contract& contract) {
+PythonForkServer& Laboratory::python_of(const Contract& contract) {
   return contract.device_kind == DeviceKind::cuda ? cuda_python_ : host_python_;
 }
 
@@ -157,9 +157,9 @@ Result<MemoryFile> Laboratory::throwaway_arena(const Contract& contract, const C
   if (!worker) return worker.error();
   auto arena = MemoryFile::create("throwaway", plan.layout.bytes);
   if (!arena) return arena.error();
-  job::Request request;
+  wire::Request request;
   const auto seed = hex(sha256(random_bytes(16)));
-  request.generate = job::Generate{plan.layout, seed, "normal", index_limit(dims)};
+  request.generate = wire::Generate{plan.layout, seed, "normal", index_limit(dims)};
   const int descriptor = arena->fd();
   auto made = worker->run(request, {&descriptor, 1}, options_.job_deadline, call);
   if (!made) return made.error();

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "kernels/lab/laboratory.h"
-#include "kernels/source/dispatcher.h"
+#include "kernels/source/size_dispatch.h"
 #include "server/core/hash.h"
 
 namespace ratchet {

@@ -18,7 +18,7 @@
 #include "kernels/process/candidate_process.h"
 #include "kernels/process/device_queue.h"
 #include "kernels/process/python_cache.h"
-#include "kernels/process/python_parent.h"
+#include "kernels/process/python_fork_server.h"
 #include "kernels/timing/timed_arenas.h"
 #include "kernels/timing/timing_session.h"
 
@@ -44,8 +44,8 @@ class Laboratory final : public Lab {
   Result<Contract> plan(const TaskRequest& task, const Source& kernel,
                         const Source& reference) override;
   Result<Candidate> build(const Contract& contract, Source source, CallContext& call) override;
-  Result<std::vector<Reason>> admit(const Contract& contract, std::string_view run_secret,
-                                    CallContext& call) override;
+  Result<std::vector<Reason>> validate_task(const Contract& contract, std::string_view run_secret,
+                                            CallContext& call) override;
   Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
                                   std::string_view run_secret, CallContext& call) override;
   Result<Profile> profile(const Contract& contract, const ProfileRequest& request,
@@ -77,8 +77,8 @@ class Laboratory final : public Lab {
  private:
   [[nodiscard]] WorkerPlace place(DeviceKind kind, int device) const;
   [[nodiscard]] ReferenceParts parts(const Contract& contract);
-  [[nodiscard]] PythonParent::Options python_options(DeviceKind kind) const;
-  [[nodiscard]] PythonParent& python_of(const Contract& contract);
+  [[nodiscard]] PythonForkServer::Options python_options(DeviceKind kind) const;
+  [[nodiscard]] PythonForkServer& python_of(const Contract& contract);
   Result<Greeting> greeting(DeviceKind kind, int device, const CallContext& call);
   CounterState probe_counters(const DeviceInfo& device, CallContext& call);
 
@@ -150,7 +150,7 @@ class Laboratory final : public Lab {
                Profile& profile, const CallContext& call);
   /// Samples put to source lines by the disassembled code.
   Hotspots hotspots_of(const Contract& contract, const Candidate& candidate,
-                       const job::PcSamples& samples, const CallContext& call);
+                       const wire::PcSamples& samples, const CallContext& call);
   // Counters by Nsight Compute; see lab_ncu.cpp.
   [[nodiscard]] Status check_engine(const Contract& contract, CounterEngine engine) const;
   Result<WorkerSpec> ncu_spec(const Contract& contract, const Candidate& candidate,
@@ -189,8 +189,8 @@ class Laboratory final : public Lab {
   LabOptions options_;
   Builder builder_;
   DeviceQueue queue_;
-  PythonParent host_python_;
-  PythonParent cuda_python_;
+  PythonForkServer host_python_;
+  PythonForkServer cuda_python_;
   std::mutex guard_;  // of the caches below
   std::map<std::pair<DeviceKind, int>, Greeting> greetings_;
   std::optional<CounterState> counters_;

@@ -20,7 +20,7 @@ constexpr std::int64_t kKernelMemory = 2048 * kMebi;  // for the kernel's own us
 constexpr std::int64_t kThreadMemory = 80 * kMebi;
 
 /// The worker's process also holds the kernel, so its word is held against our own clock.
-bool plausible(const job::Samples& samples, const job::TimeBlock& block, double wall_ns) {
+bool plausible(const wire::Samples& samples, const wire::TimeBlock& block, double wall_ns) {
   double sum = 0;
   for (const double elapsed : samples.elapsed_ns) {
     if (!(elapsed > 0)) return false;
@@ -94,7 +94,7 @@ Result<CandidateProcess> CandidateProcess::launch(const WorkerSpec& spec, millis
 Status CandidateProcess::greet(const CallContext& call) {
   if (greeted_) return {};
   if (auto greeted = worker_.greet(call); !greeted) return greeted;
-  if (const auto ready = decode_stored<job::Reply>(worker_.ready()); !ready || ready->error)
+  if (const auto ready = decode_stored<wire::Reply>(worker_.ready()); !ready || ready->error)
     return Error{ErrorCode::unavailable,
                  ready ? *ready->error : "the worker's greeting is malformed",
                  "check_env shows the devices."};
@@ -106,7 +106,7 @@ Status CandidateProcess::load(const Code& code, const CallContext& call) {
   auto file = MemoryFile::holding("kernel", code.content);
   if (!file) return file.error();
   if (auto greeted = greet(call); !greeted) return greeted;
-  job::Request request;
+  wire::Request request;
   request.load = code.plan;
   const int descriptor = file->fd();
   auto reply = ask(request, {&descriptor, 1}, deadline_, call);
@@ -123,11 +123,11 @@ const std::filesystem::path& CandidateProcess::left_behind() {
   return worker_.folder();
 }
 
-Result<job::Reply> CandidateProcess::ask(const job::Request& request,
-                                         std::span<const int> descriptors, milliseconds deadline,
-                                         const CallContext& call) {
+Result<wire::Reply> CandidateProcess::ask(const wire::Request& request,
+                                          std::span<const int> descriptors, milliseconds deadline,
+                                          const CallContext& call) {
   if (fault_) {
-    job::Reply reply;
+    wire::Reply reply;
     reply.fault = fault_;
     return reply;
   }
@@ -152,8 +152,8 @@ Result<std::optional<MemoryFile>> CandidateProcess::execute(const CallPlan& plan
                                                             const CallContext& call) {
   auto out = MemoryFile::create("answer", plan.layout.bytes);
   if (!out) return out.error();
-  job::Request request;
-  request.execute = job::Execute{plan.layout, plan.arguments, shift};
+  wire::Request request;
+  request.execute = wire::Execute{plan.layout, plan.arguments, shift};
   const std::array descriptors{arena.fd(), out->fd()};
   auto reply = ask(request, descriptors, deadline_, call);
   if (!reply) return reply.error();
@@ -161,8 +161,8 @@ Result<std::optional<MemoryFile>> CandidateProcess::execute(const CallPlan& plan
 }
 
 Status CandidateProcess::attach(int descriptor, std::int64_t bytes, const CallContext& call) {
-  job::Request request;
-  request.attach = job::Attach{bytes};
+  wire::Request request;
+  request.attach = wire::Attach{bytes};
   auto reply = ask(request, {&descriptor, 1}, deadline_, call);
   if (!reply) return reply.error();
   return {};
@@ -170,8 +170,8 @@ Status CandidateProcess::attach(int descriptor, std::int64_t bytes, const CallCo
 
 Status CandidateProcess::run_attached(const CallPlan& plan, std::int64_t at,
                                       const CallContext& call) {
-  job::Request request;
-  request.call = job::Call{plan.layout, plan.arguments, at};
+  wire::Request request;
+  request.call = wire::Call{plan.layout, plan.arguments, at};
   auto reply = ask(request, {}, deadline_, call);
   if (!reply) return reply.error();
   return {};
@@ -179,8 +179,8 @@ Status CandidateProcess::run_attached(const CallPlan& plan, std::int64_t at,
 
 Status CandidateProcess::exercise(const CallPlan& plan, const MemoryFile& arena,
                                   const CallContext& call) {
-  job::Request request;
-  request.exercise = job::Exercise{plan.layout, plan.arguments};
+  wire::Request request;
+  request.exercise = wire::Exercise{plan.layout, plan.arguments};
   const int descriptor = arena.fd();
   auto reply = ask(request, {&descriptor, 1}, deadline_, call);
   if (!reply) return reply.error();
@@ -194,15 +194,15 @@ const std::filesystem::path& CandidateProcess::finished(milliseconds limit) {
 
 Status CandidateProcess::prepare(const CallPlan& plan, const Rotation& rotation,
                                  const CallContext& call) {
-  job::Request request;
+  wire::Request request;
   request.prepare =
-      job::Prepare{plan.layout,
-                   plan.arguments,
-                   static_cast<int>(std::max(rotation.arenas.size(), rotation.at.size())),
-                   rotation.shift,
-                   rotation.at,
-                   rotation.writes_all,
-                   rotation.refresh_seeds};
+      wire::Prepare{plan.layout,
+                    plan.arguments,
+                    static_cast<int>(std::max(rotation.arenas.size(), rotation.at.size())),
+                    rotation.shift,
+                    rotation.at,
+                    rotation.writes_all,
+                    rotation.refresh_seeds};
   std::vector<int> descriptors;
   for (const auto* arena : rotation.arenas) descriptors.push_back(arena->fd());
   auto reply = ask(request, descriptors, deadline_, call);
@@ -210,8 +210,9 @@ Status CandidateProcess::prepare(const CallPlan& plan, const Rotation& rotation,
   return {};
 }
 
-Result<job::Samples> CandidateProcess::time(const job::TimeBlock& block, const CallContext& call) {
-  job::Request request;
+Result<wire::Samples> CandidateProcess::time(const wire::TimeBlock& block,
+                                             const CallContext& call) {
+  wire::Request request;
   request.time = block;
   // Past its limit a block may still finish the call it is in, and has its warm-up before it.
   const auto deadline = deadline_ + milliseconds(static_cast<long>(block.time_limit_ms));
@@ -223,7 +224,7 @@ Result<job::Samples> CandidateProcess::time(const job::TimeBlock& block, const C
     fault_ = Fault{"forged_reply",
                    "the samples cannot be true: more of them, or more time, than "
                    "passed on the server's clock"};
-  return fault_ ? job::Samples{} : *std::move(reply->samples);
+  return fault_ ? wire::Samples{} : *std::move(reply->samples);
 }
 
 Result<std::optional<CandidateProcess::Collected>> CandidateProcess::collect(
@@ -245,8 +246,8 @@ Result<int> CandidateProcess::uses(int index, const CallContext& call) {
 
 Result<int> CandidateProcess::collected(int index, std::span<const int> descriptors,
                                         const CallContext& call) {
-  job::Request request;
-  request.collect = job::Collect{index};
+  wire::Request request;
+  request.collect = wire::Collect{index};
   auto reply = ask(request, descriptors, deadline_, call);
   if (!reply) return reply.error();
   const int uses = reply->uses.value_or(0);
@@ -255,12 +256,12 @@ Result<int> CandidateProcess::collected(int index, std::span<const int> descript
   return uses;
 }
 
-Result<job::Counters> CandidateProcess::count(const job::Count& plan, const CallContext& call) {
-  job::Request request;
+Result<wire::Counters> CandidateProcess::count(const wire::Count& plan, const CallContext& call) {
+  wire::Request request;
   request.count = plan;
   auto reply = ask(request, {}, deadline_, call);
   if (!reply) return reply.error();
-  return reply->counters.value_or(job::Counters{});
+  return reply->counters.value_or(wire::Counters{});
 }
 
 }  // namespace ratchet

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/process/worker_process.h"
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 #include "server/core/call_context.h"
 #include "server/core/memory_file.h"
 #include "server/core/result.h"
@@ -42,8 +42,8 @@ struct WorkerPlace {
 
 /// What a kernel is given for one case: the layout of its arena and its arguments.
 struct CallPlan {
-  job::ArenaLayout layout;
-  std::vector<job::Argument> arguments;
+  wire::ArenaLayout layout;
+  std::vector<wire::Argument> arguments;
 };
 
 /// One untrusted shared library in its own worker: a candidate, or a compiled reference, which is
@@ -58,7 +58,7 @@ class CandidateProcess {
   /// What is loaded into a worker: the bytes of a shared object or of a Python file.
   struct Code {
     std::string content;
-    job::Load plan;
+    wire::Load plan;
   };
 
   /// Starts the worker and loads `library` (the bytes of the shared object). A library that cannot
@@ -90,7 +90,7 @@ class CandidateProcess {
   Status attach(int descriptor, std::int64_t bytes, const CallContext& call);
   Status run_attached(const CallPlan& plan, std::int64_t at, const CallContext& call);
 
-  /// One call with every buffer in memory of its own; see job::Exercise. Then its end, and the
+  /// One call with every buffer in memory of its own; see wire::Exercise. Then its end, and the
   /// private folder with what the tool around it wrote there.
   Status exercise(const CallPlan& plan, const MemoryFile& arena, const CallContext& call);
   [[nodiscard]] const std::filesystem::path& finished(std::chrono::milliseconds limit);
@@ -101,11 +101,11 @@ class CandidateProcess {
     std::vector<const MemoryFile*> arenas;
     std::int64_t shift = 0;
     std::vector<std::int64_t> at;            ///< of arenas in attached memory, bytes
-    bool writes_all = true;                  ///< see job::Prepare
-    std::vector<std::string> refresh_seeds;  ///< see job::Prepare
+    bool writes_all = true;                  ///< see wire::Prepare
+    std::vector<std::string> refresh_seeds;  ///< see wire::Prepare
   };
   Status prepare(const CallPlan& plan, const Rotation& rotation, const CallContext& call);
-  Result<job::Samples> time(const job::TimeBlock& block, const CallContext& call);
+  Result<wire::Samples> time(const wire::TimeBlock& block, const CallContext& call);
   /// Arena `index` of the rotation as the timed calls left it, and how many they were by the word
   /// of the process. Empty after a fault.
   struct Collected {
@@ -115,15 +115,15 @@ class CandidateProcess {
   Result<std::optional<Collected>> collect(int index, std::int64_t bytes, const CallContext& call);
   /// The same of an arena in attached memory, of which only the number of calls is asked for.
   Result<int> uses(int index, const CallContext& call);
-  Result<job::Counters> count(const job::Count& plan, const CallContext& call);
+  Result<wire::Counters> count(const wire::Count& plan, const CallContext& call);
 
  private:
   CandidateProcess(WorkerProcess worker, std::chrono::milliseconds deadline)
       : worker_(std::move(worker)), deadline_(deadline) {}
 
   /// Runs a job unless the kernel has already failed; remembers a fault.
-  Result<job::Reply> ask(const job::Request& request, std::span<const int> descriptors,
-                         std::chrono::milliseconds deadline, const CallContext& call);
+  Result<wire::Reply> ask(const wire::Request& request, std::span<const int> descriptors,
+                          std::chrono::milliseconds deadline, const CallContext& call);
   Result<std::optional<MemoryFile>> sealed(MemoryFile file);
   /// Asks for an arena of the rotation, and holds the number of its calls against reason.
   Result<int> collected(int index, std::span<const int> descriptors, const CallContext& call);

@@ -57,7 +57,7 @@ std::optional<InputsFunction> inputs_function(const Source& kernel, const Source
   return std::nullopt;
 }
 
-Result<PythonInputs> PythonInputs::open(PythonParent& python, const InputsFunction& function,
+Result<PythonInputs> PythonInputs::open(PythonForkServer& python, const InputsFunction& function,
                                         std::optional<int> cuda_device,
                                         std::chrono::milliseconds deadline,
                                         const CallContext& call) {
@@ -145,7 +145,7 @@ Result<std::vector<std::string>> PythonInputs::shape_of(const Tensor& tensor, co
   return shape;
 }
 
-Status PythonInputs::fill(const Dims& dims, const job::ArenaLayout& layout, std::string_view seed,
+Status PythonInputs::fill(const Dims& dims, const wire::ArenaLayout& layout, std::string_view seed,
                           const MemoryFile& arena, const CallContext& call) {
   const auto number = std::stoull(std::string(seed.substr(0, 8)), nullptr, 16) & kMostSeed;
   const Json plan{{"dims", dims}, {"layout", encode(layout)}, {"seed", number}};

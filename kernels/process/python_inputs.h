@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/process/python_parent.h"
+#include "kernels/process/python_fork_server.h"
 #include "kernels/process/worker_process.h"
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 #include "server/core/call_context.h"
 #include "server/core/memory_file.h"
 #include "server/core/result.h"
@@ -41,7 +41,7 @@ struct InputsFunction {
 /// Thread rule: as WorkerProcess. Errors: `invalid_argument` naming file, line and what it did.
 class PythonInputs {
  public:
-  static Result<PythonInputs> open(PythonParent& python, const InputsFunction& function,
+  static Result<PythonInputs> open(PythonForkServer& python, const InputsFunction& function,
                                    std::optional<int> cuda_device,
                                    std::chrono::milliseconds deadline, const CallContext& call);
 
@@ -50,7 +50,7 @@ class PythonInputs {
   Result<TaskRequest> described(TaskRequest task, const CallContext& call);
 
   /// Puts what it makes for these sizes into the inputs of an arena.
-  Status fill(const Dims& dims, const job::ArenaLayout& layout, std::string_view seed,
+  Status fill(const Dims& dims, const wire::ArenaLayout& layout, std::string_view seed,
               const MemoryFile& arena, const CallContext& call);
 
  private:

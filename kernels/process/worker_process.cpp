@@ -166,16 +166,17 @@ Result<WorkerProcess::Answer> WorkerProcess::ask(const Json& question,
   return await(id, deadline, call);
 }
 
-Result<job::Reply> WorkerProcess::run(const job::Request& request, std::span<const int> descriptors,
-                                      milliseconds deadline, const CallContext& call) {
+Result<wire::Reply> WorkerProcess::run(const wire::Request& request,
+                                       std::span<const int> descriptors, milliseconds deadline,
+                                       const CallContext& call) {
   auto answer = ask(encode(request), descriptors, deadline, call);
   if (!answer) return answer.error();
-  job::Reply reply;
+  wire::Reply reply;
   if (answer->fault) {
     reply.fault = std::move(answer->fault);
     return reply;
   }
-  auto decoded = decode_stored<job::Reply>(answer->body);
+  auto decoded = decode_stored<wire::Reply>(answer->body);
   if (!decoded) {
     end();
     reply.fault =

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernels/process/private_folder.h"
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 #include "server/core/call_context.h"
 #include "server/core/channel.h"
 #include "server/core/process.h"
@@ -82,10 +82,10 @@ class WorkerProcess {
   Result<Answer> ask(const Json& question, std::span<const int> descriptors,
                      std::chrono::milliseconds deadline, const CallContext& call);
 
-  /// `ask` in the types of job.h. A fault of the process becomes the reply's; the reply's `error`
-  /// (our side) becomes an Error.
-  Result<job::Reply> run(const job::Request& request, std::span<const int> descriptors,
-                         std::chrono::milliseconds deadline, const CallContext& call);
+  /// `ask` in the types of messages.h. A fault of the process becomes the reply's; the reply's
+  /// `error` (our side) becomes an Error.
+  Result<wire::Reply> run(const wire::Request& request, std::span<const int> descriptors,
+                          std::chrono::milliseconds deadline, const CallContext& call);
 
  private:
   WorkerProcess(WorkerSpec spec, PrivateFolder folder, Process process, Channel channel, Fd output);

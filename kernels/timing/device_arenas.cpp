@@ -32,10 +32,10 @@ class DeviceArenas : public TimedArenas {
 
   /// Finds out whether kernels must write all of their outputs.
   Status open(const CallContext& call) {
-    if (auto posed = trials_.pose(plan_, content(seeds_.front(), {}), {}, call); !posed)
-      return posed;
+    if (auto generated = trials_.generate(plan_, content(seeds_.front(), {}), {}, call); !generated)
+      return generated;
     if (auto done = trials_.answer(call); !done) return done;
-    auto answered = trials_.look(call);
+    auto answered = trials_.describe(call);
     if (!answered) return answered.error();
     writes_all_ = answered->writes_all;
     return {};
@@ -53,7 +53,7 @@ class DeviceArenas : public TimedArenas {
     auto& given = given_[&process];
     if (!given.candidate) {
       given.candidate = static_cast<int>(given_.size()) - 1;
-      auto done = trials_.admit(process, *given.candidate, call);
+      auto done = trials_.share_with(process, *given.candidate, call);
       if (!done || process.fault()) return done;
     }
     given.seeds = seeds_;
@@ -61,9 +61,10 @@ class DeviceArenas : public TimedArenas {
     for (int i = 0; i < places_; ++i) {
       rotation.at.push_back(trials_.place_at(i) + shift_);
       rotation.refresh_seeds.push_back(fresh_seed());
-      const job::Place place{*given.candidate, rotation.at.back()};
+      const wire::Place place{*given.candidate, rotation.at.back()};
       const auto& seed = seeds_[static_cast<std::size_t>(i)];
-      if (auto posed = trials_.pose(plan_, content(seed, {}), place, call); !posed) return posed;
+      if (auto generated = trials_.generate(plan_, content(seed, {}), place, call); !generated)
+        return generated;
     }
     rotation.writes_all = writes_all_;
     given.rotation = rotation;
@@ -78,13 +79,14 @@ class DeviceArenas : public TimedArenas {
     auto uses = process.uses(static_cast<int>(index), call);
     if (!uses) return uses.error();
     if (process.fault()) return std::optional<Reason>{};
-    const job::Uses changes{given.rotation.refresh_seeds[index], *uses};
-    if (auto posed = trials_.pose(plan_, content(given.seeds[index], changes), {}, call); !posed)
-      return posed.error();
+    const wire::Uses changes{given.rotation.refresh_seeds[index], *uses};
+    if (auto generated = trials_.generate(plan_, content(given.seeds[index], changes), {}, call);
+        !generated)
+      return generated.error();
     if (auto done = trials_.answer(call); !done) return done.error();
-    auto weighed = trials_.weigh({*given.candidate, given.rotation.at[index]}, call);
-    if (!weighed) return weighed.error();
-    return reason_of_timed_output(*weighed->comparison);
+    auto compared = trials_.compare({*given.candidate, given.rotation.at[index]}, call);
+    if (!compared) return compared.error();
+    return reason_of_timed_output(*compared->comparison);
   }
 
  private:
@@ -95,7 +97,7 @@ class DeviceArenas : public TimedArenas {
   };
 
   [[nodiscard]] DeviceTrials::Content content(const std::string& seed,
-                                              const std::optional<job::Uses>& uses) const {
+                                              const std::optional<wire::Uses>& uses) const {
     return {dims_, "normal", seed, {}, uses};
   }
 

@@ -68,14 +68,14 @@ struct Kept {
   int throttled = 0;
 };
 
-double highest_clock(std::span<const job::Samples> blocks) {
+double highest_clock(std::span<const wire::Samples> blocks) {
   double highest = 0;
   for (const auto& block : blocks)
     for (const auto clock : block.clock_mhz) highest = std::max(highest, clock);
   return highest;
 }
 
-Kept keep(std::span<const job::Samples> blocks, int discard_first) {
+Kept keep(std::span<const wire::Samples> blocks, int discard_first) {
   Kept kept;
   const double least_clock = kThrottleShare * highest_clock(blocks);
   for (const auto& block : blocks) {
@@ -147,7 +147,7 @@ Verdict verdict_of(const Comparison& comparison) {
 
 }  // namespace
 
-Result<Timing> summarise(std::span<const job::Samples> blocks, int discard_first,
+Result<Timing> summarise(std::span<const wire::Samples> blocks, int discard_first,
                          CacheMode cache_mode) {
   auto kept = keep(blocks, discard_first);
   if (kept.elapsed.empty() || kept.throttled > static_cast<int>(kept.elapsed.size()))

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 #include "server/core/result.h"
 #include "server/facts/findings.h"
 
@@ -36,7 +36,7 @@ inline constexpr double kLeastNoise = 0.005;
 /// hit its limit, else `sample_limit` (the caller knows better when it stopped at the target).
 /// Errors: `unavailable` when nothing is left, or less than half survived the clock check (code
 /// text "too noisy").
-[[nodiscard]] Result<Timing> summarise(std::span<const job::Samples> blocks, int discard_first,
+[[nodiscard]] Result<Timing> summarise(std::span<const wire::Samples> blocks, int discard_first,
                                        CacheMode cache_mode);
 
 /// Times below this are too short for the device's clock: 20 of its finest ticks (32 ns on GPUs; on

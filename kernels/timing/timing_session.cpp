@@ -147,8 +147,8 @@ Status TimingSession::give(Lane& lane, const CallContext& call) {
 
 /// Untimed calls of a newcomer, and how long one sample takes with all that stands around it.
 Status TimingSession::probe(Lane& lane, const CallContext& call) {
-  const job::TimeBlock plan{std::max(plan_.prewarm, 1) - 1, 1, plan_.cache_mode, plan_.host_time,
-                            kBlockLimitMs};
+  const wire::TimeBlock plan{std::max(plan_.prewarm, 1) - 1, 1, plan_.cache_mode, plan_.host_time,
+                             kBlockLimitMs};
   const auto start = steady_clock::now();
   auto samples = lane.process->time(plan, call);
   if (!samples) return samples.error();
@@ -171,7 +171,7 @@ int TimingSession::block_size(const Lane& lane) {
 Status TimingSession::block(Lane& lane, bool first, const CallContext& call) {
   const int size = block_size(lane);
   if (!lane.runs() || size <= 0) return {};
-  const job::TimeBlock plan{plan_.warmup, size, plan_.cache_mode, plan_.host_time, kBlockLimitMs};
+  const wire::TimeBlock plan{plan_.warmup, size, plan_.cache_mode, plan_.host_time, kBlockLimitMs};
   const auto start = steady_clock::now();
   auto samples = lane.process->time(plan, call);
   if (!samples) return samples.error();
@@ -280,12 +280,12 @@ Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,
   return timing;
 }
 
-std::optional<Reason> reason_of_spans(const std::vector<job::CallSpan>& calls, double median_ns) {
+std::optional<Reason> reason_of_spans(const std::vector<wire::CallSpan>& calls, double median_ns) {
   constexpr double kMostRatio = 1.5;
   constexpr double kAllowanceNs = 5'000;
   constexpr std::size_t kLeastCalls = 3;
   if (calls.size() < kLeastCalls) return std::nullopt;
-  const auto [fewest, most] = std::ranges::minmax(calls, {}, &job::CallSpan::launches);
+  const auto [fewest, most] = std::ranges::minmax(calls, {}, &wire::CallSpan::launches);
   if (fewest.launches != most.launches)
     return Reason{"launches_vary",
                   fmt::format("one call launches {} kernels and another {}: the work of one is not "

@@ -49,9 +49,9 @@ struct Contestant {
 /// What was seen of one contestant.
 struct ContestantRecord {
   std::string name;
-  std::vector<job::Samples> blocks;  ///< in launch order
-  std::vector<PairedRound> turns;    ///< per round: its first and its second block
-  std::vector<Reason> reasons;       ///< why its times do not count
+  std::vector<wire::Samples> blocks;  ///< in launch order
+  std::vector<PairedRound> turns;     ///< per round: its first and its second block
+  std::vector<Reason> reasons;        ///< why its times do not count
 };
 
 /// The first contestant is the one the others are compared with.
@@ -127,7 +127,7 @@ class TimingSession {
 /// launches differ in number from call to call, `span_exceeds_events` when the work of a call on
 /// all streams takes more than 1.5 times the median between its events, and 5 µs for what clocks
 /// and launch gaps differ by. Needs three calls.
-[[nodiscard]] std::optional<Reason> reason_of_spans(const std::vector<job::CallSpan>& calls,
+[[nodiscard]] std::optional<Reason> reason_of_spans(const std::vector<wire::CallSpan>& calls,
                                                     double median_ns);
 
 }  // namespace ratchet

@@ -36,8 +36,8 @@ struct Output {
   const std::byte* sent;
   const std::byte* returned;
   const std::byte* expected;
-  const job::Buffer& buffer;
-  const job::Tolerance& tolerance;
+  const wire::Buffer& buffer;
+  const wire::Tolerance& tolerance;
   double atol = 0;  ///< after scaling
 
   [[nodiscard]] bool same_bytes(const std::byte* a, const std::byte* b, std::int64_t i) const {
@@ -46,9 +46,9 @@ struct Output {
   }
 };
 
-double scaled_atol_of(const job::Tolerance& tolerance, const std::byte* expected,
-                      const job::Buffer& buffer) {
-  if (tolerance.exact || tolerance.scale == job::AtolScale::absolute) return tolerance.atol;
+double scaled_atol_of(const wire::Tolerance& tolerance, const std::byte* expected,
+                      const wire::Buffer& buffer) {
+  if (tolerance.exact || tolerance.scale == wire::AtolScale::absolute) return tolerance.atol;
   std::mutex guard;
   double sum = 0;
   std::int64_t finite = 0;
@@ -118,8 +118,8 @@ bool same_range(const Arenas& arenas, std::int64_t from, std::int64_t to) {
 }
 
 /// Guards and inputs; names the first buffer concerned.
-void check_untouched(const Arenas& arenas, const job::ArenaLayout& layout,
-                     job::Comparison& verdict) {
+void check_untouched(const Arenas& arenas, const wire::ArenaLayout& layout,
+                     wire::Comparison& verdict) {
   std::int64_t end = 0;
   const auto guard = [&](std::int64_t to, const std::string& beside) {
     if (same_range(arenas, end, to) || !verdict.guards_intact) return;
@@ -140,15 +140,15 @@ void check_untouched(const Arenas& arenas, const job::ArenaLayout& layout,
 
 }  // namespace
 
-double scaled_atol(const job::Tolerance& tolerance, double sum_of_squares, std::int64_t finite) {
-  if (tolerance.exact || tolerance.scale == job::AtolScale::absolute) return tolerance.atol;
+double scaled_atol(const wire::Tolerance& tolerance, double sum_of_squares, std::int64_t finite) {
+  if (tolerance.exact || tolerance.scale == wire::AtolScale::absolute) return tolerance.atol;
   const auto rms =
       static_cast<float>(finite ? std::sqrt(sum_of_squares / static_cast<double>(finite)) : 0.0);
-  return tolerance.atol * (tolerance.scale == job::AtolScale::rms ? rms : std::min(1.0F, rms));
+  return tolerance.atol * (tolerance.scale == wire::AtolScale::rms ? rms : std::min(1.0F, rms));
 }
 
-void add_output(const job::Buffer& buffer, const Counts& counts, double matched_ratio,
-                job::Comparison& verdict) {
+void add_output(const wire::Buffer& buffer, const Counts& counts, double matched_ratio,
+                wire::Comparison& verdict) {
   const auto elements = static_cast<double>(buffer.elements);
   OutputError error;
   error.tensor = buffer.name;
@@ -166,13 +166,13 @@ void add_output(const job::Buffer& buffer, const Counts& counts, double matched_
   verdict.states.push_back({counts.unwritten, counts.unexpected, right});
 }
 
-bool all_right(const job::Comparison& verdict) {
+bool all_right(const wire::Comparison& verdict) {
   return verdict.guards_intact && verdict.inputs_intact && !verdict.outputs.empty() &&
-         std::ranges::all_of(verdict.states, &job::OutputState::right);
+         std::ranges::all_of(verdict.states, &wire::OutputState::right);
 }
 
-job::Comparison compare(const Arenas& arenas, const job::Compare& plan) {
-  job::Comparison verdict;
+wire::Comparison compare(const Arenas& arenas, const wire::Compare& plan) {
+  wire::Comparison verdict;
   check_untouched(arenas, plan.layout, verdict);
   for (std::size_t i = 0; i < plan.layout.buffers.size(); ++i) {
     const auto& buffer = plan.layout.buffers[i];

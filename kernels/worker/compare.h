@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 
 namespace ratchet::worker {
 
@@ -26,13 +26,13 @@ struct Arenas {
 /// `matched_ratio` below 1 lets that share's rest be wrong, but none of it missing, NaN or
 /// infinite. Errors are measured on pairs of finite values; relative errors against values of zero
 /// are left out. Uses all cores; pure.
-[[nodiscard]] job::Comparison compare(const Arenas& arenas, const job::Compare& plan);
+[[nodiscard]] wire::Comparison compare(const Arenas& arenas, const wire::Compare& plan);
 
 // What a judge on a device shares with it, so that both decide alike.
 
 /// `atol` after scaling, from the sum of the squares of the finite expected values. The RMS counts
 /// in single precision: the order of a sum does not show in it.
-[[nodiscard]] double scaled_atol(const job::Tolerance& tolerance, double sum_of_squares,
+[[nodiscard]] double scaled_atol(const wire::Tolerance& tolerance, double sum_of_squares,
                                  std::int64_t finite);
 
 /// What was counted in one output; `first_bad` is empty when nothing is wrong.
@@ -43,10 +43,10 @@ struct Counts {
 };
 
 /// Adds one output to the verdict, without previews.
-void add_output(const job::Buffer& buffer, const Counts& counts, double matched_ratio,
-                job::Comparison& verdict);
+void add_output(const wire::Buffer& buffer, const Counts& counts, double matched_ratio,
+                wire::Comparison& verdict);
 
 /// Whether guards, inputs and all outputs are as they should be.
-[[nodiscard]] bool all_right(const job::Comparison& verdict);
+[[nodiscard]] bool all_right(const wire::Comparison& verdict);
 
 }  // namespace ratchet::worker

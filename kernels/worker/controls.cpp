@@ -11,11 +11,11 @@
 namespace ratchet::worker {
 namespace {
 
-std::size_t place_of(const job::Buffer& buffer) {
+std::size_t place_of(const wire::Buffer& buffer) {
   return static_cast<std::size_t>(buffer.offset);
 }
 
-std::size_t size_of_all(const job::Buffer& buffer) {
+std::size_t size_of_all(const wire::Buffer& buffer) {
   return static_cast<std::size_t>(buffer.bytes());
 }
 
@@ -25,7 +25,7 @@ double rounded(double value, int significand) {
   return std::ldexp(std::nearbyint(std::ldexp(value, shift)), -shift);
 }
 
-bool copy_input(const job::ArenaLayout& layout, const job::Buffer& output,
+bool copy_input(const wire::ArenaLayout& layout, const wire::Buffer& output,
                 std::span<const std::byte> sent, std::span<std::byte> answer) {
   const auto* const input = like_output(layout, output);
   if (!input) return false;
@@ -33,7 +33,7 @@ bool copy_input(const job::ArenaLayout& layout, const job::Buffer& output,
   return true;
 }
 
-bool lower_precision(const job::Buffer& output, const std::byte* expected, std::byte* answer) {
+bool lower_precision(const wire::Buffer& output, const std::byte* expected, std::byte* answer) {
   const auto significand = smaller_significand(output.dtype);
   if (!significand) return false;
   for (std::int64_t i = 0; i < output.elements; ++i)
@@ -41,20 +41,20 @@ bool lower_precision(const job::Buffer& output, const std::byte* expected, std::
   return true;
 }
 
-bool forge_output(const job::Forge& plan, const job::Buffer& output, const ControlInput& input,
+bool forge_output(const wire::Forge& plan, const wire::Buffer& output, const ControlInput& input,
                   std::span<std::byte> answer) {
   const auto element_bytes = static_cast<std::size_t>(size_of(output.dtype));
   switch (plan.control) {
-    case job::Control::zero:
+    case wire::Control::zero:
       std::ranges::fill(answer, std::byte{0});
       return true;
-    case job::Control::constant:
+    case wire::Control::constant:
       for (std::size_t at = 0; at < answer.size(); at += element_bytes)
         std::memcpy(&answer[at], input.other.data() + place_of(output), element_bytes);
       return true;
-    case job::Control::identity:
+    case wire::Control::identity:
       return copy_input(plan.layout, output, input.sent, answer);
-    case job::Control::lower_precision:
+    case wire::Control::lower_precision:
       return lower_precision(output, input.expected.data() + place_of(output), answer.data());
   }
   return false;
@@ -76,17 +76,17 @@ std::optional<int> smaller_significand(DType type) {
   }
 }
 
-const job::Buffer* like_output(const job::ArenaLayout& layout, const job::Buffer& output) {
-  const auto input = std::ranges::find_if(layout.buffers, [&](const job::Buffer& buffer) {
+const wire::Buffer* like_output(const wire::ArenaLayout& layout, const wire::Buffer& output) {
+  const auto input = std::ranges::find_if(layout.buffers, [&](const wire::Buffer& buffer) {
     return buffer.role != Role::out && buffer.dtype == output.dtype &&
            buffer.elements == output.elements;
   });
   return input == layout.buffers.end() ? nullptr : &*input;
 }
 
-bool forge(const job::Forge& plan, const ControlInput& input, std::span<std::byte> answer) {
+bool forge(const wire::Forge& plan, const ControlInput& input, std::span<std::byte> answer) {
   std::ranges::copy(input.sent, answer.begin());
-  return std::ranges::all_of(plan.layout.buffers, [&](const job::Buffer& buffer) {
+  return std::ranges::all_of(plan.layout.buffers, [&](const wire::Buffer& buffer) {
     return buffer.role == Role::in ||
            forge_output(plan, buffer, input, answer.subspan(place_of(buffer), size_of_all(buffer)));
   });

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 
 namespace ratchet::worker {
 
@@ -14,8 +14,8 @@ namespace ratchet::worker {
 
 /// The input that the identity control hands back for this output: the first of its type and size;
 /// null when there is none.
-[[nodiscard]] const job::Buffer* like_output(const job::ArenaLayout& layout,
-                                             const job::Buffer& output);
+[[nodiscard]] const wire::Buffer* like_output(const wire::ArenaLayout& layout,
+                                              const wire::Buffer& output);
 
 /// What a control is made from.
 struct ControlInput {
@@ -25,9 +25,9 @@ struct ControlInput {
 };
 
 /// Fills `answer` with the arena that a kernel would return if the control were all it did; see
-/// job::Control. False when the control has nothing to offer for one of the outputs: no input of
+/// wire::Control. False when the control has nothing to offer for one of the outputs: no input of
 /// its type and size, or no smaller type. Pure.
-[[nodiscard]] bool forge(const job::Forge& plan, const ControlInput& input,
+[[nodiscard]] bool forge(const wire::Forge& plan, const ControlInput& input,
                          std::span<std::byte> answer);
 
 }  // namespace ratchet::worker

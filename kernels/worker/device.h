@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 #include "server/core/fd.h"
 #include "server/core/result.h"
 
@@ -43,18 +43,18 @@ class DeviceJudge {
   virtual ~DeviceJudge() = default;
 
   /// New shared memories: the reference's, then the candidates'.
-  virtual Result<std::vector<Fd>> share(const job::Share& plan) = 0;
-  virtual Status pose(const job::Pose& plan) = 0;
+  virtual Result<std::vector<Fd>> share(const wire::Share& plan) = 0;
+  virtual Status generate(const wire::GenerateOnDevice& plan) = 0;
 
-  struct Weighed {
-    job::Comparison comparison;
-    std::optional<bool> same_bits;  ///< after a Pose `again`
+  struct Compared {
+    wire::Comparison comparison;
+    std::optional<bool> same_bits;  ///< after a GenerateOnDevice `again`
   };
-  virtual Result<Weighed> weigh(const job::Weigh& plan) = 0;
+  virtual Result<Compared> compare(const wire::CompareOnDevice& plan) = 0;
 
-  virtual Result<job::Answered> look() = 0;
+  virtual Result<wire::Answered> describe() = 0;
   /// Empty: the control has nothing to offer for one of the outputs.
-  virtual Result<std::optional<job::Comparison>> feign(const job::Feign& plan) = 0;
+  virtual Result<std::optional<wire::Comparison>> forge(const wire::ForgeOnDevice& plan) = 0;
 };
 
 /// One prepared call of the kernel on one arena. Returns when the entry function returned, which
@@ -121,19 +121,19 @@ class Device {
   /// (cold), start, call, stop, wait, after. Flags: `unsynchronised_work` when `after` was false
   /// or work outlived the call.
   struct Timed {
-    job::Samples samples;
+    wire::Samples samples;
     std::optional<Fault> fault;
   };
-  virtual Result<Timed> time(std::span<const Turn> rotation, const job::TimeBlock& plan) = 0;
+  virtual Result<Timed> time(std::span<const Turn> rotation, const wire::TimeBlock& plan) = 0;
 
   /// Counters of one call. No permission is not an error: `Counters::unavailable` says so.
   struct Counted {
-    job::Counters counters;
+    wire::Counters counters;
     std::optional<Fault> fault;
   };
-  virtual Result<Counted> count(const Turn& turn, const job::Count& plan) = 0;
+  virtual Result<Counted> count(const Turn& turn, const wire::Count& plan) = 0;
 
-  virtual Result<std::vector<job::CeilingValue>> ceilings() = 0;
+  virtual Result<std::vector<wire::CeilingValue>> ceilings() = 0;
 
   /// A judge on this device, from the entry of its own library. Errors: `unavailable` on devices
   /// that have none.

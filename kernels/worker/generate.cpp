@@ -44,7 +44,7 @@ void fill_bytes(std::span<std::byte> bytes, const Philox& random, std::uint64_t 
 /// One buffer being filled: where it is and the numbers drawn for it.
 struct Target {
   std::byte* data;
-  const job::Buffer& buffer;
+  const wire::Buffer& buffer;
   Philox random;
   Shape shape;
   Normal normal;
@@ -193,7 +193,7 @@ Result<Shape> shape_of(const std::string& distribution) {
 
 }  // namespace
 
-Status generate(std::span<std::byte> arena, const job::Generate& plan) {
+Status generate(std::span<std::byte> arena, const wire::Generate& plan) {
   const auto shape = shape_of(plan.distribution);
   if (!shape) return shape.error();
   std::int64_t end = 0;  // of what is filled so far

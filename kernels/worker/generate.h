@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <span>
 
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 #include "server/core/result.h"
 
 namespace ratchet::worker {
@@ -24,6 +24,6 @@ namespace ratchet::worker {
 /// / the identity. `offsets(n)`: random / all in one row / every other row empty / even rows.
 ///
 /// Errors: `invalid_argument` for an init or distribution that is not one of these.
-Status generate(std::span<std::byte> arena, const job::Generate& plan);
+Status generate(std::span<std::byte> arena, const wire::Generate& plan);
 
 }  // namespace ratchet::worker

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 #include "server/core/result.h"
 
 namespace ratchet::worker {

@@ -13,19 +13,19 @@
 namespace ratchet::worker {
 namespace {
 
-job::Reply ours(std::string message) {
-  job::Reply reply;
+wire::Reply ours(std::string message) {
+  wire::Reply reply;
   reply.error = std::move(message);
   return reply;
 }
 
-job::Reply ours(const Error& error) {
+wire::Reply ours(const Error& error) {
   return ours(error.message);
 }
 
 /// The kernel's own code refused before any call of it.
-job::Reply not_loaded(const Error& error) {
-  job::Reply reply;
+wire::Reply not_loaded(const Error& error) {
+  wire::Reply reply;
   reply.fault = Fault{"load_error", error.message};
   return reply;
 }
@@ -46,13 +46,14 @@ bool times(WorkerRole role) {
 }
 
 /// Whether this role may be asked for it. Timing and counting never share a process.
-bool permitted(WorkerRole role, const job::Request& request) {
+bool permitted(WorkerRole role, const wire::Request& request) {
   if (request.exercise || role == WorkerRole::tool)
     return role == WorkerRole::tool && (request.exercise || request.load);
   if (role == WorkerRole::profiled) return request.load || request.execute;
   if (request.generate || request.refresh || request.forge || request.compare || request.ceilings)
     return !runs_kernels(role);
-  if (request.share || request.pose || request.weigh || request.look || request.feign)
+  if (request.share || request.generate_on_device || request.compare_on_device ||
+      request.describe_on_device || request.forge_on_device)
     return !runs_kernels(role);
   if (request.load) return true;  // a judge's own library
   if (request.time) return times(role);
@@ -64,7 +65,7 @@ bool permitted(WorkerRole role, const job::Request& request) {
 
 int JobLoop::run(int device_index, const std::vector<std::string>& readable,
                  const std::function<void()>& opened) {
-  job::Reply ready;
+  wire::Reply ready;
   if (role_ == WorkerRole::counter) device_.prepare_to_count();
   auto info = device_.open(device_index);
   if (info) {
@@ -79,10 +80,10 @@ int JobLoop::run(int device_index, const std::vector<std::string>& readable,
   for (;;) {
     auto message = channel_.receive();
     if (!message) return 0;  // the server is done with us
-    auto request = decode_stored<job::Request>(message->body);
+    auto request = decode_stored<wire::Request>(message->body);
     auto descriptors = std::move(message->descriptors);
-    const job::Reply reply = request ? answer(*request, descriptors)
-                                     : ours("malformed request: " + request.error().message);
+    const wire::Reply reply = request ? answer(*request, descriptors)
+                                      : ours("malformed request: " + request.error().message);
     descriptors.clear();
     std::vector<int> given;
     for (const auto& one : given_) given.push_back(one.get());
@@ -92,7 +93,7 @@ int JobLoop::run(int device_index, const std::vector<std::string>& readable,
   }
 }
 
-job::Reply JobLoop::answer(const job::Request& request, Descriptors& descriptors) {
+wire::Reply JobLoop::answer(const wire::Request& request, Descriptors& descriptors) {
   if (!permitted(role_, request)) return ours("this worker's role does not do that");
   if (request.load) return load(*request.load, descriptors);
   if (request.execute) return execute(*request.execute, descriptors);
@@ -107,24 +108,24 @@ job::Reply JobLoop::answer(const job::Request& request, Descriptors& descriptors
   if (request.share) return share(*request.share);
   if (request.attach) return attach(*request.attach, descriptors);
   if (request.call) return call(*request.call);
-  if (request.pose) return pose(*request.pose);
-  if (request.weigh) return weigh(*request.weigh);
-  if (request.look) return look();
-  if (request.feign) return feign(*request.feign);
+  if (request.generate_on_device) return generate_on_device(*request.generate_on_device);
+  if (request.compare_on_device) return compare_on_device(*request.compare_on_device);
+  if (request.describe_on_device) return describe_on_device();
+  if (request.forge_on_device) return forge_on_device(*request.forge_on_device);
   if (request.exercise) return exercise(*request.exercise, descriptors);
   if (request.ceilings) return ceilings();
   return ours("empty request");
 }
 
-job::Reply JobLoop::load(const job::Load& plan, Descriptors& descriptors) {
+wire::Reply JobLoop::load(const wire::Load& plan, Descriptors& descriptors) {
   if (descriptors.empty()) return ours("the library is missing from the request");
   const auto loaded = kernel_.load(std::move(descriptors[0]), plan);
   entry_name_ = plan.entry;
   loaded_ = loaded.has_value();
-  return loaded_ ? job::Reply{} : not_loaded(loaded.error());
+  return loaded_ ? wire::Reply{} : not_loaded(loaded.error());
 }
 
-job::Reply JobLoop::execute(const job::Execute& plan, const Descriptors& descriptors) {
+wire::Reply JobLoop::execute(const wire::Execute& plan, const Descriptors& descriptors) {
   if (!loaded_) return ours("no kernel is loaded");
   const auto in = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::read);
   if (!in) return ours(in.error());
@@ -133,7 +134,7 @@ job::Reply JobLoop::execute(const job::Execute& plan, const Descriptors& descrip
   if (auto copied = device_.upload(**arena, 0, in->bytes()); !copied) return ours(copied.error());
   const auto bound = kernel_.bind(plan.layout, plan.arguments, (*arena)->base(), device_.stream());
   if (!bound) return not_loaded(bound.error());
-  job::Reply reply;
+  wire::Reply reply;
   reply.fault = device_.run([&] {
     bound->call();
     if (bound->settle) bound->settle();
@@ -148,7 +149,7 @@ job::Reply JobLoop::execute(const job::Execute& plan, const Descriptors& descrip
   return reply;
 }
 
-job::Reply JobLoop::prepare(const job::Prepare& plan, const Descriptors& descriptors) {
+wire::Reply JobLoop::prepare(const wire::Prepare& plan, const Descriptors& descriptors) {
   if (!loaded_) return ours("no kernel is loaded");
   if (!plan.refresh_seeds.empty() &&
       plan.refresh_seeds.size() != static_cast<std::size_t>(plan.rotation))
@@ -175,24 +176,24 @@ job::Reply JobLoop::prepare(const job::Prepare& plan, const Descriptors& descrip
   return {};
 }
 
-job::Reply JobLoop::time(const job::TimeBlock& plan) {
+wire::Reply JobLoop::time(const wire::TimeBlock& plan) {
   if (rotation_.empty()) return ours("nothing is prepared");
   std::vector<Turn> turns;
   for (const auto& arena : rotation_) turns.push_back(arena->turn());
   auto timed = device_.time(turns, plan);
   if (!timed) return ours(timed.error());
-  job::Reply reply;
+  wire::Reply reply;
   reply.fault = std::move(timed->fault);
   if (auto failure = kernel_.failure()) reply.fault = std::move(failure);
   reply.samples = std::move(timed->samples);
   return reply;
 }
 
-job::Reply JobLoop::collect(const job::Collect& plan, const Descriptors& descriptors) {
+wire::Reply JobLoop::collect(const wire::Collect& plan, const Descriptors& descriptors) {
   const auto index = static_cast<std::size_t>(plan.index);
   if (index >= rotation_.size()) return ours("nothing is prepared at that place");
   const auto& content = *rotation_[index];
-  job::Reply reply;
+  wire::Reply reply;
   reply.uses = content.uses();
   if (descriptors.empty()) return reply;
   const auto out = map_at(descriptors, 0, content.bytes(), Mapping::Access::write);
@@ -202,11 +203,11 @@ job::Reply JobLoop::collect(const job::Collect& plan, const Descriptors& descrip
   return reply;
 }
 
-job::Reply JobLoop::count(const job::Count& plan) {
+wire::Reply JobLoop::count(const wire::Count& plan) {
   if (rotation_.empty()) return ours("nothing is prepared");
   auto counted = device_.count(rotation_.front()->turn(), plan);
   if (!counted) return ours(counted.error());
-  job::Reply reply;
+  wire::Reply reply;
   reply.fault = std::move(counted->fault);
   if (auto failure = kernel_.failure()) reply.fault = std::move(failure);
   // A device that cannot see kernels counts the whole call.
@@ -216,14 +217,14 @@ job::Reply JobLoop::count(const job::Count& plan) {
   return reply;
 }
 
-job::Reply JobLoop::generate_arena(const job::Generate& plan, const Descriptors& descriptors) {
+wire::Reply JobLoop::generate_arena(const wire::Generate& plan, const Descriptors& descriptors) {
   const auto arena = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::write);
   if (!arena) return ours(arena.error());
   if (auto filled = generate(arena->bytes(), plan); !filled) return ours(filled.error());
   return {};
 }
 
-job::Reply JobLoop::refresh_arena(const job::Refresh& plan, const Descriptors& descriptors) {
+wire::Reply JobLoop::refresh_arena(const wire::Refresh& plan, const Descriptors& descriptors) {
   const auto sent = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::read);
   if (!sent) return ours(sent.error());
   const auto refreshed = map_at(descriptors, 1, plan.layout.bytes, Mapping::Access::write);
@@ -232,7 +233,7 @@ job::Reply JobLoop::refresh_arena(const job::Refresh& plan, const Descriptors& d
   return {};
 }
 
-job::Reply JobLoop::forge_arena(const job::Forge& plan, const Descriptors& descriptors) {
+wire::Reply JobLoop::forge_arena(const wire::Forge& plan, const Descriptors& descriptors) {
   std::vector<Mapping> given;
   for (std::size_t i = 0; i < 3; ++i) {
     auto arena = map_at(descriptors, i, plan.layout.bytes, Mapping::Access::read);
@@ -241,13 +242,13 @@ job::Reply JobLoop::forge_arena(const job::Forge& plan, const Descriptors& descr
   }
   const auto answer = map_at(descriptors, 3, plan.layout.bytes, Mapping::Access::write);
   if (!answer) return ours(answer.error());
-  job::Reply reply;
+  wire::Reply reply;
   reply.forged =
       forge(plan, {given[0].bytes(), given[1].bytes(), given[2].bytes()}, answer->bytes());
   return reply;
 }
 
-job::Reply JobLoop::compare_arenas(const job::Compare& plan, const Descriptors& descriptors) {
+wire::Reply JobLoop::compare_arenas(const wire::Compare& plan, const Descriptors& descriptors) {
   std::vector<Mapping> arenas;
   for (std::size_t i = 0; i < 3; ++i) {
     auto arena = map_at(descriptors, i, plan.layout.bytes, Mapping::Access::read);
@@ -256,12 +257,12 @@ job::Reply JobLoop::compare_arenas(const job::Compare& plan, const Descriptors& 
   }
   if (plan.tolerances.size() != plan.layout.buffers.size())
     return ours("one tolerance per buffer is needed");
-  job::Reply reply;
+  wire::Reply reply;
   reply.comparison = compare({arenas[0].bytes(), arenas[1].bytes(), arenas[2].bytes()}, plan);
   return reply;
 }
 
-job::Reply JobLoop::share(const job::Share& plan) {
+wire::Reply JobLoop::share(const wire::Share& plan) {
   if (!kernel_.symbol()) return ours("the judge's library is not loaded");
   if (!judge_) {
     auto judge = device_.judge(kernel_.symbol());
@@ -274,7 +275,7 @@ job::Reply JobLoop::share(const job::Share& plan) {
   return {};
 }
 
-job::Reply JobLoop::attach(const job::Attach& plan, const Descriptors& descriptors) {
+wire::Reply JobLoop::attach(const wire::Attach& plan, const Descriptors& descriptors) {
   if (descriptors.empty()) return ours("the shared memory is missing from the request");
   auto arena = device_.attach(descriptors[0].get(), plan.bytes);
   if (!arena) return ours(arena.error());
@@ -283,12 +284,12 @@ job::Reply JobLoop::attach(const job::Attach& plan, const Descriptors& descripto
   return {};
 }
 
-job::Reply JobLoop::call(const job::Call& plan) {
+wire::Reply JobLoop::call(const wire::Call& plan) {
   if (!loaded_ || !attached_) return ours("no kernel is loaded, or no memory attached");
   const auto bound =
       kernel_.bind(plan.layout, plan.arguments, attached_->base() + plan.at, device_.stream());
   if (!bound) return not_loaded(bound.error());
-  job::Reply reply;
+  wire::Reply reply;
   reply.fault = device_.run([&] {
     bound->call();
     if (bound->settle) bound->settle();
@@ -297,42 +298,42 @@ job::Reply JobLoop::call(const job::Call& plan) {
   return reply;
 }
 
-job::Reply JobLoop::pose(const job::Pose& plan) {
+wire::Reply JobLoop::generate_on_device(const wire::GenerateOnDevice& plan) {
   if (!judge_) return ours("nothing is shared yet");
-  if (auto posed = judge_->pose(plan); !posed) return ours(posed.error());
+  if (auto generated = judge_->generate(plan); !generated) return ours(generated.error());
   return {};
 }
 
-job::Reply JobLoop::weigh(const job::Weigh& plan) {
+wire::Reply JobLoop::compare_on_device(const wire::CompareOnDevice& plan) {
   if (!judge_) return ours("nothing is shared yet");
-  auto weighed = judge_->weigh(plan);
-  if (!weighed) return ours(weighed.error());
-  job::Reply reply;
-  reply.comparison = std::move(weighed->comparison);
-  reply.same_bits = weighed->same_bits;
+  auto compared = judge_->compare(plan);
+  if (!compared) return ours(compared.error());
+  wire::Reply reply;
+  reply.comparison = std::move(compared->comparison);
+  reply.same_bits = compared->same_bits;
   return reply;
 }
 
-job::Reply JobLoop::look() {
+wire::Reply JobLoop::describe_on_device() {
   if (!judge_) return ours("nothing is shared yet");
-  auto answered = judge_->look();
+  auto answered = judge_->describe();
   if (!answered) return ours(answered.error());
-  job::Reply reply;
+  wire::Reply reply;
   reply.answered = *std::move(answered);
   return reply;
 }
 
-job::Reply JobLoop::feign(const job::Feign& plan) {
+wire::Reply JobLoop::forge_on_device(const wire::ForgeOnDevice& plan) {
   if (!judge_) return ours("nothing is shared yet");
-  auto verdict = judge_->feign(plan);
+  auto verdict = judge_->forge(plan);
   if (!verdict) return ours(verdict.error());
-  job::Reply reply;
+  wire::Reply reply;
   reply.forged = verdict->has_value();
   reply.comparison = *std::move(verdict);
   return reply;
 }
 
-job::Reply JobLoop::exercise(const job::Exercise& plan, const Descriptors& descriptors) {
+wire::Reply JobLoop::exercise(const wire::Exercise& plan, const Descriptors& descriptors) {
   if (!loaded_) return ours("no kernel is loaded");
   const auto in = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::read);
   if (!in) return ours(in.error());
@@ -354,15 +355,15 @@ job::Reply JobLoop::exercise(const job::Exercise& plan, const Descriptors& descr
   const auto bound = kernel_.bind(
       plan.layout, arguments, memory.empty() ? nullptr : memory.front()->base(), device_.stream());
   if (!bound) return not_loaded(bound.error());
-  job::Reply reply;
+  wire::Reply reply;
   reply.fault = device_.run(bound->call);
   return reply;
 }
 
-job::Reply JobLoop::ceilings() {
+wire::Reply JobLoop::ceilings() {
   auto values = device_.ceilings();
   if (!values) return ours(values.error());
-  job::Reply reply;
+  wire::Reply reply;
   reply.ceilings = *std::move(values);
   return reply;
 }

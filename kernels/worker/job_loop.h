@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 #include "kernels/worker/device.h"
 #include "kernels/worker/kernel.h"
 #include "kernels/worker/rotation.h"
@@ -34,26 +34,26 @@ class JobLoop {
  private:
   using Descriptors = std::vector<Fd>;
 
-  [[nodiscard]] job::Reply answer(const job::Request& request, Descriptors& descriptors);
-  job::Reply load(const job::Load& plan, Descriptors& descriptors);
-  job::Reply execute(const job::Execute& plan, const Descriptors& descriptors);
-  job::Reply prepare(const job::Prepare& plan, const Descriptors& descriptors);
-  job::Reply time(const job::TimeBlock& plan);
-  job::Reply collect(const job::Collect& plan, const Descriptors& descriptors);
-  job::Reply count(const job::Count& plan);
-  job::Reply generate_arena(const job::Generate& plan, const Descriptors& descriptors);
-  job::Reply refresh_arena(const job::Refresh& plan, const Descriptors& descriptors);
-  job::Reply forge_arena(const job::Forge& plan, const Descriptors& descriptors);
-  job::Reply compare_arenas(const job::Compare& plan, const Descriptors& descriptors);
-  job::Reply share(const job::Share& plan);
-  job::Reply attach(const job::Attach& plan, const Descriptors& descriptors);
-  job::Reply call(const job::Call& plan);
-  job::Reply pose(const job::Pose& plan);
-  job::Reply weigh(const job::Weigh& plan);
-  job::Reply look();
-  job::Reply feign(const job::Feign& plan);
-  job::Reply exercise(const job::Exercise& plan, const Descriptors& descriptors);
-  job::Reply ceilings();
+  [[nodiscard]] wire::Reply answer(const wire::Request& request, Descriptors& descriptors);
+  wire::Reply load(const wire::Load& plan, Descriptors& descriptors);
+  wire::Reply execute(const wire::Execute& plan, const Descriptors& descriptors);
+  wire::Reply prepare(const wire::Prepare& plan, const Descriptors& descriptors);
+  wire::Reply time(const wire::TimeBlock& plan);
+  wire::Reply collect(const wire::Collect& plan, const Descriptors& descriptors);
+  wire::Reply count(const wire::Count& plan);
+  wire::Reply generate_arena(const wire::Generate& plan, const Descriptors& descriptors);
+  wire::Reply refresh_arena(const wire::Refresh& plan, const Descriptors& descriptors);
+  wire::Reply forge_arena(const wire::Forge& plan, const Descriptors& descriptors);
+  wire::Reply compare_arenas(const wire::Compare& plan, const Descriptors& descriptors);
+  wire::Reply share(const wire::Share& plan);
+  wire::Reply attach(const wire::Attach& plan, const Descriptors& descriptors);
+  wire::Reply call(const wire::Call& plan);
+  wire::Reply generate_on_device(const wire::GenerateOnDevice& plan);
+  wire::Reply compare_on_device(const wire::CompareOnDevice& plan);
+  wire::Reply describe_on_device();
+  wire::Reply forge_on_device(const wire::ForgeOnDevice& plan);
+  wire::Reply exercise(const wire::Exercise& plan, const Descriptors& descriptors);
+  wire::Reply ceilings();
 
   WorkerRole role_;
   Device& device_;

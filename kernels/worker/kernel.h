@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 #include "kernels/worker/device.h"
 #include "server/core/fd.h"
 #include "server/core/result.h"
@@ -31,11 +31,11 @@ class Kernel {
 
   /// Runs the kernel's top-level code: static constructors, or a module's body. Closes `file`.
   /// Error: a finding (`load_error`) to the caller.
-  virtual Status load(Fd file, const job::Load& plan) = 0;
+  virtual Status load(Fd file, const wire::Load& plan) = 0;
 
   /// Buffers are at `base` + offset; a stream parameter gets `stream`. Errors: as `load`.
-  virtual Result<BoundCall> bind(const job::ArenaLayout& layout,
-                                 const std::vector<job::Argument>& arguments, std::byte* base,
+  virtual Result<BoundCall> bind(const wire::ArenaLayout& layout,
+                                 const std::vector<wire::Argument>& arguments, std::byte* base,
                                  void* stream) = 0;
 
   /// The entry's address, where the kernel has one.

@@ -20,7 +20,7 @@ struct PreparedCall {
   std::vector<void*> pointers;
 };
 
-ffi_type* ffi_type_of(const job::Argument& argument) {
+ffi_type* ffi_type_of(const wire::Argument& argument) {
   if (argument.kind == ParameterKind::tensor || argument.kind == ParameterKind::stream)
     return &ffi_type_pointer;
   switch (argument.dtype) {
@@ -53,7 +53,7 @@ void store(std::array<std::byte, 8>& slot, T value) {
   std::memcpy(slot.data(), static_cast<const void*>(&value), sizeof value);
 }
 
-void store_value(std::array<std::byte, 8>& slot, const job::Argument& argument) {
+void store_value(std::array<std::byte, 8>& slot, const wire::Argument& argument) {
   switch (argument.dtype) {
     case DType::f64:
       return store(slot, argument.real);
@@ -67,7 +67,7 @@ void store_value(std::array<std::byte, 8>& slot, const job::Argument& argument) 
 
 }  // namespace
 
-Status NativeKernel::load(Fd file, const job::Load& plan) {
+Status NativeKernel::load(Fd file, const wire::Load& plan) {
   const std::string path = fmt::format("/proc/self/fd/{}", file.get());
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
@@ -80,8 +80,8 @@ Status NativeKernel::load(Fd file, const job::Load& plan) {
   return {};
 }
 
-Result<BoundCall> NativeKernel::bind(const job::ArenaLayout&,
-                                     const std::vector<job::Argument>& arguments, std::byte* base,
+Result<BoundCall> NativeKernel::bind(const wire::ArenaLayout&,
+                                     const std::vector<wire::Argument>& arguments, std::byte* base,
                                      void* stream) {
   auto call = std::make_shared<PreparedCall>();
   static_assert(sizeof call->entry == sizeof entry_);

@@ -8,9 +8,9 @@ namespace ratchet::worker {
 /// passes the same arguments in registers and on the stack as the platform's C ABI asks.
 class NativeKernel : public Kernel {
  public:
-  Status load(Fd file, const job::Load& plan) override;
-  Result<BoundCall> bind(const job::ArenaLayout& layout,
-                         const std::vector<job::Argument>& arguments, std::byte* base,
+  Status load(Fd file, const wire::Load& plan) override;
+  Result<BoundCall> bind(const wire::ArenaLayout& layout,
+                         const std::vector<wire::Argument>& arguments, std::byte* base,
                          void* stream) override;
   [[nodiscard]] void* symbol() const override { return entry_; }
 

@@ -13,14 +13,14 @@ namespace {
 constexpr std::uint64_t kChanges = 4;  // per input and call; each costs a small copy on a GPU
 constexpr std::uint32_t kStream = 0x52000000U;
 
-bool may_change(const job::Buffer& buffer) {
+bool may_change(const wire::Buffer& buffer) {
   const bool ordered = buffer.init.starts_with("permutation") || buffer.init.starts_with("offsets");
   return buffer.role == Role::in && buffer.elements > 1 && !ordered;
 }
 
 }  // namespace
 
-std::vector<Move> moves_of(const job::ArenaLayout& layout, std::string_view seed, int use) {
+std::vector<Move> moves_of(const wire::ArenaLayout& layout, std::string_view seed, int use) {
   std::map<std::int64_t, Move> moves;  // by place: the last one counts
   if (seed.empty()) return {};
   std::uint32_t stream = kStream;
@@ -43,7 +43,7 @@ std::vector<Move> moves_of(const job::ArenaLayout& layout, std::string_view seed
   return all;
 }
 
-std::vector<Move> moves_of_all(const job::ArenaLayout& layout, const job::Uses& uses) {
+std::vector<Move> moves_of_all(const wire::ArenaLayout& layout, const wire::Uses& uses) {
   std::map<std::int64_t, Move> first;  // by place: where its value stood at first
   for (int use = 0; use < uses.count; ++use) {
     auto moves = moves_of(layout, uses.seed, use);
@@ -57,7 +57,7 @@ std::vector<Move> moves_of_all(const job::ArenaLayout& layout, const job::Uses& 
   return all;
 }
 
-void refresh(const job::Refresh& plan, std::span<const std::byte> sent,
+void refresh(const wire::Refresh& plan, std::span<const std::byte> sent,
              std::span<std::byte> refreshed) {
   std::ranges::copy(sent, refreshed.begin());
   for (const auto& move : moves_of_all(plan.layout, plan.uses))

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 
 namespace ratchet::worker {
 
@@ -25,15 +25,16 @@ struct Move {
 ///
 /// The seed decides alone: the judge makes the same changes on its side. An empty seed changes
 /// nothing. Pure.
-[[nodiscard]] std::vector<Move> moves_of(const job::ArenaLayout& layout, std::string_view seed,
+[[nodiscard]] std::vector<Move> moves_of(const wire::ArenaLayout& layout, std::string_view seed,
                                          int use);
 
 /// The changes of all calls 0 … uses - 1 at once: every `from` is a place in the arena as it was
 /// sent.
-[[nodiscard]] std::vector<Move> moves_of_all(const job::ArenaLayout& layout, const job::Uses& uses);
+[[nodiscard]] std::vector<Move> moves_of_all(const wire::ArenaLayout& layout,
+                                             const wire::Uses& uses);
 
 /// Copies `sent` to `refreshed` and makes the changes of all calls.
-void refresh(const job::Refresh& plan, std::span<const std::byte> sent,
+void refresh(const wire::Refresh& plan, std::span<const std::byte> sent,
              std::span<std::byte> refreshed);
 
 }  // namespace ratchet::worker

@@ -28,7 +28,7 @@ class BorrowedArena : public DeviceArena {
 
 }  // namespace
 
-Result<PreparedArena> PreparedArena::make(Device& device, Kernel& kernel, const job::Prepare& plan,
+Result<PreparedArena> PreparedArena::make(Device& device, Kernel& kernel, const wire::Prepare& plan,
                                           std::size_t index, const Mapping& content) {
   auto arena = device.allocate(plan.layout.bytes, plan.shift);
   if (!arena) return arena.error();
@@ -36,19 +36,20 @@ Result<PreparedArena> PreparedArena::make(Device& device, Kernel& kernel, const 
   return finish(PreparedArena(device, plan, index, *std::move(arena)), kernel, plan);
 }
 
-Result<PreparedArena> PreparedArena::adopt(Device& device, Kernel& kernel, const job::Prepare& plan,
-                                           std::size_t index, const DeviceArena& memory) {
+Result<PreparedArena> PreparedArena::adopt(Device& device, Kernel& kernel,
+                                           const wire::Prepare& plan, std::size_t index,
+                                           const DeviceArena& memory) {
   auto arena = std::make_unique<BorrowedArena>(memory.base() + plan.at.at(index));
   return finish(PreparedArena(device, plan, index, std::move(arena)), kernel, plan);
 }
 
 Result<PreparedArena> PreparedArena::finish(PreparedArena prepared, Kernel& kernel,
-                                            const job::Prepare& plan) {
+                                            const wire::Prepare& plan) {
   Device& device = *prepared.device_;
   auto call = kernel.bind(plan.layout, plan.arguments, prepared.arena_->base(), device.stream());
   if (!call) return call.error();
   prepared.call_ = *std::move(call);
-  if (std::ranges::find(plan.layout.buffers, Role::inout, &job::Buffer::role) ==
+  if (std::ranges::find(plan.layout.buffers, Role::inout, &wire::Buffer::role) ==
       plan.layout.buffers.end())
     return prepared;
   auto first = device.allocate(plan.layout.bytes, 0);
@@ -94,7 +95,7 @@ PreparedArena::Patches PreparedArena::changes() {
   return patches;
 }
 
-void PreparedArena::poison(const job::Buffer& buffer, const Philox& random, std::uint64_t& draw) {
+void PreparedArena::poison(const wire::Buffer& buffer, const Philox& random, std::uint64_t& draw) {
   const auto size = static_cast<std::uint64_t>(buffer.bytes());
   if (size == 0) return;
   const auto bytes = std::bit_floor(std::min(kPlaceBytes, size));

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 #include "kernels/worker/kernel.h"
 #include "kernels/worker/random.h"
 #include "server/core/memory_file.h"
@@ -23,10 +23,10 @@ namespace ratchet::worker {
 class PreparedArena {
  public:
   /// Copies `content` (an arena, the one at `index` of the plan) to the device.
-  static Result<PreparedArena> make(Device& device, Kernel& kernel, const job::Prepare& plan,
+  static Result<PreparedArena> make(Device& device, Kernel& kernel, const wire::Prepare& plan,
                                     std::size_t index, const Mapping& content);
   /// The arena that a judge laid out in `memory`, which is borrowed.
-  static Result<PreparedArena> adopt(Device& device, Kernel& kernel, const job::Prepare& plan,
+  static Result<PreparedArena> adopt(Device& device, Kernel& kernel, const wire::Prepare& plan,
                                      std::size_t index, const DeviceArena& memory);
 
   [[nodiscard]] Turn turn();
@@ -38,7 +38,7 @@ class PreparedArena {
  private:
   using Patches = std::vector<Device::Patch>;
 
-  PreparedArena(Device& device, const job::Prepare& plan, std::size_t index,
+  PreparedArena(Device& device, const wire::Prepare& plan, std::size_t index,
                 std::unique_ptr<DeviceArena> arena)
       : device_(&device),
         layout_(plan.layout),
@@ -46,14 +46,14 @@ class PreparedArena {
         refresh_seed_(plan.refresh_seeds.empty() ? "" : plan.refresh_seeds.at(index)),
         arena_(std::move(arena)) {}
   static Result<PreparedArena> finish(PreparedArena prepared, Kernel& kernel,
-                                      const job::Prepare& plan);
+                                      const wire::Prepare& plan);
   void reset();
   [[nodiscard]] Patches changes();
-  void poison(const job::Buffer& buffer, const Philox& random, std::uint64_t& draw);
+  void poison(const wire::Buffer& buffer, const Philox& random, std::uint64_t& draw);
   [[nodiscard]] bool work_is_there();
 
   Device* device_;
-  job::ArenaLayout layout_;
+  wire::ArenaLayout layout_;
   bool writes_all_;
   std::string refresh_seed_;
   int uses_ = 0;

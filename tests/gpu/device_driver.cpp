@@ -103,11 +103,11 @@ Json time_step(Device& device, const TestKernel& kernel, ratchet::CacheMode mode
   const auto cases = make_cases(device, kernel, kRotation);
   std::vector<ratchet::worker::Turn> turns;
   for (const auto& one : cases) turns.push_back(one.turn);
-  ratchet::job::TimeBlock plan{.warmup = 5,
-                               .samples = kSamples,
-                               .cache_mode = mode,
-                               .host_time = host_time,
-                               .time_limit_ms = 5000};
+  ratchet::wire::TimeBlock plan{.warmup = 5,
+                                .samples = kSamples,
+                                .cache_mode = mode,
+                                .host_time = host_time,
+                                .time_limit_ms = 5000};
   const auto timed = need(device.time(turns, plan));
   auto sorted = timed.samples.elapsed_ns;
   std::sort(sorted.begin(), sorted.end());
@@ -122,7 +122,7 @@ Json time_step(Device& device, const TestKernel& kernel, ratchet::CacheMode mode
 }
 
 Json count_step(Device& device, const TestKernel& kernel, const std::vector<std::string>& metrics,
-                std::optional<ratchet::job::Sampling> sampling = std::nullopt) {
+                std::optional<ratchet::wire::Sampling> sampling = std::nullopt) {
   const auto begin = std::chrono::steady_clock::now();
   const auto cases = make_cases(device, kernel, 1);
   const auto start = std::chrono::steady_clock::now();
@@ -187,7 +187,7 @@ Json step(Device& device, const std::string& what, const std::vector<std::string
   }
   if (what == "sample" && arguments.size() == 4)
     return count_step(device, kernel, {},
-                      ratchet::job::Sampling{std::stoi(arguments[2]), std::stoi(arguments[3])});
+                      ratchet::wire::Sampling{std::stoi(arguments[2]), std::stoi(arguments[3])});
   stop({ratchet::ErrorCode::invalid_argument, "unknown step " + what, ""});
 }
 

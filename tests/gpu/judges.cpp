@@ -27,9 +27,9 @@ constexpr std::int64_t kShift = 512;
   std::exit(1);
 }
 
-job::ArenaLayout layout_for(DType type) {
+wire::ArenaLayout layout_for(DType type) {
   const std::int64_t size = (kElements * size_of(type) + 511) / 512 * 512;
-  job::ArenaLayout layout;
+  wire::ArenaLayout layout;
   layout.buffers = {
       {"x", DType::f32, Role::in, "normal", 4096, kElements, {kElements}},
       {"y", type, Role::out, "normal", 4096 + 401'408 + 4096, kElements, {kElements}}};
@@ -38,7 +38,7 @@ job::ArenaLayout layout_for(DType type) {
 }
 
 /// Values over many magnitudes; every hundredth element any bits at all, NaN and infinity included.
-void fill_expected(Bytes& arena, const job::Buffer& y, std::mt19937_64& random) {
+void fill_expected(Bytes& arena, const wire::Buffer& y, std::mt19937_64& random) {
   std::normal_distribution<double> normal(0, 3);
   for (std::int64_t i = 0; i < y.elements; ++i) {
     worker::set_element(arena.data() + y.offset, y.dtype, i, normal(random));
@@ -51,7 +51,7 @@ void fill_expected(Bytes& arena, const job::Buffer& y, std::mt19937_64& random) 
 }
 
 /// Small errors around the tolerance, some large ones, and elements left as they were sent.
-void spoil(Bytes& returned, const Bytes& sent, const job::Buffer& y, std::mt19937_64& random) {
+void spoil(Bytes& returned, const Bytes& sent, const wire::Buffer& y, std::mt19937_64& random) {
   const auto size = static_cast<std::size_t>(size_of(y.dtype));
   for (std::int64_t i = 0; i < y.elements; ++i) {
     const auto at = static_cast<std::size_t>(y.offset) + static_cast<std::size_t>(i) * size;
@@ -76,7 +76,7 @@ void put(worker::Device& device, std::byte* to, const Bytes& from) {
 }
 
 /// Names of the fields in which two verdicts differ. Sums depend on their order in the last bits.
-std::vector<std::string> differences(const job::Comparison& a, const job::Comparison& b) {
+std::vector<std::string> differences(const wire::Comparison& a, const wire::Comparison& b) {
   std::vector<std::string> differ;
   const Json x = encode(a), y = encode(b);
   for (const auto* name : {"passed", "guards_intact", "inputs_intact", "touched", "states"})
@@ -110,11 +110,12 @@ class Bench {
   }
 
   /// `hurt` changes what comes back, beside the outputs.
-  Json judged(const std::string& name, job::Tolerance tolerance, double ratio, bool wrong,
+  Json judged(const std::string& name, wire::Tolerance tolerance, double ratio, bool wrong,
               std::int64_t hurt) {
-    const job::Place place{0, kShift};
-    const job::Pose pose{{layout_, std::string(64, 'a'), "normal", 16}, place, false, {}, {}};
-    if (auto posed = judge_->pose(pose); !posed) stop(posed.error().message);
+    const wire::Place place{0, kShift};
+    const wire::GenerateOnDevice plan{
+        {layout_, std::string(64, 'a'), "normal", 16}, place, false, {}, {}};
+    if (auto generated = judge_->generate(plan); !generated) stop(generated.error().message);
     Bytes sent(static_cast<std::size_t>(layout_.bytes));
     if (auto read = measure::read_device(candidate_->base() + kShift, sent); !read)
       stop(read.error().message);
@@ -125,21 +126,21 @@ class Bench {
     if (hurt >= 0) returned[static_cast<std::size_t>(hurt)] ^= std::byte{1};
     put(device_, candidate_->base() + kShift, returned);
     put(device_, reference_->base(), expected);
-    const job::Compare plan{layout_, {tolerance, tolerance}, ratio};
-    auto weighed = judge_->weigh({plan, place});
-    if (!weighed) stop(weighed.error().message);
+    const wire::Compare plan{layout_, {tolerance, tolerance}, ratio};
+    auto compared = judge_->compare({plan, place});
+    if (!compared) stop(compared.error().message);
     const auto ours = worker::compare({sent, returned, expected}, plan);
     return {{"case", name},
             {"passed", ours.passed},
             {"mismatches", ours.outputs.at(0).mismatches},
-            {"differs", differences(ours, weighed->comparison)}};
+            {"differs", differences(ours, compared->comparison)}};
   }
 
   [[nodiscard]] std::int64_t output_offset() const { return layout_.buffers[1].offset; }
 
  private:
   worker::Device& device_;
-  job::ArenaLayout layout_;
+  wire::ArenaLayout layout_;
   std::unique_ptr<worker::DeviceJudge> judge_;
   std::unique_ptr<worker::DeviceArena> reference_, candidate_;
   std::mt19937_64 random_{7};
@@ -152,8 +153,8 @@ Json compare_judges(worker::Device& device, void* entry) {
   for (const auto& [type, name] : enum_names(DType{})) {
     Bench bench(device, entry, type);
     const bool exact = !is_floating(type);
-    const job::Tolerance scaled{1e-4, 1e-4, job::AtolScale::rms, exact};
-    const job::Tolerance fixed{1e-5, 1e-4, job::AtolScale::absolute, exact};
+    const wire::Tolerance scaled{1e-4, 1e-4, wire::AtolScale::rms, exact};
+    const wire::Tolerance fixed{1e-5, 1e-4, wire::AtolScale::absolute, exact};
     rows.push_back(bench.judged(fmt::format("{} right", name), scaled, 1, false, -1));
     rows.push_back(bench.judged(fmt::format("{} wrong", name), scaled, 1, true, -1));
     rows.push_back(bench.judged(fmt::format("{} wrong, absolute", name), fixed, 1, true, -1));

@@ -58,7 +58,7 @@ measure::Turn turn_of(const Turn& turn) {
   return {turn.call, turn.before, turn.after, turn.memory};
 }
 
-job::LaunchRecord record_of(const measure::Launch& launch) {
+wire::LaunchRecord record_of(const measure::Launch& launch) {
   return {.kernel = launch.kernel,
           .start_ns = launch.start_ns,
           .end_ns = launch.end_ns,
@@ -70,8 +70,8 @@ job::LaunchRecord record_of(const measure::Launch& launch) {
           .stream = launch.stream};
 }
 
-job::Counters counters_of(const measure::CounterReport& report) {
-  job::Counters counters;
+wire::Counters counters_of(const measure::CounterReport& report) {
+  wire::Counters counters;
   for (const auto& kernel : report.kernels)
     counters.kernels.push_back({kernel.kernel, kernel.metrics});
   for (const auto& launch : report.launches) counters.launches.push_back(record_of(launch));
@@ -87,15 +87,15 @@ job::Counters counters_of(const measure::CounterReport& report) {
 // A page of a report needs tens; hot loops have hundreds.
 constexpr std::size_t kMostPcs = 512;
 
-std::int64_t samples_of(const job::PcSample& pc) {
+std::int64_t samples_of(const wire::PcSample& pc) {
   std::int64_t sum = 0;
   for (const auto& [reason, count] : pc.reasons) sum += count;
   return sum;
 }
 
 /// Samples of one instruction put together, those seen most often first.
-std::vector<job::PcSample> merged(const std::vector<measure::SampledPc>& pcs) {
-  std::map<std::pair<std::string, std::uint64_t>, job::PcSample> by_place;
+std::vector<wire::PcSample> merged(const std::vector<measure::SampledPc>& pcs) {
+  std::map<std::pair<std::string, std::uint64_t>, wire::PcSample> by_place;
   for (const auto& pc : pcs) {
     auto& one = by_place[{pc.function, pc.offset}];
     one.function = pc.function;
@@ -103,14 +103,14 @@ std::vector<job::PcSample> merged(const std::vector<measure::SampledPc>& pcs) {
     for (const auto& [reason, count] : pc.reasons)
       one.reasons[reason] += static_cast<std::int64_t>(count);
   }
-  std::vector<job::PcSample> all;
+  std::vector<wire::PcSample> all;
   for (auto& [place, pc] : by_place) all.push_back(std::move(pc));
   std::ranges::stable_sort(all, std::greater{}, samples_of);
   all.resize(std::min(all.size(), kMostPcs));
   return all;
 }
 
-job::PcSamples samples_of(const measure::Counters::SampleReport& report) {
+wire::PcSamples samples_of(const measure::Counters::SampleReport& report) {
   return {.pcs = merged(report.samples.pcs),
           .total = static_cast<std::int64_t>(report.samples.total),
           .dropped = static_cast<std::int64_t>(report.samples.dropped),
@@ -199,7 +199,7 @@ class CudaDevice : public Device {
     return std::nullopt;
   }
 
-  Result<Timed> time(std::span<const Turn> rotation, const job::TimeBlock& plan) override {
+  Result<Timed> time(std::span<const Turn> rotation, const wire::TimeBlock& plan) override {
     if (!timer_) {
       auto timer = measure::Timer::create(*gpu_);
       if (!timer) return timer.error();
@@ -226,13 +226,13 @@ class CudaDevice : public Device {
     return timed;
   }
 
-  Result<Counted> count(const Turn& turn, const job::Count& plan) override {
+  Result<Counted> count(const Turn& turn, const wire::Count& plan) override {
     if (!counters_) {
       auto counters = measure::Counters::create(*gpu_);
       if (!counters) return without_counters(counters.error());
       counters_ = *std::move(counters);
     }
-    std::optional<job::PcSamples> samples;
+    std::optional<wire::PcSamples> samples;
     if (plan.sampling) {
       auto sampled = counters_->sample(
           turn_of(turn), static_cast<unsigned>(plan.sampling->period_log2), plan.sampling->calls);
@@ -248,10 +248,10 @@ class CudaDevice : public Device {
     return counted;
   }
 
-  Result<std::vector<job::CeilingValue>> ceilings() override {
+  Result<std::vector<wire::CeilingValue>> ceilings() override {
     auto roofs = measure::measure_ceilings(*gpu_);
     if (!roofs) return roofs.error();
-    std::vector<job::CeilingValue> values;
+    std::vector<wire::CeilingValue> values;
     for (auto& roof : *roofs) values.push_back({std::move(roof.what), roof.value, roof.unit});
     return values;
   }

@@ -39,7 +39,7 @@ CudaJudge::CudaJudge(measure::Gpu& gpu, void* entry) : gpu_(gpu) {
   std::memcpy(static_cast<void*>(&entry_), static_cast<const void*>(&entry), sizeof entry);
 }
 
-Result<std::vector<Fd>> CudaJudge::share(const job::Share& plan) {
+Result<std::vector<Fd>> CudaJudge::share(const wire::Share& plan) {
   std::vector<measure::SharedMemory> made;
   for (int i = 0; i <= plan.candidates; ++i) {
     const auto bytes = i == 0 ? plan.arena_bytes : plan.candidate_bytes;
@@ -75,7 +75,7 @@ Result<std::vector<Fd>> CudaJudge::share(const job::Share& plan) {
   return descriptors;
 }
 
-Result<std::byte*> CudaJudge::find(const job::Place& place) const {
+Result<std::byte*> CudaJudge::find(const wire::Place& place) const {
   const bool there = place.candidate >= 0 &&
                      place.candidate < static_cast<int>(candidates_.size()) && place.at >= 0 &&
                      place.at <= candidate_bytes_ - layout_.bytes;
@@ -92,7 +92,7 @@ Status CudaJudge::copy(std::byte* to, const std::byte* from) const {
   return measure::queue_copy(to, from, static_cast<std::size_t>(layout_.bytes));
 }
 
-Status CudaJudge::pose(const job::Pose& plan) {
+Status CudaJudge::generate(const wire::GenerateOnDevice& plan) {
   if (!reference_) return Error{ErrorCode::internal, "nothing is shared yet", ""};
   again_ = plan.again;
   if (plan.again) {
@@ -120,7 +120,7 @@ Status CudaJudge::pose(const job::Pose& plan) {
 }
 
 /// Random bytes everywhere, which guards and outputs keep; then the inputs.
-Status CudaJudge::fill(const job::Generate& plan) {
+Status CudaJudge::fill(const wire::Generate& plan) {
   const auto key = key_of(plan.seed);
   run({Operation::random_bytes, word(sent_.data()), layout_.bytes, 0, key[0], key[1],
        kPoisonStream});
@@ -133,8 +133,8 @@ Status CudaJudge::fill(const job::Generate& plan) {
   return {};
 }
 
-Status CudaJudge::change(const job::Generate& plan, const job::Changed& changed) {
-  job::Generate other = plan;
+Status CudaJudge::change(const wire::Generate& plan, const wire::Changed& changed) {
+  wire::Generate other = plan;
   other.seed = changed.seed;
   std::uint32_t stream = 0;
   for (const auto& buffer : layout_.buffers) {
@@ -145,7 +145,7 @@ Status CudaJudge::change(const job::Generate& plan, const job::Changed& changed)
   return Error{ErrorCode::internal, "no input is called " + changed.tensor, ""};
 }
 
-Status CudaJudge::use(const job::Uses& uses) {
+Status CudaJudge::use(const wire::Uses& uses) {
   if (!copies_) {
     auto made = measure::SmallCopies::create();
     if (!made) return made.error();
@@ -160,7 +160,7 @@ Status CudaJudge::use(const job::Uses& uses) {
   return copies_->write(gpu_, values);
 }
 
-Status CudaJudge::fill_input(const job::Buffer& buffer, const job::Generate& plan,
+Status CudaJudge::fill_input(const wire::Buffer& buffer, const wire::Generate& plan,
                              std::uint32_t stream) {
   const auto key = key_of(plan.seed);
   std::byte* const to = sent_.data() + buffer.offset;
@@ -176,13 +176,13 @@ Status CudaJudge::fill_input(const job::Buffer& buffer, const job::Generate& pla
          word(normal ? shape->deviation : init->numbers[1])});
     return {};
   }
-  job::Generate alone = plan;
+  wire::Generate alone = plan;
   alone.layout = {buffer.bytes(), {buffer}};
   alone.layout.buffers[0].offset = 0;
   // Its own seed: on the host every layout starts with the same stream.
   alone.seed = plan.seed.substr(stream % 16) + plan.seed.substr(0, stream % 16);
   std::vector<std::byte> made(static_cast<std::size_t>(buffer.bytes()));
-  if (auto filled = generate(made, alone); !filled) return filled;
+  if (auto filled = worker::generate(made, alone); !filled) return filled;
   return sent_.write(static_cast<std::size_t>(buffer.offset), made);
 }
 
@@ -208,7 +208,7 @@ Result<bool> CudaJudge::differ(const std::byte* a, const std::byte* b, std::int6
 }
 
 /// Guards and inputs; names the first buffer concerned.
-Status CudaJudge::check_untouched(job::Comparison& verdict) {
+Status CudaJudge::check_untouched(wire::Comparison& verdict) {
   const auto range = [&](std::int64_t from, std::int64_t to) {
     return differ(sent_.data() + from, returned_.data() + from, to - from);
   };
@@ -237,8 +237,8 @@ Status CudaJudge::check_untouched(job::Comparison& verdict) {
   return guard(layout_.bytes);
 }
 
-Result<double> CudaJudge::atol_of(const job::Buffer& buffer, const job::Tolerance& tolerance) {
-  if (tolerance.exact || tolerance.scale == job::AtolScale::absolute) return tolerance.atol;
+Result<double> CudaJudge::atol_of(const wire::Buffer& buffer, const wire::Tolerance& tolerance) {
+  if (tolerance.exact || tolerance.scale == wire::AtolScale::absolute) return tolerance.atol;
   if (auto cleared = clear_result(); !cleared) return cleared.error();
   run({Operation::squares, word(reference_->data() + buffer.offset), buffer.elements,
        static_cast<long long>(buffer.dtype), word(result_.data())});
@@ -248,7 +248,7 @@ Result<double> CudaJudge::atol_of(const job::Buffer& buffer, const job::Toleranc
 }
 
 Result<std::vector<double>> CudaJudge::preview(const std::byte* data,
-                                               const job::Buffer& buffer) const {
+                                               const wire::Buffer& buffer) const {
   const auto count = std::min(kPreview, buffer.elements);
   std::vector<std::byte> bytes(static_cast<std::size_t>(count * size_of(buffer.dtype)));
   if (auto read = measure::read_device(data + buffer.offset, bytes); !read) return read.error();
@@ -257,8 +257,8 @@ Result<std::vector<double>> CudaJudge::preview(const std::byte* data,
   return values;
 }
 
-Status CudaJudge::judge_output(const job::Buffer& buffer, const job::Tolerance& tolerance,
-                               double matched_ratio, job::Comparison& verdict) {
+Status CudaJudge::judge_output(const wire::Buffer& buffer, const wire::Tolerance& tolerance,
+                               double matched_ratio, wire::Comparison& verdict) {
   auto atol = atol_of(buffer, tolerance);
   if (!atol) return atol.error();
   Tally start;
@@ -301,7 +301,7 @@ Result<bool> CudaJudge::same_outputs(const std::byte* a, const std::byte* b) {
 }
 
 Result<bool> CudaJudge::writes_all() {
-  if (!reference_) return Error{ErrorCode::internal, "nothing is posed yet", ""};
+  if (!reference_) return Error{ErrorCode::internal, "no trial has been generated yet", ""};
   for (const auto& buffer : layout_.buffers) {
     if (buffer.role != Role::out) continue;
     // Held exactly against the poison: what mismatches was written.
@@ -323,10 +323,11 @@ Result<bool> CudaJudge::writes_all() {
   return true;
 }
 
-Result<job::Comparison> CudaJudge::judged(const job::Compare& plan) {
+Result<wire::Comparison> CudaJudge::judged(const wire::Compare& plan) {
   if (!reference_ || plan.tolerances.size() != layout_.buffers.size())
-    return Error{ErrorCode::internal, "one tolerance per buffer of a posed trial is needed", ""};
-  job::Comparison verdict;
+    return Error{ErrorCode::internal, "one tolerance per buffer of the generated trial is needed",
+                 ""};
+  wire::Comparison verdict;
   if (auto seen = check_untouched(verdict); !seen) return seen.error();
   for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
     if (layout_.buffers[i].role == Role::in) continue;
@@ -337,24 +338,24 @@ Result<job::Comparison> CudaJudge::judged(const job::Compare& plan) {
   return verdict;
 }
 
-Result<DeviceJudge::Weighed> CudaJudge::weigh(const job::Weigh& plan) {
+Result<DeviceJudge::Compared> CudaJudge::compare(const wire::CompareOnDevice& plan) {
   auto from = find(plan.place);
   if (!from) return from.error();
   if (auto copied = copy(returned_.data(), *from); !copied) return copied.error();
   auto verdict = judged(plan.compare);
   if (!verdict) return verdict.error();
-  Weighed weighed{*std::move(verdict), std::nullopt};
+  Compared compared{*std::move(verdict), std::nullopt};
   if (again_) {
     auto same = same_outputs(returned_.data(), earlier_.data());
     if (!same) return same.error();
-    weighed.same_bits = *same;
+    compared.same_bits = *same;
   }
-  return weighed;
+  return compared;
 }
 
-Result<job::Answered> CudaJudge::look() {
+Result<wire::Answered> CudaJudge::describe() {
   if (!reference_) return Error{ErrorCode::internal, "nothing is shared yet", ""};
-  job::Answered answered;
+  wire::Answered answered;
   std::vector<std::uint64_t> firsts(layout_.buffers.size());
   for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
     const auto& buffer = layout_.buffers[i];
@@ -381,7 +382,7 @@ Result<job::Answered> CudaJudge::look() {
   return answered;
 }
 
-Result<bool> CudaJudge::feign_output(job::Control control, std::size_t buffer) {
+Result<bool> CudaJudge::forge_output(wire::Control control, std::size_t buffer) {
   const auto& output = layout_.buffers[buffer];
   std::byte* const to = returned_.data() + output.offset;
   const auto bytes = static_cast<std::size_t>(output.bytes());
@@ -390,19 +391,19 @@ Result<bool> CudaJudge::feign_output(job::Control control, std::size_t buffer) {
     return true;
   };
   switch (control) {
-    case job::Control::zero:
+    case wire::Control::zero:
       return done(measure::queue_clear(to, bytes));
-    case job::Control::constant:
+    case wire::Control::constant:
       if (firsts_before_.size() != layout_.buffers.size()) return false;
       run({Operation::elements, word(to), output.elements, size_of(output.dtype),
            static_cast<long long>(firsts_before_[buffer])});
       return true;
-    case job::Control::identity: {
+    case wire::Control::identity: {
       const auto* const input = like_output(layout_, output);
       if (!input) return false;
       return done(measure::queue_copy(to, sent_.data() + input->offset, bytes));
     }
-    case job::Control::lower_precision: {
+    case wire::Control::lower_precision: {
       const auto significand = smaller_significand(output.dtype);
       if (!significand) return false;
       run({Operation::shorten, word(to), output.elements, static_cast<long long>(output.dtype),
@@ -413,18 +414,18 @@ Result<bool> CudaJudge::feign_output(job::Control control, std::size_t buffer) {
   return false;
 }
 
-Result<std::optional<job::Comparison>> CudaJudge::feign(const job::Feign& plan) {
+Result<std::optional<wire::Comparison>> CudaJudge::forge(const wire::ForgeOnDevice& plan) {
   if (!reference_) return Error{ErrorCode::internal, "nothing is shared yet", ""};
   if (auto copied = copy(returned_.data(), sent_.data()); !copied) return copied.error();
   for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
     if (layout_.buffers[i].role == Role::in) continue;
-    auto feigned = feign_output(plan.control, i);
-    if (!feigned) return feigned.error();
-    if (!*feigned) return std::optional<job::Comparison>{};
+    auto forged = forge_output(plan.control, i);
+    if (!forged) return forged.error();
+    if (!*forged) return std::optional<wire::Comparison>{};
   }
   auto verdict = judged(plan.compare);
   if (!verdict) return verdict.error();
-  return std::optional<job::Comparison>(*std::move(verdict));
+  return std::optional<wire::Comparison>(*std::move(verdict));
 }
 
 }  // namespace ratchet::worker

@@ -22,22 +22,22 @@ class CudaJudge : public DeviceJudge {
   /// `entry`: of the library built from judge.cu.
   CudaJudge(measure::Gpu& gpu, void* entry);
 
-  Result<std::vector<Fd>> share(const job::Share& plan) override;
-  Status pose(const job::Pose& plan) override;
-  Result<Weighed> weigh(const job::Weigh& plan) override;
-  Result<job::Answered> look() override;
-  Result<std::optional<job::Comparison>> feign(const job::Feign& plan) override;
+  Result<std::vector<Fd>> share(const wire::Share& plan) override;
+  Status generate(const wire::GenerateOnDevice& plan) override;
+  Result<Compared> compare(const wire::CompareOnDevice& plan) override;
+  Result<wire::Answered> describe() override;
+  Result<std::optional<wire::Comparison>> forge(const wire::ForgeOnDevice& plan) override;
 
  private:
-  Status fill(const job::Generate& plan);
-  /// Whether the reference's answer to the posed trial wrote every element of its outputs.
+  Status fill(const wire::Generate& plan);
+  /// Whether the reference's answer to the generated trial wrote every element of its outputs.
   Result<bool> writes_all();
-  Status change(const job::Generate& plan, const job::Changed& changed);
+  Status change(const wire::Generate& plan, const wire::Changed& changed);
   /// Makes the changes of timed calls in `sent_`.
-  Status use(const job::Uses& uses);
+  Status use(const wire::Uses& uses);
   /// Where the arena of this place lies. Error: not in the memory that is shared.
-  Result<std::byte*> find(const job::Place& place) const;
-  Status fill_input(const job::Buffer& buffer, const job::Generate& plan, std::uint32_t stream);
+  Result<std::byte*> find(const wire::Place& place) const;
+  Status fill_input(const wire::Buffer& buffer, const wire::Generate& plan, std::uint32_t stream);
   /// A whole arena.
   Status copy(std::byte* to, const std::byte* from) const;
   void run(std::initializer_list<long long> words) const;
@@ -45,16 +45,16 @@ class CudaJudge : public DeviceJudge {
   template <class Record>
   Result<Record> result_of() const;
   Result<bool> differ(const std::byte* a, const std::byte* b, std::int64_t bytes);
-  Status check_untouched(job::Comparison& verdict);
-  Result<double> atol_of(const job::Buffer& buffer, const job::Tolerance& tolerance);
-  Status judge_output(const job::Buffer& buffer, const job::Tolerance& tolerance,
-                      double matched_ratio, job::Comparison& verdict);
-  Result<std::vector<double>> preview(const std::byte* data, const job::Buffer& buffer) const;
+  Status check_untouched(wire::Comparison& verdict);
+  Result<double> atol_of(const wire::Buffer& buffer, const wire::Tolerance& tolerance);
+  Status judge_output(const wire::Buffer& buffer, const wire::Tolerance& tolerance,
+                      double matched_ratio, wire::Comparison& verdict);
+  Result<std::vector<double>> preview(const std::byte* data, const wire::Buffer& buffer) const;
   Result<bool> same_outputs(const std::byte* a, const std::byte* b);
   /// Of what lies in `returned_`.
-  Result<job::Comparison> judged(const job::Compare& plan);
+  Result<wire::Comparison> judged(const wire::Compare& plan);
   /// Puts the control's answer for one output in place; false when it has none.
-  Result<bool> feign_output(job::Control control, std::size_t buffer);
+  Result<bool> forge_output(wire::Control control, std::size_t buffer);
 
   measure::Gpu& gpu_;
   void (*entry_)(const long long*) = nullptr;
@@ -65,7 +65,7 @@ class CudaJudge : public DeviceJudge {
   // As sent; what came back; what came back the time before, or the answer to the last trial
   // without a change; where results are put.
   measure::DeviceMemory sent_, returned_, earlier_, result_;
-  job::ArenaLayout layout_;
+  wire::ArenaLayout layout_;
   bool again_ = false;
   bool changed_ = false;
   // First elements of the outputs, by buffer: of the last answer looked at, and of the one before.

@@ -72,7 +72,7 @@ double arithmetic(int threads, double (*loop)(std::int64_t, double&)) {
   });
 }
 
-std::vector<job::CeilingValue> measure(int threads, std::int64_t cache) {
+std::vector<wire::CeilingValue> measure(int threads, std::int64_t cache) {
   const std::int64_t bytes = std::clamp(4 * cache, kLeastArray, kMostArray);
   std::vector<double> from(static_cast<std::size_t>(bytes) / sizeof(double), 1.0);
   std::vector<double> to(from.size(), 0.0);
@@ -110,7 +110,7 @@ std::vector<job::CeilingValue> measure(int threads, std::int64_t cache) {
 
 }  // namespace
 
-Result<std::vector<job::CeilingValue>> measure_host_ceilings() {
+Result<std::vector<wire::CeilingValue>> measure_host_ceilings() {
   try {
     return measure(usable_cores(), last_level_cache_bytes());
   } catch (const std::bad_alloc&) {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 #include "server/core/result.h"
 
 namespace ratchet::worker {
@@ -14,6 +14,6 @@ namespace ratchet::worker {
 ///   l2_bandwidth     reads of a quarter of the last-level cache, again and again
 ///   fp32, fp64       fused multiply-adds in registers
 /// Takes about two seconds. Errors: `unavailable` when the arrays cannot be had.
-[[nodiscard]] Result<std::vector<job::CeilingValue>> measure_host_ceilings();
+[[nodiscard]] Result<std::vector<wire::CeilingValue>> measure_host_ceilings();
 
 }  // namespace ratchet::worker

@@ -96,7 +96,7 @@ class HostDevice : public Device {
     return std::nullopt;
   }
 
-  Result<Timed> time(std::span<const Turn> rotation, const job::TimeBlock& plan) override {
+  Result<Timed> time(std::span<const Turn> rotation, const wire::TimeBlock& plan) override {
     Timed timed;
     const CorePin pin;
     const auto first_clock = core_megahertz();
@@ -123,7 +123,7 @@ class HostDevice : public Device {
     return timed;
   }
 
-  Result<Counted> count(const Turn& turn, const job::Count& plan) override {
+  Result<Counted> count(const Turn& turn, const wire::Count& plan) override {
     Counted counted;
     counted.counters = counters_->read(plan.metrics, turn, [&] {
       turn.before();
@@ -132,7 +132,7 @@ class HostDevice : public Device {
     return counted;
   }
 
-  Result<std::vector<job::CeilingValue>> ceilings() override { return measure_host_ceilings(); }
+  Result<std::vector<wire::CeilingValue>> ceilings() override { return measure_host_ceilings(); }
 
  private:
   /// Elapsed nanoseconds, and whether the work was there when the call returned.

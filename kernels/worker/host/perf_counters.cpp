@@ -127,9 +127,9 @@ const PerfCounters::Event* PerfCounters::find(const std::string& name) const {
   return found == events_.end() ? nullptr : &*found;
 }
 
-job::Counters PerfCounters::read(const std::vector<std::string>& names, const Turn& turn,
-                                 const std::function<void()>& prepare) const {
-  job::Counters counters;
+wire::Counters PerfCounters::read(const std::vector<std::string>& names, const Turn& turn,
+                                  const std::function<void()>& prepare) const {
+  wire::Counters counters;
   counters.cache = "flushed";
   if (hardware_error_) counters.unavailable = reason_of(hardware_error_);
   std::vector<const Event*> wanted;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 #include "kernels/worker/device.h"
 #include "server/core/fd.h"
 
@@ -23,8 +23,8 @@ class PerfCounters {
   /// shared; `prepare` runs before each. Names are those of `perf list`; names that this machine
   /// lacks are listed as unknown. The one kernel's name is left empty: the events see the whole
   /// call.
-  [[nodiscard]] job::Counters read(const std::vector<std::string>& names, const Turn& turn,
-                                   const std::function<void()>& prepare) const;
+  [[nodiscard]] wire::Counters read(const std::vector<std::string>& names, const Turn& turn,
+                                    const std::function<void()>& prepare) const;
 
  private:
   struct Event {

@@ -17,8 +17,8 @@ constexpr int kControlDescriptor = 3;
 
 /// What a bound call was given, as the host reads it.
 struct Binding {
-  job::ArenaLayout layout;
-  std::vector<job::Argument> arguments;
+  wire::ArenaLayout layout;
+  std::vector<wire::Argument> arguments;
 
   static constexpr void fields(auto&& visit) {
     visit(required("layout", &Binding::layout, ""), required("arguments", &Binding::arguments, ""));
@@ -39,13 +39,13 @@ class HostedKernel : public Kernel {
  public:
   explicit HostedKernel(const ratchet_hosted_calls& calls) : calls_(calls) {}
 
-  Status load(Fd file, const job::Load& plan) override {
+  Status load(Fd file, const wire::Load& plan) override {
     const char* failed = calls_.load(file.get(), encode(plan).dump().c_str());
     return failed ? Status(refused(failed)) : Status{};
   }
 
-  Result<BoundCall> bind(const job::ArenaLayout& layout,
-                         const std::vector<job::Argument>& arguments, std::byte* base,
+  Result<BoundCall> bind(const wire::ArenaLayout& layout,
+                         const std::vector<wire::Argument>& arguments, std::byte* base,
                          void*) override {
     const int number = next_slot_++;
     const std::string plan = encode(Binding{layout, arguments}).dump();

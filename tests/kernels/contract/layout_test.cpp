@@ -2,7 +2,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-#include "kernels/contract/init.h"
+#include "kernels/contract/input_init.h"
 #include "kernels/contract/tolerance.h"
 
 using namespace ratchet;
@@ -78,11 +78,11 @@ TEST_CASE("tolerances follow the dtype until the caller gives figures", "[layout
   CHECK(default_tolerance(DType::f32).atol == 1e-4);
   // Below 2^-11, what one rounding to half precision may cost.
   CHECK(default_tolerance(DType::f32).rtol == 1e-4);
-  CHECK(default_tolerance(DType::f32).scale == job::AtolScale::rms);
+  CHECK(default_tolerance(DType::f32).scale == wire::AtolScale::rms);
   CHECK(default_tolerance(DType::f64).rtol < 1e-8);
   CHECK(tolerance_for(DType::i32, 0.5, 0.5).exact);
   const auto given = tolerance_for(DType::f16, 0.5, {});
   CHECK(given.atol == 0.5);
-  CHECK(given.scale == job::AtolScale::absolute);
+  CHECK(given.scale == wire::AtolScale::absolute);
   CHECK(given.rtol == 1e-2);
 }

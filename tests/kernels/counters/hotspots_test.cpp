@@ -18,8 +18,8 @@ std::vector<CodeFunction> code() {
   return {function};
 }
 
-job::PcSamples samples() {
-  job::PcSamples samples;
+wire::PcSamples samples() {
+  wire::PcSamples samples;
   samples.pcs = {{"_Z4copyPf", 0x10, {{"long_scoreboard", 10}}},
                  {"_Z4copyPf", 0x00, {{"long_scoreboard", 40}, {"long_scoreboard_not_issued", 35}}},
                  {"_Z4copyPf", 0x20, {{"selected", 30}}},
@@ -70,7 +70,7 @@ TEST_CASE("code without line numbers is shown by instruction, and says so", "[ho
 }
 
 TEST_CASE("samples that could not be taken keep their reason", "[hotspots]") {
-  job::PcSamples none;
+  wire::PcSamples none;
   none.unavailable = "the driver gives no samples";
   const auto spots = hotspots_from(none, code());
 

@@ -60,7 +60,7 @@ Outcome outcome_of(LabFixture& fixture, const Attack& attack) {
     return outcome;
   }
   if (attack.stage == "admit") {
-    const auto weak = fixture.lab->admit(*contract, "secret", fixture.call);
+    const auto weak = fixture.lab->validate_task(*contract, "secret", fixture.call);
     if (!weak) FAIL(attack.name << ": " << weak.error().message);
     outcome.stage = "admit";
     outcome.add(*weak);

@@ -93,7 +93,7 @@ TEST_CASE("a reference that writes nothing is not admitted", "[lab]") {
   PythonFixture fixture;
   const auto contract = fixture.contract("def reference(**kw):\n    pass\n");
 
-  const auto weak = fixture.lab->admit(contract, "secret", fixture.call);
+  const auto weak = fixture.lab->validate_task(contract, "secret", fixture.call);
 
   REQUIRE_FALSE(weak);
   CHECK(weak.error().message.find("writes nothing to the output y") != std::string::npos);
@@ -107,16 +107,16 @@ TEST_CASE("a task on which zeros pass is named as weak, a sound one is not", "[l
   auto undeclared = sound;
   undeclared.work.reset();
 
-  const auto none = fixture.lab->admit(sound, "secret", fixture.call);
-  const auto zeros = fixture.lab->admit(zero, "secret", fixture.call);
-  const auto copies = fixture.lab->admit(same, "secret", fixture.call);
+  const auto none = fixture.lab->validate_task(sound, "secret", fixture.call);
+  const auto zeros = fixture.lab->validate_task(zero, "secret", fixture.call);
+  const auto copies = fixture.lab->validate_task(same, "secret", fixture.call);
 
   REQUIRE(none);
   CHECK(none->empty());
   REQUIRE(zeros);
   CHECK(names(*zeros, "weak_task_zero"));
   CHECK(names(*zeros, "input_without_effect"));
-  CHECK(names(*fixture.lab->admit(undeclared, "secret", fixture.call), "work_undeclared"));
+  CHECK(names(*fixture.lab->validate_task(undeclared, "secret", fixture.call), "work_undeclared"));
   REQUIRE(copies);
   REQUIRE(copies->size() == 1);
   CHECK(copies->front().code == "weak_task_identity");

@@ -11,7 +11,7 @@
 #include "kernels/measure/abi.h"
 #include "kernels/measure/cupti.h"
 #include "kernels/measure/gpu.h"
-#include "kernels/protocol/job.h"
+#include "kernels/protocol/messages.h"
 #include "server/core/channel.h"
 #include "server/core/process.h"
 #include "tests/support/places.h"
@@ -74,7 +74,7 @@ TEST_CASE("the CUDA worker starts without a driver and says why it cannot work",
   const auto ready = channel.receive(std::chrono::seconds(20));
 
   REQUIRE(ready);
-  const auto reply = ratchet::decode_stored<ratchet::job::Reply>(ready->body);
+  const auto reply = ratchet::decode_stored<ratchet::wire::Reply>(ready->body);
   REQUIRE(reply);
   REQUIRE(reply->error);
   CHECK_THAT(*reply->error, ContainsSubstring("no CUDA driver"));

@@ -85,7 +85,7 @@ TEST_CASE("inputs that the first kernel's setup() makes are used, and flagged",
 
   const auto report =
       fixture.lab->check(*contract, fixture.built(*contract), "secret", fixture.call);
-  const auto weak = fixture.lab->admit(*contract, "secret", fixture.call);
+  const auto weak = fixture.lab->validate_task(*contract, "secret", fixture.call);
 
   if (!report) FAIL(report.error().message);
   CHECK(report->passed);

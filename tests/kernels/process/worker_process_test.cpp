@@ -96,7 +96,7 @@ TEST_CASE("a real worker says which device it is and what isolates it", "[worker
   const auto worker = WorkerProcess::start(worker_spec(real_place(), "candidate", 0), {});
 
   REQUIRE(worker);
-  const auto ready = decode_stored<job::Reply>(worker->ready());
+  const auto ready = decode_stored<wire::Reply>(worker->ready());
   REQUIRE(ready);
   REQUIRE(ready->device);
   CHECK(ready->device->kind == DeviceKind::host);
@@ -107,8 +107,8 @@ TEST_CASE("a real worker says which device it is and what isolates it", "[worker
 TEST_CASE("a candidate's worker refuses the judge's work", "[worker]") {
   auto worker = WorkerProcess::start(worker_spec(real_place(), "candidate", 0), {});
   REQUIRE(worker);
-  job::Request request;
-  request.ceilings = job::MeasureCeilings{};
+  wire::Request request;
+  request.ceilings = wire::MeasureCeilings{};
 
   const auto reply = worker->run(request, {}, std::chrono::milliseconds(5000), {});
 

@@ -9,8 +9,8 @@ using Catch::Approx;
 
 namespace {
 
-job::Samples block(std::vector<double> elapsed, std::vector<double> clocks = {}) {
-  job::Samples samples;
+wire::Samples block(std::vector<double> elapsed, std::vector<double> clocks = {}) {
+  wire::Samples samples;
   samples.elapsed_ns = std::move(elapsed);
   samples.clock_mhz = std::move(clocks);
   return samples;

@@ -6,7 +6,7 @@ using namespace ratchet;
 
 namespace {
 
-std::string code_of(const std::vector<job::CallSpan>& calls, double median_ns) {
+std::string code_of(const std::vector<wire::CallSpan>& calls, double median_ns) {
   const auto reason = reason_of_spans(calls, median_ns);
   return reason ? reason->code : "";
 }

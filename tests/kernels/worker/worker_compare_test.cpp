@@ -17,11 +17,11 @@ constexpr std::int64_t kElements = 16;
 
 /// Three arenas with one input x and one output y, all answers right: y = 1, 2, 3, …
 struct Bench {
-  job::Compare plan;
+  wire::Compare plan;
   std::vector<std::byte> sent, returned, expected;
 
   explicit Bench(DType type = DType::f32,
-                 job::Tolerance tolerance = {1e-3, 1e-2, job::AtolScale::absolute, false}) {
+                 wire::Tolerance tolerance = {1e-3, 1e-2, wire::AtolScale::absolute, false}) {
     const std::int64_t bytes = kElements * size_of(type);
     plan.layout.buffers = {{"x", type, Role::in, "normal", 64, kElements},
                            {"y", type, Role::out, "normal", 256, kElements}};
@@ -39,7 +39,9 @@ struct Bench {
     set_element(arena.data() + 256, plan.layout.buffers[1].dtype, i, value);
   }
 
-  [[nodiscard]] job::Comparison judged() const { return compare({sent, returned, expected}, plan); }
+  [[nodiscard]] wire::Comparison judged() const {
+    return compare({sent, returned, expected}, plan);
+  }
 };
 
 const double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -70,7 +72,7 @@ TEST_CASE("an element passes up to atol plus rtol times the expected value", "[w
 
 TEST_CASE("NaN passes only against NaN and infinity only against the same", "[worker]") {
   const auto passes = [](double got, double expected) {
-    Bench bench(DType::f32, {1e30, 1e30, job::AtolScale::absolute, false});
+    Bench bench(DType::f32, {1e30, 1e30, wire::AtolScale::absolute, false});
     bench.answer(bench.returned, 0, got);
     bench.answer(bench.expected, 0, expected);
     return bench.judged().passed;
@@ -88,18 +90,18 @@ TEST_CASE("NaN passes only against NaN and infinity only against the same", "[wo
 TEST_CASE("atol follows the RMS of the expected values when it is told to", "[worker]") {
   // Expected 1 … 16: RMS = sqrt(1496 / 16) = 9.67. An error of 0.005 on the first element:
   // too much for 0.001, little for 0.001 * 9.67.
-  const auto passes = [](job::AtolScale scale) {
+  const auto passes = [](wire::AtolScale scale) {
     Bench bench(DType::f32, {1e-3, 0, scale, false});
     bench.answer(bench.returned, 0, 1.005);
     return bench.judged().passed;
   };
-  CHECK_FALSE(passes(job::AtolScale::absolute));
-  CHECK(passes(job::AtolScale::rms));
-  CHECK_FALSE(passes(job::AtolScale::shrink));  // min(1, 9.67) = 1
+  CHECK_FALSE(passes(wire::AtolScale::absolute));
+  CHECK(passes(wire::AtolScale::rms));
+  CHECK_FALSE(passes(wire::AtolScale::shrink));  // min(1, 9.67) = 1
 }
 
 TEST_CASE("integers must be equal", "[worker]") {
-  Bench bench(DType::i32, {0, 0, job::AtolScale::absolute, true});
+  Bench bench(DType::i32, {0, 0, wire::AtolScale::absolute, true});
   CHECK(bench.judged().passed);
 
   bench.answer(bench.returned, 5, 7);

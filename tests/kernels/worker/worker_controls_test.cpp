@@ -16,10 +16,10 @@ constexpr std::int64_t kElements = 4;
 
 /// x = 1, 2, 3, 4 and y = x / 3; `other` holds 9 in all elements of y.
 struct Forgery {
-  job::Forge plan;
+  wire::Forge plan;
   std::vector<std::byte> sent, expected, other, answer;
 
-  explicit Forgery(job::Control control, DType type = DType::f32) {
+  explicit Forgery(wire::Control control, DType type = DType::f32) {
     plan.layout.buffers = {{"x", type, Role::in, "normal", 0, kElements},
                            {"y", type, Role::out, "normal", 64, kElements}};
     plan.layout.bytes = 128;
@@ -43,8 +43,8 @@ struct Forgery {
 }  // namespace
 
 TEST_CASE("the zero, constant and identity controls answer what they say", "[worker]") {
-  Forgery zero(job::Control::zero), constant(job::Control::constant),
-      identity(job::Control::identity);
+  Forgery zero(wire::Control::zero), constant(wire::Control::constant),
+      identity(wire::Control::identity);
 
   REQUIRE(zero.run());
   REQUIRE(constant.run());
@@ -56,7 +56,7 @@ TEST_CASE("the zero, constant and identity controls answer what they say", "[wor
 }
 
 TEST_CASE("the lower precision of float32 is that of half precision", "[worker]") {
-  Forgery forgery(job::Control::lower_precision);
+  Forgery forgery(wire::Control::lower_precision);
 
   REQUIRE(forgery.run());
 
@@ -68,8 +68,8 @@ TEST_CASE("the lower precision of float32 is that of half precision", "[worker]"
 
 TEST_CASE("integers have no lower precision, and an input of another size is no identity",
           "[worker]") {
-  Forgery integers(job::Control::lower_precision, DType::i32);
-  Forgery shorter(job::Control::identity);
+  Forgery integers(wire::Control::lower_precision, DType::i32);
+  Forgery shorter(wire::Control::identity);
   shorter.plan.layout.buffers[0].elements = 3;
 
   CHECK_FALSE(integers.run());

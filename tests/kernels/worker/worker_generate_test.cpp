@@ -18,8 +18,8 @@ namespace {
 constexpr std::int64_t kElements = 20'000;
 const std::string kSeed(64, 'a');
 
-job::Generate plan_of(DType type, const std::string& init, const std::string& distribution) {
-  job::Generate plan;
+wire::Generate plan_of(DType type, const std::string& init, const std::string& distribution) {
+  wire::Generate plan;
   plan.layout.buffers = {{"x", type, Role::in, init, 4096, kElements}};
   plan.layout.bytes = 8192 + kElements * size_of(type);
   plan.seed = kSeed;
@@ -28,7 +28,7 @@ job::Generate plan_of(DType type, const std::string& init, const std::string& di
   return plan;
 }
 
-std::vector<double> values_of(const job::Generate& plan) {
+std::vector<double> values_of(const wire::Generate& plan) {
   std::vector<std::byte> arena(static_cast<std::size_t>(plan.layout.bytes));
   REQUIRE(generate(arena, plan));
   const auto& buffer = plan.layout.buffers.front();

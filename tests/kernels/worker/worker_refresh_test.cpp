@@ -18,7 +18,7 @@ const std::string kSeed(32, 'b');
 
 /// Inputs x (0, 1, 2, …) and order (a permutation), and an output.
 struct Arena {
-  job::Refresh plan;
+  wire::Refresh plan;
   std::vector<std::byte> sent, refreshed;
 
   explicit Arena(int uses) {

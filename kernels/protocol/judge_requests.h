@@ -1,6 +1,6 @@
 #pragma once
 
-// What the server asks of a judge. See job.h for the roles.
+// What the server asks of a judge. See messages.h for the roles.
 
 #include <array>
 #include <cstdint>
@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/protocol/job_arena.h"
+#include "kernels/protocol/arena.h"
 #include "server/core/fields.h"
 
-namespace ratchet::job {
+namespace ratchet::wire {
 
 /// Makes the content of an arena. Descriptor: the arena to fill.
 struct Generate {
@@ -131,22 +131,24 @@ struct Changed {
 };
 
 /// Lays a trial out: in the reference's memory at 0, and where a candidate is to find it.
-struct Pose {
+struct GenerateOnDevice {
   Generate content;
   std::optional<Place> place;  ///< empty: no candidate gets it
-  bool again = false;          ///< the contents of the last Pose, for the candidate only
+  bool again = false;  ///< the contents of the last GenerateOnDevice, for the candidate only
   std::optional<Changed> changed;
   std::optional<Uses> uses;  ///< as timed calls left the inputs
 
   static constexpr void fields(auto&& visit) {
-    visit(required("content", &Pose::content, ""), optional("place", &Pose::place, ""),
-          required("again", &Pose::again, ""), optional("changed", &Pose::changed, ""),
-          optional("uses", &Pose::uses, ""));
+    visit(required("content", &GenerateOnDevice::content, ""),
+          optional("place", &GenerateOnDevice::place, ""),
+          required("again", &GenerateOnDevice::again, ""),
+          optional("changed", &GenerateOnDevice::changed, ""),
+          optional("uses", &GenerateOnDevice::uses, ""));
   }
 };
 
-/// Looks at the reference's answer to the trial that is posed. Reply: `answered`.
-struct Look {
+/// Looks at the reference's answer to the trial that is generated. Reply: `answered`.
+struct DescribeOnDevice {
   static constexpr void fields(auto&&) {}
 };
 
@@ -163,28 +165,30 @@ struct Compare {
   }
 };
 
-/// Compares what a call left in a candidate's memory with the posed trial and its answer, from a
-/// copy that nobody else can reach. After a Pose `again` the reply also says whether all output
-/// bits are those of before.
-struct Weigh {
+/// Compares what a call left in a candidate's memory with the generated trial and its answer, from
+/// a copy that nobody else can reach. After a GenerateOnDevice `again` the reply also says whether
+/// all output bits are those of before.
+struct CompareOnDevice {
   Compare compare;
   Place place;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("compare", &Weigh::compare, ""), required("place", &Weigh::place, ""));
+    visit(required("compare", &CompareOnDevice::compare, ""),
+          required("place", &CompareOnDevice::place, ""));
   }
 };
 
 /// Compares what a kernel would leave if the control were all it did; a constant is the first
 /// element of the answer that was looked at before. Reply: `forged`, and `comparison` where it is
 /// true.
-struct Feign {
+struct ForgeOnDevice {
   Control control = Control::zero;
   Compare compare;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("control", &Feign::control, ""), required("compare", &Feign::compare, ""));
+    visit(required("control", &ForgeOnDevice::control, ""),
+          required("compare", &ForgeOnDevice::compare, ""));
   }
 };
 
-}  // namespace ratchet::job
+}  // namespace ratchet::wire

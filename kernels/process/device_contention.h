@@ -10,7 +10,7 @@ namespace ratchet {
 
 /// Who else uses a device. Times taken beside a neighbour are reported as such; nothing is done
 /// about him.
-struct Neighbours {
+struct DeviceContention {
   std::vector<std::string> processes;  ///< "pid 4711 python3"; of the host: "3 runnable threads"
   std::string source;                  ///< where this comes from, or why it is not known
 };
@@ -20,13 +20,13 @@ struct Neighbours {
 /// beside this one, named when they are as many as there are cores.
 ///
 /// Thread-safe. No answer is no error: `source` says why.
-[[nodiscard]] Neighbours neighbours_of(const DeviceInfo& device, const CallContext& call);
+[[nodiscard]] DeviceContention device_contention(const DeviceInfo& device, const CallContext& call);
 
 /// The lines of nvidia-smi's "uuid, pid, process_name" that concern `uuid`. Pure.
 [[nodiscard]] std::vector<std::string> parse_compute_apps(const std::string& csv,
                                                           const std::string& uuid);
 
 /// "neighbours: none (nvidia-smi)".
-[[nodiscard]] std::string described(const Neighbours& neighbours);
+[[nodiscard]] std::string described(const DeviceContention& neighbours);
 
 }  // namespace ratchet

@@ -1,4 +1,4 @@
-#include "kernels/process/python_parent.h"
+#include "kernels/process/python_fork_server.h"
 
 #include <fmt/format.h>
 
@@ -38,8 +38,9 @@ std::vector<std::string> frameworks_in(std::string_view source) {
   return found;
 }
 
-PythonParent::Child PythonParent::kernel_child(const WorkerPlace& place, const std::string& role,
-                                               const Source& source) const {
+PythonForkServer::Child PythonForkServer::kernel_child(const WorkerPlace& place,
+                                                       const std::string& role,
+                                                       const Source& source) const {
   const bool cuda = place.kind == DeviceKind::cuda;
   Child child{"kernel",
               {{"role", role},
@@ -58,8 +59,8 @@ PythonParent::Child PythonParent::kernel_child(const WorkerPlace& place, const s
   return child;
 }
 
-WorkerSpec PythonParent::kernel_spec(const WorkerPlace& place, const std::string& role,
-                                     std::int64_t arena_bytes, const Source& source) {
+WorkerSpec PythonForkServer::kernel_spec(const WorkerPlace& place, const std::string& role,
+                                         std::int64_t arena_bytes, const Source& source) {
   auto spec = spec_of(kernel_child(place, role, source));
   const auto limits = worker_spec(place, role, arena_bytes);
   spec.environment = limits.environment;
@@ -68,8 +69,8 @@ WorkerSpec PythonParent::kernel_spec(const WorkerPlace& place, const std::string
   return spec;
 }
 
-WorkerSpec PythonParent::alone_spec(const WorkerPlace& place, const std::string& role,
-                                    const Source& source) const {
+WorkerSpec PythonForkServer::alone_spec(const WorkerPlace& place, const std::string& role,
+                                        const Source& source) const {
   const auto child = kernel_child(place, role, source);
   WorkerSpec spec;
   spec.environment = worker_spec(place, role, 0).environment;
@@ -82,19 +83,19 @@ WorkerSpec PythonParent::alone_spec(const WorkerPlace& place, const std::string&
   return spec;
 }
 
-WorkerSpec PythonParent::server_spec(const std::string& part, std::string_view source) {
+WorkerSpec PythonForkServer::server_spec(const std::string& part, std::string_view source) {
   auto needs = frameworks_in(source);
   if (std::ranges::find(needs, "torch") == needs.end()) needs.emplace_back("numpy");
   return spec_of({part, {{"library", library()}}, std::move(needs), {}});
 }
 
-std::string PythonParent::library() const {
+std::string PythonForkServer::library() const {
   const bool cuda = options_.kind == DeviceKind::cuda;
   return (options_.worker_dir / (cuda ? "libratchet-hosted-cuda.so" : "libratchet-hosted.so"))
       .string();
 }
 
-WorkerSpec PythonParent::spec_of(Child child) {
+WorkerSpec PythonForkServer::spec_of(Child child) {
   WorkerSpec spec;
   spec.argv = {options_.python};
   spec.start_deadline = kStart;
@@ -104,7 +105,7 @@ WorkerSpec PythonParent::spec_of(Child child) {
   return spec;
 }
 
-Result<std::string> PythonParent::versions(std::string_view source, const CallContext& call) {
+Result<std::string> PythonForkServer::versions(std::string_view source, const CallContext& call) {
   auto needs = frameworks_in(source);
   needs.emplace_back(options_.kind == DeviceKind::cuda ? "torch" : "numpy");
   auto answer = ask({{"needs", needs}, {"fork", false}}, {}, call);
@@ -115,7 +116,7 @@ Result<std::string> PythonParent::versions(std::string_view source, const CallCo
   return text;
 }
 
-Result<Process> PythonParent::fork(const Child& child, const ProcessSpec& spec) {
+Result<Process> PythonForkServer::fork(const Child& child, const ProcessSpec& spec) {
   std::vector<int> descriptors;
   std::vector<int> numbers;
   for (const auto& [ours, theirs] : spec.descriptors) {
@@ -147,8 +148,8 @@ Result<Process> PythonParent::fork(const Child& child, const ProcessSpec& spec) 
   return process;
 }
 
-Result<Json> PythonParent::ask(const Json& question, std::span<const int> descriptors,
-                               const CallContext& call) {
+Result<Json> PythonForkServer::ask(const Json& question, std::span<const int> descriptors,
+                                   const CallContext& call) {
   const std::lock_guard lock(guard_);
   if (!process_ || !process_->alive())
     if (auto started = start(); !started) return started.error();
@@ -162,7 +163,7 @@ Result<Json> PythonParent::ask(const Json& question, std::span<const int> descri
   return std::move(answer->body);
 }
 
-Status PythonParent::start() {
+Status PythonForkServer::start() {
   WorkerSpec spec;
   // Isolated from the user's settings and paths, and leaving no byte code behind.
   spec.argv = {options_.python, "-I", "-B", (options_.data_dir / "python" / "parent.py").string()};

@@ -1,4 +1,4 @@
-#include "kernels/source/dispatcher.h"
+#include "kernels/source/size_dispatch.h"
 
 #include <fmt/format.h>
 

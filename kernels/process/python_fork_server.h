@@ -29,7 +29,7 @@ namespace ratchet {
 /// Thread rule: all methods may be called from several threads. Its children are children of this
 /// process: `guard_server_process` must have been called. Errors: `unavailable` when the
 /// interpreter does not start, or lacks a framework that is required.
-class PythonParent {
+class PythonForkServer {
  public:
   struct Options {
     std::string python;
@@ -38,9 +38,9 @@ class PythonParent {
     DeviceKind kind = DeviceKind::host;  ///< on the host, Triton kernels are interpreted
   };
 
-  explicit PythonParent(Options options) : options_(std::move(options)) {}
-  PythonParent(const PythonParent&) = delete;
-  PythonParent& operator=(const PythonParent&) = delete;
+  explicit PythonForkServer(Options options) : options_(std::move(options)) {}
+  PythonForkServer(const PythonForkServer&) = delete;
+  PythonForkServer& operator=(const PythonForkServer&) = delete;
 
   /// A process for a Python kernel or baseline: a worker with its job loop inside an interpreter.
   /// `role` and `arena_bytes` as in `worker_spec`. `source`: whose frameworks are imported; a

@@ -1,4 +1,4 @@
-#include "kernels/contract/init.h"
+#include "kernels/contract/input_init.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "kernels/process/neighbours.h"
+#include "kernels/process/device_contention.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,7 +20,7 @@ std::string trimmed_field(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, last - first + 1);
 }
 
-Neighbours on_gpu(const DeviceInfo& device, const CallContext& call) {
+DeviceContention on_gpu(const DeviceInfo& device, const CallContext& call) {
   const auto program = find_program("nvidia-smi");
   if (!program) return {{}, "not known: nvidia-smi is not installed"};
   ProcessSpec spec;
@@ -32,12 +32,12 @@ Neighbours on_gpu(const DeviceInfo& device, const CallContext& call) {
   return {parse_compute_apps(said->out, device.uuid), "nvidia-smi"};
 }
 
-Neighbours on_host(const DeviceInfo& device) {
+DeviceContention on_host(const DeviceInfo& device) {
   std::ifstream file("/proc/stat");
   for (std::string word; file >> word;) {
     int running = 0;
     if (word != "procs_running" || !(file >> running)) continue;
-    Neighbours found{{}, "/proc/stat"};
+    DeviceContention found{{}, "/proc/stat"};
     if (running - 1 >= device.multiprocessors)
       found.processes.push_back(fmt::format("{} runnable threads", running - 1));
     return found;
@@ -62,11 +62,11 @@ std::vector<std::string> parse_compute_apps(const std::string& csv, const std::s
   return found;
 }
 
-Neighbours neighbours_of(const DeviceInfo& device, const CallContext& call) {
+DeviceContention device_contention(const DeviceInfo& device, const CallContext& call) {
   return device.kind == DeviceKind::cuda ? on_gpu(device, call) : on_host(device);
 }
 
-std::string described(const Neighbours& neighbours) {
+std::string described(const DeviceContention& neighbours) {
   if (neighbours.source.starts_with("not known")) return "neighbours " + neighbours.source;
   return fmt::format("neighbours: {} ({})",
                      neighbours.processes.empty()

@@ -12,6 +12,6 @@
 // it in, calls the kernel once and copies it back whole; the judge then checks guards, inputs and
 // outputs from the raw bytes. So the candidate's process never holds anything worth stealing.
 
-#include "kernels/protocol/job_arena.h"
-#include "kernels/protocol/job_replies.h"
-#include "kernels/protocol/job_requests.h"
+#include "kernels/protocol/arena.h"
+#include "kernels/protocol/replies.h"
+#include "kernels/protocol/requests.h"

@@ -1,4 +1,4 @@
-#include "kernels/process/neighbours.h"
+#include "kernels/process/device_contention.h"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -29,7 +29,7 @@ TEST_CASE("the host counts its runnable threads", "[neighbours]") {
   DeviceInfo host;
   host.multiprocessors = 1'000'000;  // more cores than anybody keeps busy
 
-  const auto found = neighbours_of(host, {});
+  const auto found = device_contention(host, {});
 
   CHECK(found.source == "/proc/stat");
   CHECK(found.processes.empty());

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the server asks of a worker that counts, and what it answers. See job.h for the roles.
+// What the server asks of a worker that counts, and what it answers. See messages.h for the roles.
 
 #include <cstdint>
 #include <map>
@@ -11,7 +11,7 @@
 #include "server/core/fields.h"
 #include "server/facts/profile.h"
 
-namespace ratchet::job {
+namespace ratchet::wire {
 
 /// How to sample the program counters of a call.
 struct Sampling {
@@ -121,4 +121,4 @@ struct Counters {
   }
 };
 
-}  // namespace ratchet::job
+}  // namespace ratchet::wire

@@ -1,20 +1,20 @@
 #pragma once
 
-// What the server asks of a worker that runs a kernel, and the union of all requests. See job.h for
-// the roles.
+// What the server asks of a worker that runs a kernel, and the union of all requests. See
+// messages.h for the roles.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "kernels/protocol/job_arena.h"
-#include "kernels/protocol/job_counters.h"
-#include "kernels/protocol/job_judge_requests.h"
+#include "kernels/protocol/arena.h"
+#include "kernels/protocol/counters.h"
+#include "kernels/protocol/judge_requests.h"
 #include "server/core/fields.h"
 #include "server/facts/timing.h"
 
-namespace ratchet::job {
+namespace ratchet::wire {
 
 /// Loads a shared library and finds its entry. Once per worker. Descriptor sent along: the library,
 /// so that the worker needs no path into the build cache and runs the very bytes that were hashed.
@@ -139,10 +139,10 @@ struct Request {
   std::optional<Share> share;
   std::optional<Attach> attach;
   std::optional<Call> call;
-  std::optional<Pose> pose;
-  std::optional<Weigh> weigh;
-  std::optional<Look> look;
-  std::optional<Feign> feign;
+  std::optional<GenerateOnDevice> generate_on_device;
+  std::optional<CompareOnDevice> compare_on_device;
+  std::optional<DescribeOnDevice> describe_on_device;
+  std::optional<ForgeOnDevice> forge_on_device;
   std::optional<Exercise> exercise;
   std::optional<MeasureCeilings> ceilings;
 
@@ -154,11 +154,13 @@ struct Request {
           optional("generate", &R::generate, ""), optional("refresh", &R::refresh, ""),
           optional("forge", &R::forge, ""), optional("compare", &R::compare, ""),
           optional("share", &R::share, ""), optional("attach", &R::attach, ""),
-          optional("call", &R::call, ""), optional("pose", &R::pose, ""),
-          optional("weigh", &R::weigh, ""), optional("look", &R::look, ""),
-          optional("feign", &R::feign, ""), optional("exercise", &R::exercise, ""),
-          optional("ceilings", &R::ceilings, ""));
+          optional("call", &R::call, ""),
+          optional("generate_on_device", &R::generate_on_device, ""),
+          optional("compare_on_device", &R::compare_on_device, ""),
+          optional("describe_on_device", &R::describe_on_device, ""),
+          optional("forge_on_device", &R::forge_on_device, ""),
+          optional("exercise", &R::exercise, ""), optional("ceilings", &R::ceilings, ""));
   }
 };
 
-}  // namespace ratchet::job
+}  // namespace ratchet::wire

@@ -15,59 +15,61 @@
 namespace ratchet {
 namespace {
 
-std::string_view described(job::Control control) {
+std::string_view described(wire::Control control) {
   switch (control) {
-    case job::Control::zero:
+    case wire::Control::zero:
       return "zeros";
-    case job::Control::constant:
+    case wire::Control::constant:
       return "one value everywhere";
-    case job::Control::identity:
+    case wire::Control::identity:
       return "an input handed back";
-    case job::Control::lower_precision:
+    case wire::Control::lower_precision:
       return "the right answer in the precision of the next smaller type";
   }
   return "";
 }
 
 /// Where trials of a task are made and answered, and what needs no computing is tried on them.
-class Bench {
+class TrialBackend {
  public:
-  virtual ~Bench() = default;
+  virtual ~TrialBackend() = default;
 
   /// A trial, which stands until the next; with `changed`, the last one without it, but for one
   /// input.
-  virtual Result<job::Answered> pose(const Dims& dims, const std::string& distribution,
-                                     const std::string& seed,
-                                     const std::optional<job::Changed>& changed,
-                                     const CallContext& call) = 0;
+  virtual Result<wire::Answered> generate(const Dims& dims, const std::string& distribution,
+                                          const std::string& seed,
+                                          const std::optional<wire::Changed>& changed,
+                                          const CallContext& call) = 0;
   /// The verdict on what the control would leave; empty when it has nothing to offer.
-  virtual Result<std::optional<job::Comparison>> forge(job::Control control,
-                                                       const CallContext& call) = 0;
+  virtual Result<std::optional<wire::Comparison>> forge(wire::Control control,
+                                                        const CallContext& call) = 0;
 };
 
 /// In device memory.
-class BenchOnDevice : public Bench {
+class DeviceTrialBackend : public TrialBackend {
  public:
-  BenchOnDevice(const Contract& contract, std::unique_ptr<DeviceTrials> trials)
+  DeviceTrialBackend(const Contract& contract, std::unique_ptr<DeviceTrials> trials)
       : contract_(contract), trials_(std::move(trials)) {}
 
-  Result<job::Answered> pose(const Dims& dims, const std::string& distribution,
-                             const std::string& seed, const std::optional<job::Changed>& changed,
-                             const CallContext& call) override {
+  Result<wire::Answered> generate(const Dims& dims, const std::string& distribution,
+                                  const std::string& seed,
+                                  const std::optional<wire::Changed>& changed,
+                                  const CallContext& call) override {
     auto layout = layout_of(contract_, dims);
     if (!layout) return layout.error();
     auto arguments = arguments_of(contract_, dims, *layout);
     const CallPlan plan{*std::move(layout), std::move(arguments)};
     const DeviceTrials::Content content{dims, distribution, seed, changed, {}};
     // Nobody takes candidates' memory: what is judged never leaves the judge.
-    if (auto posed = trials_->pose(plan, content, {}, call); !posed) return posed.error();
+    if (auto generated = trials_->generate(plan, content, {}, call); !generated)
+      return generated.error();
     if (auto done = trials_->answer(call); !done) return done.error();
-    return trials_->look(call);
+    return trials_->describe(call);
   }
 
-  Result<std::optional<job::Comparison>> forge(job::Control control,
-                                               const CallContext& call) override {
-    return trials_->feign(control, call);
+  Result<std::optional<wire::Comparison>> forge(wire::Control control,
+                                                const CallContext& call) override {
+    return trials_->forge(control, call);
   }
 
  private:
@@ -93,17 +95,18 @@ Result<std::optional<std::string>> unwritten_output(const Trial& trial) {
 }
 
 /// Through memory files.
-class BenchOfFiles : public Bench {
+class FileTrialBackend : public TrialBackend {
  public:
-  explicit BenchOfFiles(std::unique_ptr<Judge> judge) : judge_(std::move(judge)) {}
+  explicit FileTrialBackend(std::unique_ptr<Judge> judge) : judge_(std::move(judge)) {}
 
-  Result<job::Answered> pose(const Dims& dims, const std::string& distribution,
-                             const std::string& seed, const std::optional<job::Changed>& changed,
-                             const CallContext& call) override {
+  Result<wire::Answered> generate(const Dims& dims, const std::string& distribution,
+                                  const std::string& seed,
+                                  const std::optional<wire::Changed>& changed,
+                                  const CallContext& call) override {
     auto trial = changed ? judge_->with_other(*now_, changed->tensor, changed->seed, call)
                          : judge_->make_trial(dims, distribution, seed, call);
     if (!trial) return trial.error();
-    job::Answered answered{trial->writes_all, {}, false};
+    wire::Answered answered{trial->writes_all, {}, false};
     auto unwritten = unwritten_output(*trial);
     if (!unwritten) return unwritten.error();
     answered.unwritten = *std::move(unwritten);
@@ -117,15 +120,15 @@ class BenchOfFiles : public Bench {
     return answered;
   }
 
-  Result<std::optional<job::Comparison>> forge(job::Control control,
-                                               const CallContext& call) override {
-    if (control == job::Control::constant && !before_) return std::optional<job::Comparison>{};
+  Result<std::optional<wire::Comparison>> forge(wire::Control control,
+                                                const CallContext& call) override {
+    if (control == wire::Control::constant && !before_) return std::optional<wire::Comparison>{};
     auto answer = judge_->forge(*now_, before_ ? *before_ : *now_, control, call);
     if (!answer) return answer.error();
-    if (!*answer) return std::optional<job::Comparison>{};
+    if (!*answer) return std::optional<wire::Comparison>{};
     auto verdict = judge_->compare(*now_, **answer, call);
     if (!verdict) return verdict.error();
-    return std::optional<job::Comparison>(*std::move(verdict));
+    return std::optional<wire::Comparison>(*std::move(verdict));
   }
 
  private:
@@ -133,54 +136,57 @@ class BenchOfFiles : public Bench {
   std::optional<Trial> now_, before_;
 };
 
-Result<std::unique_ptr<Bench>> open_bench(const ReferenceParts& parts, const Contract& contract,
-                                          const CallContext& call) {
+Result<std::unique_ptr<TrialBackend>> open_trial_backend(const ReferenceParts& parts,
+                                                         const Contract& contract,
+                                                         const CallContext& call) {
   if (answers_on_device(contract)) {
     auto trials = DeviceTrials::launch(parts, contract, {.candidates = 0}, call);
     const auto opened = trials ? (*trials)->open(call) : Status(trials.error());
     if (opened)
-      return std::unique_ptr<Bench>(std::make_unique<BenchOnDevice>(contract, *std::move(trials)));
+      return std::unique_ptr<TrialBackend>(
+          std::make_unique<DeviceTrialBackend>(contract, *std::move(trials)));
     if (opened.error().code != ErrorCode::unavailable) return opened.error();
   }
   auto judge = Judge::open(parts, contract, call);
   if (!judge) return judge.error();
-  return std::unique_ptr<Bench>(std::make_unique<BenchOfFiles>(*std::move(judge)));
+  return std::unique_ptr<TrialBackend>(std::make_unique<FileTrialBackend>(*std::move(judge)));
 }
 
-/// An admission in progress.
-struct Admission {
-  Bench& bench;
+/// A validation in progress.
+struct TaskValidation {
+  TrialBackend& backend;
   const Contract& contract;
   std::string_view run_secret;
   const CallContext& call;
   std::vector<Reason> weak;
-  std::map<job::Control, bool> passes{};  ///< whether it passed all trials that it was tried on
+  std::map<wire::Control, bool> passes{};  ///< whether it passed all trials that it was tried on
 
   Status try_distributions();
   Status try_controls();
   Status try_inputs();
-  Result<job::Answered> pose(const std::string& what, const std::string& distribution,
-                             const std::optional<job::Changed>& changed = {});
+  Result<wire::Answered> generate(const std::string& what, const std::string& distribution,
+                                  const std::optional<wire::Changed>& changed = {});
   void warn(std::string code, std::string message) {
     weak.push_back({std::move(code), std::move(message), {}});
   }
 };
 
-Result<job::Answered> Admission::pose(const std::string& what, const std::string& distribution,
-                                      const std::optional<job::Changed>& changed) {
-  return bench.pose(contract.cases.front().dims, distribution,
-                    trial_seed(run_secret, "", "admit " + what), changed, call);
+Result<wire::Answered> TaskValidation::generate(const std::string& what,
+                                                const std::string& distribution,
+                                                const std::optional<wire::Changed>& changed) {
+  return backend.generate(contract.cases.front().dims, distribution,
+                          trial_seed(run_secret, "", "admit " + what), changed, call);
 }
 
 /// The normal one last: it stands when inputs are changed one by one.
-Status Admission::try_distributions() {
+Status TaskValidation::try_distributions() {
   auto distributions = distributions_of(contract);
   std::ranges::reverse(distributions);
   // A constant is taken from another trial's answer.
-  if (auto other = pose("other", distributions.back()); !other) return other.error();
+  if (auto other = generate("other", distributions.back()); !other) return other.error();
   bool writes_all = true;
   for (const auto& distribution : distributions) {
-    auto answered = pose(distribution, distribution);
+    auto answered = generate(distribution, distribution);
     if (!answered) return answered.error();
     if (answered->unwritten)
       return Error{
@@ -202,11 +208,11 @@ Status Admission::try_distributions() {
   return {};
 }
 
-Status Admission::try_controls() {
-  for (const auto& [control, name] : enum_names(job::Control{})) {
+Status TaskValidation::try_controls() {
+  for (const auto& [control, name] : enum_names(wire::Control{})) {
     const auto before = passes.try_emplace(control, true).first;
     if (!before->second) continue;
-    auto verdict = bench.forge(control, call);
+    auto verdict = backend.forge(control, call);
     if (!verdict) return verdict.error();
     before->second = *verdict && (*verdict)->passed;
   }
@@ -214,13 +220,13 @@ Status Admission::try_controls() {
 }
 
 /// Names inputs that the answer does not depend on: work on them could be left out.
-Status Admission::try_inputs() {
+Status TaskValidation::try_inputs() {
   const auto distribution = distributions_of(contract).front();
   for (const auto& tensor : contract.tensors) {
     if (tensor.role == Role::out) continue;
-    const job::Changed changed{tensor.name,
-                               trial_seed(run_secret, "", "admit other " + tensor.name)};
-    auto answered = pose(distribution, distribution, changed);
+    const wire::Changed changed{tensor.name,
+                                trial_seed(run_secret, "", "admit other " + tensor.name)};
+    auto answered = generate(distribution, distribution, changed);
     if (!answered) return answered.error();
     if (answered->same_as_before)
       warn("input_without_effect",
@@ -231,16 +237,17 @@ Status Admission::try_inputs() {
 
 }  // namespace
 
-Result<std::vector<Reason>> Laboratory::admit(const Contract& contract, std::string_view run_secret,
-                                              CallContext& call) {
+Result<std::vector<Reason>> Laboratory::validate_task(const Contract& contract,
+                                                      std::string_view run_secret,
+                                                      CallContext& call) {
   auto turn = queue_.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
-  auto bench = open_bench(parts(contract), contract, call);
-  if (!bench) return bench.error();
-  Admission admission{**bench, contract, run_secret, call, contract_warnings(contract)};
-  if (auto tried = admission.try_distributions(); !tried) return tried.error();
-  if (auto tried = admission.try_inputs(); !tried) return tried.error();
-  return std::move(admission.weak);
+  auto backend = open_trial_backend(parts(contract), contract, call);
+  if (!backend) return backend.error();
+  TaskValidation validation{**backend, contract, run_secret, call, contract_warnings(contract)};
+  if (auto tried = validation.try_distributions(); !tried) return tried.error();
+  if (auto tried = validation.try_inputs(); !tried) return tried.error();
+  return std::move(validation.weak);
 }
 
 }  // namespace ratchet

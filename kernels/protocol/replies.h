@@ -1,19 +1,19 @@
 #pragma once
 
-// What a worker answers. See job.h for the roles.
+// What a worker answers. See messages.h for the roles.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "kernels/protocol/job_counters.h"
+#include "kernels/protocol/counters.h"
 #include "server/core/fields.h"
 #include "server/facts/correctness.h"
 #include "server/facts/environment.h"
 #include "server/facts/profile.h"
 
-namespace ratchet::job {
+namespace ratchet::wire {
 
 /// Raw samples in launch order.
 struct Samples {
@@ -98,7 +98,7 @@ struct Reply {
   std::optional<Counters> counters;
   std::optional<int> uses;        ///< of a collected arena: its calls since it was prepared
   std::optional<bool> forged;     ///< false: the control has nothing to offer for this layout
-  std::optional<bool> same_bits;  ///< of a Weigh after a Pose `again`
+  std::optional<bool> same_bits;  ///< of a CompareOnDevice after a GenerateOnDevice `again`
   std::optional<Answered> answered;
   std::optional<Comparison> comparison;
   std::optional<std::vector<CeilingValue>> ceilings;
@@ -115,4 +115,4 @@ struct Reply {
   }
 };
 
-}  // namespace ratchet::job
+}  // namespace ratchet::wire

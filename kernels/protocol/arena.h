@@ -9,7 +9,7 @@
 #include "server/core/fields.h"
 #include "server/facts/contract.h"
 
-namespace ratchet::job {
+namespace ratchet::wire {
 
 /// One buffer inside an arena; offsets and sizes in bytes.
 struct Buffer {
@@ -61,4 +61,4 @@ struct Argument {
   }
 };
 
-}  // namespace ratchet::job
+}  // namespace ratchet::wire

@@ -2,7 +2,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-#include "kernels/source/dispatcher.h"
+#include "kernels/source/size_dispatch.h"
 
 namespace ratchet {
 namespace {
