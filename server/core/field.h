@@ -1,16 +1,17 @@
 #pragma once
 
-// A field of a struct as it is declared, and the messages about values that do not fit one. See
-// fields.h for how declarations are used.
+// How a struct or an enum declares what it looks like in JSON. Light on purpose: a header of plain
+// types includes this one, a source that reads or writes JSON includes fields.h.
 
+#include <array>
 #include <cstddef>
 #include <limits>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
-
-#include "server/core/result.h"
 
 namespace ratchet {
 
@@ -48,19 +49,6 @@ constexpr Field<Struct, Member> optional(std::string_view name, Member Struct::*
   return {name, member, description, false, rules};
 }
 
-/// How strictly `decode` reads. Arguments from outside are strict; our own stored payloads are not,
-/// so that a newer writer's extra fields do no harm.
-enum class Strictness { strict, tolerant };
-
-/// Where a value stands, for messages: "cases[2].dims".
-struct Place {
-  std::string path;
-  Strictness strictness = Strictness::strict;
-
-  [[nodiscard]] Place field(std::string_view name) const;
-  [[nodiscard]] Place element(std::size_t index) const;
-};
-
 /// One filter value or several: `"wiki"` and `["wiki", "prs"]` both parse. The schema says a list.
 template <class T>
 struct OneOrMany {
@@ -68,21 +56,26 @@ struct OneOrMany {
 };
 
 namespace fields_detail {
-Error wrong_type(const Place& place, std::string_view expected, const Json& seen);
-Error out_of_range(const Place& place, const Rules& rules, const std::string& seen);
-Error too_long(const Place& place, std::size_t limit, std::size_t seen);
-Error unknown_value(const Place& place, const std::vector<std::string>& accepted,
-                    const std::string& seen);
-Error missing(const Place& place, std::string_view name, std::string_view description);
-Error unknown_key(const Place& place, const std::string& key,
-                  const std::vector<std::string>& accepted);
-void add_bounds(Json& schema, const Rules& rules, bool integer);
-inline constexpr Rules kNoRules{};
-
-/// A visitor to ask with whether a struct has a list.
+/// A visitor that only asks whether a struct declares fields.
 struct Ignore {
   void operator()(const auto&... /*fields*/) const {}
 };
 }  // namespace fields_detail
+
+template <class T>
+concept HasFields = requires { T::fields(fields_detail::Ignore{}); };
+
+/// An enum with a free function `constexpr auto enum_names(E)` beside it that returns an array of
+/// {value, name} pairs.
+template <class E>
+concept NamedEnum = std::is_enum_v<E> && requires { enum_names(E{}); };
+
+/// The wire name of an enum value.
+template <NamedEnum E>
+constexpr std::string_view name_of(E value) {
+  for (const auto& [candidate, name] : enum_names(E{}))
+    if (candidate == value) return name;
+  return "?";
+}
 
 }  // namespace ratchet

@@ -8,124 +8,125 @@
 //           optional("limit", &Args::limit, "Most rows.", {.min = 1, .max = 50}));
 //   }
 //
-// which may call `visit` more than once, say through its base's `fields(visit)`. (A visitor,
-// because then a source that only sees a struct does not pay for its list: lists returned as
-// std::tuple were a third of all compile time.) An enum takes part by a free function `constexpr
-// auto enum_names(E)` beside it that returns an array of {value, name} pairs. Everything here is
-// pure and thread-safe.
+// which may call `visit` more than once, for example through its base's `fields(visit)`. An enum
+// takes part by `enum_names` (field.h). A list becomes a table of addresses and functions the first
+// time that it is needed, and one walker, compiled once, reads and writes every struct by its
+// table. Everything here is pure and thread-safe.
 
-#include <array>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
-#include "server/core/codec.h"
 #include "server/core/container_codec.h"
-#include "server/core/field.h"
 
 namespace ratchet {
+namespace fields_detail {
+
+/// A field without its type. `value` points at the member.
+struct FieldRow {
+  std::string_view name;
+  std::string_view description;
+  Rules rules;
+  bool required;
+  bool shows_default;     ///< the schema tells the member's initial value
+  std::ptrdiff_t offset;  ///< of the member in its struct, in bytes
+  Json (*schema)(const Rules& rules);
+  bool (*is_empty)(const void* value);  ///< of a `std::optional` member; else null
+  Json (*encode)(const void* value);
+  Status (*decode)(const Json& json, const Place& place, const Rules& rules, void* value);
+};
+
+using FieldTable = std::vector<FieldRow>;
+
+/// `initial` is a struct as its constructor leaves it.
+Json record_schema(const FieldTable& table, const void* initial);
+Json encode_record(const FieldTable& table, const void* record);
+Status decode_record(const FieldTable& table, const Json& json, const Place& place, void* record);
+
+template <class M>
+inline constexpr bool (*kIsEmpty)(const void*) = nullptr;
+template <class M>
+inline constexpr bool (*kIsEmpty<std::optional<M>>)(const void*) =
+    [](const void* value) { return !static_cast<const std::optional<M>*>(value)->has_value(); };
+
+template <class M>
+Json encode_member(const void* value) {
+  return Codec<M>::encode(*static_cast<const M*>(value));
+}
+
+template <class M>
+Status decode_member(const Json& json, const Place& place, const Rules& rules, void* value) {
+  return Codec<M>::decode(json, place, rules, *static_cast<M*>(value));
+}
+
+template <class T, class S, class M>
+FieldRow row_of(const T& record, const Field<S, M>& field) {
+  const auto* start = reinterpret_cast<const char*>(&record);
+  const auto* member = reinterpret_cast<const char*>(&(record.*(field.member)));
+  return {.name = field.name,
+          .description = field.description,
+          .rules = field.rules,
+          .required = field.required,
+          .shows_default = !field.required && (std::is_arithmetic_v<M> || NamedEnum<M>),
+          .offset = member - start,
+          .schema = &Codec<M>::schema,
+          .is_empty = kIsEmpty<M>,
+          .encode = &encode_member<M>,
+          .decode = &decode_member<M>};
+}
 
 template <HasFields T>
+const FieldTable& table_of() {
+  static const FieldTable table = [] {
+    FieldTable rows;
+    const T record{};
+    T::fields([&](const auto&... field) { (rows.push_back(row_of(record, field)), ...); });
+    return rows;
+  }();
+  return table;
+}
+
+}  // namespace fields_detail
+
+/// Empty `std::optional` members are left out.
+template <HasFields T>
 struct Codec<T> {
-  static Json schema(const Rules&) {
-    Json properties = Json::object();
-    Json required_names = Json::array();
-    T::fields(
-        [&](const auto&... field) { (add_property(properties, required_names, field), ...); });
-    Json schema{{"type", "object"}, {"properties", std::move(properties)}};
-    if (!required_names.empty()) schema["required"] = std::move(required_names);
-    schema["additionalProperties"] = false;
-    return schema;
+  static Json schema(const Rules& /*rules*/) {
+    const T initial{};
+    return fields_detail::record_schema(fields_detail::table_of<T>(), &initial);
   }
-
-  /// Empty `std::optional` members are left out.
   static Json encode(const T& value) {
-    Json object = Json::object();
-    T::fields([&](const auto&... field) { (add_value(object, value, field), ...); });
-    return object;
+    return fields_detail::encode_record(fields_detail::table_of<T>(), &value);
   }
-
-  static Result<T> decode(const Json& json, const Place& place, const Rules&) {
-    if (!json.is_object()) return fields_detail::wrong_type(place, "an object", json);
-    T value{};
-    std::optional<Error> failure;
-    std::size_t used = 0;
-    T::fields(
-        [&](const auto&... field) { (read_field(value, json, place, failure, used, field), ...); });
-    if (failure) return *std::move(failure);
-    if (place.strictness == Strictness::strict && used != json.size())
-      return fields_detail::unknown_key(place, first_unknown(json), names());
-    return value;
-  }
-
-  [[nodiscard]] static std::vector<std::string> names() {
-    std::vector<std::string> all;
-    T::fields([&](const auto&... field) { (all.emplace_back(field.name), ...); });
-    return all;
-  }
-
- private:
-  template <class M>
-  struct is_optional : std::false_type {};
-  template <class M>
-  struct is_optional<std::optional<M>> : std::true_type {};
-
-  template <class S, class M>
-  static void add_property(Json& properties, Json& required_names, const Field<S, M>& field) {
-    Json property = Codec<M>::schema(field.rules);
-    if (!field.description.empty()) property["description"] = field.description;
-    if (field.required) {
-      required_names.push_back(field.name);
-    } else if constexpr (std::is_arithmetic_v<M> || NamedEnum<M>) {
-      const T defaults{};
-      property["default"] = Codec<M>::encode(defaults.*(field.member));
-    }
-    properties[std::string(field.name)] = std::move(property);
-  }
-
-  template <class S, class M>
-  static void add_value(Json& object, const T& value, const Field<S, M>& field) {
-    const M& member = value.*(field.member);
-    if constexpr (is_optional<M>::value) {
-      if (!member) return;
-    }
-    object[std::string(field.name)] = Codec<M>::encode(member);
-  }
-
-  template <class S, class M>
-  static void read_field(T& value, const Json& json, const Place& place,
-                         std::optional<Error>& failure, std::size_t& used,
-                         const Field<S, M>& field) {
-    if (failure) return;
-    const auto found = json.find(field.name);
-    if (found == json.end()) {
-      if (field.required && !is_optional<M>::value)
-        failure = fields_detail::missing(place, field.name, field.description);
-      return;
-    }
-    ++used;
-    // A client that sends null for a field it leaves out means "not given".
-    if (found->is_null() && !field.required) return;
-    auto member = Codec<M>::decode(*found, place.field(field.name), field.rules);
-    if (!member)
-      failure = member.error();
-    else
-      value.*(field.member) = *std::move(member);
-  }
-
-  static std::string first_unknown(const Json& json) {
-    const auto accepted = names();
-    for (const auto& [key, element] : json.items()) {
-      bool known = false;
-      for (const auto& name : accepted) known = known || name == key;
-      if (!known) return key;
-    }
-    return "";
+  static Status decode(const Json& json, const Place& place, const Rules& /*rules*/, T& value) {
+    return fields_detail::decode_record(fields_detail::table_of<T>(), json, place, &value);
   }
 };
+
+template <class T>
+[[nodiscard]] Json encode(const T& value) {
+  return Codec<T>::encode(value);
+}
+
+template <class T>
+[[nodiscard]] Result<T> decode(const Json& json, const Place& place = {},
+                               const Rules& rules = fields_detail::kNoRules) {
+  T value{};
+  if (auto read = Codec<T>::decode(json, place, rules, value); !read) return read.error();
+  return value;
+}
+
+/// Reads a payload that this program wrote itself: unknown keys are ignored.
+template <class T>
+[[nodiscard]] Result<T> decode_stored(const Json& json) {
+  return decode<T>(json, Place{"", Strictness::tolerant});
+}
+
+template <class T>
+[[nodiscard]] Json schema_of() {
+  return Codec<T>::schema(fields_detail::kNoRules);
+}
 
 }  // namespace ratchet
