@@ -1,6 +1,6 @@
 #pragma once
 
-// What the laboratory is asked for, and the answers that are no facts of a run.
+// Requests of the laboratory, and answers that are not facts of a run.
 
 #include <filesystem>
 #include <optional>
@@ -20,17 +20,17 @@ struct ProfileRequest {
   const Candidate* parent = nullptr;  ///< null for v0
   const Candidate* v0 = nullptr;      ///< null for v0, or when it is the parent
   MetricSet metrics = MetricSet::overview;
-  std::vector<std::string> names;  ///< of counters, instead of a set; empty: the set's
+  std::vector<std::string> names;  ///< counters, instead of a set; empty: the set's
   CounterEngine engine = CounterEngine::cupti;
 };
 
-/// A roofline report for people.
+/// A roofline report for display.
 struct RooflineDrawing {
   std::string svg;
   std::string text;
 };
 
-/// What to compare the candidate with; the flags and defaults of the kernel-benchmark package.
+/// What to compare the candidate with; flags and defaults as in the kernel-benchmark package.
 struct BenchmarkRequest {
   const Candidate* candidate = nullptr;
   const Candidate* parent = nullptr;  ///< may be null
@@ -44,14 +44,14 @@ struct BenchmarkRequest {
   bool host_time = false;
 };
 
-/// A call to be watched by compute-sanitizer.
+/// A call to run under compute-sanitizer.
 struct SanitizeRequest {
   const Candidate* candidate = nullptr;
   std::vector<SanitizerTool> tools;
   std::optional<Dims> dims;  ///< some or all sizes; empty: the smallest given case
 };
 
-/// A report that somebody else made, to be read beside a version.
+/// An external report to compare with a version.
 struct ImportRequest {
   const Candidate* candidate = nullptr;
   const Profile* profile = nullptr;  ///< ours of the same version; may be null
@@ -66,19 +66,19 @@ struct Entrant {
 
 struct RacePlan {
   Dims dims;
-  std::optional<int> samples;  ///< of each; empty: until the intervals tell
+  std::optional<int> samples;  ///< per entrant; empty: until the intervals decide
 };
 
-/// What a race showed of one kernel. Comparisons are empty for the first.
+/// Result of one kernel in a race. Comparisons are empty for the first.
 struct RaceLine {
   std::string name;
   std::optional<Timing> timing;
-  std::optional<Comparison> speedup;   ///< first ÷ this: faster means that this is
-  std::optional<Comparison> slowdown;  ///< this ÷ first: faster means that the first is
+  std::optional<Comparison> speedup;   ///< first ÷ this: `faster` means this kernel is faster
+  std::optional<Comparison> slowdown;  ///< this ÷ first: `faster` means the first is faster
   std::vector<Reason> reasons;         ///< why its times do not count
 };
 
-/// Which of several kernels serves a case.
+/// Which kernel serves a case.
 struct DispatchChoice {
   Dims dims;
   std::size_t variant = 0;
@@ -93,10 +93,10 @@ constexpr auto enum_names(CodeView) {
 struct DisassemblyRequest {
   CodeView view = CodeView::sass;
   std::string function;  ///< empty: the one with most instructions in loops
-  int first_line = 0;    ///< of the listing, where a page begins
+  int first_line = 0;    ///< of the listing, where the page begins
 };
 
-/// A page of a kernel's machine code with what was counted in all of it.
+/// A page of a kernel's machine code, with counts for all of it.
 struct Disassembly {
   std::string disassembler;  ///< program and version
   std::vector<FunctionCode> functions;

@@ -10,7 +10,7 @@
 
 namespace ratchet {
 
-/// A file that a build read, with its digest at that time.
+/// A file read by a build, with its digest at that time.
 struct Dependency {
   std::string path;
   std::string digest;
@@ -20,11 +20,12 @@ struct Dependency {
   }
 };
 
-/// Finished libraries by content. Which local headers a source includes is only known after a
+/// Finished libraries by content. Which local headers a source includes is known only after a
 /// build, so a lookup takes two steps: the request's key leads to lists of headers with digests,
-/// and a list that still holds leads to the entry.
+/// and a list whose digests still match leads to the entry.
 ///
-/// Thread rule: all methods from several threads and processes; publishing is under a file lock.
+/// Thread rule: all methods may be called from several threads and processes; publishing takes a
+/// file lock.
 class BuildCache {
  public:
   static Result<BuildCache> open(const std::filesystem::path& root);
@@ -32,8 +33,8 @@ class BuildCache {
   /// The record of an earlier build whose headers and library are unchanged; `cached` is set.
   [[nodiscard]] std::optional<BuildRecord> find(const std::string& request_key) const;
 
-  /// Stores a library and its record under `record.build_key`. When a valid entry is there already
-  /// it stays, and its record is returned: a key never names two binaries.
+  /// Stores a library and its record under `record.build_key`. An existing valid entry is kept and
+  /// its record returned: a key never names two binaries.
   [[nodiscard]] Result<BuildRecord> publish(const std::string& request_key,
                                             const std::vector<Dependency>& headers,
                                             const BuildRecord& record,
@@ -42,10 +43,10 @@ class BuildCache {
   /// Errors: `not_found`.
   [[nodiscard]] Result<std::filesystem::path> path_of(const std::string& build_key) const;
 
-  /// A new empty folder for one compiler run, on the cache's file system.
+  /// Makes an empty folder for one compiler run, on the cache's file system.
   [[nodiscard]] Result<std::filesystem::path> make_work_folder() const;
 
-  /// The entry's name: request and headers together.
+  /// The entry's name, derived from request and headers.
   [[nodiscard]] static std::string build_key(const std::string& request_key,
                                              const std::vector<Dependency>& headers);
 

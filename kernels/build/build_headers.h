@@ -12,25 +12,25 @@
 
 namespace ratchet {
 
-/// The local headers that a build read. `intruder` is a file it had no business reading.
+/// The local headers a build read. `intruder` is a file it was not allowed to read.
 struct HeaderList {
   std::vector<Dependency> local;
   std::optional<std::string> intruder;
 };
 
-/// Whether a source in `folder` may include the file `path` (both canonical): a file below the
-/// folder, or a header by its suffix that lies in the same git repository.
+/// Whether a source in `folder` may include the file `path` (both canonical): any file below the
+/// folder, or a file with a header's suffix in the same git repository.
 [[nodiscard]] bool may_include(const std::filesystem::path& path,
                                const std::filesystem::path& folder);
 
-/// Sorts the files of a compiler's make rule (-MD): those of the work folder, the toolkit and the
-/// system are passed over, those that `may_include` grants are local, any other is an intruder.
+/// Classifies the files of a compiler's make rule (-MD): those of the work folder, the toolkit and
+/// the system are ignored, those that `may_include` allows are local, any other is an intruder.
 /// Reads the local ones; thread-safe.
 [[nodiscard]] HeaderList headers_of(std::string_view rule, const std::filesystem::path& work,
                                     const Source& source, const Toolchain& toolchain);
 
 /// Files and folders that compilers need for this source: the system's programs and headers, the
-/// toolkit, CUTLASS, the source's folder and its git repository. None of the user's other files.
+/// toolkit, CUTLASS, the source's folder and its git repository. No other user files.
 [[nodiscard]] std::vector<std::string> readable_by_compilers(const Source& source,
                                                              const Toolchain& toolchain);
 

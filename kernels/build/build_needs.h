@@ -9,29 +9,32 @@
 
 namespace ratchet {
 
-/// What a source asks of the compiler without saying so in flags.
+/// What a source requires from the compiler without stating it in flags.
 struct BuildNeeds {
-  std::vector<std::string> libraries;   ///< cublas, cuda, …: those whose headers or calls it uses
-  std::optional<std::string> standard;  ///< "c++20"; empty: the default will do
-  bool exact_arch = false;  ///< instructions that exist only in the `a` variants of 9.0 and later
-  bool cuda_types = false;  ///< a C++ source that uses the toolkit's types
-  bool cutlass = false;     ///< CUTLASS or CuTe
+  std::vector<std::string>
+      libraries;  ///< cublas, cuda, …: those whose headers or functions it uses
+  std::optional<std::string> standard;  ///< "c++20"; empty: the default suffices
+  bool exact_arch =
+      false;  ///< uses instructions that exist only in the `a` variants of 9.0 and later
+  bool cuda_types = false;       ///< a C++ source that uses types of the toolkit
+  bool cutlass = false;          ///< CUTLASS or CuTe
   bool device_launches = false;  ///< kernels that launch kernels
 };
 
-/// Pure; looks at tokens and include lines.
+/// Derived from tokens and include lines. Pure.
 [[nodiscard]] BuildNeeds build_needs(std::string_view text);
 
-/// The source and the headers beside it that it includes, one behind the other: what `build_needs`
-/// and the search for exact architectures look at. Reads files; those outside the source's folder
-/// and those that cannot be read are left to the compiler. At most 64 files and 4 MiB.
+/// The source followed by the headers beside it that it includes; input of `build_needs` and of the
+/// check for exact architectures. Reads files. Those outside the source's folder and unreadable
+/// ones are left to the compiler. At most 64 files and 4 MiB.
 [[nodiscard]] std::string with_local_headers(const Source& source);
 
-/// Whether `text` includes nothing but `<…>` headers by plain names. Anything that could reach
-/// another file (quotes, macros, other directives, spliced or respelt ones) makes it false. Pure.
+/// Whether `text` includes only `<…>` headers by plain names. Anything that could reach another
+/// file (quotes, macros, other directives, spliced or alternatively spelled ones) makes it false.
+/// Pure.
 [[nodiscard]] bool reads_toolkit_alone(std::string_view text);
 
-/// `arch` with its `a` where it is needed: sm_90 → sm_90a. Other names stay as they are.
+/// `arch` with the `a` suffix where needed: sm_90 → sm_90a. Other names are unchanged.
 [[nodiscard]] std::string exact_arch(const std::string& arch, const BuildNeeds& needs);
 
 }  // namespace ratchet

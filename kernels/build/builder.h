@@ -19,35 +19,34 @@
 
 namespace ratchet {
 
-/// The build of a candidate under a contract. Compiled implementations only.
+/// Build request for a candidate of a contract. Compiled implementations only.
 [[nodiscard]] BuildRequest kernel_build(const Contract& contract, Source source);
 
-/// The build of the contract's C++ or CUDA reference; its entry is `reference`.
+/// Build request for the contract's C++ or CUDA reference; its entry is `reference`.
 [[nodiscard]] BuildRequest reference_build(const Contract& contract);
 
-/// Builds shared libraries, and remembers them by content.
+/// Builds shared libraries and caches them by content.
 ///
 /// The cache entry is named by a hash of source, entry, local headers, flags, compiler version and
-/// architecture; binaries are written in one step and never changed. The compiler runs in a private
-/// temporary folder with a minimal environment, an address-space limit and a deadline, and reads
-/// nothing but the system's files, the toolkit's and the source's own (Landlock). After the build,
-/// the list of files it read is checked (only local headers, the toolkit and the system's headers)
-/// and the library's undefined symbols are held against an allow-list.
+/// architecture; binaries are written atomically and never changed. The compiler runs in a private
+/// temporary folder with a minimal environment, an address-space limit and a deadline. Landlock
+/// limits its reads to the system's, the toolkit's and the source's own files. After the build, the
+/// list of files it read is checked (only local headers, the toolkit and the system's headers), and
+/// the library's undefined symbols are checked against an allow-list.
 ///
-/// A device-only source becomes a library too: its kernel with a generated host function that
-/// launches it, so that all else treats both alike.
+/// A device-only source becomes a library too: its kernel plus a generated host function that
+/// launches it, so that the rest of the program treats both kinds alike.
 ///
-/// What is wrong with the source is a record with `ok == false`, `error_class` and `hint`: those of
-/// `classify_failure` (compiler_output.h), and signature, launch, missing_entry,
-/// forbidden_include, forbidden_symbol, compile_timeout.
-/// Thread rule: all methods may be called from several threads and processes on one cache.
-/// Errors: `unavailable` without a compiler or without CUTLASS headers, `invalid_argument` for
-/// flags, `timed_out` when cancelled.
+/// An error in the source is a record with `ok == false`, `error_class` and `hint`: the classes of
+/// `classify_failure` (compiler_output.h) plus signature, launch, missing_entry, forbidden_include,
+/// forbidden_symbol, compile_timeout. Thread rule: all methods may be called from several threads
+/// and processes on one cache. Errors: `unavailable` without a compiler or without CUTLASS headers,
+/// `invalid_argument` for flags, `timed_out` when canceled.
 class Builder {
  public:
   struct Options {
-    std::filesystem::path cache;                ///< made when missing
-    std::function<Toolchain()> find_toolchain;  ///< called once, at the first need
+    std::filesystem::path cache;                ///< created if missing
+    std::function<Toolchain()> find_toolchain;  ///< called once, when first needed
     std::chrono::seconds deadline{300};         ///< heavy CUTLASS templates take minutes
     /// Holds ratchet-nvrtc and ratchet-confine; empty: neither is used.
     std::filesystem::path programs;
@@ -58,11 +57,11 @@ class Builder {
   [[nodiscard]] Result<BuildRecord> build(const BuildRequest& request,
                                           const CallContext& call) const;
 
-  /// The library of a successful build. Errors: `not_found` when the cache lost it.
+  /// The library of a successful build. Errors: `not_found` if the cache no longer has it.
   [[nodiscard]] Result<std::filesystem::path> path_of(const std::string& build_key) const;
 
-  /// Found at the first call: that starts programs, which a server's first answer must not wait
-  /// for.
+  /// Found on the first call, because that starts programs and must not delay the server's first
+  /// answer.
   [[nodiscard]] const Toolchain& toolchain() const;
 
  private:

@@ -13,34 +13,33 @@
 
 namespace ratchet {
 
-/// What the compiler said, and whether it was the plan's `fast` one.
+/// The compiler's output, and whether it came from the plan's `fast` compiler.
 struct CompilerRun {
   Captured output;
   bool fast = false;
 };
 
-/// How compilers are held: by a program that lets them read what is named and nothing else, and
-/// write to their folder. Empty: not at all.
+/// A program that restricts compilers to reading the named paths and writing to their own folder.
+/// Empty: no restriction.
 struct Confinement {
   std::filesystem::path program;  ///< ratchet-confine
   std::vector<std::string> readable;
 };
 
-/// What this process may use at the same time.
+/// Processors that this process may use at the same time.
 [[nodiscard]] unsigned available_processors();
 
-/// Runs a plan's compiler in `work`, where all its files lie, with a minimal environment, an
+/// Runs a plan's compiler in `work`, which holds all its files, with a minimal environment, an
 /// address-space limit and a deadline.
 ///
-/// Where `processors` are free (4 or more), the device-only check runs beside it: when that fails,
-/// it is what comes back, earlier than the whole build would have failed; when it passes, it costs
-/// nothing. Thread-safe. Errors: `unavailable` when the compiler cannot be started, `timed_out`
-/// when `stop` asked for the end.
+/// With 4 or more `processors`, the device-only check runs in parallel. If it fails, its output is
+/// returned, earlier than the whole build would have failed; if it passes, it costs nothing.
+/// Thread-safe. Errors: `unavailable` when the compiler cannot be started, `timed_out` when `stop`
+/// was requested.
 ///
-/// A device-only plan: `fast` first, whose failure says nothing; then `arguments`; at the same time
-/// `beside`; then `finish`.
-///
-/// `fast` is run by `warm`, which gives it the source and puts the cubin that it prints in place.
+/// For a device-only plan, `fast` runs first and its failure is ignored; then `arguments`; `beside`
+/// runs at the same time; `finish` runs last. `warm` runs `fast`: it passes the source and stores
+/// the cubin that the program prints.
 [[nodiscard]] Result<CompilerRun> run_compiler(const BuildPlan& plan,
                                                const std::filesystem::path& work,
                                                std::chrono::seconds deadline,

@@ -14,19 +14,19 @@ struct ImportedSymbol {
   std::string library;  ///< soname the linker bound it to, e.g. "libm.so.6"; empty when unversioned
 };
 
-/// What a shared library takes from others and what it offers them.
+/// What a shared library imports and exports.
 struct DynamicSymbols {
   std::vector<ImportedSymbol> imported;
   std::vector<std::string> exported;
 };
 
 /// Reads the dynamic symbol table of a 64-bit little-endian ELF library. Pure; every offset is
-/// checked against the size of `bytes`. Errors: `invalid_argument` when it is no such file.
+/// checked against the size of `bytes`. Errors: `invalid_argument` for any other file.
 [[nodiscard]] Result<DynamicSymbols> dynamic_symbols(std::string_view bytes);
 
-/// Those of `symbols` that a kernel may not use: anything not known to be harmless. `cuda` adds the
-/// CUDA runtime; `libraries` are the names given by -l (cublas, …), whose functions are declared
-/// exceptions.
+/// The `symbols` that a kernel may not use: any not known to be harmless. `cuda` allows the CUDA
+/// runtime; `libraries` are the names given by -l (cublas, …), whose functions are allowed
+/// explicitly.
 [[nodiscard]] std::vector<std::string> forbidden_symbols(const std::vector<ImportedSymbol>& symbols,
                                                          bool cuda,
                                                          const std::vector<std::string>& libraries);

@@ -12,7 +12,7 @@
 
 namespace ratchet {
 
-/// A helper program that was found and said its version.
+/// A helper program that was found and reported its version.
 struct FoundProgram {
   std::filesystem::path path;
   std::string version;  ///< "12.2.0", "13.0.88"
@@ -24,7 +24,7 @@ struct Toolchain {
   std::optional<FoundProgram> host_compiler;  ///< g++
   std::optional<FoundProgram> nvcc;
   std::optional<FoundProgram> ncu;
-  std::optional<FoundProgram> cuobjdump;  ///< of the toolkit, else of Triton's package
+  std::optional<FoundProgram> cuobjdump;  ///< from binutils, for host code
   std::optional<FoundProgram> nvdisasm;
   std::optional<FoundProgram> objdump;    ///< of binutils, for code of the host
   std::optional<FoundProgram> sanitizer;  ///< compute-sanitizer
@@ -36,16 +36,16 @@ struct Toolchain {
   std::optional<std::filesystem::path> nvrtc;          ///< libnvrtc.so of the toolkit
 };
 
-/// Looks for everything: PATH, then CUDA_HOME and CUDA_PATH, then /usr/local/cuda; CUTLASS by
-/// CUTLASS_PATH, CUTLASS_ROOT, CUTLASS_HOME, /usr/local/cutlass, /opt/cutlass. One call of Python
-/// asks for its packages without importing them.
-/// Thread-safe; starts programs (about a second in all). What is absent stays empty: no error.
+/// Searches PATH, then CUDA_HOME and CUDA_PATH, then /usr/local/cuda; for CUTLASS: CUTLASS_PATH,
+/// CUTLASS_ROOT, CUTLASS_HOME, /usr/local/cutlass, /opt/cutlass. One Python process lists its
+/// packages without importing them. Thread-safe; starts programs (about a second in all). Anything
+/// absent stays empty; that is no error.
 [[nodiscard]] Toolchain find_toolchain(const std::string& python, const std::stop_token& stop = {});
 
 /// One row per tool and package, for `Environment::tools`.
 [[nodiscard]] std::vector<ToolState> tool_states(const Toolchain& toolchain);
 
-/// Readiness per implementation. `cuda_device`: a usable GPU is there.
+/// Readiness of each implementation. `cuda_device`: whether a usable GPU is present.
 [[nodiscard]] std::vector<ImplementationState> implementation_states(const Toolchain& toolchain,
                                                                      bool cuda_device);
 

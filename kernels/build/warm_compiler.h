@@ -11,18 +11,18 @@
 
 namespace ratchet {
 
-/// A program that takes long to get ready, reads one job from standard input and ends: one of it
-/// waits ready for the next job, from the first job on.
+/// Keeps one process of a slow-starting program ready: the program reads one job from standard
+/// input and exits, so a new one is started ahead for the next job, from the first job on.
 ///
-/// Thread rule: `run` may be called from several threads. The waiting process ends by itself after
+/// Thread rule: `run` may be called from several threads. The waiting process exits by itself after
 /// half an hour, and with this object.
 class WarmCompiler {
  public:
   WarmCompiler();
   ~WarmCompiler();
 
-  /// `run_program` with `input` on standard input. `spec` decides which program waits: another one
-  /// than the last is started afresh. Time before the job does not count as the program's.
+  /// `run_program` with `input` on standard input. If `spec` differs from the waiting process's, a
+  /// new process is started. Time before the job does not count toward `limit`.
   Result<Captured> run(const ProcessSpec& spec, const std::string& input,
                        std::chrono::milliseconds limit, const std::stop_token& stop);
 

@@ -7,9 +7,16 @@
 
 namespace ratchet {
 
-/// What weakens a contract without breaking it: untyped integer inputs, no declared work, a fixed
-/// seed, buffers sized by the compatible rule, a missing extern "C". Codes: untyped_indices,
-/// work_undeclared, fixed_seed, inferred_tensors, missing_extern_c, loose_tolerance.
+/// Weaknesses of a valid contract, by code:
+///   untyped_indices      integer input whose `init` says nothing about its range
+///   loose_tolerance      rtol above ten times the default
+///   loose_matched_ratio  part of every output may be wrong
+///   tight_tolerance      tolerance below the rounding of the output's type
+///   inferred_tensors     all buffers have the size that the compatible rule infers
+///   solution_inputs      setup() of the first kernel, not of the reference, makes the inputs
+///   work_undeclared      no declared work, so no achieved rates and no physics floor
+///   fixed_seed           the caller knows the seed
+///   missing_extern_c     only the generated header gives the entry C linkage
 [[nodiscard]] std::vector<Reason> contract_warnings(const Contract& contract);
 
 }  // namespace ratchet

@@ -7,15 +7,15 @@
 
 namespace ratchet {
 
-/// Cases that the server adds to the given ones, so that a kernel that only handles the given sizes
-/// is found out. Drawn from `seed` (derive it from the run's secret): same seed, same cases.
+/// Cases that the server adds to the given ones, to detect kernels that handle only the given
+/// sizes. Drawn from `seed` (derive it from the run's secret): same seed, same cases.
 ///
-/// Each is no larger than a given case. Kept: each dim's power-of-two factor (up to 128), equal
-/// dims stay equal, multiples and products of other dims stay so, dims up to 128 stay as they are
-/// (they are tile or head sizes). With `contract.any_size`, or when a given case has an odd dim,
-/// odd sizes are drawn too. `hidden` is set, `weight` 0. Pure and thread-safe. Fewer than `count`
-/// (even none) come back when the rules leave no other size, or when the contract's tensors or its
-/// launch do not fit them.
+/// None is larger than a given case. Preserved: each dim's power-of-two factor (up to 128),
+/// equality of dims, dims that are multiples or products of others, and dims up to 128 (tile or
+/// head sizes). With `contract.any_size`, or if a given case has an odd dim, odd sizes are drawn
+/// too. `hidden` is set, `weight` is 0. Pure and thread-safe. Returns fewer than `count` cases
+/// (even none) if the rules leave no other size, or if the contract's tensors or launch do not fit
+/// them.
 [[nodiscard]] std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed,
                                              int count);
 

@@ -13,7 +13,7 @@ namespace ratchet {
 enum class InitKind {
   normal,       ///< the distribution of the check; integers: 0 … smallest dim − 1
   uniform,      ///< uniform(low, high)
-  indices,      ///< indices(n): integers 0 … n−1, adversarial ones among them
+  indices,      ///< indices(n): integers 0 … n−1, including adversarial ones
   permutation,  ///< 0 … elements−1 in random order
   offsets,      ///< offsets or offsets(n): first 0, non-decreasing, last n
 };
@@ -26,18 +26,18 @@ struct Init {
   std::int64_t limit = 0;  ///< indices: exclusive bound; offsets: last value
 };
 
-/// Reads the init grammar: `normal`, `uniform(a,b)`, `indices(n)`, `permutation`, `offsets(n)`,
-/// with expressions over dims as arguments. `given` (a function
-/// of the user's makes the contents) reads as what may be done to them: nothing to integers.
-/// `offsets` alone ends at `index_limit(dims)`. Pure. Errors: `invalid_argument` naming the text
-/// and the grammar; integer inits on floating tensors; empty ranges.
+/// Parses the init grammar: `normal`, `uniform(a,b)`, `indices(n)`, `permutation`, `offsets(n)`,
+/// with expressions over dims as arguments. `given` (a user's function makes the contents) parses
+/// as the changes allowed to them: none for integers. `offsets` alone ends at `index_limit(dims)`.
+/// Pure. Errors: `invalid_argument` naming the text and the grammar; integer inits on floating
+/// tensors; empty ranges.
 [[nodiscard]] Result<Init> parse_init(std::string_view text, DType dtype, const Dims& dims);
 
-/// The form that goes to workers, numbers only: "normal", "uniform(-1,1)", "indices(4096)",
+/// The form sent to workers, numbers only: "normal", "uniform(-1,1)", "indices(4096)",
 /// "permutation", "offsets(4096)".
 [[nodiscard]] std::string canonical(const Init& init);
 
-/// Exclusive bound of integer inputs whose init says nothing: the smallest dim, at least 1.
+/// Exclusive bound of integer inputs whose init gives none: the smallest dim, at least 1.
 [[nodiscard]] std::int64_t index_limit(const Dims& dims);
 
 }  // namespace ratchet

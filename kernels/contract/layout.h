@@ -15,14 +15,14 @@ inline constexpr std::int64_t kMaxArenaBytes = std::int64_t{32} << 30;
 
 /// Places the tensors of one case in an arena, in the order of `contract.tensors`.
 ///
-/// Every buffer starts at a multiple of `wire::kAlignment`; at least `wire::kGuardBytes` lie before
-/// the first, between two and after the last, and every byte outside the buffers is guard. `init`
-/// is in canonical form (input_init.h). Pure. Errors: `invalid_argument` when a shape
-/// cannot be evaluated or is not positive; `too_large` beyond `kMaxArenaBytes`.
+/// Every buffer starts at a multiple of `wire::kAlignment`. At least `wire::kGuardBytes` lie before
+/// the first, between two and after the last buffer, and every byte outside the buffers is guard.
+/// `init` is in canonical form (input_init.h). Pure. Errors: `invalid_argument` when a shape cannot
+/// be evaluated or is not positive; `too_large` beyond `kMaxArenaBytes`.
 [[nodiscard]] Result<wire::ArenaLayout> layout_of(const Contract& contract, const Dims& dims);
 
-/// The arguments of one call, in the order of the signature. `dims` and `layout` belong together
-/// and to the contract, as `plan_contract` checked them.
+/// The arguments of one call, in the order of the signature. `dims` and `layout` must belong
+/// together and to the contract, as `plan_contract` checked.
 [[nodiscard]] std::vector<wire::Argument> arguments_of(const Contract& contract, const Dims& dims,
                                                        const wire::ArenaLayout& layout);
 

@@ -9,11 +9,11 @@
 
 namespace ratchet {
 
-// From what a caller asked for to what a run freezes. Pure and thread-safe: no files, no devices.
+// Turns a caller's task into a run's frozen contract. Pure and thread-safe: no files, no devices.
 // All errors are `invalid_argument` and name the field, the rule and the value seen.
 
-/// Freezes a task: implementation, parameters (from the signature), tensors (given, or inferred in
-/// the compatible way), cases, work, tolerances, baselines.
+/// Freezes a task: implementation, parameters (from the signature), tensors (given, or inferred by
+/// the compatible rule), cases, work, tolerances, baselines.
 ///
 /// Inference when `tensors` is empty: a pointer to non-const is an output; all buffers have
 /// `ptr_size` elements, else the product of the two largest integer parameters, the only one, or

@@ -18,7 +18,7 @@ namespace ratchet {
 //   vendor.cu           optional: the same by a vendor's library, extern "C" void solve(...)
 //   host-cpp/ cuda-cpp/ naive, better, best: v0 and the demo's next versions
 
-/// What one kind of device changes: sizes, mainly.
+/// Differences for one kind of device, mainly sizes.
 struct ProblemDevice {
   Dims dims;
   std::vector<Case> cases;
@@ -51,8 +51,8 @@ struct ProblemFile {
 [[nodiscard]] std::vector<std::string> problem_names(const std::filesystem::path& data_dir);
 
 /// A problem for one implementation: the task with this device's sizes, v0 (naive) as kernel, the
-/// C++ reference. Reads files; thread-safe. Errors: `not_found` with the names there are;
-/// `invalid_argument` when the problem has no kernel for the implementation, or its problem.json is
+/// C++ reference. Reads files; thread-safe. Errors: `not_found` with the existing names;
+/// `invalid_argument` if the problem has no kernel for the implementation, or its problem.json is
 /// wrong.
 [[nodiscard]] Result<Problem> load_problem(const std::filesystem::path& data_dir,
                                            const std::string& name, Implementation implementation);

@@ -14,8 +14,8 @@ struct WorkDone {
   DType type = DType::f32;
 };
 
-/// Evaluates the declared work; empty when the contract declares none. Errors: see expression.h,
-/// and `invalid_argument` for a negative amount.
+/// Evaluates the declared work; empty if the contract declares none. Errors: see expression.h, and
+/// `invalid_argument` for a negative amount.
 [[nodiscard]] Result<std::optional<WorkDone>> work_of(const Contract& contract, const Dims& dims);
 
 }  // namespace ratchet

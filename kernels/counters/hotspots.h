@@ -8,17 +8,16 @@
 
 namespace ratchet {
 
-/// How to sample a call that takes `median`: some hundred samples of every multiprocessor a call,
-/// and so many calls that short ones give some thousand, too.
+/// How to sample a call that takes `median`: some hundred samples per multiprocessor and call, and
+/// enough calls to give some thousand for short kernels too.
 [[nodiscard]] wire::Sampling sampling_of(Nanoseconds median);
 
-/// Puts samples to source lines, or to instructions where the code has no lines, by the functions
-/// that a disassembler showed (none: offsets alone, and `degraded_reason` says so). Samples of
-/// other functions, which are the harness's own, are left out. At most `kMostHotspots`, those with
-/// most samples first.
+/// Maps samples to source lines, or to instructions if the code has no line information, using the
+/// disassembled functions (none: offsets only, with a `degraded_reason`). Samples of other
+/// functions belong to the harness and are ignored. At most `kMostHotspots`, most samples first.
 ///
-/// Reasons under which nothing issued ("…_not_issued") are parts of the reason without the suffix
-/// and not counted again. Pure.
+/// Reasons with the suffix "_not_issued" are subsets of the reason without the suffix and are not
+/// counted again. Pure.
 inline constexpr std::size_t kMostHotspots = 12;
 [[nodiscard]] Hotspots hotspots_from(const wire::PcSamples& samples,
                                      std::span<const CodeFunction> functions);

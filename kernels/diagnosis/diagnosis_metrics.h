@@ -1,6 +1,6 @@
 #pragma once
 
-// What the diagnosis reads: one kernel's metrics and the findings drawn from them. Values only.
+// Inputs and outputs of the diagnosis rules: one kernel's metrics, and findings. Values only.
 
 #include <map>
 #include <optional>
@@ -28,25 +28,25 @@ inline constexpr const char* kTheoretical = "sm__maximum_warps_per_active_cycle_
 inline constexpr const char* kInstructions = "smsp__inst_executed.sum";
 }  // namespace metric
 
-/// The metrics of one kernel; what is missing is empty, never zero. Borrows the map.
+/// The metrics of one kernel; a missing metric is empty, never zero. Borrows the map.
 class Metrics {
  public:
   explicit Metrics(const std::map<std::string, double>& values) : values_(values) {}
 
   [[nodiscard]] std::optional<double> operator[](const std::string& name) const;
-  /// Warps that wait for `reason` per issued instruction.
+  /// Warps waiting for `reason` per issued instruction.
   [[nodiscard]] std::optional<double> stall(std::string_view reason) const;
-  /// Share of all waiting that `reason` has; 0 where it was not counted.
+  /// The share of all waiting due to `reason`; 0 if it was not counted.
   [[nodiscard]] double stall_share(std::string_view reason) const;
   /// The reason with the largest share, and that share; empty without stall metrics.
   [[nodiscard]] std::optional<std::pair<std::string, double>> dominant_stall() const;
   /// Share of the time in which an average multiprocessor had work.
   [[nodiscard]] std::optional<double> active_share() const;
-  /// What the busiest unit leaves free, 0..1: the most that waiting less can win.
+  /// The unused share of the busiest unit, 0..1: the most that less waiting can gain.
   [[nodiscard]] double free_share() const;
-  /// What holds the fewest blocks on a multiprocessor: registers, shared_mem, blocks or warps.
+  /// What limits the blocks per multiprocessor most: registers, shared_mem, blocks or warps.
   [[nodiscard]] std::optional<std::string> occupancy_limiter() const;
-  /// The grid leaves multiprocessors without a block, or most of their room empty.
+  /// The grid leaves multiprocessors without a block, or most of their capacity unused.
   [[nodiscard]] bool small_grid(int multiprocessors) const;
 
  private:
@@ -59,8 +59,8 @@ class Metrics {
 /// Collects findings of one kernel.
 class Findings {
  public:
-  /// `page` names a pattern page of the wiki. `strength`: by which factor the numbers are beyond
-  /// the rule's threshold; 2 and more is high confidence, below 1.2 low.
+  /// `page` names a pattern page of the wiki. `strength`: the factor by which the numbers exceed
+  /// the rule's threshold; 2 or more is high confidence, below 1.2 low.
   void add(std::string_view page, std::string title, std::vector<std::string> evidence,
            double headroom, double strength);
   [[nodiscard]] bool has(std::string_view page) const;

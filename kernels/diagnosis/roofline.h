@@ -14,39 +14,39 @@
 
 namespace ratchet {
 
-// Where a kernel stands under the measured roofs. Pure and thread-safe. Rates in bytes/s and
-// FLOP/s.
+// A kernel's position under the measured roofs. Pure and thread-safe. Rates in bytes/s and FLOP/s.
 
-/// The roof of ordinary traffic (copy), the fastest way this device moves bytes (copy, read or
-/// write: what physics allows), the last-level cache, and arithmetic of a type. Empty when not
-/// measured.
+/// Measured roofs, empty if not measured: ordinary traffic (copy); the fastest way this device
+/// moves bytes (copy, read or write: the physical limit); the last-level cache; arithmetic of a
+/// type.
 [[nodiscard]] std::optional<double> bandwidth_ceiling(std::span<const Ceiling> ceilings);
 [[nodiscard]] std::optional<double> highest_bandwidth(std::span<const Ceiling> ceilings);
 [[nodiscard]] std::optional<double> cache_ceiling(std::span<const Ceiling> ceilings);
 [[nodiscard]] std::optional<double> compute_ceiling(std::span<const Ceiling> ceilings, DType type);
-/// What no honest kernel for data of this type passes: float32 results to float32's precision also
-/// come from several products of shorter types on tensor cores, each at most at tf32's rate.
+/// The rate that no honest kernel for data of this type exceeds. Results with float32's precision
+/// can also be computed from several products of shorter types on tensor cores, each at most at
+/// tf32's rate.
 [[nodiscard]] std::optional<double> physical_compute_ceiling(std::span<const Ceiling> ceilings,
                                                              DType type);
 
-/// The position. Work from the contract when declared (`source` "declared_work"), else from
-/// counters (dram bytes and FLOPs of all kernels, `source` "counters"). What is not known stays
+/// Computes the position. Work comes from the contract if declared (`source` "declared_work"), else
+/// from counters (dram bytes and FLOPs of all kernels, `source` "counters"). Unknown values stay
 /// empty: a missing number is no evidence, never zero. `binding` is the roof with the larger
 /// fraction.
 [[nodiscard]] Roofline place_under_roofs(const std::optional<WorkDone>& work, Nanoseconds median,
                                          std::span<const KernelCounters> kernels,
                                          std::span<const Ceiling> ceilings);
 
-/// The metrics that every profile has: `median_ns`, and with declared work `achieved_bytes_per_s`,
+/// The metrics of every profile: `median_ns`, and with declared work `achieved_bytes_per_s` and
 /// `achieved_flops_per_s`.
 [[nodiscard]] std::map<std::string, double> device_independent_metrics(const Timing& timing,
                                                                        const Roofline& roofline);
 
-/// The physics floor: a cold run that beats the ceilings by more than `kPhysicsMargin`.
+/// The physics floor: detects a cold run that beats the ceilings by more than `kPhysicsMargin`.
 ///
-/// Bytes that count are the declared ones less `min(output_bytes, l2_bytes)`: stores may still be
-/// in the L2 when the call ends. Work whose bytes fit in the L2, and hot runs, are held against
-/// `l2_ceiling` when it is known and else not judged by bytes. The reason's code is
+/// The bytes counted are the declared ones less `min(output_bytes, l2_bytes)`, since stores may
+/// still be in the L2 when the call ends. Work whose bytes fit in the L2, and hot runs, are
+/// compared with `l2_ceiling` if known and otherwise not judged by bytes. The reason's code is
 /// `faster_than_physics`; empty: plausible, or nothing declared.
 inline constexpr double kPhysicsMargin = 0.05;
 struct PhysicsCheck {

@@ -6,21 +6,21 @@
 
 namespace ratchet {
 
-/// Where control goes from one instruction of a function, by index.
+/// Where control can go from one instruction of a function, by index.
 struct Flow {
   bool falls_through = true;          ///< the next instruction may follow
   std::optional<std::size_t> target;  ///< of a branch inside the function
 };
 
 struct Loops {
-  std::vector<int> depth;  ///< of every instruction; 0: in no loop
+  std::vector<int> depth;  ///< of every instruction; 0: not in a loop
   int count = 0;
 };
 
-/// The loops of a function: an instruction is in one when control can come back to it. The depth
-/// counts the loops around it: strongly connected parts of the flow of control, each taken apart at
-/// its entry for those inside. Code that a compiler moved behind the end of a function is told
-/// right, which the distance of branches alone would not. Pure and thread-safe.
+/// Finds the loops of a function: an instruction is in a loop if control can return to it. The
+/// depth counts nested loops: strongly connected components of the control flow, each split at its
+/// entry to find inner ones. This also classifies code that a compiler moved past the function's
+/// end, which branch distances alone would not. Pure and thread-safe.
 [[nodiscard]] Loops find_loops(const std::vector<Flow>& flow);
 
 }  // namespace ratchet

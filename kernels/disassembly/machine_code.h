@@ -10,9 +10,9 @@
 
 namespace ratchet {
 
-// Reads what disassemblers print. Pure and thread-safe.
+// Parses the output of disassemblers. Pure and thread-safe.
 
-/// One instruction. Views point into the text it was read from.
+/// One instruction. The views point into the listing.
 struct Instruction {
   std::uint64_t address = 0;
   std::string_view guard;     ///< "@P0", "@!UP1"; empty when it always executes
@@ -28,18 +28,18 @@ struct CodeFunction {
   int loops = 0;
 };
 
-/// SASS is what cuobjdump and nvdisasm print, host what objdump prints for x86-64 and AArch64.
+/// sass: output of cuobjdump and nvdisasm. host: output of objdump for x86-64 and AArch64.
 enum class CodeKind { sass, host };
 
 /// The functions of a listing, in order, with the loop depth of every instruction (see
-/// code_loops.h). What is not understood is left out: an empty result says that nothing was.
-/// Padding (NOP, a branch to itself) is left out, too.
+/// code_loops.h). Unrecognized lines and padding (NOP, a branch to itself) are skipped; an empty
+/// result means that nothing was recognized.
 [[nodiscard]] std::vector<CodeFunction> read_code(std::string_view listing, CodeKind kind);
 
-/// Counts of one function, for people and for signatures.
+/// Counts of one function, for display and for signatures.
 [[nodiscard]] FunctionCode summary_of(const CodeFunction& function, CodeKind kind);
 
-/// "softmax<4>" of a mangled name, without parameters.
+/// "softmax<4>" from a mangled name, without parameters.
 [[nodiscard]] std::string source_name(const std::string& linked);
 
 }  // namespace ratchet

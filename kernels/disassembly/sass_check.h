@@ -12,12 +12,12 @@
 
 namespace ratchet {
 
-/// The instructions of a whole binary by opcode and last operand: what signatures are held against.
+/// The instructions of a whole binary by opcode and last operand, for matching signatures.
 class OpcodeCounts {
  public:
   explicit OpcodeCounts(std::span<const CodeFunction> functions);
 
-  /// How many instructions one of the condition's opcodes stands for. Tokens are compared whole.
+  /// Number of instructions that match the condition. Tokens are compared whole.
   [[nodiscard]] int count(const CodeCondition& condition) const;
   [[nodiscard]] int count(std::string_view opcodes) const;
 
@@ -31,12 +31,12 @@ class OpcodeCounts {
   std::vector<Entry> entries_;
 };
 
-/// Whether a method shows in the candidate, against its parent (null: it has none, and what needs
-/// one is unknown).
+/// Whether the candidate's code shows a method, compared with its parent's (null: no parent;
+/// methods that need one are unknown).
 ///
-/// verified: a way of the signature holds whole, and where there is a parent its code differs in
-/// it. absent: none of the opcodes without which the method is not there. unknown: everything
-/// else. So neither rests on a missing binary or on code that the parent has as well. Pure and
+/// verified: one way of the signature holds completely and, if there is a parent, the code differs
+/// from it in that way. absent: none of the opcodes that the method requires. unknown: everything
+/// else. Neither verdict rests on a missing binary or on code that the parent has as well. Pure and
 /// thread-safe.
 [[nodiscard]] MethodVerdict verdict_of(const MethodSignature& signature,
                                        const OpcodeCounts& candidate, const OpcodeCounts* parent);

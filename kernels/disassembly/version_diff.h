@@ -8,15 +8,15 @@
 
 namespace ratchet {
 
-/// What differs between two profiled versions, but for their machine code. Times are those of each
-/// version's own session; where one was timed against the other, the paired ratio is added. Pure.
+/// The differences between two profiled versions, except their machine code. Times are from each
+/// version's own session; if one was timed against the other, the paired ratio is added. Pure.
 [[nodiscard]] VersionDiff diff_of(const ComparedVersion& a, const ComparedVersion& b);
 
 /// Instructions by opcode, largest change first.
 [[nodiscard]] std::vector<ValuePair> code_diff(std::span<const CodeFunction> a,
                                                std::span<const CodeFunction> b);
 
-/// The lines that differ, "-" of a and "+" of b, at most `most` of them; the rest is counted.
+/// The differing lines, "-" of a and "+" of b, at most `most`; the rest are counted.
 [[nodiscard]] std::string line_diff(const std::string& a, const std::string& b, std::size_t most);
 
 }  // namespace ratchet

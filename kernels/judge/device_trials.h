@@ -20,35 +20,35 @@
 
 namespace ratchet {
 
-/// Whether the contract's reference can read its inputs where a judge on the GPU puts them: CUDA,
-/// or torch that is called with the kernel's own arguments.
+/// Whether the contract's reference can read its inputs in the device memory of a judge: a CUDA
+/// reference, or a torch reference called with the kernel's own arguments.
 [[nodiscard]] bool answers_on_device(const Contract& contract);
 
-/// Trials that never leave the GPU: a judge makes them in memory that it shares with the reference
-/// and, apart from that, with each candidate; and compares copies of what those left.
+/// Trials that never leave the GPU: a judge generates them in memory shared with the reference and,
+/// separately, with each candidate, and compares copies of the results.
 ///
 /// Thread rule and errors: as WorkerProcess; a failing reference is `invalid_argument`.
 class DeviceTrials {
  public:
-  /// Memory for so many candidates, each for so many of the contract's largest arenas.
+  /// Number of candidates, and of the contract's largest arenas for each.
   struct Room {
     int candidates = 1;
     int places = 1;
   };
-  /// Starts judge and reference at once, and waits for neither.
-  /// Errors: `unavailable` when the devices, the contract or the machine do not allow it.
+  /// Starts judge and reference at once, without waiting for either. Errors: `unavailable` if the
+  /// devices, the contract or the machine do not allow it.
   static Result<std::unique_ptr<DeviceTrials>> launch(const ReferenceParts& parts,
                                                       const Contract& contract, const Room& room,
                                                       const CallContext& call);
-  /// Loads both and has them share their memory. Before anything below.
+  /// Loads both and shares the memory. Required before the methods below.
   Status open(const CallContext& call);
 
-  /// Has a process take the memory of that candidate in, once.
+  /// Attaches the memory of that candidate to a process, once.
   Status share_with(CandidateProcess& process, int candidate, const CallContext& call);
-  /// Bytes into a candidate's memory at which this of its places begins.
+  /// Offset of this place in a candidate's memory.
   [[nodiscard]] std::int64_t place_at(int index) const;
 
-  /// What a trial is made of.
+  /// The content of a trial.
   struct Content {
     Dims dims;
     std::string distribution;
@@ -56,18 +56,18 @@ class DeviceTrials {
     std::optional<wire::Changed> changed;
     std::optional<wire::Uses> uses;
   };
-  /// Lays it out for the reference and, where `place` says, for a candidate.
+  /// Generates it for the reference and, at `place`, for a candidate.
   Status generate(const CallPlan& plan, const Content& content,
                   const std::optional<wire::Place>& place, const CallContext& call);
-  /// The contents of the last trial once more, for the candidate only.
+  /// The content of the last trial once more, for the candidate only.
   Status generate_again(const wire::Place& place, const CallContext& call);
-  /// Has the reference answer.
+  /// Runs the reference.
   Status answer(const CallContext& call);
-  /// What the reference made of the trial.
+  /// Facts about the reference's answer.
   Result<wire::Answered> describe(const CallContext& call);
-  /// The verdict on what a control would leave; empty when it has nothing to offer.
+  /// The verdict on what a control would leave; empty if the control does not apply.
   Result<std::optional<wire::Comparison>> forge(wire::Control control, const CallContext& call);
-  /// What a candidate left there, held against the answer: `comparison`, and after `generate_again`
+  /// Judges what a candidate left at that place: `comparison`, and after `generate_again` also
   /// `same_bits`.
   Result<wire::Reply> compare(const wire::Place& place, const CallContext& call);
 
@@ -81,7 +81,7 @@ class DeviceTrials {
         reference_(std::move(reference)),
         share_(share) {}
 
-  /// Asks the judge; its failure is ours.
+  /// Asks the judge; a failure is ours.
   Result<Answer> ask(const wire::Request& request, std::span<const int> descriptors,
                      const CallContext& call);
 

@@ -10,7 +10,7 @@
 
 namespace ratchet {
 
-/// What came of one call on a fresh trial, and of a second one on the same inputs at another
+/// The results of one call on a fresh trial, and of a second call on the same inputs at another
 /// address.
 struct Examination {
   wire::Comparison verdict;
@@ -29,15 +29,15 @@ struct Question {
   bool twice = false;
 };
 
-/// Puts questions to one candidate: a trial from a judge, the reference's answer, the candidate's
-/// call, the judge's verdict.
+/// Examines one candidate: a trial from a judge, the reference's answer, the candidate's call, the
+/// judge's verdict.
 ///
-/// Two ways of moving the data. Through sealed memory files, for every kind of device and
-/// reference. Or, where kernel and reference both run on the GPU, in device memory that a judge on
-/// the same GPU shares with each of them apart: nothing crosses the bus. The candidate's share
-/// holds only what a candidate may see, and is copied before it is compared.
+/// There are two ways of moving the data. Sealed memory files work for every kind of device and
+/// reference. If kernel and reference both run on the GPU, a judge on the same GPU shares separate
+/// device memory with each of them, and nothing crosses the bus; the candidate's memory holds only
+/// what a candidate may see, and is copied before it is compared.
 ///
-/// Thread rule and errors: as Judge. Borrows the candidate, which outlives it.
+/// Thread rule and errors: as Judge. Borrows the candidate, which must outlive it.
 class Examiner {
  public:
   virtual ~Examiner() = default;
@@ -46,20 +46,20 @@ class Examiner {
   virtual Result<std::optional<Examination>> examine(const Question& question,
                                                      const CallContext& call) = 0;
 
-  /// What an output of this type is held against.
+  /// The tolerance for an output of this type.
   [[nodiscard]] virtual wire::Tolerance tolerance_of(DType type) const = 0;
 };
 
-/// Starts judge and reference and loads `code` into the candidate, which was only launched: all
-/// processes start at once. Code that cannot be loaded is the candidate's fault.
+/// Starts judge and reference and loads `code` into the launched candidate, all at the same time.
+/// Code that cannot be loaded is the candidate's fault.
 [[nodiscard]] Result<std::unique_ptr<Examiner>> open_examiner(const ReferenceParts& parts,
                                                               const Contract& contract,
                                                               CandidateProcess& candidate,
                                                               const CandidateProcess::Code& code,
                                                               const CallContext& call);
 
-/// Where nothing crosses the bus. Errors: `unavailable` when the devices, the contract or the
-/// machine do not allow it; the candidate is loaded all the same.
+/// The variant in device memory. Errors: `unavailable` if the devices, the contract or the machine
+/// do not allow it; the candidate is loaded even then.
 [[nodiscard]] Result<std::unique_ptr<Examiner>> open_device_examiner(
     const ReferenceParts& parts, const Contract& contract, CandidateProcess& candidate,
     const CandidateProcess::Code& code, const CallContext& call);

@@ -26,7 +26,7 @@ struct Trial {
   CallPlan plan;
   MemoryFile sent;
   MemoryFile expected;
-  /// The reference writes every output element, so a kernel must too. `make_trial` looks.
+  /// The reference writes every output element, so a kernel must too. Set by `make_trial`.
   bool writes_all = true;
 };
 
@@ -34,26 +34,26 @@ struct Trial {
 [[nodiscard]] Result<bool> same_outputs(const wire::ArenaLayout& layout, const MemoryFile& a,
                                         const MemoryFile& b);
 
-/// The seed of one trial: HMAC-SHA-256 of its place under the run's secret, hexadecimal. Nobody who
-/// lacks the secret can make a trial's inputs ahead.
+/// The seed of one trial: HMAC-SHA-256 of its place under the run's secret, hexadecimal. Without
+/// the secret, a trial's inputs cannot be predicted.
 [[nodiscard]] std::string trial_seed(std::string_view run_secret, std::string_view candidate_digest,
                                      std::string_view place);
 
-/// A seed that follows from nothing, hexadecimal.
+/// A random seed, hexadecimal.
 [[nodiscard]] std::string fresh_seed();
-/// The same as a number, for orders and places that nobody shall foresee.
+/// A random number, for orders and places that must be unpredictable.
 [[nodiscard]] std::uint64_t fresh_number();
 
-/// The shift of an arena for one call, from its seed: a multiple of the buffer alignment below
-/// 32 KiB, so that no address repeats by rule.
+/// The arena shift of one call, from its seed: a multiple of the buffer alignment below 32 KiB, so
+/// that addresses do not repeat predictably.
 [[nodiscard]] std::int64_t shift_of(std::string_view seed);
 
-/// The distributions that a contract is checked with: normal, and shifted, large and small where an
-/// input can differ by them.
+/// The input distributions of a check: normal, plus shifted, large and small if they change any
+/// input.
 [[nodiscard]] std::vector<std::string> distributions_of(const Contract& contract);
 
-/// The trusted side: makes inputs, asks the reference, compares raw bytes, decides. Runs a worker
-/// of our own code and the reference's process; candidates get arenas only.
+/// The trusted side: generates inputs, runs the reference, compares raw bytes, decides. Runs a
+/// worker with our own code and the reference's process; candidates get only arenas.
 ///
 /// Thread rule and errors: as WorkerProcess; a failing reference is `invalid_argument`.
 class Judge {
@@ -66,24 +66,24 @@ class Judge {
                            const CallContext& call);
 
   /// The same trial after `uses` timed calls that changed its inputs by `seed`, with the answer to
-  /// that; see wire::Refresh.
+  /// the changed inputs; see wire::Refresh.
   Result<Trial> refreshed(const Trial& trial, const std::string& seed, int uses,
                           const CallContext& call);
 
-  /// The same trial with the contents of `tensor` drawn from another seed.
+  /// The same trial with the contents of `tensor` drawn from a different seed.
   Result<Trial> with_other(const Trial& trial, const std::string& tensor, std::string_view seed,
                            const CallContext& call);
 
-  /// What a kernel would return if it did nothing but this; empty when the control has nothing to
-  /// offer here. `other`: another trial of the same size.
+  /// What a kernel would return if it only applied the control; empty if the control does not
+  /// apply. `other`: another trial of the same size.
   Result<std::optional<MemoryFile>> forge(const Trial& trial, const Trial& other,
                                           wire::Control control, const CallContext& call);
 
-  /// Decides about an arena that came back from a call on `trial.sent`.
+  /// Judges an arena that came back from a call on `trial.sent`.
   Result<wire::Comparison> compare(const Trial& trial, const MemoryFile& returned,
                                    const CallContext& call);
 
-  /// Call over the reference's own tolerance over the dtype's default, per tensor.
+  /// By precedence: the caller's tolerance, the reference's own, the dtype's default.
   [[nodiscard]] wire::Tolerance tolerance_of(DType type) const;
 
   [[nodiscard]] Reference& reference() { return *reference_; }
@@ -91,7 +91,7 @@ class Judge {
  private:
   [[nodiscard]] std::optional<double> atol() const;
   [[nodiscard]] std::optional<double> rtol() const;
-  /// Asks the worker; its failure is ours.
+  /// Asks the worker; a failure is ours.
   Result<wire::Reply> ask(const wire::Request& request, std::span<const int> descriptors,
                           const CallContext& call);
   /// Fills a memory file with inputs and poison.
@@ -112,11 +112,11 @@ class Judge {
   Contract contract_;
   WorkerProcess worker_;
   std::unique_ptr<Reference> reference_;
-  std::optional<PythonInputs> inputs_;  // when a function of the user's makes them
+  std::optional<PythonInputs> inputs_;  // if a user's function makes them
   std::chrono::milliseconds deadline_;
 };
 
-/// What makes the contract's inputs when they are given. Errors: as PythonInputs.
+/// The user's function that makes the contract's inputs, if there is one. Errors: as PythonInputs.
 [[nodiscard]] Result<std::optional<PythonInputs>> open_inputs(PythonForkServer& python,
                                                               const Contract& contract,
                                                               std::chrono::milliseconds deadline,

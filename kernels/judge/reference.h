@@ -17,7 +17,7 @@
 
 namespace ratchet {
 
-/// Knows the right answers of a contract. In a process of its own, that no candidate shares.
+/// Computes the expected answers of a contract, in a process that no candidate shares.
 ///
 /// Thread rule: as WorkerProcess. Errors name the reference and what to change in it:
 /// `invalid_argument` when it fails, hangs or raises.
@@ -29,7 +29,7 @@ class Reference {
   virtual Result<MemoryFile> answer(const Dims& dims, const CallPlan& plan, const MemoryFile& arena,
                                     const CallContext& call) = 0;
 
-  /// Tolerances that the reference itself declares; empty when it does not.
+  /// Tolerances that the reference itself declares; empty if it declares none.
   [[nodiscard]] virtual std::optional<double> atol() const { return std::nullopt; }
   [[nodiscard]] virtual std::optional<double> rtol() const { return std::nullopt; }
 };
@@ -42,7 +42,7 @@ struct ReferenceParts {
   std::filesystem::path data_dir;  ///< holds cuda/judge.cu
 };
 
-/// A reference in C++ or CUDA, built.
+/// A built C++ or CUDA reference.
 struct ReferenceLibrary {
   std::string bytes;  ///< of the shared object
   std::string entry;
@@ -52,11 +52,11 @@ struct ReferenceLibrary {
                                                        const Contract& contract,
                                                        const CallContext& call);
 
-/// The error that a failing reference is.
+/// The error for a failing reference.
 [[nodiscard]] Error reference_failed(const Fault& fault);
 
 /// Builds or loads the contract's reference and starts its process. `arena_bytes`: the largest
-/// arena it will see. Errors: as above, `unavailable` without compiler, Python or numpy.
+/// arena it will see. Errors: as above; `unavailable` without compiler, Python or numpy.
 [[nodiscard]] Result<std::unique_ptr<Reference>> open_reference(const ReferenceParts& parts,
                                                                 const Contract& contract,
                                                                 std::int64_t arena_bytes,

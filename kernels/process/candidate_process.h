@@ -27,35 +27,34 @@ struct WorkerPlace {
   std::chrono::milliseconds job_deadline{60'000};  ///< of one execution
 };
 
-/// A worker in the role of judge, candidate or counter. `arena_bytes`: the most that it holds at
-/// once in arenas, from which its memory limit follows. A GPU is the only one that it sees, and has
-/// index 0 there.
+/// A worker in the role of judge, candidate or counter. `arena_bytes`: the most it holds in arenas
+/// at once, which determines its memory limit. On a GPU it sees only that device, as index 0.
 [[nodiscard]] WorkerSpec worker_spec(const WorkerPlace& place, const std::string& role,
                                      std::int64_t arena_bytes);
 
-/// A worker that sees all devices, to tell how many there are. It is given no kernel.
+/// A worker that sees all devices, to count them. It never receives a kernel.
 [[nodiscard]] WorkerSpec lookout_spec(const WorkerPlace& place);
 
-/// The variable that leaves a process the GPU `index` alone. `visible`: what CUDA_VISIBLE_DEVICES
-/// says here; null when it is not set. Pure.
+/// The environment variable that limits a process to GPU `index`. `visible`: CUDA_VISIBLE_DEVICES
+/// of this process; null if unset. Pure.
 [[nodiscard]] std::string only_gpu(const char* visible, int index);
 
-/// What a kernel is given for one case: the layout of its arena and its arguments.
+/// The input of a kernel for one case: the layout of its arena and its arguments.
 struct CallPlan {
   wire::ArenaLayout layout;
   std::vector<wire::Argument> arguments;
 };
 
 /// One untrusted shared library in its own worker: a candidate, or a compiled reference, which is
-/// no more trusted. Once it failed it stays failed: `fault()` tells how.
+/// trusted no more. A failure is permanent; `fault()` describes it.
 ///
-/// Thread rule and errors: as WorkerProcess. Arenas go in sealed; what comes back is sealed before
-/// anybody reads it, and a kernel that keeps its answer mapped is at fault.
+/// Thread rule and errors: as WorkerProcess. Arenas are sealed before they are sent and before
+/// results are read; a kernel that keeps its answer mapped is at fault.
 class CandidateProcess {
  public:
   enum class Use { time, count, compile, baseline };
 
-  /// What is loaded into a worker: the bytes of a shared object or of a Python file.
+  /// The code a worker loads: the bytes of a shared object or of a Python file.
   struct Code {
     std::string content;
     wire::Load plan;
@@ -67,36 +66,36 @@ class CandidateProcess {
                                         std::string_view library, const std::string& entry,
                                         const CallContext& call);
 
-  /// The same in two steps, so that several can start at once, for a worker of any make.
-  /// `deadline`: of one execution.
+  /// `start` in two steps, for any kind of worker, so that several can start at once. `deadline`:
+  /// of one execution.
   static Result<CandidateProcess> launch(const WorkerSpec& spec,
                                          std::chrono::milliseconds deadline);
   Status load(const Code& code, const CallContext& call);
-  /// Waits until the process is ready for its code; `load` does so, too.
+  /// Waits until the process is ready for its code; `load` does this too.
   Status greet(const CallContext& call);
 
   [[nodiscard]] const std::optional<Fault>& fault() const { return fault_; }
-  /// What isolates it, as its worker said.
+  /// The isolation its worker reported.
   [[nodiscard]] std::string sandbox() const;
-  /// Ends it, and says where its private folder is, which goes away with this object.
+  /// Ends the process and returns its private folder, which is removed with this object.
   [[nodiscard]] const std::filesystem::path& left_behind();
 
   /// One call on a copy of `arena`, `shift` bytes into an allocation. Empty after a fault.
   Result<std::optional<MemoryFile>> execute(const CallPlan& plan, const MemoryFile& arena,
                                             std::int64_t shift, const CallContext& call);
 
-  /// Takes device memory in that a judge shares, enough for arenas of `bytes` in all at any shift;
-  /// then one call on the arena that the judge laid out `at` bytes into it.
+  /// Attaches device memory that a judge shares, enough for arenas of `bytes` in total at any
+  /// shift. `run_attached` then makes one call on the arena generated at offset `at`.
   Status attach(int descriptor, std::int64_t bytes, const CallContext& call);
   Status run_attached(const CallPlan& plan, std::int64_t at, const CallContext& call);
 
-  /// One call with every buffer in memory of its own; see wire::Exercise. Then its end, and the
-  /// private folder with what the tool around it wrote there.
+  /// One call with every buffer in a separate allocation; see wire::Exercise. `finished` then ends
+  /// the process and returns the private folder with the surrounding tool's output.
   Status exercise(const CallPlan& plan, const MemoryFile& arena, const CallContext& call);
   [[nodiscard]] const std::filesystem::path& finished(std::chrono::milliseconds limit);
 
-  /// For timing and counting: takes the arenas in, or those that a judge laid out in the attached
-  /// memory.
+  /// For timing and counting: the arenas to upload, or their offsets if a judge generated them in
+  /// the attached memory.
   struct Rotation {
     std::vector<const MemoryFile*> arenas;
     std::int64_t shift = 0;
@@ -106,14 +105,14 @@ class CandidateProcess {
   };
   Status prepare(const CallPlan& plan, const Rotation& rotation, const CallContext& call);
   Result<wire::Samples> time(const wire::TimeBlock& block, const CallContext& call);
-  /// Arena `index` of the rotation as the timed calls left it, and how many they were by the word
-  /// of the process. Empty after a fault.
+  /// Arena `index` of the rotation as the timed calls left it, and the number of calls the process
+  /// reports. Empty after a fault.
   struct Collected {
     MemoryFile arena;
     int uses = 0;
   };
   Result<std::optional<Collected>> collect(int index, std::int64_t bytes, const CallContext& call);
-  /// The same of an arena in attached memory, of which only the number of calls is asked for.
+  /// The number of calls alone, for an arena in attached memory.
   Result<int> uses(int index, const CallContext& call);
   Result<wire::Counters> count(const wire::Count& plan, const CallContext& call);
 
@@ -121,11 +120,11 @@ class CandidateProcess {
   CandidateProcess(WorkerProcess worker, std::chrono::milliseconds deadline)
       : worker_(std::move(worker)), deadline_(deadline) {}
 
-  /// Runs a job unless the kernel has already failed; remembers a fault.
+  /// Sends a request unless the kernel has already failed; records a fault.
   Result<wire::Reply> ask(const wire::Request& request, std::span<const int> descriptors,
                           std::chrono::milliseconds deadline, const CallContext& call);
   Result<std::optional<MemoryFile>> sealed(MemoryFile file);
-  /// Asks for an arena of the rotation, and holds the number of its calls against reason.
+  /// Requests an arena of the rotation and checks its number of calls for plausibility.
   Result<int> collected(int index, std::span<const int> descriptors, const CallContext& call);
 
   WorkerProcess worker_;

@@ -8,21 +8,20 @@
 
 namespace ratchet {
 
-/// Who else uses a device. Times taken beside a neighbour are reported as such; nothing is done
-/// about him.
+/// Other processes on a device. Contention is reported with the times, never prevented.
 struct DeviceContention {
   std::vector<std::string> processes;  ///< "pid 4711 python3"; of the host: "3 runnable threads"
-  std::string source;                  ///< where this comes from, or why it is not known
+  std::string source;                  ///< where this comes from, or why it is unknown
 };
 
-/// Asks before our own workers start. A GPU: `nvidia-smi --query-compute-apps` (it sees processes
-/// of this machine or container only). The host: how many threads /proc/stat counts as runnable
-/// beside this one, named when they are as many as there are cores.
+/// Call before our own workers start. GPU: `nvidia-smi --query-compute-apps`, which sees only
+/// processes of this machine or container. Host: the number of threads that /proc/stat counts as
+/// runnable besides this one, reported if there are at least as many as cores.
 ///
-/// Thread-safe. No answer is no error: `source` says why.
+/// Thread-safe. Failing to find out is no error: `source` says why.
 [[nodiscard]] DeviceContention device_contention(const DeviceInfo& device, const CallContext& call);
 
-/// The lines of nvidia-smi's "uuid, pid, process_name" that concern `uuid`. Pure.
+/// The processes of `uuid` in nvidia-smi's "uuid, pid, process_name" lines. Pure.
 [[nodiscard]] std::vector<std::string> parse_compute_apps(const std::string& csv,
                                                           const std::string& uuid);
 

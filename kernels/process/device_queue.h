@@ -13,17 +13,17 @@
 
 namespace ratchet {
 
-/// One job a device, on the whole machine: a mutex among the threads of this server and an
-/// operating-system lock among servers that share a state directory. The system frees the lock of a
-/// server that dies.
+/// One job per device on the whole machine: a mutex between the threads of this server and an
+/// operating-system lock between servers that share a state directory. The system releases the lock
+/// of a server that dies.
 ///
-/// Thread-safe. Errors: `timed_out` when the call was cancelled while it waited; `unavailable` when
-/// the lock file cannot be made.
+/// Thread-safe. Errors: `timed_out` when the call is canceled while it waits; `unavailable` when
+/// the lock file cannot be created.
 class DeviceQueue {
  public:
   explicit DeviceQueue(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// Holds the device until it is destroyed.
+  /// Holds the device until destroyed.
   class Turn {
    public:
     Turn(std::unique_lock<std::timed_mutex> lock, Fd file)
@@ -34,7 +34,7 @@ class DeviceQueue {
     Fd file_;  // closing it releases the lock
   };
 
-  /// Waits for the device; says so as progress when somebody else has it.
+  /// Waits for the device; reports the wait as progress if another job holds it.
   Result<Turn> wait(DeviceKind kind, int index, const CallContext& call);
 
  private:

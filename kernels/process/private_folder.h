@@ -7,8 +7,8 @@
 
 namespace ratchet {
 
-/// An empty folder with mode 0700 for one child process; removed with all its content by the
-/// destructor. Move-only.
+/// An empty folder with mode 0700 for one child process; the destructor removes it with its
+/// content. Move-only.
 class PrivateFolder {
  public:
   /// Where the server runs as root, the folder is given to the user `nobody`, whom host workers

@@ -11,27 +11,27 @@
 
 namespace ratchet {
 
-/// What compile passes of one Python kernel left behind: its record, the sizes it was compiled for
-/// and the files of its just-in-time compilers (Triton, Inductor). Kept in a folder of the server's
-/// own; processes get copies.
+/// The results of one Python kernel's compile passes: its record, the sizes it was compiled for and
+/// the files of its just-in-time compilers (Triton, Inductor). Kept in a folder of the server;
+/// worker processes get copies.
 ///
-/// Thread rule: none of its own; the device's turn orders its users. Units: bytes.
-/// Errors: `unavailable` when the file system refuses, `too_large` for a cache past its limits.
+/// Thread rule: not synchronized; callers hold the device. Units: bytes. Errors: `unavailable` when
+/// the file system refuses, `too_large` for a cache beyond its limits.
 class PythonCache {
  public:
   explicit PythonCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// The record of a successful compile pass; empty when there was none.
+  /// The record of a successful compile pass; empty if there was none.
   [[nodiscard]] std::optional<BuildRecord> record() const;
-  /// Those of `dims` that no compile pass has seen.
+  /// The `dims` that no compile pass has covered.
   [[nodiscard]] std::vector<Dims> unknown(const std::vector<Dims>& dims) const;
 
-  /// Takes in what a compile pass for `dims` left in a worker's folder: regular files only.
+  /// Stores what a compile pass for `dims` left in a worker's folder: regular files only.
   Status keep(const std::filesystem::path& worker_folder, const BuildRecord& record,
               const std::vector<Dims>& dims) const;
-  /// The compiled kernels in it, by their file ending (".cubin", ".ptx"), in a stable order.
+  /// The compiled kernels, by file ending (".cubin", ".ptx"), in a stable order.
   [[nodiscard]] std::vector<std::filesystem::path> files(const std::string& ending) const;
-  /// Copies the compilers' files into the folder of a worker that is about to start.
+  /// Copies the compilers' files into the folder of a worker about to start.
   Status furnish(const std::filesystem::path& worker_folder) const;
 
  private:

@@ -18,17 +18,16 @@
 
 namespace ratchet {
 
-/// The frameworks that a Python source speaks of, which its process needs imported: numpy, torch,
-/// triton.
+/// The frameworks that a Python source mentions and its process must import: numpy, torch, triton.
 [[nodiscard]] std::vector<std::string> frameworks_in(std::string_view source);
 
-/// One warm Python process (python/parent.py) that imports frameworks once and forks a process per
-/// job, so that a job does not pay seconds for `import torch`. It runs nothing of a user's and
-/// never starts CUDA. Started at the first need; a dead one is started again.
+/// A warm Python process (python/parent.py) that imports frameworks once and forks a process per
+/// job, which saves each job the seconds of `import torch`. It runs no user code and never
+/// initializes CUDA. Started when first needed, and again if it died.
 ///
 /// Thread rule: all methods may be called from several threads. Its children are children of this
 /// process: `guard_server_process` must have been called. Errors: `unavailable` when the
-/// interpreter does not start, or lacks a framework that is required.
+/// interpreter does not start, or lacks a required framework.
 class PythonForkServer {
  public:
   struct Options {
@@ -42,14 +41,14 @@ class PythonForkServer {
   PythonForkServer(const PythonForkServer&) = delete;
   PythonForkServer& operator=(const PythonForkServer&) = delete;
 
-  /// A process for a Python kernel or baseline: a worker with its job loop inside an interpreter.
-  /// `role` and `arena_bytes` as in `worker_spec`. `source`: whose frameworks are imported; a
-  /// baseline's finds modules in its own folder.
+  /// A process for a Python kernel or baseline: a worker's job loop embedded in an interpreter.
+  /// `role` and `arena_bytes` as in `worker_spec`. `source` determines the frameworks to import; a
+  /// baseline's source can import modules from its own folder.
   [[nodiscard]] WorkerSpec kernel_spec(const WorkerPlace& place, const std::string& role,
                                        std::int64_t arena_bytes, const Source& source);
 
-  /// The same without a warm parent, for a tool that must start the process itself: it imports the
-  /// frameworks first, which takes seconds.
+  /// The same without the warm process, for a tool that must start the process itself. It imports
+  /// the frameworks first, which takes seconds.
   [[nodiscard]] WorkerSpec alone_spec(const WorkerPlace& place, const std::string& role,
                                       const Source& source) const;
 
@@ -57,7 +56,7 @@ class PythonForkServer {
   /// inputs (inputs).
   [[nodiscard]] WorkerSpec server_spec(const std::string& part, std::string_view source);
 
-  /// "python 3.12.3, torch 2.11.0, triton 3.6.0": what a source that needs these would run under.
+  /// "python 3.12.3, torch 2.11.0, triton 3.6.0": the versions under which this source would run.
   Result<std::string> versions(std::string_view source, const CallContext& call);
 
  private:

@@ -20,7 +20,7 @@
 
 namespace ratchet {
 
-/// The init of a tensor whose contents a function of the user's makes.
+/// The init of a tensor whose contents come from a user's function.
 inline constexpr std::string_view kGivenInit = "given";
 
 /// A function that makes inputs: `inputs(**dims, seed)` of ref.py, else `setup(**dims, seed)` of
@@ -31,25 +31,26 @@ struct InputsFunction {
   bool of_reference = false;
 };
 
-/// The function of a task; empty when neither file has one. Pure.
+/// The task's function; empty if neither file has one. Pure.
 [[nodiscard]] std::optional<InputsFunction> inputs_function(const Source& kernel,
                                                             const Source& reference);
 
-/// Runs such a function in a sandboxed process of its own, which knows neither answers nor other
-/// kernels; its seeds come from the run's secret.
+/// Runs such a function in its own sandboxed process, which knows neither answers nor other
+/// kernels; its seeds are derived from the run's secret.
 ///
-/// Thread rule: as WorkerProcess. Errors: `invalid_argument` naming file, line and what it did.
+/// Thread rule: as WorkerProcess. Errors: `invalid_argument` naming file, line and cause.
 class PythonInputs {
  public:
   static Result<PythonInputs> open(PythonForkServer& python, const InputsFunction& function,
                                    std::optional<int> cuda_device,
                                    std::chrono::milliseconds deadline, const CallContext& call);
 
-  /// The task with tensors, shapes as expressions over dims, and scalars that the function makes.
-  /// Extents are found by doubling each dim: products of dims, or one dim times a number plus one.
+  /// The task with the tensors, shapes (as expressions over dims) and scalars that the function
+  /// makes. Extents are found by doubling each dim: products of dims, or one dim times a number
+  /// plus one.
   Result<TaskRequest> described(TaskRequest task, const CallContext& call);
 
-  /// Puts what it makes for these sizes into the inputs of an arena.
+  /// Writes the function's tensors for these sizes into the inputs of an arena.
   Status fill(const Dims& dims, const wire::ArenaLayout& layout, std::string_view seed,
               const MemoryFile& arena, const CallContext& call);
 

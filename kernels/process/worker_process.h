@@ -20,37 +20,38 @@
 
 namespace ratchet {
 
-/// What to start as a worker. It finds its end of the channel on descriptor 3.
+/// How to start a worker. Its end of the channel is descriptor 3.
 struct WorkerSpec {
   std::vector<std::string> argv;
-  std::vector<std::string> environment;              ///< NAME=value, in place of the inherited
-  std::optional<std::size_t> address_space_bytes;    ///< RLIMIT_AS; not for CUDA, which reserves it
-  std::optional<std::size_t> resident_bytes;         ///< watched while a job runs
+  std::vector<std::string> environment;  ///< NAME=value; replaces the inherited one
+  std::optional<std::size_t>
+      address_space_bytes;  ///< RLIMIT_AS; not for CUDA, which reserves address space
+  std::optional<std::size_t> resident_bytes;         ///< checked while a job runs
   std::chrono::milliseconds start_deadline{30'000};  ///< a CUDA context takes 0.2 to 2 s
-  bool gives_descriptors = false;  ///< may answer with descriptors: only where no kernel runs
-  /// How the process is made; empty: `Process::spawn`.
+  bool gives_descriptors = false;  ///< may reply with descriptors: only where no kernel runs
+  /// Creates the process; empty: `Process::spawn`.
   std::function<Result<Process>(const ProcessSpec&)> spawn;
-  /// Puts files into its private folder before it starts; may be empty.
+  /// Adds files to its private folder before it starts; may be empty.
   std::function<Status(const std::filesystem::path&)> furnish;
 };
 
 /// A child process that answers jobs: ratchet-worker, or the Python adapter.
 ///
-/// It runs in its own process group and private empty folder, with an environment of PATH,
-/// LD_LIBRARY_PATH, CUDA_VISIBLE_DEVICES, HOME and TMPDIR. What it prints is read while a job runs;
-/// only the last lines are kept. Destroying it kills the group and all descendants and removes the
-/// folder. Thread rule: one thread, and the one that started it must outlive it (see Process).
+/// It runs in its own process group and private empty folder, with only PATH, LD_LIBRARY_PATH,
+/// CUDA_VISIBLE_DEVICES, HOME and TMPDIR in its environment. Its output is read while a job runs;
+/// only the last lines are kept. The destructor kills the group and all descendants and removes the
+/// folder. Thread rule: one thread; the thread that started it must outlive it (see Process).
 ///
-/// Whose fault: a process that never says READY is ours (`unavailable`). One that dies, hangs,
-/// floods, outgrows its memory or answers what nobody asked during a job is the kernel's doing: the
-/// answer holds a Fault, and the worker is dead from then on.
-/// Errors: `timed_out` when the call was cancelled; `unavailable` for a worker that is dead.
+/// A process that never reports READY is our failure (`unavailable`). One that dies, hangs, floods
+/// its output, exceeds its memory or sends an unexpected answer during a job is the kernel's fault:
+/// the answer holds a Fault, and the worker is dead from then on. Errors: `timed_out` when the call
+/// was canceled; `unavailable` for a dead worker.
 class WorkerProcess {
  public:
   static Result<WorkerProcess> start(const WorkerSpec& spec, const CallContext& call);
 
-  /// `start` in two steps, so that several can start at once: the process under way, and the wait
-  /// until it is ready, which comes before anything is asked.
+  /// `start` in two steps, so that several can start at once: `launch` creates the process, `greet`
+  /// waits until it is ready and must precede any request.
   static Result<WorkerProcess> launch(const WorkerSpec& spec);
   Status greet(const CallContext& call);
 
@@ -60,16 +61,16 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   ~WorkerProcess();
 
-  /// What it said when it was ready.
+  /// Its READY message.
   [[nodiscard]] const Json& ready() const { return ready_; }
   [[nodiscard]] bool alive() const { return process_.has_value(); }
-  /// Its private folder, which stays when it has ended. What lies there is the worker's word.
+  /// Its private folder, which remains after the process ended. Its content is untrusted.
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
   /// Kills the group and all descendants. Safe to call again.
   void end();
 
-  /// Closes the channel, which asks it to end by itself, and waits so long before it is killed.
-  /// Whether it ended by itself.
+  /// Closes the channel, which asks the process to exit, and kills it after `limit`. True if it
+  /// exited by itself.
   bool finish(std::chrono::milliseconds limit);
 
   struct Answer {
@@ -78,12 +79,12 @@ class WorkerProcess {
     std::vector<Fd> descriptors = {};  ///< of a worker that may give them
   };
 
-  /// One question, one answer, within the deadline.
+  /// Sends one question and returns its answer, within the deadline.
   Result<Answer> ask(const Json& question, std::span<const int> descriptors,
                      std::chrono::milliseconds deadline, const CallContext& call);
 
-  /// `ask` in the types of messages.h. A fault of the process becomes the reply's; the reply's
-  /// `error` (our side) becomes an Error.
+  /// `ask` with the types of messages.h. A fault of the process is moved into the reply; the
+  /// reply's `error` (our side) becomes an Error.
   Result<wire::Reply> run(const wire::Request& request, std::span<const int> descriptors,
                           std::chrono::milliseconds deadline, const CallContext& call);
 
@@ -91,7 +92,7 @@ class WorkerProcess {
   WorkerProcess(WorkerSpec spec, PrivateFolder folder, Process process, Channel channel, Fd output);
 
   Result<Answer> await(std::uint64_t id, std::chrono::milliseconds limit, const CallContext& call);
-  /// What ended the wait, when it was not an answer.
+  /// Why the wait ended without an answer.
   std::optional<Fault> trouble(std::chrono::steady_clock::time_point deadline);
   void read_output();
   [[nodiscard]] std::string last_lines() const;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The arena: where each buffer of a case lies, and what the entry function is given.
+// The arena: the placement of a case's buffers, and the entry function's arguments.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace ratchet::wire {
 
-/// One buffer inside an arena; offsets and sizes in bytes.
+/// One buffer in an arena; offsets and sizes in bytes.
 struct Buffer {
   std::string name;
   DType dtype = DType::f32;
@@ -31,7 +31,7 @@ struct Buffer {
   }
 };
 
-/// Guard bands stand before the first buffer, between buffers and after the last one.
+/// Guard bands precede the first buffer, separate the buffers and follow the last one.
 struct ArenaLayout {
   std::int64_t bytes = 0;
   std::vector<Buffer> buffers;
@@ -43,7 +43,8 @@ struct ArenaLayout {
 };
 
 inline constexpr std::int64_t kGuardBytes = 4096;
-inline constexpr std::int64_t kAlignment = 512;  // more than any vector load or TMA descriptor asks
+inline constexpr std::int64_t kAlignment =
+    512;  // more than any vector load or TMA descriptor requires
 
 /// One argument of the entry function: a buffer's offset in the arena, or a value.
 struct Argument {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the server asks of a worker that counts, and what it answers. See messages.h for the roles.
+// Requests and replies for hardware counters. See messages.h for the roles.
 
 #include <cstdint>
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace ratchet::wire {
 
-/// How to sample the program counters of a call.
+/// How to sample a call's program counters.
 struct Sampling {
   int period_log2 = 10;  ///< cycles between two samples of one multiprocessor, as a power of two
   int calls = 1;
@@ -24,11 +24,11 @@ struct Sampling {
   }
 };
 
-/// Reads hardware counters of one call. Never in a process that times.
+/// Reads hardware counters of one call. Never in a process that measures time.
 struct Count {
   std::string metric_set;
   std::vector<std::string> metrics;  ///< names; resolved per chip
-  std::optional<Sampling> sampling;  ///< in front of the counters
+  std::optional<Sampling> sampling;  ///< taken before the counters
 
   static constexpr void fields(auto&& visit) {
     visit(required("metric_set", &Count::metric_set, ""), required("metrics", &Count::metrics, ""),
@@ -36,7 +36,7 @@ struct Count {
   }
 };
 
-/// What a call launched, seen from outside the kernel (CUPTI Activity).
+/// A kernel launch, observed from outside the kernel (CUPTI Activity).
 struct LaunchRecord {
   std::string kernel;
   double start_ns = 0;
@@ -59,7 +59,7 @@ struct LaunchRecord {
   }
 };
 
-/// What one whole call did on the device, on all streams.
+/// The device work of one whole call, over all streams.
 struct CallSpan {
   int launches = 0;
   double span_ns = 0;  ///< from the start of the first kernel to the end of the last one
@@ -70,7 +70,7 @@ struct CallSpan {
   }
 };
 
-/// One instruction that warps were seen at.
+/// One instruction at which warps were sampled.
 struct PcSample {
   std::string function;  ///< as linked
   std::int64_t offset = 0;
@@ -83,7 +83,8 @@ struct PcSample {
   }
 };
 
-/// Where the warps of a call stood. The instructions seen most often; `total` counts all.
+/// Where the warps of a call were sampled: the most frequent instructions; `total` counts all
+/// samples.
 struct PcSamples {
   std::vector<PcSample> pcs;
   std::int64_t total = 0;
@@ -103,13 +104,14 @@ struct PcSamples {
 struct Counters {
   std::vector<KernelCounters> kernels;  ///< merged with launch facts as launch__* metrics
   std::vector<LaunchRecord> launches;
-  std::vector<CallSpan> calls;  ///< several, without counters; empty where kernels are not seen
+  std::vector<CallSpan>
+      calls;  ///< from extra calls without counters; empty where kernels cannot be observed
   std::vector<std::string> unknown_metrics;
   std::string engine;                      ///< cupti, perf_event or none
   std::string cache;                       ///< flushed or as_is
   std::optional<std::string> together;     ///< why the launches were counted as one
   std::optional<std::string> unavailable;  ///< why there are no counters, and how to get them
-  std::optional<PcSamples> samples;        ///< where they were asked for
+  std::optional<PcSamples> samples;        ///< if requested
 
   static constexpr void fields(auto&& visit) {
     using C = Counters;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the server asks of a judge. See messages.h for the roles.
+// Requests to a judge. See messages.h for the roles.
 
 #include <array>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace ratchet::wire {
 
-/// Makes the content of an arena. Descriptor: the arena to fill.
+/// Generates the content of an arena. Descriptor: the arena to fill.
 struct Generate {
   ArenaLayout layout;
   std::string seed;              ///< hex; derived from the run's secret
@@ -28,7 +28,7 @@ struct Generate {
   }
 };
 
-/// Timed calls on an arena so far, and the seed of what changed in it before each.
+/// How many timed calls an arena has had, and the seed of the changes made before each.
 struct Uses {
   std::string seed;
   int count = 0;
@@ -38,7 +38,7 @@ struct Uses {
   }
 };
 
-/// Repeats on the judge's side what was changed in an arena before its timed calls. Descriptors:
+/// Repeats on the judge's side the changes made to an arena before its timed calls. Descriptors:
 /// the arena as it was sent, the arena to fill.
 struct Refresh {
   ArenaLayout layout;
@@ -49,11 +49,11 @@ struct Refresh {
   }
 };
 
-/// An answer that computes nothing, or not enough: what a sound task must refuse.
+/// A wrong answer that needs little or no computation: a sound task must reject it.
 enum class Control {
   zero,
   constant,         ///< one value everywhere, from the answer to another trial
-  identity,         ///< the first input of the output's type and size
+  identity,         ///< the first input with the output's type and size
   lower_precision,  ///< the right answer with the significand of the next smaller type
 };
 constexpr auto enum_names(Control) {
@@ -62,7 +62,7 @@ constexpr auto enum_names(Control) {
                     std::pair{identity, "identity"}, std::pair{lower_precision, "lower_precision"}};
 }
 
-/// Writes what a kernel would return if the control were all it did. Descriptors: the arena as it
+/// Writes what a kernel would return if it only applied the control. Descriptors: the arena as it
 /// was sent, its answer, the answer to another trial, the arena to fill. Reply: `forged`.
 struct Forge {
   ArenaLayout layout;
@@ -73,8 +73,8 @@ struct Forge {
   }
 };
 
-/// How a tolerance's `atol` follows the RMS of the expected output: not at all, times min(1, RMS),
-/// times RMS.
+/// How a tolerance's `atol` scales with the RMS of the expected output: not at all, by min(1, RMS),
+/// or by RMS.
 enum class AtolScale { absolute, shrink, rms };
 constexpr auto enum_names(AtolScale) {
   return std::array{std::pair{AtolScale::absolute, "absolute"},
@@ -82,7 +82,7 @@ constexpr auto enum_names(AtolScale) {
 }
 
 /// When an element of an output counts as right: |got - expected| <= atol * scale + rtol *
-/// |expected|, or the same value when `exact`. NaN and infinity only against the same.
+/// |expected|, or equal values if `exact`. NaN and infinity match only themselves.
 struct Tolerance {
   double atol = 0;
   double rtol = 0;
@@ -95,8 +95,8 @@ struct Tolerance {
   }
 };
 
-/// Makes device memory that the judge shares with one other process each, enough for arenas of so
-/// many bytes in all at any shift. Reply: one descriptor for the reference, then one for each
+/// Allocates device memory that the judge shares with one other process each, enough for arenas of
+/// the given total size at any shift. Reply: one descriptor for the reference, then one for each
 /// candidate.
 struct Share {
   std::int64_t arena_bytes = 0;      ///< of the largest arena: the reference's memory
@@ -110,7 +110,7 @@ struct Share {
   }
 };
 
-/// Where an arena lies: so many bytes into the memory of that candidate.
+/// Where an arena lies: the offset `at` into the memory shared with that candidate.
 struct Place {
   int candidate = 0;
   std::int64_t at = 0;
@@ -120,7 +120,7 @@ struct Place {
   }
 };
 
-/// One input drawn from another seed than the rest.
+/// One input drawn from a different seed than the rest.
 struct Changed {
   std::string tensor;
   std::string seed;
@@ -130,13 +130,14 @@ struct Changed {
   }
 };
 
-/// Lays a trial out: in the reference's memory at 0, and where a candidate is to find it.
+/// Generates a trial in device memory: at 0 of the reference's memory and at `place` for a
+/// candidate.
 struct GenerateOnDevice {
   Generate content;
-  std::optional<Place> place;  ///< empty: no candidate gets it
-  bool again = false;  ///< the contents of the last GenerateOnDevice, for the candidate only
+  std::optional<Place> place;  ///< empty: no candidate receives it
+  bool again = false;  ///< the content of the previous GenerateOnDevice, for the candidate only
   std::optional<Changed> changed;
-  std::optional<Uses> uses;  ///< as timed calls left the inputs
+  std::optional<Uses> uses;  ///< apply the changes of that many timed calls to the inputs
 
   static constexpr void fields(auto&& visit) {
     visit(required("content", &GenerateOnDevice::content, ""),
@@ -147,16 +148,17 @@ struct GenerateOnDevice {
   }
 };
 
-/// Looks at the reference's answer to the trial that is generated. Reply: `answered`.
+/// Describes the reference's answer to the generated trial. Reply: `answered`.
 struct DescribeOnDevice {
   static constexpr void fields(auto&&) {}
 };
 
-/// Compares. Descriptors: arena as it was sent, arena that came back, arena with expected outputs.
+/// Compares. Descriptors: the arena as sent, the arena that came back, the arena with expected
+/// outputs.
 struct Compare {
   ArenaLayout layout;
   std::vector<Tolerance> tolerances;  ///< parallel to the layout's buffers; unused for inputs
-  double matched_ratio = 1;           ///< share of each output that must be right
+  double matched_ratio = 1;           ///< share of each output's elements that must be right
 
   static constexpr void fields(auto&& visit) {
     visit(required("layout", &Compare::layout, ""),
@@ -165,9 +167,9 @@ struct Compare {
   }
 };
 
-/// Compares what a call left in a candidate's memory with the generated trial and its answer, from
-/// a copy that nobody else can reach. After a GenerateOnDevice `again` the reply also says whether
-/// all output bits are those of before.
+/// Compares what a call left in a candidate's memory with the generated trial and its answer, using
+/// a copy that no other process can reach. After a GenerateOnDevice with `again`, the reply also
+/// says whether all output bits are unchanged.
 struct CompareOnDevice {
   Compare compare;
   Place place;
@@ -178,9 +180,8 @@ struct CompareOnDevice {
   }
 };
 
-/// Compares what a kernel would leave if the control were all it did; a constant is the first
-/// element of the answer that was looked at before. Reply: `forged`, and `comparison` where it is
-/// true.
+/// Compares what a kernel would leave if it only applied the control; the constant is the first
+/// element of the previously described answer. Reply: `forged`, and `comparison` if it is true.
 struct ForgeOnDevice {
   Control control = Control::zero;
   Compare compare;

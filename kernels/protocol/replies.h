@@ -1,6 +1,6 @@
 #pragma once
 
-// What a worker answers. See messages.h for the roles.
+// Replies of a worker. See messages.h for the roles.
 
 #include <cstdint>
 #include <optional>
@@ -18,10 +18,11 @@ namespace ratchet::wire {
 /// Raw samples in launch order.
 struct Samples {
   std::vector<double> elapsed_ns;
-  std::vector<double> clock_mhz;   ///< parallel to elapsed_ns, or empty when the device cannot tell
+  std::vector<double>
+      clock_mhz;  ///< parallel to elapsed_ns, or empty if the device cannot report it
   std::vector<std::string> flags;  ///< launch_gap_included, unsynchronised_work, …
   bool time_limit_hit = false;
-  std::string conditions;  ///< which clock, which cores: for people
+  std::string conditions;  ///< which clock, which cores; for display
 
   static constexpr void fields(auto&& visit) {
     visit(required("elapsed_ns", &Samples::elapsed_ns, ""),
@@ -42,11 +43,11 @@ struct CeilingValue {
   }
 };
 
-/// What else is wrong with one output, beside its distance from the expected values.
+/// Further defects of one output, besides its distance from the expected values.
 struct OutputState {
   std::int64_t unwritten = 0;   ///< wrong elements that still hold the poison they were sent with
-  std::int64_t unexpected = 0;  ///< NaN or infinity where the expected value is another one
-  bool right = true;            ///< enough of it matches
+  std::int64_t unexpected = 0;  ///< NaN or infinity where another value is expected
+  bool right = true;            ///< enough elements match
 
   static constexpr void fields(auto&& visit) {
     visit(required("unwritten", &OutputState::unwritten, ""),
@@ -55,11 +56,11 @@ struct OutputState {
   }
 };
 
-/// What the reference made of a trial.
+/// Facts about the reference's answer to a trial.
 struct Answered {
-  bool writes_all = true;                ///< no stretch of poison came through
-  std::optional<std::string> unwritten;  ///< an output that it left alone altogether
-  bool same_as_before = false;           ///< all bits of the answer to the trial without a change
+  bool writes_all = true;                ///< no stretch of poison remains
+  std::optional<std::string> unwritten;  ///< an output that the reference did not write at all
+  bool same_as_before = false;  ///< bit-identical to the answer to the trial without the change
 
   static constexpr void fields(auto&& visit) {
     visit(required("writes_all", &Answered::writes_all, ""),
@@ -72,8 +73,9 @@ struct Answered {
 struct Comparison {
   bool guards_intact = true;
   bool inputs_intact = true;
-  std::optional<std::string> touched;  ///< the buffer beside the broken guard, or the changed input
-  bool passed = false;                 ///< all outputs within tolerance, guards and inputs intact
+  std::optional<std::string>
+      touched;          ///< the buffer next to the broken guard, or the changed input
+  bool passed = false;  ///< all outputs within tolerance, guards and inputs intact
   std::vector<OutputError> outputs;
   std::vector<OutputState> states;  ///< parallel to `outputs`
 
@@ -86,19 +88,20 @@ struct Comparison {
   }
 };
 
-/// Worker to server. The first reply, unasked, is READY: `device` and `devices` set.
-/// `fault`: the kernel's doing. `error`: ours (out of memory for our own buffers, no device).
+/// Worker to server. The first reply is unsolicited and means READY: `device` and `devices` are
+/// set. `fault`: caused by the kernel. `error`: our own failure (out of memory for our buffers, no
+/// device).
 struct Reply {
   std::optional<Fault> fault;
   std::optional<std::string> error;
   std::optional<DeviceInfo> device;
-  std::optional<int> devices;  ///< of its kind that the process sees
+  std::optional<int> devices;  ///< of this kind that the process can see
   std::optional<std::string> sandbox;
   std::optional<Samples> samples;
   std::optional<Counters> counters;
-  std::optional<int> uses;        ///< of a collected arena: its calls since it was prepared
-  std::optional<bool> forged;     ///< false: the control has nothing to offer for this layout
-  std::optional<bool> same_bits;  ///< of a CompareOnDevice after a GenerateOnDevice `again`
+  std::optional<int> uses;        ///< of a collected arena: calls since it was prepared
+  std::optional<bool> forged;     ///< false: the control does not apply to this layout
+  std::optional<bool> same_bits;  ///< of a CompareOnDevice after a GenerateOnDevice with `again`
   std::optional<Answered> answered;
   std::optional<Comparison> comparison;
   std::optional<std::vector<CeilingValue>> ceilings;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the server asks of a worker that runs a kernel, and the union of all requests. See
-// messages.h for the roles.
+// Requests to a worker that runs a kernel, and the union of all requests. See messages.h for the
+// roles.
 
 #include <cstdint>
 #include <optional>
@@ -16,12 +16,12 @@
 
 namespace ratchet::wire {
 
-/// Loads a shared library and finds its entry. Once per worker. Descriptor sent along: the library,
-/// so that the worker needs no path into the build cache and runs the very bytes that were hashed.
+/// Loads a shared library and finds its entry, once per worker. Descriptor: the library, so that
+/// the worker needs no path into the build cache and runs exactly the bytes that were hashed.
 struct Load {
   std::string library;  ///< its name, for messages
   std::string entry;
-  std::string baseline;  ///< which one a baseline's process times; else empty
+  std::string baseline;  ///< which baseline a baseline process times; otherwise empty
 
   static constexpr void fields(auto&& visit) {
     visit(required("library", &Load::library, ""), required("entry", &Load::entry, ""),
@@ -29,11 +29,11 @@ struct Load {
   }
 };
 
-/// Calls the entry once on an arena. Descriptors sent along: arena in, arena out.
+/// Calls the entry once on an arena. Descriptors: arena in, arena out.
 struct Execute {
   ArenaLayout layout;
   std::vector<Argument> arguments;
-  std::int64_t shift = 0;  ///< bytes by which the arena is moved from its allocation's start
+  std::int64_t shift = 0;  ///< bytes by which the arena is offset from its allocation's start
 
   static constexpr void fields(auto&& visit) {
     visit(required("layout", &Execute::layout, ""), required("arguments", &Execute::arguments, ""),
@@ -41,9 +41,9 @@ struct Execute {
   }
 };
 
-/// Prepares timing on rotating arenas. Descriptors sent along: one arena each, to be uploaded; none
-/// when a judge laid them out in the attached memory. Sent again, it replaces the arenas: other
-/// contents at other addresses.
+/// Prepares timing on rotating arenas. Descriptors: one arena each, to be uploaded; none if a judge
+/// generated them in the attached memory. A second Prepare replaces the arenas: new contents at new
+/// addresses.
 struct Prepare {
   ArenaLayout layout;
   std::vector<Argument> arguments;
@@ -52,7 +52,7 @@ struct Prepare {
   std::vector<std::int64_t> at;  ///< where the arenas lie in the attached memory, bytes
   bool writes_all =
       true;  ///< each call writes every output element: what stays poisoned is missing
-  /// Of the changes before every timed call: hexadecimal, one an arena; or empty, for none.
+  /// Hexadecimal seeds of the changes before every timed call, one per arena; empty: no changes.
   std::vector<std::string> refresh_seeds;
 
   static constexpr void fields(auto&& visit) {
@@ -63,7 +63,7 @@ struct Prepare {
   }
 };
 
-/// Takes a block of samples, after `warmup` untimed calls. One turn in an interleaved comparison.
+/// Takes a block of samples after `warmup` untimed calls. One turn in an interleaved comparison.
 struct TimeBlock {
   int warmup = 0;
   int samples = 1;
@@ -79,22 +79,22 @@ struct TimeBlock {
   }
 };
 
-/// Returns an arena after timing, so that timed outputs can be checked, and the number of its
-/// calls. Descriptor: the arena out; without it, only the number.
+/// Returns an arena after timing, so that timed outputs can be checked, and its number of calls.
+/// Descriptor: the arena out; without it, only the number.
 struct Collect {
-  int index = 0;  ///< which of the rotation
+  int index = 0;  ///< position in the rotation
 
   static constexpr void fields(auto&& visit) { visit(required("index", &Collect::index, "")); }
 };
 
-/// Takes shared device memory in. Descriptor: the memory.
+/// Attaches shared device memory. Descriptor: the memory.
 struct Attach {
   std::int64_t bytes = 0;  ///< of the arenas in it, as in Share
 
   static constexpr void fields(auto&& visit) { visit(required("bytes", &Attach::bytes, "")); }
 };
 
-/// Calls the entry once on the arena that lies `at` bytes into the attached memory.
+/// Calls the entry once on the arena at offset `at` of the attached memory.
 struct Call {
   ArenaLayout layout;
   std::vector<Argument> arguments;
@@ -106,9 +106,8 @@ struct Call {
   }
 };
 
-/// Calls the entry once with every buffer in an allocation of its own, for a tool that watches
-/// memory: outputs are left as they were allocated, nothing comes back. Descriptor: an arena with
-/// the inputs.
+/// Calls the entry once with every buffer in a separate allocation, for a tool that watches memory:
+/// outputs are uninitialized, and nothing is returned. Descriptor: an arena with the inputs.
 struct Exercise {
   ArenaLayout layout;
   std::vector<Argument> arguments;

@@ -6,9 +6,9 @@
 
 namespace ratchet {
 
-/// Whether the expression of an `#if` is true: integers, `defined`, names (0 when unknown, as the
-/// language has it), the operators of C but the conditional one. `__has_include` holds. What cannot
-/// be read counts as true: the first branch is then the one that is looked at. Pure.
+/// Evaluates the expression of an `#if`: integers, `defined`, macro names (unknown names are 0, as
+/// in the language) and all C operators except the conditional one. `__has_include` counts as true.
+/// An expression that cannot be parsed counts as true, so its first branch is the one read. Pure.
 [[nodiscard]] bool condition_holds(const std::vector<Token>& words, const Macros& macros);
 
 }  // namespace ratchet

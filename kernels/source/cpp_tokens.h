@@ -20,17 +20,17 @@ struct Token {
 /// Object-like macros by name.
 using Macros = std::map<std::string, std::vector<Token>>;
 
-/// A source as tokens: no comments, no directives, and of every `#if` only the branch that counts.
+/// A source as tokens, without comments and directives. Of every `#if`, only the active branch.
 struct TokenizedSource {
   std::vector<Token> tokens;
-  Macros macros;  ///< `predefined` and the source's own, as they stand at its end
+  Macros macros;  ///< `predefined` plus the source's own, as defined at its end
 };
 
-/// Pure; never fails: an unfinished literal or comment ends with the text. A byte order mark is
-/// passed over. Included headers are not read; what they define counts as not defined.
+/// Pure; never fails: an unterminated literal or comment ends with the text. A byte order mark is
+/// skipped. Included headers are not read; macros they define count as undefined.
 [[nodiscard]] TokenizedSource tokenize(std::string_view source, Macros predefined = {});
 
-/// Tokens with single blanks between them where needed, for messages and declarations.
+/// The tokens separated by single spaces where needed; for messages and declarations.
 [[nodiscard]] std::string join(const std::vector<Token>& tokens);
 
 }  // namespace ratchet

@@ -10,8 +10,8 @@
 
 namespace ratchet {
 
-// What a run calls and with what. Pure and thread-safe. Errors: `invalid_argument` naming the field
-// or the parameter, the rule and the value seen.
+// The entry function of a run and its parameters. Pure and thread-safe. Errors: `invalid_argument`
+// naming the field or the parameter, the rule and the value seen.
 
 struct EntryPlan {
   std::string entry;
@@ -19,16 +19,17 @@ struct EntryPlan {
   std::vector<Parameter> parameters;
 };
 
-/// Of a C++ or CUDA source, from its signature. A device-only kernel is one with a `// launch:`
-/// line or a task with `launch`: its entry is the `__global__` function of that name (the only one
-/// there when the name is the default), and dims that are no parameters follow the parameters.
+/// The entry of a C++ or CUDA source, read from its signature. A kernel is device-only if it has a
+/// `// launch:` line or its task has `launch`; its entry is then the `__global__` function of that
+/// name (or the only one, if the name is the default). Dims that are not parameters follow the
+/// parameters.
 [[nodiscard]] Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel,
                                                bool cuda);
 
-/// Of a Python kernel, which is called by keyword: tensors, then dims, then scalars.
+/// The entry of a Python kernel, which is called with keyword arguments: tensors, dims, scalars.
 [[nodiscard]] Result<EntryPlan> python_entry(const TaskRequest& task, const Source& kernel);
 
-/// Largest value that a C parameter of this type holds.
+/// The largest value of this C parameter type.
 [[nodiscard]] double most_of(DType type);
 
 }  // namespace ratchet

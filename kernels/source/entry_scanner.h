@@ -9,27 +9,27 @@
 
 namespace ratchet {
 
-// What a source declares at namespace scope, as far as it concerns an entry function.
+// Finds the declarations at namespace scope that may be the entry function.
 
-/// One place where the entry is declared at namespace scope.
+/// One declaration of the entry at namespace scope.
 struct Occurrence {
   Tokens parameters;
   bool extern_c = false;
   bool definition = false;
-  std::string exception;  ///< "noexcept" where it is written so
-  std::string problem;    ///< why it cannot be the entry; empty when it can
+  std::string exception;  ///< "noexcept" if declared so
+  std::string problem;    ///< why it cannot be the entry; empty if it can
 };
 
 struct Declarations {
   std::vector<Occurrence> occurrences;  ///< of the entry
   Aliases aliases;                      ///< macros, `using` and `typedef`
-  std::vector<std::string> others;      ///< further functions with C linkage that are defined here
-  std::vector<std::string> kernels;     ///< `__global__` functions that are defined here
-  bool unbalanced = false;              ///< a body never ends: what follows it was not looked at
+  std::vector<std::string> others;      ///< other functions with C linkage defined here
+  std::vector<std::string> kernels;     ///< `__global__` functions defined here
+  bool unbalanced = false;  ///< a function body never ends: the text after it was not read
 };
 
-/// Bodies are skipped whole; templates and class members are no entries. `device_entry`: the entry
-/// is a `__global__` function and not one of the host. Pure, never fails.
+/// Skips function bodies; templates and class members cannot be entries. `device_entry`: look for a
+/// `__global__` function instead of a host function. Pure, never fails.
 [[nodiscard]] Declarations declarations_of(const TokenizedSource& source, std::string_view entry,
                                            bool device_entry);
 

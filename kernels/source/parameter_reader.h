@@ -10,18 +10,19 @@
 
 namespace ratchet {
 
-// The parameter list of an entry function, token by token; see signature.h for what is accepted.
-// Pure and thread-safe.
+// Reads the parameter list of an entry function, token by token; see signature.h for what is
+// accepted. Pure and thread-safe.
 
 using Tokens = std::vector<Token>;
-/// What a name stands for: macros, `using` and `typedef`.
+/// The expansion of a macro, `using` or `typedef` name.
 struct Alias {
   Tokens tokens;
-  bool type = false;  ///< not text that is put in: `const P x` is a constant pointer
+  bool type =
+      false;  ///< a type rather than substituted text: `const P x` is then a constant pointer
 };
 using Aliases = std::map<std::string, Alias>;
 
-/// A parameter and its type as a declaration spells it.
+/// A parameter and its type as spelled in the declaration.
 struct ReadParameter {
   Parameter parameter;
   std::string type;
@@ -30,13 +31,13 @@ struct ReadParameter {
 /// Errors: `invalid_argument` quoting the parameter.
 [[nodiscard]] Result<ReadParameter> read_parameter(const Tokens& tokens, const Aliases& aliases);
 
-/// The pieces between commas outside brackets; none for `()` and `(void)`.
+/// The parts between commas outside brackets; none for `()` and `(void)`.
 [[nodiscard]] std::vector<Tokens> split_at_commas(const Tokens& tokens);
 
-/// Index just behind the bracket that closes the one at `open`.
+/// Index just past the bracket that closes the one at `open`.
 [[nodiscard]] std::size_t behind_group(const Tokens& tokens, std::size_t open);
 
-/// `tokens` with aliases replaced, nested ones too.
+/// `tokens` with aliases expanded, including nested ones.
 [[nodiscard]] Tokens expanded(const Tokens& tokens, const Aliases& aliases, int depth = 0);
 
 /// An error about a signature; its hint is `accepted_parameters()`.

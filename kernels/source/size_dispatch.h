@@ -10,25 +10,25 @@
 
 namespace ratchet {
 
-/// A kernel that a dispatcher may call. `name` becomes part of identifiers: "v3".
+/// A kernel that the dispatcher may call. `name` becomes part of identifiers: "v3".
 struct Variant {
   std::string name;
   std::string_view text;
 };
 
-/// The variant that serves a case, by its index.
+/// The variant that serves a case, by index.
 struct Route {
   Dims dims;
   std::size_t variant = 0;
 };
 
-/// One source with the contract's entry that holds all variants and calls, for each call, that of
-/// the nearest case: the sum of the distances of its dims' logarithms decides. C++ and CUDA
-/// variants stand in namespaces, with their includes before and their macros undone after them;
-/// Python ones are modules made from their texts.
+/// Generates one source with the contract's entry that holds all variants. Each call goes to the
+/// variant of the nearest case, measured by the sum of the distances between the logarithms of the
+/// dims. C++ and CUDA variants are placed in namespaces, with their includes before and their
+/// macros undefined after them; Python variants become modules created from their texts.
 ///
-/// Pure. Errors: `unavailable` for device-only kernels, which no host function can choose from, and
-/// for a contract without dims; what `parse_signature` says of a variant.
+/// Pure. Errors: `unavailable` for device-only kernels, since no host function exists to choose
+/// between them, and for a contract without dims; any error of `parse_signature` for a variant.
 [[nodiscard]] Result<std::string> dispatcher_source(const Contract& contract,
                                                     const std::vector<Variant>& variants,
                                                     const std::vector<Route>& routes,

@@ -11,25 +11,25 @@
 
 namespace ratchet {
 
-// How far apart two comparisons of one kernel with itself lie on a device. Two processes differ by
-// more than their samples show: where the driver put their memory, which core they woke on. No
-// number of samples in one session finds that out, so it is calibrated with fresh processes (A/A)
-// and kept per device and driver.
+// The noise of comparing one kernel with itself on a device. Two processes differ by more than
+// their samples show: where the driver placed their memory, which core they woke on. More samples
+// in one session cannot reveal that, so the noise is calibrated with fresh processes (A/A) and
+// stored per device and driver.
 //
-// Pure but for `stored_noise` and `store_noise`; thread-safe. Times in ns.
+// Pure except `stored_noise` and `store_noise`; thread-safe. Times in ns.
 
-/// One comparison of a kernel with itself, in processes of its own.
+/// One comparison of a kernel with itself, in separate processes.
 struct NoisePoint {
   double time_ns = 0;  ///< of one call
-  double ratio = 1;    ///< the speed-up that a perfect comparison would show as 1
+  double ratio = 1;    ///< the measured speed-up; 1 in a perfect comparison
 
   static constexpr void fields(auto&& visit) {
     visit(required("time_ns", &NoisePoint::time_ns, ""), required("ratio", &NoisePoint::ratio, ""));
   }
 };
 
-/// What was calibrated: noise that grows with the time, and noise that does not (clock ticks,
-/// launch jitter), each as `kNoiseSigmas` standard deviations.
+/// Calibrated noise: a part proportional to the time and a constant part (clock ticks, launch
+/// jitter), each as `kNoiseSigmas` standard deviations.
 struct NoiseProfile {
   double relative = kLeastNoise;
   double absolute_ns = 0;
@@ -43,21 +43,21 @@ struct NoiseProfile {
   }
 };
 
-/// 99 % of a normal distribution. A verdict wants the whole interval of the ratio beyond the noise,
-/// so that a kernel against itself gets one in fewer than 100 comparisons.
+/// 99 % of a normal distribution. A verdict requires the whole interval of the ratio beyond the
+/// noise, so a kernel compared with itself gets one in fewer than 1 of 100 comparisons.
 inline constexpr double kNoiseSigmas = 2.6;
 
-/// Splits the scatter of a short and a long kernel into the two parts. Empty spans: that part stays
-/// at its default.
+/// Splits the scatter of a short and a long kernel into the two parts. An empty span leaves its
+/// part at the default.
 [[nodiscard]] NoiseProfile fit_noise(std::span<const NoisePoint> of_short,
                                      std::span<const NoisePoint> of_long);
 
-/// The floor for kernels of about this time: a fraction, never below `kLeastNoise`.
+/// The noise floor for kernels of about this time: a fraction, never below `kLeastNoise`.
 [[nodiscard]] double noise_floor_at(const NoiseProfile& profile, double time_ns);
 
-/// `<state>/noise/<key>.json`; the key follows from a CUDA device's UUID and driver, or the host's
-/// processor, core count and kernel release. Empty when nothing readable is there, or only a
-/// calibration with more than `kMostNoise` that is older than an hour.
+/// Reads `<state>/noise/<key>.json`; the key is derived from a CUDA device's UUID and driver, or
+/// the host's processor, core count and kernel release. Empty if nothing readable is there, or only
+/// a calibration above `kMostNoise` that is older than an hour.
 [[nodiscard]] std::optional<NoiseProfile> stored_noise(const std::filesystem::path& state,
                                                        const DeviceInfo& device);
 Status store_noise(const std::filesystem::path& state, const DeviceInfo& device,

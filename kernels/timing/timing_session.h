@@ -25,10 +25,10 @@ struct SessionPlan {
   bool host_time = false;
   int prewarm = 1;             ///< untimed calls before the first block of each contestant
   int warmup = 1;              ///< untimed calls before every block
-  std::optional<int> samples;  ///< so many per contestant; empty: until precise or out of time
+  std::optional<int> samples;  ///< this many per contestant; empty: until precise or out of time
   double target = 0.005;       ///< relative half-width of the median's interval to stop at
-  double least_noise = kLeastNoise;   ///< ratios up to 1 + this, either way, are noise
-  std::optional<NoiseProfile> noise;  ///< calibrated; empty: the session's own scatter stands in
+  double least_noise = kLeastNoise;   ///< ratios up to 1 + this, in either direction, are noise
+  std::optional<NoiseProfile> noise;  ///< calibrated; empty: the session's own scatter is used
   double error_rate = kErrorRate;     ///< of one verdict, or of all rivals' together
   int rivals = 1;                     ///< verdicts that must hold together, see `compare_all`
   std::chrono::milliseconds time_limit{10'000};
@@ -41,16 +41,16 @@ struct Contestant {
   CandidateProcess* process = nullptr;
 };
 
-/// Names and processes in order; borrows the processes.
+/// Pairs names with processes, in order; borrows the processes.
 [[nodiscard]] std::vector<Contestant> contestants_of(
     const std::vector<std::pair<std::string, const Candidate*>>& versions,
     std::vector<CandidateProcess>& processes);
 
-/// What was seen of one contestant.
+/// The measurements of one contestant.
 struct ContestantRecord {
   std::string name;
   std::vector<wire::Samples> blocks;  ///< in launch order
-  std::vector<PairedRound> turns;     ///< per round: its first and its second block
+  std::vector<PairedRound> turns;     ///< per round: the first and the second block
   std::vector<Reason> reasons;        ///< why its times do not count
 };
 
@@ -60,26 +60,26 @@ struct SessionRecord {
   std::string stop_reason;  ///< interval_reached, time_limit or sample_limit
   double noise_floor = kLeastNoise;
   double error_rate = kErrorRate;  ///< of one look at the intervals, see `kLooks`
-  double sampling_ms = 0;          ///< in timed blocks, with all that stands around a sample
-  double arranging_ms = 0;         ///< bringing contents to the device
+  double sampling_ms = 0;          ///< in timed blocks, including everything around a sample
+  double arranging_ms = 0;         ///< uploading contents to the device
   double checking_ms = 0;          ///< judging what the timed calls left
 };
 
-/// After so many rounds the intervals are looked at. Who looks often and stops when it pleases
-/// deceives himself: the error rate is shared out over the looks.
+/// The numbers of rounds after which the intervals are examined. Repeated looks with a chance to
+/// stop inflate false positives, so the error rate is split across the looks.
 inline constexpr std::array<std::size_t, 5> kLooks = {8, 13, 21, 34, 55};
 
-/// An interleaved comparison of live processes: in each round every contestant gets a block of
-/// samples in random order and a second block in the reverse order (ABBA), so that drift of clocks
-/// and neighbours falls on all alike. Inputs change before every call. All get the same contents at
-/// new addresses again and again, and must now and then, and at the end, hold the right answers in
-/// an arena drawn at random; how often depends on what that costs beside the sampling.
+/// An interleaved comparison of live processes. In each round every contestant gets a block of
+/// samples in random order and a second block in the reverse order (ABBA), so that clock drift and
+/// contention affect all alike. Inputs change before every call. All contestants repeatedly get the
+/// same contents at new addresses, and now and then, and at the end, must have the right answers in
+/// an arena drawn at random; how often depends on the cost relative to the sampling.
 ///
-/// A contestant that fails or answers wrongly is left out from then on; when it is the first, the
+/// A contestant that fails or answers wrongly is excluded from then on; if it is the first, the
 /// session ends. Thread rule and errors: as WorkerProcess.
 class TimingSession {
  public:
-  /// Borrows the arenas, which outlive it.
+  /// Borrows the arenas, which must outlive it.
   TimingSession(TimedArenas& arenas, SessionPlan plan);
 
   Result<SessionRecord> run(const std::vector<Contestant>& contestants, const CallContext& call);
@@ -106,27 +106,27 @@ class TimingSession {
   std::mt19937_64 random_;  // orders; not secret
   std::chrono::steady_clock::time_point begin_;
   SessionRecord session_;
-  double arranged_ms_ = 0;  // what the last arrangement took
+  double arranged_ms_ = 0;  // duration of the last arrangement
   double since_arranged_ms_ = 0;
   double checked_ms_ = 0;
   double since_checked_ms_ = 0;
 };
 
-/// Speed-up of the first contestant over another of the session. Errors: as `compare`.
+/// Speed-up of the first contestant over another one of the session. Errors: as `compare`.
 [[nodiscard]] Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other);
 
-/// Speed-ups of all contestants but the first over the first, whose verdicts are right together
-/// (Holm). Only of those without reasons; `against` names the contestant. Errors: as `compare`.
+/// Speed-ups of all other contestants over the first, with verdicts that hold together (Holm).
+/// Skips contestants with reasons; `against` names the contestant. Errors: as `compare`.
 [[nodiscard]] Result<std::vector<Comparison>> challenges_of(const SessionRecord& session);
 
-/// The summary of a contestant's samples, with the session's reason to stop.
+/// The summary of a contestant's samples, with the session's stop reason.
 [[nodiscard]] Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,
                                        const SessionPlan& plan);
 
-/// Whether calls seen from outside the kernel contradict its timed ones: `launches_vary` when their
-/// launches differ in number from call to call, `span_exceeds_events` when the work of a call on
-/// all streams takes more than 1.5 times the median between its events, and 5 µs for what clocks
-/// and launch gaps differ by. Needs three calls.
+/// Whether calls observed from outside the kernel contradict its timed ones. `launches_vary`: the
+/// number of launches differs from call to call. `span_exceeds_events`: the work of a call on all
+/// streams takes more than 1.5 times the median between its events, plus 5 µs for clock differences
+/// and launch gaps. Needs three calls.
 [[nodiscard]] std::optional<Reason> reason_of_spans(const std::vector<wire::CallSpan>& calls,
                                                     double median_ns);
 
