@@ -87,7 +87,6 @@ const std::vector<Layer>& layers() {
        {kCore, kFacts, "server/runs/records/", "server/runs/ledger/", "server/runs/rules/",
         "server/runs/render/"},
        {}},
-      {"server/web/", {kCore, kFacts, "server/runs/"}, {"nlohmann_json", "httplib"}},
       {"server/demo/", {kCore, kFacts, "server/mcp/"}, {"nlohmann_json"}},
       {"server/docs/", {kCore}, {"nlohmann_json"}},
       // What the server offers beside tools: prompts and resources, as the protocol wants them.
