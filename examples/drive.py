@@ -3,10 +3,10 @@
 
     examples/drive.py examples/layer_norm/plan.json --ratchet build/bin/ratchet --output /tmp/layer-norm
 
-A run that was cut off goes on with --resume RUN; the server knows where it stands.
+--resume RUN continues an interrupted run; the server knows where it stopped.
 
-Every measurement, verdict and file is the server's; the plan holds what an agent would have brought:
-kernels, queries and reasons. Prints the time of every step and of every version.
+Every measurement, verdict and file comes from the server; the plan holds what an agent would
+contribute: kernels, queries and reasons. Prints the time of every step and of every version.
 """
 
 import argparse

@@ -14,7 +14,7 @@ namespace ratchet {
 /// `schemas/<tool>.json`, and the marked blocks of docs/tools.md and of the skills. Pure but for
 /// reading the files that hold marked blocks.
 ///
-/// A block stands between `<!-- tools:begin -->` and `<!-- tools:end -->`.
+/// A block is enclosed by `<!-- tools:begin -->` and `<!-- tools:end -->`.
 /// Errors: a file with a block cannot be read, or its end marker is missing.
 [[nodiscard]] Result<std::map<std::string, std::string>> generated_files(
     const std::vector<Tool>& tools, const std::filesystem::path& repository);

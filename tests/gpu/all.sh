@@ -1,7 +1,7 @@
 #!/bin/sh
-# Everything that wants a GPU machine, in one go; builds in place, so it needs cmake, ninja, g++, nvcc
-# and the development packages that README names (CMAKE_PREFIX_PATH and PKG_CONFIG_PATH lead to them
-# where they stand elsewhere; HTTPLIB_DIR to a newer httplib.h).
+# Everything that needs a GPU machine, in one go. Builds in place, so it needs cmake, ninja, g++, nvcc
+# and the development packages listed in CONTRIBUTING.md (if they are in unusual places, set
+# CMAKE_PREFIX_PATH and PKG_CONFIG_PATH; HTTPLIB_DIR for a newer httplib.h).
 #
 #   tests/gpu/all.sh [STAGE...]     stages: tests checks demo sanitize threads; all when none is named
 #

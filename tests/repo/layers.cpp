@@ -41,7 +41,7 @@ constexpr std::array kLibraries = {
     std::pair{"generated_cuda*", "CUDA"},
     std::pair{"cutlass/", "CUTLASS"},
     std::pair{"cute/", "CUTLASS"},
-    // The kernel's and the C library's own folders.
+    // Folders of the kernel and the C library.
     std::pair{"sys/", ""},
     std::pair{"linux/", ""},
     std::pair{"netinet/", ""},
@@ -184,21 +184,23 @@ std::string_view library_of(std::string_view header) {
 
 std::optional<std::string> refusal(std::string_view source, std::string_view header) {
   const auto layer = layer_of(source);
-  if (!layer) return fmt::format("{}: no layer; add its folder to tests/repo/layers.cpp", source);
+  if (!layer)
+    return fmt::format("{}: its folder has no layer; add it to tests/repo/layers.cpp", source);
   const std::string_view name = header.substr(1, header.size() - 2);
   if (header.front() == '"') {
     if (is_generated(name) && contains(layer->ours, name)) return {};
     if (name.find('/') == std::string_view::npos)
-      return fmt::format("{} includes {}: write it from the root", source, header);
-    // A folder's own headers, but not those of the layers below it.
+      return fmt::format("{} includes {}: write the path from the root", source, header);
+    // A folder's own headers, but not those of layers inside it.
     const bool own = name.starts_with(layer->folder) && layer_of(name)->folder == layer->folder;
     if (own || contains(layer->ours, name)) return {};
-    return fmt::format("{} includes {}: not below {}", source, header, layer->folder);
+    return fmt::format("{} includes {}: {} may not include it", source, header, layer->folder);
   }
   const auto library = library_of(name);
   if (library.empty() || library == "fmt" || library == "spdlog") return {};
   if (contains(layer->libraries, library)) return {};
-  return fmt::format("{} includes {}: {} is not for {}", source, header, library, layer->folder);
+  return fmt::format("{} includes {}: {} is not allowed in {}", source, header, library,
+                     layer->folder);
 }
 
 }  // namespace ratchet::repo

@@ -9,12 +9,12 @@
 
 namespace ratchet::repo {
 
-/// What the sources of one folder may include beside their own folder, the standard library, the
-/// system's headers, fmt and spdlog.
+/// What the sources of one folder may include in addition to their own folder, the standard
+/// library, system headers, fmt and spdlog.
 struct Layer {
-  std::string_view folder;                  ///< ends with '/', or is how a file's name begins
+  std::string_view folder;                  ///< ends with '/', or is the beginning of a file's path
   std::vector<std::string_view> ours;       ///< folders (end with '/') and single headers
-  std::vector<std::string_view> libraries;  ///< names that `library_of` gives
+  std::vector<std::string_view> libraries;  ///< names that `library_of` returns
 };
 
 /// Every folder with sources has exactly one layer: the one with the longest matching name.
@@ -23,8 +23,8 @@ struct Layer {
 /// The layer of a source file; empty when the table does not know its folder.
 [[nodiscard]] std::optional<Layer> layer_of(std::string_view path);
 
-/// The library of a `<header>`: "" for the standard library and the system, "unknown" for what this
-/// table has never heard of.
+/// The library of a `<header>`: "" for the standard library and the system, "unknown" for one that
+/// is not in this table.
 [[nodiscard]] std::string_view library_of(std::string_view header);
 
 /// Whether CMake writes this header into the build tree.

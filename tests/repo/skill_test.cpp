@@ -10,7 +10,7 @@
 namespace ratchet::repo {
 namespace {
 
-// The generated schemas say what tools there are: schemas/<tool>.json.
+// The tools, from the generated schemas: schemas/<tool>.json.
 std::set<std::string> tool_names() {
   std::set<std::string> names;
   for (const auto& path : files("schemas/", {".json"}))
@@ -38,7 +38,7 @@ std::set<std::string> declared_names() {
   return names;
 }
 
-// Words of the form `snake_case` in a text: names of tools, fields and values.
+// Words of the form `snake_case`: names of tools, fields and values.
 std::set<std::string> quoted_names(const std::string& text) {
   static const std::regex name("`([a-z]+(_[a-z0-9]+)+)`");
   std::set<std::string> found;
@@ -47,7 +47,7 @@ std::set<std::string> quoted_names(const std::string& text) {
   return found;
 }
 
-TEST_CASE("every name that the skill quotes is one that the server declares", "[repo]") {
+TEST_CASE("every name quoted in the skill is declared by the server", "[repo]") {
   const auto declared = declared_names();
   std::vector<std::string> unknown;
   for (const auto& path : files("skill/", {".md"}))
@@ -69,7 +69,7 @@ TEST_CASE("the skill mentions every tool", "[repo]") {
   CHECK(unmentioned.empty());
 }
 
-TEST_CASE("a skill begins with its name and a description that clients can show", "[repo]") {
+TEST_CASE("a skill begins with its name and a description that clients can display", "[repo]") {
   for (const auto& path : files("skill/skills/", {"/SKILL.md"})) {
     INFO(path);
     const auto lines = lines_of(path);
@@ -78,15 +78,15 @@ TEST_CASE("a skill begins with its name and a description that clients can show"
     CHECK(lines[0] == "---");
     CHECK(lines[1] == "name: " + folder);
     CHECK(lines[2].starts_with("description: "));
-    CHECK(lines[2].size() <= 1024);  // what the clients' skill format accepts
+    CHECK(lines[2].size() <= 1024);  // the limit of the clients' skill format
     CHECK(lines[3] == "---");
-    // The server hands the front matter on as it reads plain lines: nothing for YAML to see in it.
+    // The server reads front matter as plain lines, so it must contain no YAML syntax.
     CHECK(lines[2].find(": ", std::string("description: ").size()) == std::string::npos);
     CHECK(lines[2].find_first_of("#\"'[]{}&*!|>%@`") == std::string::npos);
   }
 }
 
-TEST_CASE("both clients' manifests name the same plugin, version and server", "[repo]") {
+TEST_CASE("the manifests of both clients agree on plugin, version and server", "[repo]") {
   const auto claude = Json::parse(text_of("skill/.claude-plugin/plugin.json"));
   const auto codex = Json::parse(text_of("skill/.codex-plugin/plugin.json"));
   for (const auto* key : {"name", "version", "description", "license"}) {

@@ -18,7 +18,7 @@ bool outside_the_tree(const std::string& name) {
          name == "__pycache__" || name.starts_with("build");
 }
 
-// Kernels are data here: they are compiled when a run asks for it, against another set of headers.
+// Kernels are data here: runs compile them, against other headers.
 bool is_data(const std::string& path) {
   constexpr std::string_view folders[] = {"kernels/problems/", "kernels/cuda/", "kernels/python/",
                                           "tests/attacks/", "examples/"};

@@ -1,7 +1,7 @@
 #pragma once
 
-// The source tree as the repository rules see it. Pure reads; every path is relative to the root
-// and written with '/'. Build output, version control and caches are not part of the tree.
+// The source tree, for tests of repository rules. Read-only; every path is relative to the root and
+// written with '/'. Build output, version control and caches are not part of the tree.
 
 #include <filesystem>
 #include <string>
@@ -20,16 +20,16 @@ namespace ratchet::repo {
 [[nodiscard]] std::vector<std::string> files(std::string_view folder,
                                              const std::vector<std::string_view>& suffixes);
 
-/// The bytes of one file; an unreadable one fails the running test.
+/// The bytes of one file; fails the running test if it cannot be read.
 [[nodiscard]] std::string text_of(const std::string& path);
 
-/// Its lines, without the line ends.
+/// Its lines, without line ends.
 [[nodiscard]] std::vector<std::string> lines_of(const std::string& path);
 
-/// Its lines with the insides of raw string literals left out: tests carry kernels in them.
+/// Its lines without the contents of raw string literals, in which tests keep kernels.
 [[nodiscard]] std::vector<std::string> code_lines_of(const std::string& path);
 
-/// C++ that is compiled into our programs and tests: not the kernels that are data.
+/// C++ that is compiled into our programs and tests; not kernels, which are data.
 [[nodiscard]] std::vector<std::string> sources(const std::vector<std::string_view>& suffixes);
 
 /// One line per item, for failure messages.

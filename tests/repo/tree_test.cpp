@@ -12,7 +12,7 @@
 namespace ratchet::repo {
 namespace {
 
-// The folders that CMakeLists.txt turns into test programs.
+// The folders that CMakeLists.txt builds into test programs.
 std::set<std::string> built_test_folders() {
   static const std::regex call(R"re(\n\s*ratchet_tests\(\S+\s+(\S+)([^)]*)\))re");
   static const std::regex rooms(R"re(\bROOMS\s+([^)]*))re");
@@ -39,12 +39,12 @@ std::vector<std::string> longer_than(std::size_t limit, const std::vector<std::s
   return found;
 }
 
-TEST_CASE("every test source stands in a folder that is built", "[repo]") {
+TEST_CASE("every test source is in a folder that is built", "[repo]") {
   const auto folders = built_test_folders();
   const auto build_file = text_of("CMakeLists.txt");
   std::vector<std::string> orphans;
   for (const auto& path : files("tests/", {".cpp"})) {
-    if (path.starts_with("tests/attacks/")) continue;  // kernels, compiled by the tests themselves
+    if (path.starts_with("tests/attacks/")) continue;          // kernels, compiled by the tests
     if (build_file.find(path) != std::string::npos) continue;  // a program of its own
     if (!folders.contains(std::filesystem::path(path).parent_path().generic_string()))
       orphans.push_back(path);
@@ -53,7 +53,7 @@ TEST_CASE("every test source stands in a folder that is built", "[repo]") {
   CHECK(orphans.empty());
 }
 
-TEST_CASE("test cases are written in files named after what they test", "[repo]") {
+TEST_CASE("test cases are in files named after what they test", "[repo]") {
   std::vector<std::string> misnamed;
   for (const auto& path : sources({".cpp"}))
     if (text_of(path).find("\nTEST_CASE(") != std::string::npos && !path.ends_with("_test.cpp"))
@@ -62,7 +62,7 @@ TEST_CASE("test cases are written in files named after what they test", "[repo]"
   CHECK(misnamed.empty());
 }
 
-// A header or source that outgrows these has two jobs.
+// A header or source that exceeds these has two jobs.
 TEST_CASE("a header has at most 200 lines", "[repo]") {
   auto headers = sources({".h", ".cuh"});
   std::erase_if(headers, [](const auto& path) { return path.starts_with("tests/"); });  // samples
@@ -94,10 +94,10 @@ TEST_CASE("files and folders of ours are named in snake_case", "[repo]") {
   CHECK(odd.empty());
 }
 
-TEST_CASE("the licence stands in the root and the plugin manifests name it", "[repo]") {
-  const auto licence = text_of("LICENSE");
-  CHECK(licence.find("Apache License") != std::string::npos);
-  CHECK(licence.find("Version 2.0") != std::string::npos);
+TEST_CASE("the license is in the root and the plugin manifests name it", "[repo]") {
+  const auto license = text_of("LICENSE");
+  CHECK(license.find("Apache License") != std::string::npos);
+  CHECK(license.find("Version 2.0") != std::string::npos);
   for (const auto* manifest :
        {"skill/.claude-plugin/plugin.json", "skill/.codex-plugin/plugin.json"}) {
     INFO(manifest);

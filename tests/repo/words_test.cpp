@@ -9,8 +9,8 @@
 namespace ratchet::repo {
 namespace {
 
-// Lines of the tree that match, as "path:line: text". Files with NUL bytes are not text; the
-// licence is not ours to word.
+// Matching lines of the tree, as "path:line: text". Files with NUL bytes are not text; the license
+// text is not ours.
 std::vector<std::string> lines_that_match(const std::regex& pattern) {
   std::vector<std::string> found;
   for (const auto& path : files()) {
@@ -25,9 +25,9 @@ std::vector<std::string> lines_that_match(const std::regex& pattern) {
   return found;
 }
 
-// The patterns are spelt so that they do not match this file.
+// The patterns are written so that they do not match this file.
 
-TEST_CASE("no file names a path of one machine", "[repo]") {
+TEST_CASE("no file names a path of a particular machine", "[repo]") {
   const auto found = lines_that_match(std::regex("(^|[^A-Za-z0-9_./-])/(work|root|home)/[a-z.]"));
   INFO(listed(found));
   CHECK(found.empty());
@@ -40,7 +40,7 @@ TEST_CASE("no file names the host of a package registry", "[repo]") {
   CHECK(found.empty());
 }
 
-TEST_CASE("nothing is left to be done in a comment", "[repo]") {
+TEST_CASE("no comment marks unfinished work", "[repo]") {
   const auto found =
       lines_that_match(std::regex("\\b(TO"
                                   "DO|FIX"
@@ -51,8 +51,8 @@ TEST_CASE("nothing is left to be done in a comment", "[repo]") {
   CHECK(found.empty());
 }
 
-// Examples inside a comment are indented further and stay.
-TEST_CASE("no source is commented out or switched off", "[repo]") {
+// Examples in comments are indented further and are allowed.
+TEST_CASE("no code is commented out or disabled", "[repo]") {
   std::vector<std::string> found;
   const std::regex dead(
       R"re(^\s*(// ?\S.*[)}\]];\s*$|//\s*(if|for|while|switch) \(.*|#\s*if\s+0\b))re");

@@ -1,5 +1,5 @@
-// report.html of the demo's run, opened in a real browser. Chromium draws the page and a probe that
-// stands in a copy of it tells what a reader would see.
+// The demo's report.html in a real browser: Chromium renders a copy of the page that contains a
+// probe, which reports what a reader would see.
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -29,7 +29,7 @@ std::vector<std::string> environment(const fs::path& home) {
 std::string browser() {
   for (const char* name : {"chromium", "chromium-browser", "google-chrome"})
     if (const auto path = find_program(name)) return path->string();
-  SKIP("no chromium on this machine; `./dev test --all` installs it where apt-get has one");
+  SKIP("chromium is not installed; `./dev test --all` installs it if apt-get offers it");
   return "";
 }
 
@@ -51,13 +51,13 @@ const std::string& report() {
   return text;
 }
 
-struct Seen {
-  Json page;            ///< what the probe found
-  std::string console;  ///< the browser's messages about the page
+struct Rendered {
+  Json page;            ///< the probe's report
+  std::string console;  ///< the browser's console messages about the page
 };
 
-/// `page` in a window of `width`, light or dark.
-Seen look_at(const std::string& program, const std::string& page, bool dark, int width) {
+/// Renders `page` in a window of `width` pixels, with a light or dark color scheme.
+Rendered render(const std::string& program, const std::string& page, bool dark, int width) {
   const TempFolder folder;
   const auto probe = read_file(source_dir() / "tests/server/browser/probe.html");
   REQUIRE(probe);
@@ -65,7 +65,7 @@ Seen look_at(const std::string& program, const std::string& page, bool dark, int
   REQUIRE(end != std::string::npos);
   const auto file = folder / "page.html";
   REQUIRE(write_file(file, page.substr(0, end) + *probe + page.substr(end)));
-  const auto drawn = run_program(
+  const auto browsed = run_program(
       {.argv = {program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                 "--disable-background-networking", "--no-first-run",
                 "--user-data-dir=" + (folder / "profile").string(), "--enable-logging=stderr",
@@ -74,35 +74,35 @@ Seen look_at(const std::string& program, const std::string& page, bool dark, int
                 "--virtual-time-budget=2000", "--dump-dom", "file://" + file.string()},
        .environment = environment(folder.path())},
       120s, {}, std::size_t{8} << 20U);
-  REQUIRE(drawn);
-  INFO(drawn->err);
-  REQUIRE(drawn->status.clean());
+  REQUIRE(browsed);
+  INFO(browsed->err);
+  REQUIRE(browsed->status.clean());
   constexpr std::string_view kBegin = "<pre id=\"probe\" hidden=\"\">";
-  auto begin = drawn->out.find(kBegin);
+  auto begin = browsed->out.find(kBegin);
   REQUIRE(begin != std::string::npos);
   begin += kBegin.size();
-  std::string json = drawn->out.substr(begin, drawn->out.find("</pre>", begin) - begin);
+  std::string json = browsed->out.substr(begin, browsed->out.find("</pre>", begin) - begin);
   for (const auto& [name, sign] : {std::pair{"&lt;", "<"}, std::pair{"&gt;", ">"},
                                    std::pair{"&nbsp;", " "}, std::pair{"&amp;", "&"}})
     for (auto at = json.find(name); at != std::string::npos; at = json.find(name, at + 1))
       json.replace(at, std::string_view(name).size(), sign);
-  Seen seen{Json::parse(json, nullptr, false), ""};
-  REQUIRE(seen.page.is_object());
-  for (auto at = drawn->err.find("CONSOLE"); at != std::string::npos;
-       at = drawn->err.find("CONSOLE", at + 1))
-    seen.console += drawn->err.substr(at, drawn->err.find('\n', at) - at) + "\n";
-  return seen;
+  Rendered rendered{Json::parse(json, nullptr, false), ""};
+  REQUIRE(rendered.page.is_object());
+  for (auto at = browsed->err.find("CONSOLE"); at != std::string::npos;
+       at = browsed->err.find("CONSOLE", at + 1))
+    rendered.console += browsed->err.substr(at, browsed->err.find('\n', at) - at) + "\n";
+  return rendered;
 }
 
 void check_page(const Json& page, bool dark) {
   CHECK(page.at("requests").empty());
   CHECK(page.at("dark") == dark);
   CHECK(page.at("background") == (dark ? "rgb(13, 17, 23)" : "rgb(255, 255, 255)"));
-  CHECK(page.at("contrast").get<double>() >= 4.5);  // WCAG's least for text
+  CHECK(page.at("contrast").get<double>() >= 4.5);  // WCAG's minimum for text
   CHECK_FALSE(page.at("too_wide").get<bool>());
   const std::string text = page.at("text");
-  for (const char* said : {"softmax", "Best: v", "OpenMP", "ratchet audit"})
-    CHECK(text.find(said) != std::string::npos);
+  for (const char* phrase : {"softmax", "Best: v", "OpenMP", "ratchet audit"})
+    CHECK(text.find(phrase) != std::string::npos);
   for (const char* heading : {"Result", "Versions", "Under the roofs", "Hypotheses", "Integrity"}) {
     const auto& all = page.at("headings");
     CHECK(std::ranges::find(all, Json(heading)) != all.end());
@@ -120,17 +120,18 @@ void check_plot(const Json& plot) {
   CHECK(plot.at("contrast").get<double>() >= 4.5);
 }
 
-TEST_CASE("a browser shows the report whole and readable, in light and dark, from itself alone",
-          "[browser]") {
+TEST_CASE(
+    "a browser shows the whole report legibly in light and dark without loading anything else",
+    "[browser]") {
   const std::string program = browser();
   const bool dark = GENERATE(false, true);
   const int width = GENERATE(1100, 600);
-  const auto [page, console] = look_at(program, report(), dark, width);
+  const auto [page, console] = render(program, report(), dark, width);
   INFO(page.dump(2));
 
   CHECK(console.empty());
   check_page(page, dark);
-  REQUIRE(page.at("plots").size() >= 2);  // versions, and their place under the roofs
+  REQUIRE(page.at("plots").size() >= 2);  // versions, and their place under the measured roofs
   for (const auto& plot : page.at("plots")) check_plot(plot);
 }
 
