@@ -1,0 +1,76 @@
+// The kernels that README prints, through the built server: a reader who copies them gets a run
+// whose v0 is correct.
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <string>
+
+#include "server/core/fields.h"
+#include "server/core/files.h"
+#include "server/core/process.h"
+#include "tests/support/places.h"
+#include "tests/support/temp_folder.h"
+
+namespace ratchet::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The code block of README that contains `phrase`, without its fences.
+std::string block_with(const std::string& phrase) {
+  const auto page = read_file(source_dir() / "README.md");
+  REQUIRE(page);
+  const auto at = page->find(phrase);
+  REQUIRE(at != std::string::npos);
+  const auto fence = page->rfind("```", at);
+  const auto begin = page->find('\n', fence) + 1;
+  return page->substr(begin, page->find("```", at) - begin);
+}
+
+/// What `ratchet call` printed, run in `folder`.
+std::string called(const TempFolder& folder, const std::string& tool,
+                   const std::string& arguments) {
+  auto environment = inherited_environment({"PATH", "LD_LIBRARY_PATH", "RATCHET_PYTHON"});
+  environment.push_back("HOME=" + folder.path().string());
+  environment.push_back("XDG_STATE_HOME=" + (folder / "state").string());
+  const auto done =
+      run_program({.argv = {(build_dir() / "bin/ratchet").string(), "call", tool, arguments},
+                   .environment = environment,
+                   .folder = folder.path()},
+                  300s);
+  REQUIRE(done);
+  INFO(done->out << done->err);
+  REQUIRE(done->status.clean());
+  return done->out;
+}
+
+void check_first_version(const TempFolder& folder, const std::string& arguments) {
+  const auto created = called(folder, "create_run", arguments);
+  const auto run = created.find("\nrun: ");
+  REQUIRE(run != std::string::npos);
+  const auto id = created.substr(run + 6, created.find('\n', run + 1) - run - 6);
+  const auto checked = called(folder, "check_correctness", Json{{"run", id}}.dump());
+  CHECK(checked.find("\npassed: true") != std::string::npos);
+}
+
+TEST_CASE("the C++ kernel in README works as printed", "[readme]") {
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "twice.cpp", block_with("extern \"C\" void solve")));
+  REQUIRE(write_file(folder / "ref.py", block_with("def reference")));
+  const auto command = block_with("call create_run '{\"kernel\"");
+  const auto begin = command.find('\'') + 1;
+
+  check_first_version(folder, command.substr(begin, command.rfind('\'') - begin));
+}
+
+TEST_CASE("the Python kernel and its inputs in README work as printed", "[readme]") {
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "twice.py", block_with("def run_kernel")));
+  REQUIRE(write_file(folder / "ref.py", block_with("def inputs") + block_with("def reference")));
+
+  check_first_version(folder, R"({"kernel": {"path": "twice.py"}, "reference": {"path": "ref.py"},
+      "implementation": "host-python", "dims": {"n": 1000003}, "output_dir": "run"})");
+}
+
+}  // namespace
+}  // namespace ratchet::test
