@@ -18,7 +18,7 @@ constexpr auto kLower = [] {
   return table;
 }();
 
-std::uint32_t folded(char c) {
+std::uint32_t folded_byte(char c) {
   return kLower[static_cast<unsigned char>(c)];
 }
 
@@ -29,9 +29,9 @@ std::uint32_t hash(std::uint32_t trigram) {
 template <class Visit>
 void each_trigram(std::string_view text, Visit visit) {
   if (text.size() < 3) return;
-  std::uint32_t window = (folded(text[0]) << 8U) | folded(text[1]);
+  std::uint32_t window = (folded_byte(text[0]) << 8U) | folded_byte(text[1]);
   for (std::size_t i = 2; i < text.size(); ++i) {
-    window = ((window << 8U) | folded(text[i])) & 0xFFFFFFU;
+    window = ((window << 8U) | folded_byte(text[i])) & 0xFFFFFFU;
     visit(window);
   }
 }

@@ -40,16 +40,16 @@ struct Library {
   std::string_view header;  ///< how the header's name begins
   std::string_view name;
 };
-constexpr std::array<Library, 10> kLibraries{{{"cublas_v2.h", "cublas"},
-                                              {"cublas.h", "cublas"},
-                                              {"cublas_api.h", "cublas"},
-                                              {"cublasLt.h", "cublasLt"},
-                                              {"curand.h", "curand"},
-                                              {"cusparse", "cusparse"},
-                                              {"cufft", "cufft"},
-                                              {"cusolver", "cusolver"},
-                                              {"nvrtc.h", "nvrtc"},
-                                              {"cudaProfiler.h", "cuda"}}};
+constexpr std::array<Library, 10> kHeaderLibraries{{{"cublas_v2.h", "cublas"},
+                                                    {"cublas.h", "cublas"},
+                                                    {"cublas_api.h", "cublas"},
+                                                    {"cublasLt.h", "cublasLt"},
+                                                    {"curand.h", "curand"},
+                                                    {"cusparse", "cusparse"},
+                                                    {"cufft", "cufft"},
+                                                    {"cusolver", "cusolver"},
+                                                    {"nvrtc.h", "nvrtc"},
+                                                    {"cudaProfiler.h", "cuda"}}};
 
 constexpr std::array<std::string_view, 12> kNewHeaders{
     "concepts", "span",   "ranges",          "bit",       "numbers",  "compare", "latch",
@@ -104,7 +104,7 @@ void add(std::vector<std::string>& list, std::string_view name) {
 BuildNeeds build_needs(std::string_view text) {
   BuildNeeds needs;
   for (const auto& name : included(text)) {
-    for (const auto& library : kLibraries)
+    for (const auto& library : kHeaderLibraries)
       if (name.starts_with(library.header)) add(needs.libraries, library.name);
     needs.cutlass = needs.cutlass || name.starts_with("cutlass/") || name.starts_with("cute/");
     needs.cuda_types = needs.cuda_types || name.starts_with("cuda");

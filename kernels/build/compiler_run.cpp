@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kCompilerMemory = std::size_t{24}
                                         << 30U;  // cicc reserves far more than it uses
-constexpr std::size_t kLargestFile = std::size_t{1} << 30U;
+constexpr std::size_t kLargestWritten = std::size_t{1} << 30U;
 constexpr unsigned kProcessorsForCheck = 4;  // with fewer the check would slow the build down
 
 /// Runs the programs of one plan in its folder.
@@ -34,7 +34,7 @@ struct Runner {
     for (const auto* name : {"TMPDIR=", "HOME="}) spec.environment.push_back(name + work.string());
     spec.environment.emplace_back("LC_ALL=C");
     spec.address_space_bytes = kCompilerMemory;
-    spec.file_size_bytes = kLargestFile;
+    spec.file_size_bytes = kLargestWritten;
     return spec;
   }
 

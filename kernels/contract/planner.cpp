@@ -27,10 +27,6 @@ namespace {
 constexpr std::int64_t kDefaultElements = 1'048'576;
 constexpr std::int64_t kMostInferredElements = 268'435'456;
 
-Error bad(std::string message, std::string hint) {
-  return Error{ErrorCode::invalid_argument, std::move(message), std::move(hint)};
-}
-
 Error inside(std::string_view where, const Error& error) {
   return Error{error.code, fmt::format("{}: {}", where, error.message), error.hint};
 }
@@ -51,22 +47,25 @@ Status check_case(const Case& one, std::size_t index, const std::vector<Paramete
     if (dim == one.dims.end())
       missing += (missing.empty() ? "" : ", ") + parameter.name;
     else if (static_cast<double>(dim->second) > most_of(parameter.dtype))
-      return bad(fmt::format("cases[{}].dims.{}: {} does not fit {}", index, dim->first,
-                             dim->second, name_of(parameter.dtype)),
-                 "Use a smaller size or a wider parameter type.");
+      return invalid_argument(fmt::format("cases[{}].dims.{}: {} does not fit {}", index,
+                                          dim->first, dim->second, name_of(parameter.dtype)),
+                              "Use a smaller size or a wider parameter type.");
   }
   if (!missing.empty()) {
     std::string given;
     for (const auto& [name, value] : one.dims) given += (given.empty() ? "" : ", ") + name;
-    return bad(fmt::format("dims: {} missing; given: {}", missing, given.empty() ? "none" : given),
-               "Give every integer parameter a size, under its own name.");
+    return invalid_argument(
+        fmt::format("dims: {} missing; given: {}", missing, given.empty() ? "none" : given),
+        "Give every integer parameter a size, under its own name.");
   }
   for (const auto& [name, value] : one.dims) {
     if (!is_identifier(name))
-      return bad(fmt::format("dims: \"{}\" is no name", name), "Use letters, digits and _.");
+      return invalid_argument(fmt::format("dims: \"{}\" is no name", name),
+                              "Use letters, digits and _.");
     if (value < 1)
-      return bad(fmt::format("cases[{}].dims.{}: {} is not positive", index, name, value),
-                 "Sizes start at 1; other integers go into `scalars`.");
+      return invalid_argument(
+          fmt::format("cases[{}].dims.{}: {} is not positive", index, name, value),
+          "Sizes start at 1; other integers go into `scalars`.");
   }
   return {};
 }
@@ -81,11 +80,13 @@ Result<std::vector<Case>> plan_cases(const TaskRequest& task,
     one.dims.insert(task.dims.begin(), task.dims.end());  // common dims, unless the case says else
     one.hidden = false;
     if (one.weight < 0 || !std::isfinite(one.weight))
-      return bad(fmt::format("cases[{}].weight: {} is negative", i, one.weight), "Use 0 or more.");
+      return invalid_argument(fmt::format("cases[{}].weight: {} is negative", i, one.weight),
+                              "Use 0 or more.");
     weight += one.weight;
     if (const auto checked = check_case(one, i, parameters); !checked) return checked.error();
   }
-  if (weight <= 0) return bad("cases: all weights are 0", "Give at least one case a weight.");
+  if (weight <= 0)
+    return invalid_argument("cases: all weights are 0", "Give at least one case a weight.");
   return cases;
 }
 
@@ -136,25 +137,28 @@ Result<std::vector<TensorSpec>> match_tensors(const TaskRequest& task,
     if (parameter.kind != ParameterKind::tensor) continue;
     const auto spec = std::ranges::find(task.tensors, parameter.name, &TensorSpec::name);
     if (spec == task.tensors.end())
-      return bad(fmt::format("tensors: {} is a pointer of the entry and has no entry here",
-                             parameter.name),
-                 "List all buffers, or none to have them inferred.");
+      return invalid_argument(
+          fmt::format("tensors: {} is a pointer of the entry and has no entry here",
+                      parameter.name),
+          "List all buffers, or none to have them inferred.");
     if (spec->dtype != parameter.dtype)
-      return bad(fmt::format("tensors.{}.dtype: {} here, {} in the signature", spec->name,
-                             name_of(spec->dtype), name_of(parameter.dtype)),
-                 "Make both the same.");
+      return invalid_argument(
+          fmt::format("tensors.{}.dtype: {} here, {} in the signature", spec->name,
+                      name_of(spec->dtype), name_of(parameter.dtype)),
+          "Make both the same.");
     if (parameter.is_const && spec->role != Role::in)
-      return bad(fmt::format("tensors.{}.role: {}, but the parameter points to const", spec->name,
-                             name_of(spec->role)),
-                 "Use role in, or drop the const.");
+      return invalid_argument(fmt::format("tensors.{}.role: {}, but the parameter points to const",
+                                          spec->name, name_of(spec->role)),
+                              "Use role in, or drop the const.");
     ordered.push_back(*spec);
   }
   for (const auto& spec : task.tensors) {
     if (std::ranges::count(task.tensors, spec.name, &TensorSpec::name) > 1)
-      return bad(fmt::format("tensors: {} is listed twice", spec.name), "List each once.");
+      return invalid_argument(fmt::format("tensors: {} is listed twice", spec.name),
+                              "List each once.");
     if (std::ranges::find(ordered, spec.name, &TensorSpec::name) == ordered.end())
-      return bad(fmt::format("tensors: the entry has no pointer named {}", spec.name),
-                 "Use the parameter's name.");
+      return invalid_argument(fmt::format("tensors: the entry has no pointer named {}", spec.name),
+                              "Use the parameter's name.");
   }
   return ordered;
 }
@@ -167,8 +171,9 @@ Status check_outputs(const Contract& contract) {
                         contract.kernel.text.find("def setup") != std::string::npos;
     if (inputs) return {};
   }
-  return bad("tensors: the task has no output",
-             "Pointers to non-const are outputs; else give `tensors` with role out or inout.");
+  return invalid_argument(
+      "tensors: the task has no output",
+      "Pointers to non-const are outputs; else give `tensors` with role out or inout.");
 }
 
 // ------------------------------------------------------------------------------------- reference
@@ -191,7 +196,7 @@ Status check_compiled_reference(const Contract& contract) {
     return pointer == (b.kind == ParameterKind::tensor) && a.dtype == b.dtype;
   };
   if (std::ranges::equal(wanted, signature->parameters, alike)) return {};
-  return bad(
+  return invalid_argument(
       fmt::format("{}: reference takes {} parameters that differ from those of {}",
                   contract.reference.file_name, signature->parameters.size(), contract.entry),
       "Give reference the same parameter list as the entry, in the same order.");
@@ -221,15 +226,18 @@ Status plan_reference(Contract& contract) {
   if (!kind) return kind.error();
   contract.reference_kind = *kind;
   if (*kind == ReferenceKind::cuda && contract.device_kind == DeviceKind::host)
-    return bad("reference: a .cu reference needs a CUDA kernel", "Use ref.cpp or ref.py.");
+    return invalid_argument("reference: a .cu reference needs a CUDA kernel",
+                            "Use ref.cpp or ref.py.");
   if (*kind != ReferenceKind::python) {
     if (is_python(contract.implementation))
-      return bad("reference: a .py kernel needs a ref.py", "Define reference(**kwargs) in ref.py.");
+      return invalid_argument("reference: a .py kernel needs a ref.py",
+                              "Define reference(**kwargs) in ref.py.");
     return check_compiled_reference(contract);
   }
   if (contract.reference.text.find("def reference") == std::string::npos)
-    return bad(fmt::format("{}: reference is not defined", contract.reference.file_name),
-               "Define reference(**kwargs): in place, or returning its outputs.");
+    return invalid_argument(
+        fmt::format("{}: reference is not defined", contract.reference.file_name),
+        "Define reference(**kwargs): in place, or returning its outputs.");
   // The call's own figures win over those of the module.
   if (!contract.atol) contract.atol = module_number(contract.reference.text, "atol");
   if (!contract.rtol) contract.rtol = module_number(contract.reference.text, "rtol");
@@ -245,7 +253,7 @@ Status plan_target(Contract& contract, const TaskRequest& task, const DeviceInfo
   contract.implementation = *implementation;
   contract.device_kind = device_kind_of(*implementation);
   if (device.kind != contract.device_kind)
-    return bad(
+    return invalid_argument(
         fmt::format("device: {} is a {} device, {} kernels need a {} device", device.name,
                     name_of(device.kind), name_of(*implementation), name_of(contract.device_kind)),
         "check_env lists the devices.");
@@ -255,7 +263,8 @@ Status plan_target(Contract& contract, const TaskRequest& task, const DeviceInfo
   contract.device = device.index;
   contract.device_name = device.name;
   if (!is_identifier(task.entry))
-    return bad(fmt::format("entry: \"{}\" is no function name", task.entry), "Default: solve.");
+    return invalid_argument(fmt::format("entry: \"{}\" is no function name", task.entry),
+                            "Default: solve.");
   contract.entry = task.entry;
   contract.flags = task.flags;
   return check_flags(task.flags, contract.device_kind == DeviceKind::cuda);

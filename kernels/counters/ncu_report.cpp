@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kIdColumn = "ID";
 constexpr std::string_view kNameColumn = "Kernel Name";
-constexpr std::size_t kMostLaunches = 1024;
+constexpr std::size_t kMostReportedLaunches = 1024;
 constexpr const char* kHowToExport =
     "Export it with: ncu --import REPORT.ncu-rep --csv --page raw --print-units base";
 
@@ -126,9 +126,9 @@ std::string_view table_in(std::string_view text) {
   return {};
 }
 
-class Reader {
+class NcuReportReader {
  public:
-  explicit Reader(std::vector<CsvRow> rows) : rows_(std::move(rows)) {
+  explicit NcuReportReader(std::vector<CsvRow> rows) : rows_(std::move(rows)) {
     const auto& names = rows_.front().cells;
     for (std::size_t i = 0; i < names.size(); ++i) columns_.try_emplace(names[i], i);
   }
@@ -193,7 +193,7 @@ class Reader {
         if (row == rows_.begin() + 1) units = row->cells;
         continue;
       }
-      if (report_.kernels.size() == kMostLaunches) return too_many();
+      if (report_.kernels.size() == kMostReportedLaunches) return too_many();
       KernelCounters kernel{plain_name(cell(*row, std::string(kNameColumn))), {}};
       for (const auto& [name, at] : columns_)
         if (is_metric(name)) take(kernel, name, row->cells[at], units[at]);
@@ -208,7 +208,7 @@ class Reader {
       if (auto right = check_width(*row); !right) return right;
       const auto& id = cell(*row, std::string(kIdColumn));
       if (!launch || *launch != id) {
-        if (report_.kernels.size() == kMostLaunches) return too_many();
+        if (report_.kernels.size() == kMostReportedLaunches) return too_many();
         report_.kernels.push_back({plain_name(cell(*row, std::string(kNameColumn))), {}});
         launch = id;
       }
@@ -222,7 +222,7 @@ class Reader {
 
   static Error too_many() {
     return {ErrorCode::too_large,
-            fmt::format("the report holds more than {} launches", kMostLaunches),
+            fmt::format("the report holds more than {} launches", kMostReportedLaunches),
             "Export fewer of them: --kernel-name, --launch-skip, --launch-count."};
   }
 
@@ -286,7 +286,7 @@ Result<NcuReport> read_ncu_csv(std::string_view text) {
                  "this is no CSV of Nsight Compute: no line begins with \"ID\"", kHowToExport};
   auto rows = read_csv(table);
   if (!rows) return rows.error();
-  return Reader(*std::move(rows)).read();
+  return NcuReportReader(*std::move(rows)).read();
 }
 
 }  // namespace ratchet

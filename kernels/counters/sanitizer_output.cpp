@@ -78,9 +78,10 @@ std::string kind_of(std::string_view title) {
 }
 
 /// Collects the lines of one report.
-class Reader {
+class SanitizerOutputReader {
  public:
-  Reader(SanitizerTool tool, SanitizerOutput& output) : tool_(tool), output_(output) {}
+  SanitizerOutputReader(SanitizerTool tool, SanitizerOutput& output)
+      : tool_(tool), output_(output) {}
 
   void line(std::string_view text) {
     if (!text.starts_with(kPrefix)) return;  // the program's own words
@@ -188,7 +189,7 @@ class Reader {
 
 SanitizerOutput parse_sanitizer_output(SanitizerTool tool, std::string_view text) {
   SanitizerOutput output;
-  Reader reader(tool, output);
+  SanitizerOutputReader reader(tool, output);
   for (std::size_t at = 0; at < text.size();) {
     const auto end = std::min(text.find('\n', at), text.size());
     reader.line(text.substr(at, end - at));

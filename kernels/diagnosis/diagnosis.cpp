@@ -12,10 +12,7 @@
 namespace ratchet {
 namespace {
 
-// Levels of NVIDIA's SpeedOfLight rule (sections/SpeedOfLight.py): near the limit, latency-bound
-// below, and the lead that decides between two roofs. In per cent.
-constexpr double kNearLimit = 80;
-constexpr double kBusy = 60;
+// The lead that decides between two roofs, from the same rule as kNearLimit. In per cent.
 constexpr double kLead = 10;
 // Below this theoretical occupancy, with warps that wait, the warps are too few.
 constexpr double kFewWarps = 25;

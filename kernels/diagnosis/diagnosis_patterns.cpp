@@ -8,9 +8,7 @@
 namespace ratchet {
 namespace {
 
-constexpr double kBusy = 60;       // per cent: below, a unit is not what limits
-constexpr double kNearLimit = 80;  // above, little is left
-constexpr double kBigBox = 2048;   // bytes a bulk copy should move to keep the engine fed
+constexpr double kBigBox = 2048;  // bytes a bulk copy should move to keep the engine fed
 
 std::string stall_text(std::string_view reason, double value) {
   return shown(fmt::format("stall {} (warps per issue)", reason), value);

@@ -16,6 +16,11 @@ void cuda_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings
 /// The patterns of a kernel on the host.
 void host_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings);
 
+/// Levels of NVIDIA's SpeedOfLight rule (sections/SpeedOfLight.py), in per cent: above the one, a
+/// unit is near its limit; below the other, it is not what limits.
+inline constexpr double kNearLimit = 80;
+inline constexpr double kBusy = 60;
+
 /// Calls this short are mostly launch overhead (see TensorRT-LLM's performance guide).
 inline constexpr double kLaunchBoundNs = 10'000;
 

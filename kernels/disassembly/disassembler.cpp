@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kDeadline{60};
 constexpr std::size_t kMostText = std::size_t{64} << 20U;
-constexpr std::size_t kMemory = std::size_t{8} << 30U;
+constexpr std::size_t kMemoryLimit = std::size_t{8} << 30U;
 constexpr std::size_t kLargestFile = std::size_t{512} << 20U;
 
 Error missing(const char* program) {
@@ -37,7 +37,7 @@ Result<std::string> output_of(const FoundProgram& program, std::vector<std::stri
   // cuobjdump looks for its helper beside itself and in PATH.
   spec.environment = {"PATH=" + program.path.parent_path().string() + ":/usr/bin:/bin", "LC_ALL=C",
                       "TMPDIR=" + folder.string()};
-  spec.address_space_bytes = kMemory;
+  spec.address_space_bytes = kMemoryLimit;
   spec.file_size_bytes = kLargestFile;
   auto run = run_program(spec, kDeadline, stop, kMostText);
   if (!run) return run.error();

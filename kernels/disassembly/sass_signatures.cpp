@@ -53,7 +53,7 @@ constexpr std::string_view kSectors =
     "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct";
 constexpr std::string_view kParent = "the parent's code";
 
-constexpr std::array kCompute{
+constexpr std::array kComputeSignatures{
     MethodSignature{
         "tensor_core", {CodeWay{appear(kMatrix)}, CodeWay{appear(kGroupMatrix)}}, kMatrix, kParent},
     MethodSignature{"mixed_precision",
@@ -137,7 +137,7 @@ constexpr std::array kCompute{
     MethodSignature{"handwritten_ptx_inline", {}, "", "the opcode that the PTX stands for"},
 };
 
-constexpr std::array kMemory{
+constexpr std::array kMemorySignatures{
     MethodSignature{"kernel_fusion", {}, "", kTrace},
     MethodSignature{"coalesced_access", {}, "", kSectors},
     MethodSignature{"tiling_smem",
@@ -205,7 +205,7 @@ constexpr std::array kMemory{
         "tensor_map_rebuild_avoid", {CodeWay{rise("UTMACCTL.PF")}}, "", "host time of a call"},
 };
 
-constexpr std::array kLatency{
+constexpr std::array kLatencySignatures{
     MethodSignature{"async_pipeline",
                     {CodeWay{looped(rise("LDGSTS")), kOpenWait},
                      CodeWay{looped(rise(kAsyncCopies)), looped(have("SYNCS.PHASECHK"))}},
@@ -272,10 +272,12 @@ constexpr std::array kLatency{
 };
 
 constexpr auto kAll = [] {
-  std::array<MethodSignature, kCompute.size() + kMemory.size() + kLatency.size()> all{};
-  auto at = std::ranges::copy(kCompute, all.begin()).out;
-  at = std::ranges::copy(kMemory, at).out;
-  std::ranges::copy(kLatency, at);
+  std::array<MethodSignature,
+             kComputeSignatures.size() + kMemorySignatures.size() + kLatencySignatures.size()>
+      all{};
+  auto at = std::ranges::copy(kComputeSignatures, all.begin()).out;
+  at = std::ranges::copy(kMemorySignatures, at).out;
+  std::ranges::copy(kLatencySignatures, at);
   return all;
 }();
 

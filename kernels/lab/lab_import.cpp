@@ -16,11 +16,11 @@ namespace ratchet {
 namespace {
 
 constexpr std::size_t kMostFile = std::size_t{256} << 20U;
-constexpr std::size_t kStart = 4096;
+constexpr std::size_t kSniffedBytes = 4096;
 
 /// Tables are text; a report is a binary file, whatever its name.
 bool is_binary(std::string_view content) {
-  return content.substr(0, kStart).find('\0') != std::string_view::npos;
+  return content.substr(0, kSniffedBytes).find('\0') != std::string_view::npos;
 }
 
 }  // namespace

@@ -19,10 +19,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kSlowdown = 10;  // deadlines: a call is run once per pass, memory restored between
-constexpr milliseconds kStart(180'000);
+constexpr int kNcuSlowdown = 10;  // deadlines: a call is run once per pass, memory restored between
+constexpr milliseconds kNcuStart(180'000);
 constexpr milliseconds kWriting(120'000);
-constexpr std::size_t kMostReport = std::size_t{64} << 20U;  // what a run's ledger can take
+constexpr std::size_t kLargestNcuReport = std::size_t{64} << 20U;  // what a run's ledger can take
 constexpr std::size_t kMostLog = std::size_t{1} << 20U;
 
 /// Facts of a launch that ncu did not give, from our own look at it.
@@ -90,9 +90,9 @@ Status Laboratory::count_with_ncu(const Contract& contract, const ProfileRequest
   const auto set = request.names.empty() ? request.metrics : MetricSet::lean;
   const auto command = ncu_command(*toolchain.ncu, set, names);
   spec->argv.insert(spec->argv.begin(), command.begin(), command.end());
-  spec->start_deadline = kStart;
+  spec->start_deadline = kNcuStart;
   spec->resident_bytes.reset();  // ncu keeps copies of the kernel's memory
-  auto process = CandidateProcess::launch(*spec, options_.job_deadline * kSlowdown);
+  auto process = CandidateProcess::launch(*spec, options_.job_deadline * kNcuSlowdown);
   if (!process) return process.error();
   if (auto loaded = process->load(start->code, call); !loaded)
     return degrade(loaded.error().message);
@@ -121,7 +121,7 @@ Status Laboratory::take_report(const std::filesystem::path& folder, const std::s
     profile.degraded_reason = std::move(why);
     return Status{};
   };
-  auto content = read_file(folder / kNcuReport, kMostReport);
+  auto content = read_file(folder / kNcuReport, kLargestNcuReport);
   if (!content && content.error().code == ErrorCode::too_large)
     return without("ncu's report is too large to keep: count fewer launches, or with lean");
   if (!content) return without(ncu_trouble(log));

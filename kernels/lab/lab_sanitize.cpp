@@ -18,10 +18,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr int kSlowdown = 5;  // deadlines: instrumented code is that much slower and more
-constexpr milliseconds kStart(120'000);
+constexpr int kSanitizerSlowdown = 5;  // deadlines: instrumented code is that much slower and more
+constexpr milliseconds kSanitizerStart(120'000);
 constexpr milliseconds kSummary(60'000);  // races are sorted out when the program ends
-constexpr std::size_t kMostReport = std::size_t{16} << 20U;
+constexpr std::size_t kLargestSanitizerReport = std::size_t{16} << 20U;
 constexpr const char* kReportFile = "sanitizer.txt";
 
 Status check_possible(const Contract& contract, const std::optional<FoundProgram>& sanitizer) {
@@ -114,9 +114,9 @@ Status Laboratory::sanitize_with(SanitizerTool tool, const Contract& contract,
   auto spec = worker_spec(place(contract.device_kind, contract.device), "tool", plan.layout.bytes);
   const auto options = options_for(tool, builder_.toolchain().sanitizer->path);
   spec.argv.insert(spec.argv.begin(), options.begin(), options.end());
-  spec.start_deadline = kStart;
+  spec.start_deadline = kSanitizerStart;
   spec.resident_bytes.reset();  // the tool itself keeps records of every access
-  auto process = CandidateProcess::launch(spec, options_.job_deadline * kSlowdown);
+  auto process = CandidateProcess::launch(spec, options_.job_deadline * kSanitizerSlowdown);
   if (!process) return process.error();
   const CandidateProcess::Code code{*std::move(library),
                                     {"the kernel's library", contract.entry, ""}};
@@ -125,7 +125,7 @@ Status Laboratory::sanitize_with(SanitizerTool tool, const Contract& contract,
   if (auto done = process->exercise(plan, arena, call); !done) return done.error();
   SanitizerRun run{tool, false, 0, "", 0};
   if (const auto& fault = process->fault()) run.detail = fault->kind + ": " + fault->message;
-  const auto text = read_file(process->finished(kSummary) / kReportFile, kMostReport);
+  const auto text = read_file(process->finished(kSummary) / kReportFile, kLargestSanitizerReport);
   auto output = parse_sanitizer_output(tool, text ? *text : "");
   run.finished = output.finished;
   run.errors = output.errors;

@@ -10,7 +10,7 @@ namespace {
 
 // Below the size at which malloc asks the system for pages: a buffer is filled and given back
 // around every timed call.
-constexpr std::size_t kBufferBytes = std::size_t{1} << 16U;
+constexpr std::size_t kRecordBufferBytes = std::size_t{1} << 16U;
 constexpr std::size_t kBufferAlignment = 8;  // ACTIVITY_RECORD_ALIGNMENT of CUPTI
 
 /// Where CUPTI's callbacks find who listens.
@@ -26,8 +26,8 @@ Listener& listener() {
 }
 
 void give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kBufferAlignment, kBufferBytes));
-  *bytes = *buffer ? kBufferBytes : 0;
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kBufferAlignment, kRecordBufferBytes));
+  *bytes = *buffer ? kRecordBufferBytes : 0;
   *most_records = 0;
 }
 

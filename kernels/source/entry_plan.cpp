@@ -16,10 +16,6 @@
 namespace ratchet {
 namespace {
 
-Error bad(std::string message, std::string hint) {
-  return Error{ErrorCode::invalid_argument, std::move(message), std::move(hint)};
-}
-
 /// Gives every value parameter its source: dims, or a frozen scalar.
 Status fill_scalars(std::vector<Parameter>& parameters, const TaskRequest& task) {
   std::set<std::string> used;
@@ -29,21 +25,21 @@ Status fill_scalars(std::vector<Parameter>& parameters, const TaskRequest& task)
                            (parameter.kind == ParameterKind::dim && given != task.scalars.end());
     if (!as_scalar) continue;
     if (given == task.scalars.end())
-      return bad(fmt::format("scalars: {} has no value", parameter.name),
-                 fmt::format("Give scalars: {{\"{}\": …}}.", parameter.name));
+      return invalid_argument(fmt::format("scalars: {} has no value", parameter.name),
+                              fmt::format("Give scalars: {{\"{}\": …}}.", parameter.name));
     if (!is_floating(parameter.dtype) && (given->second != std::trunc(given->second) ||
                                           std::abs(given->second) > most_of(parameter.dtype)))
-      return bad(fmt::format("scalars.{}: {} is no value of type {}", parameter.name, given->second,
-                             name_of(parameter.dtype)),
-                 "Give a whole number in range.");
+      return invalid_argument(fmt::format("scalars.{}: {} is no value of type {}", parameter.name,
+                                          given->second, name_of(parameter.dtype)),
+                              "Give a whole number in range.");
     parameter.kind = ParameterKind::scalar;
     parameter.value = given->second;
     used.insert(parameter.name);
   }
   for (const auto& [name, value] : task.scalars)
     if (!used.contains(name))
-      return bad(fmt::format("scalars.{}: the entry has no such parameter", name),
-                 "Name a value parameter of the entry function.");
+      return invalid_argument(fmt::format("scalars.{}: the entry has no such parameter", name),
+                              "Name a value parameter of the entry function.");
   return {};
 }
 
@@ -75,7 +71,7 @@ Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, 
   if (!line) return line.error();
   plan.launch = *line ? *line : task.launch;
   if (plan.launch && !cuda)
-    return bad("launch: a host kernel has no launch", "Leave `launch` out.");
+    return invalid_argument("launch: a host kernel has no launch", "Leave `launch` out.");
   if (plan.launch) plan.entry = device_entry(task, kernel);
   auto signature =
       parse_signature(kernel.text, plan.entry, {cuda, task.flags, plan.launch.has_value()});
@@ -86,9 +82,9 @@ Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, 
   auto& parameters = signature->parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].kind == ParameterKind::stream && (plan.launch || i + 1 != parameters.size()))
-      return bad(fmt::format("{}: the stream parameter {} is not the last one", kernel.file_name,
-                             parameters[i].name),
-                 "cudaStream_t goes last, and no kernel takes one.");
+      return invalid_argument(fmt::format("{}: the stream parameter {} is not the last one",
+                                          kernel.file_name, parameters[i].name),
+                              "cudaStream_t goes last, and no kernel takes one.");
   if (const auto filled = fill_scalars(parameters, task); !filled) return filled.error();
   if (plan.launch)
     for (const auto& name : other_dims(parameters, task))
@@ -99,7 +95,7 @@ Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, 
 
 Result<EntryPlan> python_entry(const TaskRequest& task, const Source& kernel) {
   if (kernel.text.find("def run_kernel") == std::string::npos)
-    return bad(
+    return invalid_argument(
         fmt::format("{}: run_kernel is not defined", kernel.file_name),
         "A .py kernel defines run_kernel(**kwargs), and setup(**kwargs) when it owns inputs.");
   std::vector<Parameter> parameters;

@@ -31,6 +31,11 @@ struct Error {
   std::string hint;
 };
 
+/// The caller's input breaks a rule.
+[[nodiscard]] inline Error invalid_argument(std::string message, std::string hint = "") {
+  return {ErrorCode::invalid_argument, std::move(message), std::move(hint)};
+}
+
 /// A value or an `Error`; shaped so that `std::expected` can replace it.
 ///
 /// Reading the value of a failed result is a programming error (asserted).

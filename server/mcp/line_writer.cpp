@@ -10,7 +10,7 @@
 namespace ratchet::mcp {
 namespace {
 
-constexpr std::size_t kMostPending = std::size_t{64} << 20U;
+constexpr std::size_t kMostPendingBytes = std::size_t{64} << 20U;
 /// Beyond this, corked answers go out: the client may as well start on them.
 constexpr std::size_t kCorkedLimit = std::size_t{16} << 10U;
 
@@ -21,8 +21,8 @@ LineWriter::LineWriter(int descriptor, int wake, std::stop_token stop)
 
 bool LineWriter::send(std::string message) {
   std::unique_lock lock(mutex_);
-  if (pending_.size() > kMostPending)
-    room_.wait(lock, stop_, [this] { return broken_ || pending_.size() <= kMostPending; });
+  if (pending_.size() > kMostPendingBytes)
+    room_.wait(lock, stop_, [this] { return broken_ || pending_.size() <= kMostPendingBytes; });
   if (broken_) return false;
   pending_ += message;
   pending_ += '\n';

@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostBytes = std::size_t{4} << 20U;
+constexpr std::size_t kLargestFile = std::size_t{4} << 20U;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ Result<std::vector<mcp::ResourceContents>> contents_of(const std::string& uri, c
                                                        const fs::path& root) {
   auto inside = inside_roots(path, {root});
   if (!inside) return unknown_resource(uri);
-  auto bytes = read_file(*inside, kMostBytes);
+  auto bytes = read_file(*inside, kLargestFile);
   if (!bytes) return bytes.error();
   const bool binary = path.extension() == ".ncu-rep";
   return std::vector<mcp::ResourceContents>{

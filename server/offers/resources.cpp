@@ -13,8 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kListedRuns = 20;
-constexpr std::size_t kMostBytes = std::size_t{4} << 20U;
-constexpr std::int64_t kHour = 3'600'000;
+constexpr std::size_t kLargestAnswer = std::size_t{4} << 20U;
+constexpr std::int64_t kPagesTtlMs = 3'600'000;
 
 /// The part of `uri` after "<scheme>://".
 std::string rest_of(const std::string& uri) {
@@ -76,7 +76,7 @@ mcp::ResourceProvider knowledge_pages(Knowledge& knowledge) {
       if (!page) return page.error();
       text += page->text;
       request.cursor = page->next_cursor;
-    } while (request.cursor && text.size() < kMostBytes);
+    } while (request.cursor && text.size() < kLargestAnswer);
     return std::vector<mcp::ResourceContents>{
         {.uri = uri, .mime_type = "text/markdown", .bytes = std::move(text)}};
   };
@@ -88,12 +88,12 @@ mcp::ResourceProvider knowledge_pages(Knowledge& knowledge) {
                          .complete = {{"id", page_ids(knowledge)}}}},
           .list = {},
           .read = read,
-          .read_ttl_ms = kHour};
+          .read_ttl_ms = kPagesTtlMs};
 }
 
 /// "# How to work" as "How to work": the title of a page.
 std::string title_of(const fs::path& page) {
-  auto text = read_file(page, kMostBytes);
+  auto text = read_file(page, kLargestAnswer);
   if (!text || !text->starts_with("# ")) return page.stem().string();
   return text->substr(2, text->find('\n') - 2);
 }
@@ -111,7 +111,7 @@ mcp::ResourceProvider documents(const fs::path& docs_dir) {
   const auto read = [docs_dir](const std::string& uri) {
     return contents_of(uri, docs_dir / rest_of(uri), docs_dir);
   };
-  return {.scheme = "doc", .templates = {}, .list = list, .read = read, .read_ttl_ms = kHour};
+  return {.scheme = "doc", .templates = {}, .list = list, .read = read, .read_ttl_ms = kPagesTtlMs};
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kScheme = "skill://";
 constexpr std::string_view kMain = "SKILL.md";
-constexpr std::int64_t kHour = 3'600'000;
+constexpr std::int64_t kSkillTtlMs = 3'600'000;
 
 /// Front matter of plain `key: text` lines; tests/repo keeps the shipped skills to that. Empty when
 /// the text has none.
@@ -91,7 +91,8 @@ mcp::ResourceProvider skill_files(const fs::path& skills_dir,
   const auto read = [skills_dir](const std::string& uri) {
     return contents_of(uri, skills_dir / uri.substr(kScheme.size()), skills_dir);
   };
-  return {.scheme = "skill", .templates = {}, .list = list, .read = read, .read_ttl_ms = kHour};
+  return {
+      .scheme = "skill", .templates = {}, .list = list, .read = read, .read_ttl_ms = kSkillTtlMs};
 }
 
 }  // namespace ratchet

@@ -23,10 +23,6 @@ constexpr int kMostListed = 100;
 constexpr int kMostBranches = 16;
 constexpr std::size_t kSuffixBytes = 4;  // of run ids: eight hex digits
 
-Error invalid(std::string message, std::string hint) {
-  return {ErrorCode::invalid_argument, std::move(message), std::move(hint)};
-}
-
 std::string random_suffix() {
   const auto bytes = random_bytes(kSuffixBytes);
   return hex({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
@@ -39,26 +35,29 @@ Status check_contract(const NewRun& run) {
                        return std::islower(c) != 0 || std::isdigit(c) != 0 || c == '_';
                      });
   if (!named)
-    return invalid(fmt::format("kernel_name: must be 1 to 64 of a-z, 0-9 and _, got \"{}\"",
-                               contract.kernel_name),
-                   "It becomes the start of the run id.");
+    return invalid_argument(
+        fmt::format("kernel_name: must be 1 to 64 of a-z, 0-9 and _, got \"{}\"",
+                    contract.kernel_name),
+        "It becomes the start of the run id.");
   if (contract.iterations < 1 || contract.iterations > kMostIterations)
-    return invalid(
+    return invalid_argument(
         fmt::format("iterations: must be 1 to {}, got {}", kMostIterations, contract.iterations),
         "");
   if (contract.retries < 1)
-    return invalid(fmt::format("retries: must be at least 1, got {}", contract.retries), "");
-  if (run.secret.empty()) return invalid("secret: must not be empty", "");
+    return invalid_argument(fmt::format("retries: must be at least 1, got {}", contract.retries),
+                            "");
+  if (run.secret.empty()) return invalid_argument("secret: must not be empty", "");
   if (run.search.branches < 1 || run.search.branches > kMostBranches)
-    return invalid(
+    return invalid_argument(
         fmt::format("branches: must be 1 to {}, got {}", kMostBranches, run.search.branches), "");
   if (!run.v0.build.ok)
-    return invalid(fmt::format("v0 does not build: {}", run.v0.build.errors.empty()
-                                                            ? "the compiler gave no reason"
-                                                            : run.v0.build.errors.front().message),
-                   "Mend the kernel and call create_run again; no run was made.");
+    return invalid_argument(
+        fmt::format("v0 does not build: {}", run.v0.build.errors.empty()
+                                                 ? "the compiler gave no reason"
+                                                 : run.v0.build.errors.front().message),
+        "Mend the kernel and call create_run again; no run was made.");
   if (!has_fitting_suffix(run.v0.source.file_name, contract.implementation))
-    return invalid(
+    return invalid_argument(
         fmt::format("kernel: \"{}\" cannot be a {} kernel, which is {}", run.v0.source.file_name,
                     name_of(contract.implementation), kernel_file_name(contract.implementation)),
         "Give the fitting implementation or file.");
@@ -68,18 +67,19 @@ Status check_contract(const NewRun& run) {
 /// Absolute, outside the ledger's folder, and free for us: new, empty, or confirmed and cleared.
 Result<fs::path> claim_folder(const NewRun& run, const fs::path& state_folder,
                               const std::string& suffix) {
-  if (run.output_dir.empty()) return invalid("output_dir: must be a path", "");
+  if (run.output_dir.empty()) return invalid_argument("output_dir: must be a path", "");
   std::error_code failed;
   const auto folder = fs::weakly_canonical(fs::absolute(run.output_dir), failed);
-  if (failed) return invalid(fmt::format("output_dir: {}", failed.message()), "");
+  if (failed) return invalid_argument(fmt::format("output_dir: {}", failed.message()), "");
   if (!folder.lexically_relative(state_folder).empty() &&
       *folder.lexically_relative(state_folder).begin() != "..")
-    return invalid(fmt::format("output_dir: {} lies in the server's state folder", folder.string()),
-                   "Choose a folder of your project.");
+    return invalid_argument(
+        fmt::format("output_dir: {} lies in the server's state folder", folder.string()),
+        "Choose a folder of your project.");
   if (!fs::exists(folder, failed)) return folder;
   if (!fs::is_directory(folder, failed))
-    return invalid(fmt::format("output_dir: {} is not a folder", folder.string()),
-                   "Choose a new or empty folder.");
+    return invalid_argument(fmt::format("output_dir: {} is not a folder", folder.string()),
+                            "Choose a new or empty folder.");
   if (fs::is_empty(folder, failed) && !failed) return folder;
   if (!run.overwrite)
     return Error{ErrorCode::conflict, fmt::format("output_dir: {} is not empty", folder.string()),
@@ -214,15 +214,15 @@ Result<RunStatus> RunsImpl::status(const RunId& run) {
 
 Result<RunList> RunsImpl::list(int limit, const std::optional<std::string>& cursor) {
   if (limit < 1 || limit > kMostListed)
-    return invalid(fmt::format("limit: must be 1 to {}, got {}", kMostListed, limit), "");
+    return invalid_argument(fmt::format("limit: must be 1 to {}, got {}", kMostListed, limit), "");
   std::optional<std::int64_t> before;
   if (cursor) {
     std::int64_t position = 0;
     const char* const end = cursor->data() + cursor->size();
     const auto [stop, code] = std::from_chars(cursor->data(), end, position);
     if (code != std::errc{} || stop != end || position < 1)
-      return invalid(fmt::format("cursor: \"{}\" is none of ours", *cursor),
-                     "Pass next_cursor of the page before, or leave it out.");
+      return invalid_argument(fmt::format("cursor: \"{}\" is none of ours", *cursor),
+                              "Pass next_cursor of the page before, or leave it out.");
     before = position;
   }
   // One more than asked for tells whether there is a next page.
@@ -270,9 +270,9 @@ Result<RunView> RunsImpl::extend(const RunId& run, int iterations) {
   const auto state = store_->load_intact(run);
   if (!state) return state.error();
   if (iterations < 1 || iterations > kMostIterations - (*state)->iterations)
-    return invalid(fmt::format("iterations: must be 1 to {} more, got {}",
-                               kMostIterations - (*state)->iterations, iterations),
-                   "");
+    return invalid_argument(fmt::format("iterations: must be 1 to {} more, got {}",
+                                        kMostIterations - (*state)->iterations, iterations),
+                            "");
   ExtendedFact fact{(*state)->iterations + iterations, std::nullopt};
   const auto& open = (*state)->open();
   if (open.abandoned) fact.opens = VersionId{open.id.number + 1};

@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::size_t kMostPairs = 200;
 
-Error invalid(std::string message, std::string hint) {
-  return {ErrorCode::invalid_argument, std::move(message), std::move(hint)};
-}
-
 /// One field of a record by its dotted name.
 Result<Json> field_of(const Json& record, const std::string& name) {
   const Json* at = &record;
@@ -27,8 +23,8 @@ Result<Json> field_of(const Json& record, const std::string& name) {
     const auto end = std::min(name.find('.', begin), name.size());
     const auto key = name.substr(begin, end - begin);
     if (!at->is_object() || !at->contains(key))
-      return invalid(fmt::format("field: a record has no \"{}\"", name),
-                     "Such as performance.latency_us; read one without field to see all.");
+      return invalid_argument(fmt::format("field: a record has no \"{}\"", name),
+                              "Such as performance.latency_us; read one without field to see all.");
     at = &(*at)[key];
     begin = end + 1;
   }
@@ -75,13 +71,15 @@ ReviewAnswer review_answer(const RunState& state) {
 /// What a reviewer may say was looked at: versions and artifacts of the run.
 Status check_looked_at(const RunState& state, const std::vector<std::string>& ids) {
   if (ids.empty())
-    return invalid("looked_at: a verdict names what was looked at", "Versions or artifacts.");
+    return invalid_argument("looked_at: a verdict names what was looked at",
+                            "Versions or artifacts.");
   for (const auto& id : ids) {
     const bool version = std::ranges::any_of(
         state.versions, [&](const VersionState& one) { return one.id.text() == id; });
     if (!version && !state.artifacts.contains(id))
-      return invalid(fmt::format("looked_at: the run has no version or artifact \"{}\"", id),
-                     "Such as v1 or v1/correctness.md.");
+      return invalid_argument(
+          fmt::format("looked_at: the run has no version or artifact \"{}\"", id),
+          "Such as v1 or v1/correctness.md.");
   }
   return {};
 }
@@ -122,8 +120,8 @@ Result<MemoryAnswer> RunsImpl::read_memory(const RunId& run, std::optional<Versi
 
 Result<MaskAnswer> RunsImpl::mask(const RunId& run, const std::vector<VersionId>& versions,
                                   bool mask, const std::string& reason) {
-  if (versions.empty()) return invalid("versions: must name at least one", "");
-  if (markdown::one_line(reason).empty()) return invalid("reason: must say something", "");
+  if (versions.empty()) return invalid_argument("versions: must name at least one", "");
+  if (markdown::one_line(reason).empty()) return invalid_argument("reason: must say something", "");
   const auto lock = store_->lock(run);
   if (!lock) return lock.error();
   const auto state = store_->load_intact(run);
@@ -131,9 +129,9 @@ Result<MaskAnswer> RunsImpl::mask(const RunId& run, const std::vector<VersionId>
   for (const auto& id : versions) {
     const auto why = mask ? protected_because(**state, id) : std::nullopt;
     if (why || (*state)->find(id) == nullptr)
-      return invalid(fmt::format("versions: {} cannot be masked: {}", id.text(),
-                                 why.value_or("it does not exist")),
-                     "run_status lists the versions.");
+      return invalid_argument(fmt::format("versions: {} cannot be masked: {}", id.text(),
+                                          why.value_or("it does not exist")),
+                              "run_status lists the versions.");
   }
   return record_mask(**state, {versions, mask, reason, std::nullopt});
 }
@@ -180,9 +178,11 @@ Result<ReviewAnswer> RunsImpl::define_acceptance(const RunId& run,
   const auto state = store_->load_intact(run);
   if (!state) return state.error();
   if (pairs.empty() || (*state)->acceptance.size() + pairs.size() > kMostPairs)
-    return invalid(fmt::format("pairs: 1 to {} in all, got {}", kMostPairs, pairs.size()), "");
+    return invalid_argument(fmt::format("pairs: 1 to {} in all, got {}", kMostPairs, pairs.size()),
+                            "");
   for (const auto& pair : pairs) {
-    if (markdown::one_line(pair.task).empty()) return invalid("task: must say something", "");
+    if (markdown::one_line(pair.task).empty())
+      return invalid_argument("task: must say something", "");
     if (auto checked = check_criterion(**state, pair.criterion); !checked) return checked.error();
   }
   const Change change{(*state)->open().id,
@@ -204,7 +204,7 @@ Result<ReviewAnswer> RunsImpl::review(const RunId& run, const ReviewRequest& req
     return review_answer(*loaded->state);
   }
   if (!request.pair || !request.verdict)
-    return invalid("pair and verdict: give both, or neither to look", "");
+    return invalid_argument("pair and verdict: give both, or neither to look", "");
   const auto lock = store_->lock(run);
   if (!lock) return lock.error();
   const auto state = store_->load_intact(run);
@@ -212,10 +212,10 @@ Result<ReviewAnswer> RunsImpl::review(const RunId& run, const ReviewRequest& req
   const auto& pairs = (*state)->acceptance;
   const auto number = static_cast<std::size_t>(*request.pair);
   if (number > pairs.size())
-    return invalid(fmt::format("pair: there are {}, got {}", pairs.size(), number),
-                   "review without arguments lists them.");
+    return invalid_argument(fmt::format("pair: there are {}, got {}", pairs.size(), number),
+                            "review without arguments lists them.");
   if (pairs[number - 1].criterion != "review")
-    return invalid(
+    return invalid_argument(
         fmt::format("pair: {} is decided by the ledger ({})", number, pairs[number - 1].criterion),
         "Only pairs whose criterion is review take a verdict.");
   if (auto looked = check_looked_at(**state, request.looked_at); !looked) return looked.error();

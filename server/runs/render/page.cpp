@@ -33,8 +33,8 @@ circle.plain, rect.plain { fill:var(--plain) }
 .verdict-good { color:var(--good) } .verdict-bad { color:var(--bad) }
 )css";
 
-std::string table(const std::vector<std::string>& header,
-                  const std::vector<std::vector<std::string>>& rows) {
+std::string html_table(const std::vector<std::string>& header,
+                       const std::vector<std::vector<std::string>>& rows) {
   std::string text = "<table><thead><tr>";
   for (const auto& cell : header) text += fmt::format("<th>{}</th>", escaped(cell));
   text += "</tr></thead><tbody>";
@@ -88,7 +88,8 @@ std::string versions_table(const RunState& state) {
          version.profile ? std::string(name_of(version.profile->bound)) : "-",
          version.build ? version.build->candidate.build.binary_digest.substr(0, 12) : "-"});
   }
-  return table({"Version", "Verdict", "Median (ms)", "Speedup over v0", "Bound", "Binary"}, rows);
+  return html_table({"Version", "Verdict", "Median (ms)", "Speedup over v0", "Bound", "Binary"},
+                    rows);
 }
 
 std::string hypotheses_table(const RunState& state) {
@@ -101,7 +102,7 @@ std::string hypotheses_table(const RunState& state) {
                     verdict ? std::string(name_of(*verdict)) : "open"});
   }
   if (rows.empty()) return "";
-  return table({"Version", "Category", "Change", "Accepted if", "Measured"}, rows);
+  return html_table({"Version", "Category", "Change", "Accepted if", "Measured"}, rows);
 }
 
 std::string evidence_table(const RunState& state) {
@@ -112,7 +113,7 @@ std::string evidence_table(const RunState& state) {
       rows.push_back({version.id.text(), one.id, one.confidence, one.applies_because});
   }
   if (rows.empty()) return "";
-  return table({"Version", "Page", "Confidence", "Why"}, rows);
+  return html_table({"Version", "Page", "Confidence", "Why"}, rows);
 }
 
 std::string acceptance_table(const RunState& state) {
@@ -120,7 +121,7 @@ std::string acceptance_table(const RunState& state) {
   for (const auto& pair : review_pairs(state))
     rows.push_back({pair.task, pair.criterion, std::string(name_of(pair.state)), pair.detail});
   if (rows.empty()) return "";
-  return table({"Task", "Criterion", "State", "Held against"}, rows);
+  return html_table({"Task", "Criterion", "State", "Held against"}, rows);
 }
 
 std::string integrity(const RunState& state) {

@@ -1,0 +1,58 @@
+# Options, warnings and flags of every target.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+# Libraries carried beside the binaries (./dev bundle) are found without environment variables.
+# RPATH, not RUNPATH: only the former also serves the libraries that those libraries need.
+set(CMAKE_BUILD_RPATH "$ORIGIN")
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+set(CMAKE_INSTALL_RPATH "$ORIGIN")
+add_link_options(-Wl,--disable-new-dtags)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+option(RATCHET_TESTS "Build the tests" ON)
+option(RATCHET_FUZZ "Add the fuzzers; needs Clang, see the preset" OFF)
+option(RATCHET_CUDA "Build the CUDA worker when the toolkit is found" ON)
+option(RATCHET_UNITY "Compile the sources of a folder several at a time" ON)
+set(RATCHET_SANITIZE "" CACHE STRING "Sanitizers for all targets, e.g. address,undefined or thread")
+set(RATCHET_HTTPLIB_DIR "" CACHE PATH "Folder of a newer httplib.h than the system's")
+
+# Designated initializers leave members at their defaults on purpose. Warnings are errors where
+# CMAKE_COMPILE_WARNING_AS_ERROR says so, as .ci/run does.
+add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Optimized, GCC 12 to 14 see bounds broken inside their own library (bug 105329 and its kin), the
+  # more so with a precompiled header. The Debug presets compile the same sources with every warning.
+  foreach(warning restrict array-bounds stringop-overflow stringop-overread)
+    add_compile_options($<$<NOT:$<CONFIG:Debug>>:-Wno-${warning}>)
+  endforeach()
+  if(RATCHET_UNITY)
+    # Sources compiled together are #included, where GCC takes them for headers.
+    add_compile_options(-Wno-subobject-linkage)
+  endif()
+endif()
+if(RATCHET_SANITIZE)
+  add_compile_options(-fsanitize=${RATCHET_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${RATCHET_SANITIZE})
+endif()
+
+# All alike, so that all can use the same precompiled header.
+add_compile_options(-pthread)
+
+include(CheckLinkerFlag)
+foreach(linker mold lld)
+  check_linker_flag(CXX -fuse-ld=${linker} RATCHET_HAS_${linker})
+  if(RATCHET_HAS_${linker})
+    add_link_options(-fuse-ld=${linker})
+    break()
+  endif()
+endforeach()
+
+# Every include is written from the root: "server/core/result.h".
+include_directories(${CMAKE_SOURCE_DIR})

@@ -1,0 +1,76 @@
+# Functions that turn folders of tests into programs and ctest entries.
+
+# Tags of Catch2 that become ctest labels; `./dev test` leaves these out, `./dev test --all` does not.
+set(RATCHET_TEST_LABELS slow npm python browser)
+
+# ratchet_tests(<name> <folder> <libraries...> [ROOMS <folder>...]): one Catch2 program per folder of tests,
+# with the folders inside it that ROOMS names; every test case becomes one ctest entry, with the first of
+# its tags that is a label.
+function(ratchet_tests name folder)
+  cmake_parse_arguments(PARSE_ARGV 2 tests "" "" "ROOMS")
+  set(ARGN ${tests_UNPARSED_ARGUMENTS})
+  set(places ${folder})
+  foreach(room ${tests_ROOMS})
+    list(APPEND places ${folder}/${room})
+  endforeach()
+  list(TRANSFORM places REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/tests/\\1/*.cpp")
+  file(GLOB sources CONFIGURE_DEPENDS ${places})
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE ratchet-test-support ${ARGN} Catch2::Catch2WithMain)
+  # Tests are compiled more often than they run long.
+  target_compile_options(${name} PRIVATE ${RATCHET_UNHURRIED_OPTIONS})
+  # The first program makes the precompiled header of all. (Programs and libraries cannot share one.)
+  get_property(first GLOBAL PROPERTY RATCHET_FIRST_TESTS)
+  if(first)
+    target_precompile_headers(${name} REUSE_FROM ${first})
+  else()
+    target_precompile_headers(${name} PRIVATE ${RATCHET_PRECOMPILED}
+      <catch2/catch_test_macros.hpp> <catch2/generators/catch_generators.hpp>)
+    set_property(GLOBAL PROPERTY RATCHET_FIRST_TESTS ${name})
+  endif()
+  ratchet_unity(${name} 6)
+  # Verdicts on times need a machine to themselves.
+  catch_discover_tests(${name} TEST_SPEC "[timed]" TEST_PREFIX "${folder}: "
+    TEST_LIST ${name}_timed PROPERTIES LABELS slow RUN_SERIAL ON SKIP_RETURN_CODE 4 TIMEOUT 600)
+  set(others "~[timed]")
+  foreach(label ${RATCHET_TEST_LABELS})
+    catch_discover_tests(${name} TEST_SPEC "[${label}]${others}" TEST_PREFIX "${folder}: "
+      TEST_LIST ${name}_${label} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 4 TIMEOUT 600)
+    string(APPEND others "~[${label}]")
+  endforeach()
+  catch_discover_tests(${name} TEST_SPEC "${others}" TEST_PREFIX "${folder}: "
+    PROPERTIES SKIP_RETURN_CODE 4 TIMEOUT 60)
+endfunction()
+
+# ratchet_header_test(): a ctest entry that compiles every header alone. Its sources are written when
+# the tree is configured and compiled by that entry only.
+function(ratchet_header_test)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
+       ${CMAKE_SOURCE_DIR}/server/*.h ${CMAKE_SOURCE_DIR}/kbs/*.h ${CMAKE_SOURCE_DIR}/kernels/*.h
+       ${CMAKE_SOURCE_DIR}/tools/*.h ${CMAKE_SOURCE_DIR}/tests/*.h ${CMAKE_SOURCE_DIR}/bench/*.h)
+  list(FILTER headers EXCLUDE REGEX "^kernels/(problems|python|cuda)/")
+  if(NOT TARGET ratchet-worker-cuda)
+    list(FILTER headers EXCLUDE REGEX "^kernels/(worker/cuda|measure)/")
+  endif()
+  set(header_sources)
+  foreach(header ${headers})
+    string(REPLACE "/" "_" source ${header})
+    set(source ${CMAKE_BINARY_DIR}/headers/${source}.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"  // alone, and twice\n#include \"${header}\"\n")
+    list(APPEND header_sources ${source})
+  endforeach()
+  add_library(ratchet-headers OBJECT EXCLUDE_FROM_ALL ${header_sources})
+  target_compile_options(ratchet-headers PRIVATE -O0)
+  target_link_libraries(ratchet-headers PRIVATE ratchet-tools ratchet-mcp Catch2::Catch2
+                        PkgConfig::seccomp PkgConfig::ffi)
+  if(TARGET ratchet-measure)
+    target_link_libraries(ratchet-headers PRIVATE ratchet-measure)
+  endif()
+  add_test(NAME "repo:every header compiles alone"
+           COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --target ratchet-headers)
+  set_tests_properties("repo:every header compiles alone" PROPERTIES LABELS slow TIMEOUT 900
+                       RUN_SERIAL ON)
+endfunction()
