@@ -56,7 +56,7 @@ struct Application {
   std::unique_ptr<Lab> lab;
   std::unique_ptr<Runs> runs;
   std::unique_ptr<Knowledge> knowledge;
-  std::shared_ptr<Jobs> jobs;  // after what the work uses
+  std::shared_ptr<BackgroundCalls> jobs;  // after what the work uses
   std::vector<Tool> tools;
 };
 
@@ -84,7 +84,7 @@ Result<Application> assemble(const Options& options) {
   app.lab = *std::move(lab);
   app.runs = *std::move(runs);
   app.knowledge = *std::move(knowledge);
-  app.jobs = std::make_shared<Jobs>();
+  app.jobs = std::make_shared<BackgroundCalls>();
   app.tools = all_tools({*app.lab, *app.runs, *app.knowledge, *app.jobs, options.roots});
   if (!options.toolsets.empty())
     std::erase_if(app.tools, [&](const Tool& tool) {
@@ -179,8 +179,8 @@ int call_tool(Application& app, const std::string& name, const std::string& argu
   ToolAnswer answer = tool->call(parsed, call);
   if (const auto job = answer.job) {
     // Nobody could come back for it: this process ends with the answer.
-    job->hand_over(Job::Questions::refused);
-    job->attend(call, std::chrono::steady_clock::time_point::max());
+    job->detach(BackgroundCall::Questions::refused);
+    job->wait(call, std::chrono::steady_clock::time_point::max());
     answer = job->answer().value_or(answer);
   }
   if (answer.is_error) {

@@ -21,7 +21,7 @@ struct CancelJobArgs {
 
 struct CancelJobAnswer {
   std::string job;
-  JobState state = JobState::working;
+  CallState state = CallState::working;
   std::string next;
 
   static constexpr void fields(auto&& visit) {
@@ -46,8 +46,8 @@ Tool cancel_job(const Services& services) {
         const auto job = jobs.find(args.job);
         if (!job) return unknown_job(args.job);
         job->cancel();
-        job->attend(call, std::chrono::steady_clock::now() + kPatience);
-        const JobView view = job->view();
+        job->wait(call, std::chrono::steady_clock::now() + kPatience);
+        const CallSnapshot view = job->snapshot();
         return CancelJobAnswer{view.id, view.state, view.next};
       });
 }

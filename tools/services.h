@@ -15,7 +15,7 @@ struct Services {
   Lab& lab;
   Runs& runs;
   Knowledge& knowledge;
-  Jobs& jobs;                                ///< where calls that take long go on
+  BackgroundCalls& jobs;                     ///< where calls that take long go on
   std::vector<std::filesystem::path> roots;  ///< folders from which callers may name files
 };
 

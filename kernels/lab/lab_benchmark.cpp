@@ -185,7 +185,7 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
     if (one.hidden) continue;
     auto done = benchmark_case(contract, asked, one, run_secret, *source, report, call);
     if (done) continue;
-    if (call.cancelled()) return done.error();
+    if (call.canceled()) return done.error();
     // This case cannot be had; what the others say stands.
     report.rows.push_back(unavailable(kCandidate, "skipped", done.error().message, one.dims));
     report.notes.push_back(
@@ -225,7 +225,7 @@ Result<Candidate> Laboratory::vendor_of(const Contract& contract, CallContext& c
 Status Laboratory::add_baselines(const Contract& contract, const BenchmarkRequest& request,
                                  const Dims& dims, BenchmarkField& field, CallContext& call) {
   for (const auto& name : request.baselines) {
-    if (call.cancelled())
+    if (call.canceled())
       return Error{ErrorCode::timed_out, "the call was cancelled while baselines started", ""};
     auto started = name == kVendor ? start_vendor(contract, kArenas, call)
                                    : start_baseline(contract, name, kArenas, call);

@@ -200,7 +200,7 @@ Result<SassCheck> Laboratory::check_sass(const Contract& contract, const Candida
     return unknown("the signatures are those of NVIDIA GPU code; this kernel runs on the host");
   auto own = listing_of(contract, candidate, CodeView::sass, call);
   if (!own) {
-    if (call.cancelled()) return own.error();
+    if (call.canceled()) return own.error();
     return unknown(own.error().message + ". " + own.error().hint);
   }
   check.disassembler = own->program;

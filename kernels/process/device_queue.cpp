@@ -38,7 +38,7 @@ Result<DeviceQueue::Turn> DeviceQueue::wait(DeviceKind kind, int index, const Ca
     said = true;
   };
   while (!lock.try_lock_for(kNap)) {
-    if (call.cancelled()) return cancelled(name);
+    if (call.canceled()) return cancelled(name);
     say();
   }
   std::error_code failed;
@@ -50,7 +50,7 @@ Result<DeviceQueue::Turn> DeviceQueue::wait(DeviceKind kind, int index, const Ca
                  fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)),
                  "Give the server a writable state directory."};
   while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (call.cancelled()) return cancelled(name);
+    if (call.canceled()) return cancelled(name);
     say();
     std::this_thread::sleep_for(kNap);
   }

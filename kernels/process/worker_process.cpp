@@ -62,7 +62,7 @@ bool speaks_of_memory(const std::string& text) {
          text.find("ut of memory") != std::string::npos;
 }
 
-Error cancelled() {
+Error canceled() {
   return Error{ErrorCode::timed_out, "the call was cancelled", ""};
 }
 
@@ -205,9 +205,9 @@ Result<WorkerProcess::Answer> WorkerProcess::await(std::uint64_t id, millisecond
       end();
       return Answer{nullptr, Fault{"forged_reply", "the kernel wrote to the worker's channel"}};
     }
-    if (call.cancelled()) {
+    if (call.canceled()) {
       end();
-      return cancelled();
+      return canceled();
     }
     // Dead, though a child of its own may hold the channel open.
     if (process_->poll() && !*message) return Answer{nullptr, ended()};

@@ -13,20 +13,20 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// Silence after which a caller is told again: clients give up on calls that say nothing.
+/// Progress is repeated after this much silence: clients time out calls that report nothing.
 constexpr std::chrono::seconds kHeartbeat{5};
 
-std::string next_step(JobState state) {
+std::string next_step(CallState state) {
   switch (state) {
-    case JobState::working:
+    case CallState::working:
       return "Call run_status with this job again later; cancel_job ends it.";
-    case JobState::input_required:
+    case CallState::input_required:
       return "It waits for the user's answer, which the client gives; cancel_job ends it.";
-    case JobState::failed:
-      return "The server has a fault; its log says more. Call the tool again.";
-    case JobState::cancelled:
+    case CallState::failed:
+      return "The server failed; its log has the reason. Call the tool again.";
+    case CallState::canceled:
       return "Call the tool again to start over.";
-    case JobState::completed:
+    case CallState::completed:
       break;
   }
   return "Read answer or error.";
@@ -34,63 +34,63 @@ std::string next_step(JobState state) {
 
 }  // namespace
 
-Job::Job(std::string id, std::string tool, std::string run)
+BackgroundCall::BackgroundCall(std::string id, std::string tool, std::string run)
     : id_(std::move(id)),
       tool_(std::move(tool)),
-      of_run_(std::move(run)),
+      run_id_(std::move(run)),
       started_(std::chrono::system_clock::now()),
       last_change_(started_) {}
 
-JobState Job::state() const {
+CallState BackgroundCall::state() const {
   if (ended_) return *ended_;
-  const bool waits = handed_over_ == Questions::kept && unanswered();
-  return waits ? JobState::input_required : JobState::working;
+  const bool waits = detached_ == Questions::kept && unanswered();
+  return waits ? CallState::input_required : CallState::working;
 }
 
-bool Job::ended() const {
+bool BackgroundCall::ended() const {
   const std::lock_guard lock(mutex_);
   return ended_.has_value();
 }
 
-std::optional<ToolAnswer> Job::answer() const {
+std::optional<ToolAnswer> BackgroundCall::answer() const {
   const std::lock_guard lock(mutex_);
   return ended_ ? std::optional(answer_) : std::nullopt;
 }
 
-JobView Job::view() const {
+CallSnapshot BackgroundCall::snapshot() const {
   const std::lock_guard lock(mutex_);
   const auto until = ended_ ? last_change_ : std::chrono::system_clock::now();
-  JobView view{.id = id_,
-               .tool = tool_,
-               .state = state(),
-               .started = utc_text(started_),
-               .changed = utc_text(last_change_),
-               .elapsed_s = std::chrono::duration<double>(until - started_).count(),
-               .next = next_step(state())};
-  if (!of_run_.empty()) view.run = of_run_;
-  if (!message_.empty()) view.message = message_;
-  if (reports_ > 0) view.done = done_;
-  view.total = total_;
-  if (ended_ && answer_.is_error) view.error = answer_.text;
-  if (ended_ && !answer_.is_error) view.answer = answer_.structured;
-  return view;
+  CallSnapshot now{.id = id_,
+                   .tool = tool_,
+                   .state = state(),
+                   .started = utc_text(started_),
+                   .changed = utc_text(last_change_),
+                   .elapsed_s = std::chrono::duration<double>(until - started_).count(),
+                   .next = next_step(state())};
+  if (!run_id_.empty()) now.run = run_id_;
+  if (!message_.empty()) now.message = message_;
+  if (reports_ > 0) now.done = done_;
+  now.total = total_;
+  if (ended_ && answer_.is_error) now.error = answer_.text;
+  if (ended_ && !answer_.is_error) now.answer = answer_.structured;
+  return now;
 }
 
-std::optional<std::string> Job::unanswered() const {
+std::optional<std::string> BackgroundCall::unanswered() const {
   for (const auto& [key, question] : questions_)
     if (!question.answer) return key;
   return std::nullopt;
 }
 
-bool Job::attend(CallContext& call, steady_clock::time_point until) {
+bool BackgroundCall::wait(CallContext& call, steady_clock::time_point until) {
   std::unique_lock lock(mutex_);
-  std::size_t told = 0;
-  auto next_word = steady_clock::now() + kHeartbeat;
+  std::size_t reported = 0;
+  auto heartbeat = steady_clock::now() + kHeartbeat;
   while (true) {
     const auto now = steady_clock::now();
-    if (reports_ != told || (!ended_ && now >= next_word)) {
-      told = reports_;
-      next_word = now + kHeartbeat;
+    if (reports_ != reported || (!ended_ && now >= heartbeat)) {
+      reported = reports_;
+      heartbeat = now + kHeartbeat;
       const auto [done, total, message] = std::tuple(done_, total_, message_);
       lock.unlock();
       call.progress(done, total, message.empty() ? tool_ + " is working" : message);
@@ -98,7 +98,7 @@ bool Job::attend(CallContext& call, steady_clock::time_point until) {
       continue;
     }
     if (ended_) return true;
-    if (call.cancelled() || now >= until) return false;
+    if (call.canceled() || now >= until) return false;
     if (const auto key = unanswered()) {
       const std::string text = questions_.at(*key).text;
       lock.unlock();
@@ -106,80 +106,81 @@ bool Job::attend(CallContext& call, steady_clock::time_point until) {
       lock.lock();
       continue;
     }
-    changed_.wait_until(lock, call.stop(), std::min(until, next_word),
-                        [&] { return ended_ || reports_ != told || unanswered(); });
+    changed_.wait_until(lock, call.stop(), std::min(until, heartbeat),
+                        [&] { return ended_ || reports_ != reported || unanswered(); });
   }
 }
 
-void Job::hand_over(Questions questions) {
+void BackgroundCall::detach(Questions questions) {
   const std::lock_guard lock(mutex_);
-  handed_over_ = questions;
+  detached_ = questions;
   changed_.notify_all();
 }
 
-std::map<std::string, std::string> Job::questions() const {
+std::map<std::string, std::string> BackgroundCall::questions() const {
   const std::lock_guard lock(mutex_);
   std::map<std::string, std::string> open;
-  if (state() == JobState::input_required)
+  if (state() == CallState::input_required)
     for (const auto& [key, question] : questions_)
       if (!question.answer) open.emplace(key, question.text);
   return open;
 }
 
-void Job::reply(const std::string& key, Consent consent) {
-  const std::lock_guard lock(mutex_);
-  const auto found = questions_.find(key);
-  if (found == questions_.end() || found->second.answer) return;
-  found->second.answer = consent;
+void BackgroundCall::touch() {
   last_change_ = std::chrono::system_clock::now();
   changed_.notify_all();
 }
 
-Consent Job::ask(std::string_view text) {
+void BackgroundCall::reply(const std::string& key, Consent consent) {
+  const std::lock_guard lock(mutex_);
+  const auto found = questions_.find(key);
+  if (found == questions_.end() || found->second.answer) return;
+  found->second.answer = consent;
+  touch();
+}
+
+Consent BackgroundCall::ask(std::string_view text) {
   std::unique_lock lock(mutex_);
   const std::string key = fmt::format("confirm-{}", ++asked_);
   Question& question = questions_[key];
   question.text = text;
-  last_change_ = std::chrono::system_clock::now();
-  changed_.notify_all();
+  touch();
   changed_.wait(lock, stop_.get_token(),
-                [&] { return question.answer.has_value() || handed_over_ == Questions::refused; });
+                [&] { return question.answer.has_value() || detached_ == Questions::refused; });
   const Consent consent = question.answer.value_or(Consent::unavailable);
   questions_.erase(key);
   return consent;
 }
 
-void Job::report(double done, std::optional<double> total, std::string_view message) {
+void BackgroundCall::report(double done, std::optional<double> total, std::string_view message) {
   const std::lock_guard lock(mutex_);
   ++reports_;
   done_ = done;
   total_ = total;
   message_ = message;
-  last_change_ = std::chrono::system_clock::now();
-  changed_.notify_all();
+  touch();
 }
 
-void Job::end(JobState state, ToolAnswer answer) {
+void BackgroundCall::end(CallState state, ToolAnswer answer) {
   const std::lock_guard lock(mutex_);
   ended_ = state;
   answer_ = std::move(answer);
-  last_change_ = std::chrono::system_clock::now();
-  changed_.notify_all();
+  touch();
 }
 
-void Job::run(const Work& work) {
+void BackgroundCall::run(const Work& work) {
   CallContext call([this](double done, std::optional<double> total,
                           std::string_view message) { report(done, total, message); },
                    stop_.get_token(), [this](std::string_view text) { return ask(text); });
   try {
     ToolAnswer answer = work(call);
-    const bool cancelled = stop_.stop_requested() && answer.is_error;
-    end(cancelled ? JobState::cancelled : JobState::completed, std::move(answer));
+    const bool canceled = stop_.stop_requested() && answer.is_error;
+    end(canceled ? CallState::canceled : CallState::completed, std::move(answer));
   } catch (const std::exception& failure) {
-    // A bug of ours; its text may hold what is nobody's business.
+    // The exception's text may hold paths or secrets: it goes to the log only.
     spdlog::error("{} failed as {}: {}", tool_, id_, failure.what());
-    end(JobState::failed,
-        error_answer({ErrorCode::internal, tool_ + " failed", "The server's log says more."}));
+    end(CallState::failed,
+        error_answer({ErrorCode::internal, tool_ + " failed", "The server's log has the reason."}));
   }
 }
 

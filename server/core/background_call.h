@@ -1,6 +1,6 @@
 #pragma once
 
-// A tool's work that may outlast the call that asked for it.
+// A tool call whose work may outlast the request that started it. Clients know it as a job.
 
 #include <chrono>
 #include <condition_variable>
@@ -19,27 +19,27 @@
 
 namespace ratchet {
 
-enum class JobState {
+enum class CallState {
   working,
-  input_required,  ///< waits for a person's answer
-  completed,       ///< the tool answered; an error that it answered is an answer too
-  failed,          ///< a bug of ours
-  cancelled,
+  input_required,  ///< waits for the user's answer
+  completed,       ///< the tool answered, possibly with an error
+  failed,          ///< the tool threw: a bug in the server
+  canceled,
 };
-constexpr auto enum_names(JobState) {
-  return std::array{std::pair{JobState::working, "working"},
-                    std::pair{JobState::input_required, "input_required"},
-                    std::pair{JobState::completed, "completed"},
-                    std::pair{JobState::failed, "failed"},
-                    std::pair{JobState::cancelled, "cancelled"}};
+constexpr auto enum_names(CallState) {
+  return std::array{std::pair{CallState::working, "working"},
+                    std::pair{CallState::input_required, "input_required"},
+                    std::pair{CallState::completed, "completed"},
+                    std::pair{CallState::failed, "failed"},
+                    std::pair{CallState::canceled, "cancelled"}};
 }
 
-/// A job at one moment.
-struct JobView {
+/// A background call at one moment.
+struct CallSnapshot {
   std::string id, tool;
   std::optional<std::string> run;
-  JobState state = JobState::working;
-  std::optional<std::string> message;  ///< newest progress
+  CallState state = CallState::working;
+  std::optional<std::string> message;  ///< latest progress
   std::optional<double> done, total;
   std::string started, changed;  ///< UTC, ISO 8601
   double elapsed_s = 0;          ///< until now, or until it ended
@@ -48,54 +48,59 @@ struct JobView {
   std::string next;
 
   static constexpr void fields(auto&& visit) {
-    using J = JobView;
-    visit(required("id", &J::id, ""), required("tool", &J::tool, ""), optional("run", &J::run, ""),
-          required("state", &J::state, ""), optional("message", &J::message, "Newest progress."),
-          optional("done", &J::done, ""), optional("total", &J::total, ""),
-          required("started", &J::started, "UTC."), required("changed", &J::changed, "UTC."),
-          required("elapsed_s", &J::elapsed_s, "Seconds."),
-          optional("answer", &J::answer, "What the tool answered."),
-          optional("error", &J::error, "Or why it could not."),
-          required("next", &J::next, "What to do now."));
+    using C = CallSnapshot;
+    visit(required("id", &C::id, "Job id."), required("tool", &C::tool, "Tool that was called."),
+          optional("run", &C::run, "Run it works on."),
+          required("state", &C::state, "completed: the tool answered, possibly with an error."),
+          optional("message", &C::message, "Latest progress."),
+          optional("done", &C::done, "Progress so far."),
+          optional("total", &C::total, "Progress at the end, when known."),
+          required("started", &C::started, "UTC."),
+          required("changed", &C::changed, "Latest change, UTC."),
+          required("elapsed_s", &C::elapsed_s, "Running time, s."),
+          optional("answer", &C::answer, "The tool's answer."),
+          optional("error", &C::error, "The tool's error."),
+          required("next", &C::next, "What to do next."));
   }
 };
 
-/// One piece of work on a thread of its own (see Jobs), which callers attend to, leave and find
-/// again.
+/// One tool call that runs on its own thread (see BackgroundCalls). A caller can wait for it, leave
+/// it running and find it again.
 ///
-/// Thread rule: all members from any thread; `run` once. Ownership: shared by whoever looks at it.
-class Job {
+/// Thread-safe; `run` is called once. Shared by everyone who holds a pointer to it.
+class BackgroundCall {
  public:
   using Work = std::function<ToolAnswer(CallContext& call)>;
 
-  Job(std::string id, std::string tool, std::string run);
+  BackgroundCall(std::string id, std::string tool, std::string run);
 
   [[nodiscard]] const std::string& id() const { return id_; }
-  /// Run that it works on; empty when it belongs to none.
-  [[nodiscard]] const std::string& of_run() const { return of_run_; }
-  [[nodiscard]] JobView view() const;
+  /// The run it works on; empty when it belongs to none.
+  [[nodiscard]] const std::string& run_id() const { return run_id_; }
+  [[nodiscard]] CallSnapshot snapshot() const;
   [[nodiscard]] bool ended() const;
-  /// Empty until it ended.
+  /// Empty until the call has ended.
   [[nodiscard]] std::optional<ToolAnswer> answer() const;
 
-  /// Serves the work on behalf of a caller until it ended, `until` came or the caller cancelled:
-  /// passes progress on, repeats it every few seconds, puts questions. True when it ended.
-  bool attend(CallContext& call, std::chrono::steady_clock::time_point until);
+  /// Waits on behalf of a caller until the work ends, `until` passes or the caller cancels.
+  /// Meanwhile forwards progress, repeats it every few seconds, and asks the caller the work's
+  /// questions. Returns whether the work has ended.
+  bool wait(CallContext& call, std::chrono::steady_clock::time_point until);
 
-  /// Who answers what the work asks once nobody attends to it.
+  /// What happens to questions after the last caller has left.
   enum class Questions { refused, kept };
-  /// The last caller left; questions wait for `reply`, or are refused.
-  void hand_over(Questions questions);
+  /// The last caller leaves: from now on questions wait for `reply`, or are refused.
+  void detach(Questions questions);
 
-  /// Open questions of a job handed over, by keys that never recur.
+  /// Open questions of a detached call by key. Keys are never reused.
   [[nodiscard]] std::map<std::string, std::string> questions() const;
-  /// Answers a question. Unknown keys and second answers are ignored.
+  /// Answers a question. Ignores unknown keys and second answers.
   void reply(const std::string& key, Consent consent);
 
-  /// Asks the work to end. Nothing happens to one that has ended.
+  /// Asks the work to stop; no effect once it has ended.
   void cancel() { stop_.request_stop(); }
 
-  /// Does the work, on the thread of the job.
+  /// Does the work on the calling thread.
   void run(const Work& work);
 
  private:
@@ -106,26 +111,27 @@ class Job {
 
   Consent ask(std::string_view text);
   void report(double done, std::optional<double> total, std::string_view message);
-  void end(JobState state, ToolAnswer answer);
-  /// Key of the first question without an answer. Needs the lock.
+  void end(CallState state, ToolAnswer answer);
+  void touch();  // needs the lock
+  /// The key of the first unanswered question. Needs the lock.
   [[nodiscard]] std::optional<std::string> unanswered() const;
-  [[nodiscard]] JobState state() const;  // needs the lock
+  [[nodiscard]] CallState state() const;  // needs the lock
 
-  const std::string id_, tool_, of_run_;
+  const std::string id_, tool_, run_id_;
   const std::chrono::system_clock::time_point started_;
   std::stop_source stop_;
 
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::chrono::system_clock::time_point last_change_;
-  std::size_t reports_ = 0;  ///< how often progress was reported
+  std::size_t reports_ = 0;  ///< number of progress reports
   double done_ = 0;
   std::optional<double> total_;
   std::string message_;
   std::size_t asked_ = 0;
   std::map<std::string, Question> questions_;
-  std::optional<Questions> handed_over_;
-  std::optional<JobState> ended_;
+  std::optional<Questions> detached_;
+  std::optional<CallState> ended_;
   ToolAnswer answer_;
 };
 

@@ -10,7 +10,7 @@
 namespace ratchet {
 namespace {
 
-/// Ids are handles that anybody may show, so they must not be guessable.
+/// Whoever knows an id can read and cancel the call, so ids must not be guessable.
 constexpr std::size_t kIdBytes = 8;
 
 std::string new_id() {
@@ -18,73 +18,74 @@ std::string new_id() {
   return "job-" + hex({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
 }
 
-Error busy(const Job& other) {
-  const JobView view = other.view();
+Error busy(const BackgroundCall& other) {
   return {ErrorCode::conflict,
-          fmt::format("run: {} is busy: {} works on it as {}", other.of_run(), view.tool, view.id),
-          "Wait for it: run_status with the run says when it is done. cancel_job ends it."};
+          fmt::format("run: {} is busy: {} is working on it as {}", other.run_id(),
+                      other.snapshot().tool, other.id()),
+          "Wait until it is done, which run_status shows, or end it with cancel_job."};
 }
 
 }  // namespace
 
 Error unknown_job(const std::string& id) {
   return {ErrorCode::not_found, fmt::format("job: there is no job {}", id),
-          "A server remembers its own newest jobs. run_status with the run says what was recorded; "
-          "list_runs names the runs."};
+          "A server knows only jobs that it started itself, and only the latest. run_status with "
+          "the run shows what was recorded; list_runs lists the runs."};
 }
 
-void Jobs::reap() {
+void BackgroundCalls::reap() {
   std::erase_if(running_, [](Running& one) {
-    if (!one.job->ended()) return false;
+    if (!one.call->ended()) return false;
     one.thread.join();
     return true;
   });
 }
 
-Result<std::shared_ptr<Job>> Jobs::start(const std::string& tool, const std::string& run,
-                                         Job::Work work) {
+Result<std::shared_ptr<BackgroundCall>> BackgroundCalls::start(const std::string& tool,
+                                                               const std::string& run,
+                                                               BackgroundCall::Work work) {
   const std::lock_guard lock(mutex_);
-  if (stopping_) return Error{ErrorCode::unavailable, "the server is ending", ""};
+  if (stopping_) return Error{ErrorCode::unavailable, "the server is stopping", ""};
   reap();
   for (const auto& other : running_)
-    if (!run.empty() && other.job->of_run() == run) return busy(*other.job);
-  if (running_.size() >= most_)
-    return Error{ErrorCode::unavailable, fmt::format("{} jobs are at work already", most_),
+    if (!run.empty() && other.call->run_id() == run) return busy(*other.call);
+  if (running_.size() >= max_running_)
+    return Error{ErrorCode::unavailable, fmt::format("{} jobs are already running", max_running_),
                  "Wait until one is done, or end one with cancel_job."};
-  auto job = std::make_shared<Job>(new_id(), tool, run);
-  running_.push_back({job, std::thread([job, work = std::move(work)] { job->run(work); })});
-  return job;
+  auto call = std::make_shared<BackgroundCall>(new_id(), tool, run);
+  running_.push_back({call, std::thread([call, work = std::move(work)] { call->run(work); })});
+  return call;
 }
 
-void Jobs::keep(const std::shared_ptr<Job>& job) {
+void BackgroundCalls::keep(const std::shared_ptr<BackgroundCall>& call) {
   const std::lock_guard lock(mutex_);
-  kept_.push_back(job);
-  auto surplus = kept_.size() - std::min(kept_.size(), most_kept_);
+  kept_.push_back(call);
+  auto surplus = kept_.size() - std::min(kept_.size(), max_kept_);
   std::erase_if(kept_,
                 [&](const auto& one) { return surplus > 0 && one->ended() && surplus-- > 0; });
 }
 
-std::shared_ptr<Job> Jobs::find(const std::string& id) const {
+std::shared_ptr<BackgroundCall> BackgroundCalls::find(const std::string& id) const {
   const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find(kept_, id, &Job::id);
+  const auto found = std::ranges::find(kept_, id, &BackgroundCall::id);
   return found == kept_.end() ? nullptr : *found;
 }
 
-std::shared_ptr<Job> Jobs::working_on(const std::string& run) const {
+std::shared_ptr<BackgroundCall> BackgroundCalls::working_on(const std::string& run) const {
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find_if(
-      kept_, [&](const auto& one) { return one->of_run() == run && !one->ended(); });
+      kept_, [&](const auto& one) { return one->run_id() == run && !one->ended(); });
   return found == kept_.end() ? nullptr : *found;
 }
 
-void Jobs::stop() {
+void BackgroundCalls::stop() {
   std::vector<Running> running;
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     running = std::exchange(running_, {});
   }
-  for (const auto& one : running) one.job->cancel();
+  for (const auto& one : running) one.call->cancel();
   for (auto& one : running) one.thread.join();
 }
 

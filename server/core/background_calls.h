@@ -12,54 +12,54 @@
 
 namespace ratchet {
 
-/// All jobs of a server. Each works on a thread of its own, because the children of a tool die with
-/// the thread that spawned them. A job that was kept can be found, with its answer, until this ends
-/// or very many were kept after it.
+/// All background calls of a server. Each has its own thread, because a tool's child processes die
+/// with the thread that spawned them. A call that was kept can be found by id, with its answer, as
+/// long as this object lives and it is not pushed out by newer ones.
 ///
-/// Thread-safe. Destroying it, or `stop`, asks all work to end and waits for that: whatever the
-/// work uses must outlive it.
-class Jobs {
+/// Thread-safe. `stop` and the destructor ask all work to stop and wait until it has: everything
+/// the work uses must outlive this object.
+class BackgroundCalls {
  public:
-  /// `most`: jobs at work at once. `most_kept`: jobs that can be found, those at work aside.
-  explicit Jobs(std::size_t most = 64, std::size_t most_kept = 1000)
-      : most_(most), most_kept_(most_kept) {}
-  ~Jobs() { stop(); }
-  Jobs(const Jobs&) = delete;
-  Jobs& operator=(const Jobs&) = delete;
+  /// `max_running`: calls at work at once. `max_kept`: ended calls that can still be found.
+  explicit BackgroundCalls(std::size_t max_running = 64, std::size_t max_kept = 1000)
+      : max_running_(max_running), max_kept_(max_kept) {}
+  ~BackgroundCalls() { stop(); }
+  BackgroundCalls(const BackgroundCalls&) = delete;
+  BackgroundCalls& operator=(const BackgroundCalls&) = delete;
 
-  /// Starts work of `tool` on `run` (may be empty).
-  /// Errors: `conflict` while another job works on the same run, since the gate lets one step at a
-  /// time through; `unavailable` when too many work or the server ends.
-  Result<std::shared_ptr<Job>> start(const std::string& tool, const std::string& run,
-                                     Job::Work work);
+  /// Starts the work of `tool` on `run` (may be empty).
+  /// Errors: `conflict` while another call works on the same run, because a run takes one step at a
+  /// time; `unavailable` when too many calls are at work or the server is stopping.
+  Result<std::shared_ptr<BackgroundCall>> start(const std::string& tool, const std::string& run,
+                                                BackgroundCall::Work work);
 
-  /// Makes a job findable: its caller left. The oldest that have ended are forgotten when there are
-  /// too many.
-  void keep(const std::shared_ptr<Job>& job);
-  /// Null for an id that no kept job has.
-  [[nodiscard]] std::shared_ptr<Job> find(const std::string& id) const;
-  /// The kept job that works on this run now; null when there is none.
-  [[nodiscard]] std::shared_ptr<Job> working_on(const std::string& run) const;
+  /// Makes a call findable after its caller has left. Beyond `max_kept` the oldest ended calls are
+  /// dropped.
+  void keep(const std::shared_ptr<BackgroundCall>& call);
+  /// Null when no kept call has this id.
+  [[nodiscard]] std::shared_ptr<BackgroundCall> find(const std::string& id) const;
+  /// The kept call that is working on this run; null when there is none.
+  [[nodiscard]] std::shared_ptr<BackgroundCall> working_on(const std::string& run) const;
 
   void stop();
 
  private:
   struct Running {
-    std::shared_ptr<Job> job;
+    std::shared_ptr<BackgroundCall> call;
     std::thread thread;
   };
 
   void reap();  // needs the lock
 
-  const std::size_t most_;
-  const std::size_t most_kept_;
+  const std::size_t max_running_;
+  const std::size_t max_kept_;
   mutable std::mutex mutex_;
   bool stopping_ = false;
   std::vector<Running> running_;
-  std::vector<std::shared_ptr<Job>> kept_;  // the oldest first
+  std::vector<std::shared_ptr<BackgroundCall>> kept_;  // oldest first
 };
 
-/// `not_found`, with the way on.
+/// `not_found`, with a hint how to find the result.
 [[nodiscard]] Error unknown_job(const std::string& id);
 
 }  // namespace ratchet

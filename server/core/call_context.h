@@ -9,22 +9,22 @@
 
 namespace ratchet {
 
-/// What the person behind the client said to a yes/no question.
+/// The user's answer to a yes/no question.
 enum class Consent {
   granted,
   refused,
-  pending,      ///< being asked; the handler answers any Error and is called again with the answer
-  unavailable,  ///< the client cannot ask; fall back to an argument such as `confirm`
+  pending,      ///< being asked: the handler returns an Error and is called again with the answer
+  unavailable,  ///< the client cannot ask: use an argument such as `confirm` instead
 };
 
-/// Travels with one tool call: where progress goes, whom to ask, and whether the caller still wants
-/// the answer.
+/// What a handler needs to know about its call: where to report progress, how to ask the user, and
+/// whether the caller has canceled.
 ///
-/// Thread rule: `progress` may be called from any thread; the sink serialises. `confirm` belongs to
-/// the thread of the call. Owned by whoever dispatches the call and outlives the handler.
+/// `progress` may be called from any thread; the sink serializes. `confirm` must be called from the
+/// thread of the call. Owned by the dispatcher of the call; outlives the handler.
 class CallContext {
  public:
-  /// `done` of `total` in any unit; `done` must not fall. An empty total means "unknown".
+  /// `done` of `total` in any unit; `done` never decreases. An empty total means "unknown".
   using ProgressSink =
       std::function<void(double done, std::optional<double> total, std::string_view message)>;
   using Asker = std::function<Consent(std::string_view question)>;
@@ -37,14 +37,14 @@ class CallContext {
     if (sink_) sink_(done, total, message);
   }
 
-  /// Asks for leave to do something that cannot be undone. May wait for a person.
+  /// Asks the user to allow something that cannot be undone. May block until the user answers.
   [[nodiscard]] Consent confirm(std::string_view question) const {
     return asker_ ? asker_(question) : Consent::unavailable;
   }
 
-  /// Set when the client cancelled; long work checks it and ends its children.
+  /// Requested when the client cancels; long work checks it and stops its child processes.
   [[nodiscard]] const std::stop_token& stop() const { return stop_; }
-  [[nodiscard]] bool cancelled() const { return stop_.stop_requested(); }
+  [[nodiscard]] bool canceled() const { return stop_.stop_requested(); }
 
  private:
   ProgressSink sink_;

@@ -24,10 +24,10 @@ Error gone(const std::string& what) {
 }
 
 Error malformed(const std::string& what) {
-  return Error{ErrorCode::invalid_argument, "not a message: " + what, ""};
+  return Error{ErrorCode::invalid_argument, "invalid message: " + what, ""};
 }
 
-/// Takes the descriptors out of a received control message; the caller owns them from here on.
+/// Moves the descriptors of a received control message to `into`, which owns them.
 void take_descriptors(msghdr& message, std::vector<Fd>& into) {
   for (cmsghdr* item = CMSG_FIRSTHDR(&message); item; item = CMSG_NXTHDR(&message, item)) {
     if (item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS) continue;
@@ -57,7 +57,7 @@ Result<std::pair<Fd, Fd>> Channel::connected() {
 Status Channel::send(std::uint64_t id, const Json& body, std::span<const int> descriptors) {
   if (descriptors.size() > kMaxDescriptors)
     return Error{ErrorCode::internal, "too many descriptors in one message", ""};
-  // Bytes of a failing program's output may be no UTF-8: they are shown, not refused.
+  // A failing program's output may not be UTF-8: invalid bytes are replaced.
   const std::string text = body.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() > kMaxBytes) return Error{ErrorCode::too_large, "message too large", ""};
   const Header header{static_cast<std::uint32_t>(text.size()),
@@ -134,10 +134,10 @@ Result<std::optional<Channel::Message>> Channel::finish() {
   header_got_ = 0;
   Message message{header.id, Json::parse(body_, nullptr, false), std::move(arrived_)};
   arrived_.clear();
-  if (message.body.is_discarded()) return malformed("no JSON");
+  if (message.body.is_discarded()) return malformed("it is not JSON");
   if (policy_ == Descriptors::accepted && message.descriptors.size() != header.descriptors)
-    return malformed(fmt::format("{} descriptors came, {} announced", message.descriptors.size(),
-                                 header.descriptors));
+    return malformed(fmt::format("{} descriptors arrived, {} were announced",
+                                 message.descriptors.size(), header.descriptors));
   return std::optional<Message>(std::move(message));
 }
 

@@ -15,15 +15,15 @@
 
 namespace ratchet {
 
-/// Whether a side takes descriptors that come with a message. The server never does: a hostile
-/// worker could fill its table.
+/// Whether an end accepts descriptors with messages. The server refuses them: a hostile worker
+/// could fill its descriptor table.
 enum class Descriptors { accepted, refused };
 
-/// Whole JSON messages, with descriptors beside them, over one end of a stream socket.
+/// JSON messages with optional descriptors over one end of a stream socket.
 ///
-/// A frame is a 16-byte header (bytes of JSON, number of descriptors, id; little endian) and the
-/// JSON. The id is the sender's; an answer carries the id of its question, so that a message nobody
-/// asked for is told from an answer. Thread rule: one thread at a time. Owns the socket.
+/// A frame is a 16-byte header (bytes of JSON, number of descriptors, id; little endian) followed
+/// by the JSON. The sender chooses the id; an answer repeats the id of its request, which
+/// distinguishes it from an unsolicited message. One thread at a time. Owns the socket.
 class Channel {
  public:
   struct Message {
@@ -37,16 +37,16 @@ class Channel {
 
   Channel(Fd socket, Descriptors descriptors);
 
-  /// Two connected ends.
+  /// The two ends of a new socket pair.
   static Result<std::pair<Fd, Fd>> connected();
 
-  /// Sends a whole message; waits at most 10 s for the other side to read.
-  /// Errors: `unavailable` when the other end is gone or does not read.
+  /// Sends a whole message; waits at most 10 s for the other end to read.
+  /// Errors: `unavailable` when the other end is closed or does not read.
   Status send(std::uint64_t id, const Json& body, std::span<const int> descriptors = {});
 
-  /// Takes what has arrived, without waiting: a message once it is whole, else nothing.
-  /// Errors: `unavailable` when the other end is closed; `invalid_argument` when the bytes are no
-  /// message of ours or too many.
+  /// Reads what has arrived without waiting; returns a message once it is complete.
+  /// Errors: `unavailable` when the other end is closed; `invalid_argument` when the bytes are not
+  /// a valid message or exceed `kMaxBytes`.
   Result<std::optional<Message>> poll();
 
   /// Waits for a message. Errors: as `poll`, and `timed_out`.

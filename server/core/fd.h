@@ -22,7 +22,7 @@ class Fd {
 
   explicit operator bool() const { return fd_ >= 0; }
   [[nodiscard]] int get() const { return fd_; }
-  /// Gives the descriptor away.
+  /// Gives up ownership without closing.
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }
   void reset(int fd = -1) {
     if (fd_ >= 0) ::close(fd_);

@@ -30,7 +30,7 @@ Status write_all(int fd, std::string_view bytes, const std::filesystem::path& pa
   return {};
 }
 
-/// Makes a rename durable; without it a crash can bring the old name back.
+/// Makes a rename durable; without it a crash can restore the old name.
 void sync_folder(const std::filesystem::path& folder) {
   const Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd) ::fsync(fd.get());
@@ -53,15 +53,14 @@ Result<std::string> read_open_file(int fd, const std::filesystem::path& path, st
   if (static_cast<std::size_t>(info.st_size) > limit)
     return Error{
         ErrorCode::too_large,
-        fmt::format("{} has {} bytes; at most {} are read", path.string(), info.st_size, limit),
-        ""};
+        fmt::format("{} has {} bytes; the limit is {}", path.string(), info.st_size, limit), ""};
   std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
   std::size_t filled = 0;
   while (filled < bytes.size()) {
     const ssize_t got = ::read(fd, bytes.data() + filled, bytes.size() - filled);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error("read", path);
-    if (got == 0) break;  // the file shrank while we read
+    if (got == 0) break;  // the file shrank while being read
     filled += static_cast<std::size_t>(got);
   }
   bytes.resize(filled);
@@ -74,7 +73,7 @@ Status write_file(const std::filesystem::path& path, std::string_view bytes) {
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failed);
   if (failed)
     return Error{ErrorCode::unavailable,
-                 fmt::format("cannot make {}: {}", path.parent_path().string(), failed.message()),
+                 fmt::format("cannot create {}: {}", path.parent_path().string(), failed.message()),
                  ""};
   const std::filesystem::path temporary =
       path.parent_path() /
@@ -109,7 +108,7 @@ Result<std::filesystem::path> inside_roots(const std::filesystem::path& path,
     names += (names.empty() ? "" : ", ") + real_root.string();
   }
   return Error{ErrorCode::not_permitted,
-               fmt::format("{} lies outside the allowed folders ({})", real.string(), names),
+               fmt::format("{} is outside the allowed folders ({})", real.string(), names),
                "Give the text instead of the path, or start the server with --root DIR."};
 }
 

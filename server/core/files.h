@@ -11,21 +11,21 @@
 namespace ratchet {
 
 /// Reads a whole regular file of at most `limit` bytes.
-/// Errors: `not_found` when absent, `too_large` beyond the limit, `invalid_argument` when it is no
-/// regular file.
+/// Errors: `not_found` when absent, `too_large` beyond the limit, `invalid_argument` when it is not
+/// a regular file.
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path,
                                             std::size_t limit = std::size_t{64} << 20U);
 
-/// The same of a file that is open for reading already, from where its descriptor stands. `path` is
-/// what messages call it.
+/// The same for a file that is already open, from its current offset. `path` is its name in
+/// messages.
 [[nodiscard]] Result<std::string> read_open_file(int fd, const std::filesystem::path& path,
                                                  std::size_t limit = std::size_t{64} << 20U);
 
-/// Replaces `path` in one step: temporary file beside it, fsync, rename, fsync of the folder.
-/// Missing parent folders are made. A reader sees the old bytes or the new, never a mixture.
+/// Replaces `path` atomically: temporary file beside it, fsync, rename, fsync of the folder.
+/// Creates missing parent folders. Readers see either the old content or the new.
 [[nodiscard]] Status write_file(const std::filesystem::path& path, std::string_view bytes);
 
-/// Resolves `path` (symlinks included) and checks that it lies inside one of `roots`.
+/// Resolves `path` with its symlinks and checks that it lies inside one of `roots`.
 /// Errors: `not_permitted` naming the roots; `not_found` when it does not exist.
 [[nodiscard]] Result<std::filesystem::path> inside_roots(
     const std::filesystem::path& path, const std::vector<std::filesystem::path>& roots);

@@ -50,7 +50,7 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
 
 std::string random_bytes(std::size_t count) {
   std::string bytes(count, '\0');
-  // Without randomness no secret can be kept; going on would be worse than stopping.
+  // Without randomness no secret is safe.
   if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(count)) != 1)
     std::abort();
   return bytes;

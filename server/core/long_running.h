@@ -7,18 +7,20 @@
 
 namespace ratchet {
 
-/// Makes a tool one whose calls end in time: it takes `wait_s`, and when its work outlasts that it
-/// answers `job` and goes on. A caller that cancels while it waits ends the work; one that got the
-/// job's id does not.
+/// Wraps a tool so that its calls return in time. It takes `wait_s`; when the work takes longer,
+/// the answer is a ticket (`job` and `next`) and the work continues. Canceling a call that still
+/// waits ends its work; canceling one that got a ticket does not.
 ///
-/// `run` among the arguments binds the job to that run. Of the output, only what is there for every
-/// answer stays required: nothing. `jobs` outlives the tool.
-[[nodiscard]] Tool long_running(Tool tool, Jobs& jobs,
+/// `run` among the arguments ties the work to that run. The output schema has no
+/// required fields, so that it fits both the tool's answer and the ticket. `calls` outlives the
+/// tool.
+[[nodiscard]] Tool long_running(Tool tool, BackgroundCalls& calls,
                                 std::chrono::seconds wait = std::chrono::seconds(45));
 
-/// Makes `status`, a tool that takes `run`, one that takes `job` as well and answers how it stands,
-/// with its answer once it is done; `run` may then be left out. A job that works on the run asked
-/// for is told of without being asked for. `jobs` outlives the tool.
-[[nodiscard]] Tool reporting_jobs(Tool status, Jobs& jobs);
+/// Wraps `status`, a tool that takes `run`, so that it also takes `job` and answers that job's
+/// progress, and its answer once it is done; `run` is then optional. Asked about a run, it reports
+/// the job working on that run, if any. The output schema requires nothing: a job that belongs to
+/// no run is answered alone. `calls` outlives the tool.
+[[nodiscard]] Tool reporting_jobs(Tool status, BackgroundCalls& calls);
 
 }  // namespace ratchet

@@ -15,10 +15,10 @@
 namespace ratchet {
 namespace {
 
-// The kernel refuses to seal while anybody holds a reference to a page: not only a mapping for
-// writing, which stays, but also reclaim and migration at work, which pass, though on a busy
-// machine not always within the 150 ms that the call itself waits.
-constexpr std::chrono::seconds kPassingReferences{2};
+// The kernel refuses to seal while anything holds a reference to a page: a mapping for writing, but
+// also reclaim and migration, whose references are short-lived, though on a busy machine not always
+// within the 150 ms that the system call itself waits.
+constexpr std::chrono::seconds kReferenceTimeout{2};
 
 Error refused(std::string_view what) {
   return Error{ErrorCode::unavailable, fmt::format("{}: {}", what, std::strerror(errno)), ""};
@@ -31,7 +31,7 @@ Result<Mapping> Mapping::map(int fd, std::int64_t bytes, Access access) {
   if (::fstat(fd, &state) != 0) return refused("fstat of a memory file");
   if (bytes <= 0 || state.st_size < bytes)
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("the memory file holds {} bytes, {} are needed", state.st_size, bytes),
+                 fmt::format("the memory file has {} bytes; {} are needed", state.st_size, bytes),
                  ""};
   const int protection = access == Access::write ? PROT_READ | PROT_WRITE : PROT_READ;
   void* start = ::mmap(nullptr, static_cast<std::size_t>(bytes), protection, MAP_SHARED, fd, 0);
@@ -75,7 +75,7 @@ Result<Mapping> MemoryFile::map(Mapping::Access access) const {
 }
 
 Status MemoryFile::seal() {
-  const auto deadline = std::chrono::steady_clock::now() + kPassingReferences;
+  const auto deadline = std::chrono::steady_clock::now() + kReferenceTimeout;
   while (::fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_WRITE) != 0) {
     if (errno != EBUSY) return refused("sealing a memory file");
     if (std::chrono::steady_clock::now() > deadline)

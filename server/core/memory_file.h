@@ -12,13 +12,13 @@
 
 namespace ratchet {
 
-/// A view of a memory file in this process; unmapped by the destructor. Move-only.
+/// A mapping of a memory file into this process; the destructor unmaps it. Move-only.
 class Mapping {
  public:
   enum class Access { read, write };
 
-  /// Maps the first `bytes` of `fd`. Errors: `invalid_argument` when the file is smaller, so that
-  /// no later read can fault; `unavailable` when the system refuses.
+  /// Maps the first `bytes` of `fd`. Errors: `invalid_argument` when the file is smaller, since
+  /// later reads would fault; `unavailable` when the system call fails.
   static Result<Mapping> map(int fd, std::int64_t bytes, Access access);
 
   Mapping(Mapping&& other) noexcept
@@ -37,21 +37,22 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-/// Anonymous memory that travels between processes as a descriptor. Its size is fixed for good, so
-/// that nobody who holds it can make another's mapping fault.
+/// Anonymous memory that is passed between processes as a descriptor. Its size is sealed, so that
+/// no holder can make another's mapping fault.
 ///
-/// Thread rule: none of its own; the holders take turns. Owns one descriptor.
+/// Not synchronized: its holders take turns. Owns one descriptor.
 class MemoryFile {
  public:
   static Result<MemoryFile> create(const std::string& name, std::int64_t bytes);
-  /// With `content`, sealed.
+  /// A sealed file with this content.
   static Result<MemoryFile> holding(const std::string& name, std::string_view content);
 
   [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
   [[nodiscard]] Result<Mapping> map(Mapping::Access access) const;
 
-  /// Nobody can write any more. Errors: `conflict` while somebody still has it mapped for writing.
+  /// Makes the content immutable. Errors: `conflict` while it is still mapped for writing
+  /// somewhere.
   Status seal();
 
  private:

@@ -36,10 +36,10 @@ void limit_resource(__rlimit_resource resource, const std::optional<std::size_t>
   ::setrlimit(resource, &limit);
 }
 
-/// Moves the wanted descriptors to their numbers and closes all others. Only async-signal-safe
-/// calls: we are between fork and exec of a threaded program.
+/// Moves the wanted descriptors to their numbers and closes all others. Makes only
+/// async-signal-safe calls: it runs between fork and exec of a threaded program.
 void arrange_descriptors(const std::vector<std::pair<int, int>>& wanted, int keep) {
-  constexpr int kParking = 200;  // above every number a child is given
+  constexpr int kParking = 200;  // above every number that a child uses
   int count = 0;
   for (const auto& [ours, theirs] : wanted) ::dup2(ours, kParking + count++);
   const int parked_keep = kParking + count;
@@ -54,7 +54,7 @@ void arrange_descriptors(const std::vector<std::pair<int, int>>& wanted, int kee
     ::dup2(kParking + count++, pair.second);
     highest = pair.second > highest ? pair.second : highest;
   }
-  // The report pipe goes right above and closes itself on exec.
+  // The report pipe goes right above them and closes on exec.
   ::dup3(parked_keep, highest + 1, O_CLOEXEC);
   ::syscall(SYS_close_range, static_cast<unsigned>(highest + 2), ~0U, 0U);
 }
@@ -63,7 +63,7 @@ void arrange_descriptors(const std::vector<std::pair<int, int>>& wanted, int kee
                          char* const* envp, int report, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(kExecFailed);  // the parent died before prctl took hold
+  if (::getppid() != parent) ::_exit(kExecFailed);  // the parent died before prctl took effect
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -114,7 +114,7 @@ Result<Process> Process::spawn(const ProcessSpec& spec) {
   if (pid < 0)
     return Error{ErrorCode::unavailable, fmt::format("fork: {}", std::strerror(errno)), ""};
   if (pid == 0) become(spec, program->c_str(), argv.data(), envp.data(), writer.get(), parent);
-  ::setpgid(pid, pid);  // both sides set it, so that neither can be too late
+  ::setpgid(pid, pid);  // parent and child both set it: either may run first
   writer.reset();
   Process child(pid);
   int code = 0;
@@ -154,7 +154,7 @@ std::optional<ExitStatus> Process::wait_for(milliseconds limit) {
   while (!poll()) {
     const auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
     if (left.count() <= 0) return std::nullopt;
-    // Short jobs end within the first naps; long ones cost a wake-up every 10 ms.
+    // Short programs end within the first pauses; long ones cost a wake-up every 10 ms.
     pause = std::min({milliseconds(10), pause + milliseconds(1), left});
     std::this_thread::sleep_for(pause);
   }
@@ -194,7 +194,7 @@ Result<Captured> run_program(const ProcessSpec& spec, milliseconds limit,
   const auto deadline = start + limit;
   while (readers[0] || readers[1]) {
     if (stop.stop_requested())
-      return Error{ErrorCode::timed_out, spec.argv[0] + " was stopped: the call was cancelled", ""};
+      return Error{ErrorCode::timed_out, spec.argv[0] + " was stopped: the call was canceled", ""};
     const auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
     if (left.count() <= 0) {
       captured.timed_out = true;

@@ -16,13 +16,13 @@
 
 namespace ratchet {
 
-/// What to start and with what. Descriptors not listed in `descriptors` are closed in the child.
+/// How to start a process. The child gets only the descriptors listed in `descriptors`.
 struct ProcessSpec {
-  std::vector<std::string> argv;         ///< argv[0] is a path, or a name searched in PATH
+  std::vector<std::string> argv;         ///< argv[0] is a path, or a name to search in PATH
   std::vector<std::string> environment;  ///< "NAME=value"; the whole environment of the child
-  std::filesystem::path folder;          ///< working directory; empty keeps ours
+  std::filesystem::path folder;          ///< working directory; empty: the parent's
   std::vector<std::pair<int, int>>
-      descriptors;  ///< {ours, number in the child}; 0, 1, 2 default to /dev/null
+      descriptors;  ///< {parent's, child's}; 0, 1 and 2 default to /dev/null
   std::optional<std::size_t> address_space_bytes;  ///< RLIMIT_AS
   std::optional<std::size_t> file_size_bytes;      ///< RLIMIT_FSIZE
 };
@@ -39,13 +39,13 @@ struct ExitStatus {
 
 /// A child in its own process group. The destructor kills the whole group and reaps the child.
 ///
-/// Thread rule: one thread at a time. The child gets SIGKILL when the *thread* that spawned it ends
-/// (that is how the kernel defines a parent's death): spawn from a thread that outlives the child.
+/// One thread at a time. The child gets SIGKILL when the *thread* that spawned it ends (the
+/// kernel's definition of a parent's death): spawn from a thread that outlives the child.
 class Process {
  public:
   static Result<Process> spawn(const ProcessSpec& spec);
-  /// An orphan that became our child and leads a process group of its own; see
-  /// PR_SET_CHILD_SUBREAPER. It ends with us only if it asked for that itself.
+  /// An orphan that became a child of this process and leads its own process group; see
+  /// PR_SET_CHILD_SUBREAPER. It dies with this process only if it requested that itself.
   static Process adopted(pid_t pid) { return Process(pid); }
 
   Process(Process&& other) noexcept : pid_(std::exchange(other.pid_, -1)), status_(other.status_) {}
@@ -55,11 +55,11 @@ class Process {
   ~Process();
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  /// Its status when it has ended, without waiting.
+  /// The status if the child has ended; does not wait.
   [[nodiscard]] std::optional<ExitStatus> poll();
-  /// Waits up to `limit`; empty when it still runs then.
+  /// Waits up to `limit`; empty when the child is then still running.
   [[nodiscard]] std::optional<ExitStatus> wait_for(std::chrono::milliseconds limit);
-  /// SIGKILL to the group, then reaps.
+  /// Sends SIGKILL to the group and reaps the child.
   ExitStatus kill();
 
  private:
@@ -69,26 +69,26 @@ class Process {
   std::optional<ExitStatus> status_;
 };
 
-/// What a finished helper program (compiler, disassembler, python) said.
+/// The output of a finished helper program (compiler, disassembler, python).
 struct Captured {
   ExitStatus status;
   std::string out;
   std::string err;
-  bool timed_out = false;  ///< killed at the deadline; `status` is then of the kill
-  bool truncated = false;  ///< an output was longer than the cap
+  bool timed_out = false;  ///< killed at the deadline; `status` is then that of the kill
+  bool truncated = false;  ///< an output exceeded `output_limit`
   std::chrono::nanoseconds elapsed{};
 };
 
-/// Runs a program to its end and captures both outputs, at most `output_limit` bytes each.
-/// Errors: `unavailable` when it cannot be started; `timed_out` when `stop` asked for the end.
+/// Runs a program to completion and captures both outputs, at most `output_limit` bytes each.
+/// Errors: `unavailable` when it cannot be started; `timed_out` when `stop` is requested.
 [[nodiscard]] Result<Captured> run_program(const ProcessSpec& spec, std::chrono::milliseconds limit,
                                            const std::stop_token& stop = {},
                                            std::size_t output_limit = std::size_t{1} << 20U);
 
-/// The path of a program in PATH, or of `name` itself when it has a slash; empty when absent.
+/// The path of a program in PATH, or `name` itself when it has a slash; empty when absent.
 [[nodiscard]] std::optional<std::filesystem::path> find_program(const std::string& name);
 
-/// "NAME=value" for each given variable that is set here; for children that get nothing else.
+/// "NAME=value" for each of these variables that is set; the environment of a child process.
 [[nodiscard]] std::vector<std::string> inherited_environment(const std::vector<std::string>& names);
 
 }  // namespace ratchet

@@ -8,27 +8,32 @@
 
 namespace ratchet {
 
-/// Why a request could not be carried out. Ten kinds; clients may branch on them.
+/// Why a request failed. Clients may branch on these codes.
 enum class ErrorCode {
   invalid_argument,  ///< the caller's input breaks a rule; nothing was done
   not_found,         ///< the named run, page, file or problem does not exist
   wrong_stage,       ///< the gate does not allow this step now
   drift,             ///< something frozen by the contract changed
-  conflict,          ///< somebody else holds or already did this
+  conflict,          ///< another call holds the resource or has already done this
   unavailable,       ///< a tool, device or library is missing
   not_permitted,     ///< outside the allowed roots or privileges
-  too_large,         ///< input beyond a stated limit
-  timed_out,         ///< our side of a job missed its deadline
-  internal,          ///< a bug of ours
+  too_large,         ///< input exceeds a stated limit
+  timed_out,         ///< the server's side of the work missed its deadline, or was canceled
+  internal,          ///< a bug in the server
 };
 
 [[nodiscard]] std::string_view name_of(ErrorCode code);
 
-/// What went wrong and the way on. `hint` names the next tool or the accepted values.
+/// What went wrong and what to do: `hint` names the next tool or the accepted values.
 struct Error {
   ErrorCode code = ErrorCode::internal;
   std::string message;
   std::string hint;
+
+  /// The same error, located: its message starts with "`place`: ".
+  [[nodiscard]] Error at(std::string_view place) const {
+    return {code, std::string(place) + ": " + message, hint};
+  }
 };
 
 /// The caller's input breaks a rule.
@@ -44,7 +49,7 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  // Implicit on purpose: `return value;` and `return Error{…};`.
+  // Implicit so that `return value;` and `return Error{…};` work.
   // NOLINTBEGIN(google-explicit-constructor)
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}

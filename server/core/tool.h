@@ -12,15 +12,15 @@
 
 namespace ratchet {
 
-/// What a call may do; becomes the MCP annotations and the queueing rule.
+/// What a call may do; determines its MCP annotations and how it is queued.
 enum class Effect {
-  reads,        ///< changes nothing; clients run such calls in parallel and so do we
-  writes,       ///< writes ledger or artifacts
+  reads,        ///< changes nothing; runs in parallel with other calls
+  writes,       ///< writes the ledger or artifacts
   uses_device,  ///< occupies a measuring device, and writes
   destroys,     ///< may overwrite or hide existing work
 };
 
-/// Groups that `--toolsets` switches.
+/// Groups of tools that `--toolsets` selects.
 enum class Toolset { loop, kbs, analysis, search, memory, review, fixtures };
 constexpr auto enum_names(Toolset) {
   return std::array{std::pair{Toolset::loop, "loop"},         std::pair{Toolset::kbs, "kbs"},
@@ -34,25 +34,25 @@ struct ToolInfo {
   std::string summary;  ///< one sentence
   Effect effect = Effect::reads;
   Toolset toolset = Toolset::loop;
-  bool idempotent = false;   ///< the same call again changes nothing more
-  bool always_load = false;  ///< clients that defer tools should load this one at start
+  bool idempotent = false;   ///< repeating the same call changes nothing more
+  bool always_load = false;  ///< clients that load tools on demand should load this one at start
 };
 
-class Job;
+class BackgroundCall;
 
-/// What a call gave back. The model sees `structured` or `text`, never both, so they hold the same
-/// facts; of an error it sees only the text.
+/// The result of a call. A model sees either `structured` or `text`, so both hold the same facts;
+/// of an error it sees only the text.
 struct ToolAnswer {
   Json structured;  ///< null when `is_error`
   std::string text;
   bool is_error = false;
-  /// The work that goes on without the call (see long_running.h); null when this is its answer.
-  std::shared_ptr<Job> job = nullptr;
+  /// The work that continues after this answer (see long_running.h); null for a final answer.
+  std::shared_ptr<BackgroundCall> job = nullptr;
 };
 
-/// A tool is a value: what it is called, what it takes and gives, and what it does.
+/// A tool as a value: its name, its input and output schemas, and its handler.
 ///
-/// Thread rule: `call` may run on several threads at once; the handler's object guards itself.
+/// `call` may run on several threads at once; handlers synchronize access to what they share.
 struct Tool {
   ToolInfo info;
   Json input_schema;
@@ -60,14 +60,14 @@ struct Tool {
   std::function<ToolAnswer(const Json& arguments, CallContext& call)> call;
 };
 
-/// Renders an error as the text a model can act on: code, message, hint.
+/// Renders an error as text for a model: code, message, hint.
 [[nodiscard]] ToolAnswer error_answer(const Error& error);
 
-/// Renders an encoded answer as indented "key: value" lines; the text twin of structured content.
+/// Renders structured content as indented "key: value" lines.
 [[nodiscard]] std::string readable_text(const Json& value);
 
-/// Builds a tool from its two structs and a typed handler `Result<Out>(const Args&, CallContext&)`.
-/// Arguments are checked before the handler runs; a failed check changes nothing.
+/// Builds a tool from its argument and answer structs and a handler
+/// `Result<Out>(const Args&, CallContext&)`, which runs only with valid arguments.
 template <HasFields Args, HasFields Out, class Handler>
 [[nodiscard]] Tool make_tool(ToolInfo info, Handler handler) {
   auto call = [handler = std::move(handler)](const Json& arguments,
@@ -83,7 +83,7 @@ template <HasFields Args, HasFields Out, class Handler>
   return {std::move(info), schema_of<Args>(), schema_of<Out>(), std::move(call)};
 }
 
-/// Arguments of a tool that takes none.
+/// For tools without arguments.
 struct NoArgs {
   static constexpr void fields(auto&&) {}
 };

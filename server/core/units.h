@@ -6,8 +6,8 @@
 
 namespace ratchet {
 
-/// A number with its unit in the type, so that a mix-up does not compile.
-/// JSON carries the bare number; the key carries the unit (`median_ns`, `moved_bytes`).
+/// A number with its unit in the type, so that mixing units does not compile.
+/// JSON holds the bare number; its key names the unit (`median_ns`, `moved_bytes`).
 template <class Unit, class Rep>
 struct Quantity {
   using rep = Rep;
@@ -19,16 +19,14 @@ struct Quantity {
 using Nanoseconds = Quantity<struct NanosecondsUnit, double>;
 using Bytes = Quantity<struct BytesUnit, std::int64_t>;
 using Megahertz = Quantity<struct MegahertzUnit, double>;
-using BytesPerSecond = Quantity<struct BytesPerSecondUnit, double>;
-using FlopsPerSecond = Quantity<struct FlopsPerSecondUnit, double>;
 
-/// The id of a run: `<kernel>-<8 hex>`. Only `Runs` makes new ones.
+/// The id of a run: `<kernel>-<8 hex>`. Only `Runs` creates new ones.
 struct RunId {
   std::string text;
   auto operator<=>(const RunId&) const = default;
 };
 
-/// The number of a version inside a run; shown as `v<number>`.
+/// The number of a version within a run; shown as `v<number>`.
 struct VersionId {
   int number = 0;
   auto operator<=>(const VersionId&) const = default;

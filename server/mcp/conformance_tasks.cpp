@@ -45,7 +45,7 @@ bool sleep_for(double seconds, const CallContext& call) {
   std::unique_lock lock(mutex);
   std::condition_variable_any never;
   never.wait_for(lock, call.stop(), std::chrono::duration<double>(seconds), [] { return false; });
-  return !call.cancelled();
+  return !call.canceled();
 }
 
 Result<TextAnswer> compute(const ComputeArgs& args, CallContext& call) {
@@ -73,7 +73,8 @@ Result<TextAnswer> break_down(const NoArgs&, CallContext&) {
 }
 
 template <HasFields Args, class Handler>
-Tool task_tool(const std::string& name, const std::string& summary, Jobs& jobs, Handler handler) {
+Tool task_tool(const std::string& name, const std::string& summary, BackgroundCalls& jobs,
+               Handler handler) {
   return long_running(make_tool<Args, TextAnswer>({.name = name,
                                                    .summary = summary,
                                                    .effect = Effect::writes,
@@ -82,17 +83,17 @@ Tool task_tool(const std::string& name, const std::string& summary, Jobs& jobs, 
                       jobs, std::chrono::seconds(0));
 }
 
-Outcome as_task(Jobs& jobs, const std::string& tool, const Interaction& interaction,
-                Job::Work work) {
+Outcome as_task(BackgroundCalls& jobs, const std::string& tool, const Interaction& interaction,
+                BackgroundCall::Work work) {
   if (!interaction.client_can(extension::kTasks)) return tasks_not_declared();
   const auto job = jobs.start(tool, "", std::move(work));
   if (!job) return RpcError{code::kInternalError, job.error().message, {}};
   jobs.keep(*job);
-  (*job)->hand_over(Job::Questions::kept);
+  (*job)->detach(BackgroundCall::Questions::kept);
   return task_created(**job);
 }
 
-RawTool failing_job(Jobs& jobs) {
+RawTool failing_job(BackgroundCalls& jobs) {
   return raw_tool("failing_job", "Fails as a task, and only as one.", Pace::interactive,
                   [&jobs](const Json&, Interaction& interaction) -> Outcome {
                     return as_task(jobs, "failing_job", interaction, [](CallContext& call) {
@@ -102,7 +103,7 @@ RawTool failing_job(Jobs& jobs) {
                   });
 }
 
-RawTool named_task(Jobs& jobs) {
+RawTool named_task(BackgroundCalls& jobs) {
   return raw_tool("test_tool_with_task", "Asks for a name, then works as a task.",
                   Pace::interactive, [&jobs](const Json&, Interaction& interaction) -> Outcome {
                     const auto question = form("What is your name?", "name", "string");
@@ -119,8 +120,8 @@ RawTool named_task(Jobs& jobs) {
 }  // namespace
 
 void add_task_tools(ServerOptions& options) {
-  if (!options.jobs) options.jobs = std::make_shared<Jobs>();
-  Jobs& jobs = *options.jobs;
+  if (!options.jobs) options.jobs = std::make_shared<BackgroundCalls>();
+  BackgroundCalls& jobs = *options.jobs;
   RawTool greet = raw_tool("greet", "Greets at once.", Pace::quick,
                            [](const Json& arguments, Interaction&) -> Outcome {
                              return text_result("Hello, " + arguments.value("name", "") + "!");

@@ -127,7 +127,8 @@ class Dispatcher {
   Answer get_skill(Request& request, const std::stop_token& stop);
 
   /// The job that `params.taskId` names.
-  [[nodiscard]] std::variant<std::shared_ptr<Job>, RpcError> task_of(const Request& request) const;
+  [[nodiscard]] std::variant<std::shared_ptr<BackgroundCall>, RpcError> task_of(
+      const Request& request) const;
   Answer page_of(const PagedList& list, const Request& request) const;
   /// Runs a handler that may ask the client, and turns open questions into `input_required`.
   Answer interact(Request& request, const std::stop_token& stop,

@@ -17,7 +17,8 @@ Json Dispatcher::extensions() const {
   return all;
 }
 
-std::variant<std::shared_ptr<Job>, RpcError> Dispatcher::task_of(const Request& request) const {
+std::variant<std::shared_ptr<BackgroundCall>, RpcError> Dispatcher::task_of(
+    const Request& request) const {
   if (!request.declares(extension::kTasks)) return tasks_not_declared();
   auto id = string_param(request.message.params, "taskId");
   if (auto* error = std::get_if<RpcError>(&id)) return std::move(*error);
@@ -29,7 +30,7 @@ std::variant<std::shared_ptr<Job>, RpcError> Dispatcher::task_of(const Request& 
 Dispatcher::Answer Dispatcher::get_task(Request& request, const std::stop_token&) {
   const auto task = task_of(request);
   if (const auto* error = std::get_if<RpcError>(&task)) return *error;
-  Json result = task_details(*std::get<std::shared_ptr<Job>>(task));
+  Json result = task_details(*std::get<std::shared_ptr<BackgroundCall>>(task));
   identity_.finish(result, request.era);
   return result;
 }
@@ -41,7 +42,7 @@ Dispatcher::Answer Dispatcher::update_task(Request& request, const std::stop_tok
   if (given == request.message.params.end() || !given->is_object())
     return RpcError{code::kInvalidParams, "params.inputResponses must be an object", {}};
   for (const auto& [key, response] : given->items())
-    std::get<std::shared_ptr<Job>>(task)->reply(key, consent_of(response));
+    std::get<std::shared_ptr<BackgroundCall>>(task)->reply(key, consent_of(response));
   Json result = Json::object();
   identity_.finish(result, request.era);
   return result;
@@ -50,7 +51,7 @@ Dispatcher::Answer Dispatcher::update_task(Request& request, const std::stop_tok
 Dispatcher::Answer Dispatcher::cancel_task(Request& request, const std::stop_token&) {
   const auto task = task_of(request);
   if (const auto* error = std::get_if<RpcError>(&task)) return *error;
-  std::get<std::shared_ptr<Job>>(task)->cancel();
+  std::get<std::shared_ptr<BackgroundCall>>(task)->cancel();
   Json result = Json::object();
   identity_.finish(result, request.era);
   return result;

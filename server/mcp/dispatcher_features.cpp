@@ -108,7 +108,8 @@ Outcome Dispatcher::run_tool(const KnownTool& known, const Json& arguments,
   if (answer.is_error) known.metrics->errors.fetch_add(1, std::memory_order_relaxed);
   if (answer.job) {
     const bool as_task = options_.jobs && interaction.client_can(extension::kTasks);
-    answer.job->hand_over(as_task ? Job::Questions::kept : Job::Questions::refused);
+    answer.job->detach(as_task ? BackgroundCall::Questions::kept
+                               : BackgroundCall::Questions::refused);
     if (as_task) return task_created(*answer.job);
   }
   return tool_result(std::move(answer));

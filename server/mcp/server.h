@@ -29,8 +29,9 @@ struct ServerOptions {
   std::vector<RawTool> raw_tools;
   std::vector<Prompt> prompts;
   std::vector<ResourceProvider> resources;
-  std::vector<Skill> skills;    ///< their files are resources; not empty offers the extension
-  std::shared_ptr<Jobs> jobs;   ///< of the tools that are long_running; offers the tasks extension
+  std::vector<Skill> skills;  ///< their files are resources; not empty offers the extension
+  std::shared_ptr<BackgroundCalls>
+      jobs;                     ///< of the tools that are long_running; offers the tasks extension
   bool lists_change = false;    ///< declares listChanged for tools and prompts
   std::size_t page_size = 200;  ///< entries of one page of a list
   /// Reading calls that may be slow at once. Most of them wait for files, not for a core.

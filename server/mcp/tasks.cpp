@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kPollIntervalMs = 1000;
 
-Json task_of(const JobView& job) {
+Json task_of(const CallSnapshot& job) {
   Json task{{"taskId", job.id},
             {"status", name_of(job.state)},
             {"createdAt", job.started},
@@ -21,7 +21,7 @@ Json task_of(const JobView& job) {
   return task;
 }
 
-Json questions_of(const Job& job) {
+Json questions_of(const BackgroundCall& job) {
   Json requests = Json::object();
   for (const auto& [key, text] : job.questions())
     requests[key] = {{"method", "elicitation/create"}, {"params", confirmation_form(text)}};
@@ -30,29 +30,29 @@ Json questions_of(const Job& job) {
 
 }  // namespace
 
-Json task_created(const Job& job) {
-  Json task = task_of(job.view());
+Json task_created(const BackgroundCall& job) {
+  Json task = task_of(job.snapshot());
   // The work may have moved on since; what came of it is for tasks/get.
-  task["status"] = name_of(JobState::working);
+  task["status"] = name_of(CallState::working);
   task["resultType"] = "task";
   return task;
 }
 
-Json task_details(const Job& job) {
-  const JobView view = job.view();
+Json task_details(const BackgroundCall& job) {
+  const CallSnapshot view = job.snapshot();
   Json task = task_of(view);
   switch (view.state) {
-    case JobState::input_required:
+    case CallState::input_required:
       task["inputRequests"] = questions_of(job);
       break;
-    case JobState::completed:
+    case CallState::completed:
       task["result"] = tool_result(*job.answer());
       break;
-    case JobState::failed:
+    case CallState::failed:
       task["error"] = {{"code", code::kInternalError}, {"message", "Internal error"}};
       break;
-    case JobState::working:
-    case JobState::cancelled:
+    case CallState::working:
+    case CallState::canceled:
       break;
   }
   return task;

@@ -9,10 +9,10 @@ namespace ratchet::mcp {
 // do not know the extension ask run_status for it.
 
 /// A CreateTaskResult: the answer to a call whose work goes on.
-[[nodiscard]] Json task_created(const Job& job);
+[[nodiscard]] Json task_created(const BackgroundCall& job);
 
 /// A DetailedTask: how it stands, with what the call would have answered once it ended.
-[[nodiscard]] Json task_details(const Job& job);
+[[nodiscard]] Json task_details(const BackgroundCall& job);
 
 /// The error for clients that did not declare the extension.
 [[nodiscard]] RpcError tasks_not_declared();

@@ -37,7 +37,7 @@ class Workbench {
   std::unique_ptr<Lab> lab_;
   std::unique_ptr<Runs> runs_;
   std::unique_ptr<Knowledge> knowledge_;
-  Jobs jobs_;
+  BackgroundCalls jobs_;
   std::vector<Tool> tools_;
 };
 

@@ -36,7 +36,7 @@ ToolAnswer Workbench::call(const std::string& tool, const Json& arguments) {
   CallContext context;
   ToolAnswer answer = found->call(arguments, context);
   if (const auto job = answer.job; job && !arguments.contains("wait_s")) {
-    job->attend(context, std::chrono::steady_clock::time_point::max());
+    job->wait(context, std::chrono::steady_clock::time_point::max());
     answer = job->answer().value_or(answer);
   }
   return answer;

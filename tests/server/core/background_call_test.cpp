@@ -12,28 +12,23 @@ using namespace std::chrono_literals;
 
 constexpr auto kForever = std::chrono::steady_clock::time_point::max();
 
-ToolAnswer said(Consent consent) {
+/// The consent as an answer.
+ToolAnswer reply_of(Consent consent) {
   return {Json(consent == Consent::granted       ? "granted"
                : consent == Consent::unavailable ? "unavailable"
                                                  : "refused"),
           ""};
 }
 
-/// A job that asks one question and answers what it heard.
+/// A call that asks one question and returns the reply it got.
 struct Asking {
-  Job job{"job-1", "erase", ""};
+  BackgroundCall job{"job-1", "erase", ""};
   std::jthread thread{[this] {
-    job.run([](CallContext& call) { return said(call.confirm("Erase everything?")); });
+    job.run([](CallContext& call) { return reply_of(call.confirm("Erase everything?")); });
   }};
-
-  Json heard() {
-    CallContext nobody;
-    REQUIRE(job.attend(nobody, kForever));
-    return job.answer()->structured;
-  }
 };
 
-TEST_CASE("a question goes to the caller that waits", "[jobs]") {
+TEST_CASE("a question goes to the waiting caller", "[jobs]") {
   Asking asking;
   std::string question;
   CallContext caller({}, {}, [&](std::string_view text) {
@@ -41,26 +36,26 @@ TEST_CASE("a question goes to the caller that waits", "[jobs]") {
     return Consent::granted;
   });
 
-  REQUIRE(asking.job.attend(caller, kForever));
+  REQUIRE(asking.job.wait(caller, kForever));
 
   CHECK(question == "Erase everything?");
   CHECK(asking.job.answer()->structured == "granted");
 }
 
-TEST_CASE("nobody can be asked once the last caller has left", "[jobs]") {
+TEST_CASE("after the last caller has left, questions are refused", "[jobs]") {
   Asking asking;
 
-  asking.job.hand_over(Job::Questions::refused);
+  asking.job.detach(BackgroundCall::Questions::refused);
 
   asking.thread.join();
   CHECK(asking.job.answer()->structured == "unavailable");
 }
 
-TEST_CASE("a kept question waits for its one answer", "[jobs]") {
+TEST_CASE("a kept question takes one answer and ignores others", "[jobs]") {
   Asking asking;
-  asking.job.hand_over(Job::Questions::kept);
+  asking.job.detach(BackgroundCall::Questions::kept);
   while (asking.job.questions().empty()) std::this_thread::yield();
-  CHECK(asking.job.view().state == JobState::input_required);
+  CHECK(asking.job.snapshot().state == CallState::input_required);
   const auto [key, text] = *asking.job.questions().begin();
   CHECK(text == "Erase everything?");
 
@@ -74,9 +69,9 @@ TEST_CASE("a kept question waits for its one answer", "[jobs]") {
   CHECK(asking.job.questions().empty());
 }
 
-TEST_CASE("cancelling a job that waits for an answer ends it", "[jobs]") {
+TEST_CASE("canceling a call that waits for the user ends it", "[jobs]") {
   Asking asking;
-  asking.job.hand_over(Job::Questions::kept);
+  asking.job.detach(BackgroundCall::Questions::kept);
   while (asking.job.questions().empty()) std::this_thread::yield();
 
   asking.job.cancel();
@@ -85,37 +80,37 @@ TEST_CASE("cancelling a job that waits for an answer ends it", "[jobs]") {
   CHECK(asking.job.answer()->structured == "unavailable");
 }
 
-TEST_CASE("work that throws is a failed job and its reason stays inside", "[jobs]") {
-  Job job("job-1", "measure", "");
+TEST_CASE("work that throws fails without telling the reason to the client", "[jobs]") {
+  BackgroundCall job("job-1", "measure", "");
 
   job.run([](CallContext&) -> ToolAnswer { throw std::runtime_error("a secret path"); });
 
-  CHECK(job.view().state == JobState::failed);
+  CHECK(job.snapshot().state == CallState::failed);
   CHECK(job.answer()->text.starts_with("internal: measure failed"));
   CHECK(job.answer()->text.find("secret") == std::string::npos);
 }
 
-TEST_CASE("an error that a tool answers is an answer, unless it was cancelled", "[jobs]") {
+TEST_CASE("a tool's error completes the call, unless it was canceled", "[jobs]") {
   const auto fails = [](CallContext&) { return error_answer({ErrorCode::conflict, "taken", ""}); };
-  Job failed("job-1", "measure", "");
-  Job cancelled("job-2", "measure", "");
-  cancelled.cancel();
+  BackgroundCall failed("job-1", "measure", "");
+  BackgroundCall canceled("job-2", "measure", "");
+  canceled.cancel();
 
   failed.run(fails);
-  cancelled.run(fails);
+  canceled.run(fails);
 
-  CHECK(failed.view().state == JobState::completed);
-  CHECK(failed.view().error == "conflict: taken");
-  CHECK(cancelled.view().state == JobState::cancelled);
+  CHECK(failed.snapshot().state == CallState::completed);
+  CHECK(failed.snapshot().error == "conflict: taken");
+  CHECK(canceled.snapshot().state == CallState::canceled);
 }
 
-TEST_CASE("a caller hears the newest progress on its own thread", "[jobs]") {
-  Job job("job-1", "measure", "");
-  std::vector<double> heard;
+TEST_CASE("a caller gets the latest progress on its own thread", "[jobs]") {
+  BackgroundCall job("job-1", "measure", "");
+  std::vector<double> received;
   std::thread::id thread;
   CallContext caller(
       [&](double done, std::optional<double>, std::string_view) {
-        heard.push_back(done);
+        received.push_back(done);
         thread = std::this_thread::get_id();
       },
       {});
@@ -126,10 +121,10 @@ TEST_CASE("a caller hears the newest progress on its own thread", "[jobs]") {
     });
   });
 
-  REQUIRE(job.attend(caller, kForever));
+  REQUIRE(job.wait(caller, kForever));
 
-  REQUIRE_FALSE(heard.empty());
-  CHECK(heard.back() == 3);
+  REQUIRE_FALSE(received.empty());
+  CHECK(received.back() == 3);
   CHECK(thread == std::this_thread::get_id());
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A tool whose work waits until it is let go or cancelled.
+/// A tool whose work blocks until it is released or canceled.
 class Slow {
  public:
   struct Args {
@@ -21,11 +21,11 @@ class Slow {
     static constexpr void fields(auto&& visit) { visit(required("said", &Out::said, "")); }
   };
 
-  explicit Slow(Jobs& jobs) : tool(long_running(make(), jobs)) {}
+  explicit Slow(BackgroundCalls& jobs) : tool(long_running(make(), jobs)) {}
 
-  void let_go() { gate_.set_value(); }
-  /// Whether the work saw its cancellation; waits for its end.
-  bool was_cancelled() { return cancelled_.get_future().get(); }
+  void release() { release_.set_value(); }
+  /// Waits for the end of the work; true when it was canceled.
+  bool was_canceled() { return canceled_.get_future().get(); }
   ToolAnswer call(Json arguments, CallContext call = {}) { return tool.call(arguments, call); }
 
  private:
@@ -34,47 +34,47 @@ class Slow {
         {.name = "measure", .effect = Effect::uses_device},
         [this](const Args&, CallContext& call) -> Result<Out> {
           call.progress(1, 4, "sampling");
-          while (open_.wait_for(1ms) != std::future_status::ready && !call.cancelled()) {
+          while (released_.wait_for(1ms) != std::future_status::ready && !call.canceled()) {
           }
-          if (!call.cancelled()) return Out{"measured"};
-          cancelled_.set_value(true);
-          return Error{ErrorCode::timed_out, "cancelled", ""};
+          if (!call.canceled()) return Out{"measured"};
+          canceled_.set_value(true);
+          return Error{ErrorCode::timed_out, "canceled", ""};
         });
   }
 
-  std::promise<void> gate_;
-  std::shared_future<void> open_{gate_.get_future()};
-  std::promise<bool> cancelled_;
+  std::promise<void> release_;
+  std::shared_future<void> released_{release_.get_future()};
+  std::promise<bool> canceled_;
 
  public:
   Tool tool;
 };
 
-/// A `run_status` over these jobs.
-ToolAnswer status(Jobs& jobs, const Json& arguments) {
+/// Calls a `run_status` that knows these jobs.
+ToolAnswer status(BackgroundCalls& jobs, const Json& arguments) {
   const Tool tool =
       reporting_jobs(make_tool<Slow::Args, Slow::Out>(
                          {.name = "run_status"},
                          [](const Slow::Args& args, CallContext&) -> Result<Slow::Out> {
                            if (args.run == "none")
                              return Error{ErrorCode::not_found, "no such run", ""};
-                           return Slow::Out{"stands well"};
+                           return Slow::Out{"in good order"};
                          }),
                      jobs);
   CallContext call;
   return tool.call(arguments, call);
 }
 
-/// Waits for the end of a job as a caller would.
-void await(const std::shared_ptr<Job>& job) {
+/// Waits until a job has ended.
+void await(const std::shared_ptr<BackgroundCall>& job) {
   CallContext call;
-  REQUIRE(job->attend(call, std::chrono::steady_clock::now() + 10s));
+  REQUIRE(job->wait(call, std::chrono::steady_clock::now() + 10s));
 }
 
-TEST_CASE("work that ends in time is answered as by the tool itself", "[jobs]") {
-  Jobs jobs;
+TEST_CASE("work that ends in time gets the answer of the tool itself", "[jobs]") {
+  BackgroundCalls jobs;
   Slow slow(jobs);
-  slow.let_go();
+  slow.release();
 
   const auto answer = slow.call({{"run", "r"}});
 
@@ -82,20 +82,21 @@ TEST_CASE("work that ends in time is answered as by the tool itself", "[jobs]") 
   CHECK(answer.job == nullptr);
 }
 
-TEST_CASE("work that outlasts its wait answers a job and ends without its caller", "[jobs]") {
-  Jobs jobs;
+TEST_CASE("work that outlasts its wait answers a ticket and continues without its caller",
+          "[jobs]") {
+  BackgroundCalls jobs;
   Slow slow(jobs);
 
-  const auto left = slow.call({{"wait_s", 0}});
+  const auto ticket = slow.call({{"wait_s", 0}});
 
-  REQUIRE(left.job);
-  CHECK(left.structured.at("job") == left.job->id());
-  CHECK(left.text.find("run_status with job") != std::string::npos);
-  CHECK(status(jobs, {{"job", left.job->id()}}).structured.at("job").at("state") == "working");
-  slow.let_go();
-  await(left.job);
+  REQUIRE(ticket.job);
+  CHECK(ticket.structured.at("job") == ticket.job->id());
+  CHECK(ticket.text.find("run_status with job") != std::string::npos);
+  CHECK(status(jobs, {{"job", ticket.job->id()}}).structured.at("job").at("state") == "working");
+  slow.release();
+  await(ticket.job);
   for (int again = 0; again < 2; ++again) {
-    const Json job = status(jobs, {{"job", left.job->id()}}).structured.at("job");
+    const Json job = status(jobs, {{"job", ticket.job->id()}}).structured.at("job");
     CHECK(job.at("state") == "completed");
     CHECK(job.at("answer") == Json{{"said", "measured"}});
     CHECK(job.at("done") == 1);
@@ -103,8 +104,8 @@ TEST_CASE("work that outlasts its wait answers a job and ends without its caller
   }
 }
 
-TEST_CASE("cancelling a call that waits ends its work", "[jobs]") {
-  Jobs jobs;
+TEST_CASE("canceling a call that waits ends its work", "[jobs]") {
+  BackgroundCalls jobs;
   Slow slow(jobs);
   std::stop_source client;
   std::promise<void> working;
@@ -115,61 +116,61 @@ TEST_CASE("cancelling a call that waits ends its work", "[jobs]") {
 
   CHECK(answer.is_error);
   CHECK(answer.job == nullptr);
-  CHECK(slow.was_cancelled());
+  CHECK(slow.was_canceled());
 }
 
-TEST_CASE("cancelling a call that became a job leaves the job alone", "[jobs]") {
-  Jobs jobs;
+TEST_CASE("canceling a call that got a ticket does not end its work", "[jobs]") {
+  BackgroundCalls jobs;
   Slow slow(jobs);
   std::stop_source client;
   CallContext call({}, client.get_token());
-  const auto left = slow.tool.call({{"wait_s", 0}}, call);
+  const auto ticket = slow.tool.call({{"wait_s", 0}}, call);
 
   client.request_stop();
 
-  slow.let_go();
-  await(left.job);
-  CHECK(left.job->view().state == JobState::completed);
+  slow.release();
+  await(ticket.job);
+  CHECK(ticket.job->snapshot().state == CallState::completed);
 }
 
-TEST_CASE("one job works on a run, and others are told which", "[jobs]") {
-  Jobs jobs;
+TEST_CASE("a second job on the same run is refused and told which job is working on it", "[jobs]") {
+  BackgroundCalls jobs;
   Slow first(jobs);
   Slow second(jobs);
   Slow elsewhere(jobs);
-  const auto left = first.call({{"run", "a"}, {"wait_s", 0}});
-  elsewhere.let_go();
+  const auto ticket = first.call({{"run", "a"}, {"wait_s", 0}});
+  elsewhere.release();
 
   const auto refused = second.call({{"run", "a"}});
 
   CHECK(refused.is_error);
-  CHECK(refused.text.starts_with("conflict: run: a is busy: measure works on it as " +
-                                 left.job->id()));
+  CHECK(refused.text.starts_with("conflict: run: a is busy: measure is working on it as " +
+                                 ticket.job->id()));
   CHECK(elsewhere.call({{"run", "b"}}).structured == Json{{"said", "measured"}});
-  CHECK(status(jobs, {{"run", "a"}}).structured.at("job").at("id") == left.job->id());
-  first.let_go();
-  await(left.job);
-  second.let_go();
+  CHECK(status(jobs, {{"run", "a"}}).structured.at("job").at("id") == ticket.job->id());
+  first.release();
+  await(ticket.job);
+  second.release();
   CHECK_FALSE(second.call({{"run", "a"}}).is_error);
   CHECK_FALSE(status(jobs, {{"run", "a"}}).structured.contains("job"));
 }
 
-TEST_CASE("a status names the run of its job, and refuses ids that it does not know", "[jobs]") {
-  Jobs jobs;
+TEST_CASE("run_status reports the run of a job and refuses unknown job ids", "[jobs]") {
+  BackgroundCalls jobs;
   Slow slow(jobs);
-  const auto left = slow.call({{"run", "a"}, {"wait_s", 0}});
+  const auto ticket = slow.call({{"run", "a"}, {"wait_s", 0}});
 
-  CHECK(status(jobs, {{"job", left.job->id()}}).structured.at("said") == "stands well");
+  CHECK(status(jobs, {{"job", ticket.job->id()}}).structured.at("said") == "in good order");
   const auto unknown = status(jobs, {{"job", "job-00"}});
   CHECK(unknown.text.starts_with("not_found: job: there is no job job-00\n"));
   CHECK(status(jobs, {{"job", 7}}).text.starts_with("invalid_argument: job: "));
-  CHECK(status(jobs, {{"job", left.job->id()}, {"run", "none"}}).is_error);
-  slow.let_go();
-  await(left.job);
+  CHECK(status(jobs, {{"job", ticket.job->id()}, {"run", "none"}}).is_error);
+  slow.release();
+  await(ticket.job);
 }
 
-TEST_CASE("a wait that is no number of seconds is refused and nothing starts", "[jobs]") {
-  Jobs jobs;
+TEST_CASE("an invalid wait_s is refused and nothing starts", "[jobs]") {
+  BackgroundCalls jobs;
   Slow slow(jobs);
 
   for (const Json& wait : {Json("soon"), Json(-1), Json(1e9)}) {
@@ -177,44 +178,44 @@ TEST_CASE("a wait that is no number of seconds is refused and nothing starts", "
     const auto answer = slow.call({{"run", "a"}, {"wait_s", wait}});
     CHECK(answer.text.starts_with("invalid_argument: wait_s: "));
   }
-  slow.let_go();
+  slow.release();
   CHECK_FALSE(slow.call({{"run", "a"}}).is_error);
 }
 
-TEST_CASE("the schemas of a long tool show its wait and its job", "[jobs]") {
-  Jobs jobs;
+TEST_CASE("the schemas of a long-running tool show wait_s and the ticket", "[jobs]") {
+  BackgroundCalls jobs;
   Slow slow(jobs);
 
   const Json& wait = slow.tool.input_schema["properties"]["wait_s"];
   CHECK(wait["default"] == 45);
   CHECK(wait["minimum"] == 0);
   CHECK(slow.tool.output_schema["properties"].contains("job"));
-  // An answer that holds only a job must be valid too.
+  // A ticket must be valid too.
   CHECK_FALSE(slow.tool.output_schema.contains("required"));
 }
 
-TEST_CASE("the end of the server ends what is at work", "[jobs]") {
-  std::optional<Jobs> jobs(std::in_place);
+TEST_CASE("the end of the server ends all work", "[jobs]") {
+  std::optional<BackgroundCalls> jobs(std::in_place);
   Slow slow(*jobs);
-  const auto left = slow.call({{"wait_s", 0}});
+  const auto ticket = slow.call({{"wait_s", 0}});
 
   jobs.reset();
 
-  CHECK(slow.was_cancelled());
-  CHECK(left.job->view().state == JobState::cancelled);
+  CHECK(slow.was_canceled());
+  CHECK(ticket.job->snapshot().state == CallState::canceled);
 }
 
-TEST_CASE("of many kept jobs the oldest that ended are forgotten, never one at work", "[jobs]") {
-  Jobs jobs(64, 2);
+TEST_CASE("beyond the limit the oldest ended jobs are dropped, never one at work", "[jobs]") {
+  BackgroundCalls jobs(64, 2);
   Slow working(jobs);
   const auto still = working.call({{"run", "r0"}, {"wait_s", 0}});
   std::vector<std::string> ended;
   for (const char* run : {"r1", "r2", "r3"}) {
     Slow slow(jobs);
-    const auto left = slow.call({{"run", run}, {"wait_s", 0}});
-    slow.let_go();
-    await(left.job);
-    ended.push_back(left.job->id());
+    const auto ticket = slow.call({{"run", run}, {"wait_s", 0}});
+    slow.release();
+    await(ticket.job);
+    ended.push_back(ticket.job->id());
   }
 
   CHECK(jobs.find(still.job->id()));
@@ -223,18 +224,18 @@ TEST_CASE("of many kept jobs the oldest that ended are forgotten, never one at w
   CHECK(jobs.find(ended[2]));
   CHECK(jobs.working_on("r0") == still.job);
   still.job->cancel();
-  CHECK(working.was_cancelled());
+  CHECK(working.was_canceled());
 }
 
-TEST_CASE("no more jobs work at once than allowed", "[jobs]") {
-  Jobs jobs(1);
+TEST_CASE("no more jobs run at once than allowed", "[jobs]") {
+  BackgroundCalls jobs(1);
   Slow first(jobs);
   Slow second(jobs);
-  const auto left = first.call({{"wait_s", 0}});
+  const auto ticket = first.call({{"wait_s", 0}});
 
-  CHECK(second.call({}).text.starts_with("unavailable: 1 jobs are at work already"));
-  left.job->cancel();
-  CHECK(first.was_cancelled());
+  CHECK(second.call({}).text.starts_with("unavailable: 1 jobs are already running"));
+  ticket.job->cancel();
+  CHECK(first.was_canceled());
 }
 
 }  // namespace

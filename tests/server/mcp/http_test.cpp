@@ -157,7 +157,7 @@ TEST_CASE("closing the stream cancels a stateless call and not a legacy one", "[
     CHECK(connection.receive_until("\r\n\r\n").find("text/event-stream") != std::string::npos);
     REQUIRE(sample.waiting() == 1);
   }
-  CHECK(within(milliseconds(is_stateless ? 5000 : 600), [&] { return sample.cancelled() == 1; }) ==
+  CHECK(within(milliseconds(is_stateless ? 5000 : 600), [&] { return sample.canceled() == 1; }) ==
         is_stateless);
 }
 
@@ -174,7 +174,7 @@ TEST_CASE("without sessions a cancellation counts only for the one request of it
   }
   REQUIRE(within(seconds(5), [&] { return sample.waiting() == clients; }));
   CHECK(peer.post(cancel).status == 202);
-  CHECK(within(milliseconds(200), [&] { return sample.cancelled() == 1; }) == (clients == 1));
+  CHECK(within(milliseconds(200), [&] { return sample.canceled() == 1; }) == (clients == 1));
 }
 
 TEST_CASE("a session is asked for, known until it is ended, and unknown afterwards", "[http]") {

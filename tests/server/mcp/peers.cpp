@@ -172,7 +172,7 @@ int SampleServer::waiting() const {
   return gate_->waiting;
 }
 
-int SampleServer::cancelled() const {
+int SampleServer::canceled() const {
   const std::lock_guard lock(gate_->mutex);
   return gate_->cancelled;
 }

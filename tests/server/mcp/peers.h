@@ -24,7 +24,7 @@ struct SampleServer {
   void release();
   /// How many `wait` calls run now, and how many saw their cancellation.
   [[nodiscard]] int waiting() const;
-  [[nodiscard]] int cancelled() const;
+  [[nodiscard]] int canceled() const;
 
   std::unique_ptr<mcp::Server> server;
 

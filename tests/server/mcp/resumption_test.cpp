@@ -87,7 +87,7 @@ TEST_CASE("a call goes on while its legacy client is away", "[http]") {
   sample.release();
 
   CHECK(back.receive_until("waited").find("\"id\":7") != std::string::npos);
-  CHECK(sample.cancelled() == 0);
+  CHECK(sample.canceled() == 0);
 }
 
 TEST_CASE("an event that is not held, or of another session, cannot be resumed from", "[http]") {

@@ -70,7 +70,7 @@ TEST_CASE("a cancelled call stops and is never answered", "[stdio]") {
   peer.send(cancel("a"));
   peer.send(cancel("b"));
 
-  CHECK(within(seconds(5), [&] { return sample.cancelled() == 2; }));
+  CHECK(within(seconds(5), [&] { return sample.canceled() == 2; }));
   peer.send(legacy(1, "ping"));
   CHECK(peer.receive()["id"] == 1);
   CHECK(peer.receive(milliseconds(30)).is_null());
@@ -89,7 +89,7 @@ TEST_CASE("an id that two requests bear cancels neither", "[stdio]") {
 
   CHECK(peer.receive()["id"] == "same");
   CHECK(peer.receive()["id"] == "same");
-  CHECK(sample.cancelled() == 0);
+  CHECK(sample.canceled() == 0);
 }
 
 TEST_CASE("the end of the input ends the server at once when nothing runs", "[stdio]") {
@@ -125,7 +125,7 @@ TEST_CASE("a call that does not end is cancelled a second after the end of the i
   const auto spent = peer.finish();
   CHECK(spent >= milliseconds(900));
   CHECK(spent < milliseconds(3000));
-  CHECK(within(seconds(5), [&] { return sample.cancelled() == 1; }));
+  CHECK(within(seconds(5), [&] { return sample.canceled() == 1; }));
 }
 
 TEST_CASE("an oversized line is refused and the next one is served", "[stdio]") {

@@ -24,7 +24,7 @@ class TaskServer {
  public:
   TaskServer() {
     mcp::ServerOptions options;
-    options.jobs = std::make_shared<Jobs>();
+    options.jobs = std::make_shared<BackgroundCalls>();
     options.tools.push_back(long_running(
         make_tool<NoArgs, Said>({.name = "measure", .effect = Effect::uses_device},
                                 [this](const NoArgs&, CallContext& call) { return work(call); }),
@@ -44,9 +44,9 @@ class TaskServer {
  private:
   Result<Said> work(CallContext& call) {
     if (call.confirm("Measure now?") == Consent::refused) return Said{"refused"};
-    while (gate_.wait_for(1ms) != std::future_status::ready && !call.cancelled()) {
+    while (gate_.wait_for(1ms) != std::future_status::ready && !call.canceled()) {
     }
-    if (call.cancelled()) return Error{ErrorCode::timed_out, "cancelled", ""};
+    if (call.canceled()) return Error{ErrorCode::timed_out, "cancelled", ""};
     return Said{"measured"};
   }
 };
