@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace ratchet {
@@ -13,13 +14,15 @@ constexpr Rules kWait{.min = 0, .max = 3600};
 struct Ticket {
   std::string job;
   std::string next;
+  std::optional<std::string> run;
 
   static constexpr void fields(auto&& visit) {
     visit(
         optional("job", &Ticket::job,
                  "Only when the work outlasts wait_s: id for run_status. Of the other fields only "
-                 "next is then present."),
-        optional("next", &Ticket::next, "With job: what to do next."));
+                 "next and run are then present."),
+        optional("next", &Ticket::next, "With job: what to do next."),
+        optional("run", &Ticket::run, "With job: the run it works on."));
   }
 };
 
@@ -49,6 +52,7 @@ ToolAnswer ticket_for(const std::shared_ptr<BackgroundCall>& background, const s
       .job = background->id(),
       .next = fmt::format("{} continues. Call run_status with job={}; cancel_job ends it.", tool,
                           background->id())};
+  if (!background->run_id().empty()) ticket.run = background->run_id();
   ToolAnswer answer = answer_of(encode(ticket));
   answer.job = background;
   return answer;
@@ -111,6 +115,11 @@ ToolAnswer status_with_jobs(const Tool& inner, BackgroundCalls& calls, const Jso
   return answer_of(structured);
 }
 
+bool requires_run(const Json& schema) {
+  const Json names = schema.value("required", Json::array());
+  return std::ranges::find(names, "run") != names.end();
+}
+
 }  // namespace
 
 Tool long_running(Tool tool, BackgroundCalls& calls, std::chrono::seconds wait) {
@@ -119,9 +128,14 @@ Tool long_running(Tool tool, BackgroundCalls& calls, std::chrono::seconds wait) 
   limit = Codec<double>::schema(kWait);
   limit["default"] = wait.count();
   limit["description"] = "Seconds to wait for the answer before a job id is returned instead.";
-  for (const auto& [name, property] : schema_of<Ticket>()["properties"].items())
+  const Json ticket = schema_of<Ticket>();
+  for (const auto& [name, property] : ticket["properties"].items())
     wrapped.output_schema["properties"].emplace(name, property);
-  wrapped.output_schema.erase("required");
+  // A ticket names the run that the arguments name.
+  if (requires_run(tool.input_schema) && requires_run(tool.output_schema))
+    wrapped.output_schema["required"] = Json::array({"run"});
+  else
+    wrapped.output_schema.erase("required");
   wrapped.call = [inner = std::move(tool), &calls, wait](const Json& arguments, CallContext& call) {
     return call_with_limit(inner, calls, wait, arguments, call);
   };

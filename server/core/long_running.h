@@ -8,12 +8,12 @@
 namespace ratchet {
 
 /// Wraps a tool so that its calls return in time. It takes `wait_s`; when the work takes longer,
-/// the answer is a ticket (`job` and `next`) and the work continues. Canceling a call that still
-/// waits ends its work; canceling one that got a ticket does not.
+/// the answer is a ticket (`job`, `next`, and `run` where known) and the work continues. Canceling
+/// a call that still waits ends its work; canceling one that got a ticket does not.
 ///
-/// `run` among the arguments ties the work to that run. The output schema has no
-/// required fields, so that it fits both the tool's answer and the ticket. `calls` outlives the
-/// tool.
+/// `run` among the arguments ties the work to that run. The output schema fits both the tool's
+/// answer and the ticket without a combinator, which some clients reject: it requires only `run`,
+/// where both always have it. `calls` outlives the tool.
 [[nodiscard]] Tool long_running(Tool tool, BackgroundCalls& calls,
                                 std::chrono::seconds wait = std::chrono::seconds(45));
 

@@ -2,7 +2,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <future>
-#include <stdexcept>
+#include <thread>
 
 namespace ratchet {
 namespace {
@@ -189,9 +189,33 @@ TEST_CASE("the schemas of a long-running tool show wait_s and the ticket", "[job
   const Json& wait = slow.tool.input_schema["properties"]["wait_s"];
   CHECK(wait["default"] == 45);
   CHECK(wait["minimum"] == 0);
-  CHECK(slow.tool.output_schema["properties"].contains("job"));
+  for (const char* field : {"job", "next", "run"})
+    CHECK(slow.tool.output_schema["properties"].contains(field));
   // A ticket must be valid too.
   CHECK_FALSE(slow.tool.output_schema.contains("required"));
+}
+
+struct OnRun {
+  RunId run;
+  static constexpr void fields(auto&& visit) { visit(required("run", &OnRun::run, "Run id.")); }
+};
+
+TEST_CASE("an answer about the run of the arguments keeps its required run", "[jobs]") {
+  BackgroundCalls jobs;
+  const Tool tool = long_running(make_tool<OnRun, OnRun>({.name = "measure"},
+                                                         [](const OnRun& args, CallContext& call) {
+                                                           while (!call.canceled())
+                                                             std::this_thread::yield();
+                                                           return Result<OnRun>(args);
+                                                         }),
+                                 jobs);
+  CallContext call;
+
+  const auto ticket = tool.call({{"run", "a"}, {"wait_s", 0}}, call);
+
+  CHECK(tool.output_schema["required"] == Json::array({"run"}));
+  CHECK(tool.output_schema["properties"]["run"]["description"] == "Run id.");
+  CHECK(ticket.structured.at("run") == "a");
 }
 
 TEST_CASE("the end of the server ends all work", "[jobs]") {
