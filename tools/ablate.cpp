@@ -15,14 +15,14 @@ struct AblateArgs {
 
   static constexpr void fields(auto&& visit) {
     visit(required("run", &AblateArgs::run, "Run id."),
-          optional("methods", &AblateArgs::methods, "Default: those accepted for the version.",
-                   {.max_length = 6}));
+          optional("methods", &AblateArgs::methods,
+                   "Method ids. Default: those accepted for the version.", {.max_length = 6}));
   }
 };
 
 using Ids = std::vector<std::string>;
 
-/// Without each, without all but one, without all; none twice.
+/// Each method alone, all but each, and all of them, without repetition.
 std::vector<Ids> subsets(const Ids& methods) {
   std::vector<Ids> all;
   const auto add = [&](Ids ids) {
@@ -38,7 +38,7 @@ std::vector<Ids> subsets(const Ids& methods) {
   return all;
 }
 
-/// `ABLATE` as a module attribute, after what must stand first in a Python file.
+/// Adds `ABLATE` as a module attribute, after any `from __future__` import, which must come first.
 std::string with_attribute(const std::string& text, const Ids& without) {
   std::string names;
   for (const auto& id : without)
@@ -92,7 +92,7 @@ class Ablation {
     return order;
   }
 
-  /// What builds to the whole kernel again is not worth a check.
+  /// A build that equals the whole kernel is not checked.
   Status check(const Candidate& candidate, AblatedBuild& result) {
     const bool switched = !contract_is_python() || mentions_attribute();
     if (!switched || candidate.build.binary_digest == fact_.candidate_digest) {
@@ -111,7 +111,7 @@ class Ablation {
   [[nodiscard]] bool contract_is_python() const {
     return is_python(permit_.contract.implementation);
   }
-  /// A Python text differs by the attribute alone, so the name must be looked for.
+  /// Python sources differ in the attribute itself, so only a use of the name can change behavior.
   [[nodiscard]] bool mentions_attribute() const {
     return permit_.candidate->source.text.find("ABLATE") != std::string::npos;
   }
@@ -132,7 +132,7 @@ class Ablation {
     const auto& whole = lines->front();
     if (!whole.timing)
       return Error{ErrorCode::unavailable,
-                   fmt::format("the version's own kernel failed while it was timed: {}",
+                   fmt::format("the version's own kernel failed while it was being timed: {}",
                                whole.reasons.empty() ? "no reason" : whole.reasons.front().message),
                    "Call ablate again; nothing was recorded."};
     fact_.whole = *whole.timing;
@@ -162,14 +162,14 @@ Result<AblationAnswer> ablate_version(const Services& services, const AblateArgs
     const auto* const method = find_method(id);
     if (method == nullptr)
       return Error{ErrorCode::not_found, fmt::format("methods: there is no method \"{}\"", id),
-                   "list_methods shows all."};
+                   "list_methods lists all methods."};
     ids.insert(method->id);
   }
   if (ids.empty())
-    return Error{
-        ErrorCode::invalid_argument,
-        fmt::format("methods: none were accepted for {}, so name them", permit->version.text()),
-        "Each is switched off by its macro; list_methods shows it."};
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("methods: none were accepted for {}; name at least one",
+                             permit->version.text()),
+                 "Each method is switched off by its macro, which list_methods shows."};
   Ablation ablation(services, *permit, call);
   if (auto done = ablation.run({ids.begin(), ids.end()}); !done) return done.error();
   return services.runs.record_ablation(*permit, ablation.take());
@@ -180,8 +180,8 @@ Result<AblationAnswer> ablate_version(const Services& services, const AblateArgs
 Tool ablate(const Services& services) {
   return make_tool<AblateArgs, AblationAnswer>(
       {.name = "ablate",
-       .summary = "Measure what each method of the open version is worth: the server builds it "
-                  "with -DABLATE_<axis>_<method>, one off, one on, all off.",
+       .summary = "Measure what each method of the open version contributes: the server builds it "
+                  "with -DABLATE_<axis>_<method>: one off, all but one off, all off.",
        .effect = Effect::uses_device,
        .toolset = Toolset::search},
       [services](const AblateArgs& args, CallContext& call) {

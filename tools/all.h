@@ -7,10 +7,10 @@
 
 namespace ratchet {
 
-/// Every tool of the server, in the order clients see them. The services outlive the tools.
+/// Every tool of the server, in the order that clients see. The services outlive the tools.
 [[nodiscard]] std::vector<Tool> all_tools(const Services& services);
 
-// One function a tool, each in the file of its name.
+// One function per tool, each in the file of the same name.
 Tool check_env(const Services& services);
 Tool create_run(const Services& services);
 Tool run_status(const Services& services);

@@ -25,70 +25,66 @@ struct BenchmarkArgs {
     visit(
         required("run", &A::run, "Run id."),
         optional("version", &A::version, "Default: the best version."),
-        optional(
-            "baselines", &A::baselines,
-            "pytorch-eager, torch-compile, flashinfer, vendor, all or none; v0 and parent come "
-            "in any case. Default: the contract's.",
-            {.max_length = 8}),
+        optional("baselines", &A::baselines,
+                 "pytorch-eager, torch-compile, flashinfer, vendor, all or none; v0 and the parent "
+                 "are always included. Default: the contract's.",
+                 {.max_length = 8}),
         optional("num_warmup", &A::num_warmup, "Untimed calls.", {.min = 0, .max = 10000}),
         optional("num_trials", &A::num_trials, "Timed calls.", {.min = 3, .max = 100000}),
-        optional("discard_first", &A::discard_first, "First samples dropped.",
+        optional("discard_first", &A::discard_first, "First samples to drop.",
                  {.min = 0, .max = 1000}),
         optional("prewarm_calls", &A::prewarm_calls, "Calls before warm-up.",
                  {.min = 0, .max = 1000}),
-        optional("cache_mode", &A::cache_mode, "cold flushes caches before each call."),
+        optional("cache_mode", &A::cache_mode, "cold: flush the caches before each call."),
         optional("timing_method", &A::timing_method,
                  "cuda_event: device time (on the host, the call itself); host_time: end to end."));
   }
 };
 
-/// One measured line: a baseline, v0, the parent or the candidate itself.
-struct RowLine {
-  std::string name;
-  std::string status;
-  std::optional<std::string> detail;
+/// A baseline, v0, the parent or the candidate itself, on one case.
+struct RowLine : BenchmarkRow {
   std::optional<double> mean_ns, median_ns, p20_ns, p80_ns, min_ns, max_ns, std_ns;
   std::optional<int> samples;
-  std::optional<double> speedup_mean, speedup_median;
-  std::optional<Comparison> comparison;
-  Dims dims;
 
   static constexpr void fields(auto&& visit) {
     using R = RowLine;
-    visit(required("name", &R::name, ""),
+    visit(required("name", &R::name, "candidate, v0, parent or a baseline."),
           required("status", &R::status, "ok, missing, failed or skipped."),
-          optional("detail", &R::detail, ""), optional("mean_ns", &R::mean_ns, ""),
-          optional("median_ns", &R::median_ns, ""), optional("p20_ns", &R::p20_ns, ""),
-          optional("p80_ns", &R::p80_ns, ""), optional("min_ns", &R::min_ns, ""),
-          optional("max_ns", &R::max_ns, ""), optional("std_ns", &R::std_ns, ""),
-          optional("samples", &R::samples, ""),
-          optional("speedup_mean", &R::speedup_mean, "Row ÷ candidate."),
-          optional("speedup_median", &R::speedup_median, "Row ÷ candidate."),
-          optional("comparison", &R::comparison, "Paired, with its interval."),
-          required("dims", &R::dims, "Case."));
+          optional("detail", &R::detail, "Why the status is not ok."),
+          optional("mean_ns", &R::mean_ns, "Mean time per call, ns."),
+          optional("median_ns", &R::median_ns, "Median, ns."),
+          optional("p20_ns", &R::p20_ns, "20th percentile, ns."),
+          optional("p80_ns", &R::p80_ns, "80th percentile, ns."),
+          optional("min_ns", &R::min_ns, "Minimum, ns."),
+          optional("max_ns", &R::max_ns, "Maximum, ns."),
+          optional("std_ns", &R::std_ns, "Sample standard deviation, ns."),
+          optional("samples", &R::samples, "Samples kept."),
+          optional("speedup_mean", &R::speedup_mean, "Mean of this row ÷ mean of the candidate."),
+          optional("speedup_median", &R::speedup_median,
+                   "Median of this row ÷ median of the candidate."),
+          optional("comparison", &R::comparison, "Paired comparison with its interval."),
+          required("dims", &R::dims, "Sizes of the case."));
   }
 };
 
-struct BenchmarkAnswer : RunView {
-  std::vector<RowLine> rows;
-  std::optional<double> geomean;
-  std::vector<BenchmarkGain> gains;
-  std::vector<std::string> notes;
+struct BenchmarkAnswer : RunView, BenchmarkReport {
+  std::vector<RowLine> lines;
   std::string artifact;
 
   static constexpr void fields(auto&& visit) {
     using A = BenchmarkAnswer;
     RunView::fields(visit);
-    visit(required("rows", &A::rows, "Candidate first."),
-          optional("geomean", &A::geomean, "Speed-up over all cases."),
-          required("gains", &A::gains, "Over all cases, by opponent."),
-          required("notes", &A::notes, "What was left out, and why."),
-          required("artifact", &A::artifact, "benchmark.md"));
+    visit(required("rows", &A::lines, "Per case, the candidate first."),
+          optional("geomean", &A::geomean,
+                   "Speedup over all cases against the first measured baseline, else v0."),
+          required("gains", &A::gains, "Speedups over all cases, one entry per opponent."),
+          required("notes", &A::notes, "What was left out and why; contention on the device."),
+          required("artifact", &A::artifact, "benchmark.md."));
   }
 };
 
 RowLine line_of(const BenchmarkRow& row) {
-  RowLine line{.name = row.name, .status = row.status, .detail = row.detail};
+  RowLine line{row};
   if (row.timing) {
     const Timing& t = *row.timing;
     line.mean_ns = t.mean.value;
@@ -100,10 +96,6 @@ RowLine line_of(const BenchmarkRow& row) {
     line.std_ns = t.std.value;
     line.samples = t.samples;
   }
-  line.speedup_mean = row.speedup_mean;
-  line.speedup_median = row.speedup_median;
-  line.comparison = row.comparison;
-  line.dims = row.dims;
   return line;
 }
 
@@ -128,9 +120,8 @@ Result<BenchmarkAnswer> run_benchmark(const Services& services, const BenchmarkA
   if (!report) return report.error();
   auto written = services.runs.record_benchmark(*permit, *report);
   if (!written) return written.error();
-  BenchmarkAnswer answer{
-      *written, {}, report->geomean, report->gains, report->notes, written->artifacts.at(0)};
-  for (const auto& row : report->rows) answer.rows.push_back(line_of(row));
+  BenchmarkAnswer answer{*written, *report, {}, written->artifacts.at(0)};
+  for (const auto& row : report->rows) answer.lines.push_back(line_of(row));
   return answer;
 }
 
@@ -140,8 +131,8 @@ Tool benchmark(const Services& services) {
   return make_tool<BenchmarkArgs, BenchmarkAnswer>(
       {.name = "benchmark",
        .summary =
-           "Compare a correct version with v0, its parent and baselines; the final benchmark "
-           "comes after the final gate.",
+           "Compare a correct version with v0, its parent and baselines. The final benchmark "
+           "follows the final gate.",
        .effect = Effect::uses_device,
        .toolset = Toolset::loop},
       [services](const BenchmarkArgs& args, CallContext& call) {

@@ -9,15 +9,15 @@
 
 namespace ratchet {
 
-/// A source and the contract, with its flags, that it is built by.
+/// A source and the contract, with its flags, that it is built under.
 struct BuildOrder {
   Contract contract;
   Source source;
 };
 
-/// Builds all at once: compilers wait for files as much as they compute. Results in the order of
-/// the orders; a source that does not compile is a result. Errors: as `Lab::build`, of the first
-/// that has one, when all have ended.
+/// Builds all sources in parallel, each on its own thread; compilers spend much of their time
+/// waiting for files. Results are in the order of `orders`; a source that does not compile is a
+/// result, not an error. Errors: those of `Lab::build`; the first one, after all builds have ended.
 [[nodiscard]] Result<std::vector<Candidate>> build_all(Lab& lab, std::vector<BuildOrder> orders,
                                                        CallContext& call);
 

@@ -7,7 +7,7 @@
 namespace ratchet {
 namespace {
 
-/// Work looks for its end every 50 ms or so; what takes longer shows in run_status.
+/// Work checks for cancellation about every 50 ms; what takes longer shows in run_status.
 constexpr std::chrono::seconds kPatience{2};
 
 struct CancelJobArgs {
@@ -15,7 +15,7 @@ struct CancelJobArgs {
 
   static constexpr void fields(auto&& visit) {
     visit(
-        required("job", &CancelJobArgs::job, "Job id that a tool answered.", {.max_length = 100}));
+        required("job", &CancelJobArgs::job, "Job id from a tool's answer.", {.max_length = 100}));
   }
 };
 
@@ -26,9 +26,10 @@ struct CancelJobAnswer {
 
   static constexpr void fields(auto&& visit) {
     using A = CancelJobAnswer;
-    visit(required("job", &A::job, ""),
-          required("state", &A::state, "completed when it was done before."),
-          required("next", &A::next, "What to do now."));
+    visit(required("job", &A::job, "Job id."),
+          required("state", &A::state,
+                   "completed when the job was done before it could be canceled."),
+          required("next", &A::next, "What to do next."));
   }
 };
 
@@ -37,7 +38,7 @@ struct CancelJobAnswer {
 Tool cancel_job(const Services& services) {
   return make_tool<CancelJobArgs, CancelJobAnswer>(
       {.name = "cancel_job",
-       .summary = "End a job that a long call left behind; nothing of it is recorded.",
+       .summary = "Cancel the job of a call that is still running; none of its work is recorded.",
        .effect = Effect::writes,
        .toolset = Toolset::loop,
        .idempotent = true},

@@ -1,7 +1,6 @@
 #include "tools/all.h"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace ratchet {
 namespace {
@@ -12,55 +11,45 @@ struct CheckArgs {
   static constexpr void fields(auto&& visit) { visit(required("run", &CheckArgs::run, "Run id.")); }
 };
 
-/// A case without its per-output details, which are in correctness.md.
-struct CaseLine {
-  Dims dims;
-  int seed = 0;
-  std::string distribution;
-  bool passed = false;
-  double max_abs = 0;
-  double max_rel = 0;
-  std::int64_t mismatches = 0;
+/// A case without the details per output, which are in correctness.md.
+struct CaseLine : CaseResult {
   double matched = 1;
 
   static constexpr void fields(auto&& visit) {
     using C = CaseLine;
-    visit(required("dims", &C::dims, ""), required("seed", &C::seed, "Index."),
-          required("distribution", &C::distribution, ""), required("passed", &C::passed, ""),
-          required("max_abs", &C::max_abs, ""), required("max_rel", &C::max_rel, ""),
-          required("mismatches", &C::mismatches, ""),
-          required("matched", &C::matched, "Least share of an output in tolerance."));
+    visit(required("dims", &C::dims, "Sizes; empty for a hidden case that passed."),
+          required("seed", &C::seed, "Index of the secret seed."),
+          required("distribution", &C::distribution, "Input distribution."),
+          required("passed", &C::passed, "All outputs within tolerance."),
+          required("max_abs", &C::max_abs, "Largest absolute error."),
+          required("max_rel", &C::max_rel, "Largest relative error."),
+          required("mismatches", &C::mismatches, "Elements out of tolerance."),
+          required("matched", &C::matched, "Smallest share of any output within tolerance."));
   }
 };
 
-struct CheckAnswer : RunView {
-  bool passed = false;
-  std::vector<CaseLine> cases;
-  std::vector<Reason> reasons;
-  std::vector<Reason> notes;
-  std::optional<Fault> fault;
+struct CheckAnswer : RunView, CorrectnessReport {
+  std::vector<CaseLine> lines;
 
   static constexpr void fields(auto&& visit) {
     using A = CheckAnswer;
     RunView::fields(visit);
-    visit(required("passed", &A::passed, "The judge's verdict."),
-          required("cases", &A::cases, "One per case, seed and distribution."),
+    visit(required("passed", &A::passed, "The verdict."),
+          required("cases", &A::lines, "One per case, seed and distribution."),
           required("reasons", &A::reasons, "Why it failed."),
           required("notes", &A::notes, "What weakens the claim."),
-          optional("fault", &A::fault, "Crash, time-out or device error of the kernel."));
+          optional("fault", &A::fault, "Crash, timeout or device error of the kernel."));
   }
 };
 
 CheckAnswer answer_of(RunView view, const CorrectnessReport& report) {
-  CheckAnswer answer{std::move(view), report.passed, {},
-                     report.reasons,  report.notes,  report.fault};
-  for (const auto& c : report.cases) {
+  CheckAnswer answer{std::move(view), report, {}};
+  for (const auto& one : report.cases) {
+    CaseLine line{one};
     // The sizes of a hidden case stay hidden while it passes.
-    const Dims dims = c.hidden && c.passed ? Dims{} : c.dims;
-    double matched = 1;
-    for (const auto& output : c.outputs) matched = std::min(matched, output.matched);
-    answer.cases.push_back(
-        {dims, c.seed, c.distribution, c.passed, c.max_abs, c.max_rel, c.mismatches, matched});
+    if (one.hidden && one.passed) line.dims.clear();
+    for (const auto& output : one.outputs) line.matched = std::min(line.matched, output.matched);
+    answer.lines.push_back(std::move(line));
   }
   return answer;
 }
@@ -70,8 +59,8 @@ CheckAnswer answer_of(RunView view, const CorrectnessReport& report) {
 Tool check_correctness(const Services& services) {
   return make_tool<CheckArgs, CheckAnswer>(
       {.name = "check_correctness",
-       .summary = "Judge the open version against the reference on secret seeds, all cases and "
-                  "several distributions. A failure costs a retry.",
+       .summary = "Check the open version against the reference on secret seeds, all cases and "
+                  "several input distributions. A failure costs a retry.",
        .effect = Effect::uses_device,
        .toolset = Toolset::loop},
       [services](const CheckArgs& args, CallContext& call) -> Result<CheckAnswer> {

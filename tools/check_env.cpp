@@ -8,10 +8,9 @@ struct CheckEnvArgs {
   std::optional<RunId> run;
 
   static constexpr void fields(auto&& visit) {
-    visit(
-        optional("device", &CheckEnvArgs::device,
-                 "Only this GPU, by its index; without it all are listed.", {.min = 0, .max = 63}),
-        optional("run", &CheckEnvArgs::run, "Also rewrites env_check.md of this run."));
+    visit(optional("device", &CheckEnvArgs::device,
+                   "Index of the only GPU to report. Default: all.", {.min = 0, .max = 63}),
+          optional("run", &CheckEnvArgs::run, "Also rewrite env_check.md of this run."));
   }
 };
 
@@ -29,8 +28,9 @@ struct CheckEnvAnswer : Environment {
 Tool check_env(const Services& services) {
   return make_tool<CheckEnvArgs, CheckEnvAnswer>(
       {.name = "check_env",
-       .summary = "Report devices, toolchains, counter permission (by a real probe) and which "
-                  "implementations can run here.",
+       .summary =
+           "Report devices, toolchains, permission for hardware counters (tested by a probe) and "
+           "which implementations can run here.",
        .effect = Effect::uses_device,
        .toolset = Toolset::loop,
        .idempotent = true},

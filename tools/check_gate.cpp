@@ -12,7 +12,7 @@ struct GateArgs {
     visit(required("run", &GateArgs::run, "Run id."),
           optional("final", &GateArgs::final_gate, "Verify the whole run after its last version."),
           optional("abandon", &GateArgs::abandon,
-                   "Give the open version up; only after its last retry."));
+                   "Give up the open version; only after its last retry."));
   }
 };
 
@@ -21,8 +21,9 @@ struct GateArgs {
 Tool check_gate(const Services& services) {
   return make_tool<GateArgs, GateAnswer>(
       {.name = "check_gate",
-       .summary = "Ask the gate to close the open version and open the next; every unmet rule is "
-                  "listed at once.",
+       .summary =
+           "Ask the gate to close the open version and open the next. Lists all unmet rules at "
+           "once.",
        .effect = Effect::writes,
        .toolset = Toolset::loop},
       [&runs = services.runs](const GateArgs& args, CallContext&) {

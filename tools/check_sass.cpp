@@ -12,40 +12,36 @@ struct CheckSassArgs {
     using A = CheckSassArgs;
     visit(required("run", &A::run, "Run id."),
           optional("version", &A::version, "Default: the open one."),
-          optional("methods", &A::methods, "Method ids; default: all.", {.max_length = 64}));
+          optional("methods", &A::methods, "Method ids. Default: all.", {.max_length = 64}));
   }
 };
 
-struct CheckSassAnswer : ArtifactAnswer {
-  std::string disassembler;
-  std::optional<std::string> unavailable;
-  std::vector<MethodVerdict> methods;
+struct CheckSassAnswer : ArtifactAnswer, SassCheck {
   std::vector<std::string> unknown;
 
   static constexpr void fields(auto&& visit) {
     using A = CheckSassAnswer;
     ArtifactAnswer::fields(visit);
     visit(required("disassembler", &A::disassembler, "Program and version."),
-          optional("unavailable", &A::unavailable, "Why there is no code to see."),
-          required("methods", &A::methods, "Those asked for; else verified and absent ones."),
-          required("unknown", &A::unknown, "Not asked for, and not to be told from code."));
+          optional("unavailable", &A::unavailable, "Why there is no code to inspect."),
+          required("methods", &A::methods,
+                   "The requested methods; by default those verified or absent."),
+          required("unknown", &A::unknown, "Methods not requested that the code cannot show."));
   }
 };
 
-/// What was not asked for and is unknown is told by its id alone; the artifact has it all.
+/// Methods that were not requested and are unknown appear by id only; the artifact has all details.
 CheckSassAnswer answer_of(ArtifactAnswer view, SassCheck check, bool all_wanted) {
-  CheckSassAnswer answer{
-      {std::move(view)}, std::move(check.disassembler), std::move(check.unavailable), {}, {}};
-  for (auto& method : check.methods) {
-    if (all_wanted || method.verdict != CodeVerdict::unknown)
-      answer.methods.push_back(std::move(method));
-    else
-      answer.unknown.push_back(std::move(method.id));
-  }
+  CheckSassAnswer answer{std::move(view), std::move(check), {}};
+  if (all_wanted) return answer;
+  const auto is_unknown = [](const auto& method) { return method.verdict == CodeVerdict::unknown; };
+  for (const auto& method : answer.methods)
+    if (is_unknown(method)) answer.unknown.push_back(method.id);
+  std::erase_if(answer.methods, is_unknown);
   return answer;
 }
 
-/// What an ablation reads: verdicts by the ids of the registry.
+/// The verdicts by method id, for ablation.
 SignatureFact signatures_of(const SassCheck& check) {
   SignatureFact fact{check.candidate_digest, {}};
   for (const auto& method : check.methods)
@@ -59,8 +55,9 @@ SignatureFact signatures_of(const SassCheck& check) {
 Tool check_sass(const Services& services) {
   return make_tool<CheckSassArgs, CheckSassAnswer>(
       {.name = "check_sass",
-       .summary = "Which methods show in a version's machine code, against its parent's: verified, "
-                  "absent or unknown.",
+       .summary =
+           "Tell which methods show in a version's machine code, compared with its parent's: "
+           "verified, absent or unknown.",
        .effect = Effect::writes,
        .toolset = Toolset::analysis,
        .idempotent = true},

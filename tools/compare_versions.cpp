@@ -29,8 +29,8 @@ Result<RunSubject> profiled(const Services& services, const RunId& run, VersionI
 Tool compare_versions(const Services& services) {
   return make_tool<CompareArgs, VersionDiff>(
       {.name = "compare_versions",
-       .summary = "Two profiled versions side by side: time, counters, resources, findings, source "
-                  "and machine code.",
+       .summary = "Compare two profiled versions: time, counters, resources, findings, source and "
+                  "machine code.",
        .effect = Effect::reads,
        .toolset = Toolset::analysis},
       [services](const CompareArgs& args, CallContext& call) -> Result<VersionDiff> {

@@ -21,11 +21,11 @@ struct CreateRunArgs : TaskRequest {
     visit(required("output_dir", &CreateRunArgs::output_dir,
                    "Folder for the artifacts; must be empty or new.", {.max_length = 4096}),
           optional("confirm", &CreateRunArgs::confirm, "Use an output_dir that is not empty."),
-          optional("branches", &CreateRunArgs::branches, "K, most of one exploration.",
-                   {.min = 1, .max = 16}),
-          optional("stop", &CreateRunArgs::stop, "When the run has reached its aim."),
+          optional("branches", &CreateRunArgs::branches,
+                   "K, the most branches of one explore_branches call.", {.min = 1, .max = 16}),
+          optional("stop", &CreateRunArgs::stop, "When the run may stop early."),
           optional("fork_from", &CreateRunArgs::fork_from,
-                   "Start from this version, under its run's contract."));
+                   "Start from this version, with the contract of its run."));
   }
 };
 
@@ -41,8 +41,8 @@ struct CreateRunAnswer : RunView {
     RunView::fields(visit);
     visit(required("contract_digest", &A::contract_digest, "SHA-256 of the frozen contract."),
           required("device", &A::device, "Where the run measures."),
-          required("implementation", &A::implementation, "What versions are written in."),
-          required("build", &A::build, "Of v0."),
+          required("implementation", &A::implementation, "What the versions are written in."),
+          required("build", &A::build, "Build of v0."),
           required("warnings", &A::warnings, "Weak points of the task."));
   }
 };
@@ -53,7 +53,7 @@ struct Inputs {
   Source reference;
 };
 
-/// The file name a source text would have; its suffix says what it is.
+/// The file name for a source given as text; its suffix selects the language.
 std::string kernel_name_for(const std::optional<std::string>& implementation) {
   const std::string name = implementation.value_or("auto");
   if (name == "host-cpp" || name == "cpp") return "kernel.cpp";
@@ -67,7 +67,7 @@ std::string reference_name_for(const std::string& text) {
   return text.find("__global__") != std::string::npos ? "ref.cu" : "ref.cpp";
 }
 
-/// What the caller gave wins; the problem fills in the rest.
+/// The caller's values take precedence; the problem supplies the rest.
 TaskRequest merged(TaskRequest asked, const TaskRequest& shipped) {
   if (asked.dims.empty() && asked.cases.empty()) {
     asked.dims = shipped.dims;
@@ -95,7 +95,7 @@ Result<Inputs> gather(const Services& services, const TaskRequest& asked) {
   }
   if (!asked.kernel || !asked.reference)
     return Error{
-        ErrorCode::invalid_argument, "kernel: and reference: are required without problem",
+        ErrorCode::invalid_argument, "kernel and reference are both required without problem",
         fmt::format("Shipped problems: {}.", fmt::join(services.lab.problem_names(), ", "))};
   auto kernel =
       read_source(*asked.kernel, "kernel", kernel_name_for(asked.implementation), services.roots);
@@ -111,14 +111,14 @@ Error build_failure(const BuildRecord& build) {
   std::string text = "kernel: v0 does not build, so no run was created";
   for (const auto& error : build.errors)
     text += fmt::format("\n{}:{}: {}", error.file, error.line, error.message);
-  return {ErrorCode::invalid_argument, text, "Mend the source and call create_run again."};
+  return {ErrorCode::invalid_argument, text, "Fix the source and call create_run again."};
 }
 
-/// The contract of the version's run, with the version's kernel.
+/// The contract of the forked version's run, with that version's kernel.
 Result<Contract> forked(const Services& services, const CreateRunArgs& args) {
   if (args.problem || args.kernel || args.reference)
     return Error{ErrorCode::invalid_argument,
-                 "fork_from: kernel, reference and problem come from the version's run",
+                 "fork_from: kernel, reference and problem are taken from the version's run",
                  "Leave them out, or start a run without fork_from."};
   auto source = services.runs.fork_source(*args.fork_from);
   if (!source) return source.error();
@@ -145,10 +145,10 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
   auto v0 = services.lab.build(*contract, contract->kernel, call);
   if (!v0) return v0.error();
   if (!v0->build.ok) return build_failure(v0->build);
-  // A seed that the caller knows is a weaker claim; the contract says so.
+  // A seed that the caller knows weakens the claim; the contract records it.
   const std::string secret =
       args.seed ? hex(sha256(fmt::format("seed {}", *args.seed))) : random_bytes(kSecretBytes);
-  call.progress(3, 5, "trying the reference and control answers");
+  call.progress(3, 5, "testing the reference and the control answers");
   auto warnings = services.lab.validate_task(*contract, secret, call);
   if (!warnings) return warnings.error();
 
@@ -166,9 +166,13 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
   if (!view) return view.error();
   auto status = services.runs.status(view->run);
   if (!status) return status.error();
-  return CreateRunAnswer{
-      *std::move(view), status->contract_digest, contract->device_name, contract->implementation,
-      v0->build,        *std::move(warnings)};
+  CreateRunAnswer answer{*std::move(view)};
+  answer.contract_digest = status->contract_digest;
+  answer.device = contract->device_name;
+  answer.implementation = contract->implementation;
+  answer.build = v0->build;
+  answer.warnings = *std::move(warnings);
+  return answer;
 }
 
 }  // namespace
@@ -178,7 +182,7 @@ Tool create_run(const Services& services) {
       {.name = "create_run",
        .summary =
            "Start a run: freeze kernel, reference, sizes, types and tolerances, build v0 and "
-           "name the task's weak points.",
+           "report weak points of the task.",
        .effect = Effect::uses_device,
        .toolset = Toolset::loop},
       [services](const CreateRunArgs& args, CallContext& call) {

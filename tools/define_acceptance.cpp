@@ -9,7 +9,8 @@ struct AcceptanceArgs {
 
   static constexpr void fields(auto&& visit) {
     visit(required("run", &AcceptanceArgs::run, "Run id."),
-          required("pairs", &AcceptanceArgs::pairs, "", {.max_length = 50}));
+          required("pairs", &AcceptanceArgs::pairs, "What must hold, each with its criterion.",
+                   {.max_length = 50}));
   }
 };
 
@@ -18,7 +19,7 @@ struct AcceptanceArgs {
 Tool define_acceptance(const Services& services) {
   return make_tool<AcceptanceArgs, ReviewAnswer>(
       {.name = "define_acceptance",
-       .summary = "Say what must hold for the run to be accepted: predicates that the server "
+       .summary = "Define what must hold for the run to be accepted: predicates that the server "
                   "evaluates over its ledger, or reviews.",
        .effect = Effect::writes,
        .toolset = Toolset::review},

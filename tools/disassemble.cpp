@@ -14,10 +14,10 @@ struct DisassembleArgs {
     using A = DisassembleArgs;
     visit(required("run", &A::run, "Run id."),
           optional("version", &A::version, "Default: the open one."),
-          optional("kind", &A::kind, "sass or ptx; host kernels have their own code."),
-          optional("function", &A::function, "Default: the one with most code in loops.",
+          optional("kind", &A::kind, "sass or ptx; ignored for host kernels."),
+          optional("function", &A::function, "Default: the one with the most code in loops.",
                    {.max_length = 512}),
-          optional("cursor", &A::cursor, "next_cursor of the page before.",
+          optional("cursor", &A::cursor, "next_cursor of the previous page.",
                    {.min = 0, .max = 10'000'000}));
   }
 };
@@ -32,12 +32,12 @@ struct DisassembleAnswer {
 
   static constexpr void fields(auto&& visit) {
     using A = DisassembleAnswer;
-    visit(required("version", &A::version, ""),
+    visit(required("version", &A::version, "Version shown."),
           required("disassembler", &A::disassembler, "Program and version."),
-          required("functions", &A::functions, "Counts of every function, largest first."),
-          required("shown", &A::shown, "Function in text."),
-          required("text", &A::text, "Loop depth, source line, offset, instruction."),
-          optional("next_cursor", &A::next_cursor, "For the next page."));
+          required("functions", &A::functions, "Counts per function, largest first."),
+          required("shown", &A::shown, "The function in text."),
+          required("text", &A::text, "Per line: loop depth, source line, offset, instruction."),
+          optional("next_cursor", &A::next_cursor, "Pass as cursor for the next page."));
   }
 };
 
@@ -46,8 +46,9 @@ struct DisassembleAnswer {
 Tool disassemble(const Services& services) {
   return make_tool<DisassembleArgs, DisassembleAnswer>(
       {.name = "disassemble",
-       .summary = "Machine code of a version's binary by pages, with opcode counts, loops, spills "
-                  "and access widths per function.",
+       .summary =
+           "Show the machine code of a version page by page, with opcode counts, loops, spills "
+           "and access widths per function.",
        .effect = Effect::reads,
        .toolset = Toolset::analysis},
       [services](const DisassembleArgs& args, CallContext& call) -> Result<DisassembleAnswer> {
@@ -58,9 +59,12 @@ Tool disassemble(const Services& services) {
             {.view = args.kind, .function = args.function.value_or(""), .first_line = args.cursor},
             call);
         if (!page) return page.error();
-        return DisassembleAnswer{subject->version,           std::move(page->disassembler),
-                                 std::move(page->functions), std::move(page->shown),
-                                 std::move(page->text),      page->next_line};
+        return DisassembleAnswer{.version = subject->version,
+                                 .disassembler = std::move(page->disassembler),
+                                 .functions = std::move(page->functions),
+                                 .shown = std::move(page->shown),
+                                 .text = std::move(page->text),
+                                 .next_cursor = page->next_line};
       });
 }
 

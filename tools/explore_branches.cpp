@@ -9,7 +9,7 @@
 namespace ratchet {
 namespace {
 
-constexpr int kScreeningSamples = 24;  // four a round of six, enough to find the two fastest
+constexpr int kScreeningSamples = 24;  // four in each of six rounds: enough to find the two fastest
 
 struct BranchArg {
   std::optional<std::string> source;
@@ -19,8 +19,8 @@ struct BranchArg {
   static constexpr void fields(auto&& visit) {
     using B = BranchArg;
     visit(optional("source", &B::source, "Source text."),
-          optional("path", &B::path, "Or a file.", {.max_length = 4096}),
-          optional("note", &B::note, "What it varies.", {.max_length = 300}));
+          optional("path", &B::path, "Or a file inside the allowed roots.", {.max_length = 4096}),
+          optional("note", &B::note, "What this branch varies.", {.max_length = 300}));
   }
 };
 
@@ -30,7 +30,7 @@ struct ExploreArgs {
 
   static constexpr void fields(auto&& visit) {
     visit(required("run", &ExploreArgs::run, "Run id."),
-          required("branches", &ExploreArgs::branches, "Kernels, at most K of the contract.",
+          required("branches", &ExploreArgs::branches, "Kernels to try, at most the contract's K.",
                    {.max_length = 16}));
   }
 };
@@ -88,14 +88,15 @@ class Exploration {
       const auto& build = branch.candidate.build;
       if (!build.ok) {
         for (const auto& error : build.errors)
-          branch.reasons.push_back({"build_failed",
-                                    fmt::format("{}:{}: {}", error.file, error.line, error.message),
-                                    {}});
+          branch.reasons.push_back(
+              {.code = "build_failed",
+               .message = fmt::format("{}:{}: {}", error.file, error.line, error.message)});
         continue;
       }
       const auto [at, fresh] = seen.emplace(build.binary_digest, branch.name);
       if (!fresh)
-        branch.reasons.push_back({"same_binary", "builds to the same binary as " + at->second, {}});
+        branch.reasons.push_back(
+            {.code = "same_binary", .message = "builds to the same binary as " + at->second});
     }
     return {};
   }
@@ -122,7 +123,7 @@ class Exploration {
     return all;
   }
 
-  /// Times branches against the incumbent. Without samples it is the confirmation.
+  /// Times branches against the incumbent; without `samples` it is the confirmation.
   Status race(const std::vector<BranchResult*>& branches, std::optional<int> samples,
               const char* what) {
     if (branches.empty()) return {};
@@ -135,7 +136,7 @@ class Exploration {
     if (!lines->front().reasons.empty())
       return Error{
           ErrorCode::unavailable,
-          fmt::format("the incumbent {} failed while it was timed: {}",
+          fmt::format("the incumbent {} failed while it was being timed: {}",
                       permit_.incumbent_version.text(), lines->front().reasons.front().message),
           "Call explore_branches again; nothing was recorded."};
     for (std::size_t i = 0; i < branches.size(); ++i) {
@@ -163,7 +164,7 @@ Result<BranchesAnswer> explore(const Services& services, const ExploreArgs& args
   if (args.branches.empty() || args.branches.size() > most)
     return Error{ErrorCode::invalid_argument,
                  fmt::format("branches: must be 1 to {}, got {}", most, args.branches.size()),
-                 "create_run freezes the most as branches."};
+                 "The argument branches of create_run sets the limit."};
   if (!permit->incumbent)
     return Error{ErrorCode::wrong_stage, "no version has a profile to compare with",
                  "Call profile_kernel for v0 first."};
@@ -178,7 +179,7 @@ Tool explore_branches(const Services& services) {
   return make_tool<ExploreArgs, BranchesAnswer>(
       {.name = "explore_branches",
        .summary = "Try several kernels for the open version: all are built, checked and timed "
-                  "against the best version; a champion becomes the version's kernel.",
+                  "against the best version; the winner, if any, becomes the version's kernel.",
        .effect = Effect::uses_device,
        .toolset = Toolset::search},
       [services](const ExploreArgs& args, CallContext& call) {

@@ -19,7 +19,7 @@ struct ExtendRunArgs {
 Tool extend_run(const Services& services) {
   return make_tool<ExtendRunArgs, RunView>(
       {.name = "extend_run",
-       .summary = "Add versions to a run; the contract stays as it is.",
+       .summary = "Add versions to a run; the contract does not change.",
        .effect = Effect::writes,
        .toolset = Toolset::loop},
       [&runs = services.runs](const ExtendRunArgs& args, CallContext&) {

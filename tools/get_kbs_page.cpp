@@ -5,7 +5,7 @@ namespace ratchet {
 Tool get_kbs_page(const Services& services) {
   return make_tool<PageRequest, Page>(
       {.name = "get_kbs_page",
-       .summary = "Read one knowledge page by id, whole or one section.",
+       .summary = "Read a knowledge page by id, all of it or one section.",
        .effect = Effect::reads,
        .toolset = Toolset::kbs,
        .idempotent = true},

@@ -11,14 +11,15 @@ struct ImportProfileArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = ImportProfileArgs;
-    visit(required("run", &A::run, "Run id."),
-          required("path", &A::path, "An .ncu-rep, or CSV of its raw or details page.",
-                   {.max_length = 4096}),
-          optional("version", &A::version, "Default: the open one."));
+    visit(
+        required("run", &A::run, "Run id."),
+        required("path", &A::path, "An .ncu-rep file, or a CSV export of its raw or details page.",
+                 {.max_length = 4096}),
+        optional("version", &A::version, "Default: the open one."));
   }
 };
 
-/// A launch of the report; its counters are in the artifact.
+/// A launch in the report; its counters are in the artifact.
 struct ImportedLaunch {
   std::string kernel;
   int metrics = 0;
@@ -27,41 +28,34 @@ struct ImportedLaunch {
   static constexpr void fields(auto&& visit) {
     using L = ImportedLaunch;
     visit(required("kernel", &L::kernel, "Kernel name."),
-          required("metrics", &L::metrics, "How many have a number."),
-          optional("duration_ns", &L::duration_ns, "By the report."));
+          required("metrics", &L::metrics, "Number of metrics with a value."),
+          optional("duration_ns", &L::duration_ns, "According to the report, ns."));
   }
 };
 
-struct ImportProfileAnswer : ArtifactAnswer {
-  std::string format;
-  Binding binding = Binding::unbound;
-  std::string binding_reason;
+struct ImportProfileAnswer : ArtifactAnswer, ImportedProfile {
   std::vector<ImportedLaunch> launches;
-  std::vector<std::string> without_value;
 
   static constexpr void fields(auto&& visit) {
     using A = ImportProfileAnswer;
     ArtifactAnswer::fields(visit);
     visit(required("format", &A::format, "ncu-rep, csv_raw or csv_details."),
-          required("binding", &A::binding, "own_report, holds_code or unbound."),
-          required("binding_reason", &A::binding_reason, "What that rests on."),
-          required("launches", &A::launches, "In the report's order."),
-          required("without_value", &A::without_value, "Metrics without a number."));
+          required("binding", &A::binding,
+                   "How the report is tied to the version: own_report, holds_code or unbound."),
+          required("binding_reason", &A::binding_reason, "The evidence for the binding."),
+          required("launches", &A::launches, "In the order of the report."),
+          required("without_value", &A::without_value, "Metrics without a value."));
   }
 };
 
 ImportProfileAnswer answer_of(ArtifactAnswer view, ImportedProfile imported) {
-  ImportProfileAnswer answer{{std::move(view)},
-                             std::move(imported.format),
-                             imported.binding,
-                             std::move(imported.binding_reason),
-                             {},
-                             std::move(imported.without_value)};
-  for (const auto& kernel : imported.kernels) {
+  ImportProfileAnswer answer{std::move(view), std::move(imported), {}};
+  for (const auto& kernel : answer.kernels) {
+    ImportedLaunch launch{.kernel = kernel.name,
+                          .metrics = static_cast<int>(kernel.metrics.size())};
     const auto duration = kernel.metrics.find("gpu__time_duration.sum");
-    answer.launches.push_back(
-        {kernel.name, static_cast<int>(kernel.metrics.size()),
-         duration == kernel.metrics.end() ? std::nullopt : std::optional(duration->second)});
+    if (duration != kernel.metrics.end()) launch.duration_ns = duration->second;
+    answer.launches.push_back(std::move(launch));
   }
   return answer;
 }
@@ -71,8 +65,9 @@ ImportProfileAnswer answer_of(ArtifactAnswer view, ImportedProfile imported) {
 Tool import_profile(const Services& services) {
   return make_tool<ImportProfileArgs, ImportProfileAnswer>(
       {.name = "import_profile",
-       .summary = "Read an Nsight Compute report or CSV beside a version: never counts as measured "
-                  "here; bound to the binary by hash where that can be shown.",
+       .summary =
+           "Import an Nsight Compute report or CSV for a version. It never counts as measured "
+           "here; it is bound to the binary by hash where possible.",
        .effect = Effect::writes,
        .toolset = Toolset::analysis,
        .idempotent = true},
@@ -80,8 +75,7 @@ Tool import_profile(const Services& services) {
         auto subject = services.runs.subject(args.run, args.version);
         if (!subject) return subject.error();
         auto path = inside_roots(args.path, services.roots);
-        if (!path)
-          return Error{path.error().code, "path: " + path.error().message, path.error().hint};
+        if (!path) return path.error().at("path");
         auto imported = services.lab.import_profile(
             subject->contract,
             {&subject->candidate, subject->profile ? &*subject->profile : nullptr, *path}, call);

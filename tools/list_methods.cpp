@@ -12,9 +12,9 @@ struct ListMethodsArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = ListMethodsArgs;
-    visit(optional("run", &A::run, "Adds trigger readings, budget and exclusions."),
-          optional("axis", &A::axis, "Only this one."),
-          optional("id", &A::id, "Only this one.", {.max_length = 64}));
+    visit(optional("run", &A::run, "Adds the readings of its profile, the budget and exclusions."),
+          optional("axis", &A::axis, "Only methods of this axis."),
+          optional("id", &A::id, "Only this method.", {.max_length = 64}));
   }
 };
 
@@ -23,8 +23,8 @@ struct ListMethodsArgs {
 Tool list_methods(const Services& services) {
   return make_tool<ListMethodsArgs, MethodList>(
       {.name = "list_methods",
-       .summary = "Optimisation methods by axis and priority; with a run, how strongly its profile "
-                  "speaks for each and how many a version may take.",
+       .summary = "List optimization methods by axis and priority; with a run, how strongly its "
+                  "profile suggests each and how many a version may take.",
        .effect = Effect::reads,
        .toolset = Toolset::search,
        .idempotent = true},
@@ -34,15 +34,18 @@ Tool list_methods(const Services& services) {
         const auto* const wanted = args.id ? find_method(*args.id) : nullptr;
         if (args.id && wanted == nullptr)
           return Error{ErrorCode::not_found, "id: there is no method \"" + *args.id + "\"",
-                       "list_methods without id shows all."};
+                       "list_methods without id lists all methods."};
         std::erase_if(list->methods, [&](const MethodLine& line) {
           const bool other_axis = args.axis && find_method(line.id)->axis != *args.axis;
           return other_axis || (wanted != nullptr && line.id != wanted->id);
         });
-        // All at once is an overview: details come with an axis or an id.
+        // Without a filter the answer is an overview; details come with an axis or an id.
         if (!args.axis && !args.id)
           for (auto& line : list->methods)
-            line = {line.id, line.priority, line.strength, line.excluded, {}, {}, {}, {}, {}};
+            line = {.id = line.id,
+                    .priority = line.priority,
+                    .strength = line.strength,
+                    .excluded = line.excluded};
         return list;
       });
 }

@@ -8,9 +8,10 @@ struct ListRunsArgs {
   std::optional<std::string> cursor;
 
   static constexpr void fields(auto&& visit) {
-    visit(optional("limit", &ListRunsArgs::limit, "Most runs.", {.min = 1, .max = 100}),
-          optional("cursor", &ListRunsArgs::cursor, "next_cursor of the page before.",
-                   {.max_length = 200}));
+    visit(
+        optional("limit", &ListRunsArgs::limit, "Maximum number of runs.", {.min = 1, .max = 100}),
+        optional("cursor", &ListRunsArgs::cursor, "next_cursor of the previous page.",
+                 {.max_length = 200}));
   }
 };
 

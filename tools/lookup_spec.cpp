@@ -9,7 +9,7 @@ struct SpecArgs {
 
   static constexpr void fields(auto&& visit) {
     visit(required("product", &SpecArgs::product, "For example H200.", {.max_length = 100}),
-          optional("metric", &SpecArgs::metric, "For example dram_bandwidth; default all.",
+          optional("metric", &SpecArgs::metric, "For example dram_bandwidth. Default: all.",
                    {.max_length = 100}));
   }
 };
@@ -19,8 +19,9 @@ struct SpecArgs {
 Tool lookup_spec(const Services& services) {
   return make_tool<SpecArgs, SpecAnswer>(
       {.name = "lookup_spec",
-       .summary = "Look up hardware figures with the line they are cited from; unknown stays "
-                  "unknown.",
+       .summary =
+           "Look up hardware specifications, each with the cited line; what is not documented is "
+           "reported as unknown.",
        .effect = Effect::reads,
        .toolset = Toolset::kbs,
        .idempotent = true},

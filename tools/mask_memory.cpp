@@ -12,9 +12,9 @@ struct MaskMemoryArgs {
   static constexpr void fields(auto&& visit) {
     using A = MaskMemoryArgs;
     visit(required("run", &A::run, "Run id."),
-          required("versions", &A::versions, "", {.max_length = 1000}),
-          optional("mask", &A::mask, "false gives them back."),
-          required("reason", &A::reason, "", {.max_length = 500}));
+          required("versions", &A::versions, "Versions to mask or unmask.", {.max_length = 1000}),
+          optional("mask", &A::mask, "false makes them visible again."),
+          required("reason", &A::reason, "Why; recorded in the ledger.", {.max_length = 500}));
   }
 };
 
@@ -23,7 +23,8 @@ struct MaskMemoryArgs {
 Tool mask_memory(const Services& services) {
   return make_tool<MaskMemoryArgs, MaskAnswer>(
       {.name = "mask_memory",
-       .summary = "Withhold versions from every answer, or give them back; nothing is deleted.",
+       .summary =
+           "Withhold versions from every answer, or make them visible again; nothing is deleted.",
        .effect = Effect::writes,
        .toolset = Toolset::memory,
        .idempotent = true},

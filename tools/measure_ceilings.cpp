@@ -11,12 +11,12 @@ struct CeilingArgs {
   static constexpr void fields(auto&& visit) {
     using A = CeilingArgs;
     visit(optional("device", &A::device, "Device index.", {.min = 0, .max = 63}),
-          optional("kind", &A::kind, "host or cuda; default: cuda where there is one."),
-          optional("refresh", &A::refresh, "Measure again instead of the cached values."));
+          optional("kind", &A::kind, "host or cuda. Default: cuda if there is such a device."),
+          optional("refresh", &A::refresh, "Measure again instead of returning cached values."));
   }
 };
 
-/// A measured roof with what the vendor promises beside it.
+/// A measured roof beside the vendor's figure.
 struct CeilingLine {
   std::string what;
   double value = 0;
@@ -26,10 +26,11 @@ struct CeilingLine {
 
   static constexpr void fields(auto&& visit) {
     using C = CeilingLine;
-    visit(required("what", &C::what, ""), required("value", &C::value, "Measured."),
+    visit(required("what", &C::what, "fp32, copy_bandwidth, …"),
+          required("value", &C::value, "Measured."),
           required("unit", &C::unit, "B/s, FLOP/s, OP/s, MHz or s."),
-          optional("datasheet", &C::datasheet, "The vendor's figure, same unit."),
-          optional("citation", &C::citation, "Where it stands."));
+          optional("datasheet", &C::datasheet, "The vendor's figure in the same unit."),
+          optional("citation", &C::citation, "Source of the vendor's figure."));
   }
 };
 
@@ -43,7 +44,7 @@ struct CeilingAnswer {
   }
 };
 
-/// The metric of a hardware page that a roof is held against; empty: none.
+/// The metric of a hardware page that corresponds to a roof; empty: none.
 std::string_view metric_of(std::string_view what) {
   if (what == "fp64" || what == "fp32") return what;
   if (what == "tf32") return "tf32_tensor";
@@ -56,14 +57,14 @@ std::string_view metric_of(std::string_view what) {
   return "";
 }
 
-/// "TFLOP/s" and "GB/s" as a factor to FLOP/s and B/s.
+/// The factor that converts a unit such as "TFLOP/s" or "GB/s" to FLOP/s or B/s.
 double factor_of(std::string_view unit) {
   if (unit.starts_with("T")) return 1e12;
   if (unit.starts_with("G")) return 1e9;
   return 1;
 }
 
-/// Looks the datasheet's figure up; a product that no page knows has none.
+/// Adds the datasheet's figure if a page has one.
 void add_datasheet(Knowledge& knowledge, const std::string& product, CeilingLine& line) {
   const auto metric = metric_of(line.what);
   if (metric.empty()) return;
@@ -77,7 +78,7 @@ void add_datasheet(Knowledge& knowledge, const std::string& product, CeilingLine
   }
 }
 
-/// The device asked for: of the kind given, else a GPU where there is one.
+/// The requested device; without a kind, a GPU if there is one.
 Result<DeviceInfo> chosen_device(Lab& lab, const CeilingArgs& args, CallContext& call) {
   auto environment = lab.environment(args.device, call);
   if (!environment) return environment.error();
@@ -87,7 +88,7 @@ Result<DeviceInfo> chosen_device(Lab& lab, const CeilingArgs& args, CallContext&
       chosen = &device;
   if (chosen) return *chosen;
   return Error{ErrorCode::unavailable, "there is no usable device of that kind",
-               "check_env shows the devices and what the others lack."};
+               "check_env lists the usable devices and what the implementations lack."};
 }
 
 Result<CeilingAnswer> run_measure_ceilings(const Services& services, const CeilingArgs& args,
@@ -98,7 +99,7 @@ Result<CeilingAnswer> run_measure_ceilings(const Services& services, const Ceili
   if (!ceilings) return ceilings.error();
   CeilingAnswer answer{device->name, {}};
   for (const auto& roof : *ceilings) {
-    CeilingLine line{roof.what, roof.value, roof.unit, {}, {}};
+    CeilingLine line{.what = roof.what, .value = roof.value, .unit = roof.unit};
     add_datasheet(services.knowledge, device->name, line);
     answer.ceilings.push_back(std::move(line));
   }
@@ -110,8 +111,9 @@ Result<CeilingAnswer> run_measure_ceilings(const Services& services, const Ceili
 Tool measure_ceilings(const Services& services) {
   return make_tool<CeilingArgs, CeilingAnswer>(
       {.name = "measure_ceilings",
-       .summary = "Measure the bandwidth and arithmetic roofs of a device; cached until driver or "
-                  "device change.",
+       .summary =
+           "Measure the bandwidth and arithmetic roofs of a device; cached until the driver or "
+           "device changes.",
        .effect = Effect::uses_device,
        .toolset = Toolset::analysis,
        .idempotent = true},

@@ -13,11 +13,12 @@ struct ProfileArgs {
           optional("metrics", &ProfileArgs::metrics,
                    "lean, overview (default), full, stalls (with hot lines), or counter names.",
                    {.max_length = 128}),
-          optional("engine", &ProfileArgs::engine, "ncu: Nsight Compute; keeps its report."));
+          optional("engine", &ProfileArgs::engine,
+                   "Reads the counters. ncu (Nsight Compute) also keeps its report."));
   }
 };
 
-/// The candidate's time with its verdict; all samples' statistics are in bench.json.
+/// Time and verdict of the candidate; bench.json has the full statistics.
 struct TimingLine {
   Nanoseconds median, ci_low, ci_high;
   int samples = 0;
@@ -30,10 +31,11 @@ struct TimingLine {
 
   static constexpr void fields(auto&& visit) {
     using T = TimingLine;
-    visit(required("median_ns", &T::median, "Median per call, ns."),
-          required("ci_low_ns", &T::ci_low, "95 % interval, ns."),
-          required("ci_high_ns", &T::ci_high, "95 % interval, ns."),
-          required("samples", &T::samples, ""), required("discarded", &T::discarded, ""),
+    visit(required("median_ns", &T::median, "Median time per call, ns."),
+          required("ci_low_ns", &T::ci_low, "95 % interval of the median, low end, ns."),
+          required("ci_high_ns", &T::ci_high, "High end, ns."),
+          required("samples", &T::samples, "Samples kept."),
+          required("discarded", &T::discarded, "Samples discarded."),
           required("verdict", &T::verdict, "Against the parent."),
           optional("speedup_vs_parent", &T::speedup_vs_parent, "Parent ÷ candidate."),
           optional("speedup_ci", &T::speedup_ci, "Its 95 % interval."),
@@ -42,53 +44,44 @@ struct TimingLine {
   }
 };
 
-struct ProfileAnswer : RunView {
-  TimingLine timing;
-  Bound bound = Bound::unknown;
-  std::string bound_evidence;
-  std::vector<DiagnosisFinding> findings;
-  Roofline roofline;
-  std::map<std::string, double> metrics;
-  std::vector<KernelCounters> kernels;
-  std::optional<Hotspots> hotspots;
-  std::string engine;
-  std::optional<ReportFile> report;
-  std::vector<std::string> exceptions;
-  std::vector<std::string> unknown_metrics;
-  std::vector<Reason> reasons;
-  std::optional<Fault> fault;
-  std::optional<std::string> counted_together;
-  bool degraded = false;
-  std::optional<std::string> degraded_reason;
+struct ProfileAnswer : RunView, Profile {
+  TimingLine line;
 
   static constexpr void fields(auto&& visit) {
     using A = ProfileAnswer;
     RunView::fields(visit);
-    visit(required("timing", &A::timing, "Cold-cache time with interval and verdict."),
+    visit(required("timing", &A::line, "Cold-cache time with interval and verdict."),
           required("bound", &A::bound, "What limits the kernel."),
           required("bound_evidence", &A::bound_evidence, "The numbers behind it."),
           required("findings", &A::findings, "Diagnosis, most headroom first."),
-          required("roofline", &A::roofline, "Position under measured roofs."),
-          required("metrics", &A::metrics, "Metrics every device has."),
+          required("roofline", &A::roofline, "Position under the measured roofs."),
+          required("metrics", &A::metrics, "Metrics that every device has."),
           required("kernels", &A::kernels, "Hardware counters per kernel."),
-          optional("hotspots", &A::hotspots, "Where warps wait."),
+          optional("hotspots", &A::hotspots, "Where warps wait; only with metrics stalls."),
           required("engine", &A::engine, "cupti, ncu, perf_event or none."),
-          optional("report", &A::report, "ncu's report, an artifact."),
-          required("exceptions", &A::exceptions, "From the sandbox, for ncu."),
-          required("unknown_metrics", &A::unknown_metrics, "Names this chip lacks."),
+          optional("report", &A::report, "The report of ncu, an artifact."),
+          required("exceptions", &A::exceptions, "Sandbox rules that were lifted for ncu."),
+          required("unknown_metrics", &A::unknown_metrics,
+                   "Requested counters that this device does not have."),
           required("reasons", &A::reasons, "Why the measurement is invalid."),
-          optional("fault", &A::fault, "The kernel's own failure."),
+          optional("fault", &A::fault, "The failure of the kernel itself."),
           optional("counted_together", &A::counted_together,
                    "Why all launches of a call were counted as one."),
           required("degraded", &A::degraded, "Hardware counters are missing."),
-          optional("degraded_reason", &A::degraded_reason, "Why, and how to mend it."));
+          optional("degraded_reason", &A::degraded_reason,
+                   "Why they are missing and how to fix it."));
   }
 };
 
 TimingLine line_of(const Profile& profile) {
   const Timing& t = profile.timing;
-  TimingLine line{t.median,        t.ci_low, t.ci_high, t.samples, t.discarded,
-                  profile.verdict, {},       {},        {},        t.flags};
+  TimingLine line{.median = t.median,
+                  .ci_low = t.ci_low,
+                  .ci_high = t.ci_high,
+                  .samples = t.samples,
+                  .discarded = t.discarded,
+                  .verdict = profile.verdict,
+                  .flags = t.flags};
   for (const auto& comparison : profile.comparisons) {
     if (comparison.against == "parent") {
       line.speedup_vs_parent = comparison.speedup;
@@ -99,18 +92,11 @@ TimingLine line_of(const Profile& profile) {
   return line;
 }
 
-ProfileAnswer answer_of(RunView view, const Profile& p) {
-  return {std::move(view),    line_of(p),   p.bound,           p.bound_evidence, p.findings,
-          p.roofline,         p.metrics,    p.kernels,         p.hotspots,       p.engine,
-          p.report,           p.exceptions, p.unknown_metrics, p.reasons,        p.fault,
-          p.counted_together, p.degraded,   p.degraded_reason};
-}
-
 const Candidate* pointer_to(const std::optional<Candidate>& candidate) {
   return candidate ? &*candidate : nullptr;
 }
 
-/// One word that names a set is the set; everything else is names of counters.
+/// A single word that names a metric set selects it; anything else is a list of counter names.
 void choose(const std::vector<std::string>& metrics, ProfileRequest& request) {
   if (metrics.size() == 1)
     for (const auto& [set, name] : enum_names(MetricSet{}))
@@ -126,8 +112,9 @@ void choose(const std::vector<std::string>& metrics, ProfileRequest& request) {
 Tool profile_kernel(const Services& services) {
   return make_tool<ProfileArgs, ProfileAnswer>(
       {.name = "profile_kernel",
-       .summary = "Time the open version against parent and v0 (interleaved, cold caches), then "
-                  "collect counters, diagnose and place it under the roofline.",
+       .summary =
+           "Time the open version against its parent and v0 (interleaved, cold caches), then "
+           "collect counters, diagnose it and place it under the roofline.",
        .effect = Effect::uses_device,
        .toolset = Toolset::loop},
       [services](const ProfileArgs& args, CallContext& call) -> Result<ProfileAnswer> {
@@ -142,7 +129,7 @@ Tool profile_kernel(const Services& services) {
         if (!profile) return profile.error();
         auto view = services.runs.record_profile(*permit, *profile);
         if (!view) return view.error();
-        return answer_of(*std::move(view), *profile);
+        return ProfileAnswer{*std::move(view), *profile, line_of(*profile)};
       });
 }
 

@@ -10,7 +10,7 @@ struct ProposeArgs {
   static constexpr void fields(auto&& visit) {
     using A = ProposeArgs;
     visit(required("run", &A::run, "Run id."),
-          required("methods", &A::methods, "As many as the budget says, by axis.",
+          required("methods", &A::methods, "As many per axis as the budget of list_methods says.",
                    {.max_length = 6}));
   }
 };
@@ -20,8 +20,9 @@ struct ProposeArgs {
 Tool propose_methods(const Services& services) {
   return make_tool<ProposeArgs, ProposalAnswer>(
       {.name = "propose_methods",
-       .summary = "Choose the open version's methods; the server holds them against profile, "
-                  "budget, architecture and history before anything is built.",
+       .summary =
+           "Choose the open version's methods; the server checks them against profile, budget, "
+           "architecture and history before anything is built.",
        .effect = Effect::writes,
        .toolset = Toolset::search},
       [&runs = services.runs](const ProposeArgs& args, CallContext&) {

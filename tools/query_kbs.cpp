@@ -16,11 +16,12 @@ struct QueryArgs : KnowledgeQuery {
   static constexpr void fields(auto&& visit) {
     using A = QueryArgs;
     KnowledgeQuery::fields(visit);
-    visit(optional("run", &A::run,
-                   "Rank for this run's chip and diagnosis, and log the query in it, so "
-                   "that it can be cited."),
-          optional("purpose", &A::purpose,
-                   "What a cited query was for; evidence needs one of each."));
+    visit(
+        optional(
+            "run", &A::run,
+            "Rank for this run's device and diagnosis, and log the query so that it can be cited."),
+        optional("purpose", &A::purpose,
+                 "What the query is for; evidence needs one query of each purpose."));
   }
 };
 
@@ -29,9 +30,10 @@ struct QueryArgs : KnowledgeQuery {
 Tool query_kbs(const Services& services) {
   return make_tool<QueryArgs, QueryAnswer>(
       {.name = "query_kbs",
-       .summary = "Search kernel optimisation knowledge (hardware facts, bottleneck patterns, "
-                  "techniques, pull requests, their code); give run and purpose to make results "
-                  "citable.",
+       .summary =
+           "Search knowledge about kernel optimization (hardware facts, bottleneck patterns, "
+           "techniques, pull requests and their code); give run and purpose to make results "
+           "citable.",
        .effect = Effect::reads,
        .toolset = Toolset::kbs,
        .always_load = true},

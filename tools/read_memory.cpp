@@ -11,7 +11,7 @@ struct ReadMemoryArgs {
   static constexpr void fields(auto&& visit) {
     using A = ReadMemoryArgs;
     visit(required("run", &A::run, "Run id."), optional("version", &A::version, "Default: all."),
-          optional("field", &A::field, "Such as performance.latency_us.", {.max_length = 100}));
+          optional("field", &A::field, "For example performance.latency_us.", {.max_length = 100}));
   }
 };
 
@@ -20,8 +20,9 @@ struct ReadMemoryArgs {
 Tool read_memory(const Services& services) {
   return make_tool<ReadMemoryArgs, MemoryAnswer>(
       {.name = "read_memory",
-       .summary = "What the run remembers of its versions: time, change, evidence, pitfalls, "
-                  "quality gate; masked ones are withheld.",
+       .summary =
+           "Read what the run recorded about its versions: time, change, evidence, pitfalls, "
+           "quality gate. Masked versions are withheld.",
        .effect = Effect::reads,
        .toolset = Toolset::memory,
        .idempotent = true},

@@ -9,7 +9,8 @@ struct RestartArgs {
 
   static constexpr void fields(auto&& visit) {
     visit(required("run", &RestartArgs::run, "Run id."),
-          optional("confirm", &RestartArgs::confirm, "Yes, mask half."));
+          optional("confirm", &RestartArgs::confirm,
+                   "Confirms that half of the versions are masked."));
   }
 };
 
@@ -18,16 +19,17 @@ struct RestartArgs {
 Tool restart_partial(const Services& services) {
   return make_tool<RestartArgs, MaskAnswer>(
       {.name = "restart_partial",
-       .summary = "When no direction is left: mask half of the versions, drawn by the server; v0, "
-                  "the best and the open one stay.",
+       .summary =
+           "Restart the search when no direction is left: mask half of the versions, chosen at "
+           "random by the server. v0, the best and the open version stay.",
        .effect = Effect::destroys,
        .toolset = Toolset::memory},
       [&runs = services.runs](const RestartArgs& args, CallContext& call) -> Result<MaskAnswer> {
         const Error unasked{ErrorCode::not_permitted,
-                            "confirm: half of the run's memory would be withheld",
-                            "Call again with confirm; mask_memory gives versions back."};
+                            "confirm: half of the run's versions would be masked",
+                            "Call again with confirm=true; mask_memory can unmask versions later."};
         if (!args.confirm)
-          if (call.confirm("Withhold half of this run's versions from every answer?") !=
+          if (call.confirm("Mask half of this run's versions, so that no answer shows them?") !=
               Consent::granted)
             return unasked;
         return runs.restart_partial(args.run);

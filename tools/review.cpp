@@ -17,8 +17,9 @@ struct ReviewArgs : ReviewRequest {
 Tool review(const Services& services) {
   return make_tool<ReviewArgs, ReviewAnswer>(
       {.name = "review",
-       .summary = "Which acceptance pairs are met, open or stalled, and whether the best version "
-                  "may be promoted; or give a verdict on a pair that asks for one.",
+       .summary =
+           "Report which acceptance pairs are met, open or stalled and whether the best version "
+           "may be promoted; or give the verdict on a pair that needs a review.",
        .effect = Effect::writes,
        .toolset = Toolset::review},
       [&runs = services.runs](const ReviewArgs& args, CallContext&) {

@@ -20,7 +20,7 @@ struct RooflineAnswer : ArtifactAnswer {
   static constexpr void fields(auto&& visit) {
     using A = RooflineAnswer;
     ArtifactAnswer::fields(visit);
-    visit(required("roofline", &A::roofline, "Position, gaps and budget."));
+    visit(required("roofline", &A::roofline, "Position, gaps and method budget."));
   }
 };
 
@@ -29,8 +29,8 @@ struct RooflineAnswer : ArtifactAnswer {
 Tool roofline(const Services& services) {
   return make_tool<RooflineArgs, RooflineAnswer>(
       {.name = "roofline",
-       .summary = "Place a profiled version under measured roofs (DRAM, L2, shared, arithmetic), "
-                  "with gaps and method budget.",
+       .summary = "Place a profiled version under the measured roofs (DRAM, L2, shared memory, "
+                  "arithmetic), with gaps and method budget.",
        .effect = Effect::uses_device,
        .toolset = Toolset::analysis,
        .idempotent = true},

@@ -16,8 +16,9 @@ struct RunArgs {
 Tool run_status(const Services& services) {
   return make_tool<RunArgs, RunStatus>(
       {.name = "run_status",
-       .summary = "Where a run stands: versions, best, what is allowed next and with which tool. "
-                  "Call it first after losing context.",
+       .summary =
+           "Show the state of a run: versions, the best one, what is allowed next and with which "
+           "tool. Call it first after losing context.",
        .effect = Effect::reads,
        .toolset = Toolset::loop,
        .idempotent = true,

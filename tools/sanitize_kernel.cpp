@@ -11,9 +11,9 @@ struct SanitizeArgs {
   static constexpr void fields(auto&& visit) {
     using A = SanitizeArgs;
     visit(required("run", &A::run, "Run id."),
-          optional("tools", &A::tools, "memcheck, racecheck, initcheck, synccheck; default all.",
+          optional("tools", &A::tools, "memcheck, racecheck, initcheck, synccheck. Default: all.",
                    {.max_length = 4}),
-          optional("dims", &A::dims, "Smaller sizes for this; default the smallest given case.",
+          optional("dims", &A::dims, "Sizes for this check. Default: the smallest given case.",
                    {.min = 1, .max = 1e12}));
   }
 };
@@ -24,7 +24,7 @@ struct SanitizeAnswer : SanitizerReport {
 
   static constexpr void fields(auto&& visit) {
     using A = SanitizeAnswer;
-    visit(required("clean", &A::clean, "All tools saw the call and found nothing."));
+    visit(required("clean", &A::clean, "All tools covered the whole call and found nothing."));
     SanitizerReport::fields(visit);
     visit(required("artifacts", &A::artifacts, "sanitizer.md."));
   }
@@ -35,8 +35,9 @@ struct SanitizeAnswer : SanitizerReport {
 Tool sanitize_kernel(const Services& services) {
   return make_tool<SanitizeArgs, SanitizeAnswer>(
       {.name = "sanitize_kernel",
-       .summary = "Run the open version's CUDA kernel under compute-sanitizer: memory errors, "
-                  "races, uninitialised reads and barrier errors by source line.",
+       .summary =
+           "Run the open version's CUDA kernel under compute-sanitizer: memory errors, races, "
+           "uninitialized reads and barrier errors by source line.",
        .effect = Effect::uses_device,
        .toolset = Toolset::analysis},
       [services](const SanitizeArgs& args, CallContext& call) -> Result<SanitizeAnswer> {

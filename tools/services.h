@@ -10,13 +10,13 @@
 
 namespace ratchet {
 
-/// What the tools work with. References outlive every tool; main owns the objects.
+/// What the tools use. The objects outlive every tool; main owns them.
 struct Services {
   Lab& lab;
   Runs& runs;
   Knowledge& knowledge;
-  BackgroundCalls& jobs;                     ///< where calls that take long go on
-  std::vector<std::filesystem::path> roots;  ///< folders from which callers may name files
+  BackgroundCalls& jobs;                     ///< runs the calls that take long
+  std::vector<std::filesystem::path> roots;  ///< folders from which callers may read files
 };
 
 }  // namespace ratchet

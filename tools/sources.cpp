@@ -7,7 +7,7 @@
 namespace ratchet {
 namespace {
 
-constexpr std::size_t kMostSourceBytes = std::size_t{4} << 20U;
+constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20U;
 
 }  // namespace
 
@@ -23,11 +23,9 @@ Result<Source> read_source(const SourceArg& argument, const std::string& field,
     return Source{default_name, *argument.text, ""};
   }
   auto path = inside_roots(*argument.path, roots);
-  if (!path)
-    return Error{path.error().code, field + ": " + path.error().message, path.error().hint};
-  auto text = read_file(*path, kMostSourceBytes);
-  if (!text)
-    return Error{text.error().code, field + ": " + text.error().message, text.error().hint};
+  if (!path) return path.error().at(field);
+  auto text = read_file(*path, kMaxSourceBytes);
+  if (!text) return text.error().at(field);
   return Source{path->filename().string(), *std::move(text), path->parent_path().string()};
 }
 

@@ -10,8 +10,8 @@
 
 namespace ratchet {
 
-/// Reads the source that an argument names or holds; `field` is its name, for messages.
-/// A path must lie inside `roots`; text without a path is called `default_name`.
+/// Reads the source that an argument names or contains. `field` is the argument's name in messages.
+/// A path must lie inside `roots`; text gets the file name `default_name`.
 /// Errors: `invalid_argument` unless exactly one of path and text is given; `not_permitted`,
 /// `not_found` and `too_large` for paths.
 [[nodiscard]] Result<Source> read_source(const SourceArg& argument, const std::string& field,

@@ -15,11 +15,11 @@ struct SubmitKernelArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = SubmitKernelArgs;
-    visit(
-        required("run", &A::run, "Run id."), optional("source", &A::source, "Source text."),
-        optional("path", &A::path, "Or a file inside the allowed roots.", {.max_length = 4096}),
-        optional("version", &A::version, "The version you mean; refused when another one is open."),
-        optional("note", &A::note, "One line for the attempt ledger.", {.max_length = 500}));
+    visit(required("run", &A::run, "Run id."), optional("source", &A::source, "Source text."),
+          optional("path", &A::path, "Or a file inside the allowed roots.", {.max_length = 4096}),
+          optional("version", &A::version,
+                   "Expected open version; refused when another one is open."),
+          optional("note", &A::note, "One line for the attempt ledger.", {.max_length = 500}));
   }
 };
 
@@ -31,16 +31,17 @@ struct SubmitKernelAnswer : RunView {
     using A = SubmitKernelAnswer;
     RunView::fields(visit);
     visit(required("candidate", &A::candidate, "SHA-256 of the source."),
-          required("build", &A::build, "What the compiler said."));
+          required("build", &A::build, "Result of the build."));
   }
 };
 
 Error not_open(VersionId asked, VersionId open) {
-  return {ErrorCode::wrong_stage,
-          fmt::format("version: {} is not open; {} is", asked.text(), open.text()),
-          fmt::format("Finish {} first: run_status says what is missing, check_gate opens the next "
-                      "version.",
-                      open.text())};
+  return {
+      ErrorCode::wrong_stage,
+      fmt::format("version: {} is not open; {} is", asked.text(), open.text()),
+      fmt::format("Finish {} first: run_status shows what is missing, check_gate opens the next "
+                  "version.",
+                  open.text())};
 }
 
 }  // namespace
@@ -48,8 +49,9 @@ Error not_open(VersionId asked, VersionId open) {
 Tool submit_kernel(const Services& services) {
   return make_tool<SubmitKernelArgs, SubmitKernelAnswer>(
       {.name = "submit_kernel",
-       .summary = "Submit the open version's kernel; the server builds it. A compiler error costs "
-                  "no retry.",
+       .summary =
+           "Submit the open version's kernel; the server builds it. A compiler error costs no "
+           "retry.",
        .effect = Effect::uses_device,
        .toolset = Toolset::loop},
       [services](const SubmitKernelArgs& args, CallContext& call) -> Result<SubmitKernelAnswer> {
@@ -57,8 +59,7 @@ Tool submit_kernel(const Services& services) {
         if (!permit) return permit.error();
         if (args.version && *args.version != permit->version)
           return not_open(*args.version, permit->version);
-        // The version's file keeps the name of the contract's, whatever the submitted file is
-        // called.
+        // Every version's file has the name of the contract's kernel, whatever was submitted.
         auto source = read_source({.path = args.path, .text = args.source}, "source",
                                   permit->contract.kernel.file_name, services.roots);
         if (!source) return source.error();

@@ -29,11 +29,12 @@ struct TuneAnswer : ArtifactAnswer {
     visit(required("verdict", &A::verdict,
                    "accepted, single_variant, incorrect, slower or build_failed."),
           required("routes", &A::routes, "Which variant serves which case."),
-          required("reasons", &A::reasons, ""));
+          required("reasons", &A::reasons, "Why it was not accepted."));
   }
 };
 
-/// Measures variants on every case, routes, and proves the generated dispatcher.
+/// Measures the variants on every case, routes cases to variants, and verifies the generated
+/// dispatcher.
 class Tuning {
  public:
   Tuning(Lab& lab, const Permit& permit, std::vector<Candidate> kernels, CallContext& call)
@@ -53,7 +54,7 @@ class Tuning {
     for (const auto& choice : choices_) several = several || choice.variant != 0;
     fact_.verdict = "single_variant";
     if (several)
-      if (auto done = prove(); !done) return done.error();
+      if (auto done = verify(); !done) return done.error();
     return std::move(fact_);
   }
 
@@ -64,7 +65,7 @@ class Tuning {
         lab_.race(permit_.contract, entrants_, {dims, std::nullopt}, permit_.secret, call_);
     if (!lines) return lines.error();
     if (!lines->front().timing)
-      return Error{ErrorCode::unavailable, "the fallback failed while it was timed",
+      return Error{ErrorCode::unavailable, "the fallback failed while it was being timed",
                    "Put another version first."};
     std::size_t chosen = 0;
     for (std::size_t i = 0; i < lines->size(); ++i) {
@@ -72,20 +73,23 @@ class Tuning {
       const bool wins = line.speedup && line.speedup->verdict == Verdict::faster;
       if (wins && (chosen == 0 || line.speedup->speedup > (*lines)[chosen].speedup->speedup))
         chosen = i;
-      fact_.points.push_back(
-          {dims, line.name, line.reasons.empty(), line.timing, line.speedup, line.reasons});
+      fact_.points.push_back({.dims = dims,
+                              .variant = line.name,
+                              .correct = line.reasons.empty(),
+                              .timing = line.timing,
+                              .speedup = line.speedup,
+                              .reasons = line.reasons});
     }
     choices_.push_back({dims, chosen});
-    fact_.routes.push_back(
-        {dims,
-         fact_.variants[chosen],
-         chosen == 0 ? "no other is faster beyond the noise"
-                     : fmt::format("{:.3f}x the fallback", (*lines)[chosen].speedup->speedup),
-         {}});
+    fact_.routes.push_back({.dims = dims,
+                            .variant = fact_.variants[chosen],
+                            .why = chosen == 0 ? "no other variant is faster beyond the noise"
+                                               : fmt::format("{:.3f}x the fallback",
+                                                             (*lines)[chosen].speedup->speedup)});
     return {};
   }
 
-  Status prove() {
+  Status verify() {
     call_.progress(0, std::nullopt, "building the dispatcher");
     auto source = lab_.dispatcher(permit_.contract, entrants_, choices_);
     if (!source) return source.error();
@@ -95,7 +99,7 @@ class Tuning {
     if (!built->build.ok) {
       fact_.verdict = "build_failed";
       for (const auto& error : built->build.errors)
-        fact_.reasons.push_back({"build_failed", error.message, {}});
+        fact_.reasons.push_back({.code = "build_failed", .message = error.message});
       return {};
     }
     auto report = lab_.check(permit_.contract, *built, permit_.secret, call_);
@@ -104,11 +108,11 @@ class Tuning {
     fact_.verdict = report->passed ? "accepted" : "incorrect";
     if (!report->passed) return {};
     for (auto& route : fact_.routes)
-      if (auto done = hold_against_fallback(route, *built); !done) return done;
+      if (auto done = compare_with_fallback(route, *built); !done) return done;
     return {};
   }
 
-  Status hold_against_fallback(DispatchRoute& route, const Candidate& dispatcher) {
+  Status compare_with_fallback(DispatchRoute& route, const Candidate& dispatcher) {
     auto lines = lab_.race(permit_.contract, {entrants_.front(), {"dispatcher", &dispatcher}},
                            {route.dims, std::nullopt}, permit_.secret, call_);
     if (!lines) return lines.error();
@@ -117,11 +121,10 @@ class Tuning {
     const bool slower = !line.speedup || line.speedup->verdict == Verdict::slower;
     if (!slower) return {};
     fact_.verdict = "slower";
-    fact_.reasons.push_back({"slower_than_fallback",
-                             line.reasons.empty()
-                                 ? "the dispatcher is slower than the fallback on a case"
-                                 : line.reasons.front().message,
-                             {}});
+    fact_.reasons.push_back({.code = "slower_than_fallback",
+                             .message = line.reasons.empty()
+                                            ? "the dispatcher is slower than the fallback on a case"
+                                            : line.reasons.front().message});
     return {};
   }
 
@@ -135,10 +138,10 @@ class Tuning {
 };
 
 Result<TuneAnswer> tune(const Services& services, const TuneArgs& args, CallContext& call) {
-  const std::set<VersionId> unlike(args.variants.begin(), args.variants.end());
-  if (args.variants.size() < 2 || unlike.size() != args.variants.size())
-    return Error{ErrorCode::invalid_argument, "variants: name at least two versions, none twice",
-                 "run_status lists the correct ones."};
+  const std::set<VersionId> distinct(args.variants.begin(), args.variants.end());
+  if (args.variants.size() < 2 || distinct.size() != args.variants.size())
+    return Error{ErrorCode::invalid_argument, "variants: name at least two versions, each once",
+                 "run_status lists the correct versions."};
   auto permit = services.runs.permit(args.run, Event::tuned);
   if (!permit) return permit.error();
   auto kernels = services.runs.kernels_of(args.run, args.variants);
@@ -160,8 +163,9 @@ Result<TuneAnswer> tune(const Services& services, const TuneArgs& args, CallCont
 Tool tune_dispatch(const Services& services) {
   return make_tool<TuneArgs, TuneAnswer>(
       {.name = "tune_dispatch",
-       .summary = "Time versions on every case of W, write the performance map, and generate a "
-                  "dispatcher that is checked and never slower than the fallback.",
+       .summary =
+           "Time versions on every case of the workload, write the performance map, and generate "
+           "a dispatcher that is checked and never slower than the fallback.",
        .effect = Effect::uses_device,
        .toolset = Toolset::search},
       [services](const TuneArgs& args, CallContext& call) { return tune(services, args, call); });

@@ -14,8 +14,7 @@ struct EvidenceArgs : EvidenceRequest {
   }
 };
 
-/// Figures as the knowledge base states them, each with its line; what it does not know stays
-/// unknown.
+/// Adds the figures that the knowledge base has, each with its cited line.
 Status resolve(Knowledge& knowledge, std::vector<SpecRequest>& specs) {
   for (auto& one : specs) {
     auto answer = knowledge.lookup_spec(one.product, one.metric);
@@ -34,8 +33,8 @@ Tool write_kbs_evidence(const Services& services) {
   return make_tool<EvidenceArgs, ArtifactAnswer>(
       {.name = "write_kbs_evidence",
        .summary =
-           "Record which knowledge decides the next step; ids must come from logged queries, "
-           "values come from the profile.",
+           "Record which knowledge supports the next step. Ids must come from logged queries; the "
+           "server takes values from the profile.",
        .effect = Effect::writes,
        .toolset = Toolset::loop},
       [services](const EvidenceArgs& args, CallContext&) -> Result<ArtifactAnswer> {

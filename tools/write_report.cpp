@@ -10,7 +10,7 @@ struct ReportArgs {
   static constexpr void fields(auto&& visit) {
     visit(required("run", &ReportArgs::run, "Run id."),
           optional("retrospective", &ReportArgs::retrospective,
-                   "Your own words for the report's last section.", {.max_length = 20000}));
+                   "Text for the last section of the report.", {.max_length = 20000}));
   }
 };
 
@@ -19,7 +19,7 @@ struct ReportArgs {
 Tool write_report(const Services& services) {
   return make_tool<ReportArgs, ArtifactAnswer>(
       {.name = "write_report",
-       .summary = "Render the final report from the ledger; after the final gate.",
+       .summary = "Render the final report from the ledger, after the final gate.",
        .effect = Effect::writes,
        .toolset = Toolset::loop},
       [&runs = services.runs](const ReportArgs& args, CallContext&) {
