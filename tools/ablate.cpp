@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "server/runs/runs.h"
 #include "tools/all.h"
 #include "tools/builds.h"
 

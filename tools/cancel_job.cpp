@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "server/core/background_calls.h"
 #include "tools/all.h"
 
 namespace ratchet {

@@ -1,6 +1,8 @@
-#include "tools/all.h"
-
 #include <algorithm>
+
+#include "kernels/lab.h"
+#include "server/runs/runs.h"
+#include "tools/all.h"
 
 namespace ratchet {
 namespace {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include "kernels/lab.h"
 #include "server/core/hash.h"
+#include "server/runs/runs.h"
 #include "tools/all.h"
 #include "tools/sources.h"
 

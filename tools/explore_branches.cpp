@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "server/runs/runs.h"
 #include "tools/all.h"
 #include "tools/builds.h"
 #include "tools/sources.h"

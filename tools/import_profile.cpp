@@ -1,4 +1,6 @@
+#include "kernels/lab.h"
 #include "server/core/files.h"
+#include "server/runs/runs.h"
 #include "tools/all.h"
 
 namespace ratchet {

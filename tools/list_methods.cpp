@@ -1,6 +1,7 @@
-#include "tools/all.h"
-
 #include <algorithm>
+
+#include "server/runs/runs.h"
+#include "tools/all.h"
 
 namespace ratchet {
 namespace {

@@ -1,3 +1,4 @@
+#include "server/runs/runs.h"
 #include "tools/all.h"
 
 namespace ratchet {

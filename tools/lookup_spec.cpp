@@ -1,3 +1,4 @@
+#include "kbs/knowledge.h"
 #include "tools/all.h"
 
 namespace ratchet {

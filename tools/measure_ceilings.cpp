@@ -1,3 +1,5 @@
+#include "kbs/knowledge.h"
+#include "kernels/lab.h"
 #include "tools/all.h"
 
 namespace ratchet {

@@ -1,3 +1,5 @@
+#include "kbs/knowledge.h"
+#include "server/runs/runs.h"
 #include "tools/all.h"
 
 namespace ratchet {

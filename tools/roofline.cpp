@@ -1,4 +1,6 @@
+#include "kernels/lab.h"
 #include "server/runs/render/placed_roofline.h"
+#include "server/runs/runs.h"
 #include "tools/all.h"
 
 namespace ratchet {

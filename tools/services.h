@@ -3,12 +3,12 @@
 #include <filesystem>
 #include <vector>
 
-#include "kbs/knowledge.h"
-#include "kernels/lab.h"
-#include "server/core/background_calls.h"
-#include "server/runs/runs.h"
-
 namespace ratchet {
+
+class BackgroundCalls;
+class Knowledge;
+class Lab;
+class Runs;
 
 /// What the tools use. The objects outlive every tool; main owns them.
 struct Services {

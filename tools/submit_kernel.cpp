@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include "kernels/lab.h"
+#include "server/runs/runs.h"
 #include "tools/all.h"
 #include "tools/sources.h"
 

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "kernels/lab.h"
+#include "server/runs/runs.h"
 #include "tools/all.h"
 
 namespace ratchet {
@@ -77,7 +79,7 @@ class Tuning {
                               .variant = line.name,
                               .correct = line.reasons.empty(),
                               .timing = line.timing,
-                              .speedup = line.speedup,
+                              .comparison = line.speedup,
                               .reasons = line.reasons});
     }
     choices_.push_back({dims, chosen});

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include "kbs/knowledge.h"
+#include "server/runs/runs.h"
 #include "tools/all.h"
 
 namespace ratchet {

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "server/core/fd.h"
+#include "server/core/fields.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
 

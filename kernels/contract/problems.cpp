@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernels/build/target.h"
+#include "server/core/fields.h"
 #include "server/core/files.h"
 
 namespace ratchet {

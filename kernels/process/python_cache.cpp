@@ -8,6 +8,7 @@
 #include <optional>
 #include <system_error>
 
+#include "server/core/fields.h"
 #include "server/core/files.h"
 
 namespace ratchet {

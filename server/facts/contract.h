@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/core/fields.h"
+#include "server/core/field.h"
 #include "server/facts/types.h"
 
 namespace ratchet {

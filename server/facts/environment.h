@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "server/core/fields.h"
+#include "server/core/field.h"
 #include "server/facts/contract.h"
 
 namespace ratchet {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/core/fields.h"
+#include "server/core/field.h"
 
 namespace ratchet {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/core/fields.h"
+#include "server/core/field.h"
 #include "server/facts/build.h"
 #include "server/facts/correctness.h"
 #include "server/facts/hotspots.h"

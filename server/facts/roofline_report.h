@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "server/core/fields.h"
+#include "server/core/field.h"
 
 namespace ratchet {
 

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "server/core/fields.h"
+#include "server/core/field.h"
+#include "server/core/units.h"
 
 namespace ratchet {
 

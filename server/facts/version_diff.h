@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "server/core/fields.h"
+#include "server/core/field.h"
 #include "server/facts/build.h"
 #include "server/facts/profile.h"
 

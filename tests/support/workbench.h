@@ -4,22 +4,25 @@
 #include <string>
 #include <vector>
 
+#include "kbs/knowledge.h"
+#include "kernels/lab.h"
 #include "server/core/background_calls.h"
 #include "server/core/tool.h"
+#include "server/runs/runs.h"
 #include "tests/support/temp_folder.h"
 #include "tools/all.h"
 
 namespace ratchet::test {
 
-/// All tools over real parts: a laboratory with the built workers, runs in a temporary state
-/// folder, the shipped wiki. What a client would have, without a transport.
+/// All tools with real services: a lab with the built workers, runs in a temporary state folder, the
+/// shipped knowledge base. What a client gets, without a transport.
 class Workbench {
  public:
   Workbench();
 
-  /// Calls a tool; the answer may be an error. Without `wait_s` it waits for the end.
+  /// Calls a tool; the answer may be an error. Without `wait_s`, waits until the work is done.
   ToolAnswer call(const std::string& tool, const Json& arguments);
-  /// Calls a tool that must succeed (else the test fails with its text); gives its structure.
+  /// Calls a tool that must succeed and returns its structured answer; on error the test fails.
   Json must(const std::string& tool, const Json& arguments);
 
   [[nodiscard]] const std::vector<Tool>& tools() const { return tools_; }
@@ -27,9 +30,9 @@ class Workbench {
 
   /// Starts a run on the shipped vector_add problem on the host; returns its id.
   std::string start_run(const Json& more = Json::object());
-  /// From `built` to `evidenced` for the open version; gives the id of the page it cited.
+  /// Takes the open version from `built` to `evidenced`; returns the id of the page it cited.
   std::string measure_and_cite(const std::string& run);
-  /// From `built` through the gate, with a hypothesis whose one change is `change`.
+  /// Takes the open version from `built` through the gate, with a hypothesis about `change`.
   void pass(const std::string& run, const std::string& change);
 
  private:
@@ -41,8 +44,8 @@ class Workbench {
   std::vector<Tool> tools_;
 };
 
-/// A correct vector_add kernel for the host device; `index` names its loop variable, so that two of
-/// them differ.
+/// A correct vector_add kernel for the host; `index` names its loop variable, which makes two of them
+/// differ.
 std::string good_kernel(const std::string& index);
 
 }  // namespace ratchet::test
