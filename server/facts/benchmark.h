@@ -1,6 +1,6 @@
 #pragma once
 
-// The comparison with baselines over the workload.
+// A comparison with baselines over the workload.
 
 #include <optional>
 #include <string>
@@ -12,33 +12,35 @@
 
 namespace ratchet {
 
-/// One line of the final comparison.
+/// The candidate or an opponent on one case.
 struct BenchmarkRow {
   std::string name;    ///< "candidate", "v0", "parent", "pytorch-eager", …
   std::string status;  ///< ok, missing, failed, skipped
   std::optional<std::string> detail;
   std::optional<Timing> timing;
-  std::optional<double> speedup_mean;  ///< row's time ÷ candidate's
+  std::optional<double> speedup_mean;  ///< time of this row ÷ time of the candidate
   std::optional<double> speedup_median;
   std::optional<Comparison> comparison;
   Dims dims;
 
   static constexpr void fields(auto&& visit) {
     using B = BenchmarkRow;
-    visit(required("name", &B::name, ""),
+    visit(required("name", &B::name, "candidate, v0, parent or a baseline."),
           required("status", &B::status, "ok, missing, failed or skipped."),
-          optional("detail", &B::detail, "Why not ok."), optional("timing", &B::timing, ""),
-          optional("speedup_mean", &B::speedup_mean, "Row ÷ candidate, of means."),
-          optional("speedup_median", &B::speedup_median, "Row ÷ candidate, of medians."),
-          optional("comparison", &B::comparison, "Paired, where interleaved."),
-          required("dims", &B::dims, "Case."));
+          optional("detail", &B::detail, "Why the status is not ok."),
+          optional("timing", &B::timing, "Time of this row."),
+          optional("speedup_mean", &B::speedup_mean, "Mean of this row ÷ mean of the candidate."),
+          optional("speedup_median", &B::speedup_median,
+                   "Median of this row ÷ median of the candidate."),
+          optional("comparison", &B::comparison, "Paired comparison, if they were interleaved."),
+          required("dims", &B::dims, "Sizes of the case."));
   }
 };
 
-/// The candidate against one other over the whole workload; only where every case has both.
+/// The candidate against one opponent over the whole workload; only if every case has both times.
 struct BenchmarkGain {
   std::string against;
-  double geomean = 1;  ///< of the paired speed-ups, by the cases' weights
+  double geomean = 1;  ///< of the paired speedups, weighted by case
   double best = 1;
   double worst = 1;
   Dims best_dims;
@@ -47,20 +49,20 @@ struct BenchmarkGain {
   static constexpr void fields(auto&& visit) {
     using G = BenchmarkGain;
     visit(required("against", &G::against, "v0, parent or a baseline."),
-          required("geomean", &G::geomean, "Weighted geometric mean of speed-ups."),
-          required("best", &G::best, "Largest speed-up of a case."),
-          required("worst", &G::worst, "Smallest."),
-          required("best_dims", &G::best_dims, "Its case."),
-          required("worst_dims", &G::worst_dims, "Its case."));
+          required("geomean", &G::geomean, "Weighted geometric mean of the speedups."),
+          required("best", &G::best, "Largest speedup of any case."),
+          required("worst", &G::worst, "Smallest speedup of any case."),
+          required("best_dims", &G::best_dims, "Sizes of the best case."),
+          required("worst_dims", &G::worst_dims, "Sizes of the worst case."));
   }
 };
 
 struct BenchmarkReport {
   std::vector<BenchmarkRow> rows;
-  std::optional<double> geomean;               ///< of candidate against one other over W, weighted
-  std::optional<std::string> geomean_against;  ///< first measured baseline, else v0
+  std::optional<double> geomean;               ///< weighted speedup over the workload
+  std::optional<std::string> geomean_against;  ///< the first measured baseline, else v0
   std::vector<BenchmarkGain> gains;
-  std::vector<std::string> notes;  ///< cases left out and why, who else used the device
+  std::vector<std::string> notes;  ///< cases left out and why; contention on the device
   std::string timing_method;       ///< cuda_event, steady_clock or host_time
   CacheMode cache_mode = CacheMode::cold;
   int num_warmup = 5;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a compiler made of a source, and the reasons and diagnostics that findings carry.
+// The result of a build, and the reasons and diagnostics that findings carry.
 
 #include <cstdint>
 #include <optional>
@@ -20,19 +20,20 @@ struct Reason {
 
   static constexpr void fields(auto&& visit) {
     visit(required("code", &Reason::code, "Stable code."),
-          required("message", &Reason::message, "What and why."),
-          optional("path", &Reason::path, "File concerned."));
+          required("message", &Reason::message, "One sentence with the numbers."),
+          optional("path", &Reason::path, "File it is about."));
   }
 };
 
 struct Diagnostic {
   std::string file;
-  int line = 0;  ///< 0 when the compiler named none
+  int line = 0;  ///< 0 when the compiler gave none
   std::string message;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("file", &Diagnostic::file, ""), required("line", &Diagnostic::line, ""),
-          required("message", &Diagnostic::message, ""));
+    visit(required("file", &Diagnostic::file, "Source file."),
+          required("line", &Diagnostic::line, "Line; 0: unknown."),
+          required("message", &Diagnostic::message, "What the compiler reported."));
   }
 };
 
@@ -40,9 +41,9 @@ struct BuildRecord {
   bool ok = false;
   std::string source_digest;
   std::string binary_digest;  ///< empty when the build failed
-  std::string build_key;  ///< names the cache entry: hash(source, includes, flags, toolkit, arch)
-  std::string toolchain;  ///< "nvcc 13.0.88", "g++ 12.2.0"
-  std::string command;    ///< without paths of this machine
+  std::string build_key;      ///< cache key: hash(source, includes, flags, toolkit, arch)
+  std::string toolchain;      ///< "nvcc 13.0.88", "g++ 12.2.0"
+  std::string command;        ///< without machine-specific paths
   std::optional<int> registers;
   std::optional<std::int64_t> shared_bytes;
   std::optional<std::int64_t> spill_bytes;
@@ -52,26 +53,27 @@ struct BuildRecord {
   double build_ms = 0;
   bool cached = false;
   std::optional<std::string> error_class;  ///< missing_header, forbidden_symbol, …; empty when ok
-  std::optional<std::string> hint;         ///< the way on; empty when ok
+  std::optional<std::string> hint;         ///< how to fix it; empty when ok
 
   static constexpr void fields(auto&& visit) {
     using B = BuildRecord;
-    visit(required("ok", &B::ok, "Whether it built."),
-          required("source_digest", &B::source_digest, "SHA-256 of the source."),
-          required("binary_digest", &B::binary_digest, "SHA-256 of the binary."),
-          required("build_key", &B::build_key, "Cache key."),
-          required("toolchain", &B::toolchain, "Compiler and version."),
-          required("command", &B::command, "Compiler command."),
-          optional("registers", &B::registers, "Registers per thread, most of any kernel."),
-          optional("shared_bytes", &B::shared_bytes, "Static shared memory, bytes."),
-          optional("spill_bytes", &B::spill_bytes, "Spill stores and loads, bytes."),
-          optional("stack_bytes", &B::stack_bytes, "Stack frame, bytes."),
-          required("warnings", &B::warnings, "Compiler warnings."),
-          required("errors", &B::errors, "Compiler errors."),
-          required("build_ms", &B::build_ms, "Build time, ms."),
-          required("cached", &B::cached, "Taken from the build cache."),
-          optional("error_class", &B::error_class, "Kind of failure."),
-          optional("hint", &B::hint, "The way on."));
+    visit(
+        required("ok", &B::ok, "Whether it built."),
+        required("source_digest", &B::source_digest, "SHA-256 of the source."),
+        required("binary_digest", &B::binary_digest, "SHA-256 of the binary."),
+        required("build_key", &B::build_key, "Cache key."),
+        required("toolchain", &B::toolchain, "Compiler and version."),
+        required("command", &B::command, "Compiler command."),
+        optional("registers", &B::registers, "Registers per thread, the maximum over the kernels."),
+        optional("shared_bytes", &B::shared_bytes, "Static shared memory, bytes."),
+        optional("spill_bytes", &B::spill_bytes, "Spill stores and loads, bytes."),
+        optional("stack_bytes", &B::stack_bytes, "Stack frame, bytes."),
+        required("warnings", &B::warnings, "Compiler warnings."),
+        required("errors", &B::errors, "Compiler errors."),
+        required("build_ms", &B::build_ms, "Build time, ms."),
+        required("cached", &B::cached, "Taken from the build cache."),
+        optional("error_class", &B::error_class, "Kind of failure."),
+        optional("hint", &B::hint, "How to fix it."));
   }
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a run freezes. Plain records with field lists: made by `kernels` (parsing, inference), kept
-// and digested by `server/runs`, carried between them by `tools`.
+// What a run freezes: plain records with field lists, created by `kernels` (parsing, inference),
+// stored and digested by `server/runs`.
 
 #include <cstdint>
 #include <map>
@@ -27,7 +27,7 @@ using Dims = std::map<std::string, std::int64_t>;
   return text;
 }
 
-/// One buffer of the ABI. Shapes are expressions over dims ("rows", "2*k"), so that one spec serves
+/// One buffer of the ABI. Shapes are expressions over dims ("rows", "2*k"), so one spec serves
 /// every case.
 struct TensorSpec {
   std::string name;
@@ -37,18 +37,18 @@ struct TensorSpec {
   std::string init = "normal";
 
   static constexpr void fields(auto&& visit) {
-    visit(
-        required("name", &TensorSpec::name, "Parameter name.", {.max_length = 64}),
-        required("dtype", &TensorSpec::dtype, "Element type."),
-        required("shape", &TensorSpec::shape, "Extents as expressions over dims.",
-                 {.max_length = 8}),
-        required("role", &TensorSpec::role, "Direction."),
-        optional("init", &TensorSpec::init,
-                 "normal, uniform(a,b), indices(n), permutation or offsets.", {.max_length = 64}));
+    visit(required("name", &TensorSpec::name, "Parameter name.", {.max_length = 64}),
+          required("dtype", &TensorSpec::dtype, "Element type."),
+          required("shape", &TensorSpec::shape, "Extents, as expressions over dims.",
+                   {.max_length = 8}),
+          required("role", &TensorSpec::role, "in, out or inout."),
+          optional("init", &TensorSpec::init,
+                   "Initial values: normal, uniform(a,b), indices(n), permutation or offsets.",
+                   {.max_length = 64}));
   }
 };
 
-/// One parameter of `solve`, in order. `tensor` and `dim` name an entry of the contract.
+/// The kind of a parameter of `solve`; `tensor` and `dim` refer to an entry of the contract.
 enum class ParameterKind { tensor, dim, scalar, stream };
 constexpr auto enum_names(ParameterKind) {
   using enum ParameterKind;
@@ -59,9 +59,9 @@ constexpr auto enum_names(ParameterKind) {
 struct Parameter {
   std::string name;
   ParameterKind kind = ParameterKind::tensor;
-  DType dtype = DType::f32;     ///< of the elements, or of the value; i64 for size_t and long
+  DType dtype = DType::f32;     ///< of the elements or the value; i64 for size_t and long
   bool is_const = false;        ///< pointer to const
-  std::optional<double> value;  ///< of a floating scalar: frozen at create_run
+  std::optional<double> value;  ///< of a floating-point scalar, frozen at create_run
 
   static constexpr void fields(auto&& visit) {
     visit(required("name", &Parameter::name, ""), required("kind", &Parameter::kind, ""),
@@ -70,46 +70,49 @@ struct Parameter {
   }
 };
 
-/// One point of the workload W.
+/// One case of the workload.
 struct Case {
   Dims dims;
   double weight = 1;
-  bool hidden = false;  ///< added by the server: checked, never timed, dims not shown on success
+  bool hidden =
+      false;  ///< added by the server: checked, never timed, dims not shown while it passes
 
   static constexpr void fields(auto&& visit) {
     visit(required("dims", &Case::dims, "Sizes by name."),
-          optional("weight", &Case::weight, "Share in averages.", {.min = 0}),
+          optional("weight", &Case::weight, "Weight in averages.", {.min = 0}),
           optional("hidden", &Case::hidden, "Added by the server."));
   }
 };
 
-/// What the task must move and compute at least, as expressions over dims.
+/// The least the task must move and compute, as expressions over dims.
 struct Work {
   std::string bytes;
   std::string flops;
   DType type = DType::f32;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("bytes", &Work::bytes, "Least bytes moved, expression over dims.",
+    visit(required("bytes", &Work::bytes, "Least bytes to move, an expression over dims.",
                    {.max_length = 256}),
-          required("flops", &Work::flops, "Floating-point operations, expression over dims.",
+          required("flops", &Work::flops, "Floating-point operations, an expression over dims.",
                    {.max_length = 256}),
           optional("type", &Work::type, "Type of the arithmetic."));
   }
 };
 
-/// How a device-only kernel (a `__global__` function without a host function around it) is
-/// launched: expressions over dims.
+/// How to launch a device-only kernel (a `__global__` function without a host function), as
+/// expressions over dims.
 struct Launch {
   std::vector<std::string> grid;
   std::vector<std::string> block;
   std::string shared = "0";
 
   static constexpr void fields(auto&& visit) {
-    visit(
-        required("grid", &Launch::grid, "Blocks: 1 to 3 expressions over dims.", {.max_length = 3}),
-        required("block", &Launch::block, "Threads: 1 to 3 expressions.", {.max_length = 3}),
-        optional("shared", &Launch::shared, "Dynamic shared memory, bytes.", {.max_length = 256}));
+    visit(required("grid", &Launch::grid, "Blocks per grid: 1 to 3 expressions over dims.",
+                   {.max_length = 3}),
+          required("block", &Launch::block, "Threads per block: 1 to 3 expressions over dims.",
+                   {.max_length = 3}),
+          optional("shared", &Launch::shared,
+                   "Dynamic shared memory, bytes, an expression over dims.", {.max_length = 256}));
   }
 };
 
@@ -119,7 +122,7 @@ constexpr auto enum_names(ReferenceKind) {
                     std::pair{ReferenceKind::python, "python"}};
 }
 
-/// Source text with the name it came under; `folder` is where its local headers lie (may be empty).
+/// A source text with its file name; `folder` has its local headers and may be empty.
 struct Source {
   std::string file_name;
   std::string text;
@@ -144,13 +147,13 @@ struct Contract {
   std::optional<Launch> launch;    ///< device-only kernel: the entry is a `__global__` function
   std::vector<Parameter> parameters;
   std::vector<TensorSpec> tensors;
-  std::vector<Case> cases;  ///< the first given case is the one that versions are timed on
+  std::vector<Case> cases;  ///< versions are timed on the first given case
   std::optional<Work> work;
-  std::optional<double> atol;  ///< empty: per dtype
+  std::optional<double> atol;  ///< empty: depends on the dtype
   std::optional<double> rtol;
   std::optional<double> matched_ratio;  ///< share of each output that must match; empty: all
   bool any_size = false;                ///< the kernel must take odd and prime sizes too
-  bool seed_given = false;  ///< a caller-known seed is a weaker claim, and shown as such
+  bool seed_given = false;  ///< a seed that the caller knows weakens the claim, and is reported
   ReferenceKind reference_kind = ReferenceKind::cpp;
   Source kernel;  ///< v0
   Source reference;

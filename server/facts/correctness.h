@@ -1,6 +1,6 @@
 #pragma once
 
-// What the judge found: errors per output and case, faults of the kernel, the verdict.
+// The result of a check: errors per output and case, faults of the kernel, the verdict.
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace ratchet {
 
-/// The kernel's own failure while it ran.
+/// A failure of the kernel itself while it ran.
 struct Fault {
   std::string kind;  ///< crash, timeout, cuda_error, out_of_memory, exit, output_flood, load_error
   std::string message;
@@ -38,12 +38,16 @@ struct OutputError {
 
   static constexpr void fields(auto&& visit) {
     using O = OutputError;
-    visit(required("tensor", &O::tensor, ""), required("max_abs", &O::max_abs, ""),
-          required("max_rel", &O::max_rel, ""), required("mean_abs", &O::mean_abs, ""),
-          required("mismatches", &O::mismatches, ""), required("elements", &O::elements, ""),
-          optional("matched", &O::matched, ""), optional("first_bad", &O::first_bad, ""),
-          required("preview_kernel", &O::preview_kernel, ""),
-          required("preview_reference", &O::preview_reference, ""));
+    visit(required("tensor", &O::tensor, "Output tensor."),
+          required("max_abs", &O::max_abs, "Largest absolute error."),
+          required("max_rel", &O::max_rel, "Largest relative error."),
+          required("mean_abs", &O::mean_abs, "Mean absolute error."),
+          required("mismatches", &O::mismatches, "Elements out of tolerance."),
+          required("elements", &O::elements, "Elements compared."),
+          optional("matched", &O::matched, "Share of the elements within tolerance."),
+          optional("first_bad", &O::first_bad, "Flat index of the first mismatch."),
+          required("preview_kernel", &O::preview_kernel, "First values of the kernel."),
+          required("preview_reference", &O::preview_reference, "First values of the reference."));
   }
 };
 
@@ -63,7 +67,7 @@ struct CaseResult {
     visit(required("dims", &C::dims, "Sizes."),
           required("seed", &C::seed, "Index of the secret seed."),
           required("distribution", &C::distribution, "Input distribution."),
-          optional("hidden", &C::hidden, "A case the server added."),
+          optional("hidden", &C::hidden, "Added by the server."),
           required("passed", &C::passed, "All outputs within tolerance."),
           required("max_abs", &C::max_abs, "Largest absolute error."),
           required("max_rel", &C::max_rel, "Largest relative error."),
@@ -76,11 +80,11 @@ struct CorrectnessReport {
   bool passed = false;
   std::vector<CaseResult> cases;
   std::vector<Reason> reasons;  ///< why it failed; empty when passed
-  std::vector<Reason> notes;    ///< weaker claims: fixed seed, no sandbox, non-repeatable, …
+  std::vector<Reason> notes;  ///< what weakens the claim: fixed seed, no sandbox, not repeatable, …
   std::optional<Fault> fault;
   double atol = 0;
   double rtol = 0;
-  double matched_ratio = 1;  ///< that every output had to reach
+  double matched_ratio = 1;  ///< share that every output had to reach
   bool repeatable = true;    ///< bitwise equal when run twice on the same input
   double elapsed_ms = 0;
   std::string candidate_digest;
@@ -91,13 +95,14 @@ struct CorrectnessReport {
           required("cases", &C::cases, "One per case, seed and distribution."),
           required("reasons", &C::reasons, "Why it failed."),
           required("notes", &C::notes, "What weakens the claim."),
-          optional("fault", &C::fault, "The kernel's own failure."),
+          optional("fault", &C::fault, "The failure of the kernel itself."),
           required("atol", &C::atol, "Absolute tolerance."),
           required("rtol", &C::rtol, "Relative tolerance."),
-          optional("matched_ratio", &C::matched_ratio, "Share that had to match."),
-          required("repeatable", &C::repeatable, "Bitwise equal when repeated."),
+          optional("matched_ratio", &C::matched_ratio, "Share of each output that had to match."),
+          required("repeatable", &C::repeatable, "Outputs were bitwise equal when run twice."),
           required("elapsed_ms", &C::elapsed_ms, "Wall time, ms."),
-          required("candidate_digest", &C::candidate_digest, "Binary that was checked."));
+          required("candidate_digest", &C::candidate_digest,
+                   "SHA-256 of the binary that was checked."));
   }
 };
 

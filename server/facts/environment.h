@@ -1,7 +1,7 @@
 #pragma once
 
-// What a machine offers: devices, toolchains, counter permission. Made by `kernels`, rendered into
-// `env_check.md` by `server/runs`.
+// What a machine offers: devices, toolchains, permission for hardware counters. Created by
+// `kernels`, rendered into `env_check.md` by `server/runs`.
 
 #include <cstdint>
 #include <optional>
@@ -27,9 +27,12 @@ struct DeviceInfo {
   static constexpr void fields(auto&& visit) {
     using D = DeviceInfo;
     visit(required("kind", &D::kind, "host or cuda."),
-          required("index", &D::index, "Device index."), required("name", &D::name, ""),
-          required("arch", &D::arch, ""), required("uuid", &D::uuid, ""),
-          required("driver", &D::driver, ""), required("memory_bytes", &D::memory_bytes, ""),
+          required("index", &D::index, "Device index."),
+          required("name", &D::name, "Name of the device."),
+          required("arch", &D::arch, "Architecture, such as sm_90 or x86-64."),
+          required("uuid", &D::uuid, "UUID; empty on the host."),
+          required("driver", &D::driver, "CUDA driver or kernel release."),
+          required("memory_bytes", &D::memory_bytes, "Memory, bytes."),
           required("l2_bytes", &D::l2_bytes, "Last-level cache, bytes."),
           required("multiprocessors", &D::multiprocessors, "SMs or cores."));
   }
@@ -42,8 +45,9 @@ struct ImplementationState {
 
   static constexpr void fields(auto&& visit) {
     using I = ImplementationState;
-    visit(required("name", &I::name, ""), required("ready", &I::ready, ""),
-          required("missing", &I::missing, "What it lacks."));
+    visit(required("name", &I::name, "Implementation."),
+          required("ready", &I::ready, "Whether it can be used here."),
+          required("missing", &I::missing, "What it needs and was not found."));
   }
 };
 
@@ -55,8 +59,10 @@ struct ToolState {
 
   static constexpr void fields(auto&& visit) {
     using T = ToolState;
-    visit(required("name", &T::name, ""), required("found", &T::found, ""),
-          required("version", &T::version, ""), required("detail", &T::detail, ""));
+    visit(required("name", &T::name, "Program or library."),
+          required("found", &T::found, "Whether it was found."),
+          required("version", &T::version, "Its version."),
+          required("detail", &T::detail, "Where it is, or what is wrong."));
   }
 };
 
@@ -67,9 +73,10 @@ struct CounterState {
 
   static constexpr void fields(auto&& visit) {
     using C = CounterState;
-    visit(required("permitted", &C::permitted, "Found out by a real probe."),
-          required("engine", &C::engine, ""),
-          required("how_to_grant", &C::how_to_grant, "Empty when permitted."));
+    visit(required("permitted", &C::permitted, "Result of a real probe."),
+          required("engine", &C::engine, "cupti, perf_event or none."),
+          required("how_to_grant", &C::how_to_grant,
+                   "How to grant permission; empty when permitted."));
   }
 };
 
@@ -84,11 +91,12 @@ struct Environment {
   static constexpr void fields(auto&& visit) {
     using E = Environment;
     visit(required("devices", &E::devices, "Usable devices."),
-          required("implementations", &E::implementations, "Readiness of each."),
+          required("implementations", &E::implementations,
+                   "Whether each can be used here, and what it lacks."),
           required("tools", &E::tools, "Helper programs and libraries."),
-          required("counters", &E::counters, "Hardware counter permission."),
+          required("counters", &E::counters, "Permission for hardware counters."),
           required("sandbox", &E::sandbox, "What isolates candidate code here."),
-          required("ratchet_version", &E::ratchet_version, ""));
+          required("ratchet_version", &E::ratchet_version, "Version of this server."));
   }
 };
 

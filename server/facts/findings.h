@@ -1,8 +1,8 @@
 #pragma once
 
 // What the server found out about a kernel: build, correctness, time, counters, comparison with
-// baselines, what compute-sanitizer saw. Made by `kernels`, recorded and rendered by `server/runs`.
-// A bad kernel is a finding, never an error.
+// baselines, reports of compute-sanitizer. Created by `kernels`, recorded and rendered by
+// `server/runs`. A bad kernel is a finding, never an error.
 
 #include "server/facts/benchmark.h"
 #include "server/facts/build.h"

@@ -1,7 +1,6 @@
 #pragma once
 
-// Counters that somebody else read: a report of Nsight Compute, taken in. Never a measurement of
-// ours.
+// An imported report of Nsight Compute. It never counts as measured by this server.
 
 #include <array>
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace ratchet {
 
-/// How an imported report is known to be of a version's binary.
+/// How an imported report is tied to the binary of a version.
 enum class Binding { own_report, holds_code, unbound };
 constexpr auto enum_names(Binding) {
   return std::array{std::pair{Binding::own_report, "own_report"},
@@ -23,26 +22,29 @@ constexpr auto enum_names(Binding) {
 }
 
 struct ImportedProfile {
-  std::string source = "imported";  ///< never measured here
+  std::string source = "imported";  ///< never a measurement of this server
   std::string file;
   std::string digest;  ///< SHA-256 of the file
   std::string format;  ///< ncu-rep, csv_raw or csv_details
   Binding binding = Binding::unbound;
   std::string binding_reason;
   std::vector<KernelCounters> kernels;
-  std::vector<std::string> without_value;  ///< metrics that have no number in any launch
-  std::string candidate_digest;            ///< of the version that it was imported beside
+  std::vector<std::string> without_value;  ///< metrics without a value in any launch
+  std::string candidate_digest;            ///< of the version that it was imported for
 
   static constexpr void fields(auto&& visit) {
     using I = ImportedProfile;
     visit(required("source", &I::source, "imported: this server did not measure it."),
-          required("file", &I::file, "What was read."), required("digest", &I::digest, "SHA-256."),
+          required("file", &I::file, "File that was read."),
+          required("digest", &I::digest, "SHA-256 of the file."),
           required("format", &I::format, "ncu-rep, csv_raw or csv_details."),
-          required("binding", &I::binding, "own_report, holds_code (the version's) or unbound."),
-          required("binding_reason", &I::binding_reason, "What that rests on."),
-          required("kernels", &I::kernels, "Per launch, in base units."),
-          required("without_value", &I::without_value, "Metrics without a number."),
-          required("candidate_digest", &I::candidate_digest, "Binary it stands beside."));
+          required("binding", &I::binding,
+                   "own_report, holds_code (it has the version's code) or unbound."),
+          required("binding_reason", &I::binding_reason, "The evidence for the binding."),
+          required("kernels", &I::kernels, "Counters per launch, in base units."),
+          required("without_value", &I::without_value, "Metrics without a value."),
+          required("candidate_digest", &I::candidate_digest,
+                   "SHA-256 of the binary it was imported for."));
   }
 };
 

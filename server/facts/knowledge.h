@@ -1,6 +1,6 @@
 #pragma once
 
-// What a knowledge query returned. Made by `kbs`, logged in a run's ledger by `server/runs` so that
+// Answers of the knowledge base. Created by `kbs`; `server/runs` logs queries in the ledger so that
 // evidence can be verified.
 
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace ratchet {
 
-/// What a run is about, for ranking; empty fields are unknown.
+/// What a run is about, for ranking. Empty fields are unknown.
 struct QuerySituation {
   std::string architecture;           ///< sm_90a, NVIDIA H200, …
   std::string language;               ///< cuda-cpp, triton, …
-  std::string bound;                  ///< of the newest profile: memory, compute, …
-  std::vector<std::string> findings;  ///< ids of the pattern pages that the diagnosis names
+  std::string bound;                  ///< of the latest profile: memory, compute, …
+  std::vector<std::string> findings;  ///< ids of pattern pages named by the diagnosis
 };
 
 struct QueryHit {
@@ -34,13 +34,16 @@ struct QueryHit {
 
   static constexpr void fields(auto&& visit) {
     using H = QueryHit;
-    visit(required("id", &H::id, "Page id."), required("title", &H::title, ""),
-          required("scope", &H::scope, ""), required("score", &H::score, "Higher is better."),
-          required("why", &H::why, "Fields and terms matched."),
-          required("snippet", &H::snippet, ""), required("confidence", &H::confidence, ""),
-          required("architectures", &H::architectures, ""), required("license", &H::license, ""),
-          required("path", &H::path, "path:line."),
-          required("content_digest", &H::content_digest, ""));
+    visit(required("id", &H::id, "Page id."), required("title", &H::title, "Title."),
+          required("scope", &H::scope, "wiki, docs, blogs, contests, prs, diffs or snapshots."),
+          required("score", &H::score, "Higher is better."),
+          required("why", &H::why, "Fields and terms that matched."),
+          required("snippet", &H::snippet, "Text around the matches."),
+          required("confidence", &H::confidence, "How reliable the page is."),
+          required("architectures", &H::architectures, "Architectures it applies to."),
+          required("license", &H::license, "License of the text."),
+          required("path", &H::path, "path:line of the snippet."),
+          required("content_digest", &H::content_digest, "SHA-256 of the page."));
   }
 };
 
@@ -48,19 +51,21 @@ struct QueryAnswer {
   std::string query_id;
   std::vector<QueryHit> results;
   int total = 0;
-  std::string relaxed;              ///< which step answered: all, most, any or none
-  bool weak = false;                ///< nothing matches well; what is nearest is shown
-  std::optional<std::string> note;  ///< for example: bad syntax was searched as text
+  std::string relaxed;              ///< how many of the terms had to match: all, most, any or none
+  bool weak = false;                ///< nothing matches well; the nearest results are shown
+  std::optional<std::string> note;  ///< for example that invalid syntax was searched as text
   std::optional<std::string> next_cursor;
 
   static constexpr void fields(auto&& visit) {
     using A = QueryAnswer;
-    visit(required("query_id", &A::query_id, "Cite it as evidence."),
+    visit(required("query_id", &A::query_id, "Cite this id in evidence."),
           required("results", &A::results, "Best first."),
-          required("total", &A::total, "Matches in all."),
-          required("relaxed", &A::relaxed, "Which step answered: all, most, any, none."),
-          required("weak", &A::weak, "Nothing matches well."), optional("note", &A::note, ""),
-          optional("next_cursor", &A::next_cursor, "For the next page."));
+          required("total", &A::total, "Number of matches."),
+          required("relaxed", &A::relaxed,
+                   "How many of the terms had to match: all, most, any or none."),
+          required("weak", &A::weak, "Nothing matches well."),
+          optional("note", &A::note, "How the query was understood."),
+          optional("next_cursor", &A::next_cursor, "Pass as cursor for the next page."));
   }
 };
 
@@ -68,28 +73,28 @@ struct GrepHit {
   std::string id;
   std::string path;
   int line = 0;
-  std::string text;  ///< the matching line, with context lines around it when asked
+  std::string text;  ///< the matching line, with context lines if requested
 
   static constexpr void fields(auto&& visit) {
     using H = GrepHit;
-    visit(required("id", &H::id, "Page id."), required("path", &H::path, ""),
-          required("line", &H::line, "Of the match, counted from 1."),
-          required("text", &H::text, ""));
+    visit(required("id", &H::id, "Page id."), required("path", &H::path, "File of the page."),
+          required("line", &H::line, "Line of the match, counted from 1."),
+          required("text", &H::text, "The line, with context if requested."));
   }
 };
 
 struct GrepAnswer {
   std::vector<GrepHit> hits;
   int total = 0;
-  std::optional<std::string> note;  ///< for example: bad syntax was searched as text
+  std::optional<std::string> note;  ///< for example that invalid syntax was searched as text
   std::optional<std::string> next_cursor;
 
   static constexpr void fields(auto&& visit) {
     using A = GrepAnswer;
-    visit(required("hits", &A::hits, "In the order of the index."),
+    visit(required("hits", &A::hits, "In index order."),
           required("total", &A::total, "Matching lines, or pages with files_only."),
-          optional("note", &A::note, ""),
-          optional("next_cursor", &A::next_cursor, "For the next page."));
+          optional("note", &A::note, "How the query was understood."),
+          optional("next_cursor", &A::next_cursor, "Pass as cursor for the next page."));
   }
 };
 

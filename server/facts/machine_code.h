@@ -1,7 +1,7 @@
 #pragma once
 
-// What a compiler made of a kernel, read back from the binary: functions, instructions by kind, and
-// the verdicts about which methods show in them.
+// What a binary contains: functions with their instruction counts, and verdicts about which methods
+// show in the code.
 
 #include <array>
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace ratchet {
 
-/// One function of a binary, counted.
+/// Instruction counts of one function.
 struct FunctionCode {
   std::string name;  ///< as in the source, without parameters
   int instructions = 0;
-  int loops = 0;                       ///< cycles in its flow of control
+  int loops = 0;                       ///< loops in its control flow
   int deepest_loop = 0;                ///< 1: not nested
-  int in_loops = 0;                    ///< instructions that stand in a loop
+  int in_loops = 0;                    ///< instructions inside loops
   int spill_loads = 0;                 ///< from local memory (LDL)
   int spill_stores = 0;                ///< to local memory (STL)
   std::map<std::string, int> opcodes;  ///< without modifiers: LDG, FFMA, …
@@ -30,19 +30,20 @@ struct FunctionCode {
   static constexpr void fields(auto&& visit) {
     using F = FunctionCode;
     visit(required("name", &F::name, "Function."),
-          required("instructions", &F::instructions, "Padding left out."),
+          required("instructions", &F::instructions, "Instructions, without padding."),
           required("loops", &F::loops, "Loops."),
           required("deepest_loop", &F::deepest_loop, "Deepest nesting."),
           required("in_loops", &F::in_loops, "Instructions inside loops."),
-          required("spill_loads", &F::spill_loads, "LDL."),
-          required("spill_stores", &F::spill_stores, "STL."),
-          required("opcodes", &F::opcodes, "Count by opcode."),
-          required("widths", &F::widths, "Memory accesses by bits."));
+          required("spill_loads", &F::spill_loads, "Loads from local memory (LDL)."),
+          required("spill_stores", &F::spill_stores, "Stores to local memory (STL)."),
+          required("opcodes", &F::opcodes, "Instructions by opcode."),
+          required("widths", &F::widths,
+                   "Memory accesses by width in bits; on the host: registers used."));
   }
 };
 
-/// `verified`: the binary shows the method and shows it more than the parent does. `absent`: it
-/// would have to show and does not. `unknown`: neither can be said, and why.
+/// `verified`: the binary shows the method, and more so than the parent. `absent`: the method would
+/// show, and does not. `unknown`: the code cannot tell.
 enum class CodeVerdict { verified, absent, unknown };
 constexpr auto enum_names(CodeVerdict) {
   return std::array{std::pair{CodeVerdict::verified, "verified"},
@@ -55,20 +56,21 @@ struct MethodVerdict {
   CodeVerdict verdict = CodeVerdict::unknown;
   std::vector<std::string> found;    ///< conditions that hold, with counts
   std::vector<std::string> missing;  ///< conditions that do not
-  std::string note;                  ///< why unknown, or what the verdict rests on
+  std::string note;                  ///< why unknown, or the basis of the verdict
 
   static constexpr void fields(auto&& visit) {
     using M = MethodVerdict;
-    visit(required("id", &M::id, "Method."),
+    visit(required("id", &M::id, "Method id."),
           required("verdict", &M::verdict, "verified, absent or unknown."),
-          required("found", &M::found, "What shows, with counts (parent's)."),
-          required("missing", &M::missing, "What does not."), required("note", &M::note, "Why."));
+          required("found", &M::found, "Conditions that hold, with counts (and the parent's)."),
+          required("missing", &M::missing, "Conditions that do not hold."),
+          required("note", &M::note, "Basis of the verdict."));
   }
 };
 
 struct SassCheck {
-  std::string candidate_digest;  ///< of the binary that was looked at
-  std::string parent_digest;     ///< of the binary compared with; empty without a parent
+  std::string candidate_digest;  ///< of the inspected binary
+  std::string parent_digest;     ///< of the parent's binary; empty without a parent
   std::string arch;
   std::string disassembler;                ///< program and version; empty when there is none
   std::optional<std::string> unavailable;  ///< why nothing could be disassembled
@@ -76,11 +78,12 @@ struct SassCheck {
 
   static constexpr void fields(auto&& visit) {
     using S = SassCheck;
-    visit(required("candidate_digest", &S::candidate_digest, "Binary looked at."),
-          required("parent_digest", &S::parent_digest, "Binary compared with."),
+    visit(required("candidate_digest", &S::candidate_digest, "SHA-256 of the inspected binary."),
+          required("parent_digest", &S::parent_digest,
+                   "SHA-256 of the parent's binary; empty: no parent."),
           required("arch", &S::arch, "Architecture."),
           required("disassembler", &S::disassembler, "Program and version."),
-          optional("unavailable", &S::unavailable, "Why there is no code to see."),
+          optional("unavailable", &S::unavailable, "Why there is no code to inspect."),
           required("methods", &S::methods, "Verdict per method."));
   }
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-// A profile: time, counters per kernel, diagnosis and the place under the roofline.
+// A profile: time, counters per kernel, diagnosis and position under the roofline.
 
 #include <array>
 #include <cstdint>
@@ -38,35 +38,35 @@ struct KernelCounters {
   }
 };
 
-/// How far beyond their thresholds the numbers of a rule are.
+/// How far the numbers of a rule are beyond their thresholds.
 enum class Confidence { low, medium, high };
 constexpr auto enum_names(Confidence) {
   return std::array{std::pair{Confidence::low, "low"}, std::pair{Confidence::medium, "medium"},
                     std::pair{Confidence::high, "high"}};
 }
 
-/// One diagnosed fact with the numbers it rests on and where to read on.
+/// A diagnosed fact with its numbers and where to read more.
 struct DiagnosisFinding {
-  std::string id;  ///< id of the pattern page in our wiki, e.g. "pattern-tail-effect"
+  std::string id;  ///< id of a pattern page of the wiki, e.g. "pattern-tail-effect"
   std::string title;
   std::string evidence;  ///< metric names and values
-  double headroom = 0;   ///< estimated fraction of the time that could go, 0..1
-  std::string query;     ///< a knowledge query that fits
+  double headroom = 0;   ///< estimated fraction of the time that could be saved, 0..1
+  std::string query;     ///< a suitable knowledge query
   Confidence confidence = Confidence::medium;
-  std::vector<std::string> methods;  ///< ids of methods that treat it, best first
+  std::vector<std::string> methods;  ///< ids of methods that address it, best first
 
   static constexpr void fields(auto&& visit) {
     using D = DiagnosisFinding;
-    visit(required("id", &D::id, "Pattern page."), required("title", &D::title, ""),
-          required("evidence", &D::evidence, "Numbers used."),
-          required("headroom", &D::headroom, "Share of the time, estimated."),
-          required("query", &D::query, "Knowledge query that fits."),
+    visit(required("id", &D::id, "Id of the pattern page."), required("title", &D::title, "Title."),
+          required("evidence", &D::evidence, "Metrics and values it is based on."),
+          required("headroom", &D::headroom, "Estimated share of the time that could be saved."),
+          required("query", &D::query, "A suitable query for query_kbs."),
           optional("confidence", &D::confidence, "low, medium or high."),
-          optional("methods", &D::methods, "Methods that treat it."));
+          optional("methods", &D::methods, "Ids of methods that address it."));
   }
 };
 
-/// Where a kernel stands under the measured roofs of its device.
+/// The position of a kernel under the measured roofs of its device.
 struct Roofline {
   std::optional<double> intensity;  ///< FLOP per byte
   std::optional<double> achieved_bytes_per_s;
@@ -81,14 +81,14 @@ struct Roofline {
   static constexpr void fields(auto&& visit) {
     using R = Roofline;
     visit(optional("intensity", &R::intensity, "FLOP per byte."),
-          optional("achieved_bytes_per_s", &R::achieved_bytes_per_s, "Bytes/s."),
-          optional("achieved_flops_per_s", &R::achieved_flops_per_s, "FLOP/s."),
-          optional("bandwidth_ceiling", &R::bandwidth_ceiling, "Measured, bytes/s."),
-          optional("compute_ceiling", &R::compute_ceiling, "Measured, FLOP/s."),
-          optional("bandwidth_fraction", &R::bandwidth_fraction, "Of the ceiling."),
-          optional("compute_fraction", &R::compute_fraction, "Of the ceiling."),
-          required("binding", &R::binding, "Nearest roof."),
-          required("source", &R::source, "declared_work or counters."));
+          optional("achieved_bytes_per_s", &R::achieved_bytes_per_s, "Achieved bytes/s."),
+          optional("achieved_flops_per_s", &R::achieved_flops_per_s, "Achieved FLOP/s."),
+          optional("bandwidth_ceiling", &R::bandwidth_ceiling, "Measured bandwidth roof, bytes/s."),
+          optional("compute_ceiling", &R::compute_ceiling, "Measured compute roof, FLOP/s."),
+          optional("bandwidth_fraction", &R::bandwidth_fraction, "Share of the bandwidth roof."),
+          optional("compute_fraction", &R::compute_fraction, "Share of the compute roof."),
+          required("binding", &R::binding, "The nearest roof: memory, compute or unknown."),
+          required("source", &R::source, "Source of the work: declared_work or counters."));
   }
 };
 
@@ -99,86 +99,88 @@ constexpr auto enum_names(MetricSet) {
                     std::pair{MetricSet::full, "full"}, std::pair{MetricSet::stalls, "stalls"}};
 }
 
-/// Which program read the counters.
+/// Which program reads the counters.
 enum class CounterEngine { cupti, ncu };
 constexpr auto enum_names(CounterEngine) {
   return std::array{std::pair{CounterEngine::cupti, "cupti"}, std::pair{CounterEngine::ncu, "ncu"}};
 }
 
-/// A report of a tool, kept among a version's artifacts.
+/// A tool's report file, stored with a version's artifacts.
 struct ReportFile {
   std::string name;    ///< of the file
   std::string digest;  ///< SHA-256
   std::int64_t bytes = 0;
   std::string tool;     ///< program and version
-  std::string content;  ///< the file itself; travels beside the record, not in it
+  std::string content;  ///< the file itself; not part of the record
 
   static constexpr void fields(auto&& visit) {
     using R = ReportFile;
-    visit(required("name", &R::name, "File in the version's folder."),
-          required("digest", &R::digest, "SHA-256."), required("bytes", &R::bytes, "Its size."),
+    visit(required("name", &R::name, "File name in the version's folder."),
+          required("digest", &R::digest, "SHA-256."),
+          required("bytes", &R::bytes, "Size in bytes."),
           required("tool", &R::tool, "Program and version."));
   }
 };
 
 struct Profile {
   Timing timing;
-  std::vector<Comparison> comparisons;  ///< against parent and v0; empty for v0
-  Verdict verdict = Verdict::baseline;  ///< against the parent
-  std::map<std::string, double>
-      metrics;  ///< always there: median_ns, and achieved rates where work is declared
-  std::vector<KernelCounters> kernels;  ///< per kernel, never merged
+  std::vector<Comparison> comparisons;    ///< against parent and v0; empty for v0
+  Verdict verdict = Verdict::baseline;    ///< against the parent
+  std::map<std::string, double> metrics;  ///< median_ns, and achieved rates where work is declared
+  std::vector<KernelCounters> kernels;    ///< per kernel, never merged
   std::vector<std::string> unknown_metrics;
   Bound bound = Bound::unknown;
   std::string bound_evidence;
   std::vector<DiagnosisFinding> findings;
   Roofline roofline;
-  std::optional<RooflineReport> roofs;  ///< the same, level by level and by type
-  std::optional<Hotspots> hotspots;     ///< where they were asked for (metric set stalls)
-  std::optional<ReportFile> report;     ///< of engine ncu
-  std::vector<std::string> exceptions;  ///< what ncu's process had that a candidate's has not
-  std::string engine;                   ///< cupti, ncu, perf_event or none
-  std::string metric_set;               ///< lean, overview, …
-  std::string cache;                    ///< flushed or as_is, of the counter passes
-  std::optional<std::string> counted_together;  ///< why the launches were counted as one
+  std::optional<RooflineReport> roofs;          ///< all roofs, by memory level and arithmetic type
+  std::optional<Hotspots> hotspots;             ///< if requested (metric set stalls)
+  std::optional<ReportFile> report;             ///< of engine ncu
+  std::vector<std::string> exceptions;          ///< sandbox rules that were lifted for ncu
+  std::string engine;                           ///< cupti, ncu, perf_event or none
+  std::string metric_set;                       ///< lean, overview, …
+  std::string cache;                            ///< flushed or as_is, during the counter passes
+  std::optional<std::string> counted_together;  ///< why all launches were counted as one
   int launches = 0;                             ///< kernel launches per call; 0 when unknown
   bool degraded = false;
   std::optional<std::string> degraded_reason;
   std::optional<Fault> fault;
   std::vector<Reason> reasons;  ///< why `invalid`
   std::string candidate_digest;
-  std::optional<double> timing_ms;  ///< of elapsed_ms, what timing and comparing took
+  std::optional<double> timing_ms;  ///< the part of elapsed_ms spent on timing and comparing
   double elapsed_ms = 0;
 
   static constexpr void fields(auto&& visit) {
     using P = Profile;
-    visit(required("timing", &P::timing, "Of the candidate."),
-          required("comparisons", &P::comparisons, "Paired, against parent and v0."),
-          required("verdict", &P::verdict, "Against the parent."),
-          required("metrics", &P::metrics, "Device-independent metrics."),
-          required("kernels", &P::kernels, "Counters per kernel."),
-          required("unknown_metrics", &P::unknown_metrics, "Names this chip lacks."),
-          required("bound", &P::bound, "What limits the kernel."),
-          required("bound_evidence", &P::bound_evidence, "Numbers behind it."),
-          required("findings", &P::findings, "Diagnosis, by headroom."),
-          required("roofline", &P::roofline, "Position under the roofs."),
-          optional("roofs", &P::roofs, "The roofs, level by level."),
-          optional("hotspots", &P::hotspots, "Where warps wait."),
-          optional("report", &P::report, "The engine's own report."),
-          optional("exceptions", &P::exceptions, "From the sandbox, for the engine."),
-          required("engine", &P::engine, "Counter engine."),
-          required("metric_set", &P::metric_set, "Counter set."),
-          required("cache", &P::cache, "Cache state of the counter passes."),
-          optional("counted_together", &P::counted_together,
-                   "Why all launches of a call were counted as one."),
-          required("launches", &P::launches, "Kernel launches per call."),
-          required("degraded", &P::degraded, "Counters are missing."),
-          optional("degraded_reason", &P::degraded_reason, "Why, and how to mend it."),
-          optional("fault", &P::fault, "The kernel's own failure."),
-          required("reasons", &P::reasons, "Why the timing is invalid."),
-          required("candidate_digest", &P::candidate_digest, "Binary measured."),
-          optional("timing_ms", &P::timing_ms, "Timing and comparing alone, ms."),
-          required("elapsed_ms", &P::elapsed_ms, "Wall time, ms."));
+    visit(
+        required("timing", &P::timing, "Time of the candidate."),
+        required("comparisons", &P::comparisons, "Paired comparisons with parent and v0."),
+        required("verdict", &P::verdict, "Against the parent."),
+        required("metrics", &P::metrics, "Device-independent metrics."),
+        required("kernels", &P::kernels, "Counters per kernel."),
+        required("unknown_metrics", &P::unknown_metrics,
+                 "Requested counters that this device does not have."),
+        required("bound", &P::bound, "What limits the kernel."),
+        required("bound_evidence", &P::bound_evidence, "The numbers behind it."),
+        required("findings", &P::findings, "Diagnosis, most headroom first."),
+        required("roofline", &P::roofline, "Position under the measured roofs."),
+        optional("roofs", &P::roofs, "All roofs, by memory level and arithmetic type."),
+        optional("hotspots", &P::hotspots, "Where warps wait."),
+        optional("report", &P::report, "The report of ncu."),
+        optional("exceptions", &P::exceptions, "Sandbox rules that were lifted for ncu."),
+        required("engine", &P::engine, "Counter engine."),
+        required("metric_set", &P::metric_set, "Counter set."),
+        required("cache", &P::cache, "Cache state of the counter passes."),
+        optional("counted_together", &P::counted_together,
+                 "Why all launches of a call were counted as one."),
+        required("launches", &P::launches, "Kernel launches per call."),
+        required("degraded", &P::degraded, "Hardware counters are missing."),
+        optional("degraded_reason", &P::degraded_reason, "Why they are missing and how to fix it."),
+        optional("fault", &P::fault, "The failure of the kernel itself."),
+        required("reasons", &P::reasons, "Why the timing is invalid."),
+        required("candidate_digest", &P::candidate_digest, "SHA-256 of the measured binary."),
+        optional("timing_ms", &P::timing_ms, "Part of elapsed_ms for timing and comparing."),
+        required("elapsed_ms", &P::elapsed_ms, "Wall time, ms."));
   }
 };
 

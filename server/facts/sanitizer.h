@@ -1,6 +1,6 @@
 #pragma once
 
-// What compute-sanitizer said about a kernel: advice, never a verdict.
+// What compute-sanitizer reported about a kernel: advice, not a verdict.
 
 #include <array>
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace ratchet {
 
-/// What is looked for: accesses out of bounds or misaligned, races on shared memory, reads of
-/// memory that nobody wrote, barriers that not all threads reach.
+/// In order: out-of-bounds or misaligned accesses; races on shared memory; reads of uninitialized
+/// memory; barriers that not all threads reach.
 enum class SanitizerTool { memcheck, racecheck, initcheck, synccheck };
 constexpr auto enum_names(SanitizerTool) {
   using enum SanitizerTool;
@@ -23,44 +23,44 @@ constexpr auto enum_names(SanitizerTool) {
                     std::pair{initcheck, "initcheck"}, std::pair{synccheck, "synccheck"}};
 }
 
-/// One place in the source, with all reports of one kind that named it.
+/// A place in the source with all reports of one kind about it.
 struct SanitizerFinding {
   SanitizerTool tool = SanitizerTool::memcheck;
   std::string severity;  ///< error or warning
   std::string kind;      ///< "Invalid __global__ write"
   std::string function;  ///< the kernel
-  std::string file;      ///< empty where the code has no line information
+  std::string file;      ///< empty without line information
   int line = 0;
   std::string message;  ///< of the first report, on one line
   int count = 1;        ///< reports that were merged
 
   static constexpr void fields(auto&& visit) {
     using F = SanitizerFinding;
-    visit(required("tool", &F::tool, "Which of the four tools."),
+    visit(required("tool", &F::tool, "The tool that reported it."),
           required("severity", &F::severity, "error or warning."),
-          required("kind", &F::kind, "What was done wrongly."),
+          required("kind", &F::kind, "Kind of error."),
           required("function", &F::function, "Kernel."),
           required("file", &F::file, "Source file; empty: unknown."),
           required("line", &F::line, "Line; 0: unknown."),
-          required("message", &F::message, "The first report of this kind here."),
-          required("count", &F::count, "Reports like it."));
+          required("message", &F::message, "The first report of this kind at this place."),
+          required("count", &F::count, "Number of such reports."));
   }
 };
 
-/// How one tool fared.
+/// The result of one tool.
 struct SanitizerRun {
   SanitizerTool tool = SanitizerTool::memcheck;
   bool finished = false;
-  int errors = 0;      ///< as the tool counts them
+  int errors = 0;      ///< counted by the tool
   std::string detail;  ///< why it did not finish, or what the kernel did
   double elapsed_ms = 0;
 
   static constexpr void fields(auto&& visit) {
     using R = SanitizerRun;
-    visit(required("tool", &R::tool, ""),
-          required("finished", &R::finished, "It saw the whole call."),
-          required("errors", &R::errors, "Its own count."),
-          optional("detail", &R::detail, "What went wrong."),
+    visit(required("tool", &R::tool, "Tool."),
+          required("finished", &R::finished, "It covered the whole call."),
+          required("errors", &R::errors, "Errors, as counted by the tool."),
+          optional("detail", &R::detail, "Why it did not finish, or what the kernel did."),
           required("elapsed_ms", &R::elapsed_ms, "Wall time, ms."));
   }
 };
@@ -69,12 +69,12 @@ struct SanitizerReport {
   Dims dims;
   std::vector<SanitizerRun> runs;
   std::vector<SanitizerFinding> findings;  ///< errors first
-  int dropped = 0;                         ///< findings beyond the cap
-  std::string sandbox;                     ///< what held the kernel meanwhile
+  int dropped = 0;                         ///< findings beyond the limit
+  std::string sandbox;                     ///< what isolated the kernel
   std::string version;                     ///< of compute-sanitizer
   std::string candidate_digest;
 
-  /// Every tool saw the whole call and found nothing.
+  /// Every tool covered the whole call and found nothing.
   [[nodiscard]] bool clean() const {
     for (const auto& run : runs)
       if (!run.finished || run.errors > 0) return false;
@@ -83,13 +83,14 @@ struct SanitizerReport {
 
   static constexpr void fields(auto&& visit) {
     using S = SanitizerReport;
-    visit(required("dims", &S::dims, "Sizes of the call."),
-          required("runs", &S::runs, "One per tool."),
-          required("findings", &S::findings, "Errors first."),
-          required("dropped", &S::dropped, "Findings beyond the cap."),
-          required("sandbox", &S::sandbox, "What held the kernel meanwhile."),
-          required("version", &S::version, "Of compute-sanitizer."),
-          required("candidate_digest", &S::candidate_digest, "Binary that was run."));
+    visit(
+        required("dims", &S::dims, "Sizes of the call."),
+        required("runs", &S::runs, "One entry per tool."),
+        required("findings", &S::findings, "Errors first."),
+        required("dropped", &S::dropped, "Findings beyond the limit."),
+        required("sandbox", &S::sandbox, "What isolated the kernel."),
+        required("version", &S::version, "Version of compute-sanitizer."),
+        required("candidate_digest", &S::candidate_digest, "SHA-256 of the binary that was run."));
   }
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a caller asks for when a run is created: the arguments of `create_run`, and the shape of a
-// shipped problem's `problem.json`. `kernels` turns it into a Contract.
+// The task of a run: the arguments of `create_run`, and the form of a shipped problem's
+// `problem.json`. `kernels` turns it into a Contract.
 
 #include <cstdint>
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace ratchet {
 
-/// Source given by path (inside the allowed roots) or as text; exactly one.
+/// A source given either by path, inside the allowed roots, or as text.
 struct SourceArg {
   std::optional<std::string> path;
   std::optional<std::string> text;
@@ -29,7 +29,7 @@ struct TaskRequest {
   std::optional<std::string> problem;
   std::optional<SourceArg> kernel;
   std::optional<SourceArg> reference;
-  std::optional<std::string> implementation;  ///< with the packages' aliases, or auto
+  std::optional<std::string> implementation;  ///< auto, a name or an alias
   Dims dims;
   std::vector<Case> cases;
   bool any_size = false;
@@ -54,29 +54,32 @@ struct TaskRequest {
     visit(optional("problem", &T::problem, "A shipped problem by name, e.g. softmax.",
                    {.max_length = 64}),
           optional("kernel", &T::kernel,
-                   "v0 source, {path} or {text}; with reference instead of problem."),
+                   "Source of v0, {path} or {text}; with reference, instead of problem."),
           optional("reference", &T::reference, "ref.py, ref.cpp or ref.cu, {path} or {text}."),
           optional("implementation", &T::implementation,
                    "auto, host-cpp, cuda-cpp, cutlass, cute-dsl, triton or host-python.",
                    {.max_length = 32}),
           optional("dims", &T::dims, "Integer sizes by parameter name.", {.min = 1, .max = 1e12}),
-          optional("cases", &T::cases, "Workload: dims with weights.", {.max_length = 64}),
-          optional("any_size", &T::any_size, "Kernel must take odd and prime sizes too."),
-          optional("tensors", &T::tensors, "Buffers, when the signature does not say enough.",
+          optional("cases", &T::cases,
+                   "Workload: dims with weights; versions are timed on the first.",
                    {.max_length = 64}),
-          optional("scalars", &T::scalars, "Floating scalar parameters by name."),
-          optional("work", &T::work, "Least bytes and FLOPs."),
-          optional("ptr_size", &T::ptr_size, "Elements of every buffer; 0: from dims.",
+          optional("any_size", &T::any_size, "The kernel must also handle odd and prime sizes."),
+          optional("tensors", &T::tensors, "Buffers, if the signature does not determine them.",
+                   {.max_length = 64}),
+          optional("scalars", &T::scalars, "Floating-point scalar parameters by name."),
+          optional("work", &T::work, "Least bytes to move and FLOPs."),
+          optional("ptr_size", &T::ptr_size, "Elements of every buffer; 0: derived from dims.",
                    {.min = 0, .max = 268435456}),
-          optional("arch", &T::arch, "Target such as sm_90a; default: the device's.",
+          optional("arch", &T::arch, "Target such as sm_90a. Default: the device's.",
                    {.max_length = 32}),
-          optional("iterations", &T::iterations, "N, versions after v0.", {.min = 1, .max = 1000}),
+          optional("iterations", &T::iterations, "N, the number of versions after v0.",
+                   {.min = 1, .max = 1000}),
           optional("device", &T::device, "Device index.", {.min = 0, .max = 63}),
-          optional("seed", &T::seed, "A fixed seed weakens the claim; default secret."),
-          optional("atol", &T::atol, "Absolute tolerance; default per dtype.", {.min = 0}),
-          optional("rtol", &T::rtol, "Relative tolerance; default per dtype.", {.min = 0}),
+          optional("seed", &T::seed, "Fixed seed, which weakens the claim. Default: secret."),
+          optional("atol", &T::atol, "Absolute tolerance. Default: by dtype.", {.min = 0}),
+          optional("rtol", &T::rtol, "Relative tolerance. Default: by dtype.", {.min = 0}),
           optional("matched_ratio", &T::matched_ratio,
-                   "Share of elements that must be within tolerance; default 1, all.",
+                   "Share of elements that must be within tolerance. Default: 1.",
                    {.min = 0.5, .max = 1}),
           optional("baselines", &T::baselines, "pytorch-eager, torch-compile, flashinfer, vendor.",
                    {.max_length = 8}),

@@ -1,6 +1,6 @@
 #pragma once
 
-// Times with their intervals, and paired comparisons with their verdicts.
+// Times with confidence intervals, and paired comparisons with verdicts.
 
 #include <array>
 #include <optional>
@@ -40,7 +40,7 @@ struct Timing {
   std::optional<Megahertz> clock;  ///< mean SM or core clock over the samples
   std::string stop_reason;         ///< interval_reached, time_limit or sample_limit
   std::vector<std::string> flags;  ///< launch_gap_included, implausibly_fast, …
-  std::string conditions;          ///< which clock, where it ran, who else was there
+  std::string conditions;          ///< which clock, where it ran, contention
 
   static constexpr void fields(auto&& visit) {
     using T = Timing;
@@ -49,20 +49,20 @@ struct Timing {
           required("ci_high_ns", &T::ci_high, "High end, ns."),
           required("mean_ns", &T::mean, "Mean, ns."),
           required("std_ns", &T::std, "Sample standard deviation, ns."),
-          required("min_ns", &T::min, "Least, ns."), required("max_ns", &T::max, "Most, ns."),
+          required("min_ns", &T::min, "Minimum, ns."), required("max_ns", &T::max, "Maximum, ns."),
           required("p20_ns", &T::p20, "20th percentile, ns."),
           required("p80_ns", &T::p80, "80th percentile, ns."),
           required("samples", &T::samples, "Samples kept."),
-          required("discarded", &T::discarded, "Samples thrown away."),
-          required("cache_mode", &T::cache_mode, "cold: caches flushed before each call."),
-          optional("clock_mhz", &T::clock, "Clock during the samples, MHz."),
+          required("discarded", &T::discarded, "Samples discarded."),
+          required("cache_mode", &T::cache_mode, "cold: caches were flushed before each call."),
+          optional("clock_mhz", &T::clock, "Mean clock during the samples, MHz."),
           required("stop_reason", &T::stop_reason, "Why sampling ended."),
           required("flags", &T::flags, "Caveats."),
-          optional("conditions", &T::conditions, "Clock used, cores, neighbours on the device."));
+          optional("conditions", &T::conditions, "Clock used, cores, contention on the device."));
   }
 };
 
-/// A paired, interleaved comparison; speed-ups are other ÷ candidate.
+/// A paired, interleaved comparison; speedups are other ÷ candidate.
 struct Comparison {
   std::string against;  ///< "parent", "v0" or a baseline's name
   double speedup = 1;
@@ -74,14 +74,14 @@ struct Comparison {
 
   static constexpr void fields(auto&& visit) {
     using C = Comparison;
-    visit(required("against", &C::against, "What it was compared with."),
-          required("speedup", &C::speedup, "Median of paired ratios, other ÷ candidate."),
+    visit(required("against", &C::against, "Opponent: parent, v0 or a baseline."),
+          required("speedup", &C::speedup, "Median of the paired ratios, other ÷ candidate."),
           required("ci_low", &C::ci_low,
-                   "95 % interval, low end; holds for all looks and all candidates together."),
+                   "95 % interval, low end; covers all looks and all candidates together."),
           required("ci_high", &C::ci_high, "High end."),
-          required("pairs", &C::pairs, "Interleaved pairs."),
-          required("noise_floor", &C::noise_floor, "Fraction below which ratios are noise."),
-          required("verdict", &C::verdict, "From the interval, not from two means."));
+          required("pairs", &C::pairs, "Number of interleaved pairs."),
+          required("noise_floor", &C::noise_floor, "Differences below this fraction are noise."),
+          required("verdict", &C::verdict, "Based on the interval, not on two means."));
   }
 };
 

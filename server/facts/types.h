@@ -1,6 +1,6 @@
 #pragma once
 
-// The words a contract is written in: implementations, devices, element types, directions.
+// The vocabulary of a contract: implementations, devices, element types, directions.
 
 #include <array>
 #include <cstdint>
@@ -16,13 +16,13 @@ constexpr auto enum_names(Implementation) {
                     std::pair{triton, "triton"},     std::pair{host_python, "host-python"}};
 }
 
-/// Kernels that are `.py` files with `run_kernel(**kwargs)`.
+/// Whether kernels are `.py` files with `run_kernel(**kwargs)`.
 [[nodiscard]] constexpr bool is_python(Implementation implementation) {
   using enum Implementation;
   return implementation == cute_dsl || implementation == triton || implementation == host_python;
 }
 
-/// Kernels that run on the processor.
+/// Whether kernels run on the processor.
 [[nodiscard]] constexpr bool is_host(Implementation implementation) {
   using enum Implementation;
   return implementation == host_cpp || implementation == host_python;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Two versions of a run side by side.
+// A comparison of two versions of a run.
 
 #include <optional>
 #include <string>
@@ -18,7 +18,7 @@ struct ComparedVersion {
   const Profile* profile = nullptr;
 };
 
-/// One number of both versions. Empty: that version does not have it.
+/// One number of both versions; empty where a version does not have it.
 struct ValuePair {
   std::string name;
   std::optional<double> a, b;
@@ -26,8 +26,8 @@ struct ValuePair {
 
   static constexpr void fields(auto&& visit) {
     using V = ValuePair;
-    visit(required("name", &V::name, ""), optional("a", &V::a, ""), optional("b", &V::b, ""),
-          optional("change", &V::change, "b ÷ a − 1."));
+    visit(required("name", &V::name, "What is compared."), optional("a", &V::a, "Value in a."),
+          optional("b", &V::b, "Value in b."), optional("change", &V::change, "b ÷ a − 1."));
   }
 };
 
@@ -40,20 +40,23 @@ struct VersionDiff {
   std::vector<std::string> findings_gone, findings_new;
   std::string source_diff;           ///< changed lines, − of a and + of b
   std::vector<ValuePair> sass_diff;  ///< instructions by opcode, largest change first
-  std::string sass_note;             ///< why there is none
+  std::string sass_note;             ///< why sass_diff is empty
 
   static constexpr void fields(auto&& visit) {
     using V = VersionDiff;
-    visit(required("timing", &V::timing, "Times, ns."),
-          required("timing_note", &V::timing_note, "What they are worth."),
-          required("bound_a", &V::bound_a, ""), required("bound_b", &V::bound_b, ""),
-          required("metrics", &V::metrics, "Counters, largest change first."),
-          required("resources", &V::resources, "Of the builds."),
-          required("findings_gone", &V::findings_gone, "Diagnosed in a only."),
-          required("findings_new", &V::findings_new, "Diagnosed in b only."),
-          required("source_diff", &V::source_diff, "Changed lines."),
-          required("sass_diff", &V::sass_diff, "Instructions by opcode."),
-          required("sass_note", &V::sass_note, "Why there are none; else empty."));
+    visit(
+        required("timing", &V::timing, "Times, ns."),
+        required("timing_note", &V::timing_note, "Whether the two were timed against each other."),
+        required("bound_a", &V::bound_a, "What limits a."),
+        required("bound_b", &V::bound_b, "What limits b."),
+        required("metrics", &V::metrics, "Counters, largest change first."),
+        required("resources", &V::resources,
+                 "Registers, shared memory, spills and stack of the builds."),
+        required("findings_gone", &V::findings_gone, "Diagnosed only in a."),
+        required("findings_new", &V::findings_new, "Diagnosed only in b."),
+        required("source_diff", &V::source_diff, "Changed lines, − of a and + of b."),
+        required("sass_diff", &V::sass_diff, "Instructions by opcode, largest change first."),
+        required("sass_note", &V::sass_note, "Why sass_diff is empty."));
   }
 };
 
