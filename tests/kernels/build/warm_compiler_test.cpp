@@ -6,7 +6,7 @@ using namespace ratchet;
 
 namespace {
 
-ProcessSpec shell(const std::string& script) {
+ProcessSpec shell_spec(const std::string& script) {
   ProcessSpec spec;
   spec.argv = {"/bin/sh", "-c", script};
   spec.environment = inherited_environment({"PATH"});
@@ -14,7 +14,7 @@ ProcessSpec shell(const std::string& script) {
 }
 
 std::string said(WarmCompiler& warm, const std::string& script, const std::string& input) {
-  auto ran = warm.run(shell(script), input, std::chrono::seconds(20), {});
+  auto ran = warm.run(shell_spec(script), input, std::chrono::seconds(20), {});
   REQUIRE(ran);
   CHECK(ran->status.clean());
   return ran->out;
@@ -42,7 +42,7 @@ TEST_CASE("another program is started afresh", "[warm]") {
 
 TEST_CASE("a compiler that hangs is ended at its limit, and its like work on", "[warm]") {
   WarmCompiler warm;
-  auto hung = warm.run(shell("sleep 60"), "", std::chrono::milliseconds(50), {});
+  auto hung = warm.run(shell_spec("sleep 60"), "", std::chrono::milliseconds(50), {});
   REQUIRE(hung);
   CHECK(hung->timed_out);
   CHECK(said(warm, "cat", "on") == "on");
@@ -52,7 +52,7 @@ TEST_CASE("a program that ended before its job is an error or an answer, never a
           "[warm]") {
   WarmCompiler warm;
   for (int i = 0; i < 3; ++i) {
-    auto gone = warm.run(shell("exit 3"), std::string(1 << 20, 'x'), std::chrono::seconds(20), {});
+    auto gone = warm.run(shell_spec("exit 3"), std::string(1 << 20, 'x'), std::chrono::seconds(20), {});
     if (gone) CHECK(gone->status.code == 3);
   }
 }

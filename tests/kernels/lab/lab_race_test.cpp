@@ -8,7 +8,7 @@ using namespace ratchet::test;
 namespace {
 
 /// Does the work `times` times over; volatile, so that the compiler does not merge the passes.
-std::string passes(int times) {
+std::string racing_source(int times) {
   return doubling_source("for (int t = 0; t < " + std::to_string(times) +
                          "; ++t) for (int i = 0; i < n; ++i) ((volatile float*)y)[i] = 2 * x[i];");
 }
@@ -21,7 +21,7 @@ struct Race : LabFixture {
   // Some twenty rounds: a busy machine still shows that one kernel takes twice as long.
   Race() : LabFixture("python3", std::chrono::seconds(5)) {}
 
-  Contract contract = doubling(passes(24), 50'000);
+  Contract contract = doubling(racing_source(24), 50'000);
 
   Candidate candidate(const std::string& source) {
     contract.kernel.text = source;
@@ -40,9 +40,9 @@ struct Race : LabFixture {
 TEST_CASE("a race says of each kernel whether it beats the first, and why one does not count",
           "[race][timed]") {
   Race fixture;
-  const auto incumbent = fixture.candidate(passes(24));
-  const auto fast = fixture.candidate(passes(1));
-  const auto slow = fixture.candidate(passes(240));
+  const auto incumbent = fixture.candidate(racing_source(24));
+  const auto fast = fixture.candidate(racing_source(1));
+  const auto slow = fixture.candidate(racing_source(240));
   const auto wrong = fixture.candidate(doubling_source("for (int i = 0; i < n; ++i) y[i] = x[i];"));
 
   const auto lines =

@@ -13,7 +13,7 @@ using namespace ratchet::worker;
 
 namespace {
 
-constexpr std::int64_t kElements = 16;
+constexpr std::int64_t kComparedElements = 16;
 
 /// Three arenas with one input x and one output y, all answers right: y = 1, 2, 3, …
 struct Bench {
@@ -22,14 +22,14 @@ struct Bench {
 
   explicit Bench(DType type = DType::f32,
                  wire::Tolerance tolerance = {1e-3, 1e-2, wire::AtolScale::absolute, false}) {
-    const std::int64_t bytes = kElements * size_of(type);
-    plan.layout.buffers = {{"x", type, Role::in, "normal", 64, kElements},
-                           {"y", type, Role::out, "normal", 256, kElements}};
+    const std::int64_t bytes = kComparedElements * size_of(type);
+    plan.layout.buffers = {{"x", type, Role::in, "normal", 64, kComparedElements},
+                           {"y", type, Role::out, "normal", 256, kComparedElements}};
     plan.layout.bytes = 256 + bytes + 64;
     plan.tolerances = {tolerance, tolerance};
     sent.assign(static_cast<std::size_t>(plan.layout.bytes), std::byte{0x5A});
     returned = expected = sent;
-    for (std::int64_t i = 0; i < kElements; ++i) {
+    for (std::int64_t i = 0; i < kComparedElements; ++i) {
       answer(expected, i, static_cast<double>(i + 1));
       answer(returned, i, static_cast<double>(i + 1));
     }
@@ -54,7 +54,7 @@ TEST_CASE("equal answers pass with no error", "[worker]") {
 
   CHECK(verdict.passed);
   CHECK(verdict.outputs.at(0).max_abs == 0);
-  CHECK(verdict.outputs.at(0).elements == kElements);
+  CHECK(verdict.outputs.at(0).elements == kComparedElements);
 }
 
 TEST_CASE("an element passes up to atol plus rtol times the expected value", "[worker]") {

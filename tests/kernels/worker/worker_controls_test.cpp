@@ -12,7 +12,7 @@ using namespace ratchet::worker;
 
 namespace {
 
-constexpr std::int64_t kElements = 4;
+constexpr std::int64_t kControlElements = 4;
 
 /// x = 1, 2, 3, 4 and y = x / 3; `other` holds 9 in all elements of y.
 struct Forgery {
@@ -20,15 +20,15 @@ struct Forgery {
   std::vector<std::byte> sent, expected, other, answer;
 
   explicit Forgery(wire::Control control, DType type = DType::f32) {
-    plan.layout.buffers = {{"x", type, Role::in, "normal", 0, kElements},
-                           {"y", type, Role::out, "normal", 64, kElements}};
+    plan.layout.buffers = {{"x", type, Role::in, "normal", 0, kControlElements},
+                           {"y", type, Role::out, "normal", 64, kControlElements}};
     plan.layout.bytes = 128;
     plan.control = control;
     sent.assign(128, std::byte{1});
-    for (std::int64_t i = 0; i < kElements; ++i)
+    for (std::int64_t i = 0; i < kControlElements; ++i)
       set_element(sent.data(), type, i, static_cast<double>(i + 1));
     expected = other = answer = sent;
-    for (std::int64_t i = 0; i < kElements; ++i) {
+    for (std::int64_t i = 0; i < kControlElements; ++i) {
       set_element(expected.data() + 64, type, i, static_cast<double>(i + 1) / 3);
       set_element(other.data() + 64, type, i, 9);
     }

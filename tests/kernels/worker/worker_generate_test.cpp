@@ -15,14 +15,14 @@ using namespace ratchet::worker;
 
 namespace {
 
-constexpr std::int64_t kElements = 20'000;
-const std::string kSeed(64, 'a');
+constexpr std::int64_t kGeneratedElements = 20'000;
+const std::string kGeneratorSeed(64, 'a');
 
 wire::Generate plan_of(DType type, const std::string& init, const std::string& distribution) {
   wire::Generate plan;
-  plan.layout.buffers = {{"x", type, Role::in, init, 4096, kElements}};
-  plan.layout.bytes = 8192 + kElements * size_of(type);
-  plan.seed = kSeed;
+  plan.layout.buffers = {{"x", type, Role::in, init, 4096, kGeneratedElements}};
+  plan.layout.bytes = 8192 + kGeneratedElements * size_of(type);
+  plan.seed = kGeneratorSeed;
   plan.distribution = distribution;
   plan.index_limit = 100;
   return plan;

@@ -13,8 +13,8 @@ using namespace ratchet::worker;
 
 namespace {
 
-constexpr std::int64_t kElements = 10'000;
-const std::string kSeed(32, 'b');
+constexpr std::int64_t kRefreshedElements = 10'000;
+const std::string kRefreshSeed(32, 'b');
 
 /// Inputs x (0, 1, 2, …) and order (a permutation), and an output.
 struct Arena {
@@ -22,13 +22,13 @@ struct Arena {
   std::vector<std::byte> sent, refreshed;
 
   explicit Arena(int uses) {
-    plan.layout.buffers = {{"x", DType::f32, Role::in, "normal", 512, kElements},
-                           {"order", DType::i32, Role::in, "permutation", 65536, kElements},
-                           {"y", DType::f32, Role::out, "normal", 131072, kElements}};
+    plan.layout.buffers = {{"x", DType::f32, Role::in, "normal", 512, kRefreshedElements},
+                           {"order", DType::i32, Role::in, "permutation", 65536, kRefreshedElements},
+                           {"y", DType::f32, Role::out, "normal", 131072, kRefreshedElements}};
     plan.layout.bytes = 262144;
-    plan.uses = {kSeed, uses};
+    plan.uses = {kRefreshSeed, uses};
     sent.assign(262144, std::byte{7});
-    for (std::int64_t i = 0; i < kElements; ++i)
+    for (std::int64_t i = 0; i < kRefreshedElements; ++i)
       set_element(sent.data() + 512, DType::f32, i, static_cast<double>(i));
     refreshed.resize(sent.size());
     refresh(plan, sent, refreshed);
@@ -36,7 +36,7 @@ struct Arena {
 
   [[nodiscard]] std::vector<std::int64_t> changed() const {
     std::vector<std::int64_t> places;
-    for (std::int64_t i = 0; i < kElements; ++i)
+    for (std::int64_t i = 0; i < kRefreshedElements; ++i)
       if (element(sent.data() + 512, DType::f32, i) !=
           element(refreshed.data() + 512, DType::f32, i))
         places.push_back(i);
@@ -62,13 +62,13 @@ TEST_CASE("changed elements take values of the same input", "[worker]") {
   for (const auto place : arena.changed()) {
     const double value = element(arena.refreshed.data() + 512, DType::f32, place);
     CHECK(value == static_cast<double>(static_cast<std::int64_t>(value)));
-    CHECK(value < kElements);
+    CHECK(value < kRefreshedElements);
   }
 }
 
 TEST_CASE("permutations, outputs and guards stay as they were sent", "[worker]") {
   const Arena arena(20);
-  const std::size_t after_x = 512 + 4 * kElements;
+  const std::size_t after_x = 512 + 4 * kRefreshedElements;
 
   CHECK(std::equal(arena.sent.begin() + after_x, arena.sent.end(),
                    arena.refreshed.begin() + after_x));
@@ -79,13 +79,13 @@ TEST_CASE("the worker's changes one by one are the judge's all at once", "[worke
   // So few elements that later changes take values which earlier ones put there.
   Arena arena(0);
   arena.plan.layout.buffers.front().elements = 12;
-  arena.plan.uses = {kSeed, 9};
+  arena.plan.uses = {kRefreshSeed, 9};
   refresh(arena.plan, arena.sent, arena.refreshed);
   auto step_by_step = arena.sent;
 
   for (int use = 0; use < 9; ++use) {
     const auto before = step_by_step;
-    for (const auto& move : moves_of(arena.plan.layout, kSeed, use))
+    for (const auto& move : moves_of(arena.plan.layout, kRefreshSeed, use))
       std::copy_n(before.begin() + move.from, move.bytes, step_by_step.begin() + move.to);
   }
 
