@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "kernels/measure/ceiling_code.h"
-#include "kernels/measure/sm_clock.h"
+#include "kernels/measure/device/sm_clock.h"
 
 namespace ratchet::measure {
 namespace {

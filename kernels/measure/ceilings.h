@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/measure/gpu.h"
+#include "kernels/measure/device/gpu.h"
 
 namespace ratchet::measure {
 

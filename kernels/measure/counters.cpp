@@ -6,8 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "kernels/measure/cupti/range_profiler.h"
 #include "kernels/measure/launch_metrics.h"
-#include "kernels/measure/range_profiler.h"
 
 namespace ratchet::measure {
 namespace {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/measure/activity.h"
-#include "kernels/measure/flush.h"
-#include "kernels/measure/gate.h"
-#include "kernels/measure/pc_sampler.h"
-#include "kernels/measure/range_profiler.h"
+#include "kernels/measure/cupti/activity.h"
+#include "kernels/measure/cupti/pc_sampler.h"
+#include "kernels/measure/cupti/range_profiler.h"
+#include "kernels/measure/device/flush.h"
+#include "kernels/measure/device/stream_blocker.h"
 
 namespace ratchet::measure {
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "kernels/measure/activity.h"
+#include "kernels/measure/cupti/activity.h"
 
 namespace ratchet::measure {
 

@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/measure/activity_recorder.h"
-#include "kernels/measure/gate.h"
+#include "kernels/measure/cupti/activity_recorder.h"
+#include "kernels/measure/device/stream_blocker.h"
 
 namespace ratchet::measure {
 

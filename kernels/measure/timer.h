@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/measure/flush.h"
-#include "kernels/measure/gate.h"
-#include "kernels/measure/gpu.h"
-#include "kernels/measure/sm_clock.h"
+#include "kernels/measure/device/flush.h"
+#include "kernels/measure/device/gpu.h"
+#include "kernels/measure/device/sm_clock.h"
+#include "kernels/measure/device/stream_blocker.h"
 #include "kernels/measure/span_clock.h"
 
 namespace ratchet::measure {

@@ -74,8 +74,8 @@ WorkerSpec PythonForkServer::alone_spec(const WorkerPlace& place, const std::str
   const auto child = kernel_child(place, role, source);
   WorkerSpec spec;
   spec.environment = worker_spec(place, role, 0).environment;
-  spec.argv = {options_.python, "-I", "-B", (options_.data_dir / "python" / "alone.py").string(),
-               kPlanFile};
+  spec.argv = {options_.python, "-I", "-B",
+               (options_.data_dir / "python" / "standalone.py").string(), kPlanFile};
   spec.furnish = [plan = Json{{"part", child.part}, {"plan", child.plan}, {"needs", child.needs}}](
                      const std::filesystem::path& folder) {
     return write_file(folder / kPlanFile, plan.dump());
@@ -91,7 +91,7 @@ WorkerSpec PythonForkServer::server_spec(const std::string& part, std::string_vi
 
 std::string PythonForkServer::library() const {
   const bool cuda = options_.kind == DeviceKind::cuda;
-  return (options_.worker_dir / (cuda ? "libratchet-hosted-cuda.so" : "libratchet-hosted.so"))
+  return (options_.worker_dir / (cuda ? "libratchet-embedded-cuda.so" : "libratchet-embedded.so"))
       .string();
 }
 

@@ -23,12 +23,12 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import hosted
+import embedded
 import inputs
 import reference
 from messages import Channel
 
-PARTS = {"kernel": hosted.main, "reference": reference.main, "inputs": inputs.main}
+PARTS = {"kernel": embedded.main, "reference": reference.main, "inputs": inputs.main}
 INTERPRETS = "--interpret" in sys.argv
 # CuTe DSL starts CUDA when it is imported, which is left to the child. What lies under it does not,
 # but asks another program where libraries are, which a sandboxed child may not.

@@ -7,7 +7,7 @@ def enter(plan, cuda, folder=""):
     """As a baseline's worker: no files but the interpreter's and `folder`, no sockets, no other
     processes but compilers. After CUDA was started, before anything of the user's runs."""
     library = ctypes.CDLL(plan["library"])
-    library.ratchet_hosted_restrict.restype = ctypes.c_int
+    library.ratchet_embedded_restrict.restype = ctypes.c_int
     readable = [*plan["readable"], *([folder] if folder else [])]
     folders = (ctypes.c_char_p * len(readable))(*[name.encode() for name in readable])
-    library.ratchet_hosted_restrict(b"baseline", int(cuda), folders, len(readable))
+    library.ratchet_embedded_restrict(b"baseline", int(cuda), folders, len(readable))

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <optional>
 
-#include "kernels/worker/numbers.h"
 #include "kernels/worker/parallel.h"
+#include "kernels/worker/small_float.h"
 
 namespace ratchet::worker {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <optional>
 
-#include "kernels/worker/numbers.h"
+#include "kernels/worker/small_float.h"
 
 namespace ratchet::worker {
 namespace {

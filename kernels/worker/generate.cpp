@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "kernels/worker/init_text.h"
-#include "kernels/worker/numbers.h"
 #include "kernels/worker/parallel.h"
 #include "kernels/worker/random.h"
+#include "kernels/worker/small_float.h"
 
 namespace ratchet::worker {
 namespace {

@@ -10,9 +10,9 @@
 #include <random>
 #include <vector>
 
-#include "kernels/measure/gpu.h"
+#include "kernels/measure/device/gpu.h"
 #include "kernels/worker/compare.h"
-#include "kernels/worker/numbers.h"
+#include "kernels/worker/small_float.h"
 
 namespace ratchet::test {
 namespace {

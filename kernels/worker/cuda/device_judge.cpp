@@ -17,9 +17,9 @@
 #include "kernels/worker/cuda/judge_words.h"
 #include "kernels/worker/generate.h"
 #include "kernels/worker/init_text.h"
-#include "kernels/worker/numbers.h"
 #include "kernels/worker/random.h"
 #include "kernels/worker/refresh.h"
+#include "kernels/worker/small_float.h"
 
 namespace ratchet::worker {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/measure/shared_memory.h"
-#include "kernels/measure/small_copies.h"
+#include "kernels/measure/device/shared_memory.h"
+#include "kernels/measure/device/small_copies.h"
 #include "kernels/worker/device.h"
 
 namespace ratchet::worker {

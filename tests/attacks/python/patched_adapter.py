@@ -9,7 +9,7 @@ import torch  # for tensors, not arrays
 
 
 def run_kernel(x, y, n):
-    for name in ("arena", "hosted", "calls", "messages", "__main__"):
+    for name in ("arena", "embedded", "calls", "messages", "__main__"):
         module = sys.modules.get(name)
         for function in ("store", "assign_tensor", "keywords"):
             if module is not None and hasattr(module, function):

@@ -9,8 +9,8 @@
 #include <filesystem>
 
 #include "kernels/measure/abi.h"
-#include "kernels/measure/cupti.h"
-#include "kernels/measure/gpu.h"
+#include "kernels/measure/cupti/cupti.h"
+#include "kernels/measure/device/gpu.h"
 #include "kernels/protocol/messages.h"
 #include "server/core/channel.h"
 #include "server/core/process.h"

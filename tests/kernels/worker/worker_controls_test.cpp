@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/worker/numbers.h"
+#include "kernels/worker/small_float.h"
 
 using namespace ratchet;
 using namespace ratchet::worker;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/worker/numbers.h"
+#include "kernels/worker/small_float.h"
 
 using namespace ratchet;
 using namespace ratchet::worker;

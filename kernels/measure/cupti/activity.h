@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/measure/cupti.h"
-#include "kernels/measure/gpu.h"
+#include "kernels/measure/cupti/cupti.h"
+#include "kernels/measure/device/gpu.h"
 
 namespace ratchet::measure {
 

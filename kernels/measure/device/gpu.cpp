@@ -1,4 +1,4 @@
-#include "kernels/measure/gpu.h"
+#include "kernels/measure/device/gpu.h"
 
 #include <dlfcn.h>
 
@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "kernels/measure/other_runtimes.h"
+#include "kernels/measure/device/other_runtimes.h"
 #include "measure_ptx.h"
 
 namespace ratchet::measure {

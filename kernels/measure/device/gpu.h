@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/measure/cuda_api.h"
+#include "kernels/measure/device/cuda_api.h"
 #include "server/core/fields.h"
 #include "server/core/result.h"
 

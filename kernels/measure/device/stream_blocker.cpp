@@ -1,4 +1,4 @@
-#include "kernels/measure/gate.h"
+#include "kernels/measure/device/stream_blocker.h"
 
 #include <atomic>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "kernels/measure/cupti.h"
+#include "kernels/measure/cupti/cupti.h"
 
 #include <dlfcn.h>
 

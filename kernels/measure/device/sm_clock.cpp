@@ -1,4 +1,4 @@
-#include "kernels/measure/sm_clock.h"
+#include "kernels/measure/device/sm_clock.h"
 
 #include <algorithm>
 #include <cstdint>

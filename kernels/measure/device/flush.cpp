@@ -1,4 +1,4 @@
-#include "kernels/measure/flush.h"
+#include "kernels/measure/device/flush.h"
 
 namespace ratchet::measure {
 

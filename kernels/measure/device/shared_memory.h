@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "kernels/measure/gpu.h"
+#include "kernels/measure/device/gpu.h"
 #include "server/core/fd.h"
 
 namespace ratchet::measure {

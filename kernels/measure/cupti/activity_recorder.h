@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/measure/cupti.h"
+#include "kernels/measure/cupti/cupti.h"
 
 namespace ratchet::measure {
 

@@ -1,19 +1,19 @@
 #pragma once
 
-/* The C face of libratchet-hosted.so and libratchet-hosted-cuda.so: the worker's job loop inside a
+/* The C face of libratchet-embedded.so and libratchet-embedded-cuda.so: the worker's job loop inside a
  * process that is no worker program. A Python interpreter loads it with ctypes, so that Python
  * kernels run in the same arenas, under the same sandbox and clocks as compiled ones.
  *
  * Texts are UTF-8. A callback that returns text returns null when all is well, else JSON
  * {"kind", "message"}: what the kernel did wrong; it stays valid until the next callback.
- * Thread rule: everything happens on the thread that calls ratchet_hosted_run. */
+ * Thread rule: everything happens on the thread that calls ratchet_embedded_run. */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* NOLINTBEGIN(modernize-use-using,modernize-redundant-void-arg,readability-identifier-naming): C */
-typedef struct ratchet_hosted_calls {
+typedef struct ratchet_embedded_calls {
   /* The device is open and nothing is forbidden yet: the last moment to start a runtime. */
   void (*opened)(int device);
   /* Loads the kernel from an open file; `plan` is {"library", "entry"}. Closes nothing. */
@@ -29,17 +29,17 @@ typedef struct ratchet_hosted_calls {
   void (*release)(int slot);
   /* How calls failed since this was last asked. */
   const char* (*failure)(void);
-} ratchet_hosted_calls;
+} ratchet_embedded_calls;
 /* NOLINTEND(modernize-use-using,modernize-redundant-void-arg,readability-identifier-naming) */
 
 /* Serves the channel on descriptor 3 until it closes; the exit code for the process. `role`:
  * candidate, counter, compiler or baseline. `readable`: `count` folders that the interpreter needs.
  */
-int ratchet_hosted_run(const char* role, int device, const char* const* readable, int count,
-                       const ratchet_hosted_calls* calls);
+int ratchet_embedded_run(const char* role, int device, const char* const* readable, int count,
+                       const ratchet_embedded_calls* calls);
 
 /* The sandbox alone, for a process that serves no job loop; 0 when `role` is known. */
-int ratchet_hosted_restrict(const char* role, int cuda, const char* const* readable, int count);
+int ratchet_embedded_restrict(const char* role, int cuda, const char* const* readable, int count);
 
 #ifdef __cplusplus
 }

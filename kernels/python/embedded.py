@@ -1,4 +1,4 @@
-"""A Python kernel inside the worker's job loop (kernels/worker/hosted/hosted.h).
+"""A Python kernel inside the worker's job loop (kernels/worker/embedded/embedded.h).
 
 The loop owns arenas, sandbox and clock; this side loads the file, makes arrays or tensors over an
 arena and calls the function. It never sees expected values or seeds. Roles: candidate, counter and
@@ -205,5 +205,5 @@ def main(plan):
         Calls._fields_[5][1](guarded(kernel, lambda n: kernel.slots.pop(n, None), False)),
         Calls._fields_[6][1](guarded(kernel, kernel.failure, True)))
     folders = (ctypes.c_char_p * len(readable))(*[f.encode() for f in readable])
-    return library.ratchet_hosted_run(role.encode(), device, folders, len(readable),
+    return library.ratchet_embedded_run(role.encode(), device, folders, len(readable),
                                       ctypes.byref(calls))

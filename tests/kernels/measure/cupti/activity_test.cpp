@@ -1,4 +1,4 @@
-#include "kernels/measure/activity.h"
+#include "kernels/measure/cupti/activity.h"
 
 #include <catch2/catch_test_macros.hpp>
 

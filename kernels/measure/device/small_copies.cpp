@@ -1,4 +1,4 @@
-#include "kernels/measure/small_copies.h"
+#include "kernels/measure/device/small_copies.h"
 
 #include <algorithm>
 

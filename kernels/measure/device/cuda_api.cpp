@@ -1,4 +1,4 @@
-#include "kernels/measure/cuda_api.h"
+#include "kernels/measure/device/cuda_api.h"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "kernels/measure/activity_recorder.h"
+#include "kernels/measure/cupti/activity_recorder.h"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 """A Python process that a tool starts itself, such as a profiler that must be there before CUDA.
 
-    alone.py PLAN      the part and its plan as JSON, in the folder it is started in
+    standalone.py PLAN      the part and its plan as JSON, in the folder it is started in
 
 It imports what the warm parent (parent.py) would have imported, and then plays its one part.
 """

@@ -1,4 +1,4 @@
-#include "kernels/measure/shared_memory.h"
+#include "kernels/measure/device/shared_memory.h"
 
 #include <cstdint>
 #include <string>

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/measure/range_profiler.h"
+#include "kernels/measure/cupti/range_profiler.h"
 
 namespace ratchet::measure {
 

@@ -1,4 +1,4 @@
-#include "kernels/worker/hosted/hosted.h"
+#include "kernels/worker/embedded/embedded.h"
 
 #include <cstdint>
 #include <memory>
@@ -37,7 +37,7 @@ Error refused(const char* text) {
 /// A kernel in the hosting process's own language.
 class HostedKernel : public Kernel {
  public:
-  explicit HostedKernel(const ratchet_hosted_calls& calls) : calls_(calls) {}
+  explicit HostedKernel(const ratchet_embedded_calls& calls) : calls_(calls) {}
 
   Status load(Fd file, const wire::Load& plan) override {
     const char* failed = calls_.load(file.get(), encode(plan).dump().c_str());
@@ -68,16 +68,16 @@ class HostedKernel : public Kernel {
   }
 
  private:
-  ratchet_hosted_calls calls_;
+  ratchet_embedded_calls calls_;
   int next_slot_ = 0;
 };
 
 }  // namespace
 }  // namespace ratchet::worker
 
-extern "C" __attribute__((visibility("default"))) int ratchet_hosted_run(
+extern "C" __attribute__((visibility("default"))) int ratchet_embedded_run(
     const char* role, int device, const char* const* readable, int count,
-    const ratchet_hosted_calls* calls) {
+    const ratchet_embedded_calls* calls) {
   using namespace ratchet;  // NOLINT(google-build-using-namespace): a C function outside of it
   const auto part = worker::parse_role(role);
   if (!part) return 2;
@@ -90,7 +90,7 @@ extern "C" __attribute__((visibility("default"))) int ratchet_hosted_run(
   });
 }
 
-extern "C" __attribute__((visibility("default"))) int ratchet_hosted_restrict(
+extern "C" __attribute__((visibility("default"))) int ratchet_embedded_restrict(
     const char* role, int cuda, const char* const* readable, int count) {
   using namespace ratchet;  // NOLINT(google-build-using-namespace): a C function outside of it
   const auto part = worker::parse_role(role);

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "kernels/measure/gpu.h"
+#include "kernels/measure/device/gpu.h"
 
 namespace ratchet::measure {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/measure/gpu.h"
+#include "kernels/measure/device/gpu.h"
 
 namespace ratchet::measure {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/measure/gpu.h"
+#include "kernels/measure/device/gpu.h"
 
 namespace ratchet::measure {
 

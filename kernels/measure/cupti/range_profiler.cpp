@@ -1,4 +1,4 @@
-#include "kernels/measure/range_profiler.h"
+#include "kernels/measure/cupti/range_profiler.h"
 
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "kernels/measure/activity.h"
+#include "kernels/measure/cupti/activity.h"
 
 #include <cxxabi.h>
 
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "kernels/measure/activity_recorder.h"
+#include "kernels/measure/cupti/activity_recorder.h"
 
 namespace ratchet::measure {
 namespace {

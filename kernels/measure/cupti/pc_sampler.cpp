@@ -1,4 +1,4 @@
-#include "kernels/measure/pc_sampler.h"
+#include "kernels/measure/cupti/pc_sampler.h"
 
 #include <array>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "kernels/measure/other_runtimes.h"
+#include "kernels/measure/device/other_runtimes.h"
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
