@@ -12,15 +12,15 @@
 namespace ratchet::measure {
 namespace {
 
-/// Names that ncu derives from the launch; the hardware does not count them.
+/// Metrics that ncu derives from the launch configuration rather than from hardware counters.
 bool is_launch_metric(const std::string& name) {
   return name.starts_with("launch__") || name.starts_with("sm__maximum_warps_");
 }
 
 std::string explained(const ProfilerFailure& failure) {
   if (!failure.permission) return failure.message;
-  return "the driver does not permit hardware counters to this user (" + failure.message + "). " +
-         how_to_grant_counters();
+  return "the driver does not allow this user to read hardware counters (" + failure.message +
+         "). " + how_to_grant_counters();
 }
 
 void without_counters(CounterReport& report, const ProfilerFailure& failure) {
@@ -29,7 +29,7 @@ void without_counters(CounterReport& report, const ProfilerFailure& failure) {
   report.unavailable = explained(failure);
 }
 
-/// Starts the report: one entry per launch with what is known without counters.
+/// Starts the report: one entry per launch with the metrics that need no counters.
 void add_launches(CounterReport& report, const cudaDeviceProp& device) {
   for (const auto& launch : report.launches) {
     if (report.kernels.size() == kMostCountedLaunches) break;
@@ -37,11 +37,11 @@ void add_launches(CounterReport& report, const cudaDeviceProp& device) {
   }
 }
 
-// The flush and the touch in front of the call are kernels, too.
+// The flush and the page touch before the call are kernels too.
 constexpr std::size_t kOwnRanges = 2;
-// Room for launches that were not seen before, so that they show as a wrong count.
+// Room for unexpected launches, so that they show up as a wrong count.
 constexpr std::size_t kSpareRanges = 4;
-constexpr std::size_t kMostRanges = 1024;  // a range takes kilobytes, a pass its share of a second
+constexpr std::size_t kMostRanges = 1024;  // a range takes kilobytes and a share of each pass
 
 bool add_values(LaunchCounters& kernel, MetricHost& host, const RangeProfiler& profiler,
                 std::size_t range, const std::vector<std::string>& names) {
@@ -66,22 +66,23 @@ bool overlap_across_streams(const std::vector<Launch>& launches) {
   return false;
 }
 
-/// Counted by changing the kernels' code, for which they run one after another.
+/// Metrics counted by patching the kernels' code, which serializes the kernels.
 bool counted_by_patching(const std::string& name) {
   return name.find("__sass_") != std::string::npos;
 }
 
-/// Why these launches cannot have a range each, if they cannot.
-std::optional<std::string> reason_to_count_together(const std::vector<Launch>& launches) {
+/// Why these launches cannot be counted separately; empty when they can.
+std::optional<std::string> reason_to_count_together(const std::vector<Launch>& launches,
+                                                    bool overlapping) {
   if (std::ranges::any_of(launches, &Launch::in_graph))
-    return "the nodes of a CUDA graph are one piece of work to the counters";
-  if (overlap_across_streams(launches)) return "kernels of several streams run at the same time";
+    return "the counters see the nodes of a CUDA graph as one piece of work";
+  if (overlapping) return "kernels of several streams run at the same time";
   if (launches.size() > kMostRanges)
-    return "at most " + std::to_string(kMostRanges) + " launches are counted apart";
+    return "at most " + std::to_string(kMostRanges) + " launches can be counted separately";
   return std::nullopt;
 }
 
-/// The launches as one kernel, with the facts that are the same of all.
+/// All launches as one kernel, with the launch metrics on which they agree.
 LaunchCounters whole_call(const std::vector<Launch>& launches, const cudaDeviceProp& device) {
   LaunchCounters whole{"whole call (" + std::to_string(launches.size()) + " launches)",
                        launch_metrics(launches.front(), device)};
@@ -95,7 +96,7 @@ LaunchCounters whole_call(const std::vector<Launch>& launches, const cudaDeviceP
   return whole;
 }
 
-/// The metrics that hardware counts, each once.
+/// The metrics that the hardware counts, without duplicates.
 std::vector<std::string> counted_names(const std::vector<std::string>& metrics) {
   std::vector<std::string> names;
   for (const auto& name : metrics)
@@ -104,7 +105,7 @@ std::vector<std::string> counted_names(const std::vector<std::string>& metrics) 
   return names;
 }
 
-/// Facts of a launch that were asked for and cannot be derived.
+/// Adds requested launch metrics that cannot be derived to the unknown metrics.
 void note_unknown_facts(const std::vector<std::string>& metrics, CounterReport& report) {
   for (const auto& name : metrics)
     if (is_launch_metric(name) && !report.kernels.empty() &&
@@ -117,7 +118,7 @@ bool same_launches(const std::vector<Launch>& a, const std::vector<Launch>& b) {
                     [](const Launch& x, const Launch& y) { return x.kernel == y.kernel; });
 }
 
-// Enough that a call which does the work of a few others is seen beside them.
+// Enough to notice a call that does the work of several others.
 constexpr int kObservedCalls = 8;
 
 CallSpan span_of(const std::vector<Launch>& launches) {
@@ -133,9 +134,9 @@ double median_span(std::vector<CallSpan> calls) {
   return middle->span_ns;
 }
 
-/// A range around a call holds what the host takes to launch it under the counters: 54 µs of 121
-/// for a graph of two kernels on an H200. Puts the call's span in place of the range's duration, so
-/// that rates are over the time in which the call works.
+/// A range around a whole call includes the host's launch time under the counters: 54 of 121 µs for
+/// a graph of two kernels on an H200. Replaces the range's duration by the call's span and rescales
+/// rates to it.
 void leave_out_idle(std::map<std::string, double>& metrics, double span_ns) {
   const auto duration = metrics.find("gpu__time_duration.sum");
   if (duration == metrics.end() || duration->second <= 0) return;
@@ -145,18 +146,18 @@ void leave_out_idle(std::map<std::string, double>& metrics, double span_ns) {
     const bool time = name.find("__time_duration.") != std::string::npos ||
                       name.find("__cycles_elapsed.") != std::string::npos;
     if (rate && !time) value /= share;
-    if (time && !rate) value *= share;  // cycles per second are the clock, whatever ran
+    if (time && !rate) value *= share;  // cycles per second are the clock: not rescaled
   }
 }
 
 constexpr const char* kChanging =
-    "the launches differ from call to call, so that counters of one pass do not fit those of the "
-    "next: launch the same kernels every time, or give engine ncu, which repeats each by itself";
+    "the launches differ from call to call, so counters of different passes cannot be combined: "
+    "launch the same kernels in every call, or use engine ncu, which replays each kernel by itself";
 
 }  // namespace
 
-/// What is counted, in which passes, and how values are made of it. CUPTI evaluates only what the
-/// same object has scheduled: nothing is kept for a next call.
+/// The metrics, their schedule in passes, and the object that evaluates them. CUPTI evaluates only
+/// what the same object has scheduled, so a plan cannot be reused for another call.
 struct CounterPlan {
   CounterPlan(const Cupti& cupti, const Gpu& gpu, MetricHost::Counters counters,
               const std::vector<std::string>& asked)
@@ -177,22 +178,24 @@ Result<std::unique_ptr<Counters>> Counters::create(Gpu& gpu) {
   if (!cupti) return cupti.error();
   auto flush = Flush::create(gpu);
   if (!flush) return flush.error();
-  auto gate = Gate::create();
-  if (!gate) return gate.error();
-  return std::unique_ptr<Counters>(new Counters(gpu, *cupti, *std::move(flush), *std::move(gate)));
+  auto blocker = StreamBlocker::create();
+  if (!blocker) return blocker.error();
+  return std::unique_ptr<Counters>(
+      new Counters(gpu, *cupti, *std::move(flush), *std::move(blocker)));
 }
 
 Result<Observed> Counters::observe_cold(const Turn& turn) {
   if (turn.before) turn.before();
   if (auto queued = flush_.queue(gpu_); !queued) return queued.error();
   if (auto failure = gpu_.finish()) return Observed{{}, std::move(failure)};
-  const auto gated = [&] {
-    const auto closed = gate_.close(gpu_, kQuickGateNs);
+  const auto blocked_call = [&] {
+    const auto blocked = blocker_.block(gpu_, kShortBlockNs);
     turn.call();
-    if (closed) gate_.open();
+    if (blocked) blocker_.release();
   };
-  auto observed = observe(gpu_, cupti_, gated);
-  if (observed && !observed->launches.empty() && observed->launches.front().kernel == kGateKernel)
+  auto observed = observe(gpu_, cupti_, blocked_call);
+  if (observed && !observed->launches.empty() &&
+      observed->launches.front().kernel == kBlockerKernel)
     observed->launches.erase(observed->launches.begin());
   return observed;
 }
@@ -223,7 +226,7 @@ Result<Counters::SampleReport> Counters::sample(const Turn& turn, unsigned perio
   }
   report.samples = sampler.samples();
   if (report.samples.pcs.empty())
-    report.unavailable = "the device returned no samples: the call is too short for them";
+    report.unavailable = "the device returned no samples: the call is too short to be sampled";
   return report;
 }
 
@@ -231,7 +234,7 @@ Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::s
   using Of = MetricHost::Counters;
   CounterReport report;
   auto asked = counted_names(metrics);
-  // Up to 150 ms of computing, beside the calls that are only looked at.
+  // Planning takes up to 150 ms, so it runs while the calls are observed.
   std::unique_ptr<CounterPlan> plan;
   std::jthread planning([&] {
     if (!asked.empty()) plan = std::make_unique<CounterPlan>(cupti_, gpu_, Of::of_chip, asked);
@@ -243,7 +246,7 @@ Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::s
   note_unknown_facts(metrics, report);
   if (report.launches.empty()) {
     without_counters(report, {"the call launches no kernel on this device, so there is nothing to "
-                              "count: do the work in a kernel"});
+                              "count: the work must run in a kernel"});
     return report;
   }
   if (asked.empty()) return report;
@@ -251,9 +254,10 @@ Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::s
     without_counters(report, {kChanging});
     return report;
   }
-  report.together = reason_to_count_together(report.launches);
-  if (overlap_across_streams(report.launches) && std::erase_if(asked, counted_by_patching) > 0) {
-    *report.together += "; metrics named __sass_ would stop that and are left out";
+  const bool overlapping = overlap_across_streams(report.launches);
+  report.together = reason_to_count_together(report.launches, overlapping);
+  if (overlapping && std::erase_if(asked, counted_by_patching) > 0) {
+    *report.together += "; metrics named __sass_ would serialize the kernels and are left out";
     plan = std::make_unique<CounterPlan>(cupti_, gpu_, Of::of_chip, asked);
   }
   auto failure = read_counters(turn, *plan, report);
@@ -268,7 +272,7 @@ Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::s
 }
 
 Result<bool> Counters::observe_calls(const Turn& turn, CounterReport& report) {
-  // The first call loads the kernels' code and is no measure of anything.
+  // The first call loads the kernels' code and is not representative.
   std::vector<Launch> earlier;
   for (int i = 0; i <= kObservedCalls; ++i) {
     auto observed = observe_cold(turn);
@@ -314,7 +318,7 @@ std::optional<ProfilerFailure> Counters::read_counters(const Turn& turn, Counter
       together ? std::vector{whole_call(report.launches, gpu_.properties())} : report.kernels;
   for (std::size_t i = 0; i < kernels.size(); ++i)
     if (!add_values(kernels[i], plan.host, profiler, own + i, plan.names))
-      return ProfilerFailure{"the counters cannot be turned into metrics"};
+      return ProfilerFailure{"CUPTI cannot compute the metrics from the counters"};
   if (together) leave_out_idle(kernels.front().metrics, median_span(report.calls));
   report.kernels = std::move(kernels);
   return std::nullopt;

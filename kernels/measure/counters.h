@@ -21,46 +21,47 @@ struct LaunchCounters {
   std::map<std::string, double> metrics;
 };
 
-/// One call seen from outside.
+/// Launches and duration of one call, observed without counters.
 struct CallSpan {
   int launches = 0;
   double span_ns = 0;  ///< first start to last end, over all streams
 };
 
 struct CounterReport {
-  std::vector<LaunchCounters> kernels;  ///< one per launch in order, at most 64; or one of the call
-  std::vector<Launch> launches;         ///< all of them
-  std::vector<CallSpan> calls;          ///< of several calls, without counters
+  std::vector<LaunchCounters> kernels;  ///< one per launch in order, at most 64; or one per call
+  std::vector<Launch> launches;         ///< all launches
+  std::vector<CallSpan> calls;          ///< several calls, observed without counters
   std::vector<std::string> unknown_metrics;
   std::string engine = "cupti";  ///< or none
   std::string cache = "flushed";
   std::optional<std::string> together;     ///< why the launches were counted as one
-  std::optional<std::string> unavailable;  ///< why there are no hardware counters, and the way on
-  std::optional<std::string> failure;      ///< of the call
+  std::optional<std::string> unavailable;  ///< why there are no hardware counters, with a remedy
+  std::optional<std::string> failure;      ///< the call's own failure
 };
 
 inline constexpr std::size_t kMostCountedLaunches = 64;
 
 struct CounterPlan;
 
-/// Reads hardware counters of every kernel of one call (CUPTI Range Profiler, one range a kernel).
+/// Reads hardware counters of every kernel of one call (CUPTI Range Profiler, one range per
+/// kernel).
 ///
-/// Launches that cannot be told apart are counted as one: those of a CUDA graph, those of several
-/// streams that run at the same time (one after another they might wait for each other for ever),
-/// and more than 1,024.
+/// Launches that cannot be separated are counted as one: nodes of a CUDA graph, concurrent kernels
+/// on several streams (serialized, they could deadlock), and calls of more than 1,024 launches.
 ///
-/// A chip counts a few things at a time, so the call is repeated once per pass, `before` in front
-/// of it. L2 is flushed under the counters, right before the call: starting the counters leaves
-/// dirty lines (seen on an H200: 68 MB written to memory instead of 39 MB by a softmax). It also
-/// seems to forget where pages lie, so those of the call are touched after the flush (a copy took
-/// 31.8 µs without that, 31.1 µs with it, 31.2 µs under ncu). So every pass has the state of a cold
-/// timing sample: the first kernel finds a cold cache, later ones what their predecessors left. The
-/// driver's own kernel replay would restore memory between passes and leave the caches to chance.
+/// A chip counts only a few metrics at a time, so the call is repeated once per pass, each time
+/// after `before`. L2 is flushed while the counters run, right before the call, because starting
+/// the counters leaves dirty lines (on an H200 a softmax appeared to write 68 MB instead of 39 MB).
+/// Starting them also seems to evict address translations, so the call's pages are touched after
+/// the flush (a copy took 31.8 µs without this, 31.1 µs with it, 31.2 µs under ncu). Every pass
+/// therefore starts in the state of a cold timing sample: the first kernel finds a cold cache,
+/// later kernels find what their predecessors left. The driver's own kernel replay would restore
+/// memory between passes and leave the caches in an undefined state.
 ///
 /// A call whose launches differ between repetitions cannot be counted; the report says so.
 ///
-/// Thread rule: the thread of its `Gpu`. Counters are exclusive: no ncu beside it. Nothing that is
-/// timed may run in a process that has counted.
+/// Thread rule: the thread of its `Gpu`. Counters are exclusive: ncu must not run at the same time.
+/// A process that has counted must not time anything.
 class Counters {
  public:
   /// Errors: `unavailable` when CUPTI is missing or does not know the device.
@@ -68,9 +69,9 @@ class Counters {
 
   Result<CounterReport> count(const Turn& turn, const std::vector<std::string>& metrics);
 
-  /// Samples where the warps of `calls` cold calls stand, every 2^`period_log2` cycles. In a
-  /// process that has launched nothing of the call yet; see PcSampler. No samples are not an error:
-  /// `unavailable` says why, `failure` is the call's.
+  /// Samples the program counters of `calls` cold calls every 2^`period_log2` cycles. The process
+  /// must not have launched any of the call's kernels yet; see PcSampler. A lack of samples is not
+  /// an error: `unavailable` says why. `failure` is the call's own.
   struct SampleReport {
     PcSamples samples;
     int calls = 0;
@@ -79,26 +80,26 @@ class Counters {
   };
   Result<SampleReport> sample(const Turn& turn, unsigned period_log2, int calls);
 
-  /// Launches of one call on a cold cache, without counters. Queued behind a gate, so that the
-  /// span from the first start to the last end holds no launch gaps (unless the call waits for the
-  /// device).
+  /// Launches of one call on a cold cache, without counters. The call is queued behind a stream
+  /// blocker, so the span from the first start to the last end contains no launch gaps (unless the
+  /// call waits for the device).
   Result<Observed> observe_cold(const Turn& turn);
 
  private:
-  Counters(Gpu& gpu, Cupti cupti, Flush flush, Gate gate)
-      : gpu_(gpu), cupti_(cupti), flush_(std::move(flush)), gate_(std::move(gate)) {}
+  Counters(Gpu& gpu, Cupti cupti, Flush flush, StreamBlocker blocker)
+      : gpu_(gpu), cupti_(cupti), flush_(std::move(flush)), blocker_(std::move(blocker)) {}
 
-  /// Puts launches and spans of several calls into the report. Whether the last two launched the
-  /// same.
+  /// Stores launches and spans of several calls in the report. Returns whether the last two calls
+  /// launched the same kernels.
   Result<bool> observe_calls(const Turn& turn, CounterReport& report);
-  /// Fails for reasons that lie in the counters; those of the call are in the report.
+  /// Returns failures of the counters; failures of the call are stored in the report.
   std::optional<ProfilerFailure> read_counters(const Turn& turn, CounterPlan& plan,
                                                CounterReport& report);
 
   Gpu& gpu_;
   Cupti cupti_;
   Flush flush_;
-  Gate gate_;
+  StreamBlocker blocker_;
 };
 
 }  // namespace ratchet::measure

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+
 namespace ratchet::measure {
 
 Result<std::unique_ptr<SpanClock>> SpanClock::create() {
@@ -19,14 +20,14 @@ Result<std::unique_ptr<SpanClock>> SpanClock::create() {
 }
 
 void SpanClock::note(const CUpti_Activity& record) {
-  const auto add = [&](const auto& one, bool gate) {
-    works_.push_back({static_cast<double>(one.start), static_cast<double>(one.end), gate});
+  const auto add = [&](const auto& one, bool blocker) {
+    works_.push_back({static_cast<double>(one.start), static_cast<double>(one.end), blocker});
   };
   switch (record.kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
       const auto& kernel = reinterpret_cast<const KernelRecord&>(record);
-      add(kernel, kernel.name && std::string_view(kernel.name) == kGateKernel);
+      add(kernel, kernel.name && std::string_view(kernel.name) == kBlockerKernel);
       break;
     }
     case CUPTI_ACTIVITY_KIND_MEMCPY:
@@ -43,16 +44,17 @@ void SpanClock::note(const CUpti_Activity& record) {
 SpanClock::Span SpanClock::take() {
   recorder_->flush();
   Span span;
-  double opened = 0;
+  double released = 0;
   for (const auto& work : works_) {
-    if (!work.gate) continue;
-    ++span.gates;
-    opened = work.end_ns;
+    if (!work.blocker) continue;
+    ++span.blockers;
+    released = work.end_ns;
   }
   double first = 0, last = 0;
   for (const auto& work : works_) {
-    // Stamps of 0 are CUPTI's way to say that it does not know.
-    if (span.gates != 1 || work.gate || work.start_ns < opened || work.end_ns <= 0) continue;
+    // CUPTI reports an unknown time as 0.
+    if (span.blockers != 1 || work.blocker || work.start_ns < released || work.end_ns <= 0)
+      continue;
     first = span.works == 0 ? work.start_ns : std::min(first, work.start_ns);
     last = std::max(last, work.end_ns);
     ++span.works;

@@ -8,12 +8,12 @@
 
 namespace ratchet::measure {
 
-/// Device time of a call: from the start of its first kernel, copy or fill to the end of its last
-/// one, on all streams, by the device's own stamps (CUPTI Activity).
+/// Device time of a call, from the start of its first kernel, copy or memset to the end of its last
+/// one, over all streams, by the device's own timestamps (CUPTI Activity).
 ///
-/// Events around a call also see how a launch begins and how its stores drain: 1 to 3.5 µs more on
-/// an H200, which is most of a short kernel. A gate (or `Gate::pass`) before the call says where it
-/// begins in the record. Thread rule: the thread of the `Gpu`; one at a time in a process.
+/// Events around a call also include launch overhead and draining stores: 1 to 3.5 µs more on an
+/// H200, which is most of a short kernel. The blocker's kernel (`block` or `mark`) before the call
+/// marks its start in the records. Thread rule: the thread of the `Gpu`; one per process at a time.
 class SpanClock {
  public:
   /// Errors: `unavailable` without CUPTI.
@@ -21,18 +21,18 @@ class SpanClock {
 
   struct Span {
     double ns = 0;
-    int works = 0;  ///< kernels, copies and fills
-    int gates = 0;  ///< more than one: a kernel under measurement bears the gate's name
+    int works = 0;     ///< kernels, copies and memsets
+    int blockers = 0;  ///< more than one: a kernel under measurement has the blocker's name
   };
-  /// What the device did since the last gate; all of it must have ended. Nothing when there was no
-  /// gate. What was recorded so far is forgotten.
+  /// Work of the device since the blocker's kernel; all of it must have finished. Empty when there
+  /// was no such kernel. Clears the records.
   Span take();
 
  private:
   struct Work {
     double start_ns;
     double end_ns;
-    bool gate;
+    bool blocker;
   };
 
   explicit SpanClock(const Cupti& cupti) : cupti_(cupti) {}

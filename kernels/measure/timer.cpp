@@ -14,21 +14,21 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kSampleLimitNs = 100'000'000;
-// Between the stop event and the event behind all streams: 2 to 3 µs on an H200 when nothing else
+// Between the stop event and the event after all streams: 2 to 3 µs on an H200 when nothing else
 // runs, plus the host's own latency (about 5 µs) when the call was not queued ahead.
-constexpr double kGatedTailNs = 6'000;
-constexpr double kOpenTailNs = 40'000;
-// A clock window of at least 1 ms keeps the stamps to a few per cent of the samples.
+constexpr double kBlockedTailNs = 6'000;
+constexpr double kUnblockedTailNs = 40'000;
+// A clock window of at least 1 ms keeps the cost of stamps to a few percent of the samples.
 constexpr auto kClockWindow = std::chrono::milliseconds(1);
 constexpr auto kShortestClockWindow = std::chrono::microseconds(200);
 constexpr int kCalibrationPairs = 64;
-// Two empty events differ by less; no work is shorter.
+// A pair of empty events measures less than this, and any work measures more.
 constexpr double kNothingNs = 700;
-// Events around work on streams that they wait for see more than the work's own span. Where they
-// see less than half of it, most of the work ran on streams that nobody waited for.
+// Events normally measure more than the span of the work they enclose. If they measure less than
+// half of it, most of the work ran on streams that the stop event did not wait for.
 constexpr double kLeastSeen = 0.5;
-constexpr double kLeastNs =
-    1;  // of a call that does nothing on the legacy stream: times are positive
+// Reported for a call that does nothing on the legacy stream: times are positive.
+constexpr double kLeastNs = 1;
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -41,7 +41,7 @@ void add_flag(Sampled& sampled, const char* flag) {
     sampled.flags.emplace_back(flag);
 }
 
-/// Gives every sample since the last window the clock of that window.
+/// Assigns the window's clock to every sample since the previous window.
 void close_window(Sampled& sampled, std::optional<double> clock) {
   sampled.clock_mhz.resize(sampled.elapsed_ns.size(),
                            clock.value_or(std::numeric_limits<double>::quiet_NaN()));
@@ -49,11 +49,11 @@ void close_window(Sampled& sampled, std::optional<double> clock) {
 
 }  // namespace
 
-Timer::Timer(Gpu& gpu, Flush flush, SmClock clock, Gate gate, Events events)
+Timer::Timer(Gpu& gpu, Flush flush, SmClock clock, StreamBlocker blocker, Events events)
     : gpu_(gpu),
       flush_(std::move(flush)),
       clock_(std::move(clock)),
-      gate_(std::move(gate)),
+      blocker_(std::move(blocker)),
       events_(std::move(events)) {}
 
 Result<std::unique_ptr<Timer>> Timer::create(Gpu& gpu) {
@@ -61,13 +61,13 @@ Result<std::unique_ptr<Timer>> Timer::create(Gpu& gpu) {
   if (!flush) return flush.error();
   auto clock = SmClock::create();
   if (!clock) return clock.error();
-  auto gate = Gate::create();
-  if (!gate) return gate.error();
+  auto blocker = StreamBlocker::create();
+  if (!blocker) return blocker.error();
   auto start = Event::create(), stop = Event::create(), all = Event::create();
   for (const auto* event : {&start, &stop, &all})
     if (!*event) return event->error();
   std::unique_ptr<Timer> timer(
-      new Timer(gpu, *std::move(flush), *std::move(clock), *std::move(gate),
+      new Timer(gpu, *std::move(flush), *std::move(clock), *std::move(blocker),
                 Events{*std::move(start), *std::move(stop), *std::move(all)}));
   auto spans = SpanClock::create();
   if (spans) timer->spans_ = *std::move(spans);
@@ -79,25 +79,25 @@ Status Timer::calibrate() {
   const Turn nothing{[] {}, {}, {}};
   std::vector<double> pairs;
   for (int i = 0; i < kCalibrationPairs; ++i) {
-    // Cold: the flush wakes an idle device, and the events follow work as they will in samples.
+    // Cold: the flush wakes an idle device, and the events follow other work, as in real samples.
     auto shot = shoot(nothing, true, true, kSampleLimitNs);
     if (!shot) return shot.error();
     if (shot->failure)
-      return Error{ErrorCode::internal, "cannot time nothing: " + *shot->failure, ""};
+      return Error{ErrorCode::internal, "cannot calibrate the timer: " + *shot->failure, ""};
     pairs.push_back(shot->elapsed_ns);
   }
   overhead_ns_ = median(std::move(pairs));
   return {};
 }
 
-Result<Timer::Shot> Timer::shoot(const Turn& turn, bool cold, bool gated,
-                                 std::uint64_t gate_limit_ns) {
+Result<Timer::Shot> Timer::shoot(const Turn& turn, bool cold, bool blocked,
+                                 std::uint64_t block_limit_ns) {
   if (turn.before) turn.before();
   if (cold)
     if (auto queued = flush_.queue(gpu_); !queued) return queued.error();
-  if (auto closed = gated ? gate_.close(gpu_, gate_limit_ns) : gate_.pass(gpu_); !closed)
-    return closed.error();
-  if (!gated)
+  if (auto queued = blocked ? blocker_.block(gpu_, block_limit_ns) : blocker_.mark(gpu_); !queued)
+    return queued.error();
+  if (!blocked)
     if (const auto error = cudaDeviceSynchronize(); error != cudaSuccess)
       return cuda_error("cannot wait for the flush", error);
   cudaEventRecord(events_.start.get(), nullptr);
@@ -105,13 +105,13 @@ Result<Timer::Shot> Timer::shoot(const Turn& turn, bool cold, bool gated,
   cudaEventRecord(events_.stop.get(), nullptr);
   const auto recorded = gpu_.driver().ctx_record_event(gpu_.context(), events_.all.get());
   Shot shot;
-  shot.gate_expired = gated && gate_.expired();
-  gate_.open();
+  shot.block_expired = blocked && blocker_.expired();
+  blocker_.release();
   shot.failure = gpu_.finish();
   if (shot.failure) return shot;
   if (recorded != CUDA_SUCCESS) {
     shot.failure =
-        "the call left a stream in capture mode, or its context unusable (driver error " +
+        "the call left a stream in capture mode or made its context unusable (driver error " +
         std::to_string(static_cast<int>(recorded)) + ")";
     return shot;
   }
@@ -123,16 +123,18 @@ Result<Timer::Shot> Timer::shoot(const Turn& turn, bool cold, bool gated,
 Status Timer::read_clocks(Shot& shot) {
   const auto elapsed = elapsed_ns(events_.start, events_.stop);
   const auto tail = elapsed_ns(events_.stop, events_.all);
-  if (!elapsed || !tail) return Error{ErrorCode::internal, "the timing events did not happen", ""};
+  if (!elapsed || !tail)
+    return Error{ErrorCode::internal, "the timing events were not recorded", ""};
   shot.elapsed_ns = std::max(kLeastNs, *elapsed - overhead_ns_);
   shot.tail_ns = *tail;
   if (!spans_) return {};
   const auto span = spans_->take();
-  if (span.gates > 1)
-    shot.failure = std::string("a kernel bears the name of the timer's own: ") + kGateKernel;
+  if (span.blockers > 1)
+    shot.failure = std::string("a kernel has the reserved name ") + kBlockerKernel + "; rename it";
   if (span.works > 0) shot.span_ns = std::max(kLeastNs, span.ns);
-  // Nothing on the device is nothing to see.
-  if (span.works == 0 && span.gates == 1 && shot.elapsed_ns < kNothingNs) shot.span_ns = kLeastNs;
+  // The call did no work on the device.
+  if (span.works == 0 && span.blockers == 1 && shot.elapsed_ns < kNothingNs)
+    shot.span_ns = kLeastNs;
   return {};
 }
 
@@ -153,16 +155,16 @@ Result<Timer::Shot> Timer::shoot_host(const Turn& turn, bool cold) {
   return shot;
 }
 
-Result<Timer::Shot> Timer::scout(const Turn& turn, bool cold) {
-  // The first call may load code, which waits for the device: it says nothing.
+Result<Timer::Shot> Timer::probe(const Turn& turn, bool cold) {
+  // The first call may load code, which waits for the device, so it proves nothing.
   auto first = shoot(turn, cold, false, 0);
   if (!first || first->failure) return first;
-  const bool hidden = first->tail_ns > kOpenTailNs;
-  auto shot = shoot(turn, cold, true, kQuickGateNs);
-  // Once more before believing it: the host may have been busy.
-  if (shot && !shot->failure && shot->gate_expired) shot = shoot(turn, cold, true, kQuickGateNs);
+  const bool hidden = first->tail_ns > kUnblockedTailNs;
+  auto shot = shoot(turn, cold, true, kShortBlockNs);
+  // Repeated before it counts: the host may have been busy.
+  if (shot && !shot->failure && shot->block_expired) shot = shoot(turn, cold, true, kShortBlockNs);
   if (!shot || shot->failure) return shot;
-  synchronises_ = shot->gate_expired;
+  synchronizes_ = shot->block_expired;
   if (hidden) shot->tail_ns = std::max(shot->tail_ns, first->tail_ns);
   return shot;
 }
@@ -178,11 +180,11 @@ Status Timer::warm_up(std::span<const Turn> rotation, const TimingPlan& plan, Sa
     turn.call();
     sampled.failure = gpu_.finish();
   }
-  if (sampled.failure || plan.host_time || synchronises_) return {};
-  auto scouted = scout(next(rotation), plan.cold);
-  if (!scouted) return scouted.error();
-  sampled.failure = scouted->failure;
-  if (scouted->tail_ns > kOpenTailNs) {
+  if (sampled.failure || plan.host_time || synchronizes_) return {};
+  auto probed = probe(next(rotation), plan.cold);
+  if (!probed) return probed.error();
+  sampled.failure = probed->failure;
+  if (probed->tail_ns > kUnblockedTailNs) {
     add_flag(sampled, "unsynchronised_work");
     add_flag(sampled, "work_outlived_first_call");
   }
@@ -191,10 +193,10 @@ Status Timer::warm_up(std::span<const Turn> rotation, const TimingPlan& plan, Sa
 
 Result<Timer::Shot> Timer::sample(const Turn& turn, const TimingPlan& plan) {
   if (plan.host_time) return shoot_host(turn, plan.cold);
-  auto shot = shoot(turn, plan.cold, !*synchronises_, kSampleLimitNs);
-  if (!shot || shot->failure || !shot->gate_expired) return shot;
-  // It waits for the device after all; from here on without the gate.
-  synchronises_ = true;
+  auto shot = shoot(turn, plan.cold, !*synchronizes_, kSampleLimitNs);
+  if (!shot || shot->failure || !shot->block_expired) return shot;
+  // The call waits for the device after all: from here on it is timed unblocked.
+  synchronizes_ = true;
   return shoot(turn, plan.cold, false, 0);
 }
 
@@ -251,7 +253,7 @@ Result<Sampled> Timer::time(std::span<const Turn> rotation, const TimingPlan& pl
                                   [](double clock) { return std::isnan(clock); });
   if (!known || sampled.clock_mhz.size() != sampled.elapsed_ns.size()) sampled.clock_mhz.clear();
   if (plan.host_time || sampled.elapsed_ns.empty()) return sampled;
-  // One clock for a whole block.
+  // All samples of a block use the same clock.
   sampled.by_events = spans_ns_.size() != sampled.elapsed_ns.size();
   bool missed = false;
   if (sampled.by_events) {
@@ -262,10 +264,10 @@ Result<Sampled> Timer::time(std::span<const Turn> rotation, const TimingPlan& pl
     missed = seen < kLeastSeen * span && span - seen > kNothingNs;
     sampled.elapsed_ns.swap(spans_ns_);
   }
-  if (*synchronises_) add_flag(sampled, "launch_gap_included");
-  // The median: a single late host must not condemn a block, and a cheat has to hide work in most
-  // samples to move their median.
-  if (missed || median(tails_ns_) > (*synchronises_ ? kOpenTailNs : kGatedTailNs)) {
+  if (*synchronizes_) add_flag(sampled, "launch_gap_included");
+  // The median: a single delay of the host must not flag a block, and to gain anything a cheat has
+  // to hide work in most samples.
+  if (missed || median(tails_ns_) > (*synchronizes_ ? kUnblockedTailNs : kBlockedTailNs)) {
     add_flag(sampled, "unsynchronised_work");
     add_flag(sampled, "work_outlived_stop_event");
   }

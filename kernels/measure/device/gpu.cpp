@@ -13,12 +13,12 @@ namespace ratchet::measure {
 namespace {
 
 constexpr unsigned kThreads = 256;
-// Blocks of 256 threads on a multiprocessor: 8 × 256 = 2048, all threads that a data-centre chip
-// holds; others queue the rest.
+// Blocks of 256 threads on a multiprocessor: 8 × 256 = 2048, all threads that a data-center chip
+// holds; other chips queue the rest.
 constexpr unsigned kBlocksPerMultiprocessor = 8;
 constexpr std::size_t kVectorBytes = 16;                  // one load, see measure.ptx
 constexpr std::size_t kVectorsPerThread = 4;              // loads of a thread in one sweep
-constexpr std::size_t kPageBytes = std::size_t{2} << 20;  // of memory for arenas, see measure.ptx
+constexpr std::size_t kPageBytes = std::size_t{2} << 20;  // page size of arenas, see measure.ptx
 
 Error no_device(cudaError_t error) {
   void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -31,7 +31,7 @@ Error no_device(cudaError_t error) {
     return {ErrorCode::unavailable, "the CUDA driver is too old: " + text,
             "Update the NVIDIA driver."};
   return {ErrorCode::unavailable, "no usable CUDA device: " + text,
-          "Look at what nvidia-smi says, or use the host device."};
+          "Check the output of nvidia-smi, or use the host device."};
 }
 
 std::string driver_text() {
@@ -105,13 +105,14 @@ Status Gpu::load_code() {
         "the driver does not assemble our device code: error " +
             std::to_string(static_cast<int>(error)),
         "The chip must be sm_75 or newer, and libnvidia-ptxjitcompiler.so.1 be installed."};
-  for (const auto& [name, function] : {std::pair{"ratchet_gate", &gate_},
+  for (const auto& [name, function] : {std::pair{"ratchet_stream_blocker", &block_stream_},
                                        {"ratchet_stamp", &stamp_},
                                        {"ratchet_read", &read_},
                                        {"ratchet_touch", &touch_},
                                        {"ratchet_small_copies", &small_copies_}})
     if (driver_.module_get_function(function, module_, name) != CUDA_SUCCESS)
-      return Error{ErrorCode::internal, std::string("our device code has no function ") + name, ""};
+      return Error{ErrorCode::internal,
+                   std::string("the device code of ratchet has no function ") + name, ""};
   auto sink = DeviceMemory::allocate(sizeof(std::uint64_t));
   if (!sink) return sink.error();
   sink_ = *std::move(sink);
@@ -123,23 +124,24 @@ Status Gpu::launch(CUfunction function, unsigned blocks, unsigned threads, cudaS
   const auto error = driver_.launch_kernel(function, blocks, 1, 1, threads, 1, 1, 0, stream,
                                            arguments.data(), nullptr);
   if (error == CUDA_SUCCESS) return {};
-  return Error{
-      ErrorCode::internal,
-      "cannot launch our own kernel: driver error " + std::to_string(static_cast<int>(error)), ""};
+  return Error{ErrorCode::internal,
+               "cannot launch a kernel of ratchet itself: driver error " +
+                   std::to_string(static_cast<int>(error)),
+               ""};
 }
 
 unsigned Gpu::blocks() const {
   return static_cast<unsigned>(facts_.multiprocessors) * kBlocksPerMultiprocessor;
 }
 
-Status Gpu::gate(cudaStream_t stream, void* words, std::uint64_t limit_ns) const {
+Status Gpu::block_stream(cudaStream_t stream, void* words, std::uint64_t limit_ns) const {
   std::array<void*, 2> arguments{static_cast<void*>(&words), static_cast<void*>(&limit_ns)};
-  return launch(gate_, 1, 1, stream, arguments);
+  return launch(block_stream_, 1, 1, stream, arguments);
 }
 
 Status Gpu::stamp(void* stamps) const {
   std::array<void*, 1> arguments{static_cast<void*>(&stamps)};
-  // Two blocks of 1024 threads fill a multiprocessor, so that every one of them gets a block.
+  // Two blocks of 1024 threads fill a multiprocessor, so every multiprocessor runs a block.
   return launch(stamp_, 2 * static_cast<unsigned>(facts_.multiprocessors), 1024, nullptr,
                 arguments);
 }
@@ -181,14 +183,15 @@ Result<DeviceCode> Gpu::assemble(const std::string& ptx, const char* entry) cons
   CUmodule module = nullptr;
   if (const auto error = driver_.module_load_data(&module, ptx.c_str()); error != CUDA_SUCCESS)
     return Error{ErrorCode::unavailable,
-                 "the driver does not assemble our device code: error " +
+                 "the driver cannot assemble the device code of ratchet: error " +
                      std::to_string(static_cast<int>(error)),
                  ""};
   CUfunction function = nullptr;
   const bool found = driver_.module_get_function(&function, module, entry) == CUDA_SUCCESS;
   DeviceCode code(driver_, module, function);
   if (!found)
-    return Error{ErrorCode::internal, std::string("our device code has no function ") + entry, ""};
+    return Error{ErrorCode::internal,
+                 std::string("the device code of ratchet has no function ") + entry, ""};
   return code;
 }
 

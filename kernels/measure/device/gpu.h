@@ -16,21 +16,21 @@
 
 namespace ratchet::measure {
 
-/// One call of the code under measurement. It returns when the code returned, which says nothing
-/// about the work it queued.
+/// One call of the code under measurement. Returns when the host code returns; the work it queued
+/// may still be running.
 using Call = std::function<void()>;
 
-/// A call with what stands around it, outside every window that is measured. Both may be empty.
+/// A call with its preparation and its check, both outside the measured window and both optional.
 struct Turn {
   Call call;
-  std::function<void()> before;       ///< prepares the data; before the flush
-  std::function<bool()> after;        ///< false when the call's work was not there in time
-  std::span<const std::byte> memory;  ///< what the call works on, where that is known
+  std::function<void()> before;       ///< prepares the data; runs before the flush
+  std::function<bool()> after;        ///< false when outputs of the call were missing
+  std::span<const std::byte> memory;  ///< memory the call works on, if known
 };
 
 struct GpuFacts {
   int index = 0;
-  int devices = 0;  ///< that this process sees
+  int devices = 0;  ///< devices visible to this process
   std::string name;
   std::string arch;    ///< "sm_90"
   std::string uuid;    ///< "GPU-…", as nvidia-smi prints it
@@ -49,7 +49,7 @@ struct GpuFacts {
   }
 };
 
-/// An assembled entry. Unloaded by its destructor; the driver's functions outlive it.
+/// A loaded module and its entry. Unloaded by the destructor; `driver` must outlive it.
 class DeviceCode {
  public:
   DeviceCode(const Driver& driver, CUmodule module, CUfunction entry)
@@ -70,11 +70,11 @@ class DeviceCode {
   CUfunction entry_;
 };
 
-/// One GPU of this process: its primary context, our device code in it, and its facts.
+/// One GPU of this process: its primary context, our device code in it, and its properties.
 ///
 /// Thread rule: one thread. Ownership: the primary context is shared with the code under
-/// measurement and with frameworks; it is left standing at the end.
-/// Errors: `unavailable` without a driver, a device, or on a driver that is too old.
+/// measurement and with frameworks, and is not destroyed at the end.
+/// Errors: `unavailable` without a driver or device, or with a driver that is too old.
 class Gpu {
  public:
   static Result<std::unique_ptr<Gpu>> open(int index);
@@ -87,27 +87,28 @@ class Gpu {
   [[nodiscard]] const Driver& driver() const { return driver_; }
   [[nodiscard]] CUcontext context() const { return context_; }
 
-  /// Waits for all work on all streams. What it says is the failure of the work under measurement,
-  /// empty when there was none: errors of this runtime and of every other copy of it in the process
-  /// (a shared library linked with libcudart keeps launch errors to itself).
+  /// Waits for all work on all streams. Returns the failure of the work under measurement, if any:
+  /// errors of this runtime and of every other copy of it in the process (launch errors of a shared
+  /// library linked with libcudart are visible only in that library's copy).
   [[nodiscard]] std::optional<std::string> finish();
 
   /// Our device functions; see kernels/cuda/measure.ptx.
-  Status gate(cudaStream_t stream, void* words, std::uint64_t limit_ns) const;
+  Status block_stream(cudaStream_t stream, void* words, std::uint64_t limit_ns) const;
   Status stamp(void* stamps) const;
   Status read(const DeviceMemory& memory, std::uint32_t repeats) const;
-  /// Reads a byte of each page, on every multiprocessor. A launch even for no memory.
+  /// Reads a byte of each page on every multiprocessor. Launches a kernel even for empty memory.
   Status touch(std::span<const std::byte> memory) const;
   /// `entries`: in pinned host memory, see SmallCopies.
   Status small_copies(void* entries, std::uint32_t count, bool write) const;
-  /// Bytes that `read` reads: `memory` cut to a multiple of `read_step_bytes`.
+  /// Bytes that `read` reads: the size of `memory`, rounded down to a multiple of
+  /// `read_step_bytes`, times `repeats`.
   [[nodiscard]] double bytes_read(const DeviceMemory& memory, std::uint32_t repeats) const;
   [[nodiscard]] std::size_t read_step_bytes() const;
 
-  /// Further device code, as PTX, with one entry. Errors: `unavailable` when the driver does not
-  /// take it.
+  /// Loads further device code, given as PTX with one entry. Errors: `unavailable` when the driver
+  /// rejects it.
   Result<DeviceCode> assemble(const std::string& ptx, const char* entry) const;
-  /// Queues it on the legacy stream.
+  /// Launches `code` on the legacy stream.
   Status launch(const DeviceCode& code, unsigned blocks, unsigned threads,
                 std::span<void*> arguments) const;
 
@@ -123,7 +124,7 @@ class Gpu {
   Driver driver_;
   CUcontext context_ = nullptr;
   CUmodule module_ = nullptr;
-  CUfunction gate_ = nullptr, stamp_ = nullptr, read_ = nullptr, touch_ = nullptr,
+  CUfunction block_stream_ = nullptr, stamp_ = nullptr, read_ = nullptr, touch_ = nullptr,
              small_copies_ = nullptr;
   DeviceMemory sink_;
 };

@@ -6,42 +6,41 @@
 
 namespace ratchet::measure {
 
-/// Holds back a context: what is queued on any stream while the gate is closed starts when it
-/// opens. So the host's speed in queueing is not in what is measured.
+/// Blocks all streams of a context: work queued while blocked starts at the release. This keeps
+/// the host's launch speed out of the measurement.
 ///
-/// A call that waits for the device cannot return while the gate is closed; after its limit the
-/// gate lets go by itself and says so. Thread rule: the thread of its `Gpu`.
-class Gate {
+/// A call that waits for the device cannot return while the streams are blocked; after a time limit
+/// the blocker releases them by itself and reports it. Thread rule: the thread of its `Gpu`.
+class StreamBlocker {
  public:
-  static Result<Gate> create();
+  static Result<StreamBlocker> create();
 
-  /// Queues the gate behind all work so far and in front of all work to come.
-  Status close(const Gpu& gpu, std::uint64_t limit_ns);
-  /// True when it let go by itself. Ask before `open`.
+  /// Queues the blocking kernel after all work so far and before all later work.
+  Status block(const Gpu& gpu, std::uint64_t limit_ns);
+  /// Whether the time limit released the streams. Call before `release`.
   [[nodiscard]] bool expired() const;
-  void open();
+  void release();
 
-  /// Launches it open, on the legacy stream: a mark in the records of what the device does.
-  Status pass(const Gpu& gpu);
+  /// Launches the kernel already released, on the legacy stream: a marker in activity records.
+  Status mark(const Gpu& gpu);
 
  private:
-  Gate(Event ready, Event opened, Stream stream, PinnedMemory words)
+  StreamBlocker(Event ready, Event released, Stream stream, PinnedMemory words)
       : ready_(std::move(ready)),
-        opened_(std::move(opened)),
+        released_(std::move(released)),
         stream_(std::move(stream)),
         words_(std::move(words)) {}
   [[nodiscard]] std::uint32_t* words() const { return static_cast<std::uint32_t*>(words_.data()); }
 
-  Event ready_, opened_;
+  Event ready_, released_;
   Stream stream_;
-  PinnedMemory words_;  ///< {open, expired}, see measure.ptx
+  PinnedMemory words_;  ///< {released, expired}, see measure.ptx
 };
 
-/// Name of the kernel that `close` launches, as activity records show it.
-inline constexpr const char* kGateKernel = "ratchet_gate";
+/// Name of the blocking kernel in activity records.
+inline constexpr const char* kBlockerKernel = "ratchet_stream_blocker";
 
-/// A call that only queues work returns within tens of microseconds; 20 ms leave room for a busy
-/// host.
-inline constexpr std::uint64_t kQuickGateNs = 20'000'000;
+/// A call that only queues work returns within tens of microseconds; 20 ms allows for a busy host.
+inline constexpr std::uint64_t kShortBlockNs = 20'000'000;
 
 }  // namespace ratchet::measure
