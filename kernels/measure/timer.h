@@ -21,15 +21,6 @@ struct TimingPlan {
   bool cold = true;        ///< L2 flushed before every sample
   bool host_time = false;  ///< wall time of call and synchronization instead of device time
   double time_limit_ms = 1000;
-
-  static constexpr void fields(auto&& visit) {
-    using P = TimingPlan;
-    visit(optional("warmup", &P::warmup, "Untimed calls first.", {.min = 0}),
-          optional("samples", &P::samples, "", {.min = 1, .max = 1e6}),
-          optional("cold", &P::cold, "Flush L2 before every sample."),
-          optional("host_time", &P::host_time, "Wall time instead of device time."),
-          optional("time_limit_ms", &P::time_limit_ms, "", {.min = 0}));
-  }
 };
 
 /// Samples in launch order.
@@ -49,13 +40,6 @@ struct Sampled {
   bool time_limit_hit = false;
   bool by_events = true;               ///< false: by the device's own timestamps
   std::optional<std::string> failure;  ///< of the call; samples before it are kept
-
-  static constexpr void fields(auto&& visit) {
-    using S = Sampled;
-    visit(required("elapsed_ns", &S::elapsed_ns, ""), required("clock_mhz", &S::clock_mhz, ""),
-          required("flags", &S::flags, ""), required("time_limit_hit", &S::time_limit_hit, ""),
-          required("by_events", &S::by_events, ""), optional("failure", &S::failure, ""));
-  }
 };
 
 /// Times calls on one GPU.

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "kernels/measure/device/cuda_api.h"
-#include "server/core/fields.h"
 #include "server/core/result.h"
 
 namespace ratchet::measure {
@@ -38,15 +37,6 @@ struct GpuFacts {
   std::int64_t memory_bytes = 0;
   std::int64_t l2_bytes = 0;
   int multiprocessors = 0;
-
-  static constexpr void fields(auto&& visit) {
-    using F = GpuFacts;
-    visit(required("index", &F::index, ""), required("devices", &F::devices, ""),
-          required("name", &F::name, ""), required("arch", &F::arch, ""),
-          required("uuid", &F::uuid, ""), required("driver", &F::driver, ""),
-          required("memory_bytes", &F::memory_bytes, ""), required("l2_bytes", &F::l2_bytes, ""),
-          required("multiprocessors", &F::multiprocessors, ""));
-  }
 };
 
 /// A loaded module and its entry. Unloaded by the destructor; `driver` must outlive it.

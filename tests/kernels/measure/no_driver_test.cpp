@@ -8,7 +8,6 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <filesystem>
 
-#include "kernels/measure/abi.h"
 #include "kernels/measure/cupti/cupti.h"
 #include "kernels/measure/device/gpu.h"
 #include "kernels/protocol/messages.h"
@@ -17,7 +16,6 @@
 #include "tests/support/places.h"
 
 using Catch::Matchers::ContainsSubstring;
-using ratchet::Json;
 
 namespace {
 
@@ -38,25 +36,6 @@ TEST_CASE("a missing driver is an error that names the library and the way on", 
   CHECK(gpu.error().code == ratchet::ErrorCode::unavailable);
   CHECK_THAT(gpu.error().message, ContainsSubstring("no CUDA driver: libcuda.so.1"));
   CHECK_THAT(gpu.error().hint, ContainsSubstring("host device"));
-}
-
-TEST_CASE("every function of the C interface answers with the reason when the device is unusable",
-          "[cuda]") {
-  skip_with_driver();
-  auto* gpu = ratchet_gpu_open(0);
-  const auto call = [](void*) {};
-  void* user = nullptr;
-  const char* metric = "gpu__time_duration.sum";
-
-  // An answer lives until the next call.
-  const std::vector<std::string> answers{
-      ratchet_gpu_facts(gpu), ratchet_gpu_time(gpu, call, &user, 1, "{}"),
-      ratchet_gpu_spans(gpu, call, nullptr), ratchet_gpu_count(gpu, call, nullptr, &metric, 1)};
-
-  for (const auto& answer : answers)
-    CHECK_THAT(Json::parse(answer)["error"]["message"].get<std::string>(),
-               ContainsSubstring("no CUDA driver"));
-  ratchet_gpu_close(gpu);
 }
 
 TEST_CASE("the CUDA worker starts without a driver and says why it cannot work", "[cuda]") {
@@ -104,7 +83,6 @@ TEST_CASE("the measuring library does not offer its own CUDA runtime to others",
                          RTLD_NOW | RTLD_LOCAL);
   REQUIRE(library);
 
-  CHECK(dlsym(library, "ratchet_gpu_open"));
   CHECK_FALSE(dlsym(library, "cudaMalloc"));
   CHECK_FALSE(dlsym(library, "cudaGetLastError"));
 }
