@@ -11,13 +11,13 @@ constexpr unsigned kThreads = 256;
 constexpr int kWarps = static_cast<int>(kThreads) / 32;
 
 std::string header(int capability, bool own_features = false) {
-  // The first version that knows the chip and its types.
+  // The first PTX version that supports the chip and its types.
   const char* version = capability >= 120 ? "8.7" : capability >= 100 ? "8.6" : "8.4";
   return fmt::format(".version {}\n.target sm_{}{}\n.address_size 64\n", version, capability,
                      own_features ? "a" : "");
 }
 
-/// "%f0, %f1, …": `count` registers from `first` on.
+/// "%f0, %f1, …": `count` registers starting at `first`.
 std::string registers(std::string_view prefix, int first, int count) {
   std::string list;
   for (int i = 0; i < count; ++i)
@@ -25,7 +25,7 @@ std::string registers(std::string_view prefix, int first, int count) {
   return list;
 }
 
-/// What every roof kernel has around its turns. `%turns` counts down; `%seed` differs by thread.
+/// The frame of every roof kernel: `%turns` counts down, `%seed` differs between threads.
 std::string kernel(const std::string& declarations, const std::string& before,
                    const std::string& turn, const std::string& after) {
   return fmt::format(R"(
@@ -51,7 +51,7 @@ next_turn:
                      declarations, before, turn, after);
 }
 
-/// Keeps `register` alive: stored in a case that does not happen in practice.
+/// Keeps `value` from being optimized away: it is stored only if it equals an improbable number.
 std::string kept(std::string_view type, std::string_view value, std::string_view unlikely) {
   return fmt::format(
       "  setp.eq.{0} %never, {1}, {2};\n  ld.param.u64 %out, [sink];\n"
@@ -59,7 +59,7 @@ std::string kept(std::string_view type, std::string_view value, std::string_view
       type, value, unlikely);
 }
 
-/// A further word of random bits in %word, masked: xorshift of the seed.
+/// Puts the next word of random bits (xorshift of the seed), masked, into %word.
 std::string random_word(std::string_view mask) {
   return fmt::format(
       "  shl.b32 %word, %seed, 13;\n  xor.b32 %seed, %seed, %word;\n"
@@ -69,7 +69,7 @@ std::string random_word(std::string_view mask) {
       mask);
 }
 
-// More chains than the latency of a multiply-add needs at this occupancy.
+// Enough independent chains to hide the latency of a multiply-add at this occupancy.
 constexpr int kChains = 8;
 constexpr int kPerChain = 8;
 
@@ -100,12 +100,12 @@ RoofKernel multiply_adds(int capability, bool wide) {
   return roof;
 }
 
-/// One of the types that tensor cores take.
+/// An operand type of the tensor cores.
 struct TensorType {
   const char* what;
   const char* name;         ///< of the operands in PTX
   const char* accumulator;  ///< f32 or s32
-  const char* mask;         ///< leaves finite numbers below 2 of random bits
+  const char* mask;         ///< turns random bits into finite numbers below 2
   int bytes;
   int least;  ///< compute capability
 };
@@ -152,7 +152,7 @@ RoofKernel warp_products(int capability, const TensorType& type) {
   return roof;
 }
 
-/// fp64 on tensor cores: m8n8k4, two accumulators a tile.
+/// fp64 on tensor cores: m8n8k4, two accumulators per tile.
 RoofKernel wide_products(int capability) {
   constexpr int kTiles = 8;
   std::string before, turn, after;
@@ -179,8 +179,9 @@ RoofKernel wide_products(int capability) {
   return roof;
 }
 
-/// Hopper's: both operands in shared memory, 128-byte swizzled rows, two warp groups a block that
-/// issue back to back; see the PTX ISA's chapter on asynchronous warpgroup-level matrix products.
+/// Hopper's `wgmma`: both operands in shared memory, 128-byte swizzled rows, two warp groups per
+/// block that issue back to back; see the PTX ISA's chapter on asynchronous warpgroup-level matrix
+/// operations.
 RoofKernel group_products(const TensorType& type) {
   constexpr int kM = 64, kN = 256, kSteps = 4;  // four steps of 32 bytes fill a row
   constexpr int kBytesA = kM * 128, kBytesB = kN * 128;
@@ -198,8 +199,8 @@ RoofKernel group_products(const TensorType& type) {
       "  setp.ne.u32 %more, %left, 0;\n  @%more bra fill;\n"
       "  fence.proxy.async.shared::cta;\n  bar.sync 0;\n",
       (kBytesA + kBytesB) / (4 * static_cast<int>(kThreads)), random_word(type.mask), 4 * kThreads);
-  // Descriptor: address in 16 bytes, leading offset 1 (unused here), 1024 bytes between groups of
-  // eight rows, swizzle of 128 bytes.
+  // Descriptor: address in units of 16 bytes, leading offset 1 (unused here), 1024 bytes between
+  // groups of eight rows, 128-byte swizzle.
   before += fmt::format(
       "  mov.u32 %address, tile;\n  shr.u32 %address, %address, 4;\n  cvt.u64.u32 %a, %address;\n"
       "  or.b64 %a, %a, 0x4000004000010000;\n  add.u64 %b, %a, {};\n",

@@ -6,32 +6,32 @@
 
 namespace ratchet::measure {
 
-/// A kernel that keeps one kind of arithmetic unit busy, as PTX for one chip.
+/// A kernel that saturates one kind of arithmetic unit, as PTX for one chip.
 ///
-/// Entry `ratchet_roof(u32 turns, u64 sink)`, one-dimensional. Operands are random bits that are
-/// finite numbers: a unit fed with zeros draws less power and clocks higher than any real work
-/// lets it.
+/// Entry `ratchet_roof(u32 turns, u64 sink)`, one-dimensional. Operands are random finite numbers:
+/// a unit fed with zeros draws less power and clocks higher than under any real work.
 struct RoofKernel {
   std::string what;  ///< fp64, fp32, tf32, fp16, bf16, fp8, int8
   std::string unit;  ///< FLOP/s or OP/s
   std::string ptx;
   unsigned threads = 256;
   unsigned blocks_per_multiprocessor = 1;
-  double operations = 0;  ///< of one thread block in one turn
+  double operations = 0;  ///< per thread block and turn
 };
 
 /// The kernels for a chip of this compute capability (90 = 9.0): fused multiply-adds for fp64 and
-/// fp32, `mma` for the tensor types and fp64, `wgmma` on 9.0, where `mma` reaches 60 % only.
+/// fp32, `mma` for the tensor types and fp64, `wgmma` on 9.0, where `mma` reaches only 60 %.
 ///
-/// A type that the chip lacks is left out, and so are the tensor types of 10.x: their full rate
-/// needs tcgen05, and a roof that honest kernels beat would be worse than none. A type may come
-/// twice; its roof is the better one. Pure.
+/// Types that the chip lacks are omitted, and so are the tensor types of 10.x: their full rate
+/// needs tcgen05, and a ceiling that real kernels exceed would be worse than none. A type may occur
+/// twice; the better rate is its ceiling. Pure.
 [[nodiscard]] std::vector<RoofKernel> roof_kernels(int capability);
 
-/// Reads of shared memory, in conflict-free vectors; same entry. `operations`: bytes.
+/// Conflict-free vector reads of shared memory; same entry. `operations` counts bytes.
 [[nodiscard]] RoofKernel shared_memory_roof(int capability);
 
-/// `ratchet_copy(u64 from, u64 to, u64 vectors)`: one 16-byte vector a thread, 256 threads a block.
+/// `ratchet_copy(u64 from, u64 to, u64 vectors)`: one 16-byte vector per thread, 256 threads per
+/// block.
 [[nodiscard]] std::string copy_code(int capability);
 
 }  // namespace ratchet::measure

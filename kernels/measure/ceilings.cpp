@@ -19,13 +19,13 @@ constexpr std::size_t kVectorBytes = 16;
 constexpr unsigned kCopyThreads = 256;
 constexpr std::uint32_t kL2Repeats = 32;
 constexpr std::uint32_t kProbeTurns = 32;
-// Long beside a launch, short enough that the power limit does not bite.
+// Long compared with a launch, short enough not to reach the power limit.
 constexpr double kRunNs = 1e6;
 constexpr int kQueued = 100;
 
 using Work = std::function<Status()>;
 
-/// Device time of `work`, ns: the second best.
+/// Device time of `work`, ns: the second best of the repetitions.
 Result<double> best_ns(Gpu& gpu, const Work& work) {
   auto start = Event::create();
   auto stop = Event::create();
@@ -38,7 +38,7 @@ Result<double> best_ns(Gpu& gpu, const Work& work) {
     if (const auto failure = gpu.finish())
       return Error{ErrorCode::internal, "measuring the ceilings failed: " + *failure, ""};
     const auto elapsed = elapsed_ns(*start, *stop);
-    if (!elapsed) return Error{ErrorCode::internal, "the timing events did not happen", ""};
+    if (!elapsed) return Error{ErrorCode::internal, "the timing events were not recorded", ""};
     if (i >= kWarmups) times.push_back(*elapsed);
   }
   std::ranges::sort(times);
@@ -50,7 +50,7 @@ Status queued(cudaError_t error) {
   return cuda_error("cannot queue a copy", error);
 }
 
-/// Values by name; the better one of two ways to the same roof.
+/// Values by name; where two methods measure the same ceiling, the better one.
 class Roofs {
  public:
   explicit Roofs(Gpu& gpu) : gpu_(gpu) {}
@@ -112,8 +112,8 @@ Status add_memory(Gpu& gpu, Roofs& roofs) {
                    [&] { return queued(cudaMemsetAsync(to->data(), 0x7e, bytes, nullptr)); });
 }
 
-/// Half of the cache and less: where data of both halves of a split cache is kept twice, half is
-/// too much.
+/// Tries half and a quarter of the cache: where a split cache duplicates data in both halves, half
+/// of its size does not fit.
 Status add_cache(Gpu& gpu, Roofs& roofs) {
   for (const int part : {2, 4}) {
     const auto bytes =
@@ -131,7 +131,7 @@ Status add_cache(Gpu& gpu, Roofs& roofs) {
 
 Status add_unit(Gpu& gpu, const RoofKernel& roof, Roofs& roofs) {
   auto code = gpu.assemble(roof.ptx, "ratchet_roof");
-  if (!code) return {};  // an older driver: this roof stays unknown
+  if (!code) return {};  // an older driver: this ceiling stays unknown
   auto sink = DeviceMemory::allocate(sizeof(std::uint64_t));
   if (!sink) return sink.error();
   const unsigned blocks =

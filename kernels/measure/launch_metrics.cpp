@@ -36,8 +36,8 @@ void add_occupancy(const Launch& launch, const cudaDeviceProp& device,
   const int most_warps = device.maxThreadsPerMultiProcessor / device.warpSize;
   metrics["launch__occupancy_limit_blocks"] = result.blockLimitBlocks;
   metrics["launch__occupancy_limit_registers"] = result.blockLimitRegs;
-  // Of the split that the driver chose for this launch, as ncu has it; the calculator assumes the
-  // largest split.
+  // Uses the L1 split that the driver chose for this launch, as ncu does; the calculator assumes
+  // the largest split.
   if (launch.configured_shared_bytes > 0 && result.allocatedSharedMemPerBlock > 0)
     metrics["launch__occupancy_limit_shared_mem"] =
         std::floor(static_cast<double>(launch.configured_shared_bytes) /

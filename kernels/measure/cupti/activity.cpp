@@ -29,7 +29,7 @@ Launch launch_of(const KernelRecord& record) {
           .in_graph = record.graphId != 0};
 }
 
-/// Start of the parameter list at the end of a demangled name, or its length.
+/// Position of the parameter list at the end of a demangled name, or the name's length.
 std::size_t parameters_at(const std::string& name) {
   if (name.empty() || name.back() != ')') return name.size();
   int depth = 0;
@@ -49,7 +49,7 @@ std::string readable_kernel_name(const std::string& name) {
   if (status != 0 || !demangled) return name;
   std::string text = demangled.get();
   text.resize(parameters_at(text));
-  // Only templates carry their return type, and a kernel's is void.
+  // Demangled templates include the return type, which is void for kernels.
   if (text.starts_with("void ")) text.erase(0, 5);
   return text;
 }

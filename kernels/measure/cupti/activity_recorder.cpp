@@ -8,12 +8,11 @@
 namespace ratchet::measure {
 namespace {
 
-// Below the size at which malloc asks the system for pages: a buffer is filled and given back
-// around every timed call.
+// Below malloc's mmap threshold: a buffer is allocated and freed around every timed call.
 constexpr std::size_t kRecordBufferBytes = std::size_t{1} << 16U;
 constexpr std::size_t kBufferAlignment = 8;  // ACTIVITY_RECORD_ALIGNMENT of CUPTI
 
-/// Where CUPTI's callbacks find who listens.
+/// The current recorder, as CUPTI's callbacks find it.
 struct Listener {
   std::mutex mutex;
   const Cupti* cupti = nullptr;
@@ -39,7 +38,7 @@ void take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, st
     while (one.sink && one.cupti->activity_get_next_record(buffer, valid, &record) == CUPTI_SUCCESS)
       one.sink(*record);
   }
-  std::free(buffer);  // NOLINT(cppcoreguidelines-no-malloc): CUPTI hands raw buffers around
+  std::free(buffer);  // NOLINT(cppcoreguidelines-no-malloc): CUPTI takes raw buffers
 }
 
 void listen(const Cupti* cupti, ActivityRecorder::Sink sink) {
@@ -58,12 +57,12 @@ Result<std::unique_ptr<ActivityRecorder>> ActivityRecorder::start(
   };
   if (const auto result = cupti.activity_register_callbacks(give_buffer, take_buffer);
       result != CUPTI_SUCCESS)
-    return failed("CUPTI takes no activity callbacks", result);
+    return failed("CUPTI rejects activity callbacks", result);
   listen(&cupti, std::move(sink));
   std::unique_ptr<ActivityRecorder> recorder(new ActivityRecorder(cupti, {}));
   for (const auto kind : kinds) {
     if (const auto result = cupti.activity_enable(kind); result != CUPTI_SUCCESS)
-      return failed("CUPTI records no activity", result);
+      return failed("CUPTI cannot record activity", result);
     recorder->kinds_.push_back(kind);
   }
   return recorder;

@@ -8,7 +8,7 @@
 
 namespace ratchet::measure {
 
-// The newest layouts that the headers describe, which are those that the library writes.
+// The newest record layouts of the headers, which the library of the same major version writes.
 #if CUPTI_API_VERSION >= 130000
 using KernelRecord = CUpti_ActivityKernel10;
 using CopyRecord = CUpti_ActivityMemcpy6;
@@ -18,23 +18,23 @@ using CopyRecord = CUpti_ActivityMemcpy5;
 #endif
 using FillRecord = CUpti_ActivityMemset4;
 
-/// Hands over CUPTI's activity records of this process: what the device did, and when. Needs no
-/// privilege.
+/// Passes CUPTI's activity records of this process (what the device did, and when) to a sink. Needs
+/// no privilege.
 ///
-/// One at a time in a process, because CUPTI's callbacks carry no pointer of ours. The sink is
-/// called under a lock, from whatever thread CUPTI uses. Borrows the functions of `cupti`.
+/// One per process at a time, because CUPTI's callbacks take no user pointer. The sink is called
+/// under a lock, on any thread that CUPTI uses. Borrows `cupti`.
 class ActivityRecorder {
  public:
   using Sink = std::function<void(const CUpti_Activity& record)>;
 
-  /// Errors: `unavailable` when CUPTI refuses.
+  /// Errors: `unavailable` when CUPTI fails.
   static Result<std::unique_ptr<ActivityRecorder>> start(
       const Cupti& cupti, const std::vector<CUpti_ActivityKind>& kinds, Sink sink);
   ~ActivityRecorder();
   ActivityRecorder(const ActivityRecorder&) = delete;
   ActivityRecorder& operator=(const ActivityRecorder&) = delete;
 
-  /// Brings the records of all finished work to the sink; `forced`: of unfinished work too.
+  /// Passes the records of all finished work to the sink; with `forced`, of unfinished work too.
   void flush(bool forced = false) const;
 
  private:

@@ -9,14 +9,13 @@ namespace ratchet::measure {
 namespace {
 
 Result<void*> open_library(const std::vector<std::string>& paths) {
-  std::string looked;
+  std::string tried;
   for (const auto& path : paths) {
     if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
-    looked += (looked.empty() ? "" : ", ") + path;
+    tried += (tried.empty() ? "" : ", ") + path;
   }
-  return Error{ErrorCode::unavailable, "CUPTI was not found; looked at: " + looked,
-               "Install the CUDA toolkit's CUPTI, or set CUDA_HOME or LD_LIBRARY_PATH to where it "
-               "is."};
+  return Error{ErrorCode::unavailable, "CUPTI was not found; tried: " + tried,
+               "Install the CUDA toolkit's CUPTI, or point CUDA_HOME or LD_LIBRARY_PATH to it."};
 }
 
 template <class Function>
@@ -30,7 +29,7 @@ Status find(void* library, const char* name, Function& function) {
 }  // namespace
 
 std::vector<std::string> Cupti::places() {
-  // The records of another major version have another layout.
+  // Only the same major version: others use other record layouts.
   const std::string name = "libcupti.so." + std::to_string(CUDA_VERSION / 1000);
   std::vector<std::string> paths{name};
   std::vector<std::string> roots;
@@ -104,8 +103,8 @@ bool is_permission_error(CUptiResult result) {
 }
 
 std::string how_to_grant_counters() {
-  return "Run as root or with CAP_SYS_ADMIN, or let every user read counters: put 'options nvidia "
-         "NVreg_RestrictProfilingToAdminUsers=0' into /etc/modprobe.d/nvidia-profiling.conf and "
+  return "Run as root or with CAP_SYS_ADMIN, or let all users read counters: add 'options nvidia "
+         "NVreg_RestrictProfilingToAdminUsers=0' to /etc/modprobe.d/nvidia-profiling.conf and "
          "reboot.";
 }
 

@@ -15,10 +15,10 @@
 
 namespace ratchet::measure {
 
-/// The functions of CUPTI that we use, found when they are first needed: a program starts, checks
-/// and times where CUPTI is not installed.
+/// The functions of CUPTI in use, loaded at run time, so that programs start, check and time where
+/// CUPTI is not installed.
 ///
-/// The library is never unloaded (it hooks the driver). Thread rule: immutable after `load`.
+/// The library is never unloaded, because it hooks the driver. Thread rule: immutable after `load`.
 struct Cupti {
   decltype(&::cuptiGetResultString) get_result_string = nullptr;
 
@@ -61,21 +61,21 @@ struct Cupti {
   decltype(&::cuptiPCSamplingStop) sampling_stop = nullptr;
   decltype(&::cuptiPCSamplingGetData) sampling_get_data = nullptr;
 
-  /// Where it may be: the loader's own places, then CUDA_HOME, CUDA_PATH and /usr/local/cuda.
+  /// Paths to try: the loader's search path, then CUDA_HOME, CUDA_PATH and /usr/local/cuda.
   static std::vector<std::string> places();
 
-  /// Opens the first that exists.
-  /// Errors: `unavailable` with the places looked at, or the function the library lacks.
+  /// Opens the first library that exists.
+  /// Errors: `unavailable`, with the paths tried or the function that the library lacks.
   static Result<Cupti> load(const std::vector<std::string>& paths = places());
 
   /// "CUPTI_ERROR_…", or the number.
   [[nodiscard]] std::string describe(CUptiResult result) const;
 };
 
-/// True for the errors by which the driver refuses counters to this user.
+/// Whether the driver denied this user access to the counters.
 [[nodiscard]] bool is_permission_error(CUptiResult result);
 
-/// How a person grants counters; ends a message.
+/// How an administrator grants access to counters; the end of a message.
 [[nodiscard]] std::string how_to_grant_counters();
 
 }  // namespace ratchet::measure

@@ -8,10 +8,10 @@
 namespace ratchet::measure {
 namespace {
 
-constexpr std::size_t kPcs = 4096;  // taken over at once; a kernel has some thousand instructions
-constexpr int kMostRounds = 1000;   // a stop for a driver that never runs dry
+constexpr std::size_t kPcs = 4096;  // read per round; a kernel has a few thousand instructions
+constexpr int kMostRounds = 1000;   // a limit in case the driver never runs out of samples
 constexpr std::size_t kHardwareBuffer = std::size_t{128} << 20U;
-constexpr std::uint32_t kThreadSleepMs = 1;  // the default is 100: a wait at the end of every call
+constexpr std::uint32_t kThreadSleepMs = 1;  // the default of 100 delays the end of every call
 
 CUpti_PCSamplingConfigurationInfo attribute(CUpti_PCSamplingConfigurationAttributeType type) {
   CUpti_PCSamplingConfigurationInfo info{};
@@ -67,7 +67,7 @@ std::optional<ProfilerFailure> PcSampler::open(unsigned period_log2) {
   CUpti_PCSamplingEnableParams enable{};
   enable.size = CUpti_PCSamplingEnableParamsSize;
   enable.ctx = gpu_.context();
-  if (auto no = failed("the driver gives no samples", cupti_.sampling_enable(&enable))) return no;
+  if (auto no = failed("cannot enable PC sampling", cupti_.sampling_enable(&enable))) return no;
   enabled_ = true;
   if (auto no = name_reasons()) return no;
   samples_.period_cycles = static_cast<double>(std::uint64_t{1} << period_log2);
@@ -80,7 +80,8 @@ std::optional<ProfilerFailure> PcSampler::name_reasons() {
   counted.size = CUpti_PCSamplingGetNumStallReasonsParamsSize;
   counted.ctx = gpu_.context();
   counted.numStallReasons = &count;
-  if (auto no = failed("no stall reasons", cupti_.sampling_get_num_stall_reasons(&counted)))
+  if (auto no =
+          failed("cannot count the stall reasons", cupti_.sampling_get_num_stall_reasons(&counted)))
     return no;
   std::vector<std::uint32_t> indexes(count);
   std::vector<std::array<char, CUPTI_STALL_REASON_STRING_SIZE>> texts(count);
@@ -92,7 +93,8 @@ std::optional<ProfilerFailure> PcSampler::name_reasons() {
   named.numStallReasons = count;
   named.stallReasonIndex = indexes.data();
   named.stallReasons = names.data();
-  if (auto no = failed("no stall reasons", cupti_.sampling_get_stall_reasons(&named))) return no;
+  if (auto no = failed("cannot list the stall reasons", cupti_.sampling_get_stall_reasons(&named)))
+    return no;
   for (std::size_t i = 0; i < count; ++i) reasons_[indexes[i]] = stall_name(names[i]);
   return std::nullopt;
 }
@@ -122,21 +124,21 @@ std::optional<ProfilerFailure> PcSampler::configure(unsigned period_log2) {
   params.ctx = gpu_.context();
   params.numAttributes = settings.size();
   params.pPCSamplingConfigurationInfo = settings.data();
-  return failed("samples cannot be set up", cupti_.sampling_configure(&params));
+  return failed("cannot configure PC sampling", cupti_.sampling_configure(&params));
 }
 
 std::optional<ProfilerFailure> PcSampler::sample(const std::function<bool()>& work) {
   CUpti_PCSamplingStartParams start{};
   start.size = CUpti_PCSamplingStartParamsSize;
   start.ctx = gpu_.context();
-  if (auto no = failed("samples do not start", cupti_.sampling_start(&start))) return no;
+  if (auto no = failed("cannot start PC sampling", cupti_.sampling_start(&start))) return no;
   const bool worked = work();
   CUpti_PCSamplingStopParams stop{};
   stop.size = CUpti_PCSamplingStopParamsSize;
   stop.ctx = gpu_.context();
   const auto stopped = cupti_.sampling_stop(&stop);
   if (!worked) return ProfilerFailure{"the call failed while it was sampled"};
-  if (auto no = failed("samples do not stop", stopped)) return no;
+  if (auto no = failed("cannot stop PC sampling", stopped)) return no;
   return collect();
 }
 
@@ -147,7 +149,8 @@ std::optional<ProfilerFailure> PcSampler::collect() {
     params.size = CUpti_PCSamplingGetDataParamsSize;
     params.ctx = gpu_.context();
     params.pcSamplingData = &buffer.data;
-    if (auto no = failed("samples cannot be read", cupti_.sampling_get_data(&params))) return no;
+    if (auto no = failed("cannot read the PC samples", cupti_.sampling_get_data(&params)))
+      return no;
     samples_.total += buffer.data.totalSamples;
     samples_.dropped += buffer.data.droppedSamples;
     for (std::size_t i = 0; i < buffer.data.totalNumPcs && i < buffer.pcs.size(); ++i) {
@@ -160,7 +163,7 @@ std::optional<ProfilerFailure> PcSampler::collect() {
     }
     if (buffer.data.remainingNumPcs == 0) return std::nullopt;
   }
-  return ProfilerFailure{"samples never ended"};
+  return ProfilerFailure{"the driver returns PC samples without end"};
 }
 
 }  // namespace ratchet::measure

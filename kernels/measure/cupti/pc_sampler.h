@@ -12,31 +12,30 @@
 
 namespace ratchet::measure {
 
-/// One instruction that was seen under samples.
+/// One instruction with its samples.
 struct SampledPc {
-  std::string function;      ///< as linked
+  std::string function;      ///< linker symbol
   std::uint64_t offset = 0;  ///< bytes from the function's start
-  /// Samples by stall reason, "long_scoreboard"; "selected" is an instruction that issued. Reasons
-  /// under which a scheduler that issued nothing was seen are not told apart.
+  /// Samples by stall reason, such as "long_scoreboard"; "selected" means the instruction issued.
+  /// A reason's "_not_issued" variant is kept as a reason of its own.
   std::map<std::string, std::uint64_t> reasons;
 };
 
 struct PcSamples {
   std::vector<SampledPc> pcs;
-  std::uint64_t total = 0;    ///< also those of kernels that are nobody's code, and dropped ones
-  std::uint64_t dropped = 0;  ///< by the hardware, for want of room
+  std::uint64_t total = 0;    ///< including samples of unknown kernels and dropped samples
+  std::uint64_t dropped = 0;  ///< by the hardware, because its buffer was full
   double period_cycles = 0;   ///< between two samples of one multiprocessor
 };
 
-/// Which instruction the warps of a call stand at, by samples of their program counters (CUPTI PC
-/// sampling, continuous: kernels stay concurrent). Nothing that is timed may run in a process that
-/// has sampled.
+/// Samples the program counters of a call's warps (CUPTI PC sampling in continuous mode: kernels
+/// stay concurrent). A process that has sampled must not time anything.
 ///
-/// It must be switched on before the code of the kernels is loaded, which CUDA does at their first
-/// launch: so it is the first thing a process does with a kernel. One sampler a process.
+/// Sampling must be enabled before the kernels' code is loaded, which CUDA does at their first
+/// launch, so it is the first thing a process does with a kernel. One sampler per process.
 ///
-/// Thread rule: the thread of its `Gpu`; CUPTI starts threads of its own. RAII: sampling ends with
-/// the object.
+/// Thread rule: the thread of its `Gpu`; CUPTI starts threads of its own. RAII: the destructor
+/// disables sampling.
 class PcSampler {
  public:
   PcSampler(const Cupti& cupti, const Gpu& gpu);
@@ -44,13 +43,13 @@ class PcSampler {
   PcSampler(const PcSampler&) = delete;
   PcSampler& operator=(const PcSampler&) = delete;
 
-  /// Asks the driver for samples every 2^`period_log2` cycles (5 to 31).
+  /// Enables sampling every 2^`period_log2` cycles (5 to 31).
   [[nodiscard]] std::optional<ProfilerFailure> open(unsigned period_log2);
 
-  /// Samples `work`, which returns when the device is idle, or false to give up.
+  /// Samples `work`, which returns when the device is idle; it returns false to give up.
   [[nodiscard]] std::optional<ProfilerFailure> sample(const std::function<bool()>& work);
 
-  /// What all calls of `sample` saw.
+  /// Samples of all calls of `sample`.
   [[nodiscard]] const PcSamples& samples() const { return samples_; }
 
  private:
@@ -68,8 +67,8 @@ class PcSampler {
   PcSamples samples_;
 };
 
-/// "long_scoreboard" of "smsp__pcsamp_warps_issue_stalled_long_scoreboard", also with
-/// "_not_issued" behind it.
+/// "long_scoreboard" for "smsp__pcsamp_warps_issue_stalled_long_scoreboard"; a "_not_issued" suffix
+/// is kept.
 [[nodiscard]] std::string stall_name(const std::string& cupti_name);
 
 }  // namespace ratchet::measure

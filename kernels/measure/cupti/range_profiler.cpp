@@ -7,8 +7,8 @@
 namespace ratchet::measure {
 namespace {
 
-// Far above any schedule seen (15 passes for 47 metrics): a stop for a profiler that never says it
-// is done.
+// Far above any schedule seen (15 passes for 47 metrics): a limit in case the profiler never
+// reports completion.
 constexpr int kMostPasses = 200;
 
 std::vector<const char*> pointers(const std::vector<std::string>& names) {
@@ -21,23 +21,23 @@ std::vector<const char*> pointers(const std::vector<std::string>& names) {
 ProfilerFailure failure_of(const Cupti& cupti, const char* step, CUptiResult result) {
   std::string message = std::string(step) + ": " + cupti.describe(result);
   if (result == CUPTI_ERROR_HARDWARE_BUSY)
-    message += " (another profiler holds the counters: end it, then profile again)";
+    message += " (another profiler is using the counters: stop it, then profile again)";
   return {std::move(message), is_permission_error(result)};
 }
 
 }  // namespace
 
-std::optional<ProfilerFailure> MetricHost::initialise(const Cupti& cupti) {
+std::optional<ProfilerFailure> MetricHost::initialize(const Cupti& cupti) {
   CUpti_Profiler_Initialize_Params params{CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
   if (const auto result = cupti.profiler_initialize(&params); result != CUPTI_SUCCESS)
-    return failure_of(cupti, "the profiler does not start", result);
+    return failure_of(cupti, "CUPTI cannot initialize its profiler", result);
   return std::nullopt;
 }
 
 void MetricHost::warm_up() {
   const auto cupti = Cupti::load();
   if (!cupti) return;
-  // Which chip does not matter: the tables of all are in one library.
+  // Any chip will do: one library contains the tables of all chips.
   CUpti_Profiler_Host_Initialize_Params params{CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE};
   params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
   params.pChipName = "GA100";
@@ -48,12 +48,12 @@ void MetricHost::warm_up() {
 }
 
 MetricHost::MetricHost(const Cupti& cupti, const Gpu& gpu, Counters counters) : cupti_(cupti) {
-  failure_ = initialise(cupti);
+  failure_ = initialize(cupti);
   if (failure_) return;
   CUpti_Device_GetChipName_Params chip{CUpti_Device_GetChipName_Params_STRUCT_SIZE};
   chip.deviceIndex = static_cast<std::size_t>(gpu.facts().index);
   if (const auto result = cupti.device_get_chip_name(&chip); result != CUPTI_SUCCESS) {
-    failure_ = failure_of(cupti, "the profiler does not know this chip", result);
+    failure_ = failure_of(cupti, "CUPTI does not know this chip", result);
     return;
   }
   chip_ = chip.pChipName;
@@ -75,7 +75,7 @@ bool MetricHost::ask_driver(const Gpu& gpu) {
     result = cupti_.profiler_get_counter_availability(&available);
   }
   if (result == CUPTI_SUCCESS) return true;
-  failure_ = failure_of(cupti_, "the driver does not say what it can count", result);
+  failure_ = failure_of(cupti_, "the driver does not report the available counters", result);
   return false;
 }
 
@@ -85,7 +85,7 @@ void MetricHost::open() {
   params.pChipName = chip_.c_str();
   if (!availability_.empty()) params.pCounterAvailabilityImage = availability_.data();
   if (const auto result = cupti_.host_initialize(&params); result != CUPTI_SUCCESS) {
-    failure_ = failure_of(cupti_, "the profiler does not know this chip", result);
+    failure_ = failure_of(cupti_, "CUPTI does not know this chip", result);
     return;
   }
   host_ = params.pHostObject;
@@ -120,7 +120,7 @@ bool MetricHost::add(const std::vector<std::string>& names) {
 
 bool MetricHost::schedulable(const std::vector<std::string>& names) {
   const bool added = add(names);
-  // What was added stays; a fresh object forgets it.
+  // Metrics cannot be removed from a host object, only replaced with the object.
   close();
   open();
   return added;
@@ -137,7 +137,7 @@ std::vector<std::string> MetricHost::known(const std::vector<std::string>& names
   }
   close();
   open();
-  // A good base name with a wrong suffix has a description too, but cannot be scheduled.
+  // A valid base name with an invalid suffix has properties too, but cannot be scheduled.
   std::vector<std::string> schedulable_ones;
   for (const auto& name : kept) {
     if (failure_) return {};
@@ -148,7 +148,7 @@ std::vector<std::string> MetricHost::known(const std::vector<std::string>& names
 
 std::vector<std::byte> MetricHost::configure(const std::vector<std::string>& names) {
   if (names != scheduled_ && !add(names)) {
-    failure_ = ProfilerFailure{"these metrics cannot be counted together"};
+    failure_ = ProfilerFailure{"these metrics cannot be counted in one schedule"};
     return {};
   }
   CUpti_Profiler_Host_GetConfigImageSize_Params size{
@@ -163,7 +163,7 @@ std::vector<std::byte> MetricHost::configure(const std::vector<std::string>& nam
   get.pConfigImage = reinterpret_cast<std::uint8_t*>(config.data());
   if (result == CUPTI_SUCCESS) result = cupti_.host_get_config_image(&get);
   if (result == CUPTI_SUCCESS) return config;
-  failure_ = failure_of(cupti_, "the counters cannot be scheduled", result);
+  failure_ = failure_of(cupti_, "cannot schedule the counters", result);
   return {};
 }
 
@@ -202,7 +202,7 @@ std::optional<ProfilerFailure> RangeProfiler::prepare(const std::vector<std::str
                                                       std::size_t most_ranges) {
   CUpti_RangeProfiler_Enable_Params enable{CUpti_RangeProfiler_Enable_Params_STRUCT_SIZE};
   enable.ctx = gpu_.context();
-  if (auto no = failed("the driver gives no counters", cupti_.range_enable(&enable))) return no;
+  if (auto no = failed("cannot enable the counters", cupti_.range_enable(&enable))) return no;
   profiler_ = enable.pRangeProfilerObject;
 
   auto metric_names = pointers(names);
@@ -213,15 +213,17 @@ std::optional<ProfilerFailure> RangeProfiler::prepare(const std::vector<std::str
   size.numMetrics = metric_names.size();
   size.maxNumOfRanges = most_ranges;
   size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(most_ranges);
-  if (auto no = failed("no counter image", cupti_.range_get_counter_data_size(&size))) return no;
+  if (auto no = failed("cannot size the counter data", cupti_.range_get_counter_data_size(&size)))
+    return no;
   image_.assign(size.counterDataSize, 0);
 
-  CUpti_RangeProfiler_CounterDataImage_Initialize_Params initialise{
+  CUpti_RangeProfiler_CounterDataImage_Initialize_Params initialize{
       CUpti_RangeProfiler_CounterDataImage_Initialize_Params_STRUCT_SIZE};
-  initialise.pRangeProfilerObject = profiler_;
-  initialise.counterDataSize = image_.size();
-  initialise.pCounterData = image_.data();
-  if (auto no = failed("no counter image", cupti_.range_initialize_counter_data(&initialise)))
+  initialize.pRangeProfilerObject = profiler_;
+  initialize.counterDataSize = image_.size();
+  initialize.pCounterData = image_.data();
+  if (auto no = failed("cannot initialize the counter data",
+                       cupti_.range_initialize_counter_data(&initialize)))
     return no;
 
   CUpti_RangeProfiler_SetConfig_Params set{CUpti_RangeProfiler_SetConfig_Params_STRUCT_SIZE};
@@ -238,7 +240,7 @@ std::optional<ProfilerFailure> RangeProfiler::prepare(const std::vector<std::str
   set.minNestingLevel = 1;
   set.passIndex = 0;
   set.targetNestingLevel = 1;
-  return failed("the counters cannot be set up", cupti_.range_set_config(&set));
+  return failed("cannot configure the counters", cupti_.range_set_config(&set));
 }
 
 std::optional<ProfilerFailure> RangeProfiler::profile(const std::vector<std::string>& names,
@@ -246,42 +248,40 @@ std::optional<ProfilerFailure> RangeProfiler::profile(const std::vector<std::str
                                                       std::size_t most_ranges, const Pass& pass) {
   if (auto no = prepare(names, config, most_ranges)) return no;
   for (bool done = false; !done;) {
-    if (++passes_ > kMostPasses) return ProfilerFailure{"the counters never finished their passes"};
-    if (!pass.before()) return ProfilerFailure{"the caches cannot be reset"};
+    if (++passes_ > kMostPasses) return ProfilerFailure{"the profiler requests passes without end"};
+    if (!pass.before()) return ProfilerFailure{"cannot reset the caches"};
     CUpti_RangeProfiler_Start_Params start{CUpti_RangeProfiler_Start_Params_STRUCT_SIZE};
     start.pRangeProfilerObject = profiler_;
-    if (auto no = failed("the counters do not start", cupti_.range_start(&start))) return no;
+    if (auto no = failed("cannot start the counters", cupti_.range_start(&start))) return no;
     auto not_run = run(pass);
     CUpti_RangeProfiler_Stop_Params stop{CUpti_RangeProfiler_Stop_Params_STRUCT_SIZE};
     stop.pRangeProfilerObject = profiler_;
     const auto stopped = cupti_.range_stop(&stop);
     if (not_run) return not_run;
-    if (auto no = failed("the counters do not stop", stopped)) return no;
+    if (auto no = failed("cannot stop the counters", stopped)) return no;
     done = stop.isAllPassSubmitted != 0;
   }
   CUpti_RangeProfiler_DecodeData_Params decode{CUpti_RangeProfiler_DecodeData_Params_STRUCT_SIZE};
   decode.pRangeProfilerObject = profiler_;
-  return failed("the counters cannot be decoded", cupti_.range_decode_data(&decode));
+  return failed("cannot decode the counters", cupti_.range_decode_data(&decode));
 }
 
 std::optional<ProfilerFailure> RangeProfiler::run(const Pass& pass) {
-  if (!pass.ready()) return ProfilerFailure{"the caches cannot be reset"};
+  if (!pass.ready()) return ProfilerFailure{"cannot reset the caches"};
   if (each_ == Ranges::call) {
-    if (cudaDeviceSynchronize() != cudaSuccess)
-      return ProfilerFailure{"the caches cannot be reset"};
+    if (cudaDeviceSynchronize() != cudaSuccess) return ProfilerFailure{"cannot reset the caches"};
     CUpti_RangeProfiler_PushRange_Params push{CUpti_RangeProfiler_PushRange_Params_STRUCT_SIZE};
     push.pRangeProfilerObject = profiler_;
     push.pRangeName = "call";
-    if (auto no = failed("the range does not open", cupti_.range_push(&push))) return no;
+    if (auto no = failed("cannot open the range", cupti_.range_push(&push))) return no;
   }
   const bool worked = pass.work();
   if (each_ == Ranges::call) {
     CUpti_RangeProfiler_PopRange_Params pop{CUpti_RangeProfiler_PopRange_Params_STRUCT_SIZE};
     pop.pRangeProfilerObject = profiler_;
-    if (auto no = failed("the range does not close", cupti_.range_pop(&pop)); no && worked)
-      return no;
+    if (auto no = failed("cannot close the range", cupti_.range_pop(&pop)); no && worked) return no;
   }
-  if (!worked) return ProfilerFailure{"the call failed under the counters"};
+  if (!worked) return ProfilerFailure{"the call failed while it was counted"};
   return std::nullopt;
 }
 

@@ -13,39 +13,39 @@
 
 namespace ratchet::measure {
 
-/// Why a profiling step failed; permission is told apart because a person can grant it.
+/// Why a profiling step failed. A lack of permission is reported separately because a user can fix
+/// it.
 struct ProfilerFailure {
   std::string message;
   bool permission = false;
 };
 
-/// What this chip can count: names, how to schedule them, how to turn raw counts into values.
+/// The metrics of this chip: their names, their schedule, and the evaluation of raw counts.
 /// RAII over CUPTI's host object.
 class MetricHost {
  public:
-  /// Errors: as text, with the CUPTI error.
-  static std::optional<ProfilerFailure> initialise(const Cupti& cupti);
-  /// Has CUPTI load its tables of chips (80 ms and more), which needs no device: to be done while
-  /// something else is waited for. Any thread.
+  static std::optional<ProfilerFailure> initialize(const Cupti& cupti);
+  /// Makes CUPTI load its chip tables (80 ms or more). Needs no device, so it can run while waiting
+  /// for something else. Any thread.
   static void warm_up();
 
-  /// Which counters the chip is taken to have: all of its kind, or those that the driver says are
-  /// free here (under virtualisation some are not), which takes it 110 ms.
+  /// Which counters to assume: all counters of the chip, or those that the driver reports as
+  /// available (fewer under virtualization), a query of 110 ms.
   enum class Counters { of_chip, asked_for };
-  /// Any thread; with `of_chip` it does not call the driver.
+  /// Any thread; with `of_chip` the driver is not called.
   MetricHost(const Cupti& cupti, const Gpu& gpu, Counters counters);
   ~MetricHost();
   MetricHost(const MetricHost&) = delete;
   MetricHost& operator=(const MetricHost&) = delete;
 
-  /// Set when the chip is not known or counters are refused.
+  /// Set when CUPTI does not know the chip or counters are denied.
   [[nodiscard]] const std::optional<ProfilerFailure>& failure() const { return failure_; }
 
-  /// Keeps the names this chip has; the others go to `unknown`.
+  /// Returns the names that this chip supports; the others are appended to `unknown`.
   [[nodiscard]] std::vector<std::string> known(const std::vector<std::string>& names,
                                                std::vector<std::string>& unknown);
 
-  /// The schedule for `names`; empty with `failure` set when the chip cannot count them.
+  /// The schedule for `names`; empty, with `failure` set, when the chip cannot count them.
   [[nodiscard]] std::vector<std::byte> configure(const std::vector<std::string>& names);
 
   /// Values of one range in a decoded counter image, in the order of `names`.
@@ -65,23 +65,23 @@ class MetricHost {
   std::string chip_;
   std::vector<std::uint8_t> availability_;  ///< empty: all counters
   CUpti_Profiler_Host_Object* host_ = nullptr;
-  std::vector<std::string> scheduled_;  ///< what the host object holds; choosing takes up to 70 ms
+  std::vector<std::string> scheduled_;  ///< metrics in the host object; adding takes up to 70 ms
   std::optional<ProfilerFailure> failure_;
 };
 
 /// One profiling session on the context; RAII over CUPTI's range profiler.
 class RangeProfiler {
  public:
-  /// What is counted apart. Kernels with a range each run one after another, those of one call as
-  /// they like.
+  /// What gets a range: each kernel (which serializes the kernels), or the whole call (whose
+  /// kernels may run concurrently).
   enum class Ranges { kernels, call };
 
-  /// One pass, step by step; each returns false to give up.
+  /// The steps of one pass, in order; each returns false to give up.
   struct Pass {
     std::function<bool()> before;  ///< without counters
-    std::function<bool()> ready;   ///< under the counters; its kernels are ranges, too, with
-                                   ///< `Ranges::kernels`, and outside the range with `call`
-    std::function<bool()> work;    ///< what is counted; waits for its end
+    std::function<bool()> ready;   ///< counters running; with `Ranges::kernels` its kernels are
+                                   ///< ranges too, with `Ranges::call` they are outside the range
+    std::function<bool()> work;    ///< the counted work; returns when it has finished
   };
 
   RangeProfiler(const Cupti& cupti, const Gpu& gpu, Ranges ranges)
@@ -90,7 +90,8 @@ class RangeProfiler {
   RangeProfiler(const RangeProfiler&) = delete;
   RangeProfiler& operator=(const RangeProfiler&) = delete;
 
-  /// Runs `pass` as often as the schedule needs (user replay). The decoded image is in `image()`.
+  /// Runs `pass` as often as the schedule requires (user replay); `image()` then returns the
+  /// decoded counters.
   [[nodiscard]] std::optional<ProfilerFailure> profile(const std::vector<std::string>& names,
                                                        std::span<const std::byte> config,
                                                        std::size_t most_ranges, const Pass& pass);

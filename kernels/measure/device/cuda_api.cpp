@@ -14,7 +14,7 @@ Status find(const char* name, Function& function) {
   if (error != cudaSuccess || state != cudaDriverEntryPointSuccess || !address)
     return Error{ErrorCode::unavailable,
                  std::string("the CUDA driver has no function ") + name +
-                     "; it is older than the toolkit this program was built with",
+                     "; it is older than the CUDA toolkit that ratchet was built with",
                  "Update the NVIDIA driver."};
   function = reinterpret_cast<Function>(address);
   return {};
@@ -30,7 +30,7 @@ Error cuda_error(std::string_view what, cudaError_t error) {
   const bool memory = error == cudaErrorMemoryAllocation;
   return {memory ? ErrorCode::unavailable : ErrorCode::internal,
           std::string(what) + ": " + describe(error),
-          memory ? "Free memory of the device, or choose smaller sizes." : ""};
+          memory ? "Free device memory, or choose smaller sizes." : ""};
 }
 
 Result<Driver> Driver::load() {

@@ -17,11 +17,12 @@ namespace ratchet::measure {
 /// "cudaErrorIllegalAddress: an illegal memory access was encountered".
 [[nodiscard]] std::string describe(cudaError_t error);
 
-/// Our own call failed. `what` reads as "cannot allocate 4096 bytes on the device".
+/// An error for a failed CUDA call of ratchet itself. `what`: "cannot allocate 4096 bytes on the
+/// device".
 [[nodiscard]] Error cuda_error(std::string_view what, cudaError_t error);
 
-/// Driver functions that the runtime has no counterpart of, looked up through the runtime: no
-/// program of ours links libcuda, so that it starts (and can say so) where there is no driver.
+/// Driver functions that have no counterpart in the runtime, looked up through the runtime. No
+/// program of ratchet links libcuda, so all of them start without a driver and can report it.
 struct Driver {
   decltype(&::cuCtxGetCurrent) ctx_get_current = nullptr;
   decltype(&::cuCtxRecordEvent) ctx_record_event = nullptr;
@@ -31,7 +32,7 @@ struct Driver {
   decltype(&::cuModuleUnload) module_unload = nullptr;
   decltype(&::cuLaunchKernel) launch_kernel = nullptr;
 
-  /// Errors: `unavailable` naming the function that the installed driver lacks.
+  /// Errors: `unavailable`, naming the function that the installed driver lacks.
   static Result<Driver> load();
 };
 
@@ -52,7 +53,7 @@ struct Sharing {
   static Result<Sharing> load();
 };
 
-/// Device memory of a plain cudaMalloc.
+/// Device memory from cudaMalloc.
 class DeviceMemory {
  public:
   static Result<DeviceMemory> allocate(std::size_t bytes);
@@ -78,13 +79,13 @@ class DeviceMemory {
   std::size_t bytes_ = 0;
 };
 
-/// On device memory wherever it came from; the first two are queued on the legacy stream, the last
-/// one is complete on return.
+/// For device memory of any origin. The first two are queued on the legacy stream, the last one is
+/// complete on return.
 Status queue_copy(std::byte* to, const std::byte* from, std::size_t bytes);
 Status queue_clear(std::byte* data, std::size_t bytes);
 Status read_device(const std::byte* from, std::span<std::byte> into);
 
-/// Host memory that the device reads and writes at the same address, zeroed.
+/// Zeroed host memory that the device reads and writes at the same address.
 class PinnedMemory {
  public:
   static Result<PinnedMemory> allocate(std::size_t bytes);
@@ -115,10 +116,10 @@ class Event {
   cudaEvent_t event_;
 };
 
-/// Device time from `start` to `stop`, ns; empty when either has not happened.
+/// Device time from `start` to `stop`, ns; empty when either has not completed.
 [[nodiscard]] std::optional<double> elapsed_ns(const Event& start, const Event& stop);
 
-/// A stream that no other stream waits for.
+/// A stream that does not synchronize with the legacy stream.
 class Stream {
  public:
   static Result<Stream> create();

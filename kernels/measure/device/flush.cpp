@@ -3,7 +3,7 @@
 namespace ratchet::measure {
 
 Result<Flush> Flush::create(const Gpu& gpu) {
-  // Twice the cache: its replacement is not strictly least-recently-used.
+  // Twice the cache's size: its replacement policy is not strictly least-recently-used.
   const auto bytes = 2 * static_cast<std::size_t>(gpu.facts().l2_bytes);
   auto written = DeviceMemory::allocate(bytes);
   if (!written) return written.error();

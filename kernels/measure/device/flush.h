@@ -4,21 +4,21 @@
 
 namespace ratchet::measure {
 
-/// Makes L2 cold: resets persisting lines, writes twice its size, then reads twice its size from
-/// elsewhere.
+/// Makes L2 cold: resets persisting lines, writes twice the cache's size, then reads as much from
+/// another buffer.
 ///
-/// The read leaves clean lines. After a write alone the code under measurement would pay for
-/// writing them back: 36.5 µs against 32.2 µs for a 4096 × 4096 softmax on an H200, whose own
-/// traffic alone takes 30.8 µs by its counters.
+/// The read leaves clean lines. After a write alone the code under measurement would pay for the
+/// write-back: 36.5 µs instead of 32.2 µs for a 4096 × 4096 softmax on an H200, whose own traffic
+/// takes 30.8 µs according to its counters.
 class Flush {
  public:
   static Result<Flush> create(const Gpu& gpu);
 
-  /// Queues the work on the legacy stream.
+  /// Queues the flush on the legacy stream.
   Status queue(const Gpu& gpu);
 
-  /// The two steps of a flush without the write, for use under counters: every kernel is a range of
-  /// its own there, and so is the reset; the read is exactly one.
+  /// The steps of a flush without the write, for use under counters, where every kernel is a range:
+  /// the reset must stay outside the counted pass, and the read is exactly one range.
   Status reset_persisting() const;
   Status queue_read(const Gpu& gpu) const;
 

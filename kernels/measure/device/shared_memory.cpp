@@ -28,7 +28,7 @@ Result<std::size_t> rounded(const Sharing& driver, int device, std::size_t bytes
   if (const auto result =
           driver.granularity(&step, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
       result != CUDA_SUCCESS || step == 0)
-    return cannot("size", result);
+    return cannot("determine the granularity of", result);
   return (bytes + step - 1) / step * step;
 }
 
@@ -62,7 +62,7 @@ Result<SharedMemory> SharedMemory::adopt(const Gpu& gpu, int descriptor, std::si
   if (const auto result =
           driver->import_handle(&handle, given, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
       result != CUDA_SUCCESS)
-    return cannot("take in", result);
+    return cannot("import", result);
   SharedMemory memory(*driver, handle, *size);
   if (auto mapped = memory.map(device); !mapped) return mapped.error();
   return memory;
@@ -71,7 +71,7 @@ Result<SharedMemory> SharedMemory::adopt(const Gpu& gpu, int descriptor, std::si
 Status SharedMemory::map(int device) {
   CUdeviceptr address = 0;
   if (const auto result = driver_.reserve(&address, reserved_, 0, 0, 0); result != CUDA_SUCCESS)
-    return cannot("place", result);
+    return cannot("reserve addresses for", result);
   if (const auto result = driver_.map(address, reserved_, 0, handle_, 0); result != CUDA_SUCCESS) {
     driver_.free_address(address, reserved_);
     return cannot("map", result);
@@ -83,7 +83,7 @@ Status SharedMemory::map(int device) {
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
   if (const auto result = driver_.set_access(address_, reserved_, &access, 1);
       result != CUDA_SUCCESS)
-    return cannot("open", result);
+    return cannot("set the access rights of", result);
   return {};
 }
 

@@ -8,15 +8,16 @@
 
 namespace ratchet::measure {
 
-/// Device memory that two processes map: made by one, which gives the other a descriptor of exactly
-/// this allocation. Neither can reach anything else of the other's.
+/// Device memory that two processes map: one allocates it and sends the other a file descriptor of
+/// this allocation. Neither can access any other memory of the other.
 ///
-/// Ownership: mapping and handle; the memory lives until both sides have let go. Outlived by its
-/// `Gpu`. Errors: `unavailable` where driver or device cannot share memory by descriptor.
+/// Ownership: mapping and handle; the memory is freed when both sides have released it. The `Gpu`
+/// must outlive it. Errors: `unavailable` if driver or device cannot share memory by descriptor.
 class SharedMemory {
  public:
   static Result<SharedMemory> create(const Gpu& gpu, std::size_t bytes);
-  /// `bytes` as given to `create`. The descriptor may be closed afterwards.
+  /// Maps memory that another process allocated. `bytes`: as given to `create`. The descriptor may
+  /// be closed afterwards.
   static Result<SharedMemory> adopt(const Gpu& gpu, int descriptor, std::size_t bytes);
 
   SharedMemory(SharedMemory&& other) noexcept

@@ -13,7 +13,7 @@ struct Stamp {
 };
 
 constexpr std::size_t kMostMultiprocessors = 1024;  // far above any chip
-// Anything else is a counter that was reset or does not tick.
+// A clock outside this range means a counter that was reset or does not tick.
 constexpr double kLowestMegahertz = 50;
 constexpr double kHighestMegahertz = 10000;
 

@@ -7,7 +7,7 @@ namespace {
 
 Status wait() {
   if (const auto error = cudaStreamSynchronize(nullptr); error != cudaSuccess)
-    return cuda_error("cannot reach single elements", error);
+    return cuda_error("cannot read or write single elements", error);
   return {};
 }
 
