@@ -13,10 +13,10 @@
 namespace ratchet::worker {
 namespace {
 
-constexpr std::int64_t kLeastPart = 1 << 15;  // below it a thread costs more than it does
+constexpr std::int64_t kLeastPart = 1 << 15;  // elements; less does not pay for a thread
 constexpr std::int64_t kPreview = 8;
 
-/// What one thread saw of one output.
+/// One thread's counts of one output.
 struct Tally : Counts {
   void add(const Tally& other) {
     max_abs = std::max(max_abs, other.max_abs);
@@ -117,7 +117,7 @@ bool same_range(const Arenas& arenas, std::int64_t from, std::int64_t to) {
                      static_cast<std::size_t>(to - from)) == 0;
 }
 
-/// Guards and inputs; names the first buffer concerned.
+/// Checks guards and inputs; stores the name of the first buffer affected.
 void check_untouched(const Arenas& arenas, const wire::ArenaLayout& layout,
                      wire::Comparison& verdict) {
   std::int64_t end = 0;

@@ -8,25 +8,25 @@
 
 namespace ratchet::worker {
 
-/// Bits of the significand of the type that a cheat would compute in instead; empty for types that
-/// have none below them.
+/// Significand bits of the next lower precision, in which a cheat would compute; empty for types
+/// without one.
 [[nodiscard]] std::optional<int> smaller_significand(DType type);
 
-/// The input that the identity control hands back for this output: the first of its type and size;
-/// null when there is none.
+/// The input that the identity control returns for this output: the first of the same type and
+/// size; null when there is none.
 [[nodiscard]] const wire::Buffer* like_output(const wire::ArenaLayout& layout,
                                               const wire::Buffer& output);
 
-/// What a control is made from.
+/// The arenas from which a control's answer is made.
 struct ControlInput {
   std::span<const std::byte> sent;
   std::span<const std::byte> expected;
   std::span<const std::byte> other;  ///< the answer to another trial
 };
 
-/// Fills `answer` with the arena that a kernel would return if the control were all it did; see
-/// wire::Control. False when the control has nothing to offer for one of the outputs: no input of
-/// its type and size, or no smaller type. Pure.
+/// Fills `answer` with the arena that a kernel would return if it did only what the control does;
+/// see wire::Control. Returns false when the control is not applicable to one of the outputs: no
+/// input of its type and size, or no lower precision. Pure.
 [[nodiscard]] bool forge(const wire::Forge& plan, const ControlInput& input,
                          std::span<std::byte> answer);
 

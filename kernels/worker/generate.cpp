@@ -17,12 +17,12 @@
 namespace ratchet::worker {
 namespace {
 
-constexpr std::int64_t kLeastPart = 1 << 15;  // below it a thread costs more than it does
+constexpr std::int64_t kLeastPart = 1 << 15;  // elements; less does not pay for a thread
 constexpr std::uint32_t kGuardStream = 0xFFFFFFFFU;
 
 enum class Shape { normal, shifted, large, small };
 
-/// How many values an integer type can count from zero.
+/// Number of non-negative values of an integer type.
 double countable(DType type) {
   if (type == DType::boolean) return 2;
   const bool is_signed =
@@ -41,7 +41,7 @@ void fill_bytes(std::span<std::byte> bytes, const Philox& random, std::uint64_t 
   });
 }
 
-/// One buffer being filled: where it is and the numbers drawn for it.
+/// A buffer being filled, with its random numbers.
 struct Target {
   std::byte* data;
   const wire::Buffer& buffer;
@@ -54,7 +54,7 @@ struct Target {
   }
 };
 
-/// Box-Muller, four values a block.
+/// Box-Muller, four values per random block.
 template <class Real>
 void fill_normal(const Target& target, Real mean, Real deviation) {
   const std::int64_t count = target.buffer.elements;
@@ -63,7 +63,7 @@ void fill_normal(const Target& target, Real mean, Real deviation) {
       const auto drawn = target.random(static_cast<std::uint64_t>(block));
       for (std::int64_t pair = 0; pair < 2; ++pair) {
         const auto at = static_cast<std::size_t>(pair) * 2;
-        // In (0, 1]: the logarithm of zero is never taken.
+        // In (0, 1], so that the logarithm is finite.
         const Real u = (static_cast<Real>(drawn[at]) + Real(1)) * Real(0x1p-32);
         const Real angle =
             Real(2) * std::numbers::pi_v<Real> * static_cast<Real>(drawn[at + 1]) * Real(0x1p-32);
@@ -83,7 +83,7 @@ void fill_gaussian(const Target& target) {
   fill_normal<float>(target, static_cast<float>(mean), static_cast<float>(deviation));
 }
 
-/// One independent draw per element, by `value(index, random bits as a fraction in [0, 1))`.
+/// Sets every element to `value(index, random fraction in [0, 1))`.
 template <class Value>
 void fill_each(const Target& target, const Value& value) {
   parallel_for(target.buffer.elements, kLeastPart, [&](std::int64_t first, std::int64_t last) {
@@ -105,7 +105,7 @@ void fill_uniform(const Target& target, double low, double high) {
 
 void fill_indices(const Target& target, double limit) {
   const double bound = std::min(std::max(limit, 1.0), countable(target.buffer.dtype));
-  // Few hot values make atomics and caches collide; the ends catch off-by-one addressing.
+  // A few hot values provoke contention in atomics and caches; the ends expose off-by-one errors.
   const double hot = std::min(bound, 4.0);
   const std::int64_t count = target.buffer.elements;
   fill_each(target, [&](std::int64_t i, double fraction) {
@@ -158,10 +158,9 @@ void fill_offsets(const Target& target, double total) {
 Status fill_input(const Target& target, std::int64_t index_limit) {
   const auto init = parse_init_text(target.buffer.init);
   const auto wrong = [&] {
-    return Error{
-        ErrorCode::invalid_argument,
-        fmt::format("{}: init \"{}\" is not known", target.buffer.name, target.buffer.init),
-        "normal, uniform(a,b), indices(n), permutation or offsets(n)."};
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{}: unknown init \"{}\"", target.buffer.name, target.buffer.init),
+                 "Use normal, uniform(a,b), indices(n), permutation or offsets(n)."};
   };
   if (!init) return wrong();
   const auto& numbers = init->numbers;
@@ -187,8 +186,8 @@ Result<Shape> shape_of(const std::string& distribution) {
   if (distribution == "shifted") return Shape::shifted;
   if (distribution == "large") return Shape::large;
   if (distribution == "small") return Shape::small;
-  return Error{ErrorCode::invalid_argument, "distribution \"" + distribution + "\" is not known",
-               "normal, shifted, large or small."};
+  return Error{ErrorCode::invalid_argument, "unknown distribution \"" + distribution + "\"",
+               "Use normal, shifted, large or small."};
 }
 
 }  // namespace
@@ -196,7 +195,7 @@ Result<Shape> shape_of(const std::string& distribution) {
 Status generate(std::span<std::byte> arena, const wire::Generate& plan) {
   const auto shape = shape_of(plan.distribution);
   if (!shape) return shape.error();
-  std::int64_t end = 0;  // of what is filled so far
+  std::int64_t end = 0;  // end of the filled part
   const Philox guard(plan.seed, kGuardStream);
   const auto fill_guard = [&](std::int64_t from, std::int64_t to) {
     fill_bytes(arena.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)),

@@ -29,8 +29,8 @@ Result<Normal> normal_of(std::string_view distribution, DType type) {
   if (distribution == "large") return Normal{0, tiny ? 4.0 : type == DType::f16 ? 10.0 : 30.0};
   if (distribution == "small") return Normal{0, tiny ? 0x1p-3 : 0x1p-6};
   return Error{ErrorCode::invalid_argument,
-               "distribution \"" + std::string(distribution) + "\" is not known",
-               "normal, shifted, large or small."};
+               "unknown distribution \"" + std::string(distribution) + "\"",
+               "Use normal, shifted, large or small."};
 }
 
 }  // namespace ratchet::worker

@@ -23,7 +23,7 @@ wire::Reply ours(const Error& error) {
   return ours(error.message);
 }
 
-/// The kernel's own code refused before any call of it.
+/// Loading or binding failed in the kernel's own code.
 wire::Reply not_loaded(const Error& error) {
   wire::Reply reply;
   reply.fault = Fault{"load_error", error.message};
@@ -45,7 +45,7 @@ bool times(WorkerRole role) {
   return role == WorkerRole::candidate || role == WorkerRole::baseline;
 }
 
-/// Whether this role may be asked for it. Timing and counting never share a process.
+/// Whether this role accepts the request. Timing and counting never share a process.
 bool permitted(WorkerRole role, const wire::Request& request) {
   if (request.exercise || role == WorkerRole::tool)
     return role == WorkerRole::tool && (request.exercise || request.load);
@@ -55,7 +55,7 @@ bool permitted(WorkerRole role, const wire::Request& request) {
   if (request.share || request.generate_on_device || request.compare_on_device ||
       request.describe_on_device || request.forge_on_device)
     return !runs_kernels(role);
-  if (request.load) return true;  // a judge's own library
+  if (request.load) return true;  // a judge loads its own library
   if (request.time) return times(role);
   if (request.count) return role == WorkerRole::counter;
   return runs_kernels(role);
@@ -79,7 +79,7 @@ int JobLoop::run(int device_index, const std::vector<std::string>& readable,
   if (!channel_.send(0, encode(ready)) || !info) return 1;
   for (;;) {
     auto message = channel_.receive();
-    if (!message) return 0;  // the server is done with us
+    if (!message) return 0;  // the server closed the channel
     auto request = decode_stored<wire::Request>(message->body);
     auto descriptors = std::move(message->descriptors);
     const wire::Reply reply = request ? answer(*request, descriptors)
@@ -94,7 +94,7 @@ int JobLoop::run(int device_index, const std::vector<std::string>& readable,
 }
 
 wire::Reply JobLoop::answer(const wire::Request& request, Descriptors& descriptors) {
-  if (!permitted(role_, request)) return ours("this worker's role does not do that");
+  if (!permitted(role_, request)) return ours("this worker's role does not accept the request");
   if (request.load) return load(*request.load, descriptors);
   if (request.execute) return execute(*request.execute, descriptors);
   if (request.prepare) return prepare(*request.prepare, descriptors);
@@ -141,7 +141,7 @@ wire::Reply JobLoop::execute(const wire::Execute& plan, const Descriptors& descr
   });
   if (auto failure = kernel_.failure()) reply.fault = std::move(failure);
   if (reply.fault) return reply;
-  // Mapped only now: the kernel had no address of its answer's memory file.
+  // Mapped only now, so that the kernel could not write to the answer's memory file itself.
   const auto out = map_at(descriptors, 1, plan.layout.bytes, Mapping::Access::write);
   if (!out) return ours(out.error());
   if (auto copied = device_.download(**arena, 0, out->bytes()); !copied)
@@ -153,10 +153,10 @@ wire::Reply JobLoop::prepare(const wire::Prepare& plan, const Descriptors& descr
   if (!loaded_) return ours("no kernel is loaded");
   if (!plan.refresh_seeds.empty() &&
       plan.refresh_seeds.size() != static_cast<std::size_t>(plan.rotation))
-    return ours("one seed an arena is needed");
+    return ours("refresh_seeds needs one seed per arena");
   const bool sent = !descriptors.empty();
   if (!sent && (!attached_ || plan.at.size() != static_cast<std::size_t>(plan.rotation)))
-    return ours("no arena was sent, and none is attached");
+    return ours("no arena was sent and none is attached");
   rotation_.clear();
   if (std::exchange(prepared_bytes_, plan.layout.bytes) != plan.layout.bytes)
     device_.forget_calls();
@@ -191,7 +191,7 @@ wire::Reply JobLoop::time(const wire::TimeBlock& plan) {
 
 wire::Reply JobLoop::collect(const wire::Collect& plan, const Descriptors& descriptors) {
   const auto index = static_cast<std::size_t>(plan.index);
-  if (index >= rotation_.size()) return ours("nothing is prepared at that place");
+  if (index >= rotation_.size()) return ours("no arena is prepared at that index");
   const auto& content = *rotation_[index];
   wire::Reply reply;
   reply.uses = content.uses();
@@ -210,7 +210,7 @@ wire::Reply JobLoop::count(const wire::Count& plan) {
   wire::Reply reply;
   reply.fault = std::move(counted->fault);
   if (auto failure = kernel_.failure()) reply.fault = std::move(failure);
-  // A device that cannot see kernels counts the whole call.
+  // A device that cannot distinguish kernels counts the whole call.
   for (auto& kernel : counted->counters.kernels)
     if (kernel.name.empty()) kernel.name = entry_name_;
   reply.counters = std::move(counted->counters);
@@ -256,7 +256,7 @@ wire::Reply JobLoop::compare_arenas(const wire::Compare& plan, const Descriptors
     arenas.push_back(*std::move(arena));
   }
   if (plan.tolerances.size() != plan.layout.buffers.size())
-    return ours("one tolerance per buffer is needed");
+    return ours("tolerances needs one entry per buffer");
   wire::Reply reply;
   reply.comparison = compare({arenas[0].bytes(), arenas[1].bytes(), arenas[2].bytes()}, plan);
   return reply;
@@ -279,13 +279,13 @@ wire::Reply JobLoop::attach(const wire::Attach& plan, const Descriptors& descrip
   if (descriptors.empty()) return ours("the shared memory is missing from the request");
   auto arena = device_.attach(descriptors[0].get(), plan.bytes);
   if (!arena) return ours(arena.error());
-  rotation_.clear();  // it may lie in the memory that goes
+  rotation_.clear();  // its arenas may be in the memory that is replaced
   attached_ = *std::move(arena);
   return {};
 }
 
 wire::Reply JobLoop::call(const wire::Call& plan) {
-  if (!loaded_ || !attached_) return ours("no kernel is loaded, or no memory attached");
+  if (!loaded_ || !attached_) return ours("no kernel is loaded or no memory is attached");
   const auto bound =
       kernel_.bind(plan.layout, plan.arguments, attached_->base() + plan.at, device_.stream());
   if (!bound) return not_loaded(bound.error());
@@ -347,7 +347,7 @@ wire::Reply JobLoop::exercise(const wire::Exercise& plan, const Descriptors& des
     if (buffer.role != Role::out)
       if (auto copied = device_.upload(**own, 0, content); !copied) return ours(copied.error());
     memory.push_back(*std::move(own));
-    // Arguments name places by their distance from a common base: here, the first buffer.
+    // Arguments are offsets from a common base, which is the first buffer here.
     for (std::size_t i = 0; i < arguments.size(); ++i)
       if (arguments[i].kind == ParameterKind::tensor && plan.arguments[i].offset == buffer.offset)
         arguments[i].offset = memory.back()->base() - memory.front()->base();

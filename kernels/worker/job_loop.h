@@ -14,20 +14,20 @@
 
 namespace ratchet::worker {
 
-/// Answers requests until the server closes the channel. One loop for all devices and roles; a role
-/// refuses what is not its work.
+/// Answers requests until the server closes the channel. One loop serves all devices and roles;
+/// each role rejects requests that are not its own.
 ///
 /// Thread rule: one thread, the one that calls the kernel. Borrows device, kernel and channel. A
-/// reply's `fault` is the kernel's doing, its `error` ours. Descriptors of a request are closed,
-/// and mappings of an answer unmapped, before the answer goes out: so the server can seal the
-/// answer.
+/// reply's `fault` is caused by the kernel, its `error` by ratchet. Before a reply is sent,
+/// the request's descriptors are closed and the answer's mappings unmapped, so that the server can
+/// seal the answer.
 class JobLoop {
  public:
   JobLoop(WorkerRole role, Device& device, Kernel& kernel, Channel& channel)
       : role_(role), device_(device), kernel_(kernel), channel_(channel) {}
 
-  /// Opens the device, calls `opened` when given, enters the sandbox (`readable`: see there), says
-  /// READY and serves. Returns the exit code.
+  /// Opens the device, calls `opened` if given, enters the sandbox (see there for `readable`),
+  /// sends READY and serves requests. Returns the exit code.
   int run(int device_index, const std::vector<std::string>& readable = {},
           const std::function<void()>& opened = {});
 
@@ -62,10 +62,10 @@ class JobLoop {
   bool loaded_ = false;
   std::string entry_name_;
   std::vector<std::unique_ptr<PreparedArena>> rotation_;
-  std::int64_t prepared_bytes_ = 0;        ///< of the arenas prepared last
+  std::int64_t prepared_bytes_ = 0;        ///< size of the arenas prepared last
   std::unique_ptr<DeviceArena> attached_;  ///< shared with a judge
   std::unique_ptr<DeviceJudge> judge_;
-  std::vector<Fd> given_;  ///< go out with the answer
+  std::vector<Fd> given_;  ///< descriptors to send with the reply
 };
 
 }  // namespace ratchet::worker

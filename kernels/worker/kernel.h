@@ -1,7 +1,7 @@
 #pragma once
 
-// The seam between the job loop and what a kernel is written in: a shared library in the worker
-// programs, a Python module where the loop is hosted by an interpreter.
+// The interface between the job loop and the kernel's language: a shared library in the worker
+// programs, a Python module where the loop is embedded in an interpreter.
 
 #include <cstddef>
 #include <functional>
@@ -18,7 +18,8 @@ namespace ratchet::worker {
 /// The kernel bound to one arena.
 struct BoundCall {
   Invocation call;
-  /// Stores what the call returned instead of writing; outside every timed window. May be empty.
+  /// Stores the values that the call returned instead of writing them; outside every timed window.
+  /// May be empty.
   std::function<void()> settle;
 };
 
@@ -30,18 +31,18 @@ class Kernel {
   virtual ~Kernel() = default;
 
   /// Runs the kernel's top-level code: static constructors, or a module's body. Closes `file`.
-  /// Error: a finding (`load_error`) to the caller.
+  /// Callers report an error as the finding `load_error`.
   virtual Status load(Fd file, const wire::Load& plan) = 0;
 
-  /// Buffers are at `base` + offset; a stream parameter gets `stream`. Errors: as `load`.
+  /// Buffers are at `base` + offset; a stream parameter receives `stream`. Errors: as for `load`.
   virtual Result<BoundCall> bind(const wire::ArenaLayout& layout,
                                  const std::vector<wire::Argument>& arguments, std::byte* base,
                                  void* stream) = 0;
 
-  /// The entry's address, where the kernel has one.
+  /// The entry's address; null if the kernel has none.
   [[nodiscard]] virtual void* symbol() const { return nullptr; }
 
-  /// How calls have failed in the kernel's own language since this was last asked.
+  /// The failure of calls in the kernel's own language since the previous query, if any.
   virtual std::optional<Fault> failure() { return std::nullopt; }
 };
 

@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::uint64_t kReadFile = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE;
 constexpr std::uint64_t kRead = kReadFile | LANDLOCK_ACCESS_FS_READ_DIR;
-constexpr std::uint64_t kTruncate = 1ULL << 14U;  // newer than the headers of older systems
+constexpr std::uint64_t kTruncate = 1ULL << 14U;  // missing in older headers
 constexpr std::uint64_t kFirstVersion = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1U) - 1U;
 
-/// Rights that this kernel's Landlock knows; asking for more is refused.
+/// Rights that this kernel's Landlock supports; it rejects requests for others.
 std::uint64_t rights_of(long version) {
   std::uint64_t rights = kFirstVersion;
   if (version >= 2) rights |= LANDLOCK_ACCESS_FS_REFER;
@@ -44,7 +44,7 @@ std::string restrict_files(const FileAccess& access) {
       ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 1) return "no Landlock (kernel)";
   const std::uint64_t handled = rights_of(version);
-  // Sized for the first version: later fields stay unknown to kernels that lack them.
+  // The size of the first version, so that kernels without the later fields accept it.
   struct {
     std::uint64_t handled_access_fs;
   } attributes{handled};

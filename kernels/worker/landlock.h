@@ -5,15 +5,15 @@
 
 namespace ratchet::worker {
 
-/// What a process may still reach in the file system.
+/// The files that a process may still access.
 struct FileAccess {
-  std::vector<std::string>
-      readable;  ///< files, and folders with all below; may be executed (mapped)
+  /// Files, and folders with everything below; read and execute (map).
+  std::vector<std::string> readable;
   std::vector<std::string> writable;  ///< read and write
 };
 
-/// Restricts this process and its threads for good; paths that do not exist are left out.
-/// Returns why not when the kernel has no Landlock or refuses; empty when it is on.
+/// Restricts this process and its threads permanently; paths that do not exist are ignored.
+/// Returns an empty string on success, else the reason: no Landlock in the kernel, or an error.
 /// no_new_privs must be set before.
 [[nodiscard]] std::string restrict_files(const FileAccess& access);
 

@@ -1,7 +1,7 @@
 // ratchet-worker <judge|candidate|counter|tool|profiled> <device index>
 //
-// Started by the server with one end of a private socket on descriptor 3. Talks to nobody else;
-// ends when the socket closes.
+// Started by the server with one end of a private socket as descriptor 3, its only connection; ends
+// when the socket closes.
 
 #include <unistd.h>
 
@@ -38,6 +38,6 @@ int main(int argc, char** argv) {
   const auto device = ratchet::worker::make_device();
   ratchet::worker::NativeKernel kernel;
   const int code = ratchet::worker::JobLoop(*role, *device, kernel, channel).run(index);
-  // Without exit handlers: the kernel's library may have registered some.
+  // Skips exit handlers, which the kernel's library may have registered.
   ::_exit(code);
 }

@@ -11,7 +11,7 @@
 namespace ratchet::worker {
 namespace {
 
-/// The storage libffi reads while a call is made; must outlive the Invocation's copies.
+/// Storage that libffi reads during a call; must outlive all copies of the Invocation.
 struct PreparedCall {
   void (*entry)() = nullptr;
   ffi_cif cif{};
@@ -60,7 +60,7 @@ void store_value(std::array<std::byte, 8>& slot, const wire::Argument& argument)
     case DType::f32:
       return store(slot, static_cast<float>(argument.real));
     default:
-      // Little endian: the low bytes of the wide integer are the narrow one.
+      // Little endian: the low bytes of the wide integer are the narrow integer.
       return store(slot, argument.integer);
   }
 }

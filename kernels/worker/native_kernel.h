@@ -4,8 +4,8 @@
 
 namespace ratchet::worker {
 
-/// A C function in a shared library, which stays loaded for the rest of the process. Each call
-/// passes the same arguments in registers and on the stack as the platform's C ABI asks.
+/// A C function in a shared library, which stays loaded until the process ends. Each call passes
+/// the same arguments according to the platform's C ABI.
 class NativeKernel : public Kernel {
  public:
   Status load(Fd file, const wire::Load& plan) override;

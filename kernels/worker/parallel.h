@@ -7,8 +7,9 @@
 
 namespace ratchet::worker {
 
-/// Runs `body(first, last)` over [0, count) on all cores, each part at least `least` long, and
-/// returns when all are done. `body` is called from several threads at once and must not throw.
+/// Runs `body(first, last)` over [0, count) on all cores, in parts of at least `least` elements,
+/// and returns when all are done. `body` is called from several threads concurrently and must not
+/// throw.
 template <class Body>
 void parallel_for(std::int64_t count, std::int64_t least, const Body& body) {
   const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));

@@ -7,13 +7,13 @@
 namespace ratchet::worker {
 
 /// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011): a keyed
-/// function from a counter to 128 random bits. Any element can be drawn on any thread, in any
-/// order. Good statistics, not a cipher: keys come from an HMAC and are used once.
+/// function from a counter to 128 random bits, so that any element can be drawn on any thread in
+/// any order. Statistically good but not a cipher: keys come from an HMAC and are used once.
 class Philox {
  public:
   using Block = std::array<std::uint32_t, 4>;
 
-  /// Takes the first 128 bits of a hexadecimal seed, and mixes in the number of the stream.
+  /// Uses the first 128 bits of a hexadecimal seed and mixes in the stream number.
   Philox(std::string_view hex_seed, std::uint32_t stream) : stream_(stream) {
     std::array<std::uint32_t, 4> words{};
     for (std::size_t i = 0; i < 32 && i < hex_seed.size(); ++i)
@@ -38,7 +38,7 @@ class Philox {
     return x;
   }
 
-  /// A whole number in [0, bound); the bias is below bound / 2^64.
+  /// An integer in [0, bound); the bias is below bound / 2^64.
   [[nodiscard]] std::uint64_t below(std::uint64_t counter, std::uint64_t bound) const {
     const Block block = (*this)(counter);
     const std::uint64_t wide = std::uint64_t{block[0]} << 32U | block[1];
@@ -46,7 +46,7 @@ class Philox {
   }
 
  private:
-  // NOLINTNEXTLINE(modernize-use-using): __extension__ does not stand before an alias
+  // NOLINTNEXTLINE(modernize-use-using): __extension__ cannot precede an alias
   __extension__ typedef unsigned __int128 Wide;
 
   static std::uint32_t digit(char c) {

@@ -21,7 +21,7 @@ bool may_change(const wire::Buffer& buffer) {
 }  // namespace
 
 std::vector<Move> moves_of(const wire::ArenaLayout& layout, std::string_view seed, int use) {
-  std::map<std::int64_t, Move> moves;  // by place: the last one counts
+  std::map<std::int64_t, Move> moves;  // by destination; the last one counts
   if (seed.empty()) return {};
   std::uint32_t stream = kStream;
   for (const auto& buffer : layout.buffers) {
@@ -44,7 +44,7 @@ std::vector<Move> moves_of(const wire::ArenaLayout& layout, std::string_view see
 }
 
 std::vector<Move> moves_of_all(const wire::ArenaLayout& layout, const wire::Uses& uses) {
-  std::map<std::int64_t, Move> first;  // by place: where its value stood at first
+  std::map<std::int64_t, Move> first;  // by destination; `from` is where the value was as sent
   for (int use = 0; use < uses.count; ++use) {
     auto moves = moves_of(layout, uses.seed, use);
     for (auto& move : moves)

@@ -13,10 +13,10 @@ namespace ratchet::worker {
 namespace {
 
 constexpr int kPlaces = 8;                // per output
-constexpr std::uint64_t kPlaceBytes = 8;  // wrong by chance once in 2^64 calls
-constexpr std::int64_t kLeastBytes = 4;   // smaller outputs cannot be told from chance
+constexpr std::uint64_t kPlaceBytes = 8;  // false alarm once in 2^64 calls
+constexpr std::int64_t kLeastBytes = 4;   // smaller outputs may equal the poison by chance
 
-/// Part of memory that somebody else holds.
+/// A part of memory with another owner.
 class BorrowedArena : public DeviceArena {
  public:
   explicit BorrowedArena(std::byte* base) : base_(base) {}

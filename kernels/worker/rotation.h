@@ -13,26 +13,26 @@
 
 namespace ratchet::worker {
 
-/// One arena on the device, the call bound to it, and what keeps its calls honest.
+/// One arena on the device with the call bound to it and the checks on its timed calls.
 ///
-/// Before every timed call the inout buffers get their first contents back, a few elements of each
-/// input change (see refresh.h) and a few places of each output are poisoned with fresh random
-/// bytes; after it the poison must be gone. So a call that
-/// skips its work, replays an old answer partly, or leaves it to a thread that is still running
-/// when the clock stops is seen. Places are drawn anew for every call.
+/// Before every timed call the inout buffers are restored, a few elements of each input change (see
+/// refresh.h), and a few places of each output are poisoned with fresh random bytes; after the call
+/// the poison must be gone. This detects calls that skip work, replay parts of an old answer, or
+/// leave work to a thread that is still running when the clock stops. Places are drawn anew for
+/// every call.
 class PreparedArena {
  public:
-  /// Copies `content` (an arena, the one at `index` of the plan) to the device.
+  /// Copies `content`, the plan's arena number `index`, to the device.
   static Result<PreparedArena> make(Device& device, Kernel& kernel, const wire::Prepare& plan,
                                     std::size_t index, const Mapping& content);
-  /// The arena that a judge laid out in `memory`, which is borrowed.
+  /// Uses the arena that a judge laid out in `memory`, which is borrowed.
   static Result<PreparedArena> adopt(Device& device, Kernel& kernel, const wire::Prepare& plan,
                                      std::size_t index, const DeviceArena& memory);
 
   [[nodiscard]] Turn turn();
   [[nodiscard]] const DeviceArena& arena() const { return *arena_; }
   [[nodiscard]] std::int64_t bytes() const { return layout_.bytes; }
-  /// Calls since it was made.
+  /// Number of calls so far.
   [[nodiscard]] int uses() const { return uses_; }
 
  private:
@@ -58,9 +58,9 @@ class PreparedArena {
   std::string refresh_seed_;
   int uses_ = 0;
   std::unique_ptr<DeviceArena> arena_;
-  std::unique_ptr<DeviceArena> first_;  ///< contents at first, where there are inout buffers
+  std::unique_ptr<DeviceArena> first_;  ///< initial contents; null without inout buffers
   BoundCall call_;
-  Patches places_;  ///< poisoned for the call under way
+  Patches places_;  ///< poisoned for the current call
 };
 
 }  // namespace ratchet::worker

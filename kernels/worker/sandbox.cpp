@@ -38,13 +38,13 @@ bool become_nobody() {
   return ::setresgid(kNobody, kNobody, kNobody) == 0 && ::setresuid(kNobody, kNobody, kNobody) == 0;
 }
 
-/// Whether every user may read this folder: all folders on the way must let them pass.
+/// Whether every user may enter this folder and all its parents.
 bool open_to_all(const std::filesystem::path& path) {
   std::error_code failed;
   for (auto at = std::filesystem::weakly_canonical(path, failed); at != at.parent_path();
        at = at.parent_path()) {
     const auto mode = std::filesystem::status(at, failed).permissions();
-    if (failed) return true;  // not there: nobody needs it
+    if (failed) return true;  // does not exist, so it is not needed
     if ((mode & std::filesystem::perms::others_exec) == std::filesystem::perms::none &&
         std::filesystem::is_directory(at, failed))
       return false;
@@ -55,29 +55,29 @@ bool open_to_all(const std::filesystem::path& path) {
 std::string drop_privileges(WorkerRole role, DeviceKind kind,
                             const std::vector<std::string>& readable) {
   if (::geteuid() != 0) return "own user";
-  // The supplementary groups of root may open doors that nobody's do not.
+  // The supplementary groups of root may grant access that `nobody` does not have.
   const bool groups = ::syscall(SYS_setgroups, 0, nullptr) == 0;
   const std::uint64_t counting = std::uint64_t{1} << CAP_SYS_ADMIN | std::uint64_t{1}
                                                                          << CAP_PERFMON;
   const bool counts = role == WorkerRole::counter || role == WorkerRole::profiled;
   const bool keeps = counts && kind == DeviceKind::cuda;
-  // A GPU driver may reopen its device files later, as the user it was started by.
+  // A GPU driver may reopen its device files later, which needs the original user.
   const bool reachable = std::ranges::all_of(readable, open_to_all);
   const bool nobody = kind == DeviceKind::host && reachable && groups && become_nobody();
   if (nobody) return "user nobody, no capabilities";
-  // Without capabilities root writes only to what is its own; see PrivateFolder. ncu's library in a
-  // profiled process counts nothing where it cannot write.
+  // Without capabilities root can write only to its own files; see PrivateFolder. ncu's library in
+  // a profiled process counts nothing if it cannot write there.
   (void)!::chown(".", 0, 0);
   if (!keep_capabilities(keeps ? counting : 0)) return "root with capabilities";
   return keeps ? "root, counter capabilities only" : "root without capabilities";
 }
 
-/// What of /dev a process may open. A kernel gets no more than it needs: /dev also holds folders
-/// where processes leave things for each other, and disks.
+/// The entries of /dev that a process may open. A kernel gets only what it needs: /dev also
+/// contains shared folders and disks.
 std::vector<std::string> devices_of(WorkerRole role, DeviceKind kind) {
   const bool cuda = kind == DeviceKind::cuda;
   const bool kernel = role == WorkerRole::candidate || (role == WorkerRole::counter && !cuda);
-  if (!kernel) return {"/dev"};  // what profilers and tools open there is not documented
+  if (!kernel) return {"/dev"};  // the devices that profilers and tools open are undocumented
   std::vector<std::string> devices{"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                    "/dev/urandom"};
   if (!cuda) return devices;
@@ -122,8 +122,8 @@ Result<WorkerRole> parse_role(const std::string& text) {
   if (text == "baseline") return WorkerRole::baseline;
   if (text == "tool") return WorkerRole::tool;
   if (text == "profiled") return WorkerRole::profiled;
-  return Error{ErrorCode::invalid_argument, "role \"" + text + "\" is not known",
-               "judge, candidate, counter, compiler, baseline, tool or profiled."};
+  return Error{ErrorCode::invalid_argument, "unknown role \"" + text + "\"",
+               "Use judge, candidate, counter, compiler, baseline, tool or profiled."};
 }
 
 std::string enter_sandbox(WorkerRole role, DeviceKind kind,
@@ -131,7 +131,7 @@ std::string enter_sandbox(WorkerRole role, DeviceKind kind,
   const bool starts_programs = role == WorkerRole::compiler || role == WorkerRole::baseline;
   const auto parent = ::getppid();
   std::string on = drop_privileges(role, kind, readable);
-  // A change of user clears both of these.
+  // A change of user clears both settings.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (::getppid() != parent) ::raise(SIGKILL);

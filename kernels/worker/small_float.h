@@ -1,7 +1,7 @@
 #pragma once
 
-// Values of every dtype as doubles and back: what the judge needs to make inputs and to compare.
-// Pure and thread-safe.
+// Conversion between values of every dtype and doubles, for generating inputs and comparing
+// outputs. Pure and thread-safe.
 
 #include <bit>
 #include <cmath>
@@ -17,7 +17,7 @@ namespace ratchet::worker {
 struct SmallFloat {
   int exponent_bits;
   int mantissa_bits;
-  bool infinities;  ///< e4m3 has none: its one NaN is all ones, and it saturates
+  bool infinities;  ///< e4m3 has none: it saturates, and its only NaN is all ones
 
   [[nodiscard]] constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
 };
@@ -27,8 +27,8 @@ inline constexpr SmallFloat kBfloat{8, 7, true};
 inline constexpr SmallFloat kE4M3{4, 3, false};
 inline constexpr SmallFloat kE5M2{5, 2, true};
 
-/// Nearest value of the format, ties to even; beyond the largest: infinity, or the largest where
-/// the format has no infinity.
+/// The nearest value of the format, ties to even; above the largest value: infinity, or the largest
+/// value if the format has no infinity.
 [[nodiscard]] inline std::uint16_t encode_small(double value, SmallFloat format) {
   const int m = format.mantissa_bits;
   const auto sign =
@@ -43,10 +43,10 @@ inline constexpr SmallFloat kE5M2{5, 2, true};
   const double magnitude = std::fabs(value);
   if (std::isinf(magnitude)) return static_cast<std::uint16_t>(sign | beyond);
   if (magnitude == 0) return sign;
-  // Steps of the format at this magnitude; below the smallest normal they stay the same.
+  // Magnitude in units of the format's spacing, which is constant below the smallest normal number.
   const int exponent = std::max(std::ilogb(magnitude), 1 - format.bias());
   const double steps = std::nearbyint(std::ldexp(magnitude, m - exponent));
-  // Carries into the exponent by itself: 2^(m+1) steps is the next power of two.
+  // Rounding up carries into the exponent: 2^(m+1) units is the next power of two.
   const double code = steps + std::ldexp(static_cast<double>(exponent + format.bias() - 1), m);
   if (code > static_cast<double>(largest)) return static_cast<std::uint16_t>(sign | beyond);
   return static_cast<std::uint16_t>(sign | static_cast<unsigned>(code));
@@ -76,8 +76,8 @@ template <class T>
   return value;
 }
 
-/// Element `index` of a buffer as a double. 64-bit integers beyond 2^53 are rounded: they are
-/// compared by their bytes, not by this.
+/// Element `index` of a buffer as a double. 64-bit integers above 2^53 are rounded; exact
+/// comparisons use the bytes instead.
 [[nodiscard]] inline double element(const std::byte* buffer, DType type, std::int64_t index) {
   const std::byte* at = buffer + index * size_of(type);
   switch (type) {
@@ -120,7 +120,7 @@ void store_as(std::byte* at, T value) {
   std::memcpy(at, &value, sizeof value);
 }
 
-/// Stores a value, rounded to the dtype.
+/// Stores `value`, rounded to the dtype.
 inline void set_element(std::byte* buffer, DType type, std::int64_t index, double value) {
   std::byte* at = buffer + index * size_of(type);
   switch (type) {
@@ -137,7 +137,7 @@ inline void set_element(std::byte* buffer, DType type, std::int64_t index, doubl
     case DType::f8_e5m2:
       return store_as(at, static_cast<std::uint8_t>(encode_small(value, kE5M2)));
     default:
-      // Little endian: the low bytes of the wide integer are the narrow one.
+      // Little endian: the low bytes of the wide integer are the narrow integer.
       const auto wide = static_cast<std::int64_t>(value);
       std::memcpy(at, &wide, static_cast<std::size_t>(size_of(type)));
   }

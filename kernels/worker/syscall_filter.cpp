@@ -17,12 +17,12 @@
 namespace ratchet::worker {
 namespace {
 
-// By name, because libseccomp knows calls that the headers of an older system do not.
+// By name, because libseccomp knows calls that older system headers lack.
 constexpr std::array kForbidden{
     // other processes
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease",
     "kcmp", "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "tkill", "unshare", "setns",
-    // lasting state of the machine
+    // persistent state of the machine
     "mount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsmount",
     "fspick", "fsconfig", "mount_setattr", "swapon", "swapoff", "reboot", "kexec_load",
     "kexec_file_load", "init_module", "finit_module", "delete_module", "settimeofday",
@@ -30,20 +30,20 @@ constexpr std::array kForbidden{
     "quotactl", "quotactl_fd", "iopl", "ioperm", "mknod", "mknodat",
     // memory that outlives the process
     "shmget", "shmat", "shmctl", "semget", "msgget", "mq_open", "add_key", "request_key", "keyctl",
-    // ways round this filter
+    // ways around this filter
     "bpf", "perf_event_open", "io_uring_setup", "io_uring_enter", "io_uring_register",
     "userfaultfd", "seccomp", "open_by_handle_at", "name_to_handle_at", "fanotify_init",
     "personality", "vhangup", "lookup_dcookie"};
 
 constexpr std::array kPrograms{"execve", "execveat", "fork", "vfork"};
 
-// Would lead out of the group that the server ends as one.
+// Would leave the process group, which the server kills as a whole.
 constexpr std::array kGroups{"setsid", "setpgid"};
 
 constexpr std::array kNetwork{"socket", "socketpair", "connect", "bind",
                               "listen", "accept",     "accept4"};
 
-// Would change what the clock reads, or undo what protects the process.
+// Would change the clock or undo the process's protection.
 constexpr std::array kForbiddenControls{PR_SET_TSC,       PR_SET_SECCOMP,         PR_SET_DUMPABLE,
                                         PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_PTRACER};
 
@@ -51,7 +51,8 @@ void say(std::string_view text) {
   (void)!::write(STDERR_FILENO, text.data(), text.size());
 }
 
-/// Runs in the forbidden call's place. The name is looked up here: the process ends anyway.
+/// Signal handler for forbidden calls. Looking up the name here is acceptable: the process is
+/// ending.
 void on_forbidden_call(int, siginfo_t* info, void*) {
   char* name = ::seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, info->si_syscall);
   say("forbidden system call: ");
@@ -67,7 +68,7 @@ class Filter {
 
   explicit operator bool() const { return context_ != nullptr; }
 
-  /// Calls that this architecture does not have are left out.
+  /// Calls that this architecture lacks are ignored.
   void forbid(const char* name, std::uint32_t action = SCMP_ACT_TRAP) {
     const int number = ::seccomp_syscall_resolve_name(name);
     if (number != __NR_SCMP_ERROR)
@@ -103,7 +104,7 @@ std::string forbid_system_calls(DeviceKind kind, bool starts_programs) {
   for (const int option : kForbiddenControls)
     filter.forbid_when("prctl", argument(0, SCMP_CMP_EQ, static_cast<std::uint64_t>(option)));
   filter.forbid("clone3", SCMP_ACT_ERRNO(ENOSYS));
-  // Build tools put each compiler into a group of its own; told that it worked, they go on.
+  // Build tools put each compiler into its own group; the calls report success and do nothing.
   for (const char* name : kGroups)
     filter.forbid(name, starts_programs ? SCMP_ACT_ERRNO(0) : SCMP_ACT_TRAP);
   if (!starts_programs) {

@@ -1,8 +1,8 @@
 // ratchet-confine WRITABLE READABLE... -- PROGRAM ARGUMENT...
 //
-// Runs a compiler that reads only the named files and folders and writes only to WRITABLE and to
-// devices, for good: what a source includes or assembles can come from nowhere else. Where the
-// kernel has no Landlock the program runs as it is.
+// Runs a compiler that can read only the named files and folders and write only to WRITABLE and to
+// devices, so that a source can include or assemble nothing else. If the kernel has no Landlock,
+// the program runs unrestricted.
 
 #include <sys/prctl.h>
 #include <unistd.h>

@@ -35,7 +35,7 @@ class CudaArena : public DeviceArena {
   std::int64_t shift_;
 };
 
-/// Memory that a judge shares with this process.
+/// Memory shared by a judge.
 class SharedArena : public DeviceArena {
  public:
   explicit SharedArena(measure::SharedMemory memory) : memory_(std::move(memory)) {}
@@ -84,7 +84,7 @@ wire::Counters counters_of(const measure::CounterReport& report) {
   return counters;
 }
 
-// A page of a report needs tens; hot loops have hundreds.
+// A report shows tens; hot loops have hundreds.
 constexpr std::size_t kMostPcs = 512;
 
 std::int64_t samples_of(const wire::PcSample& pc) {
@@ -93,7 +93,7 @@ std::int64_t samples_of(const wire::PcSample& pc) {
   return sum;
 }
 
-/// Samples of one instruction put together, those seen most often first.
+/// Samples merged by instruction, most frequent first.
 std::vector<wire::PcSample> merged(const std::vector<measure::SampledPc>& pcs) {
   std::map<std::pair<std::string, std::uint64_t>, wire::PcSample> by_place;
   for (const auto& pc : pcs) {
@@ -119,8 +119,7 @@ wire::PcSamples samples_of(const measure::Counters::SampleReport& report) {
           .unavailable = report.unavailable};
 }
 
-/// A CUDA GPU. Everything that measures is in kernels/measure; this class speaks the job loop's
-/// language.
+/// A CUDA GPU: adapts kernels/measure, which does the measuring, to the job loop's interface.
 class CudaDevice : public Device {
  public:
   void prepare_to_count() override {
@@ -129,7 +128,7 @@ class CudaDevice : public Device {
 
   Result<DeviceInfo> open(int index) override {
     auto gpu = measure::Gpu::open(index);
-    // Before the sandbox: it is for this thread alone.
+    // The sandbox must be entered with a single thread.
     if (warm_up_.joinable()) warm_up_.join();
     if (!gpu) return gpu.error();
     gpu_ = *std::move(gpu);
@@ -149,8 +148,7 @@ class CudaDevice : public Device {
 
   Result<std::unique_ptr<DeviceArena>> allocate(std::int64_t bytes, std::int64_t shift) override {
     if (bytes < 0 || shift < 0)
-      return Error{ErrorCode::internal, "an arena needs a size and a shift that are not negative",
-                   ""};
+      return Error{ErrorCode::internal, "an arena's size and shift must not be negative", ""};
     auto memory = measure::DeviceMemory::allocate(static_cast<std::size_t>(bytes + shift));
     if (!memory) return memory.error();
     return std::unique_ptr<DeviceArena>(new CudaArena(*std::move(memory), shift));
@@ -190,7 +188,7 @@ class CudaDevice : public Device {
     if (timer_) timer_->forget();
   }
 
-  /// The legacy default stream: kernels that ignore their stream parameter run on it as well.
+  /// The legacy default stream, on which kernels that ignore their stream parameter run as well.
   [[nodiscard]] void* stream() const override { return nullptr; }
 
   std::optional<Fault> run(const Invocation& call) override {

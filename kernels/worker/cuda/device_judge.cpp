@@ -47,8 +47,8 @@ Result<std::vector<Fd>> CudaJudge::share(const wire::Share& plan) {
     if (!memory) return memory.error();
     made.push_back(*std::move(memory));
   }
-  // Where it lies makes memory up to 1 % slower for calls of 4 µs (seen on H200s): chance decides
-  // who gets which.
+  // The location of memory can make calls of 4 µs up to 1 % slower (seen on H200s), so candidates
+  // get theirs at random.
   std::vector<std::size_t> order(made.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::shuffle(order.begin() + 1, order.end(), std::random_device());
@@ -80,7 +80,7 @@ Result<std::byte*> CudaJudge::find(const wire::Place& place) const {
                      place.candidate < static_cast<int>(candidates_.size()) && place.at >= 0 &&
                      place.at <= candidate_bytes_ - layout_.bytes;
   if (!there)
-    return Error{ErrorCode::internal, "no candidate's memory has room for an arena there", ""};
+    return Error{ErrorCode::internal, "the place is outside every candidate's memory", ""};
   return candidates_[static_cast<std::size_t>(place.candidate)].data() + place.at;
 }
 
@@ -100,7 +100,7 @@ Status CudaJudge::generate(const wire::GenerateOnDevice& plan) {
   } else {
     layout_ = plan.content.layout;
     if (layout_.bytes > static_cast<std::int64_t>(sent_.bytes()))
-      return Error{ErrorCode::internal, "the trial does not fit the shared memory", ""};
+      return Error{ErrorCode::internal, "the trial does not fit into the shared memory", ""};
     if (auto filled = fill(plan.content); !filled) return filled;
     changed_ = plan.changed.has_value();
     if (changed_)
@@ -115,11 +115,11 @@ Status CudaJudge::generate(const wire::GenerateOnDevice& plan) {
     if (auto copied = copy(*to, sent_.data()); !copied) return copied;
   }
   if (auto failure = gpu_.finish())
-    return Error{ErrorCode::internal, "the judge cannot make a trial: " + *failure, ""};
+    return Error{ErrorCode::internal, "the judge cannot generate a trial: " + *failure, ""};
   return {};
 }
 
-/// Random bytes everywhere, which guards and outputs keep; then the inputs.
+/// Fills the arena with random bytes (guards and outputs keep them), then generates the inputs.
 Status CudaJudge::fill(const wire::Generate& plan) {
   const auto key = key_of(plan.seed);
   run({Operation::random_bytes, word(sent_.data()), layout_.bytes, 0, key[0], key[1],
@@ -179,7 +179,7 @@ Status CudaJudge::fill_input(const wire::Buffer& buffer, const wire::Generate& p
   wire::Generate alone = plan;
   alone.layout = {buffer.bytes(), {buffer}};
   alone.layout.buffers[0].offset = 0;
-  // Its own seed: on the host every layout starts with the same stream.
+  // A seed of its own, because on the host every layout starts with the same stream.
   alone.seed = plan.seed.substr(stream % 16) + plan.seed.substr(0, stream % 16);
   std::vector<std::byte> made(static_cast<std::size_t>(buffer.bytes()));
   if (auto filled = worker::generate(made, alone); !filled) return filled;
@@ -207,7 +207,7 @@ Result<bool> CudaJudge::differ(const std::byte* a, const std::byte* b, std::int6
   return *flag != 0;
 }
 
-/// Guards and inputs; names the first buffer concerned.
+/// Checks guards and inputs; stores the name of the first buffer affected.
 Status CudaJudge::check_untouched(wire::Comparison& verdict) {
   const auto range = [&](std::int64_t from, std::int64_t to) {
     return differ(sent_.data() + from, returned_.data() + from, to - from);
@@ -304,7 +304,7 @@ Result<bool> CudaJudge::writes_all() {
   if (!reference_) return Error{ErrorCode::internal, "no trial has been generated yet", ""};
   for (const auto& buffer : layout_.buffers) {
     if (buffer.role != Role::out) continue;
-    // Held exactly against the poison: what mismatches was written.
+    // Compared exactly with the poison: mismatching elements were written.
     Tally start;
     if (auto cleared = result_.write(0, std::as_bytes(std::span(&start, 1))); !cleared)
       return cleared.error();
@@ -314,7 +314,7 @@ Result<bool> CudaJudge::writes_all() {
          word(result_.data())});
     auto tally = result_of<Tally>();
     if (!tally) return tally.error();
-    // So many elements may look like their poison by chance.
+    // The number of elements that may equal their poison by chance.
     const double values = std::exp2(8.0 * static_cast<double>(size_of(buffer.dtype)));
     const double chance = 4 * static_cast<double>(buffer.elements) / values + 2;
     if (static_cast<double>(buffer.elements) - static_cast<double>(tally->mismatches) > chance)
@@ -325,8 +325,7 @@ Result<bool> CudaJudge::writes_all() {
 
 Result<wire::Comparison> CudaJudge::judged(const wire::Compare& plan) {
   if (!reference_ || plan.tolerances.size() != layout_.buffers.size())
-    return Error{ErrorCode::internal, "one tolerance per buffer of the generated trial is needed",
-                 ""};
+    return Error{ErrorCode::internal, "tolerances needs one entry per buffer of the trial", ""};
   wire::Comparison verdict;
   if (auto seen = check_untouched(verdict); !seen) return seen.error();
   for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {

@@ -12,14 +12,14 @@
 
 namespace ratchet::worker {
 
-/// The judge of one GPU: kernels/cuda/judge.cu does the work on the bytes, this class decides.
+/// The judge on one GPU: kernels/cuda/judge.cu processes the bytes, this class decides.
 ///
-/// Inputs that are neither normal nor uniform floats are made by generate.h and uploaded. The
-/// candidate's memory is copied before anything is compared, so that what it does later counts for
-/// nothing. Thread rule: the thread of its `Gpu`, which outlives it.
+/// Inputs other than normal or uniform floats are generated on the host (generate.h) and uploaded.
+/// The candidate's memory is copied before it is compared, so later writes by the candidate have no
+/// effect. Thread rule: the thread of its `Gpu`, which must outlive it.
 class CudaJudge : public DeviceJudge {
  public:
-  /// `entry`: of the library built from judge.cu.
+  /// `entry`: the entry function of the library built from judge.cu.
   CudaJudge(measure::Gpu& gpu, void* entry);
 
   Result<std::vector<Fd>> share(const wire::Share& plan) override;
@@ -30,15 +30,15 @@ class CudaJudge : public DeviceJudge {
 
  private:
   Status fill(const wire::Generate& plan);
-  /// Whether the reference's answer to the generated trial wrote every element of its outputs.
+  /// Whether the reference wrote every element of its outputs in the current trial.
   Result<bool> writes_all();
   Status change(const wire::Generate& plan, const wire::Changed& changed);
-  /// Makes the changes of timed calls in `sent_`.
+  /// Applies the changes of timed calls to `sent_`.
   Status use(const wire::Uses& uses);
-  /// Where the arena of this place lies. Error: not in the memory that is shared.
+  /// The address of this place's arena. Error: it is not within the shared memory.
   Result<std::byte*> find(const wire::Place& place) const;
   Status fill_input(const wire::Buffer& buffer, const wire::Generate& plan, std::uint32_t stream);
-  /// A whole arena.
+  /// Copies a whole arena.
   Status copy(std::byte* to, const std::byte* from) const;
   void run(std::initializer_list<long long> words) const;
   Status clear_result();
@@ -51,9 +51,9 @@ class CudaJudge : public DeviceJudge {
                       double matched_ratio, wire::Comparison& verdict);
   Result<std::vector<double>> preview(const std::byte* data, const wire::Buffer& buffer) const;
   Result<bool> same_outputs(const std::byte* a, const std::byte* b);
-  /// Of what lies in `returned_`.
+  /// The verdict on `returned_`.
   Result<wire::Comparison> judged(const wire::Compare& plan);
-  /// Puts the control's answer for one output in place; false when it has none.
+  /// Writes the control's answer for one output; false when the control is not applicable.
   Result<bool> forge_output(wire::Control control, std::size_t buffer);
 
   measure::Gpu& gpu_;
@@ -62,13 +62,13 @@ class CudaJudge : public DeviceJudge {
   std::vector<measure::SharedMemory> candidates_;
   std::int64_t candidate_bytes_ = 0;
   std::optional<measure::SmallCopies> copies_;
-  // As sent; what came back; what came back the time before, or the answer to the last trial
-  // without a change; where results are put.
+  // The trial as sent; as returned; as returned the previous time, or the answer to the last
+  // unchanged trial; and the result of an operation.
   measure::DeviceMemory sent_, returned_, earlier_, result_;
   wire::ArenaLayout layout_;
   bool again_ = false;
   bool changed_ = false;
-  // First elements of the outputs, by buffer: of the last answer looked at, and of the one before.
+  // First elements of the outputs, by buffer: of the last answer described, and of the one before.
   std::vector<std::uint64_t> firsts_, firsts_before_;
 };
 

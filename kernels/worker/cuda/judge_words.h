@@ -1,6 +1,6 @@
 #pragma once
 
-// What kernels/cuda/judge.cu is told, and what it writes: words of 64 bits. Pure.
+// The requests and results of kernels/cuda/judge.cu, as 64-bit words. Pure.
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace ratchet::worker {
 
-/// Operations of judge.cu.
+/// Operation codes of judge.cu.
 struct Operation {
   enum Code : long long {
     random_bytes,
@@ -26,7 +26,7 @@ struct Operation {
   };
 };
 
-/// Records of judge.cu.
+/// Result records of judge.cu.
 struct Squares {
   double sum = 0;
   std::uint64_t finite = 0;
@@ -44,7 +44,7 @@ inline long long word(double value) {
   return std::bit_cast<long long>(value);
 }
 
-/// 128 bits of a hexadecimal seed as two words.
+/// The first 128 bits of a hexadecimal seed as two words.
 inline std::array<long long, 2> key_of(std::string_view hex) {
   std::array<std::uint64_t, 2> words{};
   for (std::size_t i = 0; i < words.size(); ++i)

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kControlDescriptor = 3;
 
-/// What a bound call was given, as the host reads it.
+/// The JSON plan of the `bind` callback.
 struct Binding {
   wire::ArenaLayout layout;
   std::vector<wire::Argument> arguments;
@@ -34,10 +34,10 @@ Error refused(const char* text) {
   return Error{ErrorCode::invalid_argument, fault_of(text).message, ""};
 }
 
-/// A kernel in the hosting process's own language.
-class HostedKernel : public Kernel {
+/// A kernel in the language of the embedding process.
+class EmbeddedKernel : public Kernel {
  public:
-  explicit HostedKernel(const ratchet_embedded_calls& calls) : calls_(calls) {}
+  explicit EmbeddedKernel(const ratchet_embedded_calls& calls) : calls_(calls) {}
 
   Status load(Fd file, const wire::Load& plan) override {
     const char* failed = calls_.load(file.get(), encode(plan).dump().c_str());
@@ -83,7 +83,7 @@ extern "C" __attribute__((visibility("default"))) int ratchet_embedded_run(
   if (!part) return 2;
   const std::vector<std::string> folders(readable, readable + count);
   Channel channel(Fd(worker::kControlDescriptor), Descriptors::accepted);
-  worker::HostedKernel kernel(*calls);
+  worker::EmbeddedKernel kernel(*calls);
   const auto opened = worker::make_device();
   return worker::JobLoop(*part, *opened, kernel, channel).run(device, folders, [&] {
     calls->opened(device);

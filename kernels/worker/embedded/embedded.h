@@ -1,11 +1,11 @@
 #pragma once
 
-/* The C face of libratchet-embedded.so and libratchet-embedded-cuda.so: the worker's job loop inside a
- * process that is no worker program. A Python interpreter loads it with ctypes, so that Python
- * kernels run in the same arenas, under the same sandbox and clocks as compiled ones.
+/* The C interface of libratchet-embedded.so and libratchet-embedded-cuda.so: the worker's job loop
+ * embedded in another process. A Python interpreter loads it with ctypes, so that Python kernels
+ * use the same arenas, sandbox and clocks as compiled kernels.
  *
- * Texts are UTF-8. A callback that returns text returns null when all is well, else JSON
- * {"kind", "message"}: what the kernel did wrong; it stays valid until the next callback.
+ * Texts are UTF-8. A callback that returns text returns null on success, else JSON
+ * {"kind", "message"} that describes the kernel's failure and stays valid until the next callback.
  * Thread rule: everything happens on the thread that calls ratchet_embedded_run. */
 
 #ifdef __cplusplus
@@ -14,31 +14,31 @@ extern "C" {
 
 /* NOLINTBEGIN(modernize-use-using,modernize-redundant-void-arg,readability-identifier-naming): C */
 typedef struct ratchet_embedded_calls {
-  /* The device is open and nothing is forbidden yet: the last moment to start a runtime. */
+  /* Called when the device is open, before the sandbox: the last chance to start a runtime. */
   void (*opened)(int device);
-  /* Loads the kernel from an open file; `plan` is {"library", "entry"}. Closes nothing. */
+  /* Loads the kernel from an open file, which it does not close; `plan` is {"library", "entry"}. */
   const char* (*load)(int file, const char* plan);
   /* Binds slot number `slot` to an arena at `base`; `plan` is {"layout", "arguments"}. */
   const char* (*bind)(int slot, const char* plan, unsigned long long base);
-  /* One call of a bound slot. */
+  /* Makes one call of a bound slot. */
   void (*call)(int slot);
-  /* Stores what it returned, outside every timed window; null for code under measurement, which
-   * could leave its work to it. */
+  /* Stores the returned values, outside every timed window; null for code under measurement, which
+   * could otherwise defer its work to this step. */
   void (*settle)(int slot);
-  /* The slot's arena goes away. */
+  /* Unbinds the slot; its arena is about to be freed. */
   void (*release)(int slot);
-  /* How calls failed since this was last asked. */
+  /* The failure of calls since the previous query, if any. */
   const char* (*failure)(void);
 } ratchet_embedded_calls;
 /* NOLINTEND(modernize-use-using,modernize-redundant-void-arg,readability-identifier-naming) */
 
-/* Serves the channel on descriptor 3 until it closes; the exit code for the process. `role`:
- * candidate, counter, compiler or baseline. `readable`: `count` folders that the interpreter needs.
- */
+/* Serves the channel on descriptor 3 until it closes and returns the exit code for the process.
+ * `role`: candidate, counter, compiler or baseline. `readable`: `count` folders that the
+ * interpreter needs. */
 int ratchet_embedded_run(const char* role, int device, const char* const* readable, int count,
-                       const ratchet_embedded_calls* calls);
+                         const ratchet_embedded_calls* calls);
 
-/* The sandbox alone, for a process that serves no job loop; 0 when `role` is known. */
+/* Enters the sandbox in a process without a job loop. Returns 0, or 2 if `role` is unknown. */
 int ratchet_embedded_restrict(const char* role, int cuda, const char* const* readable, int count);
 
 #ifdef __cplusplus

@@ -6,15 +6,15 @@
 
 namespace ratchet::worker {
 
-// The loops whose speed is the roof. This file is always compiled with -O3; the widest vectors of
-// the processor are chosen at run time. Pure, one thread each.
+// The loops whose speed defines the ceilings. Always compiled with -O3; the processor's widest
+// vectors are chosen at run time. Pure, single-threaded.
 
-/// Sum over the words: reads every byte once.
+/// The sum of all words; reads every byte once.
 [[nodiscard]] double read_all(std::span<const double> words);
 
-/// Fused multiply-adds on values held in registers, ten independent chains: two units with a
-/// latency of four cycles need eight. Returns the operations done (two per multiply-add); `sink`
-/// keeps the result alive.
+/// Fused multiply-adds on registers in ten independent chains; two units with a latency of four
+/// cycles need eight. Returns the number of operations (two per multiply-add). `sink` receives the
+/// result, so that it is not optimized away.
 [[nodiscard]] double multiply_add_f32(std::int64_t rounds, double& sink);
 [[nodiscard]] double multiply_add_f64(std::int64_t rounds, double& sink);
 

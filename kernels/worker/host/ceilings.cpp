@@ -21,13 +21,13 @@ using std::chrono::steady_clock;
 
 constexpr int kRounds = 5;
 constexpr std::int64_t kLeastArray = std::int64_t{64} << 20;
-constexpr std::int64_t kMostArray = std::int64_t{1} << 30;  // beyond it only the time grows
+constexpr std::int64_t kMostArray = std::int64_t{1} << 30;  // more would only take longer
 
 /// One thread's share of a round; returns the bytes moved or operations done.
 using Share = std::function<double(int thread)>;
 
-/// Best rate of several rounds: everybody starts together, the slowest ends the round. The first
-/// round warms up and does not count.
+/// Best rate of several rounds: all threads start together, the slowest ends the round. The first
+/// round is a warm-up and does not count.
 double best_rate(int threads, const Share& share) {
   double best = 0;
   for (int round = 0; round <= kRounds; ++round) {

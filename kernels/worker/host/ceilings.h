@@ -7,13 +7,14 @@
 
 namespace ratchet::worker {
 
-/// Measures what this machine can do with all usable cores at once, the best of several rounds
-/// (a roof is what can be reached, not what is usual):
-///   copy_bandwidth   memcpy between arrays of four last-level caches; bytes read plus written
+/// Measures the best rates of this machine with all usable cores at once: the best of several
+/// rounds, since a ceiling is what can be reached, not what is typical.
+///   copy_bandwidth   memcpy between arrays of four times the last-level cache; bytes read plus
+///                    bytes written
 ///   read_bandwidth, write_bandwidth
-///   l2_bandwidth     reads of a quarter of the last-level cache, again and again
+///   l2_bandwidth     repeated reads of a quarter of the last-level cache
 ///   fp32, fp64       fused multiply-adds in registers
-/// Takes about two seconds. Errors: `unavailable` when the arrays cannot be had.
+/// Takes about two seconds. Errors: `unavailable` when the arrays cannot be allocated.
 [[nodiscard]] Result<std::vector<wire::CeilingValue>> measure_host_ceilings();
 
 }  // namespace ratchet::worker

@@ -12,7 +12,7 @@
 namespace ratchet::worker {
 namespace {
 
-/// Whether a library is mapped that starts threads on its own.
+/// Whether a library is loaded that starts threads on its own.
 bool has_thread_runtime() {
   const auto look = [](dl_phdr_info* info, std::size_t, void* found) {
     const std::string_view name = info->dlpi_name ? info->dlpi_name : "";
@@ -74,7 +74,7 @@ std::optional<double> core_megahertz() {
           "imul %0, %0\n imul %0, %0\n imul %0, %0\n imul %0, %0\n"
           : "+r"(value));
     const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - start;
-    // The faster one: the other was interrupted.
+    // The faster attempt counts; the other may have been interrupted.
     best_ns = attempt == 0 ? spent.count() : std::min(best_ns, spent.count());
   }
   return 1e3 * kCycles / best_ns;

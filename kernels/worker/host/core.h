@@ -7,9 +7,9 @@
 
 namespace ratchet::worker {
 
-/// Keeps this thread on the core it is on, until it is destroyed, so that no sample pays for moving
-/// house. Does nothing where threads exist or may yet be started (an OpenMP runtime is loaded):
-/// they inherit the affinity and would crowd on one core.
+/// Pins this thread to its current core for the lifetime of the object, so that no sample pays for
+/// a migration. Does nothing if other threads exist or may be started (an OpenMP runtime is
+/// loaded): they would inherit the affinity and share one core.
 class CorePin {
  public:
   CorePin();
@@ -25,8 +25,8 @@ class CorePin {
   std::optional<int> core_;
 };
 
-/// The clock that this core runs at now, MHz: a chain of multiplications that takes three cycles
-/// each on every x86 core since 2011. About 30 µs. Empty on other processors.
+/// The current clock of this core in MHz, from a chain of multiplications that take three cycles
+/// each on every x86 core since 2011. Takes about 30 µs. Empty on other processors.
 [[nodiscard]] std::optional<double> core_megahertz();
 
 /// "pinned to core 1, 1 of 2 NUMA nodes" or "not pinned (threads), …".

@@ -1,7 +1,7 @@
-// The processor of this machine as a measuring device.
+// The processor of this machine as a device.
 //
-// Time is steady_clock's, around the call alone, on one core where the kernel has no threads. The
-// core's clock is measured before and after each block of samples.
+// Times are from steady_clock, around the call only, pinned to one core if the kernel has no
+// threads. The core's clock is measured before and after each block of samples.
 
 #include <sys/mman.h>
 
@@ -24,7 +24,7 @@ namespace {
 using std::chrono::steady_clock;
 using NanosecondsSpent = std::chrono::duration<double, std::nano>;
 
-/// Anonymous pages of its own, so that far writes outside fault instead of finding a neighbour.
+/// A mapping of its own, so that writes far outside fault instead of reaching other data.
 class HostArena : public DeviceArena {
  public:
   HostArena(std::byte* start, std::size_t mapped, std::int64_t shift)
@@ -44,7 +44,8 @@ class HostArena : public DeviceArena {
 class HostDevice : public Device {
  public:
   Result<DeviceInfo> open(int index) override {
-    if (index != 0) return Error{ErrorCode::not_found, "the host is one device", "Use device 0."};
+    if (index != 0)
+      return Error{ErrorCode::not_found, "the host has only device 0", "Use device 0."};
     counters_ = std::make_unique<PerfCounters>();
     return host_info();
   }
@@ -135,7 +136,7 @@ class HostDevice : public Device {
   Result<std::vector<wire::CeilingValue>> ceilings() override { return measure_host_ceilings(); }
 
  private:
-  /// Elapsed nanoseconds, and whether the work was there when the call returned.
+  /// Elapsed nanoseconds, and whether the outputs were written when the call returned.
   std::pair<double, bool> sample(const Turn& turn, CacheMode mode) {
     turn.before();
     if (mode == CacheMode::cold) flush_(turn.memory);

@@ -6,15 +6,15 @@
 
 namespace ratchet::worker {
 
-/// Name, memory, cores and last-level cache of this machine, from /proc and /sys. The cores are
-/// those this process may run on. What cannot be read is 0 or "unknown".
+/// Name, memory, cores and last-level cache of this machine, from /proc and /sys. Counts only cores
+/// that this process may run on. Values that cannot be read are 0 or "unknown".
 [[nodiscard]] DeviceInfo host_info();
 
-/// Bytes of the largest cache that the first core sees. From sysfs: sysconf adds up the caches of
-/// all sockets on some machines, which no core can use.
+/// Bytes of the largest cache of the first core. From sysfs, because on some machines sysconf adds
+/// up the caches of all sockets, which no single core can use.
 [[nodiscard]] std::int64_t last_level_cache_bytes();
 
-/// Cores this process may run on.
+/// Number of cores that this process may run on.
 [[nodiscard]] int usable_cores();
 
 }  // namespace ratchet::worker

@@ -16,7 +16,7 @@
 namespace ratchet::worker {
 namespace {
 
-constexpr std::size_t kGroup = 4;  // every x86 and Arm core of the last decade has as many counters
+constexpr std::size_t kGroup = 4;  // every x86 and Arm core of the last decade has four counters
 
 struct KnownEvent {
   const char* name;
@@ -63,8 +63,8 @@ Fd open_event(const KnownEvent& event) {
   attributes.type = event.type;
   attributes.config = event.config;
   attributes.disabled = 1;
-  attributes.inherit = 1;  // OpenMP's threads are made later
-  // A switch or a migration happens inside the kernel, and only there.
+  attributes.inherit = 1;  // OpenMP threads are started later
+  // Context switches and migrations happen only inside the operating system's kernel.
   attributes.exclude_kernel =
       event.type == PERF_TYPE_SOFTWARE && (event.config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
                                            event.config == PERF_COUNT_SW_CPU_MIGRATIONS)
@@ -78,16 +78,16 @@ Fd open_event(const KnownEvent& event) {
 
 std::string reason_of(int error) {
   if (error == EACCES || error == EPERM)
-    return "perf_event: not permitted; `sysctl kernel.perf_event_paranoid=2` or CAP_PERFMON for "
-           "the "
-           "server grants it";
+    return "perf_event: not permitted; set `sysctl kernel.perf_event_paranoid=2` or give the "
+           "server "
+           "CAP_PERFMON";
   if (error == ENOENT || error == EOPNOTSUPP || error == ENODEV)
-    return "perf_event: this machine shows no hardware counters (usual in virtual machines); a "
-           "virtual PMU or bare metal has them";
+    return "perf_event: this machine has no hardware counters (common in virtual machines); use a "
+           "virtual PMU or bare metal";
   return std::string("perf_event: ") + std::strerror(error);
 }
 
-/// What an event counted so far. Differences are used instead of resets: counts of threads that
+/// An event's count so far. Differences are used instead of resets, because counts of threads that
 /// have ended cannot be reset.
 struct Reading {
   std::uint64_t value = 0;
@@ -101,10 +101,10 @@ Reading reading_of(int fd) {
   return reading;
 }
 
-/// Counted between two readings; empty when the event never ran.
+/// The count between two readings; empty when the event never ran.
 std::optional<double> difference(const Reading& before, const Reading& after) {
   if (after.running <= before.running) return std::nullopt;
-  // Shared counters ran only part of the time: the rest is extrapolated, as perf does.
+  // Multiplexed counters run only part of the time; the count is extrapolated, as perf does.
   return static_cast<double>(after.value - before.value) *
          static_cast<double>(after.enabled - before.enabled) /
          static_cast<double>(after.running - before.running);

@@ -10,19 +10,19 @@
 
 namespace ratchet::worker {
 
-/// Counters of this process and its later threads, from the kernel's perf events.
+/// Counters of this process and its later threads, from Linux perf events.
 ///
-/// Opened before the sandbox, because it forbids opening more; they count only inside `read`.
-/// Thread rule: the thread that opened them. Switches and migrations
-/// apart, only what happens in user space counts.
+/// Opened before the sandbox, which forbids opening more; they count only during `read`. Thread
+/// rule: the thread that opened them. Only user space is counted, except for context switches and
+/// migrations.
 class PerfCounters {
  public:
   PerfCounters();
 
   /// Runs the turn once per group of four events, so that the processor's few counters need not be
-  /// shared; `prepare` runs before each. Names are those of `perf list`; names that this machine
-  /// lacks are listed as unknown. The one kernel's name is left empty: the events see the whole
-  /// call.
+  /// multiplexed; `prepare` runs before each. Names are those of `perf list`; names that this
+  /// machine lacks are reported as unknown. The report has one kernel with an empty name, because
+  /// the events cover the whole call.
   [[nodiscard]] wire::Counters read(const std::vector<std::string>& names, const Turn& turn,
                                     const std::function<void()>& prepare) const;
 
@@ -35,7 +35,7 @@ class PerfCounters {
   [[nodiscard]] const Event* find(const std::string& name) const;
 
   std::vector<Event> events_;
-  int hardware_error_ = 0;  ///< errno of opening the cycle counter; 0: it is there
+  int hardware_error_ = 0;  ///< errno of opening the cycle counter; 0 on success
 };
 
 }  // namespace ratchet::worker
