@@ -1,10 +1,10 @@
-// What the judge does on a GPU: makes inputs and poison, and compares, where the data is. Built by
-// the same compiler as the kernels, once per machine, and run in a process of its own that no
-// kernel shares. The worker calls `ratchet_judge` with one operation; numbers of operations, types
-// and words are those of kernels/worker/cuda/device_judge.cpp. Its rules are those of
-// kernels/worker/compare.h.
+// The judge's device code: generates inputs and poison and compares outputs on the GPU. Built once
+// per machine by the same compiler as the kernels, and run in a process that no kernel shares. The
+// worker calls `ratchet_judge` with one operation; the numbers of operations and types and the
+// layout of words are those of kernels/worker/cuda/judge_words.h and device_judge.cpp. The rules of
+// comparison are those of kernels/worker/compare.h.
 //
-// Work is queued on the legacy stream. Results go to device memory that the caller cleared.
+// Work is queued on the legacy stream. Results go to device memory that the caller has cleared.
 
 namespace {
 
@@ -139,7 +139,7 @@ __global__ void random_bytes(unsigned char* data, Word bytes, Philox random) {
   }
 }
 
-/// Box-Muller, four values a block of random bits.
+/// Box-Muller, four values per block of random bits.
 __global__ void gaussian(unsigned char* data, Type type, Word count, Philox random, double mean,
                          double deviation) {
   const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
@@ -148,7 +148,7 @@ __global__ void gaussian(unsigned char* data, Type type, Word count, Philox rand
     const uint4 drawn = random(block);
     const Bits bits[4] = {drawn.x, drawn.y, drawn.z, drawn.w};
     for (int pair = 0; pair < 2; ++pair) {
-      // In (0, 1]: the logarithm of zero is never taken.
+      // In (0, 1], so that the logarithm is finite.
       const float u = fminf((static_cast<float>(bits[2 * pair]) + 1) * 0x1p-32f, 1.0f);
       const float radius = sqrtf(-2 * logf(u));
       float sine, cosine;
@@ -160,7 +160,7 @@ __global__ void gaussian(unsigned char* data, Type type, Word count, Philox rand
   }
 }
 
-/// Between low and high, without the end.
+/// Uniform in [low, high).
 __global__ void uniform(unsigned char* data, Type type, Word count, Philox random, double low,
                         double high) {
   const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
@@ -181,7 +181,7 @@ __global__ void fill_elements(unsigned char* data, int bytes, Word count, Word v
       data[i * bytes + byte] = static_cast<unsigned char>(value >> (8 * byte));
 }
 
-/// Every value of `from` rounded to so many bits of significand.
+/// Rounds every value of `from` to the given number of significand bits.
 __global__ void shorten(unsigned char* to, Type type, Word count, const unsigned char* from,
                         int significand) {
   const int bytes = bytes_of(type);
@@ -198,7 +198,7 @@ __global__ void shorten(unsigned char* to, Type type, Word count, const unsigned
 
 // ------------------------------------------------------------------------------------- comparing
 
-/// Sets *differs when any byte does. Sixteen at a time where both start at multiples of 16.
+/// Sets *differs if any byte differs. Compares 16 bytes at a time where both addresses are aligned.
 __global__ void compare_bytes(const unsigned char* a, const unsigned char* b, Word bytes,
                               Word* differs) {
   bool same = true;
@@ -261,7 +261,7 @@ __global__ void sum_squares(const unsigned char* data, Type type, Word count, Sq
   atomicAdd(&result->finite, finite);
 }
 
-/// Not-negative doubles order as their bits do. `first_bad` starts at all ones.
+/// Non-negative doubles have the same order as their bits. `first_bad` starts at all ones.
 struct Tally {
   double max_abs, max_rel, sum_abs;
   Word finite, mismatches, unwritten, unexpected, first_bad;

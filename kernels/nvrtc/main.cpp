@@ -1,10 +1,11 @@
 // ratchet-nvrtc LIBRARY
 //
-// Compiles one piece of device code to a cubin through NVRTC, which is looked for when the program
-// runs: a process of its own, so that a compiler that hangs or dies takes nothing with it. Started
-// ahead of need it loads and warms the compiler while it waits. Standard input: the source's name
-// and the options, one a line, an empty line, the source. The cubin goes to standard output, the
-// compiler's text to standard error. Exit: 0 compiled, 1 errors in the source, 2 no compiler.
+// Compiles one source of device code to a cubin with NVRTC, which is loaded at run time. A separate
+// process, so that a compiler that hangs or crashes affects nothing else. If started before its
+// input arrives, it loads and warms up the compiler while it waits. Standard input: the source's
+// name and the options, one per line, an empty line, the source. The cubin goes to standard output,
+// the compiler's log to standard error. Exit code: 0 compiled, 1 errors in the source, 2 no
+// compiler.
 
 #include <dlfcn.h>
 #include <poll.h>
@@ -29,8 +30,8 @@ Function find(void* library, const char* name) {
   return reinterpret_cast<Function>(::dlsym(library, name));
 }
 
-/// The part of NVRTC's C interface that is used; the same since its first release, but for the
-/// cubin (CUDA 11.1).
+/// The part of NVRTC's C interface in use; unchanged since its first release, except for the cubin
+/// functions (CUDA 11.1).
 struct Nvrtc {
   int (*create)(Program*, const char*, const char*, int, const char* const*, const char* const*);
   int (*compile)(Program, int, const char* const*);
@@ -52,7 +53,8 @@ struct Nvrtc {
   }
 };
 
-/// NVRTC looks for its other half by name: found already, it need not lie where the loader looks.
+/// NVRTC opens its builtins library by name. Loading it here makes that work even if its folder is
+/// not on the loader's search path.
 void load_builtins(const std::filesystem::path& folder) {
   std::error_code none;
   for (const auto& file : std::filesystem::directory_iterator(folder, none))
@@ -71,7 +73,7 @@ std::string content(Program program, Size size_of, Content copy) {
   return text;
 }
 
-/// The compiler loads much at its first use. Done ahead, nobody waits for it.
+/// Makes the compiler do its one-time initialization before the source arrives.
 void warm_up(const Nvrtc& nvrtc) {
   Program program = nullptr;
   const std::vector<const char*> options{"--gpu-architecture=sm_90"};
@@ -80,7 +82,7 @@ void warm_up(const Nvrtc& nvrtc) {
     (void)nvrtc.compile(program, static_cast<int>(options.size()), options.data());
 }
 
-bool job_is_there() {
+bool input_available() {
   pollfd input{STDIN_FILENO, POLLIN, 0};
   return ::poll(&input, 1, 0) > 0;
 }
@@ -106,9 +108,8 @@ int main(int count, char** arguments) {
   if (!library) return 2;
   const Nvrtc nvrtc(library);
   if (!nvrtc.complete()) return 2;
-  if (!job_is_there()) warm_up(nvrtc);
+  if (!input_available()) warm_up(nvrtc);
   const std::string job{std::istreambuf_iterator<char>(std::cin), {}};
-  // Options, one a line, the source's name first; after an empty line the source.
   const auto end = job.find("\n\n");
   if (end == std::string::npos) return 2;
   std::istringstream lines(job.substr(0, end));

@@ -1,4 +1,4 @@
-"""The buffers of one case, which lie in one block of memory, as arrays or tensors."""
+"""The buffers of one case, laid out in one block of memory, as arrays or tensors."""
 
 import ast
 
@@ -21,7 +21,7 @@ TORCH_FAMILY = {"torch", "triton", "cutlass", "flashinfer"}
 
 
 def imported_modules(text):
-    """Top-level names of the modules that a source imports anywhere; empty when it is no Python."""
+    """Top-level names of the modules that a source imports anywhere; empty on a syntax error."""
     try:
         tree = ast.parse(text)
     except SyntaxError:
@@ -40,7 +40,7 @@ def wants_torch(text):
 
 
 class SmallFloats:
-    """All values of an 8- or 16-bit format, for numpy, which has no such type."""
+    """All values of an 8- or 16-bit format that numpy lacks."""
 
     def __init__(self, numpy, dtype):
         exponent_bits, mantissa_bits, infinities = SMALL_FLOATS[dtype]
@@ -69,7 +69,7 @@ class SmallFloats:
         values = numpy.asarray(values, dtype=numpy.float64)
         finite = self.positive[numpy.isfinite(self.positive)]
         magnitude = numpy.abs(values)
-        # The edge beyond the largest value rounds to infinity, or stays where there is none.
+        # Values beyond the last edge round to infinity, or to the largest value without infinities.
         edges = (finite[:-1] + finite[1:]) / 2
         code = numpy.searchsorted(edges, magnitude, side="left")
         tie = (code < len(edges)) & (magnitude == edges[numpy.minimum(code, len(edges) - 1)])
@@ -83,8 +83,8 @@ class SmallFloats:
 
 
 class NumpyArena:
-    """Arrays over `memory`. Formats that numpy lacks are float32 copies; `finish` writes them back.
-    """
+    """Arrays over `memory`. Formats that numpy lacks become float32 copies, which `finish` writes
+    back."""
 
     def __init__(self, memory, layout):
         import numpy
@@ -150,7 +150,7 @@ class TorchArena:
 
 
 class DeviceMemory:
-    """Bytes of a CUDA device in the form that frameworks exchange them in."""
+    """CUDA memory as a `__cuda_array_interface__`, which frameworks accept."""
 
     def __init__(self, address, size):
         self.__cuda_array_interface__ = {"shape": (size,), "typestr": "|u1",
@@ -189,7 +189,7 @@ def assign_tensor(torch, name, target, value):
 
 
 def store(arena, result):
-    """Puts what a function returned into the outputs; what it wrote in place is there already."""
+    """Stores a function's returned values in the outputs; values written in place need nothing."""
     if result is None:
         return
     outputs = [b["name"] for b in arena.buffers if b["role"] != "in"]

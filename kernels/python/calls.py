@@ -9,7 +9,7 @@ from messages import Failed, described, missing_module
 
 
 def load_module(name, file_name, text, folder=""):
-    """Runs the source as a module, from a file in the working folder so that tracebacks, inspect
+    """Runs the source as a module from a file in the working folder, so that tracebacks, inspect
     and just-in-time compilers find its lines."""
     path = os.path.join(os.getcwd(), file_name)
     with open(path, "w", encoding="utf-8") as file:
@@ -36,8 +36,8 @@ def function_of(module, name):
 
 
 def accepted(function, given, optional=()):
-    """The arguments that the function takes; all of them when it takes **kwargs. Those named in
-    `optional` come first in line to be left out: they may repeat what others say."""
+    """The given arguments that the function accepts. A function with **kwargs gets all but those
+    named in `optional`, which may repeat others."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -48,7 +48,7 @@ def accepted(function, given, optional=()):
 
 
 def keywords(function, arguments, values, extra=()):
-    """Keyword arguments of a call: tensors, then sizes and scalars."""
+    """The keyword arguments of a call: tensors, sizes and scalars."""
     given = {}
     for argument in arguments:
         if argument["kind"] == "tensor":

@@ -1,8 +1,8 @@
 """A Python kernel inside the worker's job loop (kernels/worker/embedded/embedded.h).
 
-The loop owns arenas, sandbox and clock; this side loads the file, makes arrays or tensors over an
-arena and calls the function. It never sees expected values or seeds. Roles: candidate, counter and
-compiler call `run_kernel`; baseline calls `reference(baseline=...)` of a ref.py.
+The loop owns arenas, sandbox and clock. This module loads the file, wraps an arena in arrays or
+tensors and calls the function. It never sees expected values or seeds. The roles candidate, counter
+and compiler call `run_kernel`; baseline calls `reference(baseline=...)` of a ref.py.
 """
 
 import ctypes
@@ -15,10 +15,10 @@ import arena
 from calls import function_of, keywords, load_module
 from messages import Failed, described
 
-# Functions whose results count as another library's: it must have been loaded by the call.
+# Baselines measured as those of a library, which the call must therefore have loaded.
 LIBRARY_BASELINES = {"flashinfer": "flashinfer"}
 
-TEXT = ctypes.c_void_p  # a callback's text: the address of bytes that this side keeps alive
+TEXT = ctypes.c_void_p  # a callback's text: the address of bytes that this module keeps alive
 
 
 class Calls(ctypes.Structure):
@@ -34,7 +34,7 @@ class Calls(ctypes.Structure):
 
 
 def exactly(reference):
-    """The reference as the judge asks it: without the tensor cores' short float32."""
+    """The reference as the judge runs it: without TF32."""
     import torch
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
@@ -42,16 +42,16 @@ def exactly(reference):
 
 
 def keep_machine_code():
-    """CuTe DSL leaves what it compiled beside its cache, as Triton does. It then compiles at every
-    call, so this is for the pass whose files are kept, not for calls that are timed."""
+    """Makes CuTe DSL keep its compiled code beside its cache, as Triton does. CuTe DSL then compiles
+    at every call, so this is only for the compiler role, never for timed calls."""
     folder = os.environ["CUTE_DSL_CACHE_DIR"]
     os.makedirs(folder, exist_ok=True)
     os.environ.update(CUTE_DSL_DUMP_DIR=folder, CUTE_DSL_KEEP_CUBIN="1", CUTE_DSL_KEEP_PTX="1")
 
 
 class Slot:
-    """One bound call. A kernel's results are stored within the call, which its time includes; a
-    baseline's afterwards, because frameworks do not write into given outputs."""
+    """One bound call. A kernel's results are stored within the timed call, a baseline's afterwards,
+    because frameworks do not write into given outputs."""
 
     def __init__(self, kernel, values, arguments):
         self.kernel = kernel
@@ -71,10 +71,10 @@ class Slot:
         arena.store(self.arena, result)
 
 
-class HostedKernel:
+class EmbeddedKernel:
     def __init__(self, role, device, triton_tools):
         self.triton_tools = triton_tools
-        self.device = device  # of CUDA; None on the host
+        self.device = device  # index of the CUDA device; None on the host
         self.is_baseline = role == "baseline"
         self.file_name = ""
         self.torch = False
@@ -94,8 +94,8 @@ class HostedKernel:
             self.prepare_triton()
 
     def prepare_triton(self):
-        """What Triton asks other programs about this device, while it may. Its helper is loaded from
-        the parent's cache, because the one in this folder is the kernel's work."""
+        """Lets Triton query other programs about this device before the sandbox forbids it. Its
+        helper is loaded from the parent's cache; the cache in this folder is the kernel's."""
         import triton
         from triton.compiler.compiler import make_backend
         own = os.environ["TRITON_CACHE_DIR"]
@@ -139,8 +139,8 @@ class HostedKernel:
             memory = (ctypes.c_char * layout["bytes"]).from_address(base)
             small = [b["name"] for b in layout["buffers"] if b["dtype"] in arena.SMALL_FLOATS]
             if small:
-                raise Failed(f"{small[0]}: numpy has no such type; a kernel that imports torch "
-                             "gets it as a tensor")
+                raise Failed(f"{small[0]}: numpy lacks this element type; import torch to get the "
+                             "buffer as a tensor")
             values = arena.NumpyArena(memory, layout)
         elif self.device is None:
             memory = (ctypes.c_char * layout["bytes"]).from_address(base)
@@ -174,7 +174,7 @@ class HostedKernel:
 
 
 def guarded(kernel, function, answers):
-    """A callback that lets no exception into the loop."""
+    """A callback that keeps exceptions out of the job loop."""
     def callback(*arguments):
         try:
             answer = function(*arguments)
@@ -192,9 +192,9 @@ def main(plan):
         readable = [*readable, plan["folder"]]
     if role == "compiler":
         keep_machine_code()
-    kernel = HostedKernel(role, device if plan["cuda"] else None, plan["triton_tools"])
+    kernel = EmbeddedKernel(role, device if plan["cuda"] else None, plan["triton_tools"])
     library = ctypes.CDLL(path)
-    nothing = Calls._fields_[4][1]()  # a kernel has no work outside its timed calls
+    nothing = Calls._fields_[4][1]()  # a kernel may not work outside its timed calls
     calls = Calls(
         Calls._fields_[0][1](guarded(kernel, kernel.opened, False)),
         Calls._fields_[1][1](guarded(kernel, kernel.load, True)),
@@ -206,4 +206,4 @@ def main(plan):
         Calls._fields_[6][1](guarded(kernel, kernel.failure, True)))
     folders = (ctypes.c_char_p * len(readable))(*[f.encode() for f in readable])
     return library.ratchet_embedded_run(role.encode(), device, folders, len(readable),
-                                      ctypes.byref(calls))
+                                        ctypes.byref(calls))

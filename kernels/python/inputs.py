@@ -1,10 +1,10 @@
-"""Inputs that a user's function makes: `inputs(**dims, seed)` of a ref.py, or `setup(**dims, seed)`
-of a kernel. In a process of its own, which knows neither the reference's answers nor other kernels.
+"""Inputs made by a user's function: `inputs(**dims, seed)` of a ref.py, or `setup(**dims, seed)` of a
+kernel. Runs in a process of its own, which knows neither the reference's answers nor other kernels.
 
 The function returns a dict of tensors and scalars by name, or {"inputs": that dict, "outputs":
-[names]}.
+[names]}. Requests and replies:
 
-  load      the source and the function's name        -> {}
+  load      source, name of the function              -> {}
   describe  dims                                      -> tensors, outputs, scalars
   fill      dims, layout, seed; an arena to fill      -> {}
 """
@@ -24,9 +24,9 @@ def is_tensor(value):
 
 
 def split(made):
-    """What the function returned, as values by name and the names of outputs."""
+    """The function's result as values by name and names of outputs."""
     if not isinstance(made, dict):
-        raise Failed("it returned no dict of tensors")
+        raise Failed(f"the function must return a dict of tensors, not {type(made).__name__}")
     if isinstance(made.get("inputs"), dict):
         return made["inputs"], list(made.get("outputs", []))
     return made, []
@@ -35,7 +35,7 @@ def split(made):
 def dtype_of(name, value):
     short = str(value.dtype).removeprefix("torch.")
     if short not in arena.OUR_NAMES:
-        raise Failed(f"{name} has the element type {short}, which cannot be passed")
+        raise Failed(f"{name} has the unsupported element type {short}")
     return arena.OUR_NAMES[short]
 
 
@@ -80,10 +80,10 @@ class Inputs:
             elif isinstance(value, (bool, int, float)):
                 scalars[name] = value
             elif value is not None:
-                raise Failed(f"{name} is neither a tensor nor a number but {type(value).__name__}")
+                raise Failed(f"{name} must be a tensor or a number, not {type(value).__name__}")
         unknown = [name for name in outputs if name not in {t["name"] for t in tensors}]
         if unknown:
-            raise Failed(f"outputs names {unknown[0]!r}, which is no tensor of its inputs")
+            raise Failed(f"outputs names {unknown[0]!r}, which is not a tensor in inputs")
         return {"tensors": tensors, "outputs": outputs, "scalars": scalars}
 
     def fill(self, plan, descriptors):
@@ -100,10 +100,10 @@ class Inputs:
         name = buffer["name"]
         value = values.get(name)
         if value is None or not is_tensor(value):
-            raise Failed(f"it made no tensor {name}")
+            raise Failed(f"the function returned no tensor {name}")
         if dtype_of(name, value) != buffer["dtype"] or list(value.shape or [1]) != buffer["shape"]:
-            raise Failed(f"it made {name} as {value.dtype} {list(value.shape)}; the contract has "
-                         f"{buffer['dtype']} {buffer['shape']}")
+            raise Failed(f"the function returned {name} as {value.dtype} {list(value.shape)}; the "
+                         f"contract has {buffer['dtype']} {buffer['shape']}")
         if hasattr(value, "detach"):
             import torch
             flat = value.detach().contiguous().cpu().reshape(-1)

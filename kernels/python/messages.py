@@ -1,5 +1,5 @@
 """Messages between the server and a Python process (see server/core/channel.h): a 16-byte header and
-JSON over a socket, with descriptors beside them."""
+JSON over a socket, with file descriptors as ancillary data."""
 
 import array
 import json
@@ -12,11 +12,11 @@ import traceback
 HEADER = struct.Struct("<IIQ")
 CONTROL_DESCRIPTOR = 3
 MOST_DESCRIPTORS = 64
-MOST_TEXT = 4000  # of an exception: a compiler's may hold whole sources
+MOST_TEXT = 4000  # characters of an exception: a compiler's may contain whole sources
 
 
 class Failed(Exception):
-    """The fault of a user's file; the message goes to its author."""
+    """An error in a user's file; the message is shown to its author."""
 
     def __init__(self, message, line=0):
         super().__init__(message)
@@ -28,7 +28,8 @@ class Channel:
         self.socket = socket.socket(fileno=descriptor)
 
     def receive(self):
-        """The next message and its descriptors; ends the process when the server is done with it."""
+        """The next message and its descriptors. Ends the process when the server closes the channel.
+        """
         descriptors = []
         length, _, message_id = HEADER.unpack(self._exactly(HEADER.size, descriptors))
         body = json.loads(self._exactly(length, descriptors))
@@ -55,7 +56,7 @@ class Channel:
 
 
 def described(error, file_name):
-    """An exception as one text, with the last of the file's own lines that it went through."""
+    """An exception as a Failed, with the innermost line of the user's file in its traceback."""
     line = 0
     for frame in traceback.extract_tb(error.__traceback__):
         if os.path.basename(frame.filename) == file_name:
@@ -71,7 +72,8 @@ def missing_module(error):
 
 
 def serve(state, answers):
-    """Answers until the server closes the channel; a user's failure is part of an answer."""
+    """Answers requests until the server closes the channel; an error in the user's file becomes a
+    reply."""
     channel = Channel()
     channel.send(0, {"python": sys.version.split()[0]})
     while True:

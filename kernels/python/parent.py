@@ -1,14 +1,14 @@
-"""The warm parent of all Python processes: imports frameworks once and forks.
+"""The fork server for Python processes: imports frameworks once and forks.
 
-Started by the server with a socket on descriptor 3. It runs nothing of a user's, knows no seed and
-no answer, and never starts CUDA, which does not survive a fork. A child becomes the server's own
-(the server adopts orphans), in its own process group and folder, and plays one part:
+Started by the server with a socket as descriptor 3. It runs no user code, knows no seeds or answers,
+and never starts CUDA, which does not survive a fork. A child becomes a child of the server (which
+adopts orphans), has its own process group and folder, and runs one part:
 
   needs, fork  what to import; whether to fork, with the part and its plan, environment, folder,
                limits and descriptors                            -> pid, versions, missing
 
-What cannot be imported is reported as missing; the child then says so where it matters. With
---interpret, Triton kernels run in Triton's interpreter, on the processor.
+Modules that cannot be imported are reported as missing; the child fails when it needs them. With
+--interpret, Triton kernels run in Triton's interpreter, on the CPU.
 """
 
 import gc
@@ -30,16 +30,16 @@ from messages import Channel
 
 PARTS = {"kernel": embedded.main, "reference": reference.main, "inputs": inputs.main}
 INTERPRETS = "--interpret" in sys.argv
-# CuTe DSL starts CUDA when it is imported, which is left to the child. What lies under it does not,
-# but asks another program where libraries are, which a sandboxed child may not.
+# CuTe DSL starts CUDA on import, so the child imports it. The modules it depends on do not start
+# CUDA, but run a program to find libraries, which a sandboxed child may not do.
 UNDER = {"cutlass": ["cuda.bindings.driver", "cuda.bindings.runtime", "cuda.bindings.nvrtc"]}
-PACKAGES = {"cutlass": "nvidia-cutlass-dsl"}  # of those that are not imported here
+PACKAGES = {"cutlass": "nvidia-cutlass-dsl"}  # packages of modules that are not imported here
 GIVEN = {"triton_tools": f"{os.getcwd()}/triton"}  # for all children
-PARKING = 200  # above every number a child is given
+PARKING = 200  # above every descriptor number of a child
 
 
 def readable_folders():
-    """What an interpreter needs to go on importing in a sandbox."""
+    """The folders from which an interpreter imports inside the sandbox."""
     folders = [sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(sys.executable),
                *sys.path]
     real = {os.path.realpath(folder) for folder in folders if folder and os.path.isdir(folder)}
@@ -57,8 +57,9 @@ def arrange_descriptors(descriptors, numbers):
 
 
 def settings():
-    """Compilers' caches in the private folder, and no processes of their own for compiling. Triton
-    writes the paths of its files into its cache: relative ones hold in another process's folder."""
+    """Puts compilers' caches into the private folder and disables their compile processes. Triton
+    stores the paths of its files in its cache; relative paths remain valid in another process's
+    folder."""
     folder = os.getcwd()
     chosen = {"TRITON_CACHE_DIR": "triton", "TRITON_CACHE_AUTOTUNING": "1",
               "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
@@ -70,7 +71,7 @@ def settings():
 
 
 def limit_memory(extra):
-    """`extra` bytes of address space beyond what the frameworks have mapped already."""
+    """Limits the address space to `extra` bytes beyond what the frameworks have mapped already."""
     with open("/proc/self/statm", encoding="ascii") as file:
         mapped = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (mapped + extra, mapped + extra))
@@ -95,7 +96,7 @@ def become(plan, descriptors):
 
 
 def start(plan, descriptors):
-    """Forks twice, so that the child is nobody's here; its process id."""
+    """Forks twice, so that the server adopts the child; returns its process id."""
     read_end, write_end = os.pipe()
     between = os.fork()
     if between == 0:
@@ -104,10 +105,10 @@ def start(plan, descriptors):
             child = os.fork()
             if child == 0:
                 os.close(write_end)
-                while os.getppid() == mother:  # the sandbox asks to die with the adopted parent
+                while os.getppid() == mother:  # the sandbox ties the child's life to its new parent
                     time.sleep(0.0002)
                 become(plan, descriptors)
-            os.setpgid(child, child)  # both sides set it, so that neither can be too late
+            os.setpgid(child, child)  # set on both sides, to avoid a race
             os.write(write_end, str(child).encode())
             os._exit(0)
         except BaseException as error:
@@ -122,7 +123,7 @@ def start(plan, descriptors):
 
 
 def imported(names, tried):
-    """Imports what has not been tried; why each that failed did."""
+    """Imports the modules not tried before; returns the errors of all that failed."""
     for name in names:
         if name in tried:
             continue
@@ -135,13 +136,14 @@ def imported(names, tried):
         except Exception as error:
             tried[name] = f"{type(error).__name__}: {error}"
         gc.collect()
-        gc.freeze()  # collections in children then leave these pages shared
+        gc.freeze()  # so that garbage collection in children leaves these pages shared
     return {name: tried[name] for name in names if tried[name]}
 
 
 def prepare_triton():
-    """Has Triton ask other programs and compile its helper now: a sandboxed process may not. No
-    CUDA is started; the helper lands in this process's own cache, which no kernel ever writes."""
+    """Lets Triton query other programs and compile its helper now, which a sandboxed process may not
+    do. Does not start CUDA; the helper goes into this process's own cache, which no kernel writes.
+    """
     from triton.backends.nvidia import driver
     from triton.runtime import build
     build.platform_key()
@@ -150,7 +152,7 @@ def prepare_triton():
 
 
 def version_of(name):
-    """What an imported module says, or its package; empty when neither is there."""
+    """The version of an imported module or of its package; empty when neither exists."""
     if name not in PACKAGES:
         return getattr(sys.modules.get(name), "__version__", "")
     try:

@@ -3,7 +3,8 @@
   load  the reference's source                     -> framework, module tolerances
   run   an arena in, an arena for the answer       -> {}
 
-A failure of the reference is {"failed": {"message", "line"}}; anything else is a bug of ours.
+A failure of the reference is reported as {"failed": {"message", "line"}}; any other failure is a bug
+in ratchet.
 """
 
 import mmap
@@ -40,7 +41,7 @@ class Reference:
         return answer
 
     def use_cuda(self, device):
-        """As the packages' ref.py files expect. Without the tensor cores' short float32."""
+        """Selects the device, as ref.py files of task packages expect, and disables TF32."""
         import torch
         if not torch.cuda.is_available():
             return

@@ -1,11 +1,11 @@
-"""Takes away what a user's file must not have, for the rest of the process."""
+"""Restricts the process, permanently, to what a user's file may do."""
 
 import ctypes
 
 
 def enter(plan, cuda, folder=""):
-    """As a baseline's worker: no files but the interpreter's and `folder`, no sockets, no other
-    processes but compilers. After CUDA was started, before anything of the user's runs."""
+    """Enters the sandbox of the baseline role: no files except the interpreter's and `folder`, no
+    sockets, no processes except compilers. Call after CUDA has started and before user code runs."""
     library = ctypes.CDLL(plan["library"])
     library.ratchet_embedded_restrict.restype = ctypes.c_int
     readable = [*plan["readable"], *([folder] if folder else [])]

@@ -1,8 +1,9 @@
-"""A Python process that a tool starts itself, such as a profiler that must be there before CUDA.
+"""A Python process started by a tool instead of by parent.py, for instance by a profiler that must
+attach before CUDA starts.
 
-    standalone.py PLAN      the part and its plan as JSON, in the folder it is started in
+    standalone.py PLAN      a JSON file with the part and its plan, in the working folder
 
-It imports what the warm parent (parent.py) would have imported, and then plays its one part.
+It imports what parent.py would have imported, then runs its one part.
 """
 
 import json
@@ -17,7 +18,7 @@ import parent
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         order = json.load(file)
-    # Triton's own helper stays apart from the cache in this folder, which is the kernel's work.
+    # Triton's own helper is kept out of the cache in this folder, which holds the kernel's output.
     tools = f"{os.getcwd()}/tools/triton"
     os.environ.update(parent.settings())
     own = os.environ["TRITON_CACHE_DIR"]

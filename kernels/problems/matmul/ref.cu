@@ -1,4 +1,4 @@
-// Matrix product, accumulated in double. One thread an element.
+// Matrix product, accumulated in double. One thread per element.
 
 __global__ void product(const float* a, const float* b, float* c, int m, int n, int k) {
   const int column = blockIdx.x * blockDim.x + threadIdx.x;

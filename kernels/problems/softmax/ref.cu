@@ -1,8 +1,8 @@
-// Row softmax, accumulated in double precision. One block a row.
+// Row softmax, accumulated in double precision. One block per row.
 
 constexpr int kThreads = 256;
 
-/// The largest of, or the sum of, one value of every thread; the same for all threads.
+/// The maximum or the sum of one value per thread, returned to all threads.
 __device__ double over_block(double* scratch, double value, bool largest) {
   scratch[threadIdx.x] = value;
   for (int half = kThreads / 2; half > 0; half /= 2) {

@@ -1,6 +1,6 @@
 #include <cuda_runtime.h>
 
-// Matrix product, one thread an element, operands straight from memory.
+// Matrix product, one thread per element, operands straight from memory.
 __global__ void product(const float* a, const float* b, float* c, int m, int n, int k) {
   const int column = blockIdx.x * blockDim.x + threadIdx.x;
   const int row = blockIdx.y * blockDim.y + threadIdx.y;

@@ -14,7 +14,7 @@ struct Sum {
   __device__ float operator()(float a, float b) const { return a + b; }
 };
 
-// All threads of the block get the reduction: shuffles inside the warps, one exchange between them.
+// Returns the reduction to all threads of the block: shuffles within warps, one exchange between.
 template <class Operation>
 __device__ float reduce(float value, float* scratch, Operation operation) {
   for (int mask = 16; mask > 0; mask /= 2)

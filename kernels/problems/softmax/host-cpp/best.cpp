@@ -5,10 +5,10 @@
 namespace {
 
 // exp(v) for v <= 0: v = n ln2 + f with |f| <= ln2 / 2, a polynomial for exp(f), and n put into the
-// exponent bits. Relative error below 3e-7. No branches and no calls, so that it vectorises.
+// exponent bits. Relative error below 3e-7. No branches and no calls, so that it vectorizes.
 inline float exp_of_negative(float v) {
-  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
-  v = std::max(v, -87.0f);               // below, the result is under 2^-125: as good as 0 here
+  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
+  v = std::max(v, -87.0f);               // below, the result is under 2^-125, in effect 0
   const float n = v * 1.44269504f + kRound - kRound;
   const float f = (v - n * 0.693145752f) - n * 1.42860677e-6f;
   float p = 1.38888889e-3f;

@@ -15,5 +15,5 @@ def softmax(x, y, cols, BLOCK: tl.constexpr):
 
 def run_kernel(x, y, rows, cols):
     block = triton.next_power_of_2(cols)
-    # 16 bytes a thread and load; more than 16 warps leave too few rows on a multiprocessor.
+    # 16 bytes per thread and load; more than 16 warps leave too few rows on a multiprocessor.
     softmax[(rows,)](x, y, cols, BLOCK=block, num_warps=min(16, max(1, block // 512)))

@@ -7,7 +7,7 @@ import triton.language as tl
 @triton.jit
 def softmax(x, y, cols, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64) * cols
-    # A finite start: the difference of two infinities is no number.
+    # A finite start: the difference of two infinities is NaN.
     largest = tl.full([BLOCK], -3.0e38, tl.float32)
     total = tl.zeros([BLOCK], tl.float32)
     for start in range(0, cols, BLOCK):

@@ -1,4 +1,4 @@
-"""Row softmax, the way it is first written: one program a row, in small pieces, three passes."""
+"""Row softmax, the obvious way: one program per row, in small pieces, three passes."""
 
 import triton
 import triton.language as tl
