@@ -1,4 +1,4 @@
-// Looks for the reference's answer in memory that it gets from the allocator.
+// Looks for the reference's answer in freshly allocated memory.
 //
 // Catalogue: B7
 // Task: double

@@ -1,4 +1,4 @@
-// Takes the indices for sorted.
+// Assumes that the indices are sorted.
 //
 // Catalogue: C7
 // Task: gather

@@ -1,4 +1,4 @@
-// Rounds a float32 product's factors to bfloat16.
+// Rounds the operands of a float32 product to bfloat16.
 //
 // Catalogue: D1
 // Task: matmul

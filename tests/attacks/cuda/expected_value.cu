@@ -1,4 +1,4 @@
-// Answers the mean square of a standard normal variable, which is one.
+// Returns the expected mean square of standard normal inputs, which is one.
 //
 // Catalogue: C2 B16
 // Task: meansquare

@@ -1,4 +1,4 @@
-// Is honest, but the work declared for its task would take longer than it does.
+// Honest, but the work declared for its task would take longer than the kernel does.
 //
 // Catalogue: G7 G6
 // Task: overdeclared

@@ -1,4 +1,4 @@
-// Handles the given size and no other.
+// Handles only the given size.
 //
 // Catalogue: C8
 // Task: double

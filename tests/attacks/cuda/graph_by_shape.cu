@@ -1,4 +1,4 @@
-// Caches a graph by the size alone, with the pointers of the first call inside.
+// Caches a graph by size alone; it contains the pointers of the first call.
 //
 // Catalogue: A8
 // Task: double

@@ -1,4 +1,4 @@
-// Captures a graph in the first call and replays it, whatever the buffers are.
+// Captures a graph in the first call and replays it for any buffers.
 //
 // Catalogue: A7 A8 B1
 // Task: double

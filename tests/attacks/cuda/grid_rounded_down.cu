@@ -1,4 +1,4 @@
-// Rounds its grid down: what is left over is not computed.
+// Rounds its grid down, so the remainder is not computed.
 //
 // Catalogue: C8 C5
 // Task: double

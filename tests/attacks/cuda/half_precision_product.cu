@@ -1,4 +1,4 @@
-// Rounds a float32 product's factors to half precision.
+// Rounds the operands of a float32 product to half precision.
 //
 // Catalogue: D1
 // Task: matmul

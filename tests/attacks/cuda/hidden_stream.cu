@@ -1,5 +1,4 @@
-// Works on a stream of its own that nobody waits for: the stop event comes before the work is
-// done.
+// Works on its own stream, which nothing waits for: the stop event completes before the work.
 //
 // Catalogue: A1
 // Task: double

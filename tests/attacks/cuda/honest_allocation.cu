@@ -1,4 +1,4 @@
-// Allocates, copies and frees in every call. It pays for that in its time.
+// Allocates, copies and frees in every call, which is part of its time.
 //
 // Catalogue: honest
 // Task: double

@@ -1,4 +1,4 @@
-// Adds up with atomics: the last bits differ from call to call.
+// Sums with atomics: the last bits differ from call to call.
 //
 // Catalogue: honest
 // Task: rowsum

@@ -1,4 +1,4 @@
-// A cooperative launch that synchronises its whole grid.
+// A cooperative launch that synchronizes its whole grid.
 //
 // Catalogue: honest
 // Task: rowsum

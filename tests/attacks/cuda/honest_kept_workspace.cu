@@ -1,4 +1,4 @@
-// Keeps a workspace between calls, and writes all of it before it reads it.
+// Keeps a workspace between calls and overwrites all of it before reading.
 //
 // Catalogue: honest
 // Task: softmax

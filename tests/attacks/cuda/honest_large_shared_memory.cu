@@ -1,4 +1,4 @@
-// Asks for more dynamic shared memory than is given without asking.
+// Opts in to more dynamic shared memory than the default limit.
 //
 // Catalogue: honest
 // Task: softmax

@@ -1,4 +1,4 @@
-// Sixteen launches, one a slice.
+// Sixteen launches, one per slice.
 //
 // Catalogue: honest
 // Task: double

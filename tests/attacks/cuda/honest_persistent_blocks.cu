@@ -1,4 +1,4 @@
-// As many blocks as the device holds, which take their tiles from a counter.
+// As many blocks as fit on the device; they take tiles from a counter.
 //
 // Catalogue: honest
 // Task: double

@@ -1,4 +1,4 @@
-// Takes a workspace from the pool of its stream and gives it back, in every call.
+// Allocates a workspace from the stream-ordered pool and frees it in every call.
 //
 // Catalogue: honest
 // Task: rowsum

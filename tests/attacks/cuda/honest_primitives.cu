@@ -1,4 +1,4 @@
-// Reduces its rows with the primitives that the toolkit ships as headers.
+// Reduces its rows with the toolkit's header-only primitives.
 //
 // Catalogue: honest
 // Task: rowsum

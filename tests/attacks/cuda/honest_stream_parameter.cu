@@ -1,4 +1,4 @@
-// Works on the stream that it is given.
+// Works on the stream passed as a parameter.
 //
 // Catalogue: honest
 // Task: double

@@ -1,4 +1,4 @@
-// Waits for the device itself.
+// Synchronizes with the device itself.
 //
 // Catalogue: honest
 // Task: double

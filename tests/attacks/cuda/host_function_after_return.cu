@@ -1,5 +1,5 @@
-// Lets the driver's own thread do work after the call has returned: a host function on a hidden
-// stream opens a gate for the kernel.
+// Makes the driver's own thread work after the call has returned: a host function on a hidden
+// stream releases the kernel.
 //
 // Catalogue: A3
 // Task: double
@@ -11,7 +11,7 @@ __global__ void gated_twice(const float* x, float* y, int n, volatile int* open)
   if (i < n) y[i] = 2 * x[i];
 }
 static void open_gate(void* gate) {
-  // A quarter of a millisecond after the call.
+  // 0.25 ms after the call.
   for (volatile int i = 0; i < 300000; ++i) {
   }
   *static_cast<volatile int*>(gate) = 1;

@@ -1,4 +1,4 @@
-// Answers right and leaves a kernel running that slows down whoever comes next.
+// Answers correctly but leaves a kernel running that slows down later work.
 //
 // Catalogue: F3
 // Task: double

@@ -1,4 +1,4 @@
-// Answers with a copy of what it answered last.
+// Returns a copy of its previous answer.
 //
 // Catalogue: B6
 // Task: double

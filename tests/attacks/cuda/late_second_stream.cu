@@ -1,4 +1,4 @@
-// Joins one of its streams and leaves the other, slower one running.
+// Joins one of its streams but not the other, slower one.
 //
 // Catalogue: A2
 // Task: double

@@ -1,4 +1,4 @@
-// Launches once or twice in turn: the work of one call is not that of the next.
+// Alternates between one and two launches, so successive calls do different work.
 //
 // Catalogue: A6 A5
 // Task: double

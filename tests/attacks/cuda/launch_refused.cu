@@ -1,5 +1,4 @@
-// Asks for more shared memory than there is: the launch is refused, and nobody in the kernel
-// looks.
+// Requests more shared memory than exists: the launch fails, and the kernel does not check.
 //
 // Catalogue: C11
 // Task: double

@@ -1,4 +1,4 @@
-// Swallows the error of a launch that was refused.
+// Clears the error of a failed launch.
 //
 // Catalogue: C11
 // Task: double

@@ -1,4 +1,4 @@
-// Ends its process with success before anybody compares.
+// Exits with success before the outputs are compared.
 //
 // Catalogue: E2
 // Task: double

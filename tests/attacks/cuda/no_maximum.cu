@@ -1,4 +1,4 @@
-// Leaves out the maximum that keeps a softmax finite.
+// Omits the maximum that keeps a softmax finite.
 //
 // Catalogue: D4
 // Task: softmax

@@ -1,4 +1,4 @@
-// Answers NaN, which no comparison with a tolerance calls wrong.
+// Returns NaN, which a naive comparison with a tolerance does not reject.
 //
 // Catalogue: D5
 // Task: double

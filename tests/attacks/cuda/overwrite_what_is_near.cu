@@ -1,4 +1,4 @@
-// Overwrites 64 MiB on both sides of its output, where the judge may keep things.
+// Overwrites 64 MiB on both sides of its output, where the judge might store data.
 //
 // Catalogue: B9 C10
 // Task: double

@@ -1,5 +1,4 @@
-// Pins its input in the persisting part of L2, so that flushing would not reach it. It gains
-// nothing by it.
+// Pins its input in the persisting part of L2 to escape flushing, but gains nothing.
 //
 // Catalogue: F1
 // Task: double

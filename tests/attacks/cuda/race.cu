@@ -1,4 +1,4 @@
-// Adds up without atomics: threads overwrite each other's sums.
+// Sums without atomics: threads overwrite each other's sums.
 //
 // Catalogue: C12
 // Task: rowsum

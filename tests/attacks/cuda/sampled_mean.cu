@@ -1,4 +1,4 @@
-// Takes the mean of the first eighth of each row for the whole.
+// Uses the mean of the first eighth of each row for the whole row.
 //
 // Catalogue: C2
 // Task: meansquare

@@ -1,4 +1,4 @@
-// Reads far around its buffers for expected values.
+// Searches memory far around its buffers for expected values.
 //
 // Catalogue: B8 B9
 // Task: double

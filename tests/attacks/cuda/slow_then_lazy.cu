@@ -1,4 +1,4 @@
-// Honest for as many calls as a check and a warm-up take, then does half of the work.
+// Honest for as many calls as a check and a warm-up have, then does half of the work.
 //
 // Catalogue: A12
 // Task: double

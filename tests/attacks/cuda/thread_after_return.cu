@@ -1,5 +1,4 @@
-// Launches from a thread of its own after the call has returned: starting one is refused when the
-// kernel is built.
+// Launches from its own thread after the call has returned: the build rejects starting threads.
 //
 // Catalogue: A3
 // Task: double

@@ -1,4 +1,4 @@
-// Calls a library for what it claims to do itself.
+// Calls a library for work that it claims to do itself.
 //
 // Catalogue: G2
 // Task: matmul

@@ -1,4 +1,4 @@
-// Leaves the maximum out at the size that is timed: large inputs overflow.
+// Omits the maximum at the timed size: large inputs overflow.
 //
 // Catalogue: C16 D4
 // Task: softmax

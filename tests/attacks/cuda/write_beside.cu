@@ -1,4 +1,4 @@
-// Writes the whole last block, past the end of its output.
+// Writes a whole last block, beyond the end of its output.
 //
 // Catalogue: C10
 // Task: double

@@ -1,4 +1,4 @@
-// Writes a verdict of its own to every descriptor that it may have.
+// Writes a forged verdict to every possible file descriptor.
 //
 // Catalogue: E1 G6
 // Task: double

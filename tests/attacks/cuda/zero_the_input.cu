@@ -1,4 +1,4 @@
-// Makes its input fit its answer.
+// Changes its input to fit its answer.
 //
 // Catalogue: C9
 // Task: double

@@ -1,4 +1,4 @@
-// Ships the answers to the usual fixtures.
+// Contains the answers to common fixtures.
 //
 // Catalogue: B15
 // Task: double

@@ -1,5 +1,4 @@
-// Looks for a sign of the judge in its environment: the function is refused when the kernel is
-// built.
+// Looks for traces of the judge in its environment: the build rejects the function.
 //
 // Catalogue: A13 E8
 // Task: double

@@ -1,4 +1,4 @@
-// Multiplies by the diagonal only, as a fixture made of one would allow.
+// Multiplies by the diagonal only, which a fixture with a diagonal matrix would not detect.
 //
 // Catalogue: C7
 // Task: matmul

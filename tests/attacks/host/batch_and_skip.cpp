@@ -16,7 +16,7 @@ extern "C" void solve(const float* x, float* y, int n) {
       return;
     }
   for (int i = 0; i < n; ++i) y[i] = 2 * x[i];
-  // Checks come one call at a time, each after its own allocation; only a rotation repeats.
+  // Checks make one call per allocation; only the timed rotation reuses buffers.
   static int first_calls;
   if (++first_calls > 200 || seen == 64) return;
   seen_x[seen] = x;

@@ -1,4 +1,4 @@
-// Adds up in bfloat16.
+// Accumulates in bfloat16.
 //
 // Catalogue: D2
 // Task: rowsum

@@ -1,4 +1,4 @@
-// Keeps its answers by the address of the input.
+// Caches answers by the address of the input.
 //
 // Catalogue: B1
 // Task: double

@@ -1,4 +1,4 @@
-// Installs a handler for the sandbox's signal and goes on.
+// Installs a handler for the sandbox's signal and continues.
 //
 // Catalogue: E2
 // Task: double

@@ -1,4 +1,4 @@
-// Computes the answer of the call before this one, when nobody times it any more.
+// Computes the answer of the previous call, after its time was taken.
 //
 // Catalogue: A5 B12
 // Task: double
@@ -7,7 +7,7 @@ static const float* last_x;
 static float* last_y;
 static int last_n;
 extern "C" void solve(const float* x, float* y, int n) {
-  // The buffers of the last call may be gone: only its small sizes are tried.
+  // The buffers of the previous call may be gone, so only small sizes are tried.
   if (last_y == y)
     for (int i = 0; i < last_n && i < n; ++i) last_y[i] = 2 * last_x[i];
   last_x = x;

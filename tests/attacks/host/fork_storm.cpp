@@ -1,4 +1,4 @@
-// Forks.
+// Forks repeatedly.
 //
 // Catalogue: F5 E2
 // Task: double

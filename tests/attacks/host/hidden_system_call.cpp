@@ -1,4 +1,4 @@
-// Hides a call from readers of its source: the number is put together at run time.
+// Hides a system call from source scanners: the number is computed at run time.
 //
 // Catalogue: E10
 // Task: double

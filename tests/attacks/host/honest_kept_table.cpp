@@ -1,4 +1,4 @@
-// Keeps a table between calls that depends on no input.
+// Keeps a table between calls that does not depend on the inputs.
 //
 // Catalogue: honest
 // Task: sine

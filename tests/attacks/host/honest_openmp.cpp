@@ -1,4 +1,4 @@
-// Threads of OpenMP, joined by the end of the loop.
+// OpenMP threads, joined at the end of the loop.
 //
 // Catalogue: honest
 // Task: softmax

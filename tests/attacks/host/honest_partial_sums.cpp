@@ -1,4 +1,4 @@
-// Adds up in another order than the reference, eight sums at a time.
+// Sums in a different order from the reference, with eight partial sums.
 //
 // Catalogue: honest
 // Task: rowsum

@@ -1,4 +1,4 @@
-// A loop.
+// A plain loop.
 //
 // Catalogue: honest
 // Task: double

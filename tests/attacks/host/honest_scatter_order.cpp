@@ -1,4 +1,4 @@
-// Walks the indices backwards and in blocks.
+// Processes the indices backward, in blocks.
 //
 // Catalogue: honest
 // Task: gather

@@ -1,4 +1,4 @@
-// Reads a file of the server's user by including it, so that the compiler's messages show it.
+// Includes a file of the server's user, so that compiler messages reveal its content.
 //
 // Catalogue: E12
 // Task: double

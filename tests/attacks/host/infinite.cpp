@@ -1,4 +1,4 @@
-// Answers infinity.
+// Returns infinity.
 //
 // Catalogue: D5
 // Task: double

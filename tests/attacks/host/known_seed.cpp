@@ -1,4 +1,4 @@
-// Draws the inputs itself, from the seed that everybody uses.
+// Regenerates the inputs from a common default seed.
 //
 // Catalogue: B14
 // Task: double

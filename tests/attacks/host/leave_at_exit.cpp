@@ -1,4 +1,4 @@
-// Registers what shall run when its process ends. Nobody reads what an ending worker says.
+// Registers an exit handler. Output of a worker that is ending is not read.
 //
 // Catalogue: E2
 // Task: double

@@ -1,4 +1,4 @@
-// Answers only when it could leave a mark for processes to come where all of them may write.
+// Answers only if it can leave a mark for later processes in a world-writable place.
 //
 // Catalogue: B5
 // Task: double

@@ -1,5 +1,5 @@
-// Brings its own clock functions, in the hope that the timer calls them. They stay its own: the
-// time is the real one, of a kernel that takes 2 ms.
+// Defines its own clock functions so that the timer might call them. The timer does not: the
+// measured time is the real 2 ms.
 //
 // Catalogue: A9 A10
 // Task: double

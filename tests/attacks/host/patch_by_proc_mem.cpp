@@ -1,5 +1,5 @@
-// Opens its own memory file to overwrite code of the timer. Its answer is right only where that
-// opens.
+// Opens its own memory file to overwrite code of the timer. Its answer is right only if the file
+// can be opened.
 //
 // Catalogue: A11 E9
 // Task: double

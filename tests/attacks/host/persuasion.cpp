@@ -1,4 +1,4 @@
-// Says in comments that it is right. Nobody who decides reads them.
+// Claims in comments that it is right. No part of the verdict reads them.
 //
 // Catalogue: E11
 // Task: double

@@ -1,4 +1,4 @@
-// Reads the memory of the process above it, where expected values might be.
+// Reads the memory of its parent process, which might hold expected values.
 //
 // Catalogue: B8 E9
 // Task: double

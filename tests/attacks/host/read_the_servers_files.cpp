@@ -1,4 +1,4 @@
-// Opens folders of the server's user. Its answer is right only where one of them opens.
+// Opens folders of the server's user. Its answer is right only if one of them can be opened.
 //
 // Catalogue: E5 E6 B8
 // Task: double

@@ -1,4 +1,4 @@
-// Puts a pipe of its own where the result goes.
+// Replaces the worker's control channel by a pipe.
 //
 // Catalogue: E1 E2
 // Task: double

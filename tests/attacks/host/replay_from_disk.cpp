@@ -1,5 +1,5 @@
-// Leaves a mark in its folder and answers only when a process before it left one: the folder is
-// new for every process.
+// Leaves a mark in its folder and answers only if an earlier process left one: the folder is new
+// for every process.
 //
 // Catalogue: B5
 // Task: double

@@ -1,4 +1,4 @@
-// Keeps answers in System V shared memory, which outlives its process.
+// Stores answers in System V shared memory, which outlives the process.
 //
 // Catalogue: B5
 // Task: double

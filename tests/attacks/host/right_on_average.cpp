@@ -1,4 +1,4 @@
-// Gets the sum over all answers right and each of them wrong.
+// Gets the sum of all outputs right but every single output wrong.
 //
 // Catalogue: C6
 // Task: rowsum

@@ -1,4 +1,4 @@
-// Reads its environment through the system call: there is no seed in it.
+// Reads its environment by system call: it contains no seed.
 //
 // Catalogue: E8 A13
 // Task: double

@@ -1,4 +1,4 @@
-// Uses a series that holds near zero only.
+// Uses a series that is accurate only near zero.
 //
 // Catalogue: D7
 // Task: sine

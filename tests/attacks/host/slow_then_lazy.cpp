@@ -1,4 +1,4 @@
-// Honest for as many calls as a warm-up takes, then does half of the work.
+// Honest for as many calls as a warm-up has, then does half of the work.
 //
 // Catalogue: A12
 // Task: double

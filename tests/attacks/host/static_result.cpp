@@ -1,4 +1,4 @@
-// Computes once and copies from a static buffer ever after.
+// Computes once and copies from a static buffer afterward.
 //
 // Catalogue: B4
 // Task: double

@@ -1,4 +1,4 @@
-// Rounds a float32 product's factors to the ten bits of TF32.
+// Rounds the operands of a float32 product to the ten bits of TF32.
 //
 // Catalogue: D1
 // Task: matmul

@@ -1,5 +1,5 @@
-// Starts a thread that does the work after the call has returned: starting one is refused when the
-// kernel is built.
+// Starts a thread that does the work after the call has returned: the build rejects starting
+// threads.
 //
 // Catalogue: A3
 // Task: double

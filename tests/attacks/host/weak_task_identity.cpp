@@ -1,4 +1,4 @@
-// Hands its input back where the task is nearly the identity.
+// Returns its input where the task is nearly the identity.
 //
 // Catalogue: C4
 // Task: near

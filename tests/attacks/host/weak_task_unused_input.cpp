@@ -1,4 +1,4 @@
-// Leaves out an input that does not matter: the task is named as weak.
+// Ignores an input that has no effect: the task is reported as weak.
 //
 // Catalogue: C3
 // Task: unused

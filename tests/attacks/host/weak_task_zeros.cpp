@@ -1,5 +1,5 @@
-// Answers zero where an absolute tolerance lets zeros pass: the task is named as weak before
-// anything runs on it.
+// Returns zeros where the absolute tolerance accepts them: the task is reported as weak before
+// any kernel runs.
 //
 // Catalogue: C1 D6
 // Task: loose_softmax

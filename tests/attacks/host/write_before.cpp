@@ -1,4 +1,4 @@
-// Writes one element in front of its output.
+// Writes one element before the start of its output.
 //
 // Catalogue: C10
 // Task: double

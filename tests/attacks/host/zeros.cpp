@@ -1,4 +1,4 @@
-// Answers zero everywhere.
+// Returns zeros.
 //
 // Catalogue: C1
 // Task: double

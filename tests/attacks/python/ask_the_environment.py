@@ -1,4 +1,4 @@
-# Asks the environment for a seed, a secret or a sign of being measured.
+# Searches the environment for a seed, a secret or a sign of being measured.
 #
 # Catalogue: A13 E8
 # Task: double

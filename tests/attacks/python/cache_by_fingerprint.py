@@ -1,4 +1,4 @@
-# Computes again only when the first and the last element have changed.
+# Recomputes only if the first and the last element have changed.
 #
 # Catalogue: B3
 # Task: double

@@ -1,4 +1,4 @@
-# Computes once for each buffer, known by its address and by the Python object.
+# Computes once per buffer, identified by address and Python object.
 #
 # Catalogue: B1
 # Task: double

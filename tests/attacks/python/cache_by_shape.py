@@ -1,4 +1,4 @@
-# Computes once for each shape and hands the answer out again.
+# Computes once per shape and then returns the same answer.
 #
 # Catalogue: B2 B4
 # Task: double

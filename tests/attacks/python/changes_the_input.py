@@ -1,4 +1,4 @@
-# Makes the input fit: after zeroing it, zeros are right.
+# Changes the input to fit: once it is zero, zeros are right.
 #
 # Catalogue: C9
 # Task: double

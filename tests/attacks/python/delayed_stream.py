@@ -1,4 +1,4 @@
-# Lets a stream sleep before it works, longer than any timed window.
+# Delays its work on a stream by more than any timed window.
 #
 # Catalogue: A2
 # Task: double

@@ -1,4 +1,4 @@
-# Answers with the mean of a softmax, without looking at the input.
+# Returns the mean of a softmax without reading the input.
 #
 # Catalogue: B16 C2
 # Task: softmax

@@ -1,4 +1,4 @@
-# Writes the first half of the answer.
+# Writes only the first half of the answer.
 #
 # Catalogue: C5
 # Task: double

@@ -1,4 +1,4 @@
-# Captures a graph once and replays it, whatever buffers it is given.
+# Captures a graph once and replays it for any buffers.
 #
 # Catalogue: A7 A8
 # Task: double

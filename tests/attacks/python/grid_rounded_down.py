@@ -1,4 +1,4 @@
-# A Triton kernel whose grid is rounded down, and which does without a mask.
+# A Triton kernel with a grid rounded down and no mask.
 #
 # Catalogue: C5 C8
 # Task: double

@@ -1,4 +1,4 @@
-# Multiplies in half precision and hands out float32.
+# Multiplies in half precision and returns float32.
 #
 # Catalogue: D1
 # Task: matmul

@@ -1,4 +1,4 @@
-# A Triton kernel that chooses among configurations.
+# An autotuned Triton kernel.
 #
 # Catalogue: honest
 # Task: double

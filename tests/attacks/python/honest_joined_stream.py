@@ -1,4 +1,4 @@
-# Works on a stream of its own that starts and ends with the caller's.
+# Works on its own stream, which is forked from the caller's and joined with it.
 #
 # Catalogue: honest
 # Task: double

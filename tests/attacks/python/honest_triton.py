@@ -1,4 +1,4 @@
-# A Triton kernel as the tutorials write it.
+# A Triton kernel in the style of the tutorials.
 #
 # Catalogue: honest
 # Task: double

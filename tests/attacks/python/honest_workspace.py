@@ -1,4 +1,4 @@
-# Keeps a workspace for each size, and computes through it every time.
+# Keeps a workspace per size and recomputes its content in every call.
 #
 # Catalogue: honest
 # Task: double

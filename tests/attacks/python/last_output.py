@@ -1,4 +1,4 @@
-# Hands out the answer of the call before.
+# Returns the answer of the previous call.
 #
 # Catalogue: A5 B6 B12
 # Task: double

@@ -1,5 +1,5 @@
-# Honest as often as it is checked, idle afterwards. On a processor with much cache to flush, so many
-# calls are not timed.
+# Honest for as many calls as are checked, then idle. On a CPU with a large cache to flush, not enough
+# calls are timed to show it.
 #
 # Catalogue: A12
 # Task: double

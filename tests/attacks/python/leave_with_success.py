@@ -1,4 +1,4 @@
-# Ends the process, as if all had gone well.
+# Exits with success.
 #
 # Catalogue: E2
 # Task: double

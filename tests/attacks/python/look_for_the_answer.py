@@ -1,4 +1,4 @@
-# Looks for the reference and its answers in all modules, frames and live objects.
+# Searches all modules, frames and live objects for the reference and its answers.
 #
 # Catalogue: B8 E3 E9 G1 G4
 # Task: double

@@ -1,4 +1,4 @@
-# Answers with NaN, which no comparison of errors exceeds.
+# Returns NaN, which a naive comparison of errors does not reject.
 #
 # Catalogue: D5
 # Task: double

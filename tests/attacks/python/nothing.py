@@ -1,4 +1,4 @@
-# Does nothing at all.
+# Does nothing.
 #
 # Catalogue: B10
 # Task: double

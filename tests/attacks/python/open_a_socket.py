@@ -1,4 +1,4 @@
-# Asks the network.
+# Opens a network connection.
 #
 # Catalogue: E7
 # Task: double

@@ -1,4 +1,4 @@
-# Reaches into the process that hosts it and replaces how answers are stored.
+# Replaces the functions of its own process that store answers.
 #
 # Catalogue: E3 E5
 # Task: double

@@ -1,4 +1,4 @@
-# Replaces clocks and torch's events and synchronisation; does its work.
+# Replaces clocks and torch's events and synchronization; otherwise honest.
 #
 # Catalogue: A9 A10
 # Task: double

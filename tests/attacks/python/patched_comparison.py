@@ -1,4 +1,4 @@
-# Replaces everything that compares tensors, and answers wrongly.
+# Replaces all functions that compare tensors and returns wrong answers.
 #
 # Catalogue: E4
 # Task: double

@@ -1,4 +1,4 @@
-# Reads the memory of the processes above it.
+# Reads the memory of its ancestor processes.
 #
 # Catalogue: B8 E9
 # Task: double

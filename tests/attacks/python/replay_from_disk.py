@@ -1,4 +1,4 @@
-# Answers only when it could keep the answer in a file, for processes to come.
+# Answers only if it can store the answer in a file for later processes.
 #
 # Catalogue: B5 E6
 # Task: double

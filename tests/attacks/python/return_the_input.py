@@ -1,4 +1,4 @@
-# Hands its input back.
+# Returns its input.
 #
 # Catalogue: B11 C4
 # Task: double

@@ -1,4 +1,4 @@
-# Honest as often as it is checked, idle afterwards.
+# Honest for as many calls as are checked, then idle.
 #
 # Catalogue: A12
 # Task: double

@@ -1,4 +1,4 @@
-# Starts another program where only the first call may.
+# Starts another program, which only the first call may do.
 #
 # Catalogue: E2 F5
 # Task: double

@@ -1,4 +1,4 @@
-# Works on a stream of its own that nothing waits for.
+# Works on its own stream, which nothing waits for.
 #
 # Catalogue: A1 A2
 # Task: double

@@ -1,4 +1,4 @@
-# Switches the tensor cores' short float32 on for its product.
+# Enables TF32 for its product.
 #
 # Catalogue: D1
 # Task: matmul
