@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kCompilers{"triton", "inductor", "cute"};  // python/parent.py names them so
+constexpr std::array kCompilers{"triton", "inductor",
+                                "cute"};  // python/fork_server.py names them so
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 20U;
 constexpr int kMostFiles = 20'000;
 

@@ -166,7 +166,8 @@ Result<Json> PythonForkServer::ask(const Json& question, std::span<const int> de
 Status PythonForkServer::start() {
   WorkerSpec spec;
   // Isolated from the user's settings and paths, and leaving no byte code behind.
-  spec.argv = {options_.python, "-I", "-B", (options_.data_dir / "python" / "parent.py").string()};
+  spec.argv = {options_.python, "-I", "-B",
+               (options_.data_dir / "python" / "fork_server.py").string()};
   if (options_.kind == DeviceKind::host) spec.argv.emplace_back("--interpret");
   spec.start_deadline = kStart;
   keeper_ = {};  // ends the thread of the one before

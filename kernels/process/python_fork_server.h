@@ -21,8 +21,8 @@ namespace ratchet {
 /// The frameworks that a Python source mentions and its process must import: numpy, torch, triton.
 [[nodiscard]] std::vector<std::string> frameworks_in(std::string_view source);
 
-/// A warm Python process (python/parent.py) that imports frameworks once and forks a process per
-/// job, which saves each job the seconds of `import torch`. It runs no user code and never
+/// A warm Python process (python/fork_server.py) that imports frameworks once and forks a process
+/// per job, which saves each job the seconds of `import torch`. It runs no user code and never
 /// initializes CUDA. Started when first needed, and again if it died.
 ///
 /// Thread rule: all methods may be called from several threads. Its children are children of this
@@ -32,7 +32,7 @@ class PythonForkServer {
  public:
   struct Options {
     std::string python;
-    std::filesystem::path data_dir;      ///< holds python/parent.py
+    std::filesystem::path data_dir;      ///< holds python/fork_server.py
     std::filesystem::path worker_dir;    ///< holds the libraries that host the job loop
     DeviceKind kind = DeviceKind::host;  ///< on the host, Triton kernels are interpreted
   };

@@ -1,9 +1,9 @@
-"""A Python process started by a tool instead of by parent.py, for instance by a profiler that must
+"""A Python process started by a tool instead of by fork_server.py, for instance by a profiler that must
 attach before CUDA starts.
 
     standalone.py PLAN      a JSON file with the part and its plan, in the working folder
 
-It imports what parent.py would have imported, then runs its one part.
+It imports what fork_server.py would have imported, then runs its one part.
 """
 
 import json
@@ -12,7 +12,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import parent
+import fork_server
 
 
 def main():
@@ -20,15 +20,15 @@ def main():
         order = json.load(file)
     # Triton's own helper is kept out of the cache in this folder, which holds the kernel's output.
     tools = f"{os.getcwd()}/tools/triton"
-    os.environ.update(parent.settings())
+    os.environ.update(fork_server.settings())
     own = os.environ["TRITON_CACHE_DIR"]
     os.environ["TRITON_CACHE_DIR"] = tools
-    parent.imported(order["needs"], {})
+    fork_server.imported(order["needs"], {})
     os.environ["TRITON_CACHE_DIR"] = own
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)
-    os._exit(parent.PARTS[order["part"]]({**order["plan"], "triton_tools": tools,
-                                          "readable": parent.readable_folders()}))
+    os._exit(fork_server.PARTS[order["part"]]({**order["plan"], "triton_tools": tools,
+                                               "readable": fork_server.readable_folders()}))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ def waits_for_work(pid):
     try:
         with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as file:
             command = file.read()
-            return any(word in command for word in ("python/parent.py", "ratchet-nvrtc"))
+            return any(word in command for word in ("python/fork_server.py", "ratchet-nvrtc"))
     except OSError:
         return False
 

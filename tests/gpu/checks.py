@@ -101,7 +101,7 @@ class Checks:
         self.row("copy: host time", f"{host.get('median_ns', 0) / 1e3:.2f} us", None)
 
     def flags(self):
-        for entry, flag in (("synchronising", "launch_gap_included"),
+        for entry, flag in (("synchronizing", "launch_gap_included"),
                             ("hidden_stream", "unsynchronised_work")):
             timed, _ = self.kernel("time", entry)
             self.row(f"{entry} is flagged {flag}",

@@ -83,8 +83,8 @@ class Checks:
         """Every metric of every labelled kernel, and how long a call takes."""
         recorded = {}
         for entry in LABELLED:
-            timed, _ = self.driver("time", "labelled_kernels.so", entry)
-            counted, _ = self.driver("count-set", "labelled_kernels.so", entry, "full")
+            timed, _ = self.driver("time", "labeled_kernels.so", entry)
+            counted, _ = self.driver("count-set", "labeled_kernels.so", entry, "full")
             kernels = counted.get("kernels") or []
             recorded[entry] = {"median_ns": timed.get("median_ns"),
                                "launches": len(counted.get("launches", [])),

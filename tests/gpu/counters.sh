@@ -21,7 +21,7 @@ if [ ! -x "$folder/gpu-driver" ]; then
 fi
 arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -1 | tr -d .)
 [ "$arch" -lt 90 ] || arch=${arch}a
-for name in kernels counter_kernels labelled_kernels; do
+for name in kernels counter_kernels labeled_kernels; do
   target=$name
   [ "$name" != kernels ] || target=gpu_kernels
   nvcc -shared -cudart shared -gencode "arch=compute_$arch,code=sm_$arch" -O3 -lineinfo \

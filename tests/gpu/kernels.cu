@@ -145,7 +145,7 @@ void two_kernels(const float* in, float* out, long n, cudaStream_t stream) {
   softmax_kernel<<<static_cast<unsigned>(n / kColumns), kThreads, 0, stream>>>(in, out);
 }
 
-void synchronising(const float* in, float* out, long n, cudaStream_t stream) {
+void synchronizing(const float* in, float* out, long n, cudaStream_t stream) {
   launch_copy(in, out, n, stream);
   cudaStreamSynchronize(stream);
 }

@@ -1,5 +1,5 @@
 // The diagnosis of twenty kernels written to have one known fault each, by the metrics that an H200
-// counted of them (tests/gpu/labelled_kernels.cu, counters.sh).
+// counted of them (tests/gpu/labeled_kernels.cu, counters.sh).
 
 #include <catch2/catch_test_macros.hpp>
 
