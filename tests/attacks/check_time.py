@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What one check_correctness costs: the shipped softmax kernel of 4096 x 4096 floats against
-references in CUDA and, where torch is, in torch, as a client sees it.
+"""The cost of one check_correctness as a client sees it: the shipped softmax kernel on 4096 x 4096
+floats against references in CUDA and, if torch is installed, in torch.
 
     tests/attacks/check_time.py RATCHET DATA_DIR OUT [REPEATS]
 """
@@ -59,8 +59,8 @@ def main():
     lines = ["# Cost of a check", "",
              f"Command: `tests/attacks/check_time.py`. Devices: {devices}. Date: {now}.", "",
              "Softmax of 4096 x 4096 floats, one given and two hidden sizes, 3 seeds, 4 "
-             "distributions; seconds at the client. Each reference's first row pays for building, "
-             "and for the import of torch.", "",
+             "distributions; seconds at the client. The first row of each reference includes building "
+             "it and importing torch.", "",
              "| reference | executions checked | create_run | check_correctness | profile_kernel |",
              "|---|---|---|---|---|"]
     for name, cases, times in rows:

@@ -55,7 +55,7 @@ class Server:
         return answer["result"]
 
     def call(self, tool, arguments):
-        """The structured answer, and the text of a refusal instead of it."""
+        """The structured answer and None, or None and the text of the error."""
         result = self.request("tools/call", {"name": tool, "arguments": arguments})
         text = "".join(part.get("text", "") for part in result.get("content", []))
         if result.get("isError"):
@@ -70,17 +70,17 @@ class Server:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def strays(self):
-        """Its children but those that wait for work: the Python parent, the next compiler."""
+        """The server's children except the idle ones: the Python fork server and a warm compiler."""
         return [pid for pid in self.children() if not waits_for_work(pid)]
 
     def descriptors(self):
         try:
             return len(os.listdir(f"/proc/{self.process.pid}/fd"))
-        except OSError:  # the server hides itself from others of its user
+        except OSError:  # the server is not readable by other processes of its user
             return -1
 
     def children(self):
-        """Living processes below the server."""
+        """Live descendants of the server."""
         parents = {}
         for name in os.listdir("/proc"):
             if not name.isdigit():

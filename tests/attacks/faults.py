@@ -3,8 +3,8 @@
 
     tests/attacks/faults.py RATCHET cuda|host COUNT OUT [SEED]
 
-After each fault: the server answers, nothing of the kernel is left running. In the end an honest
-kernel passes, and the server's memory is what it was after the first tenth. Writes
+After each fault the server must answer and no process of the kernel may be left. At the end an
+honest kernel must pass, and the server's memory must not have grown since the first tenth. Writes
 OUT/faults-DEVICE.md.
 """
 
@@ -88,7 +88,7 @@ class Storm:
         self.kinds = collections.Counter()
 
     def check(self, text):
-        """Reasons of one kernel's check in a run of its own; a refusal as text."""
+        """The reasons of one kernel's check, in a new run, and None; or None and the error's text."""
         self.runs += 1
         created, refused = self.server.call("create_run", {
             **task_of("double", self.device), "dims": {"n": 4096}, "kernel": {"text": text},
@@ -139,13 +139,13 @@ def main():
     lines = [f"# {count} kernel faults on {device}", "",
              f"Command: `tests/attacks/faults.py … {device} {count} …`, seed {seed}, job deadline 1 s. "
              f"Date: {now}.", "",
-             f"- {seconds:.0f} s, {seconds / max(count, 1):.2f} s each, build and admission included",
+             f"- {seconds:.0f} s, {seconds / max(count, 1):.2f} s each, including build and validation",
              f"- server up: {alive}; an honest kernel afterwards: {reasons if refused is None else refused} "
              "(no reasons: passed)",
              f"- processes left: {left or 'none'}; after single faults: {storm.left_over or 'none'}",
              f"- resident memory of the server: {early >> 10} KiB after a tenth, {late >> 10} KiB in the end",
-             f"- faults that were not found: {storm.unexpected[:5] or 'none'}",
-             f"- verdict: {'as it should be' if good else 'NOT as it should be'}", "",
+             f"- undetected faults: {storm.unexpected[:5] or 'none'}",
+             f"- verdict: {'as expected' if good else 'NOT as expected'}", "",
              "| fault: reason | times |", "|---|---|"]
     lines += [f"| {name} | {times} |" for name, times in sorted(storm.kinds.items())]
     (out / f"faults-{device}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Every kernel of tests/attacks/ through one running server, as a client would send them.
+"""Sends every kernel of tests/attacks/ to one running server, as a client would.
 
     tests/attacks/run.py RATCHET cuda|host|python|host-python OUT [NAME...]
 
-`python` runs those of tests/attacks/python on a GPU, `host-python` the same on the processor but for
+`python` runs tests/attacks/python on a GPU, `host-python` runs the same kernels on the CPU, except
 those that need a GPU.
 
-Writes OUT/attacks-DEVICE.md and .json: where each kernel was stopped, and why, against what its
-head says. The exit status is the number of kernels that went another way.
+Writes OUT/attacks-DEVICE.md and .json: where each kernel was stopped and why, compared with the
+expectation in its header. The exit status is the number of kernels that differed.
 """
 
 import concurrent.futures
@@ -29,10 +29,10 @@ KINDS = {"cuda": ("cuda", ".cu", "cuda", "cu", "cuda-cpp"),
          "host": ("host", ".cpp", "host", "cpp", "host-cpp"),
          "python": ("python", ".py", "cuda", "py", "triton"),
          "host-python": ("python", ".py", "host", "py", "host-python")}
-# At once: kernels are built side by side, and the server measures them one after another. On the
-# processor a compiler would disturb what is measured.
+# Concurrent runs: kernels are built in parallel, and the server measures one after another. On the
+# CPU a compiler would disturb the measurement.
 JOBS = {"cuda": 6, "python": 6, "host": 1, "host-python": 1}
-MOST_GAIN = 1.15  # of a harmless kernel over the one it is like: noise of two runs
+MOST_GAIN = 1.15  # speedup of a harmless kernel over its equal: the noise of two runs
 
 
 class Attack:
@@ -160,7 +160,7 @@ def main():
     folder, suffix, sizes, _, _ = KINDS[device]
     attacks = [Attack(path) for path in sorted((HERE / folder).glob("*" + suffix))]
     attacks = [a for a in attacks if sizes == "cuda" or a.device != "cuda"]
-    # What others are measured against comes first.
+    # The kernels that others are compared with come first.
     first = ("honest_plain", "honest_torch")
     attacks.sort(key=lambda attack: attack.name not in first)
     attacks = [a for a in attacks if not names or a.name in names or a.name in first]

@@ -3,7 +3,7 @@
 # and the development packages listed in CONTRIBUTING.md (if they are in unusual places, set
 # CMAKE_PREFIX_PATH and PKG_CONFIG_PATH; HTTPLIB_DIR for a newer httplib.h).
 #
-#   tests/gpu/all.sh [STAGE...]     stages: tests checks demo sanitize threads; all when none is named
+#   tests/gpu/all.sh [STAGE...]     stages: tests checks demo sanitize threads; default: all
 #
 # Writes into $OUT (or tests/gpu/results/). Changes no setting of the GPU.
 set -u

@@ -1,6 +1,6 @@
-"""The tools that look at a version, on a run that the demo made on a GPU.
+"""The tools that analyze a version, on a run that the demo made on a GPU.
 
-    analysis_checks.py RATCHET       the program; its state folder is XDG_STATE_HOME's
+    analysis_checks.py RATCHET       the program; its state folder is in XDG_STATE_HOME
 """
 
 import json

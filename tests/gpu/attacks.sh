@@ -1,12 +1,12 @@
 #!/bin/sh
-# What the judge is worth on a GPU: the cost of a check, every cheat and honest kernel of
-# tests/attacks/cuda and, where torch and Triton are, of tests/attacks/python through one server, and a number of random faults in a row. Takes a bundle
-# (./dev bundle).
+# Tests the judge on a GPU: the cost of a check; every cheat and honest kernel of tests/attacks/cuda
+# and, if torch and Triton are installed, of tests/attacks/python, through one server; and a series of
+# random faults. Takes a bundle (./dev bundle).
 #
 #   tests/gpu/attacks.sh [BUNDLE [FAULTS]]
 #
-# Writes check-time.md, attacks-cuda.md, attacks-cuda.json, attacks-python.md and .json, and faults-cuda.md into $OUT (or
-# tests/gpu/results/). Changes no setting of the device.
+# Writes check-time.md, attacks-cuda.md and .json, attacks-python.md and .json, and faults-cuda.md into
+# $OUT (or tests/gpu/results/). Changes no setting of the device.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bundle=${1:-$root/dist/ratchet}

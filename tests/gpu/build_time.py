@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What a build costs: submit_kernel of changed and unchanged kernels, as a client sees it, against
-the compiler alone.
+"""The cost of a build: submit_kernel of changed and unchanged kernels as a client sees it, compared
+with the compiler alone.
 
     tests/gpu/build_time.py RATCHET OUT [REPEATS]
 
-Writes OUT/build-time.md. Wall time of submit_kernel, which also writes the ledger and the artifacts.
+Writes OUT/build-time.md. Measures wall time of submit_kernel, which also writes the ledger and the
+artifacts.
 """
 
 import datetime
@@ -41,7 +42,7 @@ FORMS = {
 
 
 def open_v1(server, run):
-    """Takes v0 through the loop, so that kernels can be submitted."""
+    """Takes v0 through the steps that must precede submit_kernel."""
     def must(tool, **arguments):
         answer, refused = server.call(tool, {"run": run, **arguments})
         if refused:
@@ -64,7 +65,7 @@ def open_v1(server, run):
 
 
 def nvcc_alone(folder, text, arch):
-    """Milliseconds of the whole build of a host function, without us."""
+    """Milliseconds of the whole build of a host function, without ratchet."""
     (folder / "kernel.cu").write_text(text, encoding="utf-8")
     number = arch.replace("sm_", "")
     command = ["nvcc", "-std=c++17", "-O3", "-lineinfo", "--expt-relaxed-constexpr",
@@ -81,7 +82,7 @@ def spread(times):
 
 
 def difference(ours, theirs):
-    """Median of the differences within pairs and where it lies with 95 % (sign test)."""
+    """The median of the differences within pairs, with its 95 % interval (sign test)."""
     pairs = sorted(a - b for a, b in zip(ours, theirs))
     rank = next(k for k in range(len(pairs))
                 if sum(math.comb(len(pairs), i) for i in range(k + 1)) > 0.025 * 2 ** len(pairs))
@@ -130,9 +131,9 @@ def main():
         "# Cost of a build", "",
         f"Command: `tests/gpu/build_time.py`. Device: {device['name']}, driver {device['driver']}, "
         f"{os.cpu_count()} processors. Date: {now}.", "",
-        f"Median (least .. most) of {repeats} submissions, ms; of differences within pairs with its "
-        "95 % interval.", "",
-        "| form | compiler | changed kernel, whole call | of it compilers | unchanged, whole call | "
+        f"Median (minimum .. maximum) of {repeats} submissions, ms; differences within pairs with "
+        "their 95 % interval.", "",
+        "| form | compiler | changed kernel, whole call | compilers' part | unchanged, whole call | "
         "nvcc alone | whole call - nvcc alone |", "|---|---|---|---|---|---|---|", *lines, ""]),
         encoding="utf-8")
 

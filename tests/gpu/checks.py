@@ -1,4 +1,4 @@
-"""Runs gpu-driver step by step and judges what it says. Called by run.sh.
+"""Runs gpu-driver step by step and checks its results. Called by run.sh.
 
     checks.py FOLDER OUT [PART...]      FOLDER holds gpu-driver and the kernels' libraries
 """
@@ -15,11 +15,10 @@ import time
 ELEMENTS = 4096 * 4096
 MOVED_BYTES = 2 * 4 * ELEMENTS  # each element read once and written once
 CLOCK_STEP_NS = 257
-TOLERANCE = 0.02  # agreement with CUPTI's and ncu's own durations and counts
+TOLERANCE = 0.02  # for durations and counts, against CUPTI and ncu
 
 COMPARED = ["gpu__time_duration.sum", "dram__bytes.sum", "dram__bytes_read.sum",
             "dram__bytes_write.sum", "smsp__inst_executed.sum", "sm__cycles_elapsed.max"]
-
 
 SHORT_TOLERANCE = 0.05
 COMPARED_SETS = ("lean", "overview")
@@ -29,7 +28,7 @@ REPEATS = 5  # one launch's duration varies by 2 to 3 %
 
 
 def medians(tables):
-    """Median of every metric that all tables have."""
+    """The median of every metric that all tables contain."""
     names = set(tables[0]).intersection(*tables[1:])
     return {name: sorted(table[name] for table in tables)[len(tables) // 2] for name in names}
 
@@ -42,7 +41,7 @@ class Checks:
         self.ncu_values = {}
 
     def step(self, what, *arguments, sandbox=None, limit=60):
-        """The step's JSON, and how many seconds it took."""
+        """The step's JSON and its duration in seconds."""
         environment = dict(os.environ)
         if sandbox:
             environment["RATCHET_SANDBOX"] = sandbox
@@ -71,7 +70,8 @@ class Checks:
     # ------------------------------------------------------------------------------------- timing
     def timing(self):
         overhead, _ = self.step("overhead")
-        self.row("empty event pair, taken off each sample", f"{overhead.get('overhead_ns')} ns", None)
+        self.row("empty event pair, subtracted from samples", f"{overhead.get('overhead_ns')} ns",
+                 None)
         for entry in ("large_copy", "copy", "softmax", "small_copy", "two_kernels"):
             timed, _ = self.kernel("time", entry)
             spans, _ = self.kernel("spans", entry)
@@ -85,8 +85,8 @@ class Checks:
                      f"{median / 1e3:.2f} us{rate}, clock {timed['clock_mhz']:.0f} MHz "
                      f"({timed['clocks']} of {timed['samples']}), flags {timed['flags']}",
                      timed["flags"] == [] and timed["clocks"] == timed["samples"])
-            # The device's clock ticks in steps of 256 ns on the H200s seen, and the gap between two
-            # launches is not the same in two processes.
+            # The device's clock ticks in steps of 256 ns on the H200s tested, and the gap between two
+            # launches differs between processes.
             off = max(TOLERANCE * span, 5000 if entry == "two_kernels" else CLOCK_STEP_NS)
             judged = abs(median - span) <= off
             self.row(f"{entry}: time against CUPTI's span in another process",
@@ -131,7 +131,7 @@ class Checks:
 
     # --------------------------------------------------------------------------- hard to count
     def hard_to_count(self):
-        """Calls that cannot be counted say why and what to do; launches that cannot be told apart
+        """Calls that cannot be counted report why and what to do; launches that cannot be separated
         are counted as one."""
         for entry, words in (("no_launch", "launches no kernel"),
                              ("changing", "differ from call to call")):
@@ -162,7 +162,7 @@ class Checks:
         return result
 
     def same_as_parts(self, what, whole, parts, judge_time=True):
-        """Counts of the whole against the sum over its parts."""
+        """Compares counts of the whole with the sum over its parts."""
         for name in ("smsp__inst_executed.sum", "dram__bytes.sum", "gpu__time_duration.sum"):
             total, sum_of_parts = (
                 sum(k["metrics"].get(name, 0) for k in result.get("kernels") or [])
@@ -172,7 +172,7 @@ class Checks:
             self.row(f"{what}: {name}", f"{total:.0f} / {sum_of_parts:.0f} = {off:+.2%}", judged)
 
     def held(self):
-        """Counters that another process holds for seconds."""
+        """Counters that another process uses for seconds."""
         holder = subprocess.Popen([self.driver, "count-set", self.kernels, "holding", "lean"],
                                   stdout=subprocess.PIPE, text=True)
         said = []
@@ -283,7 +283,7 @@ class Checks:
                      f"{reply.get('error', '')}", good)
 
     def judges(self):
-        """The judge on the GPU must say what compare.cpp says, of every type."""
+        """The judge on the GPU must agree with compare.cpp for every type."""
         library = os.path.join(os.path.dirname(self.driver), "judge.so")
         reply, _ = self.step("judge", library, "ratchet_judge")
         rows = reply.get("result") or []

@@ -1,9 +1,9 @@
-"""Counters on a machine with a GPU: recorded, compared with Nsight Compute, and how long they take.
+"""Counters on a machine with a GPU: their values, their agreement with Nsight Compute, their cost.
 
     counter_checks.py FOLDER OUT [record] [cost] [agree]
 
-FOLDER holds gpu-driver and the kernel libraries, see counters.sh. Without a part's name: all three.
-Writes labelled.json (every metric of the labelled kernels, for the tests of the diagnosis) and
+FOLDER holds gpu-driver and the kernel libraries, see counters.sh. Without a part: all three.
+Writes labelled.json (every metric of the labeled kernels, for the tests of the diagnosis) and
 counters.md with counters.json (the comparison) to OUT. Changes no setting of the GPU.
 """
 
@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 
-LABELLED = ["large_memory", "l2", "compute_fma", "tensor", "latency", "occupancy_registers",
+LABELED = ["large_memory", "l2", "compute_fma", "tensor", "latency", "occupancy_registers",
             "occupancy_shared", "barrier", "bank_conflicts", "uncoalesced", "divergence", "spills",
             "tail", "small_grid", "launch_bound", "atomics", "fp64", "instruction_cache",
             "tma_bound", "large_mixed"]
@@ -25,7 +25,7 @@ LABELLED = ["large_memory", "l2", "compute_fma", "tensor", "latency", "occupancy
 COMPARED_KERNELS = [("gpu_kernels.so", "copy"), ("gpu_kernels.so", "softmax"),
                     ("counter_kernels.so", "sgemm"), ("counter_kernels.so", "gemm_bf16"),
                     ("counter_kernels.so", "histogram")]
-# Exact counts: the program decides them.
+# Exact counts: determined by the program.
 COUNTS = ["smsp__inst_executed.sum", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
           "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum",
           "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -33,7 +33,7 @@ COUNTS = ["smsp__inst_executed.sum", "smsp__sass_thread_inst_executed_op_ffma_pr
           "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
           "smsp__sass_inst_executed_op_global_red.sum", "launch__registers_per_thread",
           "launch__grid_size", "launch__waves_per_multiprocessor"]
-# Rates and shares: the run decides them, too.
+# Rates and shares: these also depend on the run.
 RATES = ["gpu__time_duration.sum", "sm__throughput.avg.pct_of_peak_sustained_elapsed",
          "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
          "dram__bytes_read.sum", "lts__t_sectors.sum",
@@ -46,7 +46,7 @@ CONTEXT = ["sm__cycles_elapsed.max", "sm__cycles_elapsed.avg.per_second",
            "dram__cycles_elapsed.avg.per_second", "dram__bytes_write.sum",
            "lts__t_sector_hit_rate.pct"]
 COUNT_LIMIT, RATE_LIMIT = 0.001, 0.02
-SMALL = 0.5  # shares in per cent below this say nothing; a difference below it is agreement
+SMALL = 0.5  # percentage points; shares that differ by less agree
 REPEATS = 7
 
 
@@ -55,7 +55,7 @@ class Checks:
         self.folder, self.out, self.rows = folder, out, []
 
     def driver(self, what, library, entry, *arguments, limit=90):
-        """The answer, and the seconds until it came: what a process takes to end is nobody's wait."""
+        """The answer and the seconds until it arrived, not counting the end of the process."""
         start = time.monotonic()
         process = subprocess.Popen([os.path.join(self.folder, "gpu-driver"), what,
                                     os.path.join(self.folder, library), entry, *arguments],
@@ -78,11 +78,11 @@ class Checks:
         if passed is not True:
             print(f"{verdict:5} {name}: {value}", flush=True)
 
-    # ------------------------------------------------------------------------------------ labelled
+    # ------------------------------------------------------------------------------------ labeled
     def record(self):
-        """Every metric of every labelled kernel, and how long a call takes."""
+        """Every metric of every labeled kernel, and the duration of a call."""
         recorded = {}
-        for entry in LABELLED:
+        for entry in LABELED:
             timed, _ = self.driver("time", "labeled_kernels.so", entry)
             counted, _ = self.driver("count-set", "labeled_kernels.so", entry, "full")
             kernels = counted.get("kernels") or []
@@ -90,7 +90,7 @@ class Checks:
                                "launches": len(counted.get("launches", [])),
                                "metrics": kernels[0]["metrics"] if kernels else {},
                                "unknown": counted.get("unknown_metrics")}
-            self.row(f"labelled {entry} is counted",
+            self.row(f"labeled {entry} is counted",
                      f"{len(recorded[entry]['metrics'])} metrics, {timed.get('median_ns')} ns, "
                      f"{counted.get('unavailable', counted.get('error', ''))}"
                      f"{timed.get('error', '')}{timed.get('fault') or ''}",
@@ -101,7 +101,7 @@ class Checks:
 
     # ----------------------------------------------------------------------------------------- ncu
     def ncu(self, library, entry, *options):
-        """Median over the launches of one ncu run, by metric name."""
+        """The median over the launches of one ncu run, by metric name."""
         done = subprocess.run(
             ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base",
              *options, "--metrics", ",".join(COUNTS + RATES + CONTEXT),
@@ -132,8 +132,8 @@ class Checks:
             self.row("counters against ncu", "ncu is not installed", None)
             return
         for library, entry in COMPARED_KERNELS:
-            # Between the passes of a kernel replay ncu writes the outputs back to what they were,
-            # and the kernel pays for some 2.4 MB of that: each pass is a process of its own instead.
+            # In kernel replay ncu restores the outputs between passes, and the kernel pays for about
+            # 2.4 MB of that; so each pass runs in its own process.
             theirs = self.ncu(library, entry, "--cache-control", "all", "--replay-mode", "application")
             ours = self.ours(library, entry)
             warm = self.ncu(library, entry, "--cache-control", "none")
@@ -171,7 +171,7 @@ class Checks:
                 runs.append((seconds - counted.get("inputs_ms", 0) / 1e3,
                              counted.get("spent_ms", 0)))
             runs.sort()
-            self.row(f"saxpy: {metric_set}, process start to its answer",
+            self.row(f"saxpy: {metric_set}, from process start to answer",
                      f"{runs[2][0]:.2f} s (best {runs[0][0]:.2f}), counting {runs[2][1]:.0f} ms",
                      None if limit is None else runs[2][0] <= limit)
         timed, _ = self.driver("time", "counter_kernels.so", "saxpy")

@@ -1,5 +1,5 @@
-// Kernels whose counters are compared with Nsight Compute's; copy and softmax stand in kernels.cu.
-// Entries as there: `n` floats in, `n` floats out.
+// Kernels whose counters are compared with Nsight Compute's; copy and softmax are in kernels.cu.
+// Entries have the same signature: `n` floats in, `n` floats out.
 
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
@@ -7,7 +7,7 @@
 
 namespace {
 
-constexpr int kEdge = 2048;  // of the square products
+constexpr int kEdge = 2048;  // rows and columns of the products
 constexpr int kTile = 32;
 constexpr int kBins = 256;
 
@@ -20,7 +20,7 @@ __global__ void saxpy_kernel(float a, const float4* x, float4* y, long vectors) 
   y[i] = v;
 }
 
-// A thread an element, tiles of 32 by 32 in shared memory.
+// One thread per element, tiles of 32 by 32 in shared memory.
 __global__ void __launch_bounds__(kTile* kTile)
     sgemm_kernel(const float* a, const float* b, float* c) {
   __shared__ float ta[kTile][kTile], tb[kTile][kTile];
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kTile* kTile)
   c[row * kEdge + column] = sum;
 }
 
-// A warp a tile of 32 by 32, fragments straight from memory.
+// One warp per tile of 32 by 32, fragments loaded directly from memory.
 __global__ void __launch_bounds__(128)
     bf16_kernel(const __nv_bfloat16* a, const __nv_bfloat16* b, float* c) {
   namespace w = nvcuda::wmma;

@@ -3,8 +3,8 @@
 #
 #   tests/gpu/counters.sh [folder with gpu-driver]
 #
-# Results go to $OUT (or tests/gpu/results/). Needs nvcc and python3; ncu is compared with where it is
-# found. Changes no setting of the GPU.
+# Results go to $OUT (or tests/gpu/results/). Needs nvcc and python3; compares with ncu if it is
+# installed. Changes no setting of the GPU.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 out=${OUT:-$root/tests/gpu/results}

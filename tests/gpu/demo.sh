@@ -1,6 +1,6 @@
 #!/bin/sh
-# The whole loop on a machine with a GPU: what it can do, the demo twice (cold and warm build cache),
-# the same run's report, and the time of one iteration. Takes a bundle (./dev bundle).
+# The whole loop on a machine with a GPU: `ratchet doctor`, the demo twice (cold and warm build cache),
+# a run's report, and the ceilings. Takes a bundle (./dev bundle).
 #
 #   tests/gpu/demo.sh [dist/ratchet]
 #

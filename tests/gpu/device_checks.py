@@ -1,9 +1,9 @@
-"""More than one GPU in a machine: each is picked by its index, has a queue of its own, and tells when
-somebody else is on it.
+"""More than one GPU in a machine: each is selected by its index, has its own queue, and reports when
+another process uses it.
 
     device_checks.py RATCHET OUT      RATCHET is the program; a table goes to OUT/devices.md
 
-Needs two GPUs, and torch for the python3 in PATH (a stranger on the device). Changes no setting.
+Needs two GPUs, and torch for the python3 in PATH (the other process). Changes no setting.
 """
 
 import concurrent.futures
@@ -27,7 +27,7 @@ while True:
 """
 
 
-# Times the number of GPUs that the kernel's process sees.
+# The kernels multiply by the number of GPUs that their process sees.
 TASK = {"tensors": [{"name": "x", "dtype": "float32", "shape": ["n"], "role": "in"},
                     {"name": "y", "dtype": "float32", "shape": ["n"], "role": "out"}],
         "dims": {"n": 1 << 20}}
@@ -77,7 +77,7 @@ class Checks(Table):
         return run.get("run", "")
 
     def alone(self, client, device):
-        """Kernels see no other GPU than the run's."""
+        """Kernels see only the run's GPU."""
         for implementation, source, reference in (
                 ("cuda-cpp", COMPILED, COMPILED_REFERENCE), ("triton", PYTHON, PYTHON_REFERENCE)):
             run, _ = client.call("create_run", **TASK, implementation=implementation, device=device,
@@ -88,7 +88,7 @@ class Checks(Table):
                      f"{checked.get('passed', run)}", checked.get("passed") is True)
 
     def profile(self, client, run):
-        """The profile, and the seconds from and to when it took."""
+        """The profile, and the times when it started and ended."""
         start = time.monotonic()
         profile, _ = client.call("profile_kernel", run=run, metrics="lean", wait_s=300)
         if "timing" not in profile:
@@ -144,7 +144,7 @@ class Checks(Table):
         for device, (client, run) in enumerate(calls):
             profile, _, _ = self.profile(client, run)
             flags = profile["timing"]["flags"]
-            self.row(f"gpu{device}: somebody else works on gpu1", flags,
+            self.row(f"gpu{device}: another process works on gpu1", flags,
                      ("device_shared" in flags) == (device == 1))
         process.kill()
         process.wait()

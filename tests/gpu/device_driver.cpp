@@ -1,14 +1,14 @@
-// Runs one step of the CUDA device on one test kernel and prints what came out as JSON; run.sh puts
-// the steps together. A process per step, as in real use: errors of a context last.
+// Runs one step of the CUDA device on one test kernel and prints the result as JSON; checks.py
+// combines the steps. One process per step, as in real use, because context errors persist.
 //
 //   gpu-driver info | ceilings | overhead
 //   gpu-driver run|time|time-hot|time-host|spans LIBRARY ENTRY
 //   gpu-driver count LIBRARY ENTRY METRIC…
 //   gpu-driver count-set LIBRARY ENTRY lean|overview|full|stalls
 //   gpu-driver sample LIBRARY ENTRY PERIOD_LOG2 CALLS
-//   gpu-driver judge LIBRARY ENTRY    of kernels/cuda/judge.cu: its verdicts against compare.cpp's
+//   gpu-driver judge LIBRARY ENTRY    compares kernels/cuda/judge.cu (the library) with compare.cpp
 //
-// RATCHET_SANDBOX=candidate|counter enters that role's sandbox first, as a worker does.
+// RATCHET_SANDBOX=candidate|counter first enters that role's sandbox, as a worker does.
 
 #include <dlfcn.h>
 
@@ -31,7 +31,7 @@ using ratchet::worker::Device;
 using Entry = void (*)(const float*, float*, long, void*);
 
 constexpr long kElements = 4096L * 4096;
-constexpr long kLarge = 8;  // entries named large_… get so many times the elements
+constexpr long kLarge = 8;  // factor on the elements of entries named large_…
 constexpr int kRotation = 3;
 constexpr int kSamples = 100;
 constexpr int kObservations = 15;
@@ -58,13 +58,13 @@ struct TestKernel {
   long elements;
 };
 
-/// Input and output in one arena, as a worker holds them.
+/// Input and output in one arena, as in a worker.
 struct Case {
   std::unique_ptr<ratchet::worker::DeviceArena> arena;
   ratchet::worker::Turn turn;
 };
 
-/// Numbers between -2 and 2 that do not repeat visibly; quick to make.
+/// Pseudo-random numbers between -2 and 2 from a fast generator.
 std::vector<float> make_input(long elements) {
   std::vector<float> input(static_cast<std::size_t>(elements));
   std::uint32_t state = 7;
@@ -132,13 +132,14 @@ Json count_step(Device& device, const TestKernel& kernel, const std::vector<std:
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
   Json json = ratchet::encode(counted.counters);
   json["spent_ms"] = spent.count();
-  json["inputs_ms"] = inputs.count();  // a worker gets them ready
+  json["inputs_ms"] = inputs.count();  // a worker receives its inputs
   json["asked"] = metrics;
   json["fault"] = fault_json(counted.fault);
   return json;
 }
 
-/// Device time of all launches of a cold call by the activity records, median of several calls.
+/// Device time of all launches of a cold call according to activity records; median of several
+/// calls.
 Json spans_step(Device& device, const TestKernel& kernel) {
   const auto cases = make_cases(device, kernel, 1);
   std::vector<double> spans;
@@ -217,5 +218,5 @@ int main(int argc, char** argv) {
   else
     json["result"] = step(*device, what, {argv + 2, argv + argc});
   std::cout << json.dump() << "\n" << std::flush;
-  ::_exit(0);  // as a worker ends: a broken context is not torn down
+  ::_exit(0);  // like a worker, without tearing down a broken context
 }

@@ -3,9 +3,9 @@ CUTLASS and CuTe in C++, CuTe DSL in Python, and FlashInfer as a baseline.
 
     framework_checks.py RATCHET OUT [--only NAME]...      NAME: a part, see PARTS
 
-RATCHET is the program; a table goes to OUT/frameworks.md. Needs nvcc with CUTLASS_PATH for the
-first, and torch, Triton, nvidia-cutlass-dsl and flashinfer-python for the python3 in PATH; a part
-whose library is not there is told as missing. Changes no setting of the GPU.
+RATCHET is the program; a table goes to OUT/frameworks.md. Needs nvcc with CUTLASS_PATH for the C++
+parts, and torch, Triton, nvidia-cutlass-dsl and flashinfer-python for the python3 in PATH; parts
+whose library is not installed are reported as missing. Changes no setting of the GPU.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from python_checks import Client
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "frameworks")
 PATIENCE = 300  # seconds for one call
 COLUMNS = ["part", "verdict", "create_run s", "check_correctness s", "profile_kernel s",
-           "median µs", "what was said"]
+           "median µs", "messages"]
 
 
 def tensor(name, dtype, shape, role="in"):
@@ -68,7 +68,7 @@ RMS_NORM = {
     "reference": {"path": f"{HERE}/rmsnorm_reference.py"},
 }
 
-# name → (task, file, replaced text, what the check must find; None: the kernel is right)
+# name → (task, file, replaced text, the reason that the check must find; None: the kernel is right)
 PARTS = {
     "cutlass": (GEMM, "gemm_cutlass.cu", None, None),
     "cute": (TRANSPOSE, "transpose_cute.cu", None, None),
@@ -92,8 +92,8 @@ def missing(environment, part, task):
 
 
 class Part:
-    """One kernel with a server of its own, so that several can be built at once. The servers share
-    their state, so that the device is calibrated once."""
+    """One kernel with its own server, so that several can be built in parallel. The servers share
+    their state, so that the device is calibrated only once."""
 
     def __init__(self, name, ratchet, state):
         self.name, self.ratchet = name, ratchet
@@ -190,7 +190,7 @@ def main():
              for name in PARTS if name in (given.only or PARTS)]
     with concurrent.futures.ThreadPoolExecutor(len(parts)) as pool:
         building = [pool.submit(part.build, environment) for part in parts]
-        # Those in Python are ready first; the others' compilers go on meanwhile.
+        # Python kernels are ready first; the compilers of the others continue meanwhile.
         order = sorted(range(len(parts)), key=lambda i: parts[i].file.endswith(".cu"))
         for at in order:
             building[at].result()
@@ -206,8 +206,8 @@ def main():
     lines = ["# Kernels on other libraries", "",
              f"Command: `tests/gpu/framework_checks.py`, {datetime.date.today()}, "
              f"{', '.join(device) or 'no GPU'}; {', '.join(versions)}", "",
-             "Kernels: `tests/gpu/frameworks/`. The times of create_run are those of builds side "
-             "by side.", "",
+             "Kernels: `tests/gpu/frameworks/`. Times of create_run include builds running in "
+             "parallel.", "",
              "| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
     lines += ["| " + " | ".join(part.row()) + " |" for part in parts]
     text = "\n".join(lines) + "\n"

@@ -19,7 +19,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr std::int64_t kElements = 100'003;  // no multiple of a warp or a block
+constexpr std::int64_t kElements = 100'003;  // not a multiple of a warp or a block
 constexpr std::int64_t kShift = 512;
 
 [[noreturn]] void stop(const std::string& message) {
@@ -37,7 +37,7 @@ wire::ArenaLayout layout_for(DType type) {
   return layout;
 }
 
-/// Values over many magnitudes; every hundredth element any bits at all, NaN and infinity included.
+/// Values of many magnitudes; every hundredth element has random bits, including NaN and infinity.
 void fill_expected(Bytes& arena, const wire::Buffer& y, std::mt19937_64& random) {
   std::normal_distribution<double> normal(0, 3);
   for (std::int64_t i = 0; i < y.elements; ++i) {
@@ -50,7 +50,7 @@ void fill_expected(Bytes& arena, const wire::Buffer& y, std::mt19937_64& random)
   }
 }
 
-/// Small errors around the tolerance, some large ones, and elements left as they were sent.
+/// Small errors around the tolerance, some large errors, and unwritten elements.
 void spoil(Bytes& returned, const Bytes& sent, const wire::Buffer& y, std::mt19937_64& random) {
   const auto size = static_cast<std::size_t>(size_of(y.dtype));
   for (std::int64_t i = 0; i < y.elements; ++i) {
@@ -65,7 +65,7 @@ void spoil(Bytes& returned, const Bytes& sent, const wire::Buffer& y, std::mt199
   }
 }
 
-/// Through memory of our own: what is shared is written by kernels only.
+/// Copies through an arena of its own, because only kernels write to shared memory.
 void put(worker::Device& device, std::byte* to, const Bytes& from) {
   auto memory = measure::DeviceMemory::allocate(from.size());
   if (!memory) stop(memory.error().message);
@@ -75,7 +75,7 @@ void put(worker::Device& device, std::byte* to, const Bytes& from) {
   if (auto fault = device.run([] {})) stop(fault->message);
 }
 
-/// Names of the fields in which two verdicts differ. Sums depend on their order in the last bits.
+/// Names of the fields in which two verdicts differ. The last bits of sums depend on their order.
 std::vector<std::string> differences(const wire::Comparison& a, const wire::Comparison& b) {
   std::vector<std::string> differ;
   const Json x = encode(a), y = encode(b);
@@ -109,7 +109,7 @@ class Bench {
     }
   }
 
-  /// `hurt` changes what comes back, beside the outputs.
+  /// `hurt` changes the returned arena outside the outputs.
   Json judged(const std::string& name, wire::Tolerance tolerance, double ratio, bool wrong,
               std::int64_t hurt) {
     const wire::Place place{0, kShift};

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kColumns = 4096;
 constexpr int kThreads = 256;
-constexpr int kVectors = kColumns / 4 / kThreads;  // float4 of a thread
+constexpr int kVectors = kColumns / 4 / kThreads;  // float4 per thread
 
 __global__ void copy_kernel(const float4* in, float4* out, long vectors) {
   const long i = blockIdx.x * static_cast<long>(blockDim.x) + threadIdx.x;
@@ -27,7 +27,7 @@ __device__ float across_block(float value, Combine combine) {
   return value;
 }
 
-// One block a row of 4096; each element read and written once.
+// One block per row of 4096; each element is read and written once.
 __global__ void softmax_kernel(const float* in, float* out) {
   const auto* row = reinterpret_cast<const float4*>(in + blockIdx.x * static_cast<long>(kColumns));
   auto* result = reinterpret_cast<float4*>(out + blockIdx.x * static_cast<long>(kColumns));
@@ -84,7 +84,7 @@ void launch_chain(const float* in, float* out, int turns, cudaStream_t stream) {
   chain_kernel<<<256, 256, 0, stream>>>(in, out, turns);
 }
 
-// Ends by itself after a minute, so that a check that fails to kill it does no lasting harm.
+// Ends by itself after a minute, in case a check fails to kill it.
 __global__ void endless_kernel() {
   unsigned long long start, now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
@@ -119,7 +119,7 @@ void small_copy(const float* in, float* out, long, cudaStream_t stream) {
   launch_copy(in, out, 1 << 18, stream);
 }
 
-// Named after about how long they take.
+// Named after their approximate duration.
 void chain_3us(const float* in, float* out, long, cudaStream_t stream) {
   launch_chain(in, out, 700, stream);
 }
@@ -150,14 +150,14 @@ void synchronizing(const float* in, float* out, long n, cudaStream_t stream) {
   cudaStreamSynchronize(stream);
 }
 
-// Work on a stream that the caller's does not wait for.
+// Work on a stream that the caller's stream does not wait for.
 void hidden_stream(const float* in, float* out, long n, cudaStream_t) {
   static cudaStream_t other = nullptr;
   if (!other) cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
   launch_copy(in, out, n, other);
 }
 
-// Another number of launches at every call.
+// A different number of launches in every call.
 void changing(const float* in, float* out, long n, cudaStream_t stream) {
   static int calls = 0;
   for (int i = 0; i < 1 + calls % 2; ++i) launch_copy(in, out, n, stream);
@@ -170,7 +170,7 @@ void thousands(const float* in, float* out, long, cudaStream_t stream) {
   for (int i = 0; i < 2000; ++i) launch_chain(in, out, 1, stream);
 }
 
-// Captured at the first call: the same buffers at every later one.
+// Captured in the first call; every later call uses the same buffers.
 void graph(const float* in, float* out, long n, cudaStream_t stream) {
   static cudaGraphExec_t ready = nullptr;
   if (!ready) {
@@ -186,13 +186,13 @@ void graph(const float* in, float* out, long n, cudaStream_t stream) {
   cudaGraphLaunch(ready, stream);
 }
 
-// Seconds from the tenth call on, so that it holds the counters when the calls before are done.
+// Takes seconds from the tenth call on, to keep the counters in use once the earlier calls are done.
 void holding(const float* in, float* out, long, cudaStream_t stream) {
   static int calls = 0;
   launch_chain(in, out, ++calls > 9 ? 750'000'000 : 1, stream);
 }
 
-// Two kernels on two streams of which one waits for the other. Alone it traps after a second.
+// Two kernels on two streams, one of which waits for the other. Alone it traps after a second.
 void waiting(const float* in, float* out, long n, cudaStream_t stream) {
   static cudaStream_t other = nullptr;
   static cudaEvent_t start = nullptr, done = nullptr;
@@ -203,7 +203,7 @@ void waiting(const float* in, float* out, long n, cudaStream_t stream) {
     cudaEventCreateWithFlags(&done, cudaEventDisableTiming);
     cudaMalloc(&flag, sizeof *flag);
     cudaMemset(flag, 0, sizeof *flag);
-    cudaFuncAttributes loaded;  // code that is loaded while a kernel waits for it may never be
+    cudaFuncAttributes loaded;  // loads the code first: loading may block while a kernel is running
     cudaFuncGetAttributes(&loaded, chain_kernel);
     cudaFuncGetAttributes(&loaded, signalling_kernel);
     cudaDeviceSynchronize();

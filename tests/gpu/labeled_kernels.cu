@@ -1,5 +1,5 @@
-// Twenty kernels, each with one known fault: the labels that the diagnosis must find. Entries as in
-// kernels.cu: `n` floats in, `n` floats out. labels.json says what each must be called.
+// Twenty kernels, each with one known bottleneck that the diagnosis must find. Entries as in
+// kernels.cu: `n` floats in, `n` floats out. labels.json holds the expected labels.
 
 #include <cuda_runtime.h>
 
@@ -7,7 +7,7 @@
 
 namespace {
 
-constexpr int kSms = 132;  // of the parts that the labels were made for; others only lose precision
+constexpr int kSms = 132;  // of the chip that the labels were made for; others only lose precision
 constexpr int kLane = 32;
 
 __device__ float chain(float x, int length) {
@@ -29,7 +29,7 @@ __device__ long thread_index() {
   return blockIdx.x * static_cast<long>(blockDim.x) + threadIdx.x;
 }
 
-// Bytes are all there is: one read, one write.
+// Only memory traffic: one read, one write.
 __global__ void memory_kernel(const float4* in, float4* out, long vectors) {
   const long i = thread_index();
   if (i >= vectors) return;
@@ -37,7 +37,7 @@ __global__ void memory_kernel(const float4* in, float4* out, long vectors) {
   out[i] = make_float4(2 * v.x, 2 * v.y, 2 * v.z, 2 * v.w);
 }
 
-// 8 MiB read many times past L1: L2 serves all.
+// 8 MiB read many times, bypassing L1: served by L2.
 __global__ void l2_kernel(const float4* in, float* out, int rounds) {
   constexpr long kWindow = (8L << 20) / 16;
   float sum = 0;
@@ -55,14 +55,14 @@ __global__ void fma_kernel(const float* in, float* out) {
 }
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-/// Half the addresses of a matrix descriptor without swizzle; what stands there does not matter.
+/// Half the addresses of a matrix descriptor without swizzle; the data does not matter.
 __device__ std::uint64_t descriptor(const void* shared) {
   const auto at = static_cast<std::uint64_t>(__cvta_generic_to_shared(shared));
   return ((at & 0x3ffff) >> 4) | (std::uint64_t{8} << 16) | (std::uint64_t{64} << 32);
 }
 #endif
 
-// Products only, operands in shared memory.
+// Only matrix products, with operands in shared memory.
 __global__ void __launch_bounds__(256) tensor_kernel(float* out, int steps) {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
   __shared__ alignas(1024) unsigned short tiles[2 * 8192];
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(256) tensor_kernel(float* out, int steps) {
 #endif
 }
 
-/// The next place depends on what was read: one load in flight a warp.
+/// The next address depends on the value read: one load in flight per warp.
 __device__ float chase(const float* in, long n, long start, int steps) {
   unsigned at = static_cast<unsigned>(start);
   float sum = 0;
@@ -105,7 +105,7 @@ __device__ float chase(const float* in, long n, long start, int steps) {
   return sum;
 }
 
-// All lanes of a warp follow one chain: little traffic, all of it waited for.
+// All lanes of a warp follow one chain: little traffic, pure latency.
 __global__ void __launch_bounds__(1024) latency_kernel(const float* in, float* out, long n) {
   const long i = thread_index();
   out[i] = chase(in, n, i / kLane * 7, 256);
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(128) registers_kernel(const float* in, float* 
   out[i] = sum;
 }
 
-// 100 KiB of shared memory a block: two blocks of 128 threads fit.
+// 100 KiB of shared memory per block: two blocks of 128 threads fit.
 __global__ void __launch_bounds__(128) shared_kernel(const float* in, float* out, long n) {
   extern __shared__ float room[];
   const long i = thread_index();
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(128) shared_kernel(const float* in, float* out
   out[i] = chase(in, n, i / kLane * 7, 256) + room[(threadIdx.x ^ 1) * 8];
 }
 
-// One warp works, the others wait for it.
+// One warp works while the others wait for it.
 __global__ void __launch_bounds__(1024) barrier_kernel(const float* in, float* out) {
   const long i = thread_index();
   float x = in[i];
@@ -155,7 +155,7 @@ __global__ void __launch_bounds__(1024) barrier_kernel(const float* in, float* o
   out[i] = x;
 }
 
-// Every lane of a warp in one bank.
+// All lanes of a warp access the same bank.
 __global__ void __launch_bounds__(256) bank_kernel(const float* in, float* out) {
   __shared__ float tile[8][32 * 33];
   const long i = thread_index();
@@ -172,14 +172,14 @@ __global__ void __launch_bounds__(256) bank_kernel(const float* in, float* out) 
   out[i] = sum;
 }
 
-// Each lane reads four bytes of a sector of its own.
+// Each lane reads four bytes of a different sector.
 __global__ void uncoalesced_kernel(const float* in, float* out, long n) {
   const long i = thread_index();
   const long rows = n / 1024;
   out[i] = in[i % rows * 1024 + i / rows];
 }
 
-// Lanes do 0 to 31 times the work.
+// The lanes of a warp do 0 to 31 units of work.
 __global__ void divergence_kernel(const float* in, float* out) {
   const long i = thread_index();
   out[i] = chain(in[i], static_cast<int>(i % kLane) * 64);
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(1024, 2) spills_kernel(const float* in, float*
   out[i] = sum;
 }
 
-// 150 KiB of shared memory: a block a multiprocessor, and a few blocks more than those.
+// 150 KiB of shared memory: one block per multiprocessor, plus a few blocks.
 __global__ void __launch_bounds__(1024) tail_kernel(const float* in, float* out) {
   extern __shared__ float room[];
   room[threadIdx.x] = in[thread_index()];
@@ -230,7 +230,7 @@ __global__ void fp64_kernel(const float* in, float* out) {
   out[thread_index()] = static_cast<float>(v[0] + v[1] + v[2] + v[3]);
 }
 
-/// 2,048 FMAs in a row with factors of their own, so that none is a loop.
+/// 2,048 consecutive FMAs with different factors, so that the compiler makes no loop.
 template <int kPart>
 __device__ __noinline__ float long_body(float x) {
   float v[4] = {x, x + 1, x + 2, x + 3};
@@ -240,7 +240,7 @@ __device__ __noinline__ float long_body(float x) {
   return v[0] + v[1] + v[2] + v[3];
 }
 
-// Warps are in eight different places of 256 KiB of code.
+// Warps execute eight different parts of 256 KiB of code.
 __global__ void __launch_bounds__(256) instructions_kernel(const float* in, float* out) {
   float x = in[thread_index()];
   for (unsigned step = 0; step < 24; ++step) {
@@ -317,7 +317,7 @@ __global__ void __launch_bounds__(128) bulk_kernel(const float* in, float* out, 
 #endif
 }
 
-// As many FMAs as the bytes take time.
+// FMAs and memory traffic that take equally long.
 __global__ void mixed_kernel(const float4* in, float4* out, long vectors) {
   const long i = thread_index();
   if (i >= vectors) return;

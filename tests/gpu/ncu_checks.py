@@ -1,5 +1,5 @@
-"""Nsight Compute as an engine, reports taken in, samples by source line and the machine code of
-Triton kernels, on a machine with a GPU, through the server as a client sees it.
+"""Nsight Compute as an engine, imported reports, samples by source line and the machine code of Triton
+kernels, on a machine with a GPU, through the server as a client sees it.
 
     ncu_checks.py RATCHET DRIVER OUT
 

@@ -1,4 +1,4 @@
-// Kernels that launch kernels, in a library of their own: they need relocatable device code.
+// Kernels that launch kernels; a separate library, because they need relocatable device code.
 
 #include <cuda_runtime.h>
 

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Checks of the CUDA device on a machine with a GPU. Prints a table last and writes it with command,
-# device and date to results.md and results.json in $OUT (or tests/gpu/results/).
+# Checks the CUDA device on a machine with a GPU. Writes a table with command, device and date to
+# results.md and results.json in $OUT (or tests/gpu/results/).
 #
 #   tests/gpu/run.sh [folder with gpu-driver and gpu_kernels.so]
 #
-# Without a folder it builds both here (cmake, nvcc). Needs python3; ncu is compared with where it is
-# found. Changes no setting of the GPU.
+# Without a folder it builds both (cmake, nvcc). Needs python3; compares with ncu if it is installed.
+# Changes no setting of the GPU.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 out=${OUT:-$root/tests/gpu/results}

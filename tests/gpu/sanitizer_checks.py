@@ -3,7 +3,7 @@
 
     tests/gpu/sanitizer_checks.py RATCHET OUT
 
-Writes OUT/sanitizer.md. The exit status is the number of kernels that went another way.
+Writes OUT/sanitizer.md. The exit status is the number of kernels with an unexpected outcome.
 """
 
 import datetime

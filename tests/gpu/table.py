@@ -1,4 +1,4 @@
-"""The table of a check on a machine with a GPU: rows are printed as they come and written at the end."""
+"""The table of a check on a machine with a GPU; rows are printed at once and written at the end."""
 
 import datetime
 import os
@@ -10,13 +10,13 @@ class Table:
         self.rows = []
 
     def row(self, name, value, passed):
-        """`passed`: None for what is told only."""
+        """`passed`: None for rows that are only informative."""
         verdict = {True: "pass", False: "FAIL", None: "info"}[passed]
         self.rows.append((name, str(value).replace("|", "/").replace("\n", " "), verdict))
         print(f"{verdict:5} {name}: {value}", flush=True)
 
     def write(self, out, file_name, title, command):
-        """Writes OUT/FILE_NAME; the number of rows that failed."""
+        """Writes OUT/FILE_NAME and returns the number of failed rows."""
         devices = subprocess.run(
             ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
             capture_output=True, text=True, check=False).stdout.strip().replace("\n", "; ")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Whether times and comparisons can be trusted, on a machine with a GPU.
+# Validates times and comparisons on a machine with a GPU.
 #
 #   tests/gpu/time.sh FOLDER STAGE...   FOLDER: a build with ratchet, workers, gpu-driver, bench-time
 #

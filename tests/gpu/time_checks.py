@@ -138,7 +138,7 @@ class Figures:
                      count > 0 and verdicts.get("slower", 0) >= 0.95 * count)
 
     def do_bench(self):
-        """The usual way: two medians of triton.testing.do_bench, one after the other."""
+        """The common method: two medians of triton.testing.do_bench, one after the other."""
         import torch
         from triton.testing import do_bench
         for kernel, percent in (("long", 1), ("short", 2)):
@@ -158,7 +158,7 @@ class Figures:
                          f"{max(ratios):.4f}; {each * 1e3:.0f} ms a pair")
 
     def calls(self, torch, kernel, percent):
-        """The bench's own kernels, built from the sources that it prints."""
+        """The benchmark's own kernels, built from the sources that it prints."""
         calls = []
         n, elements = (7424, 7424 * 4096) if kernel == "long" else (1 << 16, 1 << 16)
         x = torch.randn(elements, device="cuda")

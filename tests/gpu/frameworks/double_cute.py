@@ -1,4 +1,4 @@
-"""y = 2 x in CuTe DSL: one element to a thread."""
+"""y = 2 x in CuTe DSL: one element per thread."""
 
 import cutlass
 import cutlass.cute as cute

@@ -1,4 +1,4 @@
-// d = a b for row-major half matrices, summed in float: CUTLASS's GEMM for tensor cores since
+// d = a b for row-major half matrices, accumulated in float: CUTLASS's GEMM for tensor cores since
 // sm_80.
 #include <cutlass/gemm/device/gemm.h>
 

@@ -1,4 +1,4 @@
-"""RMS norm of rows: by torch, or by the library when it is asked for as a baseline."""
+"""RMS norm of rows by torch, or by the library when it is the requested baseline."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Row softmax in CuTe DSL: one warp to a row."""
+"""Row softmax in CuTe DSL: one warp per row."""
 
 import cutlass
 import cutlass.cute as cute

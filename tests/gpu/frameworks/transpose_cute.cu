@@ -1,7 +1,7 @@
 // y = xᵀ for a row-major float matrix: CuTe's layouts, tiles and copies, through shared memory.
 #include <cute/tensor.hpp>
 
-// Named: CuTe has an unnamed namespace of its own, which nvcc could not tell from one here.
+// A named namespace, because nvcc would confuse an unnamed one with CuTe's own.
 namespace tiles {
 
 using namespace cute;
@@ -9,7 +9,7 @@ using namespace cute;
 using Tile = Shape<_32, _32>;
 using Threads = Layout<Shape<_8, _32>, Stride<_32, _1>>;  // a warp along a row of the tile
 
-// A column more than the tile, so that the threads of a warp meet different banks.
+// One column more than the tile, so that the threads of a warp access different banks.
 using Staged = Layout<Tile, Stride<Int<33>, _1>>;
 
 template <class Source, class Target>
