@@ -1,9 +1,10 @@
-// bench-kbs [CORPUS [QUERIES [COUNT]]]: what building, opening, searching and grepping a knowledge
-// base cost inside the process, each beside what else could be used for it.
+// bench-kbs [CORPUS [QUERIES [COUNT]]]: the cost of building, opening, searching and grepping a
+// knowledge base inside the process, each compared with an alternative.
 //
-// CORPUS is a folder as for `ratchet kbs add` (default: our own pages). QUERIES holds one query a
-// line, as text or as JSON with `query` and `scope`; without it, or empty, titles of the corpus
-// are. COUNT queries (default 20,000) go before memory is looked at. Rivals run in turn with ours.
+// CORPUS is a folder as for `ratchet kbs add` (default: the shipped pages). QUERIES holds one query
+// per line, as text or as JSON with `query` and `scope`; if it is missing or empty, titles of the
+// corpus are the queries. Memory is measured after COUNT queries (default 20,000). Alternatives run
+// interleaved with ratchet.
 
 #include <fmt/format.h>
 
@@ -50,7 +51,7 @@ std::vector<KnowledgeQuery> read_queries(const fs::path& path) {
   return queries;
 }
 
-/// Titles of the index, spread over all of it.
+/// Titles spread over the whole index.
 std::vector<KnowledgeQuery> titles_of(const fs::path& index) {
   std::vector<KnowledgeQuery> queries;
   auto database = kbs::open_index(index, kbs::OpenMode::immutable);
@@ -61,7 +62,7 @@ std::vector<KnowledgeQuery> titles_of(const fs::path& index) {
   return queries;
 }
 
-/// Build and plain FTS5 in processes of their own, one after the other.
+/// Builds the index and plain FTS5 in separate processes, one after the other.
 void bench_build(const fs::path& corpus, const fs::path& folder) {
   const auto index = folder / "index.db";
   const auto add = [&] {
@@ -195,7 +196,7 @@ void bench_scripts(const fs::path& corpus) {
   if (took > 0) row("kernel-pilot's query.py, one call", "", fmt::format("{:.2f} s", took));
 }
 
-/// The same pages ten times under other ids. Where a corpus has bundles, its pages stand for it.
+/// The same pages ten times under different ids. A corpus with bundles is represented by its pages.
 void bench_tenfold(const fs::path& corpus, const fs::path& folder,
                    const std::vector<KnowledgeQuery>& queries) {
   auto root = fs::exists(corpus / "knowledge") ? corpus / "knowledge" : corpus;
@@ -237,10 +238,10 @@ int main(int count, char** arguments) {
   const fs::path corpus = count > 1 ? arguments[1] : "kbs/content";
   std::error_code failure;
   if (!fs::is_directory(corpus, failure))
-    return fail(fmt::format("{} is no folder; usage: bench-kbs [CORPUS [QUERIES [COUNT]]]",
+    return fail(fmt::format("{} is not a folder; usage: bench-kbs [CORPUS [QUERIES [COUNT]]]",
                             corpus.string()));
   std::string pattern = (fs::temp_directory_path() / "bench-kbs-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) return fail("no temporary folder");
+  if (::mkdtemp(pattern.data()) == nullptr) return fail("cannot create a temporary folder");
   const fs::path folder = pattern;
   const auto index = folder / "index.db";
   fmt::print("| what | ratchet | beside it |\n|---|---|---|\n");

@@ -1,9 +1,9 @@
-// What the protocol layer costs, beside a floor that only parses a request and builds its answer
-// and beside a server on the TypeScript SDK. Client and servers share the machine, so all are
-// measured in turn, round by round, and the medians of one run are compared.
+// The cost of the protocol layer, compared with a minimal server that only parses a request and
+// builds its answer, and with a server on the TypeScript SDK. Client and servers share the machine,
+// so the servers are measured in turn, round by round, and the medians of one run are compared.
 //
 // Usage: bench-mcp [--npm FOLDER] [--rivals FOLDER] [--server PROGRAM] [--rounds N]
-//        bench-mcp ours|floor PORT    one server alone, for other load generators; 0 means stdio
+//        bench-mcp ours|floor PORT    one server, for external load generators; port 0 means stdio
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ double median(std::vector<double> values) {
   return values.at(values.size() / 2);
 }
 
-/// The medians of each quantity over the rounds.
+/// The median of each quantity over the rounds.
 Cost middle(const std::vector<Cost>& rounds) {
   const auto of = [&](double Cost::* quantity) {
     std::vector<double> values;
@@ -90,7 +90,7 @@ void print_goals(const std::map<std::string, Cost>& costs) {
       const double speed = ours.calls_per_second;
       print_ratio(named(name) + ": speed ÷ bare", speed / floor.calls_per_second, of_floor, true);
       print_ratio(named(name) + ": server µs ÷ bare", ours.cpu_us / floor.cpu_us, 2, false);
-      // The rival speaks the older revision alone; its messages are shorter.
+      // The rival supports only the older revision, whose messages are shorter.
       if (rival != costs.end() && std::string_view(name).ends_with("2025-11-25"))
         print_ratio(named(name) + ": speed ÷ TypeScript", speed / rival->second.calls_per_second,
                     of_rival, true);
@@ -137,12 +137,11 @@ int main(int argc, char** argv) {
   const fs::path build = fs::read_symlink("/proc/self/exe").parent_path().parent_path();
   Settings settings{
       .npm = build / "npm", .rivals = "bench/rivals", .server = build / "bin/ratchet"};
-  CLI::App app("What the protocol layer costs");
+  CLI::App app("Cost of the protocol layer");
   app.add_option("--npm", settings.npm, "Where npm installed the TypeScript SDK");
   app.add_option("--rivals", settings.rivals, "Folder of the rival's script");
-  app.add_option("--server", settings.server, "The program whose start is measured");
-  app.add_option("--rounds", settings.rounds, "Rounds whose medians are shown")
-      ->check(CLI::PositiveNumber);
+  app.add_option("--server", settings.server, "Program whose startup is measured");
+  app.add_option("--rounds", settings.rounds, "Number of rounds")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
 
   const auto all = ratchet::bench::contenders(settings.npm, settings.rivals);

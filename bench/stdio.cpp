@@ -1,5 +1,5 @@
-// How long a client waits for the server over stdio: start to first answer, and one call after
-// another. The client's own share (JSON, two pipe crossings) is in every number.
+// Latency of the server over stdio as a client sees it: from start to first answer, and of
+// sequential calls. Every number includes the client's own share (JSON, two pipe crossings).
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -76,7 +76,7 @@ int measure(const std::filesystem::path& server, const std::filesystem::path& st
 
 }  // namespace
 
-/// bench-stdio [SERVER]; the server beside this program by default.
+/// bench-stdio [SERVER]; default: the server next to this program.
 int main(int argc, char** argv) {
   const std::span arguments(argv, static_cast<std::size_t>(argc));
   namespace fs = std::filesystem;

@@ -1,5 +1,6 @@
-// How often a comparison is wrong. A kernel against itself must not be called faster or slower; one
-// with a known part of work more must be called slower. Real workers, real sessions.
+// Error rates of comparisons. A kernel compared with itself must not be reported as faster or
+// slower; a kernel with a known share of additional work must be reported as slower. Uses real
+// workers and sessions.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -35,9 +36,9 @@ struct Options {
   std::string kernel = "long";
   double slow_percent = 0;
   int comparisons = 50;
-  int per_process = 1;  ///< comparisons before the processes are started anew
+  int per_process = 1;  ///< comparisons before the processes are restarted
   double limit_ms = 1000;
-  double seconds = 1e9;  ///< of all comparisons of one kernel
+  double seconds = 1e9;  ///< limit on all comparisons of one kernel
   fs::path state;
 
   [[nodiscard]] DeviceKind kind() const {
@@ -45,7 +46,7 @@ struct Options {
   }
 };
 
-/// What came of many comparisons.
+/// Results of many comparisons.
 struct Tally {
   std::map<std::string, int> verdicts;
   std::vector<double> ratios, rounds, spent_ms, sampling_ms, floors;
@@ -78,7 +79,7 @@ void print(const Options& options, const Tally& tally) {
       share_of(tally.spent_ms, 1), share_of(tally.sampling_ms, 0.5), tally.conditions);
 }
 
-/// Two kernels in one session after another, in processes that are renewed now and then.
+/// Compares two kernels in session after session, restarting their processes now and then.
 class Comparer {
  public:
   Comparer(const Options& options, const fs::path& programs, const fs::path& data, Builder& builder,
@@ -187,7 +188,7 @@ Result<Tally> Comparer::run() {
   return tally;
 }
 
-/// What this machine's own laboratory calibrates.
+/// Calibrates the device's noise profile, as the lab does.
 Status calibrate(const Options& options, const fs::path& programs, const fs::path& data) {
   auto lab = Lab::open({.state_dir = options.state, .worker_dir = programs, .data_dir = data});
   if (!lab) return lab.error();
@@ -225,22 +226,23 @@ Status measure(const Options& options) {
 }  // namespace
 }  // namespace ratchet::bench
 
-/// Prints one line for each kernel; without options: the host, both kernels against themselves.
+/// Prints one line per kernel. Without options: host, both kernels against themselves.
 int main(int argc, char** argv) try {
   ratchet::bench::Options options;
   std::vector<std::string> kernels{"long", "short"};
-  CLI::App app("How often a comparison of times is wrong", "bench-time");
+  CLI::App app("Error rates of timing comparisons", "bench-time");
   app.add_option("--device", options.device, "host or cuda");
   app.add_option("--kernel", kernels, "long, short");
-  app.add_option("--slow", options.slow_percent, "work that one side has more, in per cent");
+  app.add_option("--slow", options.slow_percent, "additional work of one side, in percent");
   app.add_option("--comparisons", options.comparisons);
-  app.add_option("--per-process", options.per_process, "comparisons before new processes");
+  app.add_option("--per-process", options.per_process,
+                 "comparisons before processes are restarted");
   app.add_option("--seconds", options.seconds,
-                 "after which no further comparison of a kernel begins");
-  app.add_option("--limit-ms", options.limit_ms, "of one comparison");
+                 "time after which no further comparison of a kernel starts");
+  app.add_option("--limit-ms", options.limit_ms, "time limit of one comparison");
   bool print_source = false;
   app.add_flag("--print-source", print_source,
-               "the kernel with the additional work, and nothing else");
+               "print only the source of the kernel with additional work");
   app.add_option("--state", options.state, "folder for builds and calibration");
   CLI11_PARSE(app, argc, argv);
   if (print_source) {

@@ -35,7 +35,7 @@ void fail(std::string_view what) {
   std::_Exit(1);
 }
 
-/// Inserts every text that a query of our index yields: column 0, and 1 when there is one.
+/// Inserts every text that a query of the index returns: column 0, and column 1 if there is one.
 void insert_all(kbs::Database& from, std::string_view sql, kbs::Statement& insert, Cost& cost) {
   auto rows = from.prepare(sql);
   if (!rows) fail(rows.error().message);

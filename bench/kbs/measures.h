@@ -8,31 +8,31 @@
 
 namespace ratchet::bench {
 
-/// What something took: on the clock, and of processors by this process and its threads.
+/// Wall time, and processor time of this process with all its threads.
 struct Cost {
   double wall_s = 0;
   double cpu_s = 0;
 };
 
-/// Runs `work` in a process of its own, so that its memory does not count as ours. Empty when it
-/// failed, which it says on stderr.
+/// Runs `work` in a child process, so that its memory does not count as this process's. Empty on
+/// failure, which is reported on stderr.
 [[nodiscard]] std::vector<Cost> in_child(const std::function<std::vector<Cost>()>& work);
 
 /// Cost of `work` in this process.
 [[nodiscard]] Cost cost_of(const std::function<void()>& work);
 
-/// `share` of the values are at most this.
+/// The value that `share` of the values do not exceed.
 [[nodiscard]] double percentile(std::vector<double> values, double share);
 
-/// Memory of this process that no file stands behind, in MB.
+/// Anonymous memory of this process, in MB.
 [[nodiscard]] double anonymous_mb();
 
-/// Seconds of a shell command; its output is dropped.
+/// Seconds that a shell command takes; its output is discarded.
 [[nodiscard]] double shell_s(const std::string& command);
 
-/// What plain single-threaded FTS5 takes for every text of our index at `index`: content stored,
-/// tokenizer unicode61, one transaction, into a file at `target`. Unpacking the texts is not
-/// counted.
+/// The cost of indexing every text of the index at `index` with plain single-threaded FTS5: content
+/// stored, tokenizer unicode61, one transaction, into a file at `target`. Decompressing the texts
+/// is not counted.
 [[nodiscard]] Cost plain_fts5(const std::filesystem::path& index,
                               const std::filesystem::path& target);
 

@@ -76,7 +76,7 @@ void write_all(int descriptor, std::string_view bytes) {
 }
 
 void read_some(int descriptor, std::string& buffer) {
-  // Not cleared: that would cost the generator more than the answers within.
+  // Not cleared: that would cost the generator more than the answers.
   static thread_local std::array<char, 65536> chunk;
   const ssize_t count = ::read(descriptor, chunk.data(), chunk.size());
   if (count <= 0) die("the server went away");
@@ -145,7 +145,7 @@ class Server {
   std::optional<Process> process_;
 };
 
-/// Processor time of all threads so far. The kernel's own nanoseconds, not its 10 ms ticks.
+/// Processor time of all threads so far, from the kernel's nanosecond accounting.
 double cpu_us(const Server& server) {
   double nanoseconds = 0;
   for (const auto& task : std::filesystem::directory_iterator(server.proc() + "/task")) {
@@ -170,7 +170,7 @@ Fd connect_to(int port) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  die("the server never listened");
+  die("the server does not listen");
 }
 
 struct Connection {
@@ -206,7 +206,7 @@ struct Load::Parts {
   void answered(std::string_view answer) {
     const auto id = id_of(answer);
     if (!id || *id >= open.size() || !open[*id])
-      die(fmt::format("an answer to nothing: {}", answer.substr(0, 300)));
+      die(fmt::format("an answer without a request: {}", answer.substr(0, 300)));
     if (answer.find(kSaid) == std::string_view::npos)
       die(fmt::format("a wrong answer: {}", answer.substr(0, 300)));
     latencies.push_back(microseconds_since(*open[*id]));
@@ -261,7 +261,7 @@ struct Load::Parts {
     exchange(connections.front(), initialized_text());
   }
 
-  /// As clients do: every call is a write of its own, and an answer makes room for the next call.
+  /// As real clients do: one write per call, and each answer makes room for the next call.
   void run_stdio(int calls) {
     int left = calls;
     const auto send = [&] {

@@ -17,7 +17,7 @@ namespace {
 constexpr int kConnections = 32;
 constexpr int kFirstPort = 18'383;
 
-/// The least that an MCP server over nlohmann's JSON can do: parse, look at the method, build.
+/// The minimum for an MCP server on nlohmann's JSON: parse, check the method, build the answer.
 std::string floor_answer(const std::string& body) {
   const Json request = Json::parse(body);
   if (!request.contains("id")) return "";

@@ -6,29 +6,29 @@
 
 #include "server/core/result.h"
 
-// The servers that are compared. Ours and the floors live in the benchmark's own program, which
-// starts itself again for each of them; the rival on the TypeScript SDK is a script for Node.
+// The servers to compare. Ratchet's server and the minimal ones are part of the benchmark program,
+// which starts itself again for each of them; the rival on the TypeScript SDK is a Node script.
 
 namespace ratchet::bench {
 
-/// What every server's tool says; an answer without it is an error.
+/// The text that every server's tool returns; an answer without it is an error.
 inline constexpr const char* kSaid = "This is a simple text response for testing.";
 
-/// How to start one server and how to speak to it.
+/// How to start one server and how to talk to it.
 struct Contender {
   std::string name;
   std::vector<std::string> argv;
   std::vector<std::string> environment;
   int port = 0;            ///< HTTP; 0 means stdio
-  bool stateless = false;  ///< speak 2026-07-28, else 2025-11-25
-  int calls = 40'000;      ///< of one round
+  bool stateless = false;  ///< protocol 2026-07-28, else 2025-11-25
+  int calls = 40'000;      ///< per round
 };
 
-/// Serves as `mode` says ("ours", "floor") on stdio, or with a port over HTTP. Gives the exit
-/// status; empty when `mode` is neither.
+/// Runs the server that `mode` names ("ours", "floor") on stdio, or over HTTP if a port is given.
+/// Returns the exit status; empty for any other mode.
 [[nodiscard]] std::optional<int> serve_as(const std::string& mode, int port);
 
-/// All that can run here. The TypeScript SDK is left out where npm did not install it into `npm`.
+/// All servers that can run here. Omits the TypeScript SDK if npm has not installed it into `npm`.
 [[nodiscard]] std::vector<Contender> contenders(const std::string& npm, const std::string& rivals);
 
 }  // namespace ratchet::bench

@@ -1,8 +1,8 @@
-// A server on the TypeScript SDK, version 1, with one tool that says one thing: what `bench mcp`
-// compares ours with. Found through NODE_PATH.
+// A server on the TypeScript SDK, version 1, with one tool that returns a fixed text, for comparison
+// in `bench mcp`. The SDK is found through NODE_PATH.
 //
 //   node ts_sdk_echo.cjs stdio
-//   node ts_sdk_echo.cjs http PORT     one session, answers as JSON: the SDK's quicker way
+//   node ts_sdk_echo.cjs http PORT     one session, answers as JSON, which is faster in the SDK
 'use strict';
 
 const { randomUUID } = require('node:crypto');

@@ -7,7 +7,7 @@
 namespace ratchet::bench {
 namespace {
 
-// One block a row of 4096. Blocks beyond the rows do one of them over again.
+// One block per row of 4096. Extra blocks repeat one of the rows.
 constexpr const char* kSoftmax = R"(
 constexpr int kThreads = 256, kVectors = 4096 / 4 / kThreads;
 template <class Combine>
@@ -48,9 +48,9 @@ extern "C" void {0}(const float* x, float* y, int n) {{
 }}
 )";
 
-// A multiplication by one and a sum with nothing keep the value, whatever their number. A turn
-// takes 5.4 cycles on an H200, so that 40 are 2 % of the kernel's 5.4 µs; what is left over from
-// the unrolled loop's fours would take more.
+// Multiplying by one and adding zero keep the value, so the number of turns is free. A turn
+// takes 5.4 cycles on an H200, so 40 turns are 2 % of the kernel's 5.4 µs; turns left over from
+// unrolling by four would take longer.
 constexpr const char* kChain = R"(
 __global__ void chain(const float* x, float* y, int n, int turns) {{
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -6,9 +6,9 @@
 
 namespace ratchet::bench {
 
-/// A kernel whose work can be made larger by a known part, so that its slow-down is known.
+/// A kernel whose work can be increased by a known share, so that the slowdown is known.
 struct Subject {
-  Contract contract;  ///< its kernel does the plain work
+  Contract contract;  ///< with the kernel that does the plain work
   Source slowed;      ///< the same answers with `percent` more work
 };
 

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What ptxas says of the code; empty when it has nothing to say.
+/// Messages of ptxas about the code; empty if there are none.
 std::string complaint(const std::filesystem::path& ptxas, const std::string& ptx) {
   const ratchet::test::TempFolder folder;
   const auto file = folder.path() / "roof.ptx";
@@ -33,7 +33,7 @@ bool has(const std::vector<RoofKernel>& roofs, const std::string& what) {
 
 }  // namespace
 
-TEST_CASE("the kernels of every roof assemble without a warning", "[ceilings]") {
+TEST_CASE("the kernel of every ceiling assembles without a warning", "[ceilings]") {
   const auto ptxas = ratchet::find_program("ptxas");
   if (!ptxas) SKIP("ptxas is not installed");
   for (const int capability : {75, 80, 89, 90, 100, 120}) {
@@ -47,17 +47,17 @@ TEST_CASE("the kernels of every roof assemble without a warning", "[ceilings]") 
   }
 }
 
-TEST_CASE("a chip has roofs for the types that its tensor cores take", "[ceilings]") {
+TEST_CASE("a chip has ceilings for the types that its tensor cores support", "[ceilings]") {
   CHECK(has(roof_kernels(80), "bf16"));
   CHECK_FALSE(has(roof_kernels(80), "fp8"));  // from 8.9 on
   CHECK(has(roof_kernels(89), "fp8"));
   CHECK(has(roof_kernels(90), "int8"));
-  // Their full rate needs another instruction, and a low roof would call honest kernels impossible.
+  // Their full rate needs another instruction, and too low a ceiling would reject honest kernels.
   CHECK_FALSE(has(roof_kernels(100), "bf16"));
   CHECK(has(roof_kernels(100), "fp32"));
 }
 
-TEST_CASE("operations of a roof are those of its instructions", "[ceilings]") {
+TEST_CASE("a ceiling's operation count matches its instructions", "[ceilings]") {
   const auto roofs = roof_kernels(90);
   const auto bf16 = std::ranges::find(roofs, "bf16", &RoofKernel::what);
   const auto fp8 = std::ranges::find(roofs, "fp8", &RoofKernel::what);

@@ -5,7 +5,7 @@
 
 using namespace std::chrono_literals;
 
-TEST_CASE("the device code assembles for every chip it promises", "[cuda]") {
+TEST_CASE("the device code assembles for every supported architecture", "[cuda]") {
   const auto ptxas = ratchet::find_program("ptxas");
   if (!ptxas) SKIP("ptxas is not installed");
   for (const char* chip : {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"}) {

@@ -8,7 +8,7 @@ using ratchet::measure::launch_metrics;
 
 namespace {
 
-/// The limits of an H200, as cudaGetDeviceProperties says.
+/// The limits of an H200, from cudaGetDeviceProperties.
 cudaDeviceProp h200() {
   cudaDeviceProp device{};
   device.major = 9;
@@ -37,7 +37,7 @@ Launch softmax() {
 
 }  // namespace
 
-TEST_CASE("occupancy of a launch is what ncu reports for it", "[cuda]") {
+TEST_CASE("the occupancy of a launch matches ncu's report", "[cuda]") {
   // ncu on an H200 for this launch: registers allow 6 blocks, warps 8, shared memory 14,
   // waves 5.17, 48 of 64 warps. By hand: 34 registers round up to 40, times 256 = 10240; 65536 /
   // 10240 = 6.4.
@@ -50,10 +50,10 @@ TEST_CASE("occupancy of a launch is what ncu reports for it", "[cuda]") {
   CHECK(metrics.at("sm__maximum_warps_per_active_cycle_pct") == 75);
 }
 
-TEST_CASE("a launch that no multiprocessor can hold has no occupancy", "[cuda]") {
+TEST_CASE("a launch that fits on no multiprocessor has no occupancy", "[cuda]") {
   auto launch = softmax();
   launch.block = {1024, 1, 1};
-  launch.registers = 255;  // 1024 × 256 registers are four times the file
+  launch.registers = 255;  // 1024 × 256 registers are four times the register file
 
   const auto metrics = launch_metrics(launch, h200());
 
@@ -61,7 +61,7 @@ TEST_CASE("a launch that no multiprocessor can hold has no occupancy", "[cuda]")
   CHECK(metrics.at("launch__registers_per_thread") == 255);
 }
 
-TEST_CASE("grid and block are counted over all three extents", "[cuda]") {
+TEST_CASE("grid and block sizes are products of all three extents", "[cuda]") {
   auto launch = softmax();
   launch.grid = {2, 3, 5};
   launch.block = {8, 4, 2};

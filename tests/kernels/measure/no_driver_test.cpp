@@ -1,5 +1,5 @@
-// What happens where something is missing: no driver, no CUPTI. Everything must load, start and say
-// so. The cases about a missing driver skip on a machine that has one.
+// Behavior without a driver or without CUPTI: everything must load, start and report what is
+// missing. The cases about a missing driver are skipped on a machine that has one.
 
 #include <dlfcn.h>
 #include <sys/socket.h>
@@ -28,7 +28,7 @@ void skip_with_driver() {
 
 }  // namespace
 
-TEST_CASE("a missing driver is an error that names the library and the way on", "[cuda]") {
+TEST_CASE("a missing driver is an error that names the library and a remedy", "[cuda]") {
   skip_with_driver();
   const auto gpu = ratchet::measure::Gpu::open(0);
 
@@ -38,7 +38,7 @@ TEST_CASE("a missing driver is an error that names the library and the way on", 
   CHECK_THAT(gpu.error().hint, ContainsSubstring("host device"));
 }
 
-TEST_CASE("the CUDA worker starts without a driver and says why it cannot work", "[cuda]") {
+TEST_CASE("the CUDA worker starts without a driver and reports why it cannot work", "[cuda]") {
   skip_with_driver();
   auto ends = ratchet::Channel::connected();
   REQUIRE(ends);
@@ -59,7 +59,7 @@ TEST_CASE("the CUDA worker starts without a driver and says why it cannot work",
   CHECK_THAT(*reply->error, ContainsSubstring("no CUDA driver"));
 }
 
-TEST_CASE("a missing CUPTI is an error that lists the places looked at", "[cuda]") {
+TEST_CASE("a missing CUPTI is an error that lists the paths tried", "[cuda]") {
   const auto cupti =
       ratchet::measure::Cupti::load({"/nowhere/libcupti.so.13", "/else/libcupti.so"});
 
@@ -70,15 +70,15 @@ TEST_CASE("a missing CUPTI is an error that lists the places looked at", "[cuda]
   CHECK_THAT(cupti.error().hint, ContainsSubstring("CUDA_HOME"));
 }
 
-TEST_CASE("a library that is not CUPTI is refused by the function it lacks", "[cuda]") {
+TEST_CASE("a library that is not CUPTI is rejected with the name of a missing function", "[cuda]") {
   const auto cupti = ratchet::measure::Cupti::load({"libm.so.6"});
 
   REQUIRE_FALSE(cupti);
   CHECK_THAT(cupti.error().message, ContainsSubstring("cuptiGetResultString"));
 }
 
-TEST_CASE("the measuring library does not offer its own CUDA runtime to others", "[cuda]") {
-  // A kernel linked with libcudart must not bind to our copy of the runtime.
+TEST_CASE("the measuring library does not export its CUDA runtime", "[cuda]") {
+  // A kernel linked with libcudart must not bind to this copy of the runtime.
   void* library = dlopen((ratchet::test::build_dir() / "bin/libratchet-measure.so").c_str(),
                          RTLD_NOW | RTLD_LOCAL);
   REQUIRE(library);

@@ -1,4 +1,4 @@
-// On a real GPU only; skipped, with the reason, elsewhere. The wider checks are tests/gpu/run.sh.
+// Needs a GPU; skipped elsewhere. Further checks: tests/gpu/run.sh.
 
 #include "kernels/measure/timer.h"
 
@@ -26,7 +26,7 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-TEST_CASE("a call that queues nothing takes no time", "[cuda]") {
+TEST_CASE("an empty call takes almost no time", "[cuda]") {
   const auto gpu = gpu_or_skip();
   auto timer = Timer::create(*gpu);
   REQUIRE(timer);
@@ -39,7 +39,7 @@ TEST_CASE("a call that queues nothing takes no time", "[cuda]") {
   CHECK(sampled->flags.empty());
 }
 
-TEST_CASE("reading 256 MiB takes at least what the memory's datasheet rate allows", "[cuda]") {
+TEST_CASE("reading 256 MiB runs at a plausible memory bandwidth", "[cuda]") {
   const auto gpu = gpu_or_skip();
   auto timer = Timer::create(*gpu);
   auto memory = DeviceMemory::allocate(std::size_t{256} << 20U);
@@ -50,7 +50,7 @@ TEST_CASE("reading 256 MiB takes at least what the memory's datasheet rate allow
   const auto sampled = (*timer)->time({&read, 1}, {.samples = 20});
 
   REQUIRE(sampled);
-  // No GPU of 2026 reads 10 TB/s; 100 GB/s is what the slowest card still made reaches.
+  // No GPU of 2026 reads at 10 TB/s; even the slowest card in production reaches 100 GB/s.
   const double rate = gpu->bytes_read(*memory, 1) / median(sampled->elapsed_ns);
   CHECK(rate > 100);
   CHECK(rate < 10000);

@@ -11,6 +11,6 @@ TEST_CASE("a kernel's name loses its parameters and keeps its template arguments
   CHECK(readable_kernel_name("_ZN2ns4pickIPFviEEEvi") == "ns::pick<void (*)(int)>");
 }
 
-TEST_CASE("a name that was never mangled stays as it is", "[cuda]") {
+TEST_CASE("a name that is not mangled is unchanged", "[cuda]") {
   CHECK(readable_kernel_name("triton_softmax_kernel") == "triton_softmax_kernel");
 }
