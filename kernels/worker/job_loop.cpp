@@ -37,6 +37,17 @@ Result<Mapping> map_at(const std::vector<Fd>& descriptors, std::size_t index, st
   return Mapping::map(descriptors[index].get(), bytes, access);
 }
 
+/// The first three descriptors, as arenas to read.
+Result<std::vector<Mapping>> map_arenas(const std::vector<Fd>& descriptors, std::int64_t bytes) {
+  std::vector<Mapping> arenas;
+  for (std::size_t i = 0; i < 3; ++i) {
+    auto arena = map_at(descriptors, i, bytes, Mapping::Access::read);
+    if (!arena) return arena.error();
+    arenas.push_back(*std::move(arena));
+  }
+  return arenas;
+}
+
 bool runs_kernels(WorkerRole role) {
   return role != WorkerRole::judge;
 }
@@ -125,6 +136,16 @@ wire::Reply JobLoop::load(const wire::Load& plan, Descriptors& descriptors) {
   return loaded_ ? wire::Reply{} : not_loaded(loaded.error());
 }
 
+wire::Reply JobLoop::call_once(const BoundCall& bound) {
+  wire::Reply reply;
+  reply.fault = device_.run([&] {
+    bound.call();
+    if (bound.settle) bound.settle();
+  });
+  if (auto failure = kernel_.failure()) reply.fault = std::move(failure);
+  return reply;
+}
+
 wire::Reply JobLoop::execute(const wire::Execute& plan, const Descriptors& descriptors) {
   if (!loaded_) return ours("no kernel is loaded");
   const auto in = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::read);
@@ -134,12 +155,7 @@ wire::Reply JobLoop::execute(const wire::Execute& plan, const Descriptors& descr
   if (auto copied = device_.upload(**arena, 0, in->bytes()); !copied) return ours(copied.error());
   const auto bound = kernel_.bind(plan.layout, plan.arguments, (*arena)->base(), device_.stream());
   if (!bound) return not_loaded(bound.error());
-  wire::Reply reply;
-  reply.fault = device_.run([&] {
-    bound->call();
-    if (bound->settle) bound->settle();
-  });
-  if (auto failure = kernel_.failure()) reply.fault = std::move(failure);
+  auto reply = call_once(*bound);
   if (reply.fault) return reply;
   // Mapped only now, so that the kernel could not write to the answer's memory file itself.
   const auto out = map_at(descriptors, 1, plan.layout.bytes, Mapping::Access::write);
@@ -234,31 +250,24 @@ wire::Reply JobLoop::refresh_arena(const wire::Refresh& plan, const Descriptors&
 }
 
 wire::Reply JobLoop::forge_arena(const wire::Forge& plan, const Descriptors& descriptors) {
-  std::vector<Mapping> given;
-  for (std::size_t i = 0; i < 3; ++i) {
-    auto arena = map_at(descriptors, i, plan.layout.bytes, Mapping::Access::read);
-    if (!arena) return ours(arena.error());
-    given.push_back(*std::move(arena));
-  }
+  const auto given = map_arenas(descriptors, plan.layout.bytes);
+  if (!given) return ours(given.error());
   const auto answer = map_at(descriptors, 3, plan.layout.bytes, Mapping::Access::write);
   if (!answer) return ours(answer.error());
   wire::Reply reply;
   reply.forged =
-      forge(plan, {given[0].bytes(), given[1].bytes(), given[2].bytes()}, answer->bytes());
+      forge(plan, {(*given)[0].bytes(), (*given)[1].bytes(), (*given)[2].bytes()}, answer->bytes());
   return reply;
 }
 
 wire::Reply JobLoop::compare_arenas(const wire::Compare& plan, const Descriptors& descriptors) {
-  std::vector<Mapping> arenas;
-  for (std::size_t i = 0; i < 3; ++i) {
-    auto arena = map_at(descriptors, i, plan.layout.bytes, Mapping::Access::read);
-    if (!arena) return ours(arena.error());
-    arenas.push_back(*std::move(arena));
-  }
+  const auto arenas = map_arenas(descriptors, plan.layout.bytes);
+  if (!arenas) return ours(arenas.error());
   if (plan.tolerances.size() != plan.layout.buffers.size())
     return ours("tolerances needs one entry per buffer");
   wire::Reply reply;
-  reply.comparison = compare({arenas[0].bytes(), arenas[1].bytes(), arenas[2].bytes()}, plan);
+  reply.comparison =
+      compare({(*arenas)[0].bytes(), (*arenas)[1].bytes(), (*arenas)[2].bytes()}, plan);
   return reply;
 }
 
@@ -289,13 +298,7 @@ wire::Reply JobLoop::call(const wire::Call& plan) {
   const auto bound =
       kernel_.bind(plan.layout, plan.arguments, attached_->base() + plan.at, device_.stream());
   if (!bound) return not_loaded(bound.error());
-  wire::Reply reply;
-  reply.fault = device_.run([&] {
-    bound->call();
-    if (bound->settle) bound->settle();
-  });
-  if (auto failure = kernel_.failure()) reply.fault = std::move(failure);
-  return reply;
+  return call_once(*bound);
 }
 
 wire::Reply JobLoop::generate_on_device(const wire::GenerateOnDevice& plan) {

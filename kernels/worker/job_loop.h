@@ -36,6 +36,8 @@ class JobLoop {
 
   [[nodiscard]] wire::Reply answer(const wire::Request& request, Descriptors& descriptors);
   wire::Reply load(const wire::Load& plan, Descriptors& descriptors);
+  /// One call outside of timing, with its returned values stored.
+  wire::Reply call_once(const BoundCall& bound);
   wire::Reply execute(const wire::Execute& plan, const Descriptors& descriptors);
   wire::Reply prepare(const wire::Prepare& plan, const Descriptors& descriptors);
   wire::Reply time(const wire::TimeBlock& plan);

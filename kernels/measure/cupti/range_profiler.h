@@ -98,7 +98,6 @@ class RangeProfiler {
 
   [[nodiscard]] const std::vector<std::uint8_t>& image() const { return image_; }
   [[nodiscard]] std::size_t ranges() const;
-  [[nodiscard]] int passes() const { return passes_; }
 
  private:
   std::optional<ProfilerFailure> prepare(const std::vector<std::string>& names,
