@@ -160,7 +160,7 @@ class EmbeddedKernel:
         where = f"{self.file_name}:{failed.line}: " if failed.line else ""
         self.failed = {"kind": "exception", "message": f"{where}{failed}"}
 
-    def told(self):
+    def take_failure(self):
         if self.failed is None:
             return None
         self.text = ctypes.create_string_buffer(json.dumps(self.failed).encode())
@@ -170,7 +170,7 @@ class EmbeddedKernel:
     def failure(self):
         if self.library and self.failed is None and self.library not in sys.modules:
             self.note(Failed(f"reference(baseline={self.library!r}) did not use {self.library}"))
-        return self.told()
+        return self.take_failure()
 
 
 def guarded(kernel, function, answers):
@@ -181,7 +181,7 @@ def guarded(kernel, function, answers):
         except BaseException as error:
             kernel.note(error)
             answer = None
-        return (answer or kernel.told()) if answers else None
+        return (answer or kernel.take_failure()) if answers else None
     return callback
 
 

@@ -47,7 +47,7 @@ KERNELS = {
     "race": (kernel("  __shared__ float part[256];\n"
                     "  part[threadIdx.x] = x[i];  // here\n"
                     "  y[i] = 2 * part[255 - threadIdx.x];\n"), "racecheck", "Race"),
-    "uninitialised": (kernel("  if (i < n) y[i] = 2 * x[i] + 0 * w[i];  // here\n",
+    "uninitialized": (kernel("  if (i < n) y[i] = 2 * x[i] + 0 * w[i];  // here\n",
                              third="w, ", parameters="const float* x, const float* w, float* y, int n",
                              before="  static float* w = nullptr;\n"
                                     "  if (!w) cudaMalloc(&w, n * sizeof(float));\n"),

@@ -32,9 +32,9 @@ bool has_clflushopt() {
 }
 
 void flush_lines(std::span<std::byte> data) {
-  static const bool optimised = has_clflushopt();
+  static const bool fast_flush = has_clflushopt();
   for (std::size_t at = 0; at < data.size(); at += kLine) {
-    if (optimised)
+    if (fast_flush)
       asm volatile("clflushopt %0" : "+m"(data[at]));
     else
       _mm_clflush(&data[at]);
