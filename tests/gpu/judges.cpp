@@ -113,9 +113,9 @@ class Bench {
   Json judged(const std::string& name, wire::Tolerance tolerance, double ratio, bool wrong,
               std::int64_t hurt) {
     const wire::Place place{0, kShift};
-    const wire::GenerateOnDevice plan{
+    const wire::GenerateOnDevice trial{
         {layout_, std::string(64, 'a'), "normal", 16}, place, false, {}, {}};
-    if (auto generated = judge_->generate(plan); !generated) stop(generated.error().message);
+    if (auto generated = judge_->generate(trial); !generated) stop(generated.error().message);
     Bytes sent(static_cast<std::size_t>(layout_.bytes));
     if (auto read = measure::read_device(candidate_->base() + kShift, sent); !read)
       stop(read.error().message);
