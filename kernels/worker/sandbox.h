@@ -25,14 +25,14 @@ enum class WorkerRole {
 /// Restricts the process, permanently, to what untrusted code may do. Call once, from the only
 /// thread that will call the kernel, after the device's context exists.
 ///
-///   - the process is not dumpable: no other process of this user can read its memory;
+///   - the process is not dumpable: no other process of this user can read its memory
 ///   - as root, all capabilities are dropped (counter and profiled keep CAP_SYS_ADMIN and
 ///     CAP_PERFMON, which CUDA's and perf's counters require), and the host's candidate becomes the
-///     user `nobody`;
-///   - no_new_privs;
+///     user `nobody`
+///   - no_new_privs
 ///   - Landlock, where the kernel supports it: system folders and the toolkit are read-only, the
-///     private temporary folder is writable; of /dev only the null devices and the GPU's are
-///     accessible (all of /dev for profilers and tools);
+///     private temporary folder is writable; of /dev, profilers and tools may open everything,
+///     kernels only the null devices and the GPU's
 ///   - seccomp: no new programs or processes (threads are allowed; compiler and baseline may start
 ///     programs, which stay in the process group and the sandbox), no sockets, no tracing, no
 ///     signals to other processes, no mounts, namespaces, modules, keys or io_uring. A forbidden
