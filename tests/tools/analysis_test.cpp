@@ -1,4 +1,4 @@
-// The tools that look at a version and change no stage, on the host device.
+// The tools that inspect a version without changing its stage, on the host.
 
 #include <algorithm>
 #include <catch2/catch_approx.hpp>
@@ -12,7 +12,7 @@
 namespace ratchet {
 namespace {
 
-TEST_CASE("a host kernel's machine code is shown by pages with what was counted", "[analysis]") {
+TEST_CASE("a host kernel's machine code is shown in pages with counts per function", "[analysis]") {
   if (!find_program("objdump")) SKIP("binutils is not installed");
   test::Workbench bench;
   const std::string run = bench.start_run();
@@ -28,7 +28,7 @@ TEST_CASE("a host kernel's machine code is shown by pages with what was counted"
   CHECK(wrong.text.find("The binary has: ") != std::string::npos);
 }
 
-TEST_CASE("methods are never verified in code that is not a GPU's", "[analysis]") {
+TEST_CASE("methods are never verified in host code", "[analysis]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   const Json answer = bench.must("check_sass", {{"run", run}, {"methods", {"tensor_core"}}});
@@ -42,7 +42,7 @@ TEST_CASE("methods are never verified in code that is not a GPU's", "[analysis]"
   CHECK(bench.must("run_status", {{"run", run}}).at("integrity").empty());
 }
 
-TEST_CASE("an unknown method or version is named", "[analysis]") {
+TEST_CASE("the error for an unknown method or version names it", "[analysis]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   const auto method = bench.call("check_sass", {{"run", run}, {"methods", {"magic"}}});
@@ -63,7 +63,7 @@ std::vector<std::string> keys_of(const std::filesystem::path& path) {
   return keys;
 }
 
-TEST_CASE("roofline.json has one shape, whoever writes it", "[analysis]") {
+TEST_CASE("profile_kernel and roofline write roofline.json with the same fields", "[analysis]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   bench.must("check_correctness", {{"run", run}});
@@ -77,8 +77,7 @@ TEST_CASE("roofline.json has one shape, whoever writes it", "[analysis]") {
   CHECK(keys_of(path) == by_profile);
 }
 
-TEST_CASE("an imported table stands beside a version as nobody's measurement of ours",
-          "[analysis][import]") {
+TEST_CASE("an imported table is recorded and never counts as measured here", "[analysis][import]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   const auto table = bench.folder() / "raw.csv";
@@ -98,7 +97,7 @@ TEST_CASE("an imported table stands beside a version as nobody's measurement of 
   CHECK_FALSE(measured.at("versions")[0].contains("bound"));
 }
 
-TEST_CASE("a file that is no report is refused, and nothing is written", "[analysis][import]") {
+TEST_CASE("a file that is not a report is refused, and nothing is written", "[analysis][import]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   const auto text = bench.folder() / "notes.csv";
@@ -110,12 +109,12 @@ TEST_CASE("a file that is no report is refused, and nothing is written", "[analy
   REQUIRE(write_file(report, std::string("NVR\0\2", 5)));
   const auto damaged = bench.call("import_profile", {{"run", run}, {"path", report.string()}});
   CHECK(damaged.is_error);
-  // Without ncu there is nobody to read it; with it, nobody who can.
+  // The message names ncu, whether ncu is missing or cannot read the file.
   CHECK(damaged.text.find("ncu") != std::string::npos);
   CHECK_FALSE(read_file(bench.folder() / "out" / "v0" / "imported_profile.json"));
 }
 
-TEST_CASE("ncu is refused for kernels of the processor", "[analysis]") {
+TEST_CASE("ncu is refused for host kernels", "[analysis]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   bench.must("check_correctness", {{"run", run}});

@@ -1,4 +1,4 @@
-// Rules that every tool keeps, whatever it does.
+// Rules that hold for every tool.
 
 #include <catch2/catch_test_macros.hpp>
 #include <regex>
@@ -11,7 +11,7 @@
 namespace ratchet {
 namespace {
 
-/// What tools/list would send: names, descriptions and input schemas.
+/// The size of what tools/list sends to a model: names, descriptions and input schemas.
 std::size_t model_visible_bytes(const std::vector<Tool>& tools) {
   std::size_t bytes = 0;
   for (const auto& tool : tools)
@@ -19,7 +19,7 @@ std::size_t model_visible_bytes(const std::vector<Tool>& tools) {
   return bytes;
 }
 
-TEST_CASE("tool names are unique, short and made of lower-case words", "[tools]") {
+TEST_CASE("tool names are unique, short and lowercase", "[tools]") {
   test::Workbench bench;
   std::set<std::string> names;
 
@@ -32,7 +32,8 @@ TEST_CASE("tool names are unique, short and made of lower-case words", "[tools]"
   }
 }
 
-TEST_CASE("every schema is a closed object without combinators at its root", "[tools]") {
+TEST_CASE("every schema is a closed object without combinators or conditionals at its root",
+          "[tools]") {
   test::Workbench bench;
 
   for (const auto& tool : bench.tools())
@@ -40,15 +41,15 @@ TEST_CASE("every schema is a closed object without combinators at its root", "[t
       INFO(tool.info.name);
       CHECK(schema["type"] == "object");
       CHECK(schema["additionalProperties"] == false);
-      for (const char* combinator : {"anyOf", "oneOf", "allOf"})
+      for (const char* combinator : {"anyOf", "oneOf", "allOf", "if"})
         CHECK_FALSE(schema.contains(combinator));
     }
 }
 
-TEST_CASE("all that a model must read to know the tools stays under 9,000 tokens", "[tools]") {
+TEST_CASE("what a model reads to know the tools stays under 9,000 tokens", "[tools]") {
   test::Workbench bench;
 
-  // One token is four bytes, as the design counts.
+  // Estimated at four bytes per token.
   CHECK(model_visible_bytes(bench.tools()) < 9000 * 4);
 }
 
@@ -58,7 +59,7 @@ TEST_CASE("schemas, docs/tools.md and skills say what the declarations say", "[t
   const auto stale = stale_files(bench.tools(), test::source_dir());
 
   REQUIRE(stale);
-  INFO("renew them with: ratchet docs --write");
+  INFO("regenerate them with: ratchet docs --write");
   CHECK(*stale == std::vector<std::string>{});
 }
 

@@ -1,4 +1,4 @@
-// Long calls over real parts: kernels on the host device that outlast their wait.
+// Long calls with real services: host kernels that outlast their wait.
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
@@ -38,7 +38,7 @@ std::string endless_run(test::Workbench& bench) {
       .at("run");
 }
 
-/// Asks run_status until the job has ended.
+/// Polls run_status until the job has ended.
 Json outcome(test::Workbench& bench, const std::string& job) {
   while (true) {
     const Json status = bench.must("run_status", {{"job", job}});
@@ -47,7 +47,7 @@ Json outcome(test::Workbench& bench, const std::string& job) {
   }
 }
 
-TEST_CASE("a check that outlasts its wait goes on and is recorded", "[jobs]") {
+TEST_CASE("a check that outlasts its wait continues and is recorded", "[jobs]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
 
@@ -57,11 +57,11 @@ TEST_CASE("a check that outlasts its wait goes on and is recorded", "[jobs]") {
   CHECK_FALSE(left.contains("passed"));
   const Json status = outcome(bench, left.at("job"));
   CHECK(status.at("job").at("answer").at("passed") == true);
-  CHECK(status.at("run") == run);  // the job's run is told of too
+  CHECK(status.at("run") == run);  // the status of the job's run is included
   CHECK(status.at("stage") == "correct");
 }
 
-TEST_CASE("a run that is being created as a job is named when it is there", "[jobs]") {
+TEST_CASE("a job that creates a run reports the run once it exists", "[jobs]") {
   test::Workbench bench;
 
   const Json left = bench.must("create_run", {{"problem", "vector_add"},
@@ -75,7 +75,7 @@ TEST_CASE("a run that is being created as a job is named when it is there", "[jo
   CHECK(status.at("stage") == "built");
 }
 
-TEST_CASE("while a job works on a run its next step is refused", "[jobs]") {
+TEST_CASE("while a job works on a run, other steps of that run are refused", "[jobs]") {
   test::Workbench bench;
   const std::string run = endless_run(bench);
   const Json left = bench.must("check_correctness", {{"run", run}, {"wait_s", 0}});
@@ -89,7 +89,7 @@ TEST_CASE("while a job works on a run its next step is refused", "[jobs]") {
   bench.must("cancel_job", {{"job", left.at("job")}});
 }
 
-TEST_CASE("a cancelled job leaves no trace in the run and no process behind", "[jobs]") {
+TEST_CASE("a canceled job leaves no trace in the run and no process behind", "[jobs]") {
   test::Workbench bench;
   const std::string run = endless_run(bench);
   const Json left = bench.must("check_correctness", {{"run", run}, {"wait_s", 0}});

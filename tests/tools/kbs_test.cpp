@@ -5,7 +5,7 @@
 namespace ratchet {
 namespace {
 
-TEST_CASE("grep_kbs finds lines with their page, place and neighbours", "[kbs]") {
+TEST_CASE("grep_kbs finds lines with their page and location", "[kbs]") {
   test::Workbench bench;
 
   const Json found =
@@ -19,7 +19,7 @@ TEST_CASE("grep_kbs finds lines with their page, place and neighbours", "[kbs]")
   CHECK_FALSE(bench.must("get_kbs_page", {{"id", hit.at("id")}}).at("text").empty());
 }
 
-TEST_CASE("grep_kbs takes one scope or several, and names a wrong one", "[kbs]") {
+TEST_CASE("grep_kbs accepts one scope or several, and names an unknown one", "[kbs]") {
   test::Workbench bench;
   const auto total = [&](const Json& scope) {
     return bench.must("grep_kbs", {{"pattern", "warp"}, {"scope", scope}}).at("total").get<int>();
@@ -32,7 +32,7 @@ TEST_CASE("grep_kbs takes one scope or several, and names a wrong one", "[kbs]")
   CHECK(refused.text.find("attic") != std::string::npos);
 }
 
-TEST_CASE("query_kbs with a run ranks for its language and says so", "[kbs]") {
+TEST_CASE("query_kbs with a run ranks for its language and reports it", "[kbs]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
 

@@ -1,4 +1,4 @@
-// The loop as a client drives it, through the tools and real workers on the host device.
+// The loop as a client drives it, with real workers on the host.
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -32,7 +32,7 @@ TEST_CASE("a run goes from v0 to the final report", "[loop]") {
   CHECK(bench.must("run_status", {{"run", run}}).at("integrity").empty());
 }
 
-TEST_CASE("every step out of order is refused with the tool that comes next", "[loop]") {
+TEST_CASE("a step out of order is refused with the name of the next tool", "[loop]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
 
@@ -65,7 +65,7 @@ TEST_CASE("a compile error costs no retry and names its line", "[loop]") {
   CHECK(bench.must("run_status", {{"run", run}}).at("versions").at(1).at("retries_used") == 0);
 }
 
-TEST_CASE("a wrong kernel is found out, costs a retry and reopens the version", "[loop]") {
+TEST_CASE("a wrong kernel is detected, costs a retry and reopens the version", "[loop]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
   bench.pass(run, "subtract instead");
@@ -79,7 +79,7 @@ TEST_CASE("a wrong kernel is found out, costs a retry and reopens the version", 
   CHECK(bench.must("run_status", {{"run", run}}).at("versions").at(1).at("retries_used") == 1);
 }
 
-TEST_CASE("bad input is refused with the field and changes nothing", "[loop]") {
+TEST_CASE("invalid input is refused by field name and changes nothing", "[loop]") {
   test::Workbench bench;
   const auto refused = [&](const Json& arguments, const std::string& field) {
     const auto answer = bench.call("create_run", arguments);

@@ -5,7 +5,8 @@
 namespace ratchet {
 namespace {
 
-TEST_CASE("sanitize_kernel refuses what it cannot watch, and nothing changes", "[sanitize]") {
+TEST_CASE("sanitize_kernel refuses host kernels and unknown tools, and nothing changes",
+          "[sanitize]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
 

@@ -1,4 +1,4 @@
-// Methods, branches, ablations and dispatchers through the tools, with real kernels on the host.
+// Methods, branches, ablations and dispatchers, with real kernels on the host.
 
 #include <catch2/catch_test_macros.hpp>
 #include <filesystem>
@@ -10,8 +10,8 @@
 namespace ratchet {
 namespace {
 
-/// vector_add that does its work `times` over, unless the macro of kernel_fusion is set: then once
-/// more still.
+/// vector_add that repeats its work `times` times, and eight times as often if the macro of
+/// kernel_fusion is set.
 std::string slow_kernel(const std::string& name, int times) {
   return "extern \"C\" void solve(const float* a, const float* b, float* c, int n) {\n"
          "#ifdef ABLATE_memory_kernel_fusion\n  const int times = " +
@@ -21,7 +21,7 @@ std::string slow_kernel(const std::string& name, int times) {
          "      volatile float sum = a[i] + b[i];\n      c[i] = sum;\n    }\n}\n";
 }
 
-/// v1, open, of a run whose v0 does its work 24 times over.
+/// A run with v1 open whose v0 repeats its work 24 times.
 std::string open_run(test::Workbench& bench, const Json& more = Json::object()) {
   Json arguments{{"output_dir", (bench.folder() / "out").string()},
                  {"implementation", "host-cpp"},
@@ -39,8 +39,7 @@ std::string open_run(test::Workbench& bench, const Json& more = Json::object()) 
   return run;
 }
 
-/// The first methods of each axis that the run may take, as many as the budget says; what the
-/// profile speaks for is passed over with a word.
+/// The first methods of each axis that the run may take, as many as the budget allows.
 Json proposal(test::Workbench& bench, const std::string& run) {
   const Json list = bench.must("list_methods", {{"run", run}});
   Json methods = Json::array();
@@ -56,7 +55,7 @@ Json proposal(test::Workbench& bench, const std::string& run) {
   return methods;
 }
 
-TEST_CASE("methods, branches and ablations take a version from open to attributed",
+TEST_CASE("methods, branches and an ablation take a version from open to attributed",
           "[search][timed]") {
   test::Workbench bench;
   const std::string run = open_run(bench);
@@ -92,7 +91,7 @@ TEST_CASE("methods, branches and ablations take a version from open to attribute
   CHECK(bench.must("run_status", {{"run", run}}).at("integrity").empty());
 }
 
-TEST_CASE("an ablation finds out what a macro switches off", "[search][timed]") {
+TEST_CASE("an ablation measures what a macro switches off", "[search][timed]") {
   test::Workbench bench;
   const std::string run = open_run(bench);
   bench.must("submit_kernel", {{"run", run}, {"source", slow_kernel("again", 2)}});
@@ -108,8 +107,8 @@ TEST_CASE("an ablation finds out what a macro switches off", "[search][timed]") 
   }
 }
 
-/// Quick below n = 40000 and slow above, or the other way round.
-std::string lopsided(bool small) {
+/// Fast below n = 40000 and slow above, or the reverse.
+std::string one_sided(bool small) {
   return std::string("#define LIMIT 40000\nnamespace { int often(int n) { return (n < LIMIT) == ") +
          (small ? "true" : "false") +
          " ? 1 : 40; } }\n"
@@ -118,16 +117,16 @@ std::string lopsided(bool small) {
          "      volatile float sum = a[i] + b[i];\n      c[i] = sum;\n    }\n}\n";
 }
 
-TEST_CASE("a dispatcher is generated, checked on all cases and never slower than its fallback",
+TEST_CASE("a dispatcher is generated, checked on all cases and not slower than its fallback",
           "[search][timed]") {
   test::Workbench bench;
   const std::string run =
       open_run(bench, {{"cases", {{{"dims", {{"n", 20000}}}}, {{"dims", {{"n", 65536}}}}}},
                        {"dims", Json::object()},
                        {"iterations", 2}});
-  bench.must("submit_kernel", {{"run", run}, {"source", lopsided(true)}});
+  bench.must("submit_kernel", {{"run", run}, {"source", one_sided(true)}});
   bench.pass(run, "the other way round");
-  bench.must("submit_kernel", {{"run", run}, {"source", lopsided(false)}});
+  bench.must("submit_kernel", {{"run", run}, {"source", one_sided(false)}});
   bench.measure_and_cite(run);
   REQUIRE(bench.must("check_gate", {{"run", run}, {"final", true}}).at("passed") == true);
 
@@ -141,7 +140,7 @@ TEST_CASE("a dispatcher is generated, checked on all cases and never slower than
     CHECK(std::filesystem::exists(bench.folder() / "out" / file));
 }
 
-TEST_CASE("a run forks from a correct version and brings its contract along", "[search]") {
+TEST_CASE("a run forks from a correct version and keeps its contract", "[search]") {
   test::Workbench bench;
   const std::string run = open_run(bench);
 

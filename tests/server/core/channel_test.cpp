@@ -26,7 +26,7 @@ Ends connected(Descriptors near_policy = Descriptors::accepted) {
 
 }  // namespace
 
-TEST_CASE("a message larger than the socket's buffer arrives whole", "[channel]") {
+TEST_CASE("a message larger than the socket buffer arrives complete", "[channel]") {
   auto ends = connected();
   const std::string large(8U << 20U, 'x');
 
@@ -38,7 +38,7 @@ TEST_CASE("a message larger than the socket's buffer arrives whole", "[channel]"
   CHECK(message->body["text"] == large);
 }
 
-TEST_CASE("a descriptor beside a message reaches the same memory", "[channel]") {
+TEST_CASE("a descriptor sent with a message refers to the same memory", "[channel]") {
   auto ends = connected();
   auto file = MemoryFile::holding("test", "shared bytes");
   REQUIRE(file);
@@ -54,7 +54,7 @@ TEST_CASE("a descriptor beside a message reaches the same memory", "[channel]") 
   CHECK(std::memcmp(mapped->bytes().data(), "shared bytes", 12) == 0);
 }
 
-TEST_CASE("a side that refuses descriptors gets the message without them", "[channel]") {
+TEST_CASE("an end that refuses descriptors gets the message without them", "[channel]") {
   auto ends = connected(Descriptors::refused);
   const std::array descriptors{STDERR_FILENO};
 
@@ -65,14 +65,14 @@ TEST_CASE("a side that refuses descriptors gets the message without them", "[cha
   CHECK(message->descriptors.empty());
 }
 
-TEST_CASE("a closed, silent or babbling other end is told apart", "[channel]") {
+TEST_CASE("a closed, a silent and a garbage-sending peer get different errors", "[channel]") {
   auto silent = connected();
   CHECK(silent.near.receive(std::chrono::milliseconds(20)).error().code == ErrorCode::timed_out);
 
-  auto babbling = connected();
+  auto garbage = connected();
   const std::array<unsigned char, 32> noise{255, 255, 255, 255};
-  REQUIRE(::write(babbling.far.fd(), noise.data(), noise.size()) == 32);
-  CHECK(babbling.near.receive(std::chrono::seconds(1)).error().code == ErrorCode::invalid_argument);
+  REQUIRE(::write(garbage.far.fd(), noise.data(), noise.size()) == 32);
+  CHECK(garbage.near.receive(std::chrono::seconds(1)).error().code == ErrorCode::invalid_argument);
 
   auto closed = Channel::connected();
   REQUIRE(closed);
@@ -81,7 +81,7 @@ TEST_CASE("a closed, silent or babbling other end is told apart", "[channel]") {
   CHECK(near.receive(std::chrono::seconds(1)).error().code == ErrorCode::unavailable);
 }
 
-TEST_CASE("a memory file cannot be sealed while somebody can still write", "[channel]") {
+TEST_CASE("a memory file cannot be sealed while it is mapped for writing", "[channel]") {
   auto file = MemoryFile::create("test", 4096);
   REQUIRE(file);
   {
@@ -94,8 +94,7 @@ TEST_CASE("a memory file cannot be sealed while somebody can still write", "[cha
   CHECK(::ftruncate(file->fd(), 0) != 0);
 }
 
-TEST_CASE("a memory file that is smaller than announced is refused before it can fault",
-          "[channel]") {
+TEST_CASE("mapping more than a memory file has is rejected", "[channel]") {
   auto file = MemoryFile::create("test", 100);
   REQUIRE(file);
 

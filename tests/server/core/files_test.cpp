@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_CASE("what is written is read back and no temporary file stays", "[files]") {
+TEST_CASE("a written file reads back and leaves no temporary file", "[files]") {
   const test::TempFolder folder;
 
   REQUIRE(write_file(folder / "deep" / "note.md", "one"));
@@ -22,18 +22,18 @@ TEST_CASE("what is written is read back and no temporary file stays", "[files]")
   CHECK(std::distance(fs::directory_iterator(folder / "deep"), fs::directory_iterator()) == 1);
 }
 
-TEST_CASE("a failed write leaves the old file as it was", "[files]") {
+TEST_CASE("a failed write leaves the old file unchanged", "[files]") {
   const test::TempFolder folder;
   REQUIRE(write_file(folder / "a", "old"));
 
-  // The parent of the target is a regular file: no folder can be made there.
+  // The parent of the target is a regular file, so the folder cannot be created.
   const auto status = write_file(folder / "a" / "b", "new");
 
   CHECK_FALSE(status);
   CHECK(*read_file(folder / "a") == "old");
 }
 
-TEST_CASE("a missing file, a folder, a pipe and a file beyond the limit are told apart",
+TEST_CASE("a missing file, a folder, a pipe and an oversized file get different errors",
           "[files]") {
   const test::TempFolder folder;
   REQUIRE(write_file(folder / "big", std::string(11, 'x')));
@@ -46,7 +46,7 @@ TEST_CASE("a missing file, a folder, a pipe and a file beyond the limit are told
   CHECK(read_file(folder / "big", 11));
 }
 
-TEST_CASE("a path is allowed only when its real place lies inside a root", "[files]") {
+TEST_CASE("a path is allowed only if it resolves to a place inside a root", "[files]") {
   const test::TempFolder folder;
   REQUIRE(write_file(folder / "in" / "kernel.cu", "x"));
   REQUIRE(write_file(folder / "out" / "secret", "x"));

@@ -30,7 +30,7 @@ TEST_CASE("both outputs and the exit code of a program are captured", "[process]
   CHECK(captured->status.text() == "exit code 3");
 }
 
-TEST_CASE("the signal that ended a program is told", "[process]") {
+TEST_CASE("the signal that ended a program is reported", "[process]") {
   const auto captured = run_program(shell("kill -SEGV $$"), milliseconds(5000));
 
   REQUIRE(captured);
@@ -38,7 +38,7 @@ TEST_CASE("the signal that ended a program is told", "[process]") {
   CHECK_FALSE(captured->status.clean());
 }
 
-TEST_CASE("a program that does not end is killed at its deadline with its children", "[process]") {
+TEST_CASE("at its deadline a program is killed with its children", "[process]") {
   const test::TempFolder folder;
   const std::string pid_file = (folder / "pid").string();
 
@@ -48,7 +48,7 @@ TEST_CASE("a program that does not end is killed at its deadline with its childr
   REQUIRE(captured);
   CHECK(captured->timed_out);
   const pid_t grandchild = std::stoi(*read_file(pid_file));
-  // The kill is asynchronous; a killed process may stay a zombie until its new parent reaps it.
+  // The kill is asynchronous; a killed process may remain a zombie until its new parent reaps it.
   const auto gone = [grandchild] {
     std::ifstream stat("/proc/" + std::to_string(grandchild) + "/stat");
     std::string pid, name, state;
@@ -58,7 +58,7 @@ TEST_CASE("a program that does not end is killed at its deadline with its childr
   CHECK(gone());
 }
 
-TEST_CASE("a flood of output is cut at the cap and said to be cut", "[process]") {
+TEST_CASE("excess output is truncated and marked as truncated", "[process]") {
   const auto captured =
       run_program(shell("head -c 1000000 /dev/zero"), milliseconds(5000), {}, 1000);
 
@@ -68,14 +68,14 @@ TEST_CASE("a flood of output is cut at the cap and said to be cut", "[process]")
   CHECK(captured->status.clean());
 }
 
-TEST_CASE("a program that is not there is an error, not a finding", "[process]") {
+TEST_CASE("a missing program is an error, not a finding", "[process]") {
   const auto captured = run_program({.argv = {"no-such-program-here"}}, milliseconds(1000));
 
   REQUIRE_FALSE(captured);
   CHECK(captured.error().code == ErrorCode::unavailable);
 }
 
-TEST_CASE("a child inherits only the descriptors and variables it is given", "[process]") {
+TEST_CASE("a child inherits only the given descriptors and variables", "[process]") {
   const int leak = ::open("/dev/null", O_RDONLY);  // not close-on-exec: would be inherited
   ::setenv("RATCHET_TEST_SECRET", "x", 1);
 
@@ -89,7 +89,7 @@ TEST_CASE("a child inherits only the descriptors and variables it is given", "[p
   CHECK(captured->out.find("RATCHET_TEST_SECRET") == std::string::npos);
 }
 
-TEST_CASE("a cancelled call ends its program", "[process]") {
+TEST_CASE("a canceled call ends its program", "[process]") {
   std::stop_source source;
   std::jthread canceller([&source] {
     std::this_thread::sleep_for(milliseconds(50));

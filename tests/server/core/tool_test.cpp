@@ -30,7 +30,7 @@ Tool doubling(int& calls) {
                               });
 }
 
-TEST_CASE("a tool's answer holds the same facts as structure and as text", "[tool]") {
+TEST_CASE("an answer has the same facts as structured content and as text", "[tool]") {
   int calls = 0;
   CallContext context;
 
@@ -42,7 +42,7 @@ TEST_CASE("a tool's answer holds the same facts as structure and as text", "[too
   CHECK(answer.text == "doubled: 8\nrows:\n  - number=1\n  - number=2\n");
 }
 
-TEST_CASE("bad arguments never reach the handler", "[tool]") {
+TEST_CASE("invalid arguments never reach the handler", "[tool]") {
   int calls = 0;
   CallContext context;
 
@@ -53,7 +53,7 @@ TEST_CASE("bad arguments never reach the handler", "[tool]") {
   CHECK(calls == 0);
 }
 
-TEST_CASE("a handler's error is told with its code and the way on", "[tool]") {
+TEST_CASE("a handler's error is reported with its code and hint", "[tool]") {
   int calls = 0;
   CallContext context;
 
