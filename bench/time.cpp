@@ -83,13 +83,14 @@ void print(const Options& options, const Tally& tally) {
 class Comparer {
  public:
   Comparer(const Options& options, const fs::path& programs, const fs::path& data, Builder& builder,
-           PythonForkServer& python, Subject subject)
+           PythonForkServer& python, Subject subject, DeviceInfo device)
       : options_(options),
         parts_{{programs, options.kind(), 0, std::chrono::milliseconds(60'000)},
                builder,
                python,
                data},
-        subject_(std::move(subject)) {}
+        subject_(std::move(subject)),
+        device_(std::move(device)) {}
 
   Result<Tally> run();
 
@@ -101,6 +102,7 @@ class Comparer {
   const Options& options_;
   ReferenceParts parts_;
   Subject subject_;
+  DeviceInfo device_;
   CallContext call_;
   std::optional<ArenaSource> source_;
   std::vector<std::string> libraries_;
@@ -136,7 +138,7 @@ Status Comparer::renew() {
   for (std::size_t i = 0; i < libraries_.size(); ++i)
     if (auto loaded = processes_[i].load({libraries_[i], {"kernel", "solve", ""}}, call_); !loaded)
       return loaded;
-  noise_ = stored_noise(options_.state, processes_.front().device());
+  noise_ = stored_noise(options_.state, device_);
   return {};
 }
 
@@ -198,6 +200,16 @@ Status calibrate(const Options& options, const fs::path& programs, const fs::pat
   return {};
 }
 
+/// The device as a worker of its own reports it.
+Result<DeviceInfo> device_of(const Options& options, const fs::path& programs) {
+  auto worker = WorkerProcess::start(
+      worker_spec({programs, options.kind(), 0, std::chrono::seconds(60)}, "candidate", 0), {});
+  if (!worker) return worker.error();
+  auto ready = decode_stored<wire::Reply>(worker->ready());
+  if (!ready || !ready->device) return Error{ErrorCode::unavailable, "no usable device", ""};
+  return *std::move(ready->device);
+}
+
 Status measure(const Options& options) {
   const fs::path programs = fs::read_symlink("/proc/self/exe").parent_path();
   const fs::path data = programs.parent_path() / "share" / "ratchet";
@@ -209,15 +221,11 @@ Status measure(const Options& options) {
   PythonForkServer python({"python3", data, programs, options.kind()});
   auto subject = make_subject(options.kind(), options.kernel, options.slow_percent);
   subject.contract.arch = "native";
-  if (options.kind() == DeviceKind::cuda) {
-    auto probe = WorkerProcess::start(
-        worker_spec({programs, DeviceKind::cuda, 0, std::chrono::seconds(60)}, "candidate", 0), {});
-    if (!probe) return probe.error();
-    const auto ready = decode_stored<wire::Reply>(probe->ready());
-    if (!ready || !ready->device) return Error{ErrorCode::unavailable, "no CUDA device", ""};
-    subject.contract.arch = ready->device->arch;
-  }
-  auto tally = Comparer(options, programs, data, *builder, python, std::move(subject)).run();
+  const auto device = device_of(options, programs);
+  if (!device) return device.error();
+  if (options.kind() == DeviceKind::cuda) subject.contract.arch = device->arch;
+  auto tally =
+      Comparer(options, programs, data, *builder, python, std::move(subject), *device).run();
   if (!tally) return tally.error();
   print(options, *tally);
   return {};
