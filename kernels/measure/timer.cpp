@@ -99,7 +99,7 @@ Result<Timer::Shot> Timer::shoot(const Turn& turn, bool cold, bool blocked,
     return queued.error();
   if (!blocked)
     if (const auto error = cudaDeviceSynchronize(); error != cudaSuccess)
-      return cuda_error("cannot wait for the flush", error);
+      return cuda_error("cannot wait until the caches are flushed", error);
   cudaEventRecord(events_.start.get(), nullptr);
   turn.call();
   cudaEventRecord(events_.stop.get(), nullptr);
@@ -143,7 +143,7 @@ Result<Timer::Shot> Timer::shoot_host(const Turn& turn, bool cold) {
   if (cold)
     if (auto queued = flush_.queue(gpu_); !queued) return queued.error();
   if (const auto error = cudaDeviceSynchronize(); error != cudaSuccess)
-    return cuda_error("cannot wait for the flush", error);
+    return cuda_error("cannot wait until the caches are flushed", error);
   Shot shot;
   const auto start = SteadyClock::now();
   turn.call();

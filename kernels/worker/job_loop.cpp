@@ -302,13 +302,13 @@ wire::Reply JobLoop::call(const wire::Call& plan) {
 }
 
 wire::Reply JobLoop::generate_on_device(const wire::GenerateOnDevice& plan) {
-  if (!judge_) return ours("nothing is shared yet");
+  if (!judge_) return ours("the judge has no memory shared with the kernel yet");
   if (auto generated = judge_->generate(plan); !generated) return ours(generated.error());
   return {};
 }
 
 wire::Reply JobLoop::compare_on_device(const wire::CompareOnDevice& plan) {
-  if (!judge_) return ours("nothing is shared yet");
+  if (!judge_) return ours("the judge has no memory shared with the kernel yet");
   auto compared = judge_->compare(plan);
   if (!compared) return ours(compared.error());
   wire::Reply reply;
@@ -318,7 +318,7 @@ wire::Reply JobLoop::compare_on_device(const wire::CompareOnDevice& plan) {
 }
 
 wire::Reply JobLoop::describe_on_device() {
-  if (!judge_) return ours("nothing is shared yet");
+  if (!judge_) return ours("the judge has no memory shared with the kernel yet");
   auto answered = judge_->describe();
   if (!answered) return ours(answered.error());
   wire::Reply reply;
@@ -327,7 +327,7 @@ wire::Reply JobLoop::describe_on_device() {
 }
 
 wire::Reply JobLoop::forge_on_device(const wire::ForgeOnDevice& plan) {
-  if (!judge_) return ours("nothing is shared yet");
+  if (!judge_) return ours("the judge has no memory shared with the kernel yet");
   auto verdict = judge_->forge(plan);
   if (!verdict) return ours(verdict.error());
   wire::Reply reply;

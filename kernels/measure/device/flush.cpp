@@ -19,7 +19,7 @@ Status Flush::queue(const Gpu& gpu) {
   pattern_ = (pattern_ + 1) & 0xff;
   if (const auto error = cudaMemsetAsync(written_.data(), pattern_, written_.bytes(), nullptr);
       error != cudaSuccess)
-    return cuda_error("cannot write the flush buffer", error);
+    return cuda_error("cannot write the buffer that flushes the caches", error);
   return queue_read(gpu);
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 Status wait() {
   if (const auto error = cudaStreamSynchronize(nullptr); error != cudaSuccess)
-    return cuda_error("cannot read or write single elements", error);
+    return cuda_error("cannot copy single elements between host and device", error);
   return {};
 }
 

@@ -93,7 +93,8 @@ Status CudaJudge::copy(std::byte* to, const std::byte* from) const {
 }
 
 Status CudaJudge::generate(const wire::GenerateOnDevice& plan) {
-  if (!reference_) return Error{ErrorCode::internal, "nothing is shared yet", ""};
+  if (!reference_)
+    return Error{ErrorCode::internal, "the judge has no memory shared with the kernel yet", ""};
   again_ = plan.again;
   if (plan.again) {
     std::swap(returned_, earlier_);
@@ -353,7 +354,8 @@ Result<DeviceJudge::Compared> CudaJudge::compare(const wire::CompareOnDevice& pl
 }
 
 Result<wire::Answered> CudaJudge::describe() {
-  if (!reference_) return Error{ErrorCode::internal, "nothing is shared yet", ""};
+  if (!reference_)
+    return Error{ErrorCode::internal, "the judge has no memory shared with the kernel yet", ""};
   wire::Answered answered;
   std::vector<std::uint64_t> firsts(layout_.buffers.size());
   for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
@@ -414,7 +416,8 @@ Result<bool> CudaJudge::forge_output(wire::Control control, std::size_t buffer) 
 }
 
 Result<std::optional<wire::Comparison>> CudaJudge::forge(const wire::ForgeOnDevice& plan) {
-  if (!reference_) return Error{ErrorCode::internal, "nothing is shared yet", ""};
+  if (!reference_)
+    return Error{ErrorCode::internal, "the judge has no memory shared with the kernel yet", ""};
   if (auto copied = copy(returned_.data(), sent_.data()); !copied) return copied.error();
   for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
     if (layout_.buffers[i].role == Role::in) continue;
