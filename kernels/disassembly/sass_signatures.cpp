@@ -186,10 +186,11 @@ constexpr std::array kMemorySignatures{
                     "",
                     "L2 policies travel in a descriptor and leave no opcode"},
     MethodSignature{"l2_persistence_window", {}, "", kTraffic},
-    MethodSignature{"split_k_parallel_reduce",
-                    {},
-                    "",
-                    "a grid that grew by the splits, and a second kernel or atomics at the end"},
+    MethodSignature{
+        "split_k_parallel_reduce",
+        {},
+        "",
+        "whether the grid grew by the number of splits, and a second kernel or atomics at the end"},
     MethodSignature{"cache_and_readonly", {}, "", "l1tex__t_sector_hit_rate.pct"},
     MethodSignature{"smem_register_spilling",
                     {CodeWay{rise("STS"), rise("LDS"), fall("STL"), fall("LDL")}},
@@ -239,7 +240,7 @@ constexpr std::array kLatencySignatures{
                     {CodeWay{looped(have("HGMMA|QGMMA|IGMMA")), looped(rise("BAR.ARV"))},
                      CodeWay{looped(have("HGMMA|QGMMA|IGMMA")), looped(rise("BAR.SYNC"))}},
                     "HGMMA|QGMMA|IGMMA|BAR.ARV|SYNCS",
-                    "384 threads a block, and two consumer groups that take turns"},
+                    "blocks of 384 threads, and whether two consumer groups alternate"},
     MethodSignature{
         "producer_regdealloc_setmaxnreg", {CodeWay{rise("USETMAXREG")}}, "USETMAXREG", kParent},
     MethodSignature{
@@ -248,7 +249,7 @@ constexpr std::array kLatencySignatures{
                  looped(have("MUFU.EX2")),
                  {.relation = rises, .opcodes = "WARPGROUP.DEPBAR", .least_operand = 1}}},
         "HGMMA|QGMMA",
-        "groups in flight at the exponentials"},
+        "how many groups of matrix products are in flight when the exponentials run"},
     MethodSignature{"pdl_overlap", {CodeWay{rise("ACQBULK|PREEXIT")}}, "ACQBULK|PREEXIT", kTrace},
     MethodSignature{"cooperative_cluster",
                     {CodeWay{rise("UCGABAR_ARV")}, CodeWay{rise("ATOM|ATOMG"), rise("MEMBAR"),
