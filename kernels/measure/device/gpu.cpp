@@ -102,9 +102,9 @@ Status Gpu::load_code() {
   if (const auto error = driver_.module_load_data(&module_, kMeasurePtx); error != CUDA_SUCCESS)
     return Error{
         ErrorCode::unavailable,
-        "the driver does not assemble our device code: error " +
+        "the driver cannot assemble the device code of ratchet: error " +
             std::to_string(static_cast<int>(error)),
-        "The chip must be sm_75 or newer, and libnvidia-ptxjitcompiler.so.1 be installed."};
+        "Use a GPU of compute capability 7.5 or newer, and install libnvidia-ptxjitcompiler.so.1."};
   for (const auto& [name, function] : {std::pair{"ratchet_stream_blocker", &block_stream_},
                                        {"ratchet_stamp", &stamp_},
                                        {"ratchet_read", &read_},
