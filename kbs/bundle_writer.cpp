@@ -26,6 +26,18 @@ std::string_view text_of(const StoredCode& code, std::size_t part) {
 
 }  // namespace
 
+void find_terms(Bundle& bundle) {
+  thread_local TermSet terms;  // what it remembers is worth keeping
+  for (auto& file : bundle.files)
+    for (auto& fresh : file.fresh) {
+      const auto& part = file.parts[fresh.part];
+      fresh.name = terms.terms_of(name_text(part.name, file.source_path));
+      fresh.body =
+          terms.terms_of(std::string_view(file.text).substr(part.begin, part.end - part.begin));
+      fresh.count = terms.count();
+    }
+}
+
 Result<BundleWriter> BundleWriter::open(Database& database) {
   BundleWriter writer(database);
   if (auto done = writer.prepare(); !done) return done.error();

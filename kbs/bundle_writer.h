@@ -14,6 +14,9 @@
 
 namespace ratchet::kbs {
 
+/// Finds the terms of the fresh parts of a bundle. Thread-safe.
+void find_terms(Bundle& bundle);
+
 /// Writes bundles of code into an index: their files, and each distinct part of them once into the
 /// full-text index. Part of `IndexWriter`; the database must outlive it.
 class BundleWriter {

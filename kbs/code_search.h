@@ -5,8 +5,8 @@
 
 #include "kbs/filters.h"
 #include "kbs/indexes.h"
-#include "kbs/knowledge.h"
 #include "kbs/ranking.h"
+#include "kbs/requests.h"
 
 namespace ratchet::kbs {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kbs/bundle.h"
+#include "kbs/bundle_reader.h"
 #include "kbs/document.h"
 #include "server/core/result.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kbs/index_reader.h"
-#include "kbs/knowledge.h"
+#include "kbs/requests.h"
 
 namespace ratchet::kbs {
 

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "kbs/indexes.h"
-#include "kbs/knowledge.h"
+#include "kbs/requests.h"
+#include "server/core/result.h"
 
 namespace ratchet::kbs {
 

@@ -8,7 +8,8 @@
 #include <unordered_map>
 
 #include "kbs/ahead.h"
-#include "kbs/bundle.h"
+#include "kbs/bundle_reader.h"
+#include "kbs/bundle_writer.h"
 #include "kbs/corpus_listing.h"
 #include "kbs/json_record.h"
 #include "kbs/labels.h"

@@ -11,7 +11,7 @@
 #include "kbs/fts.h"
 #include "kbs/index_database.h"
 #include "kbs/index_statistics.h"
-#include "kbs/query_plan.h"
+#include "kbs/page_reader.h"
 #include "server/core/result.h"
 
 namespace ratchet::kbs {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "kbs/bundle.h"
+#include "kbs/bundle_reader.h"
 #include "tests/kbs/fixture.h"
 
 namespace ratchet {

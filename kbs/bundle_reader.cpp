@@ -1,4 +1,4 @@
-#include "kbs/bundle.h"
+#include "kbs/bundle_reader.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -10,7 +10,6 @@
 #include "kbs/code_file.h"
 #include "kbs/labels.h"
 #include "kbs/page_reader.h"
-#include "kbs/term_set.h"
 #include "kbs/trigrams.h"
 #include "kbs/upstream.h"
 #include "server/core/files.h"
@@ -26,6 +25,10 @@ constexpr std::size_t kMaxFile = 8UL << 20U;
 constexpr std::size_t kMaxUpstream = 32UL << 20U;
 constexpr std::array<std::string_view, 3> kProvenance{"ORIGIN.yaml", "PROVENANCE.yaml",
                                                       "MANIFEST.yaml"};
+
+bool names_bundle(std::string_view file) {
+  return std::ranges::find(kProvenance, file) != kProvenance.end();
+}
 
 bool is_diff(const fs::path& file) {
   return file.extension() == ".diff" || file.extension() == ".patch";
@@ -288,22 +291,6 @@ class BundleReader {
 };
 
 }  // namespace
-
-bool names_bundle(std::string_view file) {
-  return std::ranges::find(kProvenance, file) != kProvenance.end();
-}
-
-void find_terms(Bundle& bundle) {
-  thread_local TermSet terms;  // what it remembers is worth keeping
-  for (auto& file : bundle.files)
-    for (auto& fresh : file.fresh) {
-      const auto& part = file.parts[fresh.part];
-      fresh.name = terms.terms_of(part.name + " " + file.source_path);
-      fresh.body =
-          terms.terms_of(std::string_view(file.text).substr(part.begin, part.end - part.begin));
-      fresh.count = terms.count();
-    }
-}
 
 std::string pull_request_key(const fs::path& path) {
   const auto number = number_of(path.stem().string());

@@ -1,0 +1,151 @@
+#pragma once
+
+// What the façade `Knowledge` is asked and what it answers, apart from the facts that other modules
+// share (server/facts/knowledge.h).
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/core/fields.h"
+#include "server/facts/knowledge.h"
+
+namespace ratchet {
+
+/// A search. Filters are OR inside one list and AND between lists.
+struct KnowledgeQuery {
+  using Filter = OneOrMany<std::string>;
+
+  std::string text;
+  Filter scopes, kinds, repos, tags, architectures, languages, symptoms, confidences;
+  std::optional<bool> has_code;
+  QuerySituation situation;  ///< of the run the query comes from; ranks, never filters
+  int limit = 10;
+  std::optional<std::string> cursor;
+
+  static constexpr void fields(auto&& visit) {
+    using Q = KnowledgeQuery;
+    visit(required("query", &Q::text, "Words, identifiers or a question.", {.max_length = 1048576}),
+          optional("scope", &Q::scopes,
+                   "wiki, docs, blogs, contests, prs, diffs, snapshots, sources."),
+          optional("kind", &Q::kinds, "Page kind, e.g. pattern."),
+          optional("repo", &Q::repos, "owner/name."), optional("tag", &Q::tags, "Tag."),
+          optional("architecture", &Q::architectures, "sm90, H200, …"),
+          optional("language", &Q::languages, "cuda-cpp, triton, …"),
+          optional("symptom", &Q::symptoms, "Symptom."),
+          optional("confidence", &Q::confidences, "verified, source-reported, …"),
+          optional("has_code", &Q::has_code, "Only pages with code."),
+          optional("limit", &Q::limit, "Most results.", {.min = 1, .max = 50}),
+          optional("cursor", &Q::cursor, "next_cursor of the page before.", {.max_length = 200}));
+  }
+};
+
+/// A search for a regular expression (RE2) in whole texts, line by line.
+struct GrepRequest {
+  std::string pattern;
+  OneOrMany<std::string> scopes;
+  bool ignore_case = false;
+  int context = 2;  ///< lines before and after, at most 10
+  bool files_only = false;
+  int limit = 50;
+  std::optional<std::string> cursor;
+
+  static constexpr void fields(auto&& visit) {
+    using G = GrepRequest;
+    visit(required("pattern", &G::pattern, "RE2 regular expression.", {.max_length = 1000}),
+          optional("scope", &G::scopes, "As in query_kbs; default all."),
+          optional("ignore_case", &G::ignore_case, "Upper and lower case are one."),
+          optional("context", &G::context, "Lines around each match.", {.min = 0, .max = 10}),
+          optional("files_only", &G::files_only, "Pages instead of lines."),
+          optional("limit", &G::limit, "Most hits.", {.min = 1, .max = 200}),
+          optional("cursor", &G::cursor, "next_cursor of the part before.", {.max_length = 200}));
+  }
+};
+
+struct PageRequest {
+  std::string id;
+  std::optional<std::string> section;
+  bool follow_sources = false;
+  bool include_code = true;
+  bool body_only = false;
+  bool frontmatter_only = false;
+  std::optional<std::string> cursor;
+
+  static constexpr void fields(auto&& visit) {
+    using R = PageRequest;
+    visit(required("id", &R::id, "Page id from query_kbs.", {.max_length = 300}),
+          optional("section", &R::section, "Only the section with this heading.",
+                   {.max_length = 200}),
+          optional("follow_sources", &R::follow_sources, "Also what the page cites."),
+          optional("include_code", &R::include_code, "Keep code blocks."),
+          optional("body_only", &R::body_only, "Without front matter."),
+          optional("frontmatter_only", &R::frontmatter_only, "Without the text."),
+          optional("cursor", &R::cursor, "next_cursor of the part before.", {.max_length = 200}));
+  }
+};
+
+struct PageSource {
+  std::string id;
+  std::string title;
+  std::string publisher;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required("id", &PageSource::id, ""), required("title", &PageSource::title, ""),
+          required("publisher", &PageSource::publisher, ""));
+  }
+};
+
+struct Page {
+  std::string id;
+  std::string title;
+  std::string text;
+  Json front_matter;
+  std::string path;  ///< of the file it was read from; path:line for a part of one
+  std::string license;
+  std::string content_digest;
+  std::vector<PageSource> sources;
+  std::optional<std::string> next_cursor;
+
+  static constexpr void fields(auto&& visit) {
+    using P = Page;
+    visit(required("id", &P::id, ""), required("title", &P::title, ""),
+          required("text", &P::text, "Markdown."), required("front_matter", &P::front_matter, ""),
+          required("path", &P::path, "To cite it by."),
+          required("license", &P::license, "Or unknown."),
+          required("content_digest", &P::content_digest, "SHA-256, hex."),
+          required("sources", &P::sources, ""),
+          optional("next_cursor", &P::next_cursor, "More text follows."));
+  }
+};
+
+/// One hardware fact with the line it stands on.
+struct Spec {
+  std::string metric;
+  double value = 0;
+  std::string unit;
+  std::string qualifier;  ///< peak, dense, boost, …
+  std::string kind;       ///< datasheet, runtime or measured
+  std::string citation;   ///< "<metric>: <value> <unit> <- <path>:<line>"
+
+  static constexpr void fields(auto&& visit) {
+    using S = Spec;
+    visit(required("metric", &S::metric, ""), required("value", &S::value, ""),
+          required("unit", &S::unit, ""), required("qualifier", &S::qualifier, ""),
+          required("kind", &S::kind, "datasheet, runtime or measured."),
+          required("citation", &S::citation, "metric: value unit <- path:line"));
+  }
+};
+
+struct SpecAnswer {
+  std::string product;  ///< id of the hardware page that answered; empty when none
+  std::vector<Spec> specs;
+  std::optional<std::string> unknown;  ///< the line to archive when nothing is known
+
+  static constexpr void fields(auto&& visit) {
+    using S = SpecAnswer;
+    visit(required("product", &S::product, "Hardware page."), required("specs", &S::specs, ""),
+          optional("unknown", &S::unknown, "Line to archive when unknown."));
+  }
+};
+
+}  // namespace ratchet
