@@ -17,7 +17,7 @@
 
 #include "bench/kbs/measures.h"
 #include "kbs/commands.h"
-#include "kbs/index_database.h"
+#include "kbs/index/index_database.h"
 #include "kbs/knowledge.h"
 
 namespace {

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "kbs/importer.h"
-#include "kbs/index_reader.h"
-#include "kbs/labels.h"
-#include "kbs/rows.h"
+#include "kbs/corpus/importer.h"
+#include "kbs/documents/labels.h"
+#include "kbs/index/for_each_row.h"
+#include "kbs/index/index_reader.h"
 #include "server/sqlite/compression.h"
 
 namespace ratchet {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <mutex>
 
-#include "kbs/grep.h"
-#include "kbs/indexes.h"
-#include "kbs/page_view.h"
-#include "kbs/search.h"
-#include "kbs/specs.h"
+#include "kbs/query/grep.h"
+#include "kbs/query/indexes.h"
+#include "kbs/query/page_view.h"
+#include "kbs/query/search.h"
+#include "kbs/query/specs.h"
 
 namespace ratchet {
 namespace {

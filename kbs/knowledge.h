@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kbs/requests.h"
+#include "kbs/query/requests.h"
 #include "server/core/result.h"
 #include "server/facts/knowledge.h"
 

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "kbs/index_database.h"
+#include "kbs/index/index_database.h"
 #include "server/sqlite/compression.h"
 
 namespace ratchet::bench {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "kbs/importer.h"
+#include "kbs/corpus/importer.h"
 
 int main(int count, char** arguments) {
   using namespace ratchet;

@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "kbs/page_reader.h"
+#include "kbs/documents/page_reader.h"
 #include "tests/kbs/fixture.h"
 #include "tests/support/places.h"
 

@@ -1,0 +1,285 @@
+#include "kbs/documents/page_reader.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+
+#include "kbs/documents/labels.h"
+
+namespace ratchet::kbs {
+namespace {
+
+constexpr std::size_t kMaxHeader = 512UL << 10U;
+constexpr int kMaxNodes = 50'000;  // a header that refers to itself many times over is an attack
+
+Error bad_page(std::string message) {
+  return {ErrorCode::invalid_argument, std::move(message),
+          "Give the page a YAML header between two lines `---` with at least `id` and `title`."};
+}
+
+/// Runs a reader of YAML and turns what it throws into an error.
+template <class Read>
+auto reading_yaml(Read read) -> decltype(read()) {
+  try {
+    return read();
+  } catch (const YAML::Exception& problem) {
+    return bad_page(fmt::format("YAML header, line {}: {}", problem.mark.line + 2, problem.msg));
+  }
+}
+
+std::string scalar(const YAML::Node& node) {
+  return node && node.IsScalar() ? node.Scalar() : std::string{};
+}
+
+/// A list of scalars, or one scalar as a list of one; anything else is left out.
+std::vector<std::string> strings(const YAML::Node& node) {
+  std::vector<std::string> out;
+  if (!node) return out;
+  if (node.IsScalar() && !node.Scalar().empty()) out.push_back(node.Scalar());
+  if (node.IsSequence())
+    for (const auto& item : node)
+      if (item.IsScalar() && !item.Scalar().empty()) out.push_back(item.Scalar());
+  return out;
+}
+
+Result<Json> to_json(const YAML::Node& node, int& budget) {
+  if (--budget < 0)
+    return bad_page(fmt::format("YAML header holds more than {} values", kMaxNodes));
+  if (node.IsSequence() || node.IsMap()) {
+    Json out = node.IsMap() ? Json::object() : Json::array();
+    for (const auto& item : node) {
+      auto value = to_json(node.IsMap() ? item.second : YAML::Node(item), budget);
+      if (!value) return value.error();
+      if (node.IsMap())
+        out[scalar(item.first)] = *std::move(value);
+      else
+        out.push_back(*std::move(value));
+    }
+    return out;
+  }
+  if (!node.IsScalar()) return Json(nullptr);
+  if (node.Tag() == "!") return Json(node.Scalar());  // quoted: a string whatever it looks like
+  auto typed = Json::parse(node.Scalar(), nullptr, false);
+  return typed.is_number() || typed.is_boolean() ? typed : Json(node.Scalar());
+}
+
+std::optional<double> number(const std::string& text) {
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Result<std::vector<SpecRow>> read_specs(const YAML::Node& metrics) {
+  std::vector<SpecRow> rows;
+  if (!metrics || !metrics.IsSequence()) return rows;
+  for (const auto& item : metrics) {
+    SpecRow row;
+    row.line = item.Mark().line + 2;  // yaml-cpp counts from 0, and the fence is the first line
+    if (!item.IsMap())
+      return bad_page(fmt::format("line {}: a metric must be {{id, value, unit, …}}", row.line));
+    row.metric = scalar(item["id"]);
+    const auto value = number(scalar(item["value"]));
+    if (row.metric.empty() || !value)
+      return bad_page(
+          fmt::format("line {}: a metric needs `id` and a number as `value`", row.line));
+    row.value = *value;
+    row.unit = scalar(item["unit"]);
+    row.qualifier = scalar(item["qualifier"]);
+    row.kind = scalar(item["kind"]);
+    row.source = scalar(item["source"]);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<SourceNote> read_sources(const YAML::Node& sources) {
+  std::vector<SourceNote> notes;
+  if (!sources || !sources.IsSequence()) return notes;
+  for (const auto& item : sources) {
+    if (item.IsScalar()) notes.push_back({item.Scalar(), "", ""});
+    if (item.IsMap())
+      notes.push_back({scalar(item["id"]), scalar(item["title"]), scalar(item["publisher"])});
+  }
+  return notes;
+}
+
+Scope scope_of(std::string_view path) {
+  const auto within = [&](std::string_view folder) {
+    return path.starts_with(folder) ||
+           path.find("/" + std::string(folder)) != std::string_view::npos;
+  };
+  if (within("sources/prs/")) return Scope::prs;
+  if (within("sources/blogs/")) return Scope::blogs;
+  if (within("sources/contests/")) return Scope::contests;
+  if (within("sources/")) return Scope::docs;
+  return Scope::wiki;
+}
+
+void append(std::vector<std::string>& to, std::vector<std::string> from) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+std::string first_of(const YAML::Node& header, std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (auto value = scalar(header[name]); !value.empty()) return value;
+  return {};
+}
+
+/// Tags of every kind that the common page schema knows.
+std::vector<std::string> all_tags(const YAML::Node& header) {
+  std::vector<std::string> tags;
+  for (const char* name : {"tags", "techniques", "hardware_features", "kernel_types"})
+    append(tags, strings(header[name]));
+  std::ranges::sort(tags);
+  tags.erase(std::ranges::unique(tags).begin(), tags.end());
+  return tags;
+}
+
+Result<Document> read_header(const PageParts& parts, Document page) {
+  const auto header = YAML::Load(std::string(parts.header));
+  if (!header.IsMap()) return bad_page("YAML header is no map");
+  page.id = scalar(header["id"]);
+  if (page.id.empty()) return bad_page("YAML header has no `id`");
+  if (!is_document_id(page.id))
+    return bad_page(fmt::format("id '{}' must match [A-Za-z0-9._-]+", page.id));
+  page.title = first_of(header, {"title", "name"});
+  if (page.title.empty()) page.title = page.id;
+  page.kind = first_of(header, {"kind", "type", "source_category"});
+  page.repo = scalar(header["repo"]);
+  page.date = first_of(header, {"date", "merged_at", "retrieved_at", "captured_at"});
+  page.confidence = scalar(header["confidence"]);
+  page.license = scalar(header["license"]);
+  page.product = scalar(header["product"]);
+  page.tags = all_tags(header);
+  page.aliases = strings(header["aliases"]);
+  page.symptoms = strings(header["symptoms"]);
+  page.languages = strings(header["languages"]);
+  for (const char* name : {"candidate_techniques", "prerequisites", "vendor", "author"})
+    append(page.extra_terms, strings(header[name]));
+  page.proposes = strings(header["candidate_techniques"]);
+  page.sources = read_sources(header["sources"]);
+  page.architectures = label_architectures(strings(header["architectures"]), page.scope,
+                                           page.title + "\n" + std::string(parts.body));
+  auto specs = read_specs(header["metrics"]);
+  if (!specs) return specs.error();
+  page.specs = *std::move(specs);
+  return page;
+}
+
+}  // namespace
+
+PageParts split_page(std::string_view text) {
+  const auto line_end = [&](std::size_t from) {
+    return std::min(text.find('\n', from), text.size());
+  };
+  const auto is_fence = [&](std::size_t begin, std::size_t end) {
+    auto line = text.substr(begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    return line == "---";
+  };
+  const auto first = line_end(0);
+  if (!is_fence(0, first)) return {{}, text, 1};
+  int line = 2;
+  for (std::size_t begin = first + 1; begin < text.size(); ++line) {
+    const auto end = line_end(begin);
+    if (is_fence(begin, end))
+      return {text.substr(first + 1, begin - first - 1),
+              text.substr(std::min(end + 1, text.size())), line + 1};
+    begin = end + 1;
+  }
+  return {{}, text, 1};
+}
+
+Result<Document> read_page(std::string_view path, std::string text) {
+  if (!is_utf8(text)) return bad_page("not UTF-8 text");
+  if (text.find(char{0}) != std::string::npos) return bad_page("holds NUL bytes");
+  const auto parts = split_page(text);
+  if (parts.header.empty()) return bad_page("no YAML header");
+  if (parts.header.size() > kMaxHeader)
+    return bad_page(
+        fmt::format("YAML header of {} bytes; at most {}", parts.header.size(), kMaxHeader));
+  Document page;
+  page.path = path;
+  page.scope = scope_of(path);
+  auto read = reading_yaml([&] { return read_header(parts, std::move(page)); });
+  if (!read) return read;
+  read->has_code = parts.body.find("```") != std::string_view::npos;
+  read->text = std::move(text);
+  return read;
+}
+
+Result<Json> header_json(std::string_view header) {
+  if (header.empty()) return Json::object();
+  return reading_yaml([&]() -> Result<Json> {
+    int budget = kMaxNodes;
+    return to_json(YAML::Load(std::string(header)), budget);
+  });
+}
+
+Result<std::vector<Alias>> read_vocabulary(std::string_view yaml) {
+  return reading_yaml([&]() -> Result<std::vector<Alias>> {
+    const auto root = YAML::Load(std::string(yaml));
+    if (!root.IsMap()) return bad_page("vocabulary is no map");
+    std::vector<Alias> aliases;
+    const auto directed = root["aliases"];
+    for (const auto& item : directed ? directed : root) {
+      auto group = strings(item.second);
+      const auto word = scalar(item.first);
+      for (const auto& member : group) aliases.push_back({word, member});
+      if (directed) continue;
+      for (const auto& from : group) {
+        aliases.push_back({from, word});
+        for (const auto& to : group)
+          if (from != to) aliases.push_back({from, to});
+      }
+    }
+    return aliases;
+  });
+}
+
+std::string headings_of(std::string_view body) {
+  std::string out;
+  bool code = false;
+  for (std::size_t begin = 0; begin < body.size();) {
+    const auto end = std::min(body.find('\n', begin), body.size());
+    const auto line = body.substr(begin, end - begin);
+    begin = end + 1;
+    if (line.starts_with("```")) code = !code;
+    if (code || !line.starts_with('#')) continue;
+    const auto text = line.find_first_not_of("# ");
+    if (text != std::string_view::npos) out.append(line.substr(text)).append("\n");
+  }
+  return out;
+}
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    std::uint64_t eight = 0;
+    if (i + sizeof eight <= text.size()) std::memcpy(&eight, text.data() + i, sizeof eight);
+    if (i + sizeof eight <= text.size() && (eight & 0x8080808080808080U) == 0) {
+      i += sizeof eight;  // ASCII
+      continue;
+    }
+    const auto lead = static_cast<unsigned char>(text[i]);
+    std::size_t more = 0;
+    if (lead < 0x80) {
+      ++i;
+      continue;
+    }
+    if (lead >= 0xC2 && lead <= 0xDF) more = 1;
+    if (lead >= 0xE0 && lead <= 0xEF) more = 2;
+    if (lead >= 0xF0 && lead <= 0xF4) more = 3;
+    if (more == 0 || i + more >= text.size()) return false;
+    for (std::size_t k = 1; k <= more; ++k)
+      if ((static_cast<unsigned char>(text[i + k]) & 0xC0U) != 0x80U) return false;
+    i += more + 1;
+  }
+  return true;
+}
+
+}  // namespace ratchet::kbs

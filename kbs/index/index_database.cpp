@@ -1,0 +1,21 @@
+#include "kbs/index/index_database.h"
+
+#include <fmt/format.h>
+
+#include "kbs/index/fts.h"
+
+namespace ratchet::kbs {
+
+Result<Database> open_index(const std::filesystem::path& path, OpenMode mode) {
+  std::error_code ignored;
+  if (mode == OpenMode::immutable && !std::filesystem::is_regular_file(path, ignored))
+    return Error{ErrorCode::not_found, fmt::format("no knowledge index at {}", path.string()),
+                 "Run `ratchet kbs add DIR`, or build the project."};
+  auto database =
+      Database::open(path, mode, {.name = "knowledge index", .hint = "Run `ratchet kbs doctor`."});
+  if (!database) return database.error();
+  if (auto done = register_functions(database->handle()); !done) return done.error();
+  return database;
+}
+
+}  // namespace ratchet::kbs

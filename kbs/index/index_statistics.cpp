@@ -1,0 +1,190 @@
+#include "kbs/index/index_statistics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kbs/index/posting_list.h"
+
+namespace ratchet::kbs {
+namespace {
+
+static_assert(sizeof(DocumentStatistics) == 16);
+static_assert(sizeof(CodeStatistics) == 8);
+
+/// Reads the next SQLite varint of FTS5's size record.
+std::uint64_t next_varint(std::string_view bytes, std::size_t& at) {
+  std::uint64_t value = 0;
+  for (int i = 0; i < 9 && at < bytes.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(bytes[at++]);
+    if (i == 8) return (value << 8U) | byte;
+    value = (value << 7U) | (byte & 0x7FU);
+    if ((byte & 0x80U) == 0) break;
+  }
+  return value;
+}
+
+template <class Item>
+Status put_block(Database& database, std::string_view name, const std::vector<Item>& items) {
+  auto put = database.prepare("INSERT OR REPLACE INTO meta VALUES(?, ?)");
+  if (!put) return put.error();
+  return put->bind(1, name)
+      .bind_blob(2, {reinterpret_cast<const char*>(items.data()), items.size() * sizeof(Item)})
+      .run();
+}
+
+/// A block as it was put; empty when there is none.
+template <class Item>
+Result<std::vector<Item>> get_block(Database& database, std::string_view name) {
+  auto get = database.prepare("SELECT value FROM meta WHERE name=?");
+  if (!get) return get.error();
+  auto row = get->bind(1, name).step();
+  if (!row) return row.error();
+  const auto bytes = *row ? get->blob(0) : std::string_view{};
+  std::vector<Item> items(bytes.size() / sizeof(Item));
+  bytes.copy(reinterpret_cast<char*>(items.data()), items.size() * sizeof(Item));
+  return items;
+}
+
+Status write_page_block(Database& database) {
+  auto last = database.integer("SELECT max(rowid) FROM doc");
+  if (!last) return last.error();
+  std::vector<DocumentStatistics> all(static_cast<std::size_t>(*last) + 1);
+  auto rows = database.prepare(
+      "SELECT doc.rowid, doc.scope, fts_docsize.sz FROM doc JOIN fts_docsize ON "
+      "fts_docsize.id=doc.rowid");
+  if (!rows) return rows.error();
+  for (;;) {
+    auto row = rows->step();
+    if (!row) return row.error();
+    if (!*row) break;
+    auto& one = all[static_cast<std::size_t>(rows->integer(0))];
+    one.present = static_cast<std::uint32_t>(rows->integer(1)) + 1;
+    std::size_t at = 0;
+    for (auto& length : one.lengths)
+      length = static_cast<std::uint16_t>(
+          std::min<std::uint64_t>(next_varint(rows->blob(2), at), 65'535));
+  }
+  return put_block(database, "statistics", all);
+}
+
+Result<std::vector<std::string>> languages_of(Database& database) {
+  auto rows = database.prepare(
+      "SELECT language FROM file GROUP BY language ORDER BY count(*) DESC, language LIMIT 255");
+  if (!rows) return rows.error();
+  std::vector<std::string> languages;
+  for (;;) {
+    auto row = rows->step();
+    if (!row) return row.error();
+    if (!*row) return languages;
+    languages.emplace_back(rows->text(0));
+  }
+}
+
+Status write_code_block(Database& database) {
+  auto last = database.integer("SELECT max(rowid) FROM file");
+  if (!last) return last.error();
+  auto languages = languages_of(database);
+  if (!languages) return languages.error();
+  std::vector<CodeStatistics> all(static_cast<std::size_t>(*last) + 1);
+  auto rows = database.prepare("SELECT rowid, bundle, scope, language FROM file");
+  if (!rows) return rows.error();
+  for (;;) {
+    auto row = rows->step();
+    if (!row) return row.error();
+    if (!*row) break;
+    auto& one = all[static_cast<std::size_t>(rows->integer(0))];
+    one.bundle = static_cast<std::uint32_t>(rows->integer(1));
+    one.scope = static_cast<std::uint8_t>(rows->integer(2));
+    const auto known = std::ranges::find(*languages, rows->text(3));
+    one.language = static_cast<std::uint8_t>(known - languages->begin());
+  }
+  std::string joined;
+  for (const auto& language : *languages) joined += language + "\n";
+  if (auto put = put_block(database, "languages", std::vector<char>(joined.begin(), joined.end()));
+      !put)
+    return put;
+  return put_block(database, "code", all);
+}
+
+Status count_terms(Database& database, std::string_view index, Area area) {
+  return database.execute(fmt::format(
+      "CREATE VIRTUAL TABLE temp.terms_of_{0} USING fts5vocab('main','{0}','row');"
+      "DELETE FROM frequent WHERE area={1};"
+      "INSERT INTO frequent SELECT term, {1}, doc, NULL FROM temp.terms_of_{0} WHERE doc>={2};"
+      "DROP TABLE temp.terms_of_{0};",
+      index, static_cast<int>(area), kFrequent));
+}
+
+/// The list of every frequent term of pages, as FTS5 finds them.
+Status write_lists(Database& database, Postings& postings) {
+  auto terms = database.prepare("SELECT rowid, term FROM frequent WHERE area=0");
+  auto find = database.prepare("SELECT collect(fts) FROM fts WHERE fts MATCH ?");
+  auto put = database.prepare("UPDATE frequent SET postings=? WHERE rowid=?");
+  for (const auto* statement : {&terms, &find, &put})
+    if (!*statement) return statement->error();
+  for (;;) {
+    auto row = terms->step();
+    if (!row) return row.error();
+    if (!*row) return {};
+    postings.clear();
+    postings.phrase_of = {0};
+    const auto term = fmt::format("\"{}\"", terms->text(1));
+    if (auto found = find->bind(1, std::string_view(term)).run(); !found) return found;
+    PostingListWriter list;
+    for (const auto& posting : postings.postings)
+      list.add(postings.rows[posting.row], posting.counts);
+    if (auto done = put->bind_blob(1, list.bytes()).bind(2, terms->integer(0)).run(); !done)
+      return done;
+  }
+}
+
+}  // namespace
+
+Status write_statistics(Database& database, Postings& postings, bool pages, bool code) {
+  Status done;
+  if (pages) done = write_page_block(database);
+  if (done && pages) done = count_terms(database, "fts", Area::pages);
+  if (done && pages) done = write_lists(database, postings);
+  if (done && code) done = write_code_block(database);
+  if (done && code) done = count_terms(database, "code", Area::code);
+  return done;
+}
+
+Result<IndexStatistics> read_statistics(Database& database) {
+  auto documents = get_block<DocumentStatistics>(database, "statistics");
+  if (!documents) return documents.error();
+  IndexStatistics all;
+  all.documents = *std::move(documents);
+  for (const auto& document : all.documents) {
+    if (document.present == 0) continue;
+    ++all.count;
+    for (std::size_t f = 0; f < kFtsFields; ++f) all.lengths[f] += document.lengths[f];
+  }
+  return all;
+}
+
+Result<CodeIndexStatistics> read_code_statistics(Database& database) {
+  auto files = get_block<CodeStatistics>(database, "code");
+  auto languages = get_block<char>(database, "languages");
+  auto parts = database.integer("SELECT count(*) FROM part");
+  auto bundles = database.integer("SELECT max(rowid) FROM bundle");
+  if (!files) return files.error();
+  if (!languages) return languages.error();
+  if (!parts) return parts.error();
+  if (!bundles) return bundles.error();
+  CodeIndexStatistics all;
+  all.files = *std::move(files);
+  all.parts = static_cast<double>(*parts);
+  all.bundles = *bundles + 1;
+  const std::string_view names(languages->data(), languages->size());
+  for (std::size_t begin = 0; begin < names.size();) {
+    const auto end = names.find('\n', begin);
+    all.languages.emplace_back(names.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return all;
+}
+
+}  // namespace ratchet::kbs

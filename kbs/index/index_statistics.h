@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kbs/documents/document.h"
+#include "kbs/index/fts.h"
+#include "kbs/index/index_database.h"
+#include "server/core/result.h"
+
+namespace ratchet::kbs {
+
+/// What ranking needs of each document; 16 bytes, written as one block when an index is finished.
+struct DocumentStatistics {
+  std::uint32_t present = 0;                        ///< 0: the row was removed
+  std::array<std::uint16_t, kFtsFields> lengths{};  ///< terms per field, capped at 65,535
+
+  Scope scope() const { return static_cast<Scope>(present - 1); }
+};
+
+/// The block of one index and its totals.
+struct IndexStatistics {
+  std::vector<DocumentStatistics> documents;  ///< by row id
+  double count = 0;                           ///< of documents present
+  std::array<double, kFtsFields> lengths{};   ///< summed over them
+
+  [[nodiscard]] const DocumentStatistics& of(std::int64_t row) const {
+    return documents[static_cast<std::size_t>(row)];
+  }
+};
+
+/// What ranking and filters need of each file of code; 8 bytes.
+struct CodeStatistics {
+  std::uint32_t bundle = 0;  ///< 0: the row was removed
+  std::uint8_t scope = 0;
+  std::uint8_t language = 0;  ///< index into `CodeIndexStatistics::languages`
+  std::uint16_t unused = 0;
+};
+
+struct CodeIndexStatistics {
+  std::vector<CodeStatistics> files;   ///< by row id
+  std::vector<std::string> languages;  ///< the most frequent first; at most 255
+  double parts = 0;                    ///< rows of the full-text index
+  std::int64_t bundles = 0;            ///< one more than the highest row
+};
+
+/// Terms of at least this many documents or parts are counted in `frequent`; rarer ones are
+/// counted as they are found.
+inline constexpr int kFrequent = 64;
+enum class Area : std::uint8_t { pages, code };
+
+/// Computes and stores the blocks, the counts of frequent terms and their lists, for pages and for
+/// code as they changed; the last step of writing an index. `postings`: what the connection's
+/// collector writes to.
+Status write_statistics(Database& database, Postings& postings, bool pages, bool code);
+
+Result<IndexStatistics> read_statistics(Database& database);
+Result<CodeIndexStatistics> read_code_statistics(Database& database);
+
+}  // namespace ratchet::kbs

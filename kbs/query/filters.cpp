@@ -1,0 +1,180 @@
+#include "kbs/query/filters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kbs/documents/labels.h"
+#include "server/core/fields.h"
+
+namespace ratchet::kbs {
+namespace {
+
+constexpr std::uint32_t bit(Scope scope) {
+  return 1U << static_cast<unsigned>(scope);
+}
+
+constexpr std::uint32_t kSources =
+    bit(Scope::docs) | bit(Scope::blogs) | bit(Scope::contests) | bit(Scope::prs);
+
+constexpr std::string_view kFacets = "SELECT doc FROM facet WHERE name=?1 AND value=?2";
+constexpr std::string_view kBundleFacets =
+    "SELECT bundle FROM bundle_facet WHERE name=?1 AND value=?2";
+
+/// Narrows `rows` (by row id) to documents that carry one of the values of a facet.
+class Narrowing {
+ public:
+  /// `facets`: a literal that reads rows by facet and value.
+  Narrowing(Connection& connection, std::size_t rows, std::string_view facets)
+      : connection_(connection), rows_(rows), facets_(facets) {}
+
+  Status keep(std::string_view facet, const std::vector<std::string>& values) {
+    if (values.empty()) return {};
+    std::vector<char> found(rows_);
+    for (const auto& value : values)
+      if (auto done = mark(facets_, facet, value, found); !done) return done;
+    narrow(found);
+    return {};
+  }
+
+  Status keep_code(bool has_code) {
+    std::vector<char> found(rows_);
+    auto done =
+        mark("SELECT rowid FROM doc WHERE has_code=?2 AND ?1=?1", "", has_code ? "1" : "0", found);
+    narrow(found);
+    return done;
+  }
+
+  [[nodiscard]] bool narrowed() const { return narrowed_; }
+  [[nodiscard]] std::vector<char> take() { return std::move(allowed_); }
+
+ private:
+  Status mark(std::string_view sql, std::string_view facet, std::string_view value,
+              std::vector<char>& found) {
+    auto statement = connection_.prepared(sql);
+    if (!statement) return statement.error();
+    (*statement)->bind(1, facet).bind(2, value);
+    for (;;) {
+      auto row = (*statement)->step();
+      if (!row) return row.error();
+      if (!*row) return {};
+      found[static_cast<std::size_t>((*statement)->integer(0))] = 1;
+    }
+  }
+
+  void narrow(const std::vector<char>& found) {
+    if (!narrowed_) allowed_.assign(rows_, 1);
+    narrowed_ = true;
+    for (std::size_t i = 0; i < rows_; ++i) allowed_[i] = static_cast<char>(allowed_[i] & found[i]);
+  }
+
+  Connection& connection_;
+  std::size_t rows_;
+  std::string_view facets_;
+  std::vector<char> allowed_;
+  bool narrowed_ = false;
+};
+
+std::vector<std::string> mapped(const OneOrMany<std::string>& filter,
+                                std::string (*map)(std::string_view)) {
+  std::vector<std::string> out;
+  for (const auto& value : filter.values) out.push_back(map(value));
+  return out;
+}
+
+Result<int> count_unverified(Connection& connection,
+                             const std::vector<std::string>& architectures) {
+  std::int64_t count = 0;
+  for (const auto& name : architectures) {
+    auto statement = connection.prepared(
+        "SELECT count(*) FROM facet WHERE name='unverified-architecture' AND value=?");
+    if (!statement) return statement.error();
+    auto row = (*statement)->bind(1, std::string_view(name)).step();
+    if (!row) return row.error();
+    count += (*statement)->integer(0);
+  }
+  return static_cast<int>(count);
+}
+
+}  // namespace
+
+Result<std::uint32_t> scope_mask(const std::vector<std::string>& names) {
+  if (names.empty()) return ~0U;
+  std::uint32_t mask = 0;
+  for (const auto& name : names) {
+    std::uint32_t bits = name == "sources" ? kSources : name == "all" ? ~0U : 0U;
+    for (const auto& [scope, known] : enum_names(Scope{}))
+      if (name == known) bits = bit(scope);
+    if (bits == 0)
+      return Error{ErrorCode::invalid_argument, fmt::format("scope: unknown value '{}'", name),
+                   "Use wiki, docs, blogs, contests, prs, diffs, snapshots or sources."};
+    mask |= bits;
+  }
+  return mask;
+}
+
+Result<Filter> Filter::make(const KnowledgeQuery& query, Connection& connection, std::size_t rows) {
+  Filter filter;
+  auto scopes = scope_mask(query.scopes.values);
+  if (!scopes) return scopes.error();
+  filter.scopes_ = *scopes;
+  Narrowing narrowing(connection, rows, kFacets);
+
+  const auto architectures = mapped(query.architectures, normal_architecture);
+  const std::initializer_list<std::pair<std::string_view, std::vector<std::string>>> wanted{
+      {"kind", mapped(query.kinds, facet_value)},
+      {"repo", mapped(query.repos, facet_value)},
+      {"tag", mapped(query.tags, facet_value)},
+      {"architecture", architectures},
+      {"language", mapped(query.languages, facet_value)},
+      {"symptom", mapped(query.symptoms, facet_value)},
+      {"confidence", mapped(query.confidences, facet_value)}};
+  for (const auto& [facet, values] : wanted)
+    if (auto done = narrowing.keep(facet, values); !done) return done.error();
+  if (query.has_code)
+    if (auto done = narrowing.keep_code(*query.has_code); !done) return done.error();
+  filter.narrowed_ = narrowing.narrowed();
+  filter.allowed_ = narrowing.take();
+  filter.restricts_ = filter.narrowed_ || !query.scopes.values.empty();
+  auto unverified = count_unverified(connection, architectures);
+  if (!unverified) return unverified.error();
+  filter.unverified_ = *unverified;
+  return filter;
+}
+
+Result<CodeFilter> CodeFilter::make(const KnowledgeQuery& query, Connection& connection,
+                                    const CodeIndexStatistics& statistics) {
+  CodeFilter filter;
+  auto scopes = scope_mask(query.scopes.values);
+  if (!scopes) return scopes.error();
+  filter.scopes_ = *scopes & kCodeScopes;
+  const bool unknown = !query.symptoms.values.empty() || !query.confidences.values.empty();
+  if (unknown || !query.has_code.value_or(true)) filter.scopes_ = 0;
+  if (!query.kinds.values.empty()) {
+    std::uint32_t kinds = 0;
+    for (const auto& kind : mapped(query.kinds, facet_value)) {
+      if (kind == "diff") kinds |= bit(Scope::diffs);
+      if (kind == "snapshot") kinds |= bit(Scope::snapshots);
+    }
+    filter.scopes_ &= kinds;
+  }
+  if (filter.excludes_all() || statistics.files.empty()) return filter;
+  if (!query.languages.values.empty()) {
+    const auto wanted = mapped(query.languages, facet_value);
+    filter.languages_.assign(256, false);
+    for (std::size_t i = 0; i < statistics.languages.size(); ++i)
+      filter.languages_[i] = std::ranges::find(wanted, statistics.languages[i]) != wanted.end();
+  }
+  Narrowing narrowing(connection, static_cast<std::size_t>(statistics.bundles), kBundleFacets);
+  for (const auto& [facet, values] :
+       {std::pair{"repo", mapped(query.repos, facet_value)},
+        {"tag", mapped(query.tags, facet_value)},
+        {"architecture", mapped(query.architectures, normal_architecture)}})
+    if (auto done = narrowing.keep(facet, values); !done) return done.error();
+  filter.narrowed_ = narrowing.narrowed();
+  filter.allowed_ = narrowing.take();
+  return filter;
+}
+
+}  // namespace ratchet::kbs

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kbs/index/index_reader.h"
+#include "kbs/query/requests.h"
+
+namespace ratchet::kbs {
+
+/// Scopes by name; `sources` stands for docs, blogs, contests and prs.
+/// Errors: `invalid_argument` naming an unknown one.
+Result<std::uint32_t> scope_mask(const std::vector<std::string>& names);
+
+inline constexpr std::uint32_t kCodeScopes =
+    1U << static_cast<unsigned>(Scope::diffs) | 1U << static_cast<unsigned>(Scope::snapshots);
+
+/// The filters of one query, resolved against the pages of one index.
+class Filter {
+ public:
+  /// `rows`: one more than the highest row id.
+  static Result<Filter> make(const KnowledgeQuery& query, Connection& connection, std::size_t rows);
+
+  [[nodiscard]] bool passes(std::int64_t row, const DocumentStatistics& document) const {
+    return (scopes_ >> static_cast<unsigned>(document.scope()) & 1U) != 0 &&
+           (!narrowed_ || allowed_[static_cast<std::size_t>(row)] != 0);
+  }
+  [[nodiscard]] bool restricts() const { return restricts_; }
+  /// Only code is asked for.
+  [[nodiscard]] bool excludes_all() const { return (scopes_ & ~kCodeScopes) == 0; }
+  /// Documents left out because their architecture label is not believed.
+  [[nodiscard]] int unverified() const { return unverified_; }
+
+ private:
+  std::uint32_t scopes_ = ~0U;
+  std::vector<char> allowed_;  // by row, when narrowed
+  bool narrowed_ = false;
+  bool restricts_ = false;
+  int unverified_ = 0;
+};
+
+/// The filters of one query, resolved against the code of one index. Code has no confidence and no
+/// symptoms: what asks for these gets none of it.
+class CodeFilter {
+ public:
+  static Result<CodeFilter> make(const KnowledgeQuery& query, Connection& connection,
+                                 const CodeIndexStatistics& statistics);
+
+  [[nodiscard]] bool passes(const CodeStatistics& file) const {
+    return (scopes_ >> file.scope & 1U) != 0 && (languages_.empty() || languages_[file.language]) &&
+           (!narrowed_ || allowed_[file.bundle] != 0);
+  }
+  /// Nothing of the code can pass.
+  [[nodiscard]] bool excludes_all() const { return (scopes_ & kCodeScopes) == 0; }
+
+ private:
+  std::uint32_t scopes_ = kCodeScopes;
+  std::vector<bool> languages_;  // by language, when asked for
+  std::vector<char> allowed_;    // by bundle, when narrowed
+  bool narrowed_ = false;
+};
+
+}  // namespace ratchet::kbs

@@ -1,0 +1,449 @@
+#include "kbs/query/search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "kbs/documents/labels.h"
+#include "kbs/query/code_search.h"
+#include "kbs/query/context_boost.h"
+#include "kbs/query/cursor.h"
+#include "kbs/query/filters.h"
+#include "kbs/query/hits.h"
+#include "kbs/query/matches.h"
+#include "kbs/query/ranking.h"
+#include "kbs/text/tokenizer.h"
+#include "server/core/hash.h"
+
+namespace ratchet::kbs {
+namespace {
+
+constexpr int kMaxLimit = 50;
+constexpr std::size_t kMaxText = 4096;        // bytes of a query that are read
+constexpr std::size_t kAnswerBytes = 12'000;  // default budget of an answer
+constexpr std::size_t kHitOverhead = 220;     // keys, quotes and numbers of one encoded hit
+constexpr double kMostCoverage = 0.6;         // of the query's information: "most" words matched
+constexpr double kWeakCoverage = 0.45;  // below it the best result misses what the query is about
+constexpr std::size_t kQuotaWindow = 200;  // results behind the first page looked at for quotas
+constexpr double kQuotaScore = 0.5;        // of the top score, for a scope to get its place
+constexpr double kCitedShare = 0.9;        // of a page's score handed on to what it cites
+constexpr double kExplains = 1.5;  // of its score, what a document has before a change; flat to 2
+constexpr double kAboutAll = 0.999;
+constexpr double kCodeShare = 0.9;  // of the best page's coverage, for code to get its place
+constexpr std::size_t kCitingPages = 3;
+
+/// One search under way.
+class Search {
+ public:
+  Search(const Indexes& indexes, const KnowledgeQuery& query)
+      : indexes_(indexes), query_(query), text_(std::string_view(query.text).substr(0, kMaxText)) {}
+
+  Result<QueryAnswer> run() {
+    answer_.query_id = "q-" + sha256_hex(random_bytes(16)).substr(0, 12);
+    answer_.relaxed = "none";
+    auto offset = read_cursor(query_.cursor, fingerprint());
+    if (!offset) return offset.error();
+    offset_ = *offset;
+    plan_ = plan_query(text_, indexes_.aliases);
+    if (auto done = borrow(); !done) return done.error();
+    if (auto done = make_filters(); !done) return done.error();
+    if (auto done = gather(); !done) return done.error();
+    if (auto done = rank(); !done) return done.error();
+    if (auto done = add_code(); !done) return done.error();
+    describe_step();
+    if (auto done = fill(); !done) return done.error();
+    write_notes();
+    return std::move(answer_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t limit() const {
+    return static_cast<std::size_t>(std::clamp(query_.limit, 1, kMaxLimit));
+  }
+
+  /// Names the query and the indexes, so that a cursor cannot be used with others.
+  [[nodiscard]] std::string fingerprint() const {
+    std::string all(text_);
+    const auto add = [&](const OneOrMany<std::string>& filter) {
+      for (const auto& value : filter.values) all += '\x1f' + value;
+      all += '\x1e';
+    };
+    for (const auto* values :
+         {&query_.scopes, &query_.kinds, &query_.repos, &query_.tags, &query_.architectures,
+          &query_.languages, &query_.symptoms, &query_.confidences})
+      add(*values);
+    all += describe(query_.situation);
+    all += query_.has_code ? (*query_.has_code ? "code" : "no code") : "";
+    for (const auto& reader : indexes_.readers) all += reader->identity();
+    return mark_of(all);
+  }
+
+  Status borrow() {
+    for (const auto& reader : indexes_.readers) {
+      auto loan = reader->connection();
+      if (!loan) return loan.error();
+      loans_.push_back(*std::move(loan));
+      loans_.back()->postings->clear();
+    }
+    return {};
+  }
+
+  Status make_filters() {
+    for (std::size_t r = 0; r < loans_.size(); ++r) {
+      const auto rows = indexes_.readers[r]->statistics().documents.size();
+      auto filter = Filter::make(query_, *loans_[r], rows);
+      if (!filter) return filter.error();
+      filters_.push_back(*std::move(filter));
+      auto fit = Fit::make(query_.situation, *loans_[r], rows);
+      if (!fit) return fit.error();
+      fits_.push_back(*std::move(fit));
+    }
+    return code_.make_filters(query_);
+  }
+
+  Status gather() {
+    frequencies_.resize(loans_.size());
+    for (std::size_t r = 0; r < loans_.size(); ++r) {
+      const auto& reader = *indexes_.readers[r];
+      sources_.push_back(
+          {loans_[r]->postings.get(), &reader.statistics(), &reader.code(), &frequencies_[r]});
+      frequencies_[r].assign(plan_.phrases.size(), -1);
+      if (filters_[r].excludes_all()) continue;
+      const auto rows = reader.statistics().documents.size();
+      if (auto done = match_pages(plan_, *loans_[r], rows, frequencies_[r]); !done) return done;
+    }
+    return {};
+  }
+
+  /// Code is searched by itself and takes its places behind the pages.
+  Status add_code() {
+    if (plan_.terms.empty()) return {};
+    int total = 0;
+    auto found = code_.find(offset_ + limit() + kQuotaWindow, total);
+    if (!found) return found.error();
+    answer_.total += total;
+    if (total > 0) merge(*std::move(found));
+    return {};
+  }
+
+  /// Pages answer first. Of code the best diff and the best snapshot have the last places of the
+  /// first page where they match as much of the query; where no page matches what the query is
+  /// about and code does, code goes first.
+  void merge(std::vector<Scored> code) {
+    const auto best = [&](const std::vector<Scored>& found) {
+      double coverage = 0;
+      for (std::size_t i = 0; i < std::min(found.size(), limit()); ++i)
+        coverage = std::max(coverage, found[i].coverage);
+      return coverage;
+    };
+    const double pages = best(ranked_);
+    if (pages < kWeakCoverage && best(code) > pages) {
+      code.insert(code.end(), ranked_.begin(), ranked_.end());
+      ranked_ = std::move(code);
+      return;
+    }
+    std::vector<Scored> placed;
+    for (const auto scope : {Scope::diffs, Scope::snapshots}) {
+      const auto found = std::ranges::find(code, scope, [&](const auto& s) { return scope_of(s); });
+      if (found == code.end() || limit() < 5) continue;
+      if (found->coverage < std::max(kMostCoverage, pages * kCodeShare)) continue;
+      placed.push_back(*found);
+      code.erase(found);
+    }
+    const auto at = std::min(ranked_.size(), limit() - placed.size());
+    ranked_.insert(ranked_.begin() + static_cast<std::ptrdiff_t>(at), placed.begin(), placed.end());
+    ranked_.insert(ranked_.end(), code.begin(), code.end());
+  }
+
+  [[nodiscard]] bool passes(const Scored& scored) const {
+    return filters_[scored.source].passes(scored.row,
+                                          sources_[scored.source].statistics->of(scored.row));
+  }
+
+  [[nodiscard]] Scope scope_of(const Scored& scored) const {
+    if (scored.code) return code_.scope_of(scored);
+    return sources_[scored.source].statistics->of(scored.row).scope();
+  }
+
+  /// Who asks for `sources`, not `prs`, wants what explains: a few documents among many changes.
+  [[nodiscard]] double standing_of(const Scored& scored) const {
+    const bool asked = std::ranges::count(query_.scopes.values, "sources") > 0;
+    return asked && scope_of(scored) != Scope::prs ? kExplains : 1.0;
+  }
+
+  Status rank() {
+    if (plan_.terms.empty()) {
+      list_filtered();
+    } else {
+      ranked_ = score_matches(plan_, sources_);
+      for (auto& scored : ranked_)
+        scored.score *= fits_[scored.source].factor(scored.row) * standing_of(scored);
+      if (auto done = hand_on_to_cited(); !done) return done;
+      std::erase_if(ranked_, [&](const Scored& scored) { return !passes(scored); });
+    }
+    // Only the head is ever shown; the rest needs no order.
+    const auto head = std::min(ranked_.size(), offset_ + limit() + kQuotaWindow);
+    std::ranges::partial_sort(ranked_, ranked_.begin() + static_cast<std::ptrdiff_t>(head),
+                              [&](const Scored& a, const Scored& b) {
+                                if (a.score != b.score) return a.score > b.score;
+                                const auto sa = scope_of(a);
+                                const auto sb = scope_of(b);
+                                if (sa != sb) return sa < sb;
+                                return a.source != b.source ? a.source < b.source : a.row < b.row;
+                              });
+    if (auto done = exact_first(); !done) return done;
+    give_quotas();
+    answer_.total = static_cast<int>(ranked_.size());
+    return {};
+  }
+
+  /// Without words but with filters: everything that passes, in the order of the index.
+  void list_filtered() {
+    for (std::uint32_t s = 0; s < sources_.size(); ++s) {
+      if (!filters_[s].restricts()) continue;
+      const auto& statistics = sources_[s].statistics->documents;
+      for (std::size_t row = 0; row < statistics.size(); ++row) {
+        const auto id = static_cast<std::int64_t>(row);
+        if (statistics[row].present != 0 && filters_[s].passes(id, statistics[row]))
+          ranked_.push_back({.source = s, .row = id, .score = 0, .coverage = 1});
+      }
+    }
+  }
+
+  /// A wiki page that is about the whole query vouches for the sources it cites.
+  Status hand_on_to_cited() {
+    if (!indexes_.follow_links) return {};
+    std::vector<Scored> citing;
+    for (const auto& scored : ranked_)
+      if (scored.about >= kAboutAll && scope_of(scored) == Scope::wiki) citing.push_back(scored);
+    const auto count = std::min(citing.size(), kCitingPages);
+    std::ranges::partial_sort(citing, citing.begin() + static_cast<std::ptrdiff_t>(count),
+                              [](const auto& a, const auto& b) { return a.score > b.score; });
+    citing.resize(count);
+    if (citing.empty()) return {};
+    for (const auto& page : citing) {
+      auto statement = loans_[page.source]->prepared(
+          "SELECT cited.rowid, page.id, page.corpus FROM doc AS page JOIN source ON "
+          "source.doc=page.rowid "
+          "JOIN doc AS cited ON cited.corpus=page.corpus AND cited.own_id=source.id WHERE "
+          "page.rowid=?");
+      if (!statement) return statement.error();
+      (*statement)->bind(1, page.row);
+      for (;;) {
+        auto row = (*statement)->step();
+        if (!row) return row.error();
+        if (!*row) break;
+        const auto number = (*statement)->integer(0);
+        const auto key = key_of(page.source, number);
+        if (cited_by_.contains(key)) continue;
+        // A few pages are cited; a map of all that was found would cost more than it saves.
+        auto at = std::ranges::find_if(ranked_, [&](const Scored& scored) {
+          return scored.row == number && scored.source == page.source;
+        });
+        if (at == ranked_.end()) at = ranked_.insert(at, {.source = page.source, .row = number});
+        auto& cited = *at;
+        // Below the page itself, in the order of their own scores.
+        const double own = cited.score;
+        cited.score = std::max(
+            own, std::min(own, page.score) * (1 - kCitedShare) + page.score * kCitedShare * 0.98);
+        cited_by_[key] =
+            indexes_.shown_id(page.source, (*statement)->text(1), (*statement)->text(2));
+      }
+    }
+    return {};
+  }
+
+  /// Of a page.
+  static std::int64_t key_of(std::uint32_t source, std::int64_t row) { return row * 2 + source; }
+
+  /// A query that is the id of a page, or word for word a title, an alias or a symptom, means it.
+  Status exact_first() {
+    std::unordered_map<std::int64_t, bool> exact;  // document → by its id
+    if (auto done = find_named(exact); !done) return done;
+    if (auto done = find_id(exact); !done) return done;
+    if (exact.empty()) return {};
+    const auto is_exact = [&](const Scored& scored) {
+      return exact.contains(key_of(scored.source, scored.row));
+    };
+    const auto by_id = [&](const Scored& scored) {
+      const auto found = exact.find(key_of(scored.source, scored.row));
+      return found != exact.end() && found->second;
+    };
+    const auto rest = std::ranges::stable_partition(ranked_, is_exact);
+    std::stable_partition(ranked_.begin(), rest.begin(), by_id);
+    for (auto at = ranked_.begin(); at != rest.begin(); ++at) {
+      at->coverage = 1;
+      exact_.insert(key_of(at->source, at->row));
+    }
+    return {};
+  }
+
+  Status find_named(std::unordered_map<std::int64_t, bool>& exact) {
+    const auto name = squeezed(text_.substr(0, 400));
+    if (name.empty()) return {};
+    for (std::uint32_t s = 0; s < loans_.size(); ++s) {
+      auto rows = rows_named(*loans_[s], name);
+      if (!rows) return rows.error();
+      for (const auto row : *rows) exact[key_of(s, row)] = false;
+    }
+    return {};
+  }
+
+  Status find_id(std::unordered_map<std::int64_t, bool>& exact) {
+    auto id = text_.substr(std::min(text_.find_first_not_of(" \t\n\"'`"), text_.size()));
+    id = id.substr(0, id.find_last_not_of(" \t\n\"'`") + 1);
+    if (id.empty() || id.size() > 300 || id.find(' ') != std::string_view::npos) return {};
+    auto place = find_document(indexes_, id);
+    if (!place) return place.error();
+    if (!*place) return {};
+    const Scored found{.source = static_cast<std::uint32_t>((*place)->reader),
+                       .row = (*place)->row};
+    const auto same = [&](const Scored& scored) {
+      return scored.source == found.source && scored.row == found.row;
+    };
+    if (std::ranges::none_of(ranked_, same) && passes(found)) ranked_.push_back(found);
+    exact[key_of(found.source, found.row)] = true;
+    return {};
+  }
+
+  /// Places of the first page for scopes that answer well but would be crowded out.
+  void give_quotas() {
+    if (!query_.scopes.values.empty() || ranked_.size() <= limit()) return;
+    const auto group = [&](const Scored& scored) {
+      const auto scope = scope_of(scored);
+      return scope == Scope::blogs || scope == Scope::contests ? Scope::docs : scope;
+    };
+    std::array<bool, 7> shown{};
+    for (std::size_t i = 0; i < limit(); ++i)
+      shown[static_cast<std::size_t>(group(ranked_[i]))] = true;
+    std::size_t last = limit();
+    const auto end = std::min(ranked_.size(), limit() + kQuotaWindow);
+    for (auto i = limit(); i < end && last > limit() / 2 + 1; ++i) {
+      if (ranked_[i].score < kQuotaScore * ranked_.front().score) break;
+      auto& seen = shown[static_cast<std::size_t>(group(ranked_[i]))];
+      if (seen) continue;
+      seen = true;
+      --last;
+      std::rotate(ranked_.begin() + static_cast<std::ptrdiff_t>(last),
+                  ranked_.begin() + static_cast<std::ptrdiff_t>(i),
+                  ranked_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+  }
+
+  void describe_step() {
+    if (ranked_.empty()) {
+      answer_.weak = true;
+      return;
+    }
+    double coverage = 0;
+    bool all = false;
+    const auto everything =
+        plan_.terms.size() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << plan_.terms.size()) - 1;
+    for (std::size_t i = 0; i < std::min(ranked_.size(), limit()); ++i) {
+      coverage = std::max(coverage, ranked_[i].coverage);
+      all = all || ranked_[i].matched == everything;
+    }
+    answer_.relaxed = all || !exact_.empty() || plan_.terms.empty() ? "all"
+                      : coverage >= kMostCoverage                   ? "most"
+                                                                    : "any";
+    answer_.weak = coverage < kWeakCoverage;
+  }
+
+  Status fill() {
+    words_ = snippet_words();
+    std::size_t bytes = 0;
+    auto i = offset_;
+    for (; i < ranked_.size() && answer_.results.size() < limit(); ++i) {
+      auto hit = make_hit(ranked_[i]);
+      if (!hit) return hit.error();
+      bytes += kHitOverhead + hit->id.size() + hit->title.size() + hit->why.size() +
+               hit->snippet.size() + hit->path.size();
+      if (bytes > kAnswerBytes && !answer_.results.empty()) break;
+      answer_.results.push_back(*std::move(hit));
+    }
+    if (i < ranked_.size()) answer_.next_cursor = write_cursor(i, fingerprint());
+    return {};
+  }
+
+  /// What the snippet looks for: the user's words and the words of their aliases, as stems.
+  [[nodiscard]] std::vector<std::string> snippet_words() const {
+    std::vector<std::string> words;
+    for (const auto& term : plan_.terms) {
+      // The snippet looks at word starts, and an underscore starts none.
+      const auto begin = std::min(term.surface.find_first_not_of('_'), term.surface.size());
+      words.push_back(stem(std::string_view(term.surface).substr(begin)));
+    }
+    return words;
+  }
+
+  Result<QueryHit> make_hit(const Scored& scored) {
+    auto hit = scored.code ? code_.hit(scored, words_) : make_page_hit(scored);
+    if (hit) hit->score = std::round(scored.score * 1000) / 1000;
+    return hit;
+  }
+
+  Result<QueryHit> make_page_hit(const Scored& scored) {
+    auto hit = read_hit(indexes_, *loans_[scored.source], {scored.source, scored.row}, words_);
+    if (!hit) return hit;
+    hit->why = explain(plan_, sources_[scored.source], scored);
+    if (const auto fits = fits_[scored.source].reasons(scored.row); !fits.empty())
+      hit->why += fmt::format("{}fits {}", hit->why.empty() ? "" : "; ", fits);
+    if (standing_of(scored) > 1)
+      hit->why += fmt::format("{}a document, before changes", hit->why.empty() ? "" : "; ");
+    const auto key = key_of(scored.source, scored.row);
+    if (exact_.contains(key)) hit->why = "named by the query; " + hit->why;
+    if (const auto cited = cited_by_.find(key); cited != cited_by_.end())
+      hit->why += fmt::format("{}cited by {}", hit->why.empty() ? "" : "; ", cited->second);
+    return hit;
+  }
+
+  void write_notes() {
+    std::vector<std::string> notes;
+    if (const auto situation = describe(query_.situation); !situation.empty())
+      notes.push_back("ranked for the run: " + situation);
+    if (indexes_.note) notes.push_back(*indexes_.note);
+    if (query_.text.size() > kMaxText || plan_.cut)
+      notes.emplace_back("only the first words of the query were searched");
+    if (plan_.terms.empty() && ranked_.empty())
+      notes.emplace_back("the query holds no word; give words or filters");
+    if (text_.find_first_of("\"*^") != std::string_view::npos)
+      notes.emplace_back("quotes and operators are searched as text");
+    if (text_.find('\0') != std::string_view::npos) notes.emplace_back("NUL bytes separate words");
+    int unverified = 0;
+    for (const auto& filter : filters_) unverified += filter.unverified();
+    if (unverified > 0)
+      notes.push_back(fmt::format(
+          "{} pages are left out whose architecture label is a generator's default", unverified));
+    if (!notes.empty()) answer_.note = fmt::format("{}", fmt::join(notes, "; "));
+  }
+
+  const Indexes& indexes_;
+  const KnowledgeQuery& query_;
+  std::string_view text_;
+  std::size_t offset_ = 0;
+  QueryAnswer answer_;
+  QueryPlan plan_;
+  std::vector<IndexReader::Loan> loans_;
+  std::vector<Filter> filters_;
+  std::vector<Fit> fits_;
+  std::vector<std::vector<double>> frequencies_;  // of pages, by index
+  CodeSearch code_{indexes_, loans_, plan_};
+  std::vector<RankingSource> sources_;
+  std::vector<Scored> ranked_;
+  std::unordered_map<std::int64_t, std::string> cited_by_;
+  std::vector<std::string> words_;
+  std::unordered_set<std::int64_t> exact_;  // the query names them word for word
+};
+
+}  // namespace
+
+Result<QueryAnswer> search(const Indexes& indexes, const KnowledgeQuery& query) {
+  return Search(indexes, query).run();
+}
+
+}  // namespace ratchet::kbs
