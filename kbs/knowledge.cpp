@@ -1,9 +1,7 @@
 #include "kbs/knowledge.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <mutex>
+#include <utility>
 
 #include "kbs/query/grep.h"
 #include "kbs/query/indexes.h"
@@ -20,15 +18,11 @@ using kbs::IndexReader;
 Result<std::unordered_set<std::string>> all_ids(IndexReader& reader) {
   auto connection = reader.connection();
   if (!connection) return connection.error();
-  auto statement = (*connection)->database.prepare("SELECT id FROM doc");
-  if (!statement) return statement.error();
   std::unordered_set<std::string> ids;
-  for (;;) {
-    auto row = statement->step();
-    if (!row) return row.error();
-    if (!*row) return ids;
-    ids.emplace(statement->text(0));
-  }
+  auto read = for_each_row(**connection, "SELECT id FROM doc",
+                           [&](const kbs::Statement& row) { ids.emplace(row.text(0)); });
+  if (!read) return read.error();
+  return ids;
 }
 
 Result<std::shared_ptr<const Indexes>> open_indexes(const KnowledgeOptions& options) {
@@ -56,72 +50,62 @@ Result<std::shared_ptr<const Indexes>> open_indexes(const KnowledgeOptions& opti
   return {std::move(indexes)};
 }
 
-class KnowledgeBase final : public Knowledge {
- public:
-  KnowledgeBase(KnowledgeOptions options, std::shared_ptr<const Indexes> indexes,
-                std::string identity)
-      : options_(std::move(options)),
-        indexes_(std::move(indexes)),
-        identity_(std::move(identity)) {}
-
-  Result<QueryAnswer> query(const KnowledgeQuery& query) override {
-    auto indexes = current();
-    if (!indexes) return indexes.error();
-    return kbs::search(**indexes, query);
-  }
-
-  Result<Page> page(const PageRequest& request) override {
-    auto indexes = current();
-    if (!indexes) return indexes.error();
-    return kbs::read_page_view(**indexes, request);
-  }
-
-  Result<SpecAnswer> lookup_spec(const std::string& product,
-                                 const std::optional<std::string>& metric) override {
-    auto indexes = current();
-    if (!indexes) return indexes.error();
-    return kbs::look_up_spec(**indexes, product, metric);
-  }
-
-  Result<GrepAnswer> grep(const GrepRequest& request) override {
-    auto indexes = current();
-    if (!indexes) return indexes.error();
-    return kbs::grep(**indexes, request);
-  }
-
-  Result<std::vector<std::string>> page_ids(const std::string& prefix, int limit) override {
-    auto indexes = current();
-    if (!indexes) return indexes.error();
-    return kbs::ids_with_prefix(**indexes, prefix,
-                                static_cast<std::size_t>(std::clamp(limit, 0, 10'000)));
-  }
-
- private:
-  /// The indexes of now: opened anew after `kbs add` or `remove` put another file in place.
-  Result<std::shared_ptr<const Indexes>> current() {
-    const auto identity = IndexReader::identity_of(options_.user_index);
-    const std::lock_guard lock(mutex_);
-    if (identity == identity_) return indexes_;
-    auto fresh = open_indexes(options_);
-    if (!fresh) return fresh.error();
-    indexes_ = *std::move(fresh);
-    identity_ = identity;
-    return indexes_;
-  }
-
-  KnowledgeOptions options_;
-  std::mutex mutex_;
-  std::shared_ptr<const Indexes> indexes_;
-  std::string identity_;
-};
-
 }  // namespace
 
 Result<std::unique_ptr<Knowledge>> Knowledge::open(const KnowledgeOptions& options) {
   auto identity = IndexReader::identity_of(options.user_index);
   auto indexes = open_indexes(options);
   if (!indexes) return indexes.error();
-  return {std::make_unique<KnowledgeBase>(options, *std::move(indexes), std::move(identity))};
+  return std::unique_ptr<Knowledge>(
+      new Knowledge(options, *std::move(indexes), std::move(identity)));
+}
+
+Knowledge::Knowledge(KnowledgeOptions options, std::shared_ptr<const Indexes> indexes,
+                     std::string identity)
+    : options_(std::move(options)), indexes_(std::move(indexes)), identity_(std::move(identity)) {}
+
+/// The current indexes, reopened if `kbs add` or `kbs remove` replaced the user's file.
+Result<std::shared_ptr<const Indexes>> Knowledge::current() {
+  const auto identity = IndexReader::identity_of(options_.user_index);
+  const std::lock_guard lock(mutex_);
+  if (identity == identity_) return indexes_;
+  auto fresh = open_indexes(options_);
+  if (!fresh) return fresh.error();
+  indexes_ = *std::move(fresh);
+  identity_ = identity;
+  return indexes_;
+}
+
+Result<QueryAnswer> Knowledge::query(const KnowledgeQuery& query) {
+  auto indexes = current();
+  if (!indexes) return indexes.error();
+  return kbs::search(**indexes, query);
+}
+
+Result<Page> Knowledge::page(const PageRequest& request) {
+  auto indexes = current();
+  if (!indexes) return indexes.error();
+  return kbs::read_page_view(**indexes, request);
+}
+
+Result<SpecAnswer> Knowledge::lookup_spec(const std::string& product,
+                                          const std::optional<std::string>& metric) {
+  auto indexes = current();
+  if (!indexes) return indexes.error();
+  return kbs::look_up_spec(**indexes, product, metric);
+}
+
+Result<GrepAnswer> Knowledge::grep(const GrepRequest& request) {
+  auto indexes = current();
+  if (!indexes) return indexes.error();
+  return kbs::grep(**indexes, request);
+}
+
+Result<std::vector<std::string>> Knowledge::page_ids(const std::string& prefix, int limit) {
+  auto indexes = current();
+  if (!indexes) return indexes.error();
+  return kbs::ids_with_prefix(**indexes, prefix,
+                              static_cast<std::size_t>(std::clamp(limit, 0, 10'000)));
 }
 
 }  // namespace ratchet

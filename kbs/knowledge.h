@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,31 +13,44 @@
 
 namespace ratchet {
 
+namespace kbs {
+struct Indexes;
+}
+
 struct KnowledgeOptions {
-  std::filesystem::path
-      builtin_index;  ///< index of the shipped wiki, opened immutable; empty: leave it out
-  std::filesystem::path user_index;  ///< index of added corpora; may not exist
-  bool follow_links = true;          ///< a page about the query lifts the sources it cites
+  std::filesystem::path builtin_index;  ///< index of the shipped wiki; empty: leave it out
+  std::filesystem::path user_index;     ///< index of added corpora; may not exist
+  bool follow_links = true;             ///< a page about the query raises the sources that it cites
 };
 
-/// The knowledge base: one ranked index over our wiki and the corpora a user adds. Read-only here.
+/// The knowledge base: one ranked search over the shipped wiki and the corpora that a user adds.
+/// Read-only. Picks up changes that `ratchet kbs add` and `remove` make to the user's index.
 ///
-/// Thread rule: safe from several threads; each query uses its own connection.
-/// Query text can never cause an error: bad FTS syntax is searched as text, and the answer says so.
+/// Thread-safe: each call uses its own database connection.
 class Knowledge {
  public:
   static Result<std::unique_ptr<Knowledge>> open(const KnowledgeOptions& options);
-  virtual ~Knowledge() = default;
 
-  virtual Result<QueryAnswer> query(const KnowledgeQuery& query) = 0;
-  /// Errors: `not_found`, with the nearest ids.
-  virtual Result<Page> page(const PageRequest& request) = 0;
-  virtual Result<SpecAnswer> lookup_spec(const std::string& product,
-                                         const std::optional<std::string>& metric) = 0;
-  /// A pattern that is no regular expression is searched as text, and the answer says so.
-  virtual Result<GrepAnswer> grep(const GrepRequest& request) = 0;
+  /// Any text is accepted: query syntax is searched as text, and the answer says so.
+  Result<QueryAnswer> query(const KnowledgeQuery& query);
+  /// Errors: `not_found`, with the most similar ids.
+  Result<Page> page(const PageRequest& request);
+  Result<SpecAnswer> lookup_spec(const std::string& product,
+                                 const std::optional<std::string>& metric);
+  /// A pattern that is not a regular expression is searched as text, and the answer says so.
+  Result<GrepAnswer> grep(const GrepRequest& request);
   /// Ids that start with `prefix`, in order, at most `limit`: for `kbs://page/<id>`.
-  virtual Result<std::vector<std::string>> page_ids(const std::string& prefix, int limit) = 0;
+  Result<std::vector<std::string>> page_ids(const std::string& prefix, int limit);
+
+ private:
+  Knowledge(KnowledgeOptions options, std::shared_ptr<const kbs::Indexes> indexes,
+            std::string identity);
+  Result<std::shared_ptr<const kbs::Indexes>> current();
+
+  KnowledgeOptions options_;
+  std::mutex mutex_;  // guards the members below
+  std::shared_ptr<const kbs::Indexes> indexes_;
+  std::string identity_;  // of the user's index
 };
 
 }  // namespace ratchet
