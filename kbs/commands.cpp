@@ -14,11 +14,11 @@ namespace ratchet {
 namespace {
 
 using kbs::Database;
-using kbs::each_row;
+using kbs::for_each_row;
 using kbs::Statement;
 
 Result<Database> open_readable(const std::filesystem::path& index) {
-  // Opened as a reader first, so that an index of another schema is named as such.
+  // Opened as a reader first, which reports an index with another schema.
   auto reader = kbs::IndexReader::open(index);
   if (!reader) return reader.error();
   return kbs::open_index(index, kbs::OpenMode::immutable);
@@ -39,13 +39,13 @@ Result<KbsAddReport> kbs_add(const KbsAddOptions& options) {
   std::error_code unreadable;
   if (!std::filesystem::is_directory(options.folder, unreadable))
     return Error{ErrorCode::not_found,
-                 fmt::format("folder: {} is no folder", options.folder.string()),
-                 "Give a folder of pages, or one that holds `knowledge/`."};
+                 fmt::format("folder: {} is not a folder", options.folder.string()),
+                 "Pass a folder of pages, or one that contains `knowledge/`."};
   const auto name = options.name.empty() ? name_of_folder(options.folder) : options.name;
   if (!kbs::is_document_id(name) || name.size() > 60)
     return Error{ErrorCode::invalid_argument,
                  fmt::format("name: '{}' must match [A-Za-z0-9._-]+, at most 60 characters", name),
-                 "Give another name to the corpus."};
+                 "Pass another name for the corpus."};
   auto writer = kbs::IndexWriter::open(options.user_index);
   if (!writer) return writer.error();
   auto report = kbs::import_folder({.root = options.folder,
@@ -87,7 +87,7 @@ Result<KbsIndexStats> kbs_stats(const std::filesystem::path& index) {
   stats.path = index.string();
   std::error_code ignored;
   stats.bytes = static_cast<std::int64_t>(std::filesystem::file_size(index, ignored));
-  auto scopes = each_row(
+  auto scopes = for_each_row(
       *database,
       "SELECT scope, count(*) FROM (SELECT scope FROM doc UNION ALL SELECT scope FROM file) "
       "GROUP BY scope",
@@ -98,30 +98,30 @@ Result<KbsIndexStats> kbs_stats(const std::filesystem::path& index) {
       });
   if (!scopes) return scopes.error();
   auto corpora =
-      each_row(*database,
-               "SELECT name, root, added_at, (SELECT count(*) FROM doc WHERE corpus=name), "
-               "(SELECT count(*) FROM bundle WHERE corpus=name), "
-               "(SELECT count(*) FROM problem WHERE corpus=name) FROM corpus ORDER BY name",
-               [&](const Statement& row) {
-                 stats.corpora.push_back(
-                     {std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2)),
-                      static_cast<int>(row.integer(3)), static_cast<int>(row.integer(4)),
-                      static_cast<int>(row.integer(5))});
-               });
+      for_each_row(*database,
+                   "SELECT name, root, added_at, (SELECT count(*) FROM doc WHERE corpus=name), "
+                   "(SELECT count(*) FROM bundle WHERE corpus=name), "
+                   "(SELECT count(*) FROM problem WHERE corpus=name) FROM corpus ORDER BY name",
+                   [&](const Statement& row) {
+                     stats.corpora.push_back(
+                         {std::string(row.text(0)), std::string(row.text(1)),
+                          std::string(row.text(2)), static_cast<int>(row.integer(3)),
+                          static_cast<int>(row.integer(4)), static_cast<int>(row.integer(5))});
+                   });
   if (!corpora) return corpora.error();
   auto sizes =
-      each_row(*database,
-               "SELECT (SELECT coalesce(sum(kb_size(text) + kb_size(extra)), 0) FROM doc) + "
-               "(SELECT coalesce(sum(bytes), 0) FROM file), "
-               "(SELECT coalesce(sum(length(trigrams)), 0) FROM doc) + "
-               "(SELECT coalesce(sum(length(trigrams)), 0) FROM file), "
-               "(SELECT count(*) FROM bundle), (SELECT count(*) FROM part)",
-               [&](const Statement& row) {
-                 stats.text_bytes = row.integer(0);
-                 stats.prefilter_bytes = row.integer(1);
-                 stats.bundles = static_cast<int>(row.integer(2));
-                 stats.parts = static_cast<int>(row.integer(3));
-               });
+      for_each_row(*database,
+                   "SELECT (SELECT coalesce(sum(kb_size(text) + kb_size(extra)), 0) FROM doc) + "
+                   "(SELECT coalesce(sum(bytes), 0) FROM file), "
+                   "(SELECT coalesce(sum(length(trigrams)), 0) FROM doc) + "
+                   "(SELECT coalesce(sum(length(trigrams)), 0) FROM file), "
+                   "(SELECT count(*) FROM bundle), (SELECT count(*) FROM part)",
+                   [&](const Statement& row) {
+                     stats.text_bytes = row.integer(0);
+                     stats.prefilter_bytes = row.integer(1);
+                     stats.bundles = static_cast<int>(row.integer(2));
+                     stats.parts = static_cast<int>(row.integer(3));
+                   });
   if (!sizes) return sizes.error();
   return stats;
 }
@@ -134,17 +134,18 @@ Result<KbsDoctorReport> kbs_doctor(const std::filesystem::path& index) {
     report.healthy = false;
     report.findings.push_back(std::move(what));
   };
-  auto checked = each_row(*database, "PRAGMA integrity_check(5)", [&](const Statement& row) {
+  auto checked = for_each_row(*database, "PRAGMA integrity_check(5)", [&](const Statement& row) {
     if (row.text(0) != "ok")
       find(fmt::format("the file is damaged: {}. Add the corpora again.", row.text(0)));
   });
   if (!checked) return checked.error();
-  auto texts = each_row(*database, "SELECT id, text, extra FROM doc", [&](const Statement& row) {
-    if (!decompress(row.blob(1)) || !decompress(row.blob(2)))
-      find(fmt::format("the text of {} is damaged. Add its corpus again.", row.text(0)));
-  });
+  auto texts =
+      for_each_row(*database, "SELECT id, text, extra FROM doc", [&](const Statement& row) {
+        if (!decompress(row.blob(1)) || !decompress(row.blob(2)))
+          find(fmt::format("the text of {} is damaged. Add its corpus again.", row.text(0)));
+      });
   if (!texts) return texts.error();
-  auto files = each_row(*database, "SELECT path, text FROM file", [&](const Statement& row) {
+  auto files = for_each_row(*database, "SELECT path, text FROM file", [&](const Statement& row) {
     if (!decompress(row.blob(1)))
       find(fmt::format("the text of {} is damaged. Add its corpus again.", row.text(0)));
   });
@@ -154,22 +155,22 @@ Result<KbsDoctorReport> kbs_doctor(const std::filesystem::path& index) {
   if (!rows) return rows.error();
   if (*rows != 0)
     find(fmt::format("{} documents are not searchable. Add the corpora again.", *rows));
-  auto dangling =
-      each_row(*database,
-               "SELECT page.id, count(*) FROM source JOIN doc AS page ON page.rowid=source.doc "
-               "WHERE source.title='' AND "
-               "NOT EXISTS (SELECT 1 FROM doc WHERE corpus=page.corpus AND own_id=source.id) GROUP "
-               "BY page.id",
-               [&](const Statement& row) {
-                 report.findings.push_back(fmt::format("{} cites {} sources that no corpus holds",
-                                                       row.text(0), row.integer(1)));
-               });
+  auto dangling = for_each_row(
+      *database,
+      "SELECT page.id, count(*) FROM source JOIN doc AS page ON page.rowid=source.doc "
+      "WHERE source.title='' AND "
+      "NOT EXISTS (SELECT 1 FROM doc WHERE corpus=page.corpus AND own_id=source.id) GROUP "
+      "BY page.id",
+      [&](const Statement& row) {
+        report.findings.push_back(
+            fmt::format("{} cites {} sources that its corpus lacks", row.text(0), row.integer(1)));
+      });
   if (!dangling) return dangling.error();
-  auto problems =
-      each_row(*database, "SELECT corpus || '/' || path, reason FROM problem ORDER BY 1",
-               [&](const Statement& row) {
-                 report.problems.push_back({std::string(row.text(0)), std::string(row.text(1))});
-               });
+  auto problems = for_each_row(
+      *database, "SELECT corpus || '/' || path, reason FROM problem ORDER BY 1",
+      [&](const Statement& row) {
+        report.problems.push_back({std::string(row.text(0)), std::string(row.text(1))});
+      });
   if (!problems) return problems.error();
   return report;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// What `ratchet kbs add|remove|stats|doctor` do; query, get and grep are those of `Knowledge`.
+// The commands `ratchet kbs add|remove|stats|doctor`; query, get and grep are in `Knowledge`.
 
 #include <cstdint>
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace ratchet {
 
-/// Something of a corpus that was not indexed.
+/// An input of a corpus that was not indexed.
 struct KbsProblem {
   std::string path;
   std::string reason;
@@ -28,10 +28,10 @@ struct KbsProblem {
 };
 
 struct KbsAddOptions {
-  std::filesystem::path folder;      ///< a knowledge folder, or one that holds `knowledge/`
+  std::filesystem::path folder;      ///< a knowledge folder, or one that contains `knowledge/`
   std::string name;                  ///< of the corpus; empty: the folder's name
-  std::string license;               ///< of pages that state none; empty: unknown
-  std::filesystem::path user_index;  ///< made when absent
+  std::string license;               ///< for pages that state none; empty: unknown
+  std::filesystem::path user_index;  ///< created when missing
   std::function<void(int done, int total)> progress;
   std::stop_token stop;
 };
@@ -46,18 +46,18 @@ struct KbsAddReport {
     visit(required("corpus", &R::corpus, ""),
           required("documents", &R::documents, "Pages and records in the corpus now."),
           required("bundles", &R::bundles, "Bundles of code in the corpus now."),
-          required("added", &R::added, "Documents and bundles, as all that follow."),
+          required("added", &R::added, "Documents and bundles; so are the next three."),
           required("changed", &R::changed, ""),
-          required("unchanged", &R::unchanged, "Same content hash; left alone."),
+          required("unchanged", &R::unchanged, "Same content hash; not indexed again."),
           required("removed", &R::removed, "No longer in the folder."),
           required("problems", &R::problems, "Skipped, with the reason."));
   }
 };
 
-/// Indexes a folder, or again what changed in it. Until it ends the old index answers; when killed
-/// it stays.
+/// Indexes a folder, or updates the index with its changes. The old index stays in use until this
+/// succeeds.
 /// Errors: `not_found` for the folder, `invalid_argument` for the name, `conflict` while another
-/// add works, `timed_out` when stopped.
+/// writer works, `timed_out` when stopped.
 Result<KbsAddReport> kbs_add(const KbsAddOptions& options);
 
 struct KbsRemoveReport {
@@ -102,7 +102,7 @@ struct KbsIndexStats {
           required("prefilter_bytes", &S::prefilter_bytes, "For grep_kbs."),
           required("documents", &S::documents, "Pages, records and files of code."),
           required("bundles", &S::bundles, "Bundles of code."),
-          required("parts", &S::parts, "Different parts of code, searched apart."),
+          required("parts", &S::parts, "Distinct parts of code."),
           required("scopes", &S::scopes, "Documents per scope."),
           required("corpora", &S::corpora, ""));
   }
@@ -113,18 +113,18 @@ Result<KbsIndexStats> kbs_stats(const std::filesystem::path& index);
 
 struct KbsDoctorReport {
   bool healthy = true;
-  std::vector<std::string> findings;  ///< what is wrong and what to do
-  std::vector<KbsProblem> problems;   ///< what `add` skipped
+  std::vector<std::string> findings;  ///< each problem with its remedy
+  std::vector<KbsProblem> problems;   ///< inputs that `add` skipped
 
   static constexpr void fields(auto&& visit) {
     using R = KbsDoctorReport;
     visit(required("healthy", &R::healthy, ""),
-          required("findings", &R::findings, "What is wrong and what to do."),
-          required("problems", &R::problems, "What was skipped when corpora were added."));
+          required("findings", &R::findings, "Problems with their remedies."),
+          required("problems", &R::problems, "Inputs that were skipped when corpora were added."));
   }
 };
 
-/// Checks the file (SQLite's and FTS5's own checks), every text frame and every cited source.
+/// Runs SQLite's integrity check and checks every stored text and every cited source.
 /// Errors: `not_found` without the file.
 Result<KbsDoctorReport> kbs_doctor(const std::filesystem::path& index);
 

@@ -7,33 +7,33 @@
 namespace ratchet {
 namespace {
 
-constexpr int kTellEvery = 1000;  // documents
+constexpr int kReportEvery = 1000;  // documents
 
 Result<KbsReport> add(const Options& options, const KbsIndexes& indexes,
                       const std::stop_token& stop) {
-  const auto tell = [](int done, int total) {
-    if (done % kTellEvery == 0 || done == total)
+  const auto print_progress = [](int done, int total) {
+    if (done % kReportEvery == 0 || done == total)
       fmt::print(stderr, "… {} of {} documents\n", done, total);
   };
   auto report = kbs_add({.folder = options.kbs_folder,
                          .name = options.kbs_name,
                          .license = options.kbs_license,
                          .user_index = indexes.user,
-                         .progress = tell,
+                         .progress = print_progress,
                          .stop = stop});
   if (!report) return report.error();
   return KbsReport{encode(*report)};
 }
 
-/// Asks about each index that there is; the user's comes with the first corpus.
-template <class Ask>
-Result<KbsReport> of_each(const KbsIndexes& indexes, Ask ask) {
+/// Calls `inspect` for each index. The user's index does not exist before the first `kbs add`.
+template <class Inspect>
+Result<KbsReport> inspect_each(const KbsIndexes& indexes, Inspect inspect) {
   KbsReport all{Json::object()};
   for (const auto& [name, path] : {std::pair{"builtin", indexes.builtin}, {"user", indexes.user}}) {
     if (path.empty()) continue;
-    auto one = ask(path);
+    auto one = inspect(path);
     if (!one && one.error().code == ErrorCode::not_found && path == indexes.user) {
-      all.body[name] = "nothing was added yet";
+      all.body[name] = "nothing has been added yet";
       continue;
     }
     if (!one) return one.error();
@@ -54,8 +54,8 @@ Result<KbsReport> run_kbs_command(const Options& options, const KbsIndexes& inde
     return KbsReport{encode(*removed)};
   }
   if (options.kbs_action == "stats")
-    return of_each(indexes, [](const auto& path) { return kbs_stats(path); });
-  return of_each(indexes, [](const auto& path) { return kbs_doctor(path); });
+    return inspect_each(indexes, [](const auto& path) { return kbs_stats(path); });
+  return inspect_each(indexes, [](const auto& path) { return kbs_doctor(path); });
 }
 
 }  // namespace ratchet

@@ -9,18 +9,20 @@
 
 namespace ratchet {
 
-/// The indexes that `ratchet kbs` works on.
+/// The index files that `ratchet kbs` works on.
 struct KbsIndexes {
-  std::filesystem::path builtin;  ///< of the shipped wiki; empty when it is left out
+  std::filesystem::path builtin;  ///< of the shipped wiki; empty when it is disabled
   std::filesystem::path user;     ///< of added corpora; may not exist
 };
 
-/// Does `kbs add`, `remove`, `stats` or `doctor`; progress goes to stderr. The value is what to
-/// print and whether all is well. Errors: those of kbs/commands.h.
+/// What a command prints, and whether its indexes are in order.
 struct KbsReport {
   Json body;
   bool healthy = true;
 };
+
+/// Runs `kbs add`, `remove`, `stats` or `doctor`. Progress goes to stderr.
+/// Errors: those of kbs/commands.h.
 [[nodiscard]] Result<KbsReport> run_kbs_command(const Options& options, const KbsIndexes& indexes,
                                                 const std::stop_token& stop);
 

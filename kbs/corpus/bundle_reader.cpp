@@ -11,6 +11,7 @@
 #include "kbs/documents/page_reader.h"
 #include "kbs/documents/upstream.h"
 #include "kbs/index/code_file.h"
+#include "kbs/text/fast_hash.h"
 #include "kbs/text/trigrams.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
@@ -26,7 +27,7 @@ constexpr std::size_t kMaxUpstream = 32UL << 20U;
 constexpr std::array<std::string_view, 3> kProvenance{"ORIGIN.yaml", "PROVENANCE.yaml",
                                                       "MANIFEST.yaml"};
 
-bool names_bundle(std::string_view file) {
+bool is_provenance(std::string_view file) {
   return std::ranges::find(kProvenance, file) != kProvenance.end();
 }
 
@@ -34,10 +35,10 @@ bool is_diff(const fs::path& file) {
   return file.extension() == ".diff" || file.extension() == ".patch";
 }
 
-/// Files that say about the bundle what is read elsewhere, or nothing.
+/// True for files without content of their own: read elsewhere, or not needed.
 bool is_note(const fs::path& file) {
   const auto name = file.filename().string();
-  return names_bundle(name) || name == "README.md" || name == "upstream.json" ||
+  return is_provenance(name) || name == "README.md" || name == "upstream.json" ||
          name == "diff_summary.md";
 }
 
@@ -53,7 +54,7 @@ std::string slug(std::string_view text) {
   return out.substr(0, 150);
 }
 
-/// Digits behind `gh-`, `PR-` or `pr-`.
+/// The digits after `gh-`, `PR-` or `pr-`; empty for any other name.
 std::string number_of(std::string_view name) {
   for (const std::string_view prefix : {"gh-", "PR-", "pr-"}) {
     if (!name.starts_with(prefix)) continue;
@@ -101,8 +102,8 @@ void add_list(const YAML::Node& node, std::vector<std::string>& to) {
       if (item.IsScalar()) to.push_back(item.Scalar());
 }
 
-/// The head of a provenance file: its lists of files repeat what the folder shows and make up most
-/// of its text.
+/// A provenance file up to its list of files, which is most of its text and only repeats the
+/// contents of the folder.
 std::string_view head_of(std::string_view yaml) {
   auto end = yaml.size();
   for (const std::string_view list : {"\nartifacts:", "\nbundle:", "\nfiles:"})
@@ -110,12 +111,12 @@ std::string_view head_of(std::string_view yaml) {
   return yaml.substr(0, end);
 }
 
-/// The provenance head, or why it cannot be read.
+/// Errors: `invalid_argument` with the reason why the provenance cannot be read.
 Result<YAML::Node> read_head(std::string_view yaml) {
   if (!is_utf8(yaml)) return Error{ErrorCode::invalid_argument, "not UTF-8 text", ""};
   try {
     auto head = YAML::Load(std::string(head_of(yaml)));
-    if (!head.IsMap()) return Error{ErrorCode::invalid_argument, "no YAML map", ""};
+    if (!head.IsMap()) return Error{ErrorCode::invalid_argument, "not a YAML map", ""};
     return head;
   } catch (const YAML::Exception& problem) {
     return Error{ErrorCode::invalid_argument,
@@ -123,7 +124,7 @@ Result<YAML::Node> read_head(std::string_view yaml) {
   }
 }
 
-/// Takes what any of the shapes says about the whole bundle.
+/// Copies the fields about the whole bundle, in any of the known forms.
 void take_head(const YAML::Node& head, Bundle& bundle, std::vector<std::string>& declared) {
   bundle.repo = scalar(head, {"repo", "upstream_repo"});
   bundle.title = scalar(head, {"title", "slug"});
@@ -139,7 +140,7 @@ void take_head(const YAML::Node& head, Bundle& bundle, std::vector<std::string>&
   bundle.tags.erase(std::ranges::unique(bundle.tags).begin(), bundle.tags.end());
 }
 
-/// Everything about a file that is computed without the index.
+/// Computes everything about a file that does not depend on the index.
 void prepare(CodeFile& file) {
   file.language = language_of(file.source_path, file.text);
   file.digest = sha256_hex(file.text);
@@ -148,7 +149,7 @@ void prepare(CodeFile& file) {
   file.parts = parts_of(file.scope, file.text, file.source_path);
   const std::string_view text(file.text);
   for (const auto& part : file.parts)
-    file.hashes.push_back(hash_of_part(text.substr(part.begin, part.end - part.begin)));
+    file.hashes.push_back(fast_hash(text.substr(part.begin, part.end - part.begin)));
 }
 
 class BundleReader {
@@ -180,7 +181,7 @@ class BundleReader {
     problems_.push_back({(folder_.path / file).generic_string(), std::move(reason)});
   }
 
-  /// A text file, or nothing, which is reported.
+  /// The contents of a text file. Reports a file that cannot be read and returns nothing.
   std::optional<std::string> text_of(const fs::path& file, std::size_t limit) {
     auto text = read_file(root_ / folder_.path / file, limit);
     if (!text) {
@@ -203,7 +204,7 @@ class BundleReader {
       if (head) return take_head(*head, bundle_, declared_);
       return skip(*found, head.error().message);
     }
-    // A capsule keeps it beside its code; a bundle without any is read by its layout alone.
+    // Capsules keep it beside their code; other bundles without one are read by their layout alone.
     if (!pull_request_key(folder_.path).empty())
       skip("", "neither ORIGIN.yaml nor PROVENANCE.yaml");
   }
@@ -255,8 +256,8 @@ class BundleReader {
     bundle_.record = std::move(record);
   }
 
-  /// Declared labels of bundles come from the same generator as those of the pages, so they are
-  /// believed as little; what the code names is derived.
+  /// Labels declared by bundles come from the same generator as those of pages and need the same
+  /// support from the text; architectures named in the diffs are derived labels.
   void label() {
     std::string named = bundle_.title;
     for (const auto& file : bundle_.files) {

@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kYoung = std::chrono::seconds(2);  // clocks of file systems tick coarsely
-constexpr std::size_t kLookedAt = 40;             // pages
+constexpr auto kYoung = std::chrono::seconds(2);  // file system clocks are coarse
+constexpr std::size_t kSampledPages = 40;
 
 bool is_inside(const fs::path& path, const fs::path& root) {
   std::error_code failure;
@@ -44,23 +44,23 @@ class Lister {
     std::error_code failure;
     listing_.plain = !fs::is_directory(listing_.root / "wiki", failure) &&
                      !fs::is_directory(listing_.root / "sources", failure);
-    if (is_bundle(listing_.root)) {  // one bundle alone is named by its folder
+    if (is_bundle(listing_.root)) {  // a single bundle, named by its folder
       const auto bundle = listing_.root;
       listing_.root = bundle.parent_path().parent_path();
       return add_bundle(bundle);
     }
     walk(listing_.root, [&](const fs::directory_entry& entry) { return visit(entry); });
-    // Records may lie beside the knowledge folder.
+    // Records may be stored beside the knowledge folder.
     if (listing_.given != listing_.root)
       for (const auto& entry : fs::directory_iterator(listing_.given, failure))
         if (is_records(entry.path()) && is_inside(entry.path(), listing_.given))
           listing_.records.push_back(entry.path());
     sort();
-    listing_.plain = listing_.plain || nobody_has_header();
+    listing_.plain = listing_.plain || no_page_has_header();
   }
 
  private:
-  /// Calls `visit` for each entry; false keeps out of a folder.
+  /// Calls `visit` for each entry; when it returns false for a folder, the folder is not entered.
   template <class Visit>
   void walk(const fs::path& folder, Visit visit) {
     std::error_code failure;
@@ -164,10 +164,10 @@ class Lister {
                       [](const ListedBundle& bundle) { return bundle.folder.path; });
   }
 
-  [[nodiscard]] bool nobody_has_header() const {
-    const auto count = std::min(listing_.pages.size(), kLookedAt);
+  [[nodiscard]] bool no_page_has_header() const {
+    const auto count = std::min(listing_.pages.size(), kSampledPages);
     for (std::size_t i = 0; i < count; ++i) {
-      // Spread over all of them: a folder's index page may be the odd one out.
+      // Samples are spread over all pages, because the first one may be an unusual index page.
       const auto& page = listing_.pages[i * listing_.pages.size() / count];
       std::ifstream in(listing_.root / page.path);
       std::string line;
@@ -190,8 +190,8 @@ Result<CorpusListing> list_corpus(const fs::path& folder, std::vector<Problem>& 
   std::error_code failure;
   listing.given = fs::canonical(folder, failure);
   if (failure || !fs::is_directory(listing.given))
-    return Error{ErrorCode::not_found, fmt::format("{} is no folder", folder.string()),
-                 "Give a folder of pages, or one that holds `knowledge/`."};
+    return Error{ErrorCode::not_found, fmt::format("{} is not a folder", folder.string()),
+                 "Pass a folder of pages, or one that contains `knowledge/`."};
   const bool holds = fs::is_directory(listing.given / "knowledge", failure);
   listing.root = holds ? listing.given / "knowledge" : listing.given;
   Lister(listing, problems).list();

@@ -10,8 +10,8 @@
 
 namespace ratchet::kbs {
 
-/// A file of a corpus and a stamp of its size and times. The stamp is empty for a file so young
-/// that another change could leave it the same.
+/// A file of a corpus with a stamp of its size and times. The stamp is empty for a file modified so
+/// recently that another change might not alter it.
 struct ListedFile {
   std::filesystem::path path;  ///< relative to the corpus root
   std::string stamp;
@@ -19,22 +19,23 @@ struct ListedFile {
 
 struct ListedBundle {
   BundleFolder folder;
-  std::string stamp;  ///< of all its files; empty when one of theirs is
+  std::string stamp;  ///< of all its files; empty when the stamp of one of them is
 };
 
-/// What lies in a corpus folder, sorted by path.
+/// The contents of a corpus folder, sorted by path.
 struct CorpusListing {
   std::filesystem::path given;  ///< the folder, resolved
-  std::filesystem::path root;   ///< it, or `knowledge/` in it
-  bool plain = false;  ///< Markdown needs no header: no `wiki/` or `sources/`, or no page has one
+  std::filesystem::path root;   ///< the same folder, or `knowledge/` in it
+  /// Pages need no header: there is no `wiki/` or `sources/`, or no page has a header.
+  bool plain = false;
   std::vector<ListedFile> pages, json_records, vocabularies;
   std::vector<std::filesystem::path> records;  ///< `*.jsonl`, `*.jsonl.zst`; absolute
   std::vector<ListedBundle> bundles;
 };
 
-/// Walks the folder without reading more than a few bytes of a few pages. Symbolic links that lead
-/// out of it go to `problems`, hidden files are passed over.
-/// Errors: `not_found` when it is no folder.
+/// Walks the folder; reads only the headers of a few pages. Symbolic links that lead out of the
+/// folder are reported in `problems`; hidden files are skipped. Errors: `not_found` when it is not
+/// a folder.
 Result<CorpusListing> list_corpus(const std::filesystem::path& folder,
                                   std::vector<Problem>& problems);
 

@@ -27,9 +27,9 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxPage = 8UL << 20U;
 constexpr std::size_t kMaxRecords = 1UL << 30U;
 constexpr int kProgressEvery = 200;
-constexpr std::size_t kAhead = 384;  // bundles: what is read while FTS5 writes out a piece
+constexpr std::size_t kReadAhead = 384;  // items that are read while FTS5 writes a segment
 
-/// A Markdown file without a header: its path names it, its first heading is the title.
+/// A Markdown file without a header: its path becomes the id, its first heading the title.
 Document plain_page(const fs::path& path, std::string text) {
   Document page;
   page.path = path.generic_string();
@@ -48,13 +48,13 @@ Document plain_page(const fs::path& path, std::string text) {
 
 /// A page, a JSON record or a bundle, or a page with its bundle.
 struct Work {
-  Job job;
+  ImportItem item;
   const ListedFile* page = nullptr;
   bool json = false;
   const ListedBundle* bundle = nullptr;
 };
 
-/// What was read of it.
+/// The result of reading a unit of work.
 struct Made {
   std::optional<Document> document;
   std::optional<Bundle> bundle;
@@ -95,7 +95,7 @@ class Reader {
     auto text = read_file(listing_.root / path, kMaxPage);
     if (!text) return text.error();
     const auto header = split_page(*text).header;
-    // Other tools' headers (a skill's, a blog's) name no page.
+    // Headers for other tools (a skill's, a blog's) have no `id`.
     const bool named = header.starts_with("id:") || header.find("\nid:") != std::string_view::npos;
     if (!listing_.plain || named) return read_page(path.generic_string(), *std::move(text));
     if (!is_utf8(*text) || text->find('\0') != std::string::npos)
@@ -106,7 +106,6 @@ class Reader {
   const CorpusListing& listing_;
 };
 
-/// One import under way.
 class Import {
  public:
   Import(const ImportOptions& options, IndexWriter& writer, CorpusListing listing,
@@ -148,13 +147,14 @@ class Import {
             const auto place = record.place;
             auto id = record.id;
             if (!records_.emplace(std::move(id), std::move(record)).second)
-              skip(place, "a record of this id was given before");
+              skip(place, "duplicate record id");
           },
           [&](Problem problem) { report_.problems.push_back(std::move(problem)); });
     }
   }
 
-  /// Pages with their bundles, bundles without a page, JSON records; what is unchanged stays out.
+  /// Collects the work: pages with their bundles, bundles without a page, and JSON records, without
+  /// what is unchanged.
   void plan() {
     std::unordered_map<std::string, const ListedBundle*> bundles;
     for (const auto& bundle : listing_.bundles)
@@ -179,13 +179,13 @@ class Import {
 
   void add(Work work) {
     if (work.page != nullptr && work.bundle != nullptr)
-      work.job.stamp = work.page->stamp.empty() || work.bundle->stamp.empty()
-                           ? std::string{}
-                           : sha256_hex(work.page->stamp + work.bundle->stamp);
+      work.item.stamp = work.page->stamp.empty() || work.bundle->stamp.empty()
+                            ? std::string{}
+                            : sha256_hex(work.page->stamp + work.bundle->stamp);
     ++total_;
-    // The record that was joined last time is part of what the document was made from.
-    const auto before = writer_.made_of(work.job.key);
-    auto stamped = work.job;
+    // The document also depends on the record that was joined to it last time.
+    const auto before = writer_.made_of(work.item.key);
+    auto stamped = work.item;
     if (!stamped.stamp.empty()) stamped.stamp += record_digest(before.document);
     if (!writer_.keep(stamped)) return work_.push_back(std::move(work));
     records_.erase(before.document);
@@ -201,28 +201,28 @@ class Import {
   Status put_work() {
     const auto threads = std::clamp(std::thread::hardware_concurrency(), 2U, 5U) - 1;
     const Reader reader(listing_);
-    Ahead<Reading> readings(threads, [&](Reading& one) { one.made = reader(*one.work); });
-    Ahead<Bundle> terms(1, find_terms);
+    OrderedPipeline<Reading> readings(threads, [&](Reading& one) { one.made = reader(*one.work); });
+    OrderedPipeline<Bundle> terms(1, find_terms);
     auto next = work_.begin();
     int done = total_ - static_cast<int>(work_.size());
     for (auto& work : work_) {
       if (options_.stop.stop_requested())
-        return Error{ErrorCode::timed_out, "import stopped", "The index is as it was before."};
+        return Error{ErrorCode::timed_out, "import stopped", "The index was not changed."};
       if (++done % kProgressEvery == 0 && options_.progress) options_.progress(done, total_);
-      for (; next != work_.end() && readings.waiting() < kAhead; ++next)
-        readings.give({&*next, {}});
-      if (auto put = put_made(work, readings.next().made, terms); !put) return put;
-      if (terms.waiting() > kAhead / 2)
-        if (auto put = writer_.insert(terms.next()); !put) return put;
+      for (; next != work_.end() && readings.size() < kReadAhead; ++next)
+        readings.push({&*next, {}});
+      if (auto put = put_made(work, readings.pop().made, terms); !put) return put;
+      if (terms.size() > kReadAhead / 2)
+        if (auto put = writer_.insert(terms.pop()); !put) return put;
     }
-    while (terms.waiting() > 0)
-      if (auto put = writer_.insert(terms.next()); !put) return put;
+    while (terms.size() > 0)
+      if (auto put = writer_.insert(terms.pop()); !put) return put;
     return {};
   }
 
-  Status put_made(const Work& work, Made made, Ahead<Bundle>& terms) {
-    auto stamped = work.job;
-    if (!made.problems.empty()) stamped.stamp.clear();  // reported again next time
+  Status put_made(const Work& work, Made made, OrderedPipeline<Bundle>& terms) {
+    auto stamped = work.item;
+    if (!made.problems.empty()) stamped.stamp.clear();  // to be read and reported again next time
     std::ranges::move(made.problems, std::back_inserter(report_.problems));
     if (made.bundle) take_description(*made.bundle, made.document, work.page == nullptr);
     std::string document;
@@ -247,8 +247,8 @@ class Import {
     return writer_.remember(stamped, document, bundle);
   }
 
-  /// The description that a bundle carries goes to its page; without a page it becomes one. A
-  /// record given apart goes before it.
+  /// Joins a bundle's description to its page, or makes a page from it when there is none. A
+  /// separate record takes precedence.
   void take_description(Bundle& bundle, std::optional<Document>& document, bool alone) {
     if (!bundle.record) return;
     auto record = *std::exchange(bundle.record, std::nullopt);
@@ -259,23 +259,24 @@ class Import {
     }
   }
 
-  /// False when it was given before, which is reported.
+  /// False for a duplicate id, which is reported.
   Result<bool> put_document(Document document) {
     if (document.license.empty())
       document.license = options_.license.empty() ? "unknown" : options_.license;
-    return told(writer_.put(document), document.path, report_.documents);
+    return counted(writer_.put(document), document.path, report_.documents);
   }
 
-  Result<bool> put_bundle(Bundle bundle, Ahead<Bundle>& terms) {
+  Result<bool> put_bundle(Bundle bundle, OrderedPipeline<Bundle>& terms) {
     if (bundle.license.empty())
       bundle.license = options_.license.empty() ? "unknown" : options_.license;
     auto claimed = writer_.claim(bundle);
-    auto put = told(claimed ? Status{} : Status(claimed.error()), bundle.path, report_.bundles);
-    if (put && claimed && *claimed) terms.give(std::move(bundle));
+    auto put = counted(claimed ? Status{} : Status(claimed.error()), bundle.path, report_.bundles);
+    if (put && claimed && *claimed) terms.push(std::move(bundle));
     return put;
   }
 
-  Result<bool> told(const Status& put, const std::string& path, int& count) {
+  /// Counts what was put; reports a conflict and returns false.
+  Result<bool> counted(const Status& put, const std::string& path, int& count) {
     if (!put && put.error().code != ErrorCode::conflict) return put.error();
     if (!put) skip(path, put.error().message);
     count += put ? 1 : 0;
@@ -285,16 +286,16 @@ class Import {
   Status put_lone_records() {
     std::vector<std::string> ids;
     for (const auto& [id, record] : records_) ids.push_back(id);
-    std::ranges::sort(ids);  // the same input gives the same index
+    std::ranges::sort(ids);  // so that the same input gives the same index
     for (const auto& id : ids) {
-      const Job job{"record:" + id, records_.at(id).digest};
-      if (writer_.keep(job)) {
+      const ImportItem item{"record:" + id, records_.at(id).digest};
+      if (writer_.keep(item)) {
         ++report_.documents;
         continue;
       }
       auto put = put_document(document_of(std::move(records_.at(id))));
       if (!put) return put.error();
-      if (auto done = writer_.remember(job, *put ? id : "", ""); !done) return done;
+      if (auto done = writer_.remember(item, *put ? id : "", ""); !done) return done;
     }
     return {};
   }

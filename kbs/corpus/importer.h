@@ -11,14 +11,11 @@
 
 namespace ratchet::kbs {
 
-/// Called now and then with jobs (pages, records, bundles) done and in all.
-using ImportProgress = std::function<void(int done, int total)>;
-
 struct ImportOptions {
-  std::filesystem::path root;  ///< a knowledge folder, or one that holds `knowledge/`
-  std::string_view corpus;     ///< its name in the index
-  std::string_view license;    ///< of pages that state none; empty: unknown
-  ImportProgress progress;
+  std::filesystem::path root;  ///< a knowledge folder, or one that contains `knowledge/`
+  std::string_view corpus;     ///< name of the corpus in the index
+  std::string_view license;    ///< for pages that state none; empty: unknown
+  std::function<void(int done, int total)> progress;  ///< called every 200 items
   std::stop_token stop;
 };
 
@@ -29,15 +26,15 @@ struct ImportReport {
   std::vector<Problem> problems;
 };
 
-/// Reads everything below the root into the writer's corpus: pages with a YAML header, joined by id
-/// with the records of `*.jsonl` files; bundles of code with their descriptions; records without a
-/// page; JSON records below `records/`; plain Markdown where no page has a header; and the spelling
-/// variants of `data/aliases.yaml` or `vocabulary.yaml`. What has not changed since the last time
-/// is not read again.
+/// Reads everything below the root into a corpus of the writer: pages with a YAML header, joined by
+/// id with the records of `*.jsonl` files; bundles of code with their descriptions; records without
+/// a page; JSON records below `records/`; plain Markdown if no page has a header; and the spelling
+/// variants in `data/aliases.yaml` or `vocabulary.yaml`. Unchanged input is not read again.
 ///
-/// What cannot be read is reported with path and reason and skipped. Files outside the root, also
-/// through symbolic links, are never read. Reads on other threads, writes on the caller's.
-/// Errors: `not_found` for the root, `timed_out` when stopped, what the writer says.
+/// Input that cannot be read is reported with path and reason, and skipped. Files outside the root
+/// are never read, not even through symbolic links. Reads on worker threads, writes on the caller's
+/// thread.
+/// Errors: `not_found` for the root, `timed_out` when stopped, those of the writer.
 Result<ImportReport> import_folder(const ImportOptions& options, IndexWriter& writer);
 
 }  // namespace ratchet::kbs

@@ -11,17 +11,14 @@
 namespace ratchet::kbs {
 namespace {
 
-constexpr std::size_t kSmall = 200;      // bytes: a shorter part goes with the next one
-constexpr std::size_t kLarge = 2'000;    // from here on any blank line with code behind it cuts
-constexpr std::size_t kLargest = 8'000;  // cut at any line
+// Sizes of a part in bytes.
+constexpr std::size_t kSmall = 200;      // a shorter one is merged with the next
+constexpr std::size_t kLarge = 2'000;    // a longer one ends at the next blank line before code
+constexpr std::size_t kLargest = 8'000;  // a longer one ends at the next line
 constexpr std::size_t kMaxParts = 4'000;
 
 bool is_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-bool is_blank(char c) {
-  return c == ' ' || c == '\t';
 }
 
 std::string_view name_at(std::string_view text, std::size_t begin) {
@@ -52,7 +49,7 @@ Layout layout_of(std::string_view path) {
   return Layout::other;
 }
 
-/// A line, trimmed, that belongs to the definition below it.
+/// True for a trimmed line that belongs to the definition below it.
 bool leads(std::string_view text, Layout layout) {
   if (layout == Layout::python) return text.starts_with('@') || text.starts_with('#');
   return starts_with_any(text, {"//", "/*", "*", "template", "[["});
@@ -87,7 +84,7 @@ bool defines(std::string_view line, Layout layout) {
   return false;
 }
 
-/// The name before the first parenthesis, or behind struct, class, enum or #define.
+/// The name before the first parenthesis, or after struct, class, enum, union or #define.
 std::string_view name_of_braces(std::string_view line) {
   for (const std::string_view word : {"struct ", "class ", "enum ", "union ", "#define "}) {
     const auto at = line.find(word);
@@ -111,7 +108,8 @@ std::string_view name_of_braces(std::string_view line) {
   return {};
 }
 
-/// What a part is called; `owner` is the Python class around it, and set by its line.
+/// The name that a line gives its part. `owner` is the enclosing Python class; a line that begins
+/// one updates it.
 std::string name_of_line(std::string_view line, Layout layout, std::string& owner) {
   const auto text = trimmed(line);
   if (layout == Layout::chapters) {
@@ -132,10 +130,11 @@ std::string name_of_line(std::string_view line, Layout layout, std::string& owne
   return {};
 }
 
-/// Walks the lines of a text and decides where a part begins.
+/// Walks the lines of a text and decides where each part begins.
 class Splitter {
  public:
-  /// `sign`: every line begins with a sign of a diff, which is no part of the code.
+  /// `sign`: every line begins with a diff marker (`+`, `-` or a space) that is not part of the
+  /// code.
   Splitter(std::string_view text, Layout layout, bool sign)
       : text_(text), layout_(layout), sign_(sign) {}
 
@@ -164,14 +163,14 @@ class Splitter {
     const auto text = trimmed(code);
     const bool hunk = sign_ && line.starts_with("@@ ");
     const Place here = lead_ && !hunk ? *lead_ : Place{begin, number};
-    // The lines above the first hunk only name the file.
+    // The lines above the first hunk only name the file, so that hunk does not begin a new part.
     const bool next_hunk = hunk && std::exchange(in_hunks_, true);
     if (next_hunk || starts_part(code, text, here.begin - parts_.back().begin)) cut(here);
     if (parts_.back().name.empty()) name_part(line, code, hunk);
     remember(code, text, {begin, number});
   }
 
-  /// `text` is the line of code, trimmed; here and below.
+  /// Here and below, `text` is `code` trimmed.
   [[nodiscard]] bool starts_part(std::string_view code, std::string_view text,
                                  std::size_t size) const {
     if (size >= kLargest) return true;
@@ -214,7 +213,7 @@ class Splitter {
   bool sign_;
   std::vector<CodePart> parts_;
   std::string owner_;
-  std::optional<Place> lead_;  // first of the lines that belong to what follows
+  std::optional<Place> lead_;  // first line of the comments that belong to what follows
   bool after_lead_ = false, after_blank_ = true, after_gap_ = true, in_hunks_ = false;
 };
 

@@ -10,33 +10,34 @@ namespace ratchet::kbs {
 /// The section of a unified diff that concerns one file.
 struct DiffSection {
   std::string_view text;  ///< view into the diff
-  std::string path;       ///< after the change; before it for a deleted file
-  int line = 1;           ///< of its first line in the diff, counted from 1
+  std::string path;       ///< after the change; for a deleted file, before it
+  int line = 1;           ///< line number of the section within the diff, counted from 1
 };
 
-/// A stretch of a text that is found by itself: a hunk, a definition, a chapter.
+/// A range of a text that is indexed as a unit: a hunk, a definition or a chapter.
 struct CodePart {
   std::size_t begin = 0;  ///< bytes
   std::size_t end = 0;
-  int line = 1;      ///< of its first line in the text, counted from 1
-  std::string name;  ///< of what it defines or changes; may be empty
+  int line = 1;      ///< number of its first line within the text, counted from 1
+  std::string name;  ///< what it defines or changes; may be empty
 };
 
-/// Sections in order; what stands before the first one (a mail header) is left out. A text without
-/// any `diff --git` line is one section. Pure.
+/// Splits a diff into its sections, in order, dropping any text before the first one (such as a
+/// mail header). A text without a `diff --git` line is a single section. Pure.
 [[nodiscard]] std::vector<DiffSection> split_diff(std::string_view diff);
 
-/// Cuts a section of a diff at its hunks; long hunks are cut again at their definitions. The parts
+/// Splits a section of a diff at its hunks, and long hunks at the definitions in them. The parts
 /// cover the text without gaps. Pure.
 [[nodiscard]] std::vector<CodePart> split_hunks(std::string_view section);
 
-/// Cuts a source file before its definitions, comments and decorators going with what they stand
-/// before; small neighbours stay together, long ones are cut at blank lines. The parts cover the
-/// text without gaps. By layout only: no parser, so broken or unknown code is cut as well. Pure.
+/// Splits a source file before its definitions. Comments and decorators stay with the definition
+/// that follows; small neighbors are merged and long parts are split at blank lines. The parts
+/// cover the text without gaps. Goes by layout only, without a parser, so that incomplete or
+/// unknown code is split as well. Pure.
 [[nodiscard]] std::vector<CodePart> split_definitions(std::string_view text, std::string_view path);
 
-/// The kernel language of a file by its name and text: cuda-cpp, cpp, triton, cute-dsl, tilelang,
-/// jax-pallas, python, ptx, markdown; another extension as it is.
+/// The language of a file, from its name and text: cuda-cpp, cpp, triton, cute-dsl, tilelang,
+/// jax-pallas, python or markdown; for any other file its extension (such as ptx).
 [[nodiscard]] std::string language_of(std::string_view path, std::string_view text);
 
 }  // namespace ratchet::kbs

@@ -9,7 +9,8 @@
 
 namespace ratchet::kbs {
 
-/// Where a document belongs; ranked apart, filtered by name.
+/// The kind of source that a document comes from. Queries filter by it, and ranking treats the
+/// scopes differently.
 enum class Scope : std::uint8_t { wiki, docs, blogs, contests, prs, diffs, snapshots };
 constexpr auto enum_names(Scope) {
   return std::array{std::pair{Scope::wiki, "wiki"},
@@ -24,15 +25,15 @@ constexpr auto enum_names(Scope) {
 /// Fields of the full-text index, in column order.
 enum class FtsField : std::uint8_t { id, title, tags, symptoms, headings, body };
 inline constexpr std::size_t kFtsFields = 6;
-/// How often something stands in each field.
+/// Number of occurrences in each field.
 using FieldCounts = std::array<std::uint16_t, kFtsFields>;
 inline constexpr std::array<std::string_view, kFtsFields> kFtsFieldNames{
     "id", "title", "tags", "symptoms", "headings", "body"};
 
-/// Where an architecture label comes from; only the first two are believed by filters.
+/// Where an architecture label comes from. Filters accept only the first two.
 enum class LabelOrigin : std::uint8_t {
   declared,    ///< written by the author of the page
-  derived,     ///< read off the title, the paths or the description
+  derived,     ///< found in the title, the paths or the description
   unverified,  ///< a generator's default that nothing in the document supports
 };
 constexpr auto enum_names(LabelOrigin) {
@@ -42,39 +43,40 @@ constexpr auto enum_names(LabelOrigin) {
 }
 
 struct ArchitectureLabel {
-  std::string name;  ///< normalised: sm100, gfx942
+  std::string name;  ///< normalized: sm100, gfx942
   LabelOrigin origin = LabelOrigin::declared;
 };
 
-/// One row of a hardware page and the line it stands on.
+/// One metric of a hardware page, with its line number.
 struct SpecRow {
   std::string metric, unit, qualifier, kind, source;
   double value = 0;
-  int line = 0;  ///< counted from 1, in the page's file
+  int line = 0;  ///< in the page's file, counted from 1
 };
 
+/// A source that a page cites.
 struct SourceNote {
   std::string id, title, publisher;
 };
 
-/// A page or record on its way into the index.
+/// A page or record, ready to be indexed.
 struct Document {
   std::string id, title, kind, repo, date, confidence, license;
   Scope scope = Scope::docs;
-  std::string path;              ///< of the file, relative to the corpus root
+  std::string path;              ///< of its file, relative to the corpus root
   std::string text;              ///< the whole file, or the record's body
-  std::string description;       ///< text of a joined record
+  std::string description;       ///< text of the record joined to the page
   std::string description_path;  ///< file:line of that record
-  std::string product;           ///< hardware pages: the exact product
+  std::string product;           ///< exact product name, on hardware pages
   bool has_code = false;
   std::vector<std::string> tags, aliases, symptoms, languages, extra_terms;
-  std::vector<std::string> proposes;  ///< ids of techniques that a pattern page names
+  std::vector<std::string> proposes;  ///< ids of the techniques that a pattern page proposes
   std::vector<ArchitectureLabel> architectures;
   std::vector<SourceNote> sources;
   std::vector<SpecRow> specs;
 };
 
-/// Something that was not indexed, and why.
+/// An input that was not indexed, and why.
 struct Problem {
   std::string path;
   std::string reason;

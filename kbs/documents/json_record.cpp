@@ -56,12 +56,12 @@ bool is_empty(const Json& value) {
          value == "";
 }
 
-/// One value in a line: numbers and booleans as JSON writes them.
+/// A scalar as text; numbers and booleans as in JSON.
 std::string line_of(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// Fields of an object in one line, nested ones in brackets.
+/// The fields of an object on one line, nested ones in parentheses.
 std::string inline_of(const Json& value, int depth) {
   if (!value.is_structured() || depth > kMaxDepth) return line_of(value);
   std::string out;
@@ -85,7 +85,7 @@ std::string markdown_of(const Json& knowledge) {
     for (const auto& [name, item] : value.items()) {
       if (is_empty(item)) continue;
       const auto text = inline_of(item, 0);
-      // Code keeps its lines; everything else is a list.
+      // Multi-line text (code) keeps its lines; everything else becomes a list item.
       if (text.find('\n') != std::string::npos)
         out += text + "\n";
       else
@@ -133,14 +133,14 @@ Result<Document> read_json_record(std::string_view json, std::string_view path) 
   };
   if (!is_utf8(json)) return bad("not UTF-8 text");
   const auto record = Json::parse(json, nullptr, false);
-  if (!record.is_object()) return bad("not a JSON object, or cut short");
+  if (!record.is_object()) return bad("not a JSON object, or truncated");
   Document document;
   document.id = text_at(record, {"id"});
   if (!is_document_id(document.id)) return bad("`id` is missing or does not match [A-Za-z0-9._-]+");
   const auto* knowledge = find(record, {"payload"});
   if (knowledge == nullptr) knowledge = find(record, {"facts"});
   if (knowledge == nullptr || !knowledge->is_object())
-    return bad("neither `payload` nor `facts` holds knowledge");
+    return bad("`payload` or `facts` must be an object");
   document.scope = Scope::wiki;
   document.title = title_of(record, document.id);
   document.kind = text_at(record, {"type"});

@@ -59,7 +59,7 @@ bool all_digits(std::string_view text) {
          std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// `sm100a` → `sm100`; empty when it is no compute capability.
+/// `sm100a` → `sm100`; empty when the name is not a compute capability.
 std::string compute_capability(std::string_view squeezed_name) {
   for (const std::string_view prefix : {"sm", "compute", "arch"}) {
     if (!squeezed_name.starts_with(prefix)) continue;
@@ -71,7 +71,7 @@ std::string compute_capability(std::string_view squeezed_name) {
   return {};
 }
 
-/// The architecture a single word names, or nothing.
+/// The architecture that a single word names; empty when it names none.
 std::string named_architecture(std::string_view word) {
   auto name = squeezed(word);
   if (auto capability = compute_capability(name); !capability.empty()) return capability;
@@ -81,10 +81,11 @@ std::string named_architecture(std::string_view word) {
   return {};
 }
 
-/// Cheap test that lets few other words through: architectures have a number or one of six names.
+/// A cheap test that rejects most other words: architectures contain a digit or are one of a few
+/// names.
 bool may_name(std::string_view word) {
   if (std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; })) {
-    // Plain numbers and the hashes of a diff name nothing.
+    // Plain numbers and the hashes in a diff begin with a digit.
     const char first = word.front();
     return first < '0' || first > '9';
   }
@@ -106,7 +107,7 @@ void add_named(std::string_view text, std::size_t shortest, std::vector<std::str
     }
     auto end = at;
     while (end < text.size() && is_part(static_cast<unsigned char>(text[end]))) ++end;
-    // "sm_90a", "compute_100": the number stands behind the underscore.
+    // "sm_90a", "compute_100": the number follows the underscore.
     const auto word = text.substr(at, end - at);
     auto joined = end;
     if (end < text.size() && text[end] == '_' &&

@@ -9,19 +9,21 @@
 #include <cstring>
 
 #include "kbs/documents/labels.h"
+#include "server/core/text.h"
 
 namespace ratchet::kbs {
 namespace {
 
 constexpr std::size_t kMaxHeader = 512UL << 10U;
-constexpr int kMaxNodes = 50'000;  // a header that refers to itself many times over is an attack
+constexpr int kMaxNodes = 50'000;  // nested anchors can expand a small header without bound
 
 Error bad_page(std::string message) {
-  return {ErrorCode::invalid_argument, std::move(message),
-          "Give the page a YAML header between two lines `---` with at least `id` and `title`."};
+  return {
+      ErrorCode::invalid_argument, std::move(message),
+      "Begin the page with a YAML header between two `---` lines, with at least `id` and `title`."};
 }
 
-/// Runs a reader of YAML and turns what it throws into an error.
+/// Runs `read` and converts a YAML exception into an error.
 template <class Read>
 auto reading_yaml(Read read) -> decltype(read()) {
   try {
@@ -35,7 +37,7 @@ std::string scalar(const YAML::Node& node) {
   return node && node.IsScalar() ? node.Scalar() : std::string{};
 }
 
-/// A list of scalars, or one scalar as a list of one; anything else is left out.
+/// The scalars of a list, or a single scalar as a list of one; anything else is skipped.
 std::vector<std::string> strings(const YAML::Node& node) {
   std::vector<std::string> out;
   if (!node) return out;
@@ -47,8 +49,7 @@ std::vector<std::string> strings(const YAML::Node& node) {
 }
 
 Result<Json> to_json(const YAML::Node& node, int& budget) {
-  if (--budget < 0)
-    return bad_page(fmt::format("YAML header holds more than {} values", kMaxNodes));
+  if (--budget < 0) return bad_page(fmt::format("YAML header has more than {} values", kMaxNodes));
   if (node.IsSequence() || node.IsMap()) {
     Json out = node.IsMap() ? Json::object() : Json::array();
     for (const auto& item : node) {
@@ -62,7 +63,7 @@ Result<Json> to_json(const YAML::Node& node, int& budget) {
     return out;
   }
   if (!node.IsScalar()) return Json(nullptr);
-  if (node.Tag() == "!") return Json(node.Scalar());  // quoted: a string whatever it looks like
+  if (node.Tag() == "!") return Json(node.Scalar());  // quoted, so always a string
   auto typed = Json::parse(node.Scalar(), nullptr, false);
   return typed.is_number() || typed.is_boolean() ? typed : Json(node.Scalar());
 }
@@ -79,7 +80,7 @@ Result<std::vector<SpecRow>> read_specs(const YAML::Node& metrics) {
   if (!metrics || !metrics.IsSequence()) return rows;
   for (const auto& item : metrics) {
     SpecRow row;
-    row.line = item.Mark().line + 2;  // yaml-cpp counts from 0, and the fence is the first line
+    row.line = item.Mark().line + 2;  // yaml-cpp counts from 0, and `---` is the first line
     if (!item.IsMap())
       return bad_page(fmt::format("line {}: a metric must be {{id, value, unit, …}}", row.line));
     row.metric = scalar(item["id"]);
@@ -130,7 +131,7 @@ std::string first_of(const YAML::Node& header, std::initializer_list<const char*
   return {};
 }
 
-/// Tags of every kind that the common page schema knows.
+/// The values of all fields that hold tags, sorted, without duplicates.
 std::vector<std::string> all_tags(const YAML::Node& header) {
   std::vector<std::string> tags;
   for (const char* name : {"tags", "techniques", "hardware_features", "kernel_types"})
@@ -142,7 +143,7 @@ std::vector<std::string> all_tags(const YAML::Node& header) {
 
 Result<Document> read_header(const PageParts& parts, Document page) {
   const auto header = YAML::Load(std::string(parts.header));
-  if (!header.IsMap()) return bad_page("YAML header is no map");
+  if (!header.IsMap()) return bad_page("YAML header is not a map");
   page.id = scalar(header["id"]);
   if (page.id.empty()) return bad_page("YAML header has no `id`");
   if (!is_document_id(page.id))
@@ -197,12 +198,12 @@ PageParts split_page(std::string_view text) {
 
 Result<Document> read_page(std::string_view path, std::string text) {
   if (!is_utf8(text)) return bad_page("not UTF-8 text");
-  if (text.find(char{0}) != std::string::npos) return bad_page("holds NUL bytes");
+  if (text.find(char{0}) != std::string::npos) return bad_page("contains NUL bytes");
   const auto parts = split_page(text);
   if (parts.header.empty()) return bad_page("no YAML header");
   if (parts.header.size() > kMaxHeader)
     return bad_page(
-        fmt::format("YAML header of {} bytes; at most {}", parts.header.size(), kMaxHeader));
+        fmt::format("YAML header is {} bytes; at most {}", parts.header.size(), kMaxHeader));
   Document page;
   page.path = path;
   page.scope = scope_of(path);
@@ -224,7 +225,7 @@ Result<Json> header_json(std::string_view header) {
 Result<std::vector<Alias>> read_vocabulary(std::string_view yaml) {
   return reading_yaml([&]() -> Result<std::vector<Alias>> {
     const auto root = YAML::Load(std::string(yaml));
-    if (!root.IsMap()) return bad_page("vocabulary is no map");
+    if (!root.IsMap()) return bad_page("vocabulary is not a map");
     std::vector<Alias> aliases;
     const auto directed = root["aliases"];
     for (const auto& item : directed ? directed : root) {
@@ -245,10 +246,7 @@ Result<std::vector<Alias>> read_vocabulary(std::string_view yaml) {
 std::string headings_of(std::string_view body) {
   std::string out;
   bool code = false;
-  for (std::size_t begin = 0; begin < body.size();) {
-    const auto end = std::min(body.find('\n', begin), body.size());
-    const auto line = body.substr(begin, end - begin);
-    begin = end + 1;
+  for (const auto line : lines_of(body)) {
     if (line.starts_with("```")) code = !code;
     if (code || !line.starts_with('#')) continue;
     const auto text = line.find_first_not_of("# ");

@@ -26,7 +26,7 @@ std::vector<std::string> texts_of(const Json& object, const char* name) {
   return out;
 }
 
-/// The record, or why there is none.
+/// Errors: `invalid_argument` with the reason why the line is not a record.
 Result<Record> read_record(std::string_view line, std::string place) {
   const auto bad = [](std::string why) {
     return Error{ErrorCode::invalid_argument, std::move(why), ""};

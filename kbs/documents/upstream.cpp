@@ -10,7 +10,7 @@
 namespace ratchet::kbs {
 namespace {
 
-/// Lines that only say who wrote or approved something.
+/// True for lines that only say who wrote or approved something.
 bool names_people(std::string_view line) {
   const auto begin = line.find_first_not_of(" \t>*");
   if (begin == std::string_view::npos) return false;
@@ -22,20 +22,16 @@ bool names_people(std::string_view line) {
 
 std::string without_people(std::string_view body) {
   std::string out;
-  for (std::size_t begin = 0; begin < body.size();) {
-    const auto end = std::min(body.find('\n', begin), body.size());
-    const auto line = body.substr(begin, end - begin);
+  for (const auto line : lines_of(body))
     if (!names_people(line)) out.append(line).push_back('\n');
-    begin = end + 1;
-  }
   return out;
 }
 
-/// Takes the wanted values as they pass by and stops at the last of them.
+/// Collects the wanted values during parsing and stops after the last one.
 class Reader final : public nlohmann::json_sax<Json> {
  public:
   Upstream upstream;
-  bool complete = false;  ///< stopped on purpose
+  bool complete = false;  ///< parsing was stopped because all values were found
 
   bool null() override { return value(""); }
   bool boolean(bool) override { return true; }
@@ -69,7 +65,7 @@ class Reader final : public nlohmann::json_sax<Json> {
  private:
   static constexpr int kMaxDepth = 100;
 
-  /// 1 for the fields of the pull request itself.
+  /// Nesting depth within the pull request: 1 for its own fields.
   [[nodiscard]] int level() const { return inside_pull_ ? depth_ - 1 : depth_; }
 
   bool value(std::string_view text) {
@@ -105,7 +101,7 @@ class Reader final : public nlohmann::json_sax<Json> {
 Result<Upstream> read_upstream(std::string_view json) {
   Reader reader;
   if (!Json::sax_parse(json.begin(), json.end(), &reader) && !reader.complete)
-    return Error{ErrorCode::invalid_argument, "no JSON, or cut short", ""};
+    return Error{ErrorCode::invalid_argument, "not JSON, or truncated", ""};
   auto& upstream = reader.upstream;
   upstream.body = without_people(upstream.body);
   std::erase(upstream.body, '\0');

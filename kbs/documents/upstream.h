@@ -8,16 +8,16 @@
 
 namespace ratchet::kbs {
 
-/// What an `upstream.json` says of its pull request. Names, addresses and faces of people are left
-/// out.
+/// The contents of an `upstream.json` about its pull request. Names, addresses and avatars of
+/// people are dropped.
 struct Upstream {
   std::string title, body, merged_at;
   std::vector<std::string> labels;
 };
 
-/// Reads the answer of the GitHub API under `pull`, or a flat record. Only what is wanted is read:
-/// the rest of a long answer is not looked at, so that damage behind it goes unnoticed.
-/// Errors: `invalid_argument` for text that is no JSON up to there.
+/// Reads a GitHub API response stored under `pull`, or a flat record. Parsing stops once all wanted
+/// fields are read, so damage after that point is not noticed.
+/// Errors: `invalid_argument` when the text up to that point is not JSON.
 [[nodiscard]] Result<Upstream> read_upstream(std::string_view json);
 
 }  // namespace ratchet::kbs

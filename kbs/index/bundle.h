@@ -11,20 +11,20 @@
 
 namespace ratchet::kbs {
 
-/// One file of code, ready for the index: its section of a diff, or a source file.
+/// One file of code, ready to be indexed: a source file, or its section of a diff.
 struct CodeFile {
   Scope scope = Scope::snapshots;  ///< diffs or snapshots
-  std::string path;                ///< of the file that holds it, relative to the corpus root
-  int line = 1;                    ///< of its first line there
-  std::string source_path;         ///< in its own repository
+  std::string path;                ///< of the containing file, relative to the corpus root
+  int line = 1;                    ///< number of its first line in that file
+  std::string source_path;         ///< path in its own repository
   std::string language;
   std::string text;
   std::string digest;                 ///< SHA-256 of the text, in hex
   std::string trigrams, frame;        ///< prefilter and compressed text
   std::vector<CodePart> parts;        ///< cover the text
-  std::vector<std::uint64_t> hashes;  ///< of the parts' texts
-  /// What the index holds of a part whose text it does not hold yet; the writer names the part,
-  /// `find_terms` fills the rest.
+  std::vector<std::uint64_t> hashes;  ///< of the texts of the parts
+  /// Index terms of a part whose text is not in the index yet. The writer sets `part`; `find_terms`
+  /// sets the rest.
   struct Terms {
     std::size_t part = 0;
     std::string name, body;
@@ -33,10 +33,10 @@ struct CodeFile {
   std::vector<Terms> fresh;
 };
 
-/// The evidence of one pull request, blog or case: its code and where it comes from.
+/// The evidence of one pull request, blog or case: its code and its origin.
 struct Bundle {
   std::string id;    ///< vllm-123, capsule-flashmla
-  std::string page;  ///< id of the page it belongs to; may be absent from the corpus
+  std::string page;  ///< id of the page it belongs to; the corpus may lack that page
   std::string path;  ///< of its folder, relative to the corpus root
   std::string repo, title, url, date, license;
   std::vector<std::string> tags;

@@ -14,22 +14,22 @@
 
 namespace ratchet::kbs {
 
-/// Finds the terms of the fresh parts of a bundle. Thread-safe.
+/// Computes the index terms of the fresh parts of a bundle. Thread-safe.
 void find_terms(Bundle& bundle);
 
-/// Writes bundles of code into an index: their files, and each distinct part of them once into the
+/// Writes bundles of code into an index: their files, and each distinct part once into the
 /// full-text index. Part of `IndexWriter`; the database must outlive it.
 class BundleWriter {
  public:
-  /// Knows what the index holds already.
+  /// Reads which parts the index contains already.
   static Result<BundleWriter> open(Database& database);
 
-  /// Names the parts of the bundle that the index does not hold; they are this bundle's from now
-  /// on.
+  /// Marks the parts that the index does not contain as fresh in this bundle; later bundles with
+  /// the same parts will not index them again.
   void claim(Bundle& bundle);
-  /// Writes a bundle that was claimed and whose terms were found.
+  /// Writes a bundle after `claim` and `find_terms`.
   Status insert(const Bundle& bundle, std::string_view corpus);
-  /// Removes a bundle with its files. Parts of other files with the same text are found again after
+  /// Removes a bundle and its files. Remaining files with the same parts become searchable again in
   /// `finish`.
   Status remove(std::int64_t bundle);
   /// Indexes parts whose only indexed copy was removed.
@@ -38,9 +38,7 @@ class BundleWriter {
  private:
   explicit BundleWriter(Database& database) : database_(&database) {}
 
-  Status prepare();
   Status insert_file(std::int64_t bundle, int ordinal, const CodeFile& file);
-  Status insert_parts(std::int64_t file, const CodeFile& content);
   Status insert_part(CodeRow row, std::uint64_t hash, const CodeFile::Terms& terms);
   Status insert_facets(std::int64_t row, const Bundle& bundle);
   Status remove_file(std::int64_t file);

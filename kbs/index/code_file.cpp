@@ -4,7 +4,6 @@
 
 #include <charconv>
 
-#include "kbs/text/fast_hash.h"
 #include "server/sqlite/compression.h"
 
 namespace ratchet::kbs {
@@ -13,7 +12,7 @@ namespace {
 constexpr std::string_view kDiff = "diff-";
 constexpr std::string_view kSnapshot = "snap-";
 
-/// A number from 1 on, or 0.
+/// A positive number, or 0 when the text is not one.
 int positive(std::string_view digits) {
   int value = 0;
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -49,10 +48,6 @@ Result<StoredCode> read_code(Statement& statement, std::int64_t file) {
 
 std::vector<CodePart> parts_of(Scope scope, std::string_view text, std::string_view source_path) {
   return scope == Scope::diffs ? split_hunks(text) : split_definitions(text, source_path);
-}
-
-std::uint64_t hash_of_part(std::string_view text) {
-  return fast_hash(text);
 }
 
 std::string code_id(Scope scope, std::string_view bundle, std::int64_t file) {

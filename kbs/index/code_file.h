@@ -13,35 +13,33 @@
 
 namespace ratchet::kbs {
 
-/// A file of code as the index holds it, with what its bundle says.
+/// A file of code as stored in the index, with the metadata of its bundle.
 struct StoredCode {
-  std::string id;  ///< diff-vllm-12-3: third file of the bundle's diff
+  std::string id;  ///< diff-vllm-12-3: the third file of the bundle's diff
   std::string corpus, page, repo, title, url, date, license, architectures;
   Scope scope = Scope::diffs;
-  std::string path;  ///< of the file that holds it, relative to the corpus root
-  int line = 1;      ///< of its first line there
+  std::string path;  ///< of the containing file, relative to the corpus root
+  int line = 1;      ///< number of its first line in that file
   std::string source_path, language, digest, text;
   std::vector<CodePart> parts;
 };
 
-/// Parameter 1 is the file's row.
+/// SQL of `read_code`; parameter 1 is the row of the file.
 inline constexpr std::string_view kReadCode =
     "SELECT bundle.id, file.ordinal, corpus, page, repo, title, url, date, license, architectures, "
     "scope, path, line, source_path, language, file.digest, file.text FROM file JOIN bundle ON "
     "bundle.rowid=file.bundle WHERE file.rowid=?";
 
-/// Runs a statement of `kReadCode`. Errors: `not_found`; `internal` for a damaged text.
+/// Reads a file with a statement prepared from `kReadCode`.
+/// Errors: `not_found`; `internal` for a damaged text.
 Result<StoredCode> read_code(Statement& statement, std::int64_t file);
 
-/// The parts of a file's text, as they are numbered in the index.
+/// The parts of a file's text, in the order in which the index numbers them.
 [[nodiscard]] std::vector<CodePart> parts_of(Scope scope, std::string_view text,
                                              std::string_view source_path);
 
-/// Tells parts with the same text from others.
-[[nodiscard]] std::uint64_t hash_of_part(std::string_view text);
-
-/// What an id of code names. `diff-<bundle>-<file>` or `snap-<bundle>-<file>`, and one part of it
-/// with `.<part>` behind; numbers count from 1.
+/// What the id of a file of code refers to: `diff-<bundle>-<file>` or `snap-<bundle>-<file>`, with
+/// the suffix `.<part>` for one of its parts. Numbers count from 1.
 struct CodeId {
   Scope scope = Scope::diffs;
   std::string bundle;

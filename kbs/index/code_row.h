@@ -7,8 +7,8 @@
 
 namespace ratchet::kbs {
 
-/// The row number of one part of a file in the full-text index of code: the file, the part, and the
-/// order of magnitude of its length, so that ranking needs no other table.
+/// The row number of a part of a file in the full-text index of code. It encodes the file, the part
+/// and the magnitude of the part's length, so that ranking needs no other table.
 struct CodeRow {
   std::int64_t file = 0;   ///< row of `file`
   std::size_t part = 0;    ///< counted from 0, below 4096

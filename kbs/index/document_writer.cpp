@@ -19,7 +19,7 @@ std::string joined(const std::vector<std::string>& items) {
   return fmt::format("{}", fmt::join(items, "\n"));
 }
 
-/// The words of the field `tags`: everything the author filed the page under.
+/// The words of the field `tags`: everything that the page is filed under.
 std::string tag_words(const Document& document) {
   auto words = document.tags;
   const auto add = [&](const std::vector<std::string>& more) {
@@ -34,7 +34,7 @@ std::string tag_words(const Document& document) {
   return joined(words);
 }
 
-/// Every name of a hardware page, one per line.
+/// All names of a hardware page, one per line.
 std::string product_names(const Document& document) {
   if (document.specs.empty()) return {};
   auto names = document.aliases;
@@ -54,52 +54,43 @@ std::string DocumentWriter::digest_of(const Document& document) {
 Result<DocumentWriter> DocumentWriter::open(Database& database) {
   DocumentWriter writer;
   writer.database_ = &database;
-  for (auto [statement, sql] : std::initializer_list<std::pair<Statement*, std::string_view>>{
-           {&writer.insert_doc_,
-            "INSERT INTO "
-            "doc(id,own_id,corpus,scope,kind,repo,title,path,extra_path,date,confidence,"
-            "license,architectures,has_code,digest,product,tags,symptoms,trigrams,text,extra) "
-            "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
-           {&writer.insert_fts_,
-            "INSERT INTO fts(rowid,id,title,tags,symptoms,headings,body) VALUES(?,?,?,?,?,?,?)"},
-           {&writer.insert_facet_, "INSERT OR IGNORE INTO facet VALUES(?,?,?)"},
-           {&writer.insert_source_, "INSERT INTO source VALUES(?,?,?,?,?)"},
-           {&writer.insert_spec_, "INSERT INTO spec VALUES(?,?,?,?,?,?,?,?,?)"},
-           {&writer.find_id_, "SELECT 1 FROM doc WHERE id=?"}}) {
-    auto prepared = database.prepare(sql);
-    if (!prepared) return prepared.error();
-    *statement = *std::move(prepared);
-  }
+  auto done = prepare_all(
+      database,
+      {{&writer.insert_doc_,
+        "INSERT INTO doc(id,own_id,corpus,scope,kind,repo,title,path,extra_path,date,confidence,"
+        "license,architectures,has_code,digest,product,tags,symptoms,trigrams,text,extra) "
+        "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
+       {&writer.insert_fts_,
+        "INSERT INTO fts(rowid,id,title,tags,symptoms,headings,body) VALUES(?,?,?,?,?,?,?)"},
+       {&writer.insert_facet_, "INSERT OR IGNORE INTO facet VALUES(?,?,?)"},
+       {&writer.insert_source_, "INSERT INTO source VALUES(?,?,?,?,?)"},
+       {&writer.insert_spec_, "INSERT INTO spec VALUES(?,?,?,?,?,?,?,?,?)"},
+       {&writer.find_id_, "SELECT 1 FROM doc WHERE id=?"}});
+  if (!done) return done.error();
   return writer;
 }
 
 Status DocumentWriter::insert(const Document& document, std::string_view corpus,
                               std::string_view digest) {
-  // An id that another corpus holds already is qualified by the name of this one.
+  // An id that another corpus uses already is qualified by the name of this one.
   find_id_.reset();
-  auto taken = find_id_.bind(1, std::string_view(document.id)).step();
+  auto taken = bind_all(find_id_, document.id).step();
   if (!taken) return taken.error();
   const std::string id = *taken ? fmt::format("{}:{}", corpus, document.id) : document.id;
   find_id_.reset();
 
-  const auto tags = tag_words(document);
-  const auto symptoms = joined(document.symptoms);
-  const auto names = product_names(document);
-  const auto labels = label_list(document.architectures);
-  int at = 0;
-  const auto bind = [&](std::initializer_list<std::string_view> texts) {
-    for (const auto text : texts) insert_doc_.bind(++at, text);
-  };
-  bind({id, document.id, corpus});
-  insert_doc_.bind(++at, static_cast<std::int64_t>(document.scope));
-  bind({document.kind, document.repo, document.title, document.path, document.description_path,
-        document.date, document.confidence, document.license, labels});
-  insert_doc_.bind(++at, std::int64_t{document.has_code});
-  bind({digest, names, tags, symptoms});
-  insert_doc_.bind_blob(++at, trigram_filter(document.text, document.description));
-  insert_doc_.bind_blob(++at, compress(document.text));
-  insert_doc_.bind_blob(++at, compress(document.description));
-  if (auto done = insert_doc_.run(); !done) return done;
+  const auto trigrams = trigram_filter(document.text, document.description);
+  const auto text = compress(document.text);
+  const auto extra = compress(document.description);
+  if (auto done = bind_all(insert_doc_, id, document.id, corpus, document.scope, document.kind,
+                           document.repo, document.title, document.path, document.description_path,
+                           document.date, document.confidence, document.license,
+                           label_list(document.architectures), document.has_code, digest,
+                           product_names(document), tag_words(document), joined(document.symptoms),
+                           Blob{trigrams}, Blob{text}, Blob{extra})
+                      .run();
+      !done)
+    return done;
   const auto row = std::int64_t{sqlite3_last_insert_rowid(database_->handle())};
   if (auto done = insert_text(row, id, document); !done) return done;
   if (auto done = insert_facets(row, document); !done) return done;
@@ -110,22 +101,16 @@ Status DocumentWriter::insert_text(std::int64_t row, std::string_view id,
                                    const Document& document) {
   const auto parts = split_page(document.text);
   const auto body = std::string(parts.body) + "\n" + document.description;
-  return insert_fts_.bind(1, row)
-      .bind(2, id)
-      .bind(3, std::string_view(document.title))
-      .bind(4, std::string_view(tag_words(document)))
-      .bind(5, std::string_view(joined(document.symptoms)))
-      .bind(6, std::string_view(headings_of(parts.body)))
-      .bind(7, std::string_view(body))
+  return bind_all(insert_fts_, row, id, document.title, tag_words(document),
+                  joined(document.symptoms), headings_of(parts.body), body)
       .run();
 }
 
 Status DocumentWriter::insert_facets(std::int64_t row, const Document& document) {
   Status status;
   const auto facet = [&](std::string_view name, std::string_view value) {
-    if (!status || value.empty()) return;
-    const auto folded = facet_value(value);
-    status = insert_facet_.bind(1, name).bind(2, std::string_view(folded)).bind(3, row).run();
+    if (status && !value.empty())
+      status = bind_all(insert_facet_, name, facet_value(value), row).run();
   };
   facet("kind", document.kind);
   facet("repo", document.repo);
@@ -136,7 +121,7 @@ Status DocumentWriter::insert_facets(std::int64_t row, const Document& document)
   for (const auto& language : document.languages) facet("language", language);
   for (const auto& symptom : document.symptoms) facet("symptom", symptom);
   for (const auto& technique : document.proposes) facet("proposes", technique);
-  // What a query may say word for word to mean this page.
+  // A query that equals one of these names refers to this page.
   facet("name", squeezed(document.title));
   facet("name", squeezed(document.product));
   for (const auto& alias : document.aliases) facet("name", squeezed(alias));
@@ -148,31 +133,19 @@ Status DocumentWriter::insert_facets(std::int64_t row, const Document& document)
 }
 
 Status DocumentWriter::insert_notes(std::int64_t row, const Document& document) {
+  Status done;
   std::int64_t ordinal = 0;
-  for (const auto& source : document.sources) {
-    auto done = insert_source_.bind(1, row)
-                    .bind(2, ordinal++)
-                    .bind(3, std::string_view(source.id))
-                    .bind(4, std::string_view(source.title))
-                    .bind(5, std::string_view(source.publisher))
-                    .run();
-    if (!done) return done;
-  }
+  for (const auto& source : document.sources)
+    if (done)
+      done =
+          bind_all(insert_source_, row, ordinal++, source.id, source.title, source.publisher).run();
   ordinal = 0;
-  for (const auto& spec : document.specs) {
-    auto done = insert_spec_.bind(1, row)
-                    .bind(2, ordinal++)
-                    .bind(3, std::string_view(spec.metric))
-                    .bind(4, spec.value)
-                    .bind(5, std::string_view(spec.unit))
-                    .bind(6, std::string_view(spec.qualifier))
-                    .bind(7, std::string_view(spec.kind))
-                    .bind(8, std::string_view(spec.source))
-                    .bind(9, std::int64_t{spec.line})
-                    .run();
-    if (!done) return done;
-  }
-  return {};
+  for (const auto& spec : document.specs)
+    if (done)
+      done = bind_all(insert_spec_, row, ordinal++, spec.metric, spec.value, spec.unit,
+                      spec.qualifier, spec.kind, spec.source, spec.line)
+                 .run();
+  return done;
 }
 
 Status DocumentWriter::remove(std::int64_t row) {
@@ -183,7 +156,7 @@ Status DocumentWriter::remove(std::int64_t row) {
         "DELETE FROM source WHERE doc=?", "DELETE FROM spec WHERE doc=?"}) {
     auto statement = database_->prepare(sql);
     if (!statement) return statement.error();
-    if (auto done = statement->bind(1, row).run(); !done) return done;
+    if (auto done = bind_all(*statement, row).run(); !done) return done;
   }
   return {};
 }

@@ -15,12 +15,12 @@ class DocumentWriter {
  public:
   static Result<DocumentWriter> open(Database& database);
 
-  /// `digest`: as `digest_of` says.
+  /// `digest`: the result of `digest_of`.
   Status insert(const Document& document, std::string_view corpus, std::string_view digest);
   Status remove(std::int64_t row);
 
-  /// Of everything that reaches the index, so that a changed label re-indexes as a changed text
-  /// does.
+  /// A hash of everything that is indexed, so that a changed label causes re-indexing as a changed
+  /// text does.
   [[nodiscard]] static std::string digest_of(const Document& document);
 
  private:

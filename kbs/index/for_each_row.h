@@ -8,21 +8,25 @@
 
 namespace ratchet::kbs {
 
-/// Calls `visit(row)` for each row of a query, in order. `value` is the text of its parameter 1; a
-/// query without parameters leaves it out. `row` holds one row during the call only.
-/// Errors: those of server/sqlite, at the row where they happen; the rows before were visited.
+/// Calls `visit(row)` for each row of a query, in order. `row` is valid during the call only.
+/// Errors: those of server/sqlite; rows before the failing one have been visited.
 template <class Visit>
-[[nodiscard]] Status each_row(Database& database, std::string_view sql, Visit visit,
-                              std::string_view value = {}) {
-  auto statement = database.prepare(sql);
-  if (!statement) return statement.error();
-  if (value.data() != nullptr) statement->bind(1, value);
+[[nodiscard]] Status for_each_row(Statement& query, Visit visit) {
   for (;;) {
-    auto row = statement->step();
+    auto row = query.step();
     if (!row) return row.error();
     if (!*row) return {};
-    visit(std::as_const(*statement));
+    visit(std::as_const(query));
   }
+}
+
+/// The same for SQL text, with `values` bound to its parameters.
+template <class Visit, class... Values>
+[[nodiscard]] Status for_each_row(Database& database, std::string_view sql, Visit visit,
+                                  const Values&... values) {
+  auto query = database.prepare(sql);
+  if (!query) return query.error();
+  return for_each_row(bind_all(*query, values...), visit);
 }
 
 }  // namespace ratchet::kbs

@@ -18,9 +18,10 @@ using TokenSink = int (*)(void* context, int flags, const char* token, int size,
                           int end);
 
 Error fts_error(sqlite3* database) {
-  return {ErrorCode::unavailable,
-          std::string("this SQLite cannot serve the knowledge base: ") + sqlite3_errmsg(database),
-          "Build against SQLite 3.40 or newer with FTS5."};
+  return {
+      ErrorCode::unavailable,
+      std::string("this SQLite does not support the knowledge base: ") + sqlite3_errmsg(database),
+      "Build against SQLite 3.40 or newer with FTS5."};
 }
 
 Result<fts5_api*> fts5_of(sqlite3* database) {
@@ -36,7 +37,7 @@ Result<fts5_api*> fts5_of(sqlite3* database) {
 }
 
 int create_tokenizer(void*, const char**, int, Fts5Tokenizer** out) {
-  // The tokenizer has no state, but FTS5 takes a null handle for a failure.
+  // The tokenizer is stateless, but FTS5 treats a null handle as a failure.
   static char stateless = 0;
   *out = reinterpret_cast<Fts5Tokenizer*>(&stateless);
   return SQLITE_OK;
@@ -46,7 +47,7 @@ void delete_tokenizer(Fts5Tokenizer*) {}
 
 int pass_terms(std::string_view text, void* context, TokenSink sink) {
   for (std::size_t begin = 0; begin < text.size();) {
-    auto end = begin;  // terms are short: a library's search would cost more than it finds
+    auto end = begin;  // terms are short, so a plain loop is faster than a library search
     while (end < text.size() && text[end] != ' ') ++end;
     if (end > begin) {
       const int code = sink(context, 0, text.data() + begin, static_cast<int>(end - begin),
@@ -103,10 +104,11 @@ void sql_body(sqlite3_context* context, int, sqlite3_value** values) {
   give_text(context, std::string(split_page(*text).body) + "\n" + *extra);
 }
 
-/// Where the columns of `code` stand among the fields of pages.
+/// The fields of pages that the columns of `code` correspond to.
 constexpr std::array<FtsField, 2> kCodeFields{FtsField::title, FtsField::body};
 
-/// The phrase of the plan that stands at this place of the expression, when it matches the row.
+/// Appends the current row, with a posting for each phrase of the expression for which
+/// `fill(position, posting)` returns true.
 template <class Fill>
 void collect_row(const Fts5ExtensionApi* api, Fts5Context* fts, Fill fill) {
   auto& out = *static_cast<Postings*>(api->xUserData(fts));

@@ -18,4 +18,14 @@ Result<Database> open_index(const std::filesystem::path& path, OpenMode mode) {
   return database;
 }
 
+Status prepare_all(Database& database,
+                   std::initializer_list<std::pair<Statement*, std::string_view>> statements) {
+  for (const auto& [statement, sql] : statements) {
+    auto prepared = database.prepare(sql);
+    if (!prepared) return prepared.error();
+    *statement = *std::move(prepared);
+  }
+  return {};
+}
+
 }  // namespace ratchet::kbs

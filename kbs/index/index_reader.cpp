@@ -48,7 +48,7 @@ Result<std::shared_ptr<IndexReader>> IndexReader::open(const std::filesystem::pa
   const auto version = database.integer("SELECT value FROM meta WHERE name='schema'");
   if (!version || *version != kSchemaVersion)
     return Error{ErrorCode::unavailable,
-                 fmt::format("{} is no knowledge index of this version", path.string()),
+                 fmt::format("{} is not a knowledge index of this version", path.string()),
                  "Delete the file and add the corpora again: `ratchet kbs add DIR`."};
   auto statistics = read_statistics(database);
   if (!statistics) return statistics.error();
@@ -56,15 +56,12 @@ Result<std::shared_ptr<IndexReader>> IndexReader::open(const std::filesystem::pa
   auto code = read_code_statistics(database);
   if (!code) return code.error();
   reader->code_ = *std::move(code);
-  auto aliases = database.prepare("SELECT word, replacement FROM alias ORDER BY word, replacement");
+  auto aliases = for_each_row(
+      database, "SELECT word, replacement FROM alias ORDER BY word, replacement",
+      [&](const Statement& row) {
+        reader->aliases_.push_back({std::string(row.text(0)), std::string(row.text(1))});
+      });
   if (!aliases) return aliases.error();
-  for (;;) {
-    auto row = aliases->step();
-    if (!row) return row.error();
-    if (!*row) break;
-    reader->aliases_.push_back({std::string(aliases->text(0)), std::string(aliases->text(1))});
-  }
-  *aliases = Statement();
   reader->give_back(*std::move(connection));
   return reader;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kbs/documents/page_reader.h"
+#include "kbs/index/for_each_row.h"
 #include "kbs/index/fts.h"
 #include "kbs/index/index_database.h"
 #include "kbs/index/index_statistics.h"
@@ -16,26 +17,35 @@
 
 namespace ratchet::kbs {
 
-/// A connection, its prepared statements and what the collector on it gathered. One user at a time.
+/// A connection with its prepared statements and the postings of its collector. Not thread-safe.
 struct Connection {
   Database database;
   std::unique_ptr<Postings> postings = std::make_unique<Postings>();
   std::unordered_map<std::string_view, Statement> statements;
 
-  /// The statement of a literal, ready for binding; prepared on first use. Lives as long as the
-  /// connection; `sql` must be a literal.
+  /// The statement for `sql`, which must be a string literal, ready for binding. Prepared on first
+  /// use and cached for the life of the connection.
   Result<Statement*> prepared(std::string_view sql);
 };
 
-/// A finished index file, opened for reading by many threads: statistics in memory, connections
-/// pooled. The file may be replaced on disk; this object keeps reading the one it opened.
+/// Runs a query given as a string literal and calls `visit(row)` for each row, as
+/// `for_each_row(Database&, …)` does.
+template <class Visit, class... Values>
+[[nodiscard]] Status for_each_row(Connection& connection, std::string_view sql, Visit visit,
+                                  const Values&... values) {
+  auto query = connection.prepared(sql);
+  if (!query) return query.error();
+  return for_each_row(bind_all(**query, values...), visit);
+}
+
+/// A finished index file, open for reading by several threads: statistics in memory, connections
+/// pooled. If the file is replaced on disk, this object keeps reading the one it opened.
 class IndexReader {
  public:
   /// Errors: `not_found` without the file, `unavailable` for one of another schema.
   static Result<std::shared_ptr<IndexReader>> open(const std::filesystem::path& path);
 
-  /// A connection on loan; goes back to the pool at the end of its life. Must not outlive the
-  /// reader.
+  /// A connection borrowed from the pool and returned on destruction. Must not outlive the reader.
   class Loan {
    public:
     Loan(IndexReader& reader, std::unique_ptr<Connection> connection)
@@ -59,7 +69,7 @@ class IndexReader {
   [[nodiscard]] const CodeIndexStatistics& code() const { return code_; }
   [[nodiscard]] const std::vector<Alias>& aliases() const { return aliases_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  /// Changes whenever the file at the path was replaced.
+  /// A value that changes whenever the file at the path is replaced; empty without a file.
   [[nodiscard]] static std::string identity_of(const std::filesystem::path& path);
   [[nodiscard]] const std::string& identity() const { return identity_; }
 

@@ -4,19 +4,19 @@
 
 namespace ratchet::kbs {
 
-/// Raised whenever tables or the meaning of their columns change; indexes of another number are
-/// built anew.
+/// Incremented whenever the tables or the meaning of their columns change. An index with another
+/// number must be rebuilt.
 inline constexpr int kSchemaVersion = 4;
 
-/// Pages and records (`doc`) and code (`bundle`, `file`), each with a full-text index of its own.
+/// Pages and records (`doc`) and code (`bundle`, `file`), each with its own full-text index.
 ///
-/// `text` and `extra` are zstd frames; `fts` reads them through the view, so that text is stored
-/// once. `code` stores no text at all: a row of it is one part of a file, under a number that
-/// `code_row.h` makes, and holds each of the part's terms once. Of parts with the same text only
+/// `text` and `extra` are zstd frames; `fts` reads them through the view, so text is stored once.
+/// `code` stores no text: each of its rows is one part of a file, numbered as described in
+/// code_row.h, and contains each of the part's terms once. Of several parts with the same text only
 /// one is indexed; `part` says which.
-/// `frequent` counts the terms that many documents or parts hold, and lists the pages of each
-/// (posting_list.h): FTS5 takes its time to walk them.
-/// `job` remembers what every document was made from, so that what did not change is not read.
+/// `frequent` counts the terms that occur in many documents or parts, and lists the pages of each
+/// (posting_list.h), because FTS5 is slow at walking them.
+/// `job` records what each document was made from, so that unchanged input is not read again.
 inline constexpr std::string_view kSchema = R"sql(
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE corpus(name TEXT PRIMARY KEY, root TEXT, added_at TEXT) WITHOUT ROWID;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kbs/index/for_each_row.h"
 #include "kbs/index/posting_list.h"
+#include "server/core/text.h"
 
 namespace ratchet::kbs {
 namespace {
@@ -13,7 +15,7 @@ namespace {
 static_assert(sizeof(DocumentStatistics) == 16);
 static_assert(sizeof(CodeStatistics) == 8);
 
-/// Reads the next SQLite varint of FTS5's size record.
+/// Reads the next SQLite varint of an FTS5 size record.
 std::uint64_t next_varint(std::string_view bytes, std::size_t& at) {
   std::uint64_t value = 0;
   for (int i = 0; i < 9 && at < bytes.size(); ++i) {
@@ -29,12 +31,12 @@ template <class Item>
 Status put_block(Database& database, std::string_view name, const std::vector<Item>& items) {
   auto put = database.prepare("INSERT OR REPLACE INTO meta VALUES(?, ?)");
   if (!put) return put.error();
-  return put->bind(1, name)
-      .bind_blob(2, {reinterpret_cast<const char*>(items.data()), items.size() * sizeof(Item)})
+  return bind_all(*put, name,
+                  Blob{{reinterpret_cast<const char*>(items.data()), items.size() * sizeof(Item)}})
       .run();
 }
 
-/// A block as it was put; empty when there is none.
+/// A block stored by `put_block`; empty when there is none.
 template <class Item>
 Result<std::vector<Item>> get_block(Database& database, std::string_view name) {
   auto get = database.prepare("SELECT value FROM meta WHERE name=?");
@@ -51,61 +53,46 @@ Status write_page_block(Database& database) {
   auto last = database.integer("SELECT max(rowid) FROM doc");
   if (!last) return last.error();
   std::vector<DocumentStatistics> all(static_cast<std::size_t>(*last) + 1);
-  auto rows = database.prepare(
-      "SELECT doc.rowid, doc.scope, fts_docsize.sz FROM doc JOIN fts_docsize ON "
-      "fts_docsize.id=doc.rowid");
-  if (!rows) return rows.error();
-  for (;;) {
-    auto row = rows->step();
-    if (!row) return row.error();
-    if (!*row) break;
-    auto& one = all[static_cast<std::size_t>(rows->integer(0))];
-    one.present = static_cast<std::uint32_t>(rows->integer(1)) + 1;
-    std::size_t at = 0;
-    for (auto& length : one.lengths)
-      length = static_cast<std::uint16_t>(
-          std::min<std::uint64_t>(next_varint(rows->blob(2), at), 65'535));
-  }
+  auto read =
+      for_each_row(database,
+                   "SELECT doc.rowid, doc.scope, fts_docsize.sz FROM doc JOIN fts_docsize ON "
+                   "fts_docsize.id=doc.rowid",
+                   [&](const Statement& row) {
+                     auto& one = all[static_cast<std::size_t>(row.integer(0))];
+                     one.present = static_cast<std::uint32_t>(row.integer(1)) + 1;
+                     std::size_t at = 0;
+                     for (auto& length : one.lengths)
+                       length = static_cast<std::uint16_t>(
+                           std::min<std::uint64_t>(next_varint(row.blob(2), at), 65'535));
+                   });
+  if (!read) return read;
   return put_block(database, "statistics", all);
-}
-
-Result<std::vector<std::string>> languages_of(Database& database) {
-  auto rows = database.prepare(
-      "SELECT language FROM file GROUP BY language ORDER BY count(*) DESC, language LIMIT 255");
-  if (!rows) return rows.error();
-  std::vector<std::string> languages;
-  for (;;) {
-    auto row = rows->step();
-    if (!row) return row.error();
-    if (!*row) return languages;
-    languages.emplace_back(rows->text(0));
-  }
 }
 
 Status write_code_block(Database& database) {
   auto last = database.integer("SELECT max(rowid) FROM file");
   if (!last) return last.error();
-  auto languages = languages_of(database);
-  if (!languages) return languages.error();
+  std::vector<std::string> languages;
+  auto done = for_each_row(
+      database,
+      "SELECT language FROM file GROUP BY language ORDER BY count(*) DESC, language LIMIT 255",
+      [&](const Statement& row) { languages.emplace_back(row.text(0)); });
   std::vector<CodeStatistics> all(static_cast<std::size_t>(*last) + 1);
-  auto rows = database.prepare("SELECT rowid, bundle, scope, language FROM file");
-  if (!rows) return rows.error();
-  for (;;) {
-    auto row = rows->step();
-    if (!row) return row.error();
-    if (!*row) break;
-    auto& one = all[static_cast<std::size_t>(rows->integer(0))];
-    one.bundle = static_cast<std::uint32_t>(rows->integer(1));
-    one.scope = static_cast<std::uint8_t>(rows->integer(2));
-    const auto known = std::ranges::find(*languages, rows->text(3));
-    one.language = static_cast<std::uint8_t>(known - languages->begin());
-  }
+  if (done)
+    done = for_each_row(database, "SELECT rowid, bundle, scope, language FROM file",
+                        [&](const Statement& row) {
+                          auto& one = all[static_cast<std::size_t>(row.integer(0))];
+                          one.bundle = static_cast<std::uint32_t>(row.integer(1));
+                          one.scope = static_cast<std::uint8_t>(row.integer(2));
+                          const auto known = std::ranges::find(languages, row.text(3));
+                          one.language = static_cast<std::uint8_t>(known - languages.begin());
+                        });
   std::string joined;
-  for (const auto& language : *languages) joined += language + "\n";
-  if (auto put = put_block(database, "languages", std::vector<char>(joined.begin(), joined.end()));
-      !put)
-    return put;
-  return put_block(database, "code", all);
+  for (const auto& language : languages) joined += language + "\n";
+  if (done)
+    done = put_block(database, "languages", std::vector<char>(joined.begin(), joined.end()));
+  if (done) done = put_block(database, "code", all);
+  return done;
 }
 
 Status count_terms(Database& database, std::string_view index, Area area) {
@@ -178,12 +165,8 @@ Result<CodeIndexStatistics> read_code_statistics(Database& database) {
   all.files = *std::move(files);
   all.parts = static_cast<double>(*parts);
   all.bundles = *bundles + 1;
-  const std::string_view names(languages->data(), languages->size());
-  for (std::size_t begin = 0; begin < names.size();) {
-    const auto end = names.find('\n', begin);
-    all.languages.emplace_back(names.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  for (const auto name : lines_of({languages->data(), languages->size()}))
+    all.languages.emplace_back(name);
   return all;
 }
 

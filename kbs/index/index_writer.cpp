@@ -22,19 +22,19 @@
 namespace ratchet::kbs {
 namespace {
 
-/// A change of less than one part in this many is merged into the full-text index as it comes; a
-/// larger one is worth writing it anew.
+/// The full-text index of pages is optimized when at least one document in this many changed;
+/// smaller changes are left to FTS5's incremental merging.
 constexpr int kSmallChange = 10;
-/// Bytes of postings gathered before FTS5 writes them out; its own default of 1 MB makes it merge
-/// hundreds of small pieces.
+/// Bytes of postings that FTS5 buffers before writing; with its default of 1 MB it has to merge
+/// hundreds of small segments.
 constexpr int kGathered = 96 << 20;
 
 Error file_error(std::string_view doing, const std::filesystem::path& path, std::string_view what) {
   return {ErrorCode::internal, fmt::format("{} {}: {}", doing, path.string(), what),
-          "Check the free space and the rights of the folder."};
+          "Check the free space and the permissions of the folder."};
 }
 
-/// Gives back the space of removed documents when it is a quarter of the file.
+/// Frees the space of removed documents when it is at least a quarter of the file.
 Status shrink(Database& database) {
   auto free = database.integer("PRAGMA freelist_count");
   auto all = database.integer("PRAGMA page_count");
@@ -51,14 +51,14 @@ Status sync_file(const std::filesystem::path& path) {
 Result<Fd> lock_beside(const std::filesystem::path& target) {
   const auto path = target.string() + ".lock";
   Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!lock) return file_error("cannot make", path, "open failed");
+  if (!lock) return file_error("cannot create", path, "open failed");
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
     return Error{ErrorCode::conflict, "another process is changing the knowledge index",
-                 "Wait for the other `ratchet kbs add` or `remove` to end."};
+                 "Wait for the other `ratchet kbs add` or `remove` to finish."};
   return lock;
 }
 
-/// What the corpus held when the writer began with it, by its own ids.
+/// The content of the corpus before this writer's changes, by its own ids.
 struct Before {
   struct Item {
     std::int64_t row = 0;
@@ -68,7 +68,7 @@ struct Before {
     std::string stamp, document, bundle;
   };
   std::unordered_map<std::string, Item> documents, bundles;
-  std::unordered_map<std::string, Made> jobs;
+  std::unordered_map<std::string, Made> import_items;
   std::set<std::pair<std::string, std::string>> aliases, problems;
   std::string root;
   bool known = false;
@@ -76,7 +76,7 @@ struct Before {
 
 Status read_before(Database& database, std::string_view corpus, Before& before) {
   const auto each = [&](std::string_view sql, auto visit) {
-    return each_row(database, sql, visit, corpus);
+    return for_each_row(database, sql, visit, corpus);
   };
   const auto items = [&](std::string_view sql, auto& into) {
     return each(sql, [&](const Statement& row) {
@@ -95,7 +95,7 @@ Status read_before(Database& database, std::string_view corpus, Before& before) 
   if (done)
     done =
         each("SELECT key, stamp, doc, bundle FROM job WHERE corpus=?", [&](const Statement& row) {
-          before.jobs[std::string(row.text(0))] = {
+          before.import_items[std::string(row.text(0))] = {
               std::string(row.text(1)), std::string(row.text(2)), std::string(row.text(3))};
         });
   if (done)
@@ -111,17 +111,17 @@ Status read_before(Database& database, std::string_view corpus, Before& before) 
 struct IndexWriter::State {
   std::filesystem::path target, working;
   Fd lock;
-  Postings postings;  ///< of the connection's collector, which must not outlive it
-  Database database;  ///< the private copy; until there is one, the old index
-  bool old = false;   ///< there is an old index
-  bool writing = false;
+  Postings postings;     ///< of the database's collector, so it must outlive `database`
+  Database database;     ///< the private copy; until there is one, the old index
+  bool old = false;      ///< an old index exists
+  bool writing = false;  ///< `database` is the private copy
   std::optional<DocumentWriter> documents;
   std::optional<BundleWriter> bundles;
-  Statement insert_job;
+  Statement insert_item;
 
   std::string corpus;
   Before before;
-  std::unordered_set<std::string> put_documents, put_bundles, put_jobs;
+  std::unordered_set<std::string> put_documents, put_bundles, put_items;
   std::set<std::pair<std::string, std::string>> aliases, problems;
   WriteCounts counts;
   int changed_documents = 0, changed_bundles = 0;
@@ -138,7 +138,7 @@ struct IndexWriter::State {
   Status tidy_pages();
 
   ~State() {
-    insert_job = Statement();
+    insert_item = Statement();
     documents.reset();
     bundles.reset();
     database = Database();
@@ -156,7 +156,7 @@ Status IndexWriter::State::open_old() {
   const auto version = opened->integer("SELECT value FROM meta WHERE name='schema'", 0);
   if (!version || *version != kSchemaVersion)
     return Error{ErrorCode::unavailable,
-                 fmt::format("{} is no knowledge index of this version", target.string()),
+                 fmt::format("{} is not a knowledge index of this version", target.string()),
                  "Delete the file and add the corpora again."};
   database = *std::move(opened);
   return {};
@@ -166,7 +166,7 @@ Status IndexWriter::State::start_writing() {
   if (writing) return {};
   const auto copy = std::filesystem::path(target.string() + ".new");
   std::error_code failure;
-  std::filesystem::remove(copy, failure);  // what a killed writer left
+  std::filesystem::remove(copy, failure);  // left by a killed writer
   working = copy;
   if (old) std::filesystem::copy_file(target, copy, failure);
   if (failure) return file_error("cannot copy", target, failure.message());
@@ -180,7 +180,7 @@ Status IndexWriter::State::start_writing() {
                              fmt::format("INSERT INTO meta VALUES('schema',{});", kSchemaVersion));
         !made)
       return made;
-  // Kept in the file, but only a writer ever looks at it.
+  // Stored in the file, but only writers use it.
   for (const std::string_view index : {"fts", "code"})
     if (auto set = database.execute(
             fmt::format("INSERT INTO {0}({0}, rank) VALUES('hashsize', {1})", index, kGathered));
@@ -192,9 +192,10 @@ Status IndexWriter::State::start_writing() {
   auto code = BundleWriter::open(database);
   if (!code) return code.error();
   bundles.emplace(*std::move(code));
-  auto job = database.prepare("INSERT OR REPLACE INTO job VALUES(?,?,?,?,?)");
-  if (!job) return job.error();
-  insert_job = *std::move(job);
+  if (auto prepared =
+          prepare_all(database, {{&insert_item, "INSERT OR REPLACE INTO job VALUES(?,?,?,?,?)"}});
+      !prepared)
+    return prepared;
   writing = true;
   return run("INSERT OR REPLACE INTO corpus VALUES(?,?,datetime('now'))", {corpus, before.root});
 }
@@ -215,7 +216,7 @@ IndexWriter::~IndexWriter() = default;
 Result<IndexWriter> IndexWriter::open(const std::filesystem::path& target) {
   std::error_code failure;
   std::filesystem::create_directories(std::filesystem::absolute(target).parent_path(), failure);
-  if (failure) return file_error("cannot make the folder of", target, failure.message());
+  if (failure) return file_error("cannot create the folder of", target, failure.message());
   auto state = std::make_unique<State>();
   auto lock = lock_beside(target);
   if (!lock) return lock.error();
@@ -229,7 +230,7 @@ Status IndexWriter::begin_corpus(std::string_view name, std::string_view root) {
   auto& state = *state_;
   state.corpus = name;
   state.before = {};
-  for (auto* put : {&state.put_documents, &state.put_bundles, &state.put_jobs}) put->clear();
+  for (auto* put : {&state.put_documents, &state.put_bundles, &state.put_items}) put->clear();
   state.aliases.clear();
   state.problems.clear();
   state.counts = {};
@@ -242,17 +243,17 @@ Status IndexWriter::begin_corpus(std::string_view name, std::string_view root) {
 }
 
 IndexWriter::MadeOf IndexWriter::made_of(const std::string& key) const {
-  const auto known = state_->before.jobs.find(key);
-  if (known == state_->before.jobs.end()) return {};
+  const auto known = state_->before.import_items.find(key);
+  if (known == state_->before.import_items.end()) return {};
   return {known->second.document, known->second.bundle};
 }
 
-bool IndexWriter::keep(const Job& job) {
+bool IndexWriter::keep(const ImportItem& item) {
   auto& state = *state_;
-  const auto known = state.before.jobs.find(job.key);
-  if (job.stamp.empty() || known == state.before.jobs.end() || known->second.stamp != job.stamp)
-    return false;
-  state.put_jobs.insert(job.key);
+  const auto& items = state.before.import_items;
+  const auto known = items.find(item.key);
+  if (item.stamp.empty() || known == items.end() || known->second.stamp != item.stamp) return false;
+  state.put_items.insert(item.key);
   for (const auto& [id, put] : {std::pair{&known->second.document, &state.put_documents},
                                 {&known->second.bundle, &state.put_bundles}}) {
     if (id->empty()) continue;
@@ -264,7 +265,7 @@ bool IndexWriter::keep(const Job& job) {
 
 namespace {
 
-/// What is to be done about something that is put.
+/// How a document or bundle that is put differs from the old index.
 enum class Change { none, add, replace };
 
 Change change_of(const std::unordered_map<std::string, Before::Item>& before, const std::string& id,
@@ -284,7 +285,7 @@ Change change_of(const std::unordered_map<std::string, Before::Item>& before, co
 Status IndexWriter::put(const Document& document) {
   auto& state = *state_;
   if (!state.put_documents.insert(document.id).second)
-    return Error{ErrorCode::conflict, fmt::format("id '{}' was given before", document.id), ""};
+    return Error{ErrorCode::conflict, fmt::format("duplicate id '{}'", document.id), ""};
   const auto digest = DocumentWriter::digest_of(document);
   const auto change = change_of(state.before.documents, document.id, digest, state.counts);
   if (change == Change::none) return {};
@@ -299,7 +300,7 @@ Status IndexWriter::put(const Document& document) {
 Result<bool> IndexWriter::claim(Bundle& bundle) {
   auto& state = *state_;
   if (!state.put_bundles.insert(bundle.id).second)
-    return Error{ErrorCode::conflict, fmt::format("bundle '{}' was given before", bundle.id), ""};
+    return Error{ErrorCode::conflict, fmt::format("duplicate bundle id '{}'", bundle.id), ""};
   const auto change = change_of(state.before.bundles, bundle.id, bundle.digest, state.counts);
   if (change == Change::none) return false;
   if (auto started = state.start_writing(); !started) return started.error();
@@ -315,17 +316,13 @@ Status IndexWriter::insert(const Bundle& bundle) {
   return state_->bundles->insert(bundle, state_->corpus);
 }
 
-Status IndexWriter::remember(const Job& job, std::string_view document, std::string_view bundle) {
+Status IndexWriter::remember(const ImportItem& item, std::string_view document,
+                             std::string_view bundle) {
   auto& state = *state_;
-  state.put_jobs.insert(job.key);
-  // A new stamp alone is not worth a new index.
+  state.put_items.insert(item.key);
+  // A new stamp alone does not justify writing a new index.
   if (!state.writing) return {};
-  return state.insert_job.bind(1, std::string_view(state.corpus))
-      .bind(2, std::string_view(job.key))
-      .bind(3, std::string_view(job.stamp))
-      .bind(4, document)
-      .bind(5, bundle)
-      .run();
+  return bind_all(state.insert_item, state.corpus, item.key, item.stamp, document, bundle).run();
 }
 
 void IndexWriter::put_alias(Alias alias) {
@@ -375,8 +372,8 @@ Result<WriteCounts> IndexWriter::end_corpus() {
   if (done && state.problems != state.before.problems)
     done = state.rewrite_pairs("problem", state.problems);
   if (state.writing)
-    for (const auto& [key, made] : state.before.jobs)
-      if (done && !state.put_jobs.contains(key))
+    for (const auto& [key, made] : state.before.import_items)
+      if (done && !state.put_items.contains(key))
         done = state.run("DELETE FROM job WHERE corpus=? AND key=?", {state.corpus, key});
   if (!done) return done.error();
   return state.counts;
@@ -410,8 +407,8 @@ Status IndexWriter::finish() {
   auto& state = *state_;
   if (!state.writing) return {};
   auto done = state.bundles->finish();
-  // That of code is written in a few large pieces as it is; one more pass would cost a tenth of the
-  // build and save nothing that can be felt.
+  // The full-text index of code is not optimized: it already consists of a few large segments, and
+  // another pass would cost a tenth of the build without a noticeable gain.
   if (done) done = state.tidy_pages();
   if (done) done = register_collector(state.database.handle(), state.postings);
   if (done)
@@ -419,7 +416,7 @@ Status IndexWriter::finish() {
                             state.changed_bundles > 0);
   if (done) done = state.database.execute("COMMIT");
   if (!done) return done;
-  state.insert_job = Statement();
+  state.insert_item = Statement();
   state.documents.reset();
   state.bundles.reset();
   if (auto shrunk = shrink(state.database); !shrunk) return shrunk;

@@ -12,7 +12,7 @@
 
 namespace ratchet::kbs {
 
-/// What a writer did with the pages and bundles of one corpus.
+/// What a writer did to the pages and bundles of one corpus.
 struct WriteCounts {
   int added = 0;
   int changed = 0;
@@ -20,49 +20,47 @@ struct WriteCounts {
   int removed = 0;
 };
 
-/// What a page, a record or a bundle, or a page with its bundle, is made from.
-struct Job {
-  std::string key;    ///< of it in its corpus
-  std::string stamp;  ///< says whether anything of it changed; empty: never the same as before
+/// A unit of input: a page, a record, a bundle, or a page with its bundle.
+struct ImportItem {
+  std::string key;    ///< unique in its corpus
+  std::string stamp;  ///< changes when the input does; empty: always treat it as changed
 };
 
 /// Writes one index file. Works on a private copy beside the target and renames it into place in
-/// `finish`; a writer that is killed or destroyed earlier leaves the old index as it was. The copy
-/// is made with the first change: where there is none, nothing is written at all.
+/// `finish`; a writer that is killed or destroyed before that leaves the old index unchanged. The
+/// copy is made on the first change, so nothing is written when nothing changed.
 ///
-/// One writer at a time (a lock file beside the target); not shared between threads.
-/// Errors: `conflict` while another writer works, `unavailable` for what SQLite says, `internal`
-/// for the file system.
+/// Not thread-safe. One writer at a time, enforced by a lock file beside the target.
+/// Errors: `conflict` while another writer works, `unavailable` from SQLite, `internal` from the
+/// file system.
 class IndexWriter {
  public:
-  /// Errors: `unavailable` when the file there is no index of this version.
+  /// Errors: `unavailable` when an existing file is not an index of this version.
   static Result<IndexWriter> open(const std::filesystem::path& target);
   IndexWriter(IndexWriter&&) noexcept;
   IndexWriter& operator=(IndexWriter&&) = delete;
   ~IndexWriter();
 
-  /// Begins (or begins again) the corpus `name`: what is not put or kept again is removed by
-  /// `end_corpus`.
+  /// Begins a new or existing corpus. `end_corpus` removes everything that is not put or kept in
+  /// between.
   Status begin_corpus(std::string_view name, std::string_view root);
-  /// The ids of what came of a job the last time; both empty when it is new.
+  /// The ids of the document and the bundle that an item produced last time; empty when it is new.
   struct MadeOf {
     std::string document, bundle;
   };
   [[nodiscard]] MadeOf made_of(const std::string& key) const;
-  /// True when the job is known with this very stamp; then all that came of it stays.
-  bool keep(const Job& job);
-  /// A page or record of the current corpus. One that is there with the same content hash is left
-  /// alone.
-  /// Errors: `conflict` when the corpus put this id already.
+  /// True when the item is known with the same stamp; then everything that it produced is kept.
+  bool keep(const ImportItem& item);
+  /// Adds a page or record to the current corpus, unless the index has it with the same content
+  /// hash. Errors: `conflict` when the id was already put since `begin_corpus`.
   Status put(const Document& document);
-  /// Begins with a bundle. False when it is there with the same content hash and is left alone;
-  /// otherwise `find_terms`, which another thread may do, and `insert` follow, in any order among
-  /// bundles.
-  /// Errors: `conflict` as above.
+  /// First step of adding a bundle. False when the index has it with the same content hash;
+  /// otherwise call `find_terms` (on any thread) and `insert` next, in any order among bundles.
+  /// Errors: `conflict` as for `put`.
   Result<bool> claim(Bundle& bundle);
   Status insert(const Bundle& bundle);
-  /// Remembers what came of a job; ids may be empty.
-  Status remember(const Job& job, std::string_view document, std::string_view bundle);
+  /// Records what an item produced; ids may be empty.
+  Status remember(const ImportItem& item, std::string_view document, std::string_view bundle);
   void put_alias(Alias alias);
   void put_problem(Problem problem);
   Result<WriteCounts> end_corpus();
@@ -70,7 +68,7 @@ class IndexWriter {
   /// Errors: `not_found` when there is no such corpus.
   Result<int> remove_corpus(std::string_view name);
 
-  /// Writes the statistics, closes and renames into place. The writer is done afterwards.
+  /// Writes the statistics, closes the file and renames it into place. Must be the last call.
   Status finish();
 
  private:

@@ -33,7 +33,7 @@ Scope CodeSearch::scope_of(const Scored& scored) const {
   return static_cast<Scope>(file_of(scored).scope);
 }
 
-/// False when there is no code to look through.
+/// False when there is no code to search.
 Result<bool> CodeSearch::collect() {
   bool any = false;
   areas_.resize(loans_.size());
@@ -42,7 +42,7 @@ Result<bool> CodeSearch::collect() {
     area.frequencies.assign(plan_.phrases.size(), -1);
     if (indexes_.readers[r]->code().parts == 0 || filters_[r].excludes_all()) continue;
     any = true;
-    // The collector writes where the connection says; what stands there is put aside meanwhile.
+    // The collector writes to the connection's postings, so their contents are set aside meanwhile.
     std::swap(*loans_[r]->postings, area.postings);
     auto done = match_code(plan_, *loans_[r], area.frequencies);
     std::swap(*loans_[r]->postings, area.postings);

@@ -10,8 +10,7 @@
 
 namespace ratchet::kbs {
 
-/// The part of one search that looks through code. The loans and the plan must outlive it; one
-/// thread at a time.
+/// The part of a search that covers code. The loans and the plan must outlive it. Not thread-safe.
 class CodeSearch {
  public:
   CodeSearch(const Indexes& indexes, std::vector<IndexReader::Loan>& loans, const QueryPlan& plan)
@@ -19,12 +18,12 @@ class CodeSearch {
 
   Status make_filters(const KnowledgeQuery& query);
 
-  /// The best `head` matches, best first, one for each file; `total`: how many there are. Uses the
-  /// connections' postings and leaves them as they were.
+  /// The best `head` matches, best first, one for each file; sets `total` to the number of files
+  /// that match. Uses the connections' postings and restores them.
   Result<std::vector<Scored>> find(std::size_t head, int& total);
 
   [[nodiscard]] Scope scope_of(const Scored& scored) const;
-  /// With score and why.
+  /// The hit with `why`; the caller sets the score.
   Result<QueryHit> hit(const Scored& scored, const std::vector<std::string>& words);
 
  private:

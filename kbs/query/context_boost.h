@@ -9,25 +9,25 @@
 
 namespace ratchet::kbs {
 
-/// How well the pages of one index fit the situation a query comes from: its chip, its language and
-/// what was diagnosed. Ranking multiplies by it, and `why` says what fitted.
-class Fit {
+/// How well each page of one index fits the context of a query: its chip, its language and the
+/// diagnosis. Ranking multiplies scores by it, and `why` names the matching parts.
+class ContextBoost {
  public:
-  /// `rows`: one more than the highest row id. An empty situation fits everything alike.
-  static Result<Fit> make(const QuerySituation& situation, Connection& connection,
-                          std::size_t rows);
+  /// `rows`: highest row id plus one. An empty context boosts nothing.
+  static Result<ContextBoost> make(const QuerySituation& context, Connection& connection,
+                                   std::size_t rows);
 
-  /// Around 1.
+  /// A factor around 1.
   [[nodiscard]] double factor(std::int64_t row) const;
   /// "sm90, memory bound"; empty when nothing fits.
   [[nodiscard]] std::string reasons(std::int64_t row) const;
 
  private:
-  std::vector<std::uint8_t> bits_;  // by row; empty without a situation
-  QuerySituation situation_;
+  std::vector<std::uint8_t> bits_;  // by row; empty without a context
+  QuerySituation context_;
 };
 
-/// The situation in a few words.
-[[nodiscard]] std::string describe(const QuerySituation& situation);
+/// The context in a few words.
+[[nodiscard]] std::string describe(const QuerySituation& context);
 
 }  // namespace ratchet::kbs

@@ -9,14 +9,14 @@
 
 namespace ratchet::kbs {
 
-/// A short mark of a request and of what it is answered from. Pure.
+/// A short fingerprint of a request and of the data that answers it. Pure.
 [[nodiscard]] std::string mark_of(std::string_view request);
 
-/// An opaque cursor: a place, good only for the request that the mark stands for.
+/// An opaque cursor: an offset that is valid only for the request with this mark.
 [[nodiscard]] std::string write_cursor(std::size_t place, std::string_view mark);
 
-/// 0 without a cursor. Errors: `invalid_argument` for anything that `write_cursor` did not make of
-/// this mark.
+/// The offset in a cursor; 0 without one. Errors: `invalid_argument` unless `write_cursor` made it
+/// with the same mark.
 [[nodiscard]] Result<std::size_t> read_cursor(const std::optional<std::string>& cursor,
                                               std::string_view mark);
 

@@ -22,10 +22,10 @@ constexpr std::string_view kFacets = "SELECT doc FROM facet WHERE name=?1 AND va
 constexpr std::string_view kBundleFacets =
     "SELECT bundle FROM bundle_facet WHERE name=?1 AND value=?2";
 
-/// Narrows `rows` (by row id) to documents that carry one of the values of a facet.
+/// Computes which rows have one of the wanted values for each facet.
 class Narrowing {
  public:
-  /// `facets`: a literal that reads rows by facet and value.
+  /// `facets`: SQL literal that selects rows by facet (?1) and value (?2).
   Narrowing(Connection& connection, std::size_t rows, std::string_view facets)
       : connection_(connection), rows_(rows), facets_(facets) {}
 
@@ -52,15 +52,10 @@ class Narrowing {
  private:
   Status mark(std::string_view sql, std::string_view facet, std::string_view value,
               std::vector<char>& found) {
-    auto statement = connection_.prepared(sql);
-    if (!statement) return statement.error();
-    (*statement)->bind(1, facet).bind(2, value);
-    for (;;) {
-      auto row = (*statement)->step();
-      if (!row) return row.error();
-      if (!*row) return {};
-      found[static_cast<std::size_t>((*statement)->integer(0))] = 1;
-    }
+    return for_each_row(
+        connection_, sql,
+        [&](const Statement& row) { found[static_cast<std::size_t>(row.integer(0))] = 1; }, facet,
+        value);
   }
 
   void narrow(const std::vector<char>& found) {
@@ -87,12 +82,10 @@ Result<int> count_unverified(Connection& connection,
                              const std::vector<std::string>& architectures) {
   std::int64_t count = 0;
   for (const auto& name : architectures) {
-    auto statement = connection.prepared(
-        "SELECT count(*) FROM facet WHERE name='unverified-architecture' AND value=?");
-    if (!statement) return statement.error();
-    auto row = (*statement)->bind(1, std::string_view(name)).step();
-    if (!row) return row.error();
-    count += (*statement)->integer(0);
+    auto read = for_each_row(
+        connection, "SELECT count(*) FROM facet WHERE name='unverified-architecture' AND value=?",
+        [&](const Statement& row) { count += row.integer(0); }, name);
+    if (!read) return read.error();
   }
   return static_cast<int>(count);
 }

@@ -8,8 +8,8 @@
 
 namespace ratchet::kbs {
 
-/// Scopes by name; `sources` stands for docs, blogs, contests and prs.
-/// Errors: `invalid_argument` naming an unknown one.
+/// A bit for each named scope; `sources` stands for docs, blogs, contests and prs. No names: all.
+/// Errors: `invalid_argument` naming an unknown scope.
 Result<std::uint32_t> scope_mask(const std::vector<std::string>& names);
 
 inline constexpr std::uint32_t kCodeScopes =
@@ -18,7 +18,7 @@ inline constexpr std::uint32_t kCodeScopes =
 /// The filters of one query, resolved against the pages of one index.
 class Filter {
  public:
-  /// `rows`: one more than the highest row id.
+  /// `rows`: highest row id plus one.
   static Result<Filter> make(const KnowledgeQuery& query, Connection& connection, std::size_t rows);
 
   [[nodiscard]] bool passes(std::int64_t row, const DocumentStatistics& document) const {
@@ -26,9 +26,9 @@ class Filter {
            (!narrowed_ || allowed_[static_cast<std::size_t>(row)] != 0);
   }
   [[nodiscard]] bool restricts() const { return restricts_; }
-  /// Only code is asked for.
+  /// The query asks for code only.
   [[nodiscard]] bool excludes_all() const { return (scopes_ & ~kCodeScopes) == 0; }
-  /// Documents left out because their architecture label is not believed.
+  /// Number of documents left out because their architecture label is unverified.
   [[nodiscard]] int unverified() const { return unverified_; }
 
  private:
@@ -39,8 +39,8 @@ class Filter {
   int unverified_ = 0;
 };
 
-/// The filters of one query, resolved against the code of one index. Code has no confidence and no
-/// symptoms: what asks for these gets none of it.
+/// The filters of one query, resolved against the code of one index. Code has neither confidence
+/// nor symptoms, so queries that filter by these find no code.
 class CodeFilter {
  public:
   static Result<CodeFilter> make(const KnowledgeQuery& query, Connection& connection,
@@ -50,7 +50,7 @@ class CodeFilter {
     return (scopes_ >> file.scope & 1U) != 0 && (languages_.empty() || languages_[file.language]) &&
            (!narrowed_ || allowed_[file.bundle] != 0);
   }
-  /// Nothing of the code can pass.
+  /// No code can pass.
   [[nodiscard]] bool excludes_all() const { return (scopes_ & kCodeScopes) == 0; }
 
  private:

@@ -20,11 +20,11 @@ namespace {
 constexpr std::size_t kMaxPattern = 1000;  // bytes
 constexpr int kMaxLimit = 200;
 constexpr std::size_t kAnswerBytes = 12'000;
-constexpr std::size_t kLineBytes = 300;  // shown of one line
+constexpr std::size_t kLineBytes = 300;  // longer lines are truncated
 constexpr int kMaxContext = 10;
-constexpr int kMaxMatches = 100'000;  // counted; a pattern that matches everything ends here
+constexpr int kMaxMatches = 100'000;  // counting stops here, for patterns that match everything
 
-/// A compiled pattern with the literals that every match must hold.
+/// A compiled pattern with the literals that every match must contain.
 class Pattern {
  public:
   explicit Pattern(const GrepRequest& request) : filter_(3) {
@@ -36,7 +36,7 @@ class Pattern {
     compile("(?m)" + request.pattern, options);
     if (!regex_->ok()) {
       as_text_ = true;
-      options.set_encoding(RE2::Options::EncodingLatin1);  // any bytes are a text
+      options.set_encoding(RE2::Options::EncodingLatin1);  // accepts any bytes
       options.set_literal(true);
       compile(request.pattern, options);
     }
@@ -72,13 +72,14 @@ class Pattern {
   bool as_text_ = false;
 };
 
-/// Lines of a text by number, found as they are asked for.
+/// The position of a line in a text.
 struct Line {
   std::size_t begin = 0;
   std::size_t end = 0;
   int number = 1;
 };
 
+/// The line that contains offset `at`, searching forward from the line `from`.
 Line line_around(std::string_view text, std::size_t at, Line from) {
   for (;;) {
     from.end = std::min(text.find('\n', from.begin), text.size());
@@ -120,7 +121,8 @@ class Grep {
 
   Result<GrepAnswer> run() {
     if (request_.pattern.empty() || request_.pattern.size() > kMaxPattern) {
-      answer_.note = fmt::format("a pattern has 1 to {} bytes; nothing was searched", kMaxPattern);
+      answer_.note =
+          fmt::format("a pattern must have 1 to {} bytes; nothing was searched", kMaxPattern);
       return std::move(answer_);
     }
     auto scopes = scope_mask(request_.scopes.values);
@@ -175,7 +177,7 @@ class Grep {
     const auto id = code_id(scope, row.text(5), row.integer(6));
     const std::string path(row.text(3));
     const auto first = static_cast<int>(row.integer(4));
-    std::vector<CodePart> parts;  // cut only where something was found
+    std::vector<CodePart> parts;  // computed for the first match
     each_match(text, pattern, [&](const Line& line, std::size_t at) {
       if (request_.files_only) return add(id, path, first + line.number - 1, shown(text, line));
       if (parts.empty()) parts = parts_of(scope, text, row.text(7));
@@ -213,7 +215,7 @@ class Grep {
       return {};
     auto extra = decompress(row.blob(7));
     if (!extra) return extra.error();
-    // A record's text is one line of its file: that is the line to cite.
+    // A record is one line of its file, and that is the line to cite.
     const auto place = row.text(4);
     const auto colon = place.rfind(':');
     if (extra->empty() || colon == std::string_view::npos) return {};
@@ -222,7 +224,7 @@ class Grep {
     return {};
   }
 
-  /// `fixed_line`: cited for every match; 0: the line of the match. True when something matched.
+  /// `fixed_line`: the line to cite for every match; 0: the line of the match. True on a match.
   bool search_text(std::string_view text, const std::string& id, const std::string& path,
                    int fixed_line, const Pattern& pattern) {
     return each_match(text, pattern, [&](const Line& line, std::size_t) {
@@ -230,7 +232,8 @@ class Grep {
     });
   }
 
-  /// Calls `found(line, offset)` for each line that matches, or the first. True when one did.
+  /// Calls `found(line, offset)` for each line that matches, or for the first one only with
+  /// `files_only`. True on a match.
   template <class Found>
   bool each_match(std::string_view text, const Pattern& pattern, Found found) {
     Line line;
@@ -250,7 +253,7 @@ class Grep {
     return any;
   }
 
-  /// The line with its context; nothing where it would not be shown.
+  /// The line with its context; empty when it is outside the page of results.
   [[nodiscard]] std::string shown(std::string_view text, const Line& line) const {
     if (full_ || static_cast<std::size_t>(matches_) < offset_) return {};
     return with_context(text, line, context());

@@ -6,10 +6,10 @@
 
 namespace ratchet::kbs {
 
-/// Lines that match a regular expression (RE2, linear time), documents in the order of the index,
-/// those skipped that cannot match by their trigrams.
+/// Finds the lines that match a regular expression (RE2, linear time). Documents come in the order
+/// of the index; those whose trigrams rule out a match are skipped without reading their text.
 ///
-/// A pattern that is no regular expression is searched as text, and the answer says so.
+/// A pattern that is not a regular expression is searched as text, and the answer says so.
 /// Errors: `invalid_argument` for an unknown scope or a cursor of another request.
 Result<GrepAnswer> grep(const Indexes& indexes, const GrepRequest& request);
 

@@ -14,7 +14,8 @@
 namespace ratchet::kbs {
 namespace {
 
-/// "sm90:declared,sm100:unverified" as labels; only the origin that needs a word is shown.
+/// Converts "sm90:declared,sm100:unverified" to labels; origins other than `declared` are shown in
+/// parentheses.
 std::vector<std::string> shown_labels(std::string_view stored) {
   std::vector<std::string> labels;
   for (std::size_t begin = 0; begin < stored.size();) {
@@ -43,7 +44,7 @@ Status add_snippet(QueryHit& hit, std::string_view path, std::string_view extra_
     auto other = best_snippet(*extra, 1, words);
     if (other.hits > best.hits || best.text.empty()) {
       best = std::move(other);
-      hit.path = extra_path;  // a record is one line of its file
+      hit.path = extra_path;  // includes the record's line
     }
   }
   hit.snippet = std::move(best.text);

@@ -9,22 +9,24 @@
 namespace ratchet::kbs {
 namespace {
 
-/// The row of the first result, or nothing.
+/// First column of the first row of a query; empty without a row.
+template <class... Values>
 Result<std::optional<std::int64_t>> first_row(IndexReader& reader, std::string_view sql,
-                                              std::initializer_list<std::string_view> values) {
+                                              const Values&... values) {
   auto connection = reader.connection();
   if (!connection) return connection.error();
-  auto statement = (*connection)->prepared(sql);
-  if (!statement) return statement.error();
-  int at = 0;
-  for (const auto value : values) (*statement)->bind(++at, value);
-  auto row = (*statement)->step();
-  if (!row) return row.error();
-  if (!*row) return std::optional<std::int64_t>{};
-  return std::optional((*statement)->integer(0));
+  std::optional<std::int64_t> first;
+  auto read = for_each_row(
+      **connection, sql,
+      [&](const Statement& row) {
+        if (!first) first = row.integer(0);
+      },
+      values...);
+  if (!read) return read.error();
+  return first;
 }
 
-/// Length of the longest common part of two squeezed ids.
+/// Length of the longest common substring of two squeezed ids.
 std::size_t likeness(std::string_view a, std::string_view b) {
   std::vector<std::size_t> run(b.size() + 1);
   std::size_t best = 0;
@@ -36,21 +38,17 @@ std::size_t likeness(std::string_view a, std::string_view b) {
   return best;
 }
 
-template <class Visit>
-Status each_id(const Indexes& indexes, std::string_view sql, std::string_view low,
-               std::string_view high, Visit visit) {
+/// Calls `visit(id)` with the public id of each document that a query for id and corpus yields.
+template <class Visit, class... Values>
+Status each_id(const Indexes& indexes, std::string_view sql, Visit visit, const Values&... values) {
   for (std::size_t r = 0; r < indexes.readers.size(); ++r) {
     auto connection = indexes.readers[r]->connection();
     if (!connection) return connection.error();
-    auto statement = (*connection)->prepared(sql);
-    if (!statement) return statement.error();
-    (*statement)->bind(1, low).bind(2, high);
-    for (;;) {
-      auto row = (*statement)->step();
-      if (!row) return row.error();
-      if (!*row) break;
-      visit(indexes.shown_id(r, (*statement)->text(0), (*statement)->text(1)));
-    }
+    auto read = for_each_row(
+        **connection, sql,
+        [&](const Statement& row) { visit(indexes.shown_id(r, row.text(0), row.text(1))); },
+        values...);
+    if (!read) return read;
   }
   return {};
 }
@@ -67,7 +65,7 @@ std::string Indexes::shown_id(std::size_t reader, std::string_view id,
 Result<std::optional<DocumentPlace>> find_document(const Indexes& indexes, std::string_view id) {
   using Found = std::optional<DocumentPlace>;
   for (std::size_t r = 0; r < indexes.readers.size(); ++r) {
-    auto row = first_row(*indexes.readers[r], "SELECT rowid FROM doc WHERE id=?", {id});
+    auto row = first_row(*indexes.readers[r], "SELECT rowid FROM doc WHERE id=?", id);
     if (!row) return row.error();
     if (*row) return Found({r, **row});
   }
@@ -75,7 +73,7 @@ Result<std::optional<DocumentPlace>> find_document(const Indexes& indexes, std::
   if (colon == std::string_view::npos) return Found{};
   for (std::size_t r = 0; r < indexes.readers.size(); ++r) {
     auto row = first_row(*indexes.readers[r], "SELECT rowid FROM doc WHERE corpus=? AND own_id=?",
-                         {id.substr(0, colon), id.substr(colon + 1)});
+                         id.substr(0, colon), id.substr(colon + 1));
     if (!row) return row.error();
     if (*row) return Found({r, **row});
   }
@@ -83,17 +81,12 @@ Result<std::optional<DocumentPlace>> find_document(const Indexes& indexes, std::
 }
 
 Result<std::vector<std::int64_t>> rows_named(Connection& connection, std::string_view name) {
-  auto statement =
-      connection.prepared("SELECT doc FROM facet WHERE name='name' AND value=? LIMIT 20");
-  if (!statement) return statement.error();
-  (*statement)->bind(1, name);
   std::vector<std::int64_t> rows;
-  for (;;) {
-    auto row = (*statement)->step();
-    if (!row) return row.error();
-    if (!*row) return rows;
-    rows.push_back((*statement)->integer(0));
-  }
+  auto read = for_each_row(
+      connection, "SELECT doc FROM facet WHERE name='name' AND value=? LIMIT 20",
+      [&](const Statement& row) { rows.push_back(row.integer(0)); }, name);
+  if (!read) return read.error();
+  return rows;
 }
 
 Result<std::optional<CodePlace>> find_code(const Indexes& indexes, std::string_view id) {
@@ -101,21 +94,12 @@ Result<std::optional<CodePlace>> find_code(const Indexes& indexes, std::string_v
   const auto code = parse_code_id(id);
   if (!code) return Found{};
   for (std::size_t r = 0; r < indexes.readers.size(); ++r) {
-    auto connection = indexes.readers[r]->connection();
-    if (!connection) return connection.error();
-    auto statement =
-        (*connection)
-            ->prepared(
-                "SELECT file.rowid FROM bundle JOIN file ON file.bundle=bundle.rowid WHERE "
-                "bundle.id=? AND scope=? AND ordinal=?");
-    if (!statement) return statement.error();
-    (*statement)
-        ->bind(1, std::string_view(code->bundle))
-        .bind(2, static_cast<std::int64_t>(code->scope))
-        .bind(3, std::int64_t{code->file});
-    auto row = (*statement)->step();
+    auto row = first_row(*indexes.readers[r],
+                         "SELECT file.rowid FROM bundle JOIN file ON file.bundle=bundle.rowid "
+                         "WHERE bundle.id=? AND scope=? AND ordinal=?",
+                         code->bundle, code->scope, code->file);
     if (!row) return row.error();
-    if (*row) return Found({r, (*statement)->integer(0), code->part});
+    if (*row) return Found({r, **row, code->part});
   }
   return Found{};
 }
@@ -124,15 +108,14 @@ Result<std::vector<std::string>> nearest_ids(const Indexes& indexes, std::string
                                              std::size_t count) {
   const auto wanted = squeezed(id.substr(0, 100));
   std::vector<std::pair<double, std::string>> near;
-  auto read = each_id(
-      indexes, "SELECT id, corpus FROM doc WHERE ?1=?1 AND ?2=?2", "", "", [&](std::string shown) {
-        const auto have = squeezed(shown);
-        const auto common = likeness(wanted, have);
-        // Longest common part first, shorter ids before longer ones.
-        if (common >= 3)
-          near.emplace_back(static_cast<double>(common) - static_cast<double>(have.size()) / 1000,
-                            std::move(shown));
-      });
+  auto read = each_id(indexes, "SELECT id, corpus FROM doc", [&](std::string shown) {
+    const auto have = squeezed(shown);
+    const auto common = likeness(wanted, have);
+    // The longest common substring first, shorter ids before longer ones.
+    if (common >= 3)
+      near.emplace_back(static_cast<double>(common) - static_cast<double>(have.size()) / 1000,
+                        std::move(shown));
+  });
   if (!read) return read.error();
   const auto shown = std::min(count, near.size());
   std::ranges::partial_sort(near, near.begin() + static_cast<std::ptrdiff_t>(shown),
@@ -148,9 +131,9 @@ Result<std::vector<std::string>> ids_with_prefix(const Indexes& indexes, std::st
                                                  std::size_t count) {
   std::vector<std::string> ids;
   const auto high = std::string(prefix) + "\xF4\x8F\xBF\xBF";
-  auto read =
-      each_id(indexes, "SELECT id, corpus FROM doc WHERE id>=? AND id<=? ORDER BY id LIMIT 10000",
-              prefix, high, [&](std::string shown) { ids.push_back(std::move(shown)); });
+  auto read = each_id(
+      indexes, "SELECT id, corpus FROM doc WHERE id>=? AND id<=? ORDER BY id LIMIT 10000",
+      [&](std::string shown) { ids.push_back(std::move(shown)); }, prefix, high);
   if (!read) return read.error();
   std::ranges::sort(ids);
   if (ids.size() > count) ids.resize(count);

@@ -6,16 +6,16 @@
 namespace ratchet::kbs {
 namespace {
 
-/// Documents that the words which find them may stand in, all together; the words behind that are
-/// only looked up. Answers to the development judgments are the same from 1,500 to 12,000 pages.
+/// Limit on the summed frequencies of the words that select documents; more frequent words are only
+/// looked up. Answers to the development judgments are the same from 1,500 to 12,000 pages.
 constexpr double kFindPages = 2'000;
 constexpr double kFindCode = 1'000;
-/// Postings of common words that are walked past when they are looked up: lists of pages are read,
-/// code is walked by FTS5.
+/// Limit on the summed frequencies of the words that are looked up: lists of pages are read, code
+/// is walked by FTS5.
 constexpr double kLookUpPages = 30'000;
 constexpr double kLookUpCode = 5'000;
 constexpr std::size_t kRows = 20'000;
-// Of code that holds nothing but common words.
+// Limits for queries that consist of common words only; the first one applies to code.
 constexpr std::size_t kRowsOfCommon = 1'500;
 constexpr std::size_t kLookedUpOfCommon = 8;
 
@@ -49,7 +49,8 @@ class Builder {
     for (const auto& term : plan_.terms) own[term.alternatives.front().phrases.front()] = true;
     for (std::size_t i = 0; i < plan_.phrases.size(); ++i) {
       const std::string_view phrase = plan_.phrases[i];
-      // Several words in a row: as rare as the rarest of them. The index of code knows no order.
+      // A phrase of several words is at most as frequent as its rarest word. The index of code has
+      // no positions and cannot find phrases.
       if (area_ == Area::code && phrase.find(' ') != std::string_view::npos) continue;
       double least = std::numeric_limits<double>::infinity();
       for (std::size_t begin = 0; begin < phrase.size();) {
@@ -65,7 +66,7 @@ class Builder {
     return {};
   }
 
-  /// The rarest words find; more of them may be looked up.
+  /// The rarest words select documents, and more words are looked up, each within its budget.
   void choose() {
     auto& words = match_.words;
     const double budget = area_ == Area::pages ? kFindPages : kFindCode;
@@ -80,7 +81,7 @@ class Builder {
     match_.rows = kRows;
   }
 
-  /// Only common words: documents that hold the two rarest of the user's own.
+  /// For queries of common words only: documents must contain the user's two rarest words.
   void settle_for_common() {
     const auto others = std::ranges::stable_partition(match_.words, &MatchWord::first_choice);
     const auto own = match_.words.size() - others.size();

@@ -10,22 +10,22 @@
 
 namespace ratchet::kbs {
 
-/// One phrase of a query, and what finding it costs.
+/// One phrase of a query and its cost.
 struct MatchWord {
   std::uint16_t phrase = 0;   ///< index into `QueryPlan::phrases`
-  double frequency = 0;       ///< documents that hold it, or an upper bound
+  double frequency = 0;       ///< number of documents that contain it, or an upper bound
   bool first_choice = false;  ///< the user's own word, neither a part nor an alias of it
 };
 
-/// How one query is asked of one area of an index, so that the time it takes does not grow with the
-/// corpus: documents are found by the rare words of the query alone, as far as a budget goes, and
-/// the common words are only looked up in what was found.
+/// How to run a query against one area of an index in time that does not grow with the corpus: only
+/// the rare words of the query select documents, within a budget, and the common words are only
+/// looked up in the documents selected.
 struct MatchPlan {
-  std::vector<MatchWord> words;     ///< those that find, those that are looked up, the others
-  std::size_t finding = 0;          ///< so many of them find documents
-  std::size_t required = 1;         ///< so many of those a document must hold
-  std::size_t looking = 0;          ///< so many, finding ones included, count in what was found
-  std::size_t rows = 0;             ///< at most so many documents are looked at
+  std::vector<MatchWord> words;     ///< selecting words, then those looked up, then the rest
+  std::size_t finding = 0;          ///< number of words that select documents
+  std::size_t required = 1;         ///< how many of these a document must contain
+  std::size_t looking = 0;          ///< number of words looked up, including the selecting ones
+  std::size_t rows = 0;             ///< maximum number of documents
   std::vector<double> frequencies;  ///< by phrase of the plan; negative: not in `frequent`
 };
 

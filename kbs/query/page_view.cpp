@@ -8,17 +8,18 @@
 #include "kbs/documents/page_reader.h"
 #include "kbs/index/code_file.h"
 #include "kbs/query/cursor.h"
+#include "server/core/text.h"
 #include "server/sqlite/compression.h"
 
 namespace ratchet::kbs {
 namespace {
 
 constexpr std::size_t kPageBytes = 12'000;      // of text in one answer
-constexpr std::size_t kFollowedBytes = 64'000;  // of all followed pages together
+constexpr std::size_t kFollowedBytes = 64'000;  // no further page is appended beyond this
 constexpr std::size_t kFollowed = 12;           // pages
 constexpr std::size_t kMaxId = 300;             // bytes
 
-/// What the index holds of one document.
+/// A document as stored in the index.
 struct Stored {
   std::string id, title, text, extra, digest, license, path;
 };
@@ -50,24 +51,20 @@ Result<Stored> read_stored(const Indexes& indexes, const DocumentPlace& place) {
 Result<std::vector<PageSource>> read_sources(const Indexes& indexes, const DocumentPlace& place) {
   auto connection = indexes.readers[place.reader]->connection();
   if (!connection) return connection.error();
-  auto statement =
-      (*connection)
-          ->prepared(
-              "SELECT source.id, coalesce(nullif(source.title,''), cited.title, ''), "
-              "source.publisher "
-              "FROM source JOIN doc AS page ON page.rowid=source.doc "
-              "LEFT JOIN doc AS cited ON cited.corpus=page.corpus AND cited.own_id=source.id "
-              "WHERE source.doc=? ORDER BY source.ordinal");
-  if (!statement) return statement.error();
-  (*statement)->bind(1, place.row);
   std::vector<PageSource> sources;
-  for (;;) {
-    auto row = (*statement)->step();
-    if (!row) return row.error();
-    if (!*row) return sources;
-    sources.push_back({std::string((*statement)->text(0)), std::string((*statement)->text(1)),
-                       std::string((*statement)->text(2))});
-  }
+  auto read = for_each_row(
+      **connection,
+      "SELECT source.id, coalesce(nullif(source.title,''), cited.title, ''), source.publisher "
+      "FROM source JOIN doc AS page ON page.rowid=source.doc "
+      "LEFT JOIN doc AS cited ON cited.corpus=page.corpus AND cited.own_id=source.id "
+      "WHERE source.doc=? ORDER BY source.ordinal",
+      [&](const Statement& row) {
+        sources.push_back(
+            {std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2))});
+      },
+      place.row);
+  if (!read) return read.error();
+  return sources;
 }
 
 Result<DocumentPlace> place_of(const Indexes& indexes, const std::string& id) {
@@ -80,7 +77,7 @@ Result<DocumentPlace> place_of(const Indexes& indexes, const std::string& id) {
   auto near = nearest_ids(indexes, readable ? std::string_view(id) : std::string_view{}, 5);
   if (!near) return near.error();
   return Error{ErrorCode::not_found,
-               readable ? fmt::format("no page '{}'", id) : std::string("no page of that id"),
+               readable ? fmt::format("no page '{}'", id) : std::string("no page with that id"),
                near->empty() ? "Ids come from query_kbs."
                              : fmt::format("Nearest ids: {}. Ids come from query_kbs.",
                                            fmt::join(*near, ", "))};
@@ -95,24 +92,19 @@ struct Heading {
 std::vector<Heading> headings(std::string_view body) {
   std::vector<Heading> found;
   bool code = false;
-  for (std::size_t begin = 0; begin < body.size();) {
-    const auto end = std::min(body.find('\n', begin), body.size());
-    auto line = body.substr(begin, end - begin);
+  for (const auto line : lines_of(body)) {
     if (line.starts_with("```")) code = !code;
     const auto level = std::min(line.find_first_not_of('#'), line.size());
-    if (!code && level > 0) {
-      while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0)
-        line.remove_suffix(1);
-      const auto text = std::min(line.find_first_not_of("# "), line.size());
-      found.push_back({begin, level, line.substr(text)});
-    }
-    begin = end + 1;
+    if (code || level == 0) continue;
+    const auto text = std::min(line.find_first_not_of("# "), line.size());
+    found.push_back({static_cast<std::size_t>(line.data() - body.data()), level,
+                     trimmed(line.substr(text), " \t\r\n\v\f")});
   }
   return found;
 }
 
-/// The section whose heading is, or else begins with, or else contains the name (case ignored), up
-/// to the next heading of its level.
+/// The section whose heading equals, begins with or contains the name (in this order of preference,
+/// ignoring case), up to the next heading of its level.
 Result<std::string> section_of(std::string_view body, const std::string& name) {
   const auto all = headings(body);
   const auto wanted = squeezed(name);
@@ -149,10 +141,7 @@ Result<std::string> section_of(std::string_view body, const std::string& name) {
 std::string without_code(std::string_view body) {
   std::string out;
   bool code = false;
-  for (std::size_t begin = 0; begin < body.size();) {
-    const auto end = std::min(body.find('\n', begin), body.size());
-    const auto line = body.substr(begin, end - begin);
-    begin = end + 1;
+  for (const auto line : lines_of(body)) {
     if (line.starts_with("```")) {
       code = !code;
       if (code) out += "[code left out]\n";
@@ -163,7 +152,7 @@ std::string without_code(std::string_view body) {
   return out;
 }
 
-/// Body and joined record of a document.
+/// The body of a document, followed by its joined record.
 std::string shown_body(const Stored& stored) {
   std::string body(split_page(stored.text).body);
   if (!stored.extra.empty()) {
@@ -201,7 +190,7 @@ Status follow(const Indexes& indexes, const DocumentPlace& from,
   return {};
 }
 
-/// A fence that no line of the text closes.
+/// A code fence longer than any run of backticks in the text.
 std::string fence_around(std::string_view text) {
   std::size_t longest = 2;
   std::size_t run = 0;
@@ -212,7 +201,7 @@ std::string fence_around(std::string_view text) {
   return std::string(longest + 1, '`');
 }
 
-/// A file of code or a part of it, as a page whose source is the page of its bundle.
+/// A file of code or a part of it as a page that cites the page of its bundle.
 Result<Page> code_page(const Indexes& indexes, const CodePlace& place, std::string& digest) {
   auto connection = indexes.readers[place.reader]->connection();
   if (!connection) return connection.error();
@@ -221,8 +210,9 @@ Result<Page> code_page(const Indexes& indexes, const CodePlace& place, std::stri
   auto code = read_code(**statement, place.file);
   if (!code) return code.error();
   if (place.part > static_cast<int>(code->parts.size()))
-    return Error{ErrorCode::not_found, fmt::format("{} has {} parts", code->id, code->parts.size()),
-                 fmt::format("Ask for {} whole, or for a part from 1 on.", code->id)};
+    return Error{
+        ErrorCode::not_found, fmt::format("{} has {} parts", code->id, code->parts.size()),
+        fmt::format("Request {} as a whole, or one of its parts, counted from 1.", code->id)};
   CodePart part{0, code->text.size(), 1, ""};
   if (place.part > 0) part = code->parts[static_cast<std::size_t>(place.part) - 1];
   const auto text = std::string_view(code->text).substr(part.begin, part.end - part.begin);
@@ -251,14 +241,14 @@ Result<Page> code_page(const Indexes& indexes, const CodePlace& place, std::stri
   return page;
 }
 
-/// Names the request and the page's content, so that a cursor cannot be used with others.
+/// Identifies the request and the page's content, so that a cursor cannot be used with others.
 std::string fingerprint(const PageRequest& request, std::string_view digest) {
   return mark_of(fmt::format("{}\x1f{}\x1f{}{}{}{}\x1f{}", request.id, request.section.value_or(""),
                              request.follow_sources, request.include_code, request.body_only,
                              request.frontmatter_only, digest));
 }
 
-/// Leaves the part of `page.text` that starts at the cursor.
+/// Reduces `page.text` to the part that starts at the cursor.
 Status cut_page(const PageRequest& request, const std::string& mark, Page& page) {
   auto place = read_cursor(request.cursor, mark);
   if (!place) return place.error();
@@ -269,7 +259,7 @@ Status cut_page(const PageRequest& request, const std::string& mark, Page& page)
   }
   auto end = page.text.rfind('\n', begin + kPageBytes - 1);
   if (end == std::string::npos || end <= begin) {
-    end = begin + kPageBytes;  // one huge line: cut at a character
+    end = begin + kPageBytes;  // one huge line, split at a character boundary
     while ((static_cast<unsigned char>(page.text[end]) & 0xC0U) == 0x80U) --end;
   } else {
     ++end;

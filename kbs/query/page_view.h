@@ -6,11 +6,11 @@
 
 namespace ratchet::kbs {
 
-/// A page by id: whole, one section, with or without its code, followed by the pages it cites.
-/// Paged by bytes at line ends.
+/// Reads a page by id: the whole page or one section, with or without code, optionally followed by
+/// the pages that it cites. Long text is split into parts at line ends.
 ///
-/// Errors: `not_found` with the nearest ids, or with the sections there are; `invalid_argument` for
-/// a cursor of another request.
+/// Errors: `not_found` with the most similar ids, or with the available sections;
+/// `invalid_argument` for a cursor of another request.
 Result<Page> read_page_view(const Indexes& indexes, const PageRequest& request);
 
 }  // namespace ratchet::kbs

@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::size_t kMaxTerms = 40;
 constexpr std::size_t kMaxWords = 400;
-constexpr double kPartsWeight = 0.5;  // the parts of a name say less than the name
-constexpr double kAliasWeight = 0.6;  // another word for it says less than the user's own
+constexpr double kPartsWeight = 0.5;  // of the parts of a name, relative to the whole name
+constexpr double kAliasWeight = 0.6;  // of an alias, relative to the user's own word
 
-// Words that carry no subject in a question or a sentence.
+// Words without topical meaning.
 constexpr std::array<std::string_view, 108> kStopWords{
     "a",       "about", "after", "all",     "also",    "am",     "an",    "and",   "any",   "are",
     "as",      "at",    "be",    "because", "been",    "before", "being", "but",   "by",    "can",
@@ -66,7 +66,7 @@ class Planner {
     }
     PlanTerm term{word.surface, {{Alternative::Kind::exact, 1, {phrase(word.term)}}}};
     Alternative parts{Alternative::Kind::parts, kPartsWeight, {}};
-    // Dotted beginnings are longer than the parts they hold and would only repeat them.
+    // Dotted prefixes would only repeat the parts that they contain.
     for (const auto& part : word.parts)
       if (part.find('.') == std::string::npos && part.find(':') == std::string::npos)
         parts.phrases.push_back(phrase(part));

@@ -11,17 +11,17 @@
 namespace ratchet::kbs {
 namespace {
 
-// Chosen on the development judgments as round numbers on a flat optimum. Fields in column order.
+// Round numbers near a flat optimum on the development judgments. Fields in column order.
 constexpr double kSaturation = 3;
 constexpr std::array<double, kFtsFields> kWeights{2, 6, 3, 3, 3, 1};
 constexpr std::array<double, kFtsFields> kLengthNorm{0.5, 0.5, 0.5, 0.5, 0.5, 0.7};
 
-// Code, by hand on a few dozen questions about identifiers; no judgments exist for it.
-constexpr double kNamed = 1.6;       // what a part defines, or its path
-constexpr double kTypicalPart = 64;  // distinct terms
+// For code, chosen by hand on a few dozen questions about identifiers; there are no judgments.
+constexpr double kNamed = 1.6;       // weight of a match in what a part defines, or in its path
+constexpr double kTypicalPart = 64;  // number of distinct terms
 constexpr double kPartLength = 0.25;
 
-// Fields from the most telling to the least.
+// Fields from the highest weight to the lowest.
 constexpr std::array<std::size_t, kFtsFields> kByWeight{1, 3, 2, 4, 0, 5};
 
 std::size_t strongest_field(const Posting& posting) {
@@ -36,8 +36,8 @@ struct Corpus {
   std::vector<double> idf;  // per phrase
 };
 
-/// Documents that hold each phrase: counted among the found, or known where the phrase was only
-/// looked up.
+/// Adds the number of documents that contain each phrase: counted among the matches, or known from
+/// the index where the phrase was only looked up.
 void add_frequencies(const RankingSource& source, std::vector<double>& frequency) {
   std::vector<double> found(frequency.size());
   for (const auto& posting : source.postings->postings) ++found[posting.phrase];
@@ -65,7 +65,7 @@ Corpus describe(const QueryPlan& plan, std::span<const RankingSource> sources) {
   return corpus;
 }
 
-/// Saturated frequency of a phrase in a document, 0..k1+1.
+/// Saturated frequency of a phrase in a document: 0 to `kSaturation` + 1.
 double weight_of(const Posting& posting, const DocumentStatistics& document, const Corpus& corpus) {
   double frequency = 0;
   for (std::size_t f = 0; f < kFtsFields; ++f) {
@@ -76,8 +76,7 @@ double weight_of(const Posting& posting, const DocumentStatistics& document, con
   return frequency * (kSaturation + 1) / (frequency + kSaturation);
 }
 
-/// What a term is worth: the information of its exact form, or of the rarest other form when the
-/// exact one does not occur in the corpus at all.
+/// The information content of a term: the inverse document frequency of its exact form.
 double worth_of(const PlanTerm& term, const Corpus& corpus) {
   return corpus.idf[term.alternatives.front().phrases.front()];
 }
@@ -88,7 +87,27 @@ bool names_subject(const Posting& posting) {
          posting.counts[static_cast<std::size_t>(FtsField::tags)] != 0;
 }
 
-/// Scores one document from its postings; `found` is scratch space, one slot a phrase.
+/// Calls `visit(scored, postings)` for each row of each source; source, row, first and count are
+/// set.
+template <class Visit>
+void for_each_match(std::span<const RankingSource> sources, Visit visit) {
+  for (std::uint32_t s = 0; s < sources.size(); ++s) {
+    const auto& rows = sources[s].postings->rows;
+    const std::span all(sources[s].postings->postings);
+    for (std::size_t begin = 0; begin < all.size();) {
+      auto end = begin;
+      while (end < all.size() && all[end].row == all[begin].row) ++end;
+      visit(Scored{.source = s,
+                   .row = rows[all[begin].row],
+                   .first = static_cast<std::uint32_t>(begin),
+                   .count = static_cast<std::uint32_t>(end - begin)},
+            all.subspan(begin, end - begin));
+      begin = end;
+    }
+  }
+}
+
+/// Scores one document at a time from its postings.
 class DocumentScorer {
  public:
   DocumentScorer(const QueryPlan& plan, const Corpus& corpus)
@@ -96,7 +115,7 @@ class DocumentScorer {
     for (const auto& term : plan.terms) total_ += worth_of(term, corpus);
   }
 
-  /// `weigh(posting)`: how much the phrase counts in this document.
+  /// `weigh(posting)`: the weight of the phrase in this document.
   template <class Weigh>
   void score(std::span<const Posting> postings, Weigh weigh, Scored& out) {
     for (const auto& posting : postings) {
@@ -157,24 +176,13 @@ std::vector<Scored> score_matches(const QueryPlan& plan, std::span<const Ranking
   const auto corpus = describe(plan, sources);
   DocumentScorer scorer(plan, corpus);
   std::vector<Scored> all;
-  for (std::uint32_t s = 0; s < sources.size(); ++s) {
-    const auto& postings = sources[s].postings->postings;
-    for (std::size_t begin = 0; begin < postings.size();) {
-      auto end = begin;
-      while (end < postings.size() && postings[end].row == postings[begin].row) ++end;
-      Scored scored;
-      scored.source = s;
-      scored.row = sources[s].postings->rows[postings[begin].row];
-      scored.first = static_cast<std::uint32_t>(begin);
-      scored.count = static_cast<std::uint32_t>(end - begin);
-      const auto& document = sources[s].statistics->of(scored.row);
-      scorer.score(
-          {&postings[begin], end - begin},
-          [&](const Posting& posting) { return weight_of(posting, document, corpus); }, scored);
-      if (scored.matched != 0) all.push_back(scored);
-      begin = end;
-    }
-  }
+  for_each_match(sources, [&](Scored scored, std::span<const Posting> postings) {
+    const auto& document = sources[scored.source].statistics->of(scored.row);
+    scorer.score(
+        postings, [&](const Posting& posting) { return weight_of(posting, document, corpus); },
+        scored);
+    if (scored.matched != 0) all.push_back(scored);
+  });
   return all;
 }
 
@@ -204,29 +212,21 @@ std::vector<Scored> score_code(const QueryPlan& plan, std::span<const RankingSou
   const auto corpus = describe_code(plan, sources);
   DocumentScorer scorer(plan, corpus);
   std::vector<Scored> all;
-  for (std::uint32_t s = 0; s < sources.size(); ++s) {
-    const auto& postings = sources[s].postings->postings;
-    std::int64_t last_file = -1;  // rows come in order, so a file's parts stand together
-    for (std::size_t begin = 0; begin < postings.size();) {
-      auto end = begin;
-      while (end < postings.size() && postings[end].row == postings[begin].row) ++end;
-      Scored scored{
-          .source = s, .row = sources[s].postings->rows[postings[begin].row], .code = true};
-      scored.first = static_cast<std::uint32_t>(begin);
-      scored.count = static_cast<std::uint32_t>(end - begin);
-      const auto place = CodeRow::of(scored.row);
-      scorer.score(
-          {&postings[begin], end - begin},
-          [&](const Posting& posting) { return weight_of_code(posting, place.magnitude); }, scored);
-      begin = end;
-      if (scored.matched == 0) continue;
-      if (place.file != last_file)
-        all.push_back(scored);
-      else if (scored.score > all.back().score)
-        all.back() = scored;
-      last_file = place.file;
-    }
-  }
+  for_each_match(sources, [&](Scored scored, std::span<const Posting> postings) {
+    const auto place = CodeRow::of(scored.row);
+    scored.code = true;
+    scorer.score(
+        postings, [&](const Posting& posting) { return weight_of_code(posting, place.magnitude); },
+        scored);
+    if (scored.matched == 0) return;
+    // Rows are in order, so the parts of a file are adjacent.
+    const bool same_file = !all.empty() && all.back().source == scored.source &&
+                           CodeRow::of(all.back().row).file == place.file;
+    if (!same_file)
+      all.push_back(scored);
+    else if (scored.score > all.back().score)
+      all.back() = scored;
+  });
   return all;
 }
 
@@ -248,7 +248,7 @@ std::string explain(const QueryPlan& plan, const RankingSource& source, const Sc
         if (std::ranges::find(words, word) == words.end()) words.push_back(word);
         shown = true;
       }
-      if (shown) break;  // the first form of a word that occurs says enough
+      if (shown) break;  // only the first form of a word that occurs
     }
   }
   std::string why;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the façade `Knowledge` is asked and what it answers, apart from the facts that other modules
-// share (server/facts/knowledge.h).
+// Requests to the façade `Knowledge` and its answers, except for the types shared with other
+// modules (server/facts/knowledge.h).
 
 #include <optional>
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace ratchet {
 
-/// A search. Filters are OR inside one list and AND between lists.
+/// A search. The values of one filter are combined with OR, different filters with AND.
 struct KnowledgeQuery {
   using Filter = OneOrMany<std::string>;
 
   std::string text;
   Filter scopes, kinds, repos, tags, architectures, languages, symptoms, confidences;
   std::optional<bool> has_code;
-  QuerySituation situation;  ///< of the run the query comes from; ranks, never filters
+  QuerySituation situation;  ///< of the run that asks; affects ranking, never filters
   int limit = 10;
   std::optional<std::string> cursor;
 
@@ -40,7 +40,7 @@ struct KnowledgeQuery {
   }
 };
 
-/// A search for a regular expression (RE2) in whole texts, line by line.
+/// A search for lines that match a regular expression (RE2).
 struct GrepRequest {
   std::string pattern;
   OneOrMany<std::string> scopes;
@@ -100,7 +100,7 @@ struct Page {
   std::string title;
   std::string text;
   Json front_matter;
-  std::string path;  ///< of the file it was read from; path:line for a part of one
+  std::string path;  ///< of the file that it was read from; path:line for a part of a file
   std::string license;
   std::string content_digest;
   std::vector<PageSource> sources;
@@ -118,7 +118,7 @@ struct Page {
   }
 };
 
-/// One hardware fact with the line it stands on.
+/// One hardware fact, with its file and line as a citation.
 struct Spec {
   std::string metric;
   double value = 0;
@@ -137,9 +137,9 @@ struct Spec {
 };
 
 struct SpecAnswer {
-  std::string product;  ///< id of the hardware page that answered; empty when none
+  std::string product;  ///< id of the matching hardware page; empty when there is none
   std::vector<Spec> specs;
-  std::optional<std::string> unknown;  ///< the line to archive when nothing is known
+  std::optional<std::string> unknown;  ///< the line to record when nothing is known
 
   static constexpr void fields(auto&& visit) {
     using S = SpecAnswer;

@@ -24,20 +24,23 @@ namespace ratchet::kbs {
 namespace {
 
 constexpr int kMaxLimit = 50;
-constexpr std::size_t kMaxText = 4096;        // bytes of a query that are read
-constexpr std::size_t kAnswerBytes = 12'000;  // default budget of an answer
+constexpr std::size_t kMaxText = 4096;        // bytes; the rest of a query is ignored
+constexpr std::size_t kAnswerBytes = 12'000;  // limit on the size of an answer
 constexpr std::size_t kHitOverhead = 220;     // keys, quotes and numbers of one encoded hit
-constexpr double kMostCoverage = 0.6;         // of the query's information: "most" words matched
-constexpr double kWeakCoverage = 0.45;  // below it the best result misses what the query is about
-constexpr std::size_t kQuotaWindow = 200;  // results behind the first page looked at for quotas
-constexpr double kQuotaScore = 0.5;        // of the top score, for a scope to get its place
-constexpr double kCitedShare = 0.9;        // of a page's score handed on to what it cites
-constexpr double kExplains = 1.5;  // of its score, what a document has before a change; flat to 2
-constexpr double kAboutAll = 0.999;
-constexpr double kCodeShare = 0.9;  // of the best page's coverage, for code to get its place
+// Shares of the query's information content.
+constexpr double kMostCoverage = 0.6;   // "most" words matched
+constexpr double kWeakCoverage = 0.45;  // below it the best result misses the subject
+// Places on the first page for other scopes.
+constexpr std::size_t kQuotaWindow = 200;  // number of results after the first page to consider
+constexpr double kQuotaScore = 0.5;        // required share of the top score
+constexpr double kCodeShare = 0.9;         // required share of the best page's coverage, for code
+// Sources that a matching page cites.
+constexpr double kAboutAll = 0.999;  // required share of the query that the citing page is about
+constexpr double kCitedShare = 0.9;  // share of its score that the page passes on
 constexpr std::size_t kCitingPages = 3;
+// Factor for documents against changes where `sources` is requested; the optimum is flat up to 2.
+constexpr double kExplains = 1.5;
 
-/// One search under way.
 class Search {
  public:
   Search(const Indexes& indexes, const KnowledgeQuery& query)
@@ -66,7 +69,7 @@ class Search {
     return static_cast<std::size_t>(std::clamp(query_.limit, 1, kMaxLimit));
   }
 
-  /// Names the query and the indexes, so that a cursor cannot be used with others.
+  /// Identifies the query and the indexes, so that a cursor cannot be used with others.
   [[nodiscard]] std::string fingerprint() const {
     std::string all(text_);
     const auto add = [&](const OneOrMany<std::string>& filter) {
@@ -99,9 +102,9 @@ class Search {
       auto filter = Filter::make(query_, *loans_[r], rows);
       if (!filter) return filter.error();
       filters_.push_back(*std::move(filter));
-      auto fit = Fit::make(query_.situation, *loans_[r], rows);
-      if (!fit) return fit.error();
-      fits_.push_back(*std::move(fit));
+      auto boost = ContextBoost::make(query_.situation, *loans_[r], rows);
+      if (!boost) return boost.error();
+      boosts_.push_back(*std::move(boost));
     }
     return code_.make_filters(query_);
   }
@@ -120,7 +123,7 @@ class Search {
     return {};
   }
 
-  /// Code is searched by itself and takes its places behind the pages.
+  /// Searches code separately and merges its results after the pages.
   Status add_code() {
     if (plan_.terms.empty()) return {};
     int total = 0;
@@ -131,9 +134,9 @@ class Search {
     return {};
   }
 
-  /// Pages answer first. Of code the best diff and the best snapshot have the last places of the
-  /// first page where they match as much of the query; where no page matches what the query is
-  /// about and code does, code goes first.
+  /// Pages come first. The best diff and the best snapshot get the last places on the first page if
+  /// they match as much of the query. Code comes first if it matches the subject of the query and
+  /// no page does.
   void merge(std::vector<Scored> code) {
     const auto best = [&](const std::vector<Scored>& found) {
       double coverage = 0;
@@ -170,7 +173,8 @@ class Search {
     return sources_[scored.source].statistics->of(scored.row).scope();
   }
 
-  /// Who asks for `sources`, not `prs`, wants what explains: a few documents among many changes.
+  /// A query for `sources` rather than `prs` looks for explanations, and there are few documents
+  /// among many changes.
   [[nodiscard]] double standing_of(const Scored& scored) const {
     const bool asked = std::ranges::count(query_.scopes.values, "sources") > 0;
     return asked && scope_of(scored) != Scope::prs ? kExplains : 1.0;
@@ -182,11 +186,11 @@ class Search {
     } else {
       ranked_ = score_matches(plan_, sources_);
       for (auto& scored : ranked_)
-        scored.score *= fits_[scored.source].factor(scored.row) * standing_of(scored);
-      if (auto done = hand_on_to_cited(); !done) return done;
+        scored.score *= boosts_[scored.source].factor(scored.row) * standing_of(scored);
+      if (auto done = raise_cited(); !done) return done;
       std::erase_if(ranked_, [&](const Scored& scored) { return !passes(scored); });
     }
-    // Only the head is ever shown; the rest needs no order.
+    // Only the head can be shown, so the rest is left unsorted.
     const auto head = std::min(ranked_.size(), offset_ + limit() + kQuotaWindow);
     std::ranges::partial_sort(ranked_, ranked_.begin() + static_cast<std::ptrdiff_t>(head),
                               [&](const Scored& a, const Scored& b) {
@@ -202,7 +206,7 @@ class Search {
     return {};
   }
 
-  /// Without words but with filters: everything that passes, in the order of the index.
+  /// For a query with filters but without words: everything that passes, in the order of the index.
   void list_filtered() {
     for (std::uint32_t s = 0; s < sources_.size(); ++s) {
       if (!filters_[s].restricts()) continue;
@@ -215,8 +219,8 @@ class Search {
     }
   }
 
-  /// A wiki page that is about the whole query vouches for the sources it cites.
-  Status hand_on_to_cited() {
+  /// A wiki page about the whole query raises the sources that it cites to just below itself.
+  Status raise_cited() {
     if (!indexes_.follow_links) return {};
     std::vector<Scored> citing;
     for (const auto& scored : ranked_)
@@ -227,43 +231,39 @@ class Search {
     citing.resize(count);
     if (citing.empty()) return {};
     for (const auto& page : citing) {
-      auto statement = loans_[page.source]->prepared(
+      auto read = for_each_row(
+          *loans_[page.source],
           "SELECT cited.rowid, page.id, page.corpus FROM doc AS page JOIN source ON "
-          "source.doc=page.rowid "
-          "JOIN doc AS cited ON cited.corpus=page.corpus AND cited.own_id=source.id WHERE "
-          "page.rowid=?");
-      if (!statement) return statement.error();
-      (*statement)->bind(1, page.row);
-      for (;;) {
-        auto row = (*statement)->step();
-        if (!row) return row.error();
-        if (!*row) break;
-        const auto number = (*statement)->integer(0);
-        const auto key = key_of(page.source, number);
-        if (cited_by_.contains(key)) continue;
-        // A few pages are cited; a map of all that was found would cost more than it saves.
-        auto at = std::ranges::find_if(ranked_, [&](const Scored& scored) {
-          return scored.row == number && scored.source == page.source;
-        });
-        if (at == ranked_.end()) at = ranked_.insert(at, {.source = page.source, .row = number});
-        auto& cited = *at;
-        // Below the page itself, in the order of their own scores.
-        const double own = cited.score;
-        cited.score = std::max(
-            own, std::min(own, page.score) * (1 - kCitedShare) + page.score * kCitedShare * 0.98);
-        cited_by_[key] =
-            indexes_.shown_id(page.source, (*statement)->text(1), (*statement)->text(2));
-      }
+          "source.doc=page.rowid JOIN doc AS cited ON cited.corpus=page.corpus AND "
+          "cited.own_id=source.id WHERE page.rowid=?",
+          [&](const Statement& row) {
+            raise(page, row.integer(0), indexes_.shown_id(page.source, row.text(1), row.text(2)));
+          },
+          page.row);
+      if (!read) return read;
     }
     return {};
   }
 
-  /// Of a page.
+  void raise(const Scored& page, std::int64_t row, std::string page_id) {
+    if (!cited_by_.emplace(key_of(page.source, row), std::move(page_id)).second) return;
+    // A linear search, because a map of all matches would cost more for the few cited pages.
+    auto cited = std::ranges::find_if(ranked_, [&](const Scored& scored) {
+      return scored.row == row && scored.source == page.source;
+    });
+    if (cited == ranked_.end()) cited = ranked_.insert(cited, {.source = page.source, .row = row});
+    // Below the page itself, in the order of their own scores.
+    const double own = cited->score;
+    cited->score = std::max(
+        own, std::min(own, page.score) * (1 - kCitedShare) + page.score * kCitedShare * 0.98);
+  }
+
+  /// Identifies a page.
   static std::int64_t key_of(std::uint32_t source, std::int64_t row) { return row * 2 + source; }
 
-  /// A query that is the id of a page, or word for word a title, an alias or a symptom, means it.
+  /// A page whose id, title, product, alias or symptom equals the query comes first.
   Status exact_first() {
-    std::unordered_map<std::int64_t, bool> exact;  // document → by its id
+    std::unordered_map<std::int64_t, bool> exact;  // page → matched by its id
     if (auto done = find_named(exact); !done) return done;
     if (auto done = find_id(exact); !done) return done;
     if (exact.empty()) return {};
@@ -311,7 +311,7 @@ class Search {
     return {};
   }
 
-  /// Places of the first page for scopes that answer well but would be crowded out.
+  /// Gives places on the first page to scopes that match well but would be crowded out.
   void give_quotas() {
     if (!query_.scopes.values.empty() || ranked_.size() <= limit()) return;
     const auto group = [&](const Scored& scored) {
@@ -370,11 +370,11 @@ class Search {
     return {};
   }
 
-  /// What the snippet looks for: the user's words and the words of their aliases, as stems.
+  /// The user's words as stems.
   [[nodiscard]] std::vector<std::string> snippet_words() const {
     std::vector<std::string> words;
     for (const auto& term : plan_.terms) {
-      // The snippet looks at word starts, and an underscore starts none.
+      // Snippets match the beginnings of words, and an underscore does not begin one.
       const auto begin = std::min(term.surface.find_first_not_of('_'), term.surface.size());
       words.push_back(stem(std::string_view(term.surface).substr(begin)));
     }
@@ -391,10 +391,10 @@ class Search {
     auto hit = read_hit(indexes_, *loans_[scored.source], {scored.source, scored.row}, words_);
     if (!hit) return hit;
     hit->why = explain(plan_, sources_[scored.source], scored);
-    if (const auto fits = fits_[scored.source].reasons(scored.row); !fits.empty())
+    if (const auto fits = boosts_[scored.source].reasons(scored.row); !fits.empty())
       hit->why += fmt::format("{}fits {}", hit->why.empty() ? "" : "; ", fits);
     if (standing_of(scored) > 1)
-      hit->why += fmt::format("{}a document, before changes", hit->why.empty() ? "" : "; ");
+      hit->why += fmt::format("{}documents rank above changes", hit->why.empty() ? "" : "; ");
     const auto key = key_of(scored.source, scored.row);
     if (exact_.contains(key)) hit->why = "named by the query; " + hit->why;
     if (const auto cited = cited_by_.find(key); cited != cited_by_.end())
@@ -410,7 +410,7 @@ class Search {
     if (query_.text.size() > kMaxText || plan_.cut)
       notes.emplace_back("only the first words of the query were searched");
     if (plan_.terms.empty() && ranked_.empty())
-      notes.emplace_back("the query holds no word; give words or filters");
+      notes.emplace_back("the query contains no words; pass words or filters");
     if (text_.find_first_of("\"*^") != std::string_view::npos)
       notes.emplace_back("quotes and operators are searched as text");
     if (text_.find('\0') != std::string_view::npos) notes.emplace_back("NUL bytes separate words");
@@ -418,7 +418,8 @@ class Search {
     for (const auto& filter : filters_) unverified += filter.unverified();
     if (unverified > 0)
       notes.push_back(fmt::format(
-          "{} pages are left out whose architecture label is a generator's default", unverified));
+          "{} pages are left out because their architecture label is an unverified default",
+          unverified));
     if (!notes.empty()) answer_.note = fmt::format("{}", fmt::join(notes, "; "));
   }
 
@@ -430,14 +431,14 @@ class Search {
   QueryPlan plan_;
   std::vector<IndexReader::Loan> loans_;
   std::vector<Filter> filters_;
-  std::vector<Fit> fits_;
+  std::vector<ContextBoost> boosts_;
   std::vector<std::vector<double>> frequencies_;  // of pages, by index
   CodeSearch code_{indexes_, loans_, plan_};
   std::vector<RankingSource> sources_;
   std::vector<Scored> ranked_;
   std::unordered_map<std::int64_t, std::string> cited_by_;
   std::vector<std::string> words_;
-  std::unordered_set<std::int64_t> exact_;  // the query names them word for word
+  std::unordered_set<std::int64_t> exact_;  // pages that the query names exactly
 };
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 namespace ratchet::kbs {
 
-/// Answers one query: all ranked matches of all indexes, filtered, with snippets for the page
-/// asked.
+/// Answers a query with the matches of all indexes, ranked and filtered, with snippets for the
+/// requested page of results.
 ///
 /// Any text is accepted. Errors: `invalid_argument` for an unknown scope or a cursor of another
 /// query; `internal` for a damaged index.

@@ -17,7 +17,8 @@ struct Product {
   std::vector<std::string> names;  // as written
 };
 
-/// Words of a name in lower case; "80 GB" and "80GB" are the same word, vendors are none.
+/// The words of a name in lower case. "80 GB" counts as the one word "80gb"; vendor names are
+/// dropped.
 std::vector<std::string> words_of(std::string_view name) {
   std::vector<std::string> words;
   std::string word;
@@ -41,28 +42,20 @@ Result<std::vector<Product>> all_products(const Indexes& indexes) {
   for (std::size_t r = 0; r < indexes.readers.size(); ++r) {
     auto connection = indexes.readers[r]->connection();
     if (!connection) return connection.error();
-    auto statement = (*connection)
-                         ->prepared(
+    auto read = for_each_row(**connection,
                              "SELECT rowid, id, corpus, path, product FROM doc "
-                             "WHERE rowid IN (SELECT doc FROM spec) ORDER BY id");
-    if (!statement) return statement.error();
-    for (;;) {
-      auto row = (*statement)->step();
-      if (!row) return row.error();
-      if (!*row) break;
-      Product product;
-      product.place = {r, (*statement)->integer(0)};
-      product.id = indexes.shown_id(r, (*statement)->text(1), (*statement)->text(2));
-      product.path = (*statement)->text(3);
-      product.names.push_back(product.id);
-      const auto names = (*statement)->text(4);
-      for (std::size_t begin = 0; begin < names.size();) {
-        const auto end = std::min(names.find('\n', begin), names.size());
-        product.names.emplace_back(names.substr(begin, end - begin));
-        begin = end + 1;
-      }
-      products.push_back(std::move(product));
-    }
+                             "WHERE rowid IN (SELECT doc FROM spec) ORDER BY id",
+                             [&](const Statement& row) {
+                               Product product;
+                               product.place = {r, row.integer(0)};
+                               product.id = indexes.shown_id(r, row.text(1), row.text(2));
+                               product.path = row.text(3);
+                               product.names.push_back(product.id);
+                               for (const auto name : lines_of(row.text(4)))
+                                 product.names.emplace_back(name);
+                               products.push_back(std::move(product));
+                             });
+    if (!read) return read.error();
   }
   return products;
 }
@@ -71,8 +64,8 @@ bool holds(const std::vector<std::string>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-/// The words of which one product has one and its sibling another: memory size, form factor,
-/// variant. A name with such a word never means a product that does not have it.
+/// The kind of a word that distinguishes sibling products, such as memory size, form factor or
+/// variant. Empty for other words. A name with such a word never refers to a product without it.
 std::string deciding(std::string_view word) {
   if (word.size() > 2 && word.ends_with("gb") &&
       std::isdigit(static_cast<unsigned char>(word.front())) != 0)
@@ -94,8 +87,8 @@ bool contradicts(const Product& product, const std::vector<std::string>& wanted)
   });
 }
 
-/// How well a product answers to a name: 3 the very name, 2 the same words in another order, 1
-/// one's words are all among the other's; 0 not at all. With it, the words they share.
+/// How well a name fits a product: 3 the exact name, 2 the same words in another order, 1 all words
+/// of one are among those of the other, 0 not at all. Second, the number of shared words.
 std::pair<int, std::size_t> fit(const Product& product, std::string_view wanted) {
   const auto wanted_words = words_of(wanted);
   std::pair<int, std::size_t> best{0, 0};
@@ -104,8 +97,7 @@ std::pair<int, std::size_t> fit(const Product& product, std::string_view wanted)
     if (squeezed(name) == squeezed(wanted)) return {3, wanted_words.size()};
     const auto words = words_of(name);
     std::size_t common = 0;
-    bool model =
-        false;  // a word with letters or digits that only products have, such as h200 or 4090
+    bool model = false;  // a shared model number, such as h200 or 4090
     for (const auto& word : words) {
       if (!holds(wanted_words, word)) continue;
       ++common;
@@ -121,7 +113,7 @@ std::pair<int, std::size_t> fit(const Product& product, std::string_view wanted)
   return contradicts(product, wanted_words) ? std::pair<int, std::size_t>{} : best;
 }
 
-/// The products that fit best; several when the name does not decide.
+/// The products that fit best; several when the name is ambiguous.
 std::vector<const Product*> best_products(const std::vector<Product>& products,
                                           std::string_view wanted) {
   std::vector<const Product*> best;
@@ -153,33 +145,25 @@ Result<std::vector<Spec>> read_specs(const Indexes& indexes, const Product& prod
                                      const std::optional<std::string>& metric) {
   auto connection = indexes.readers[product.place.reader]->connection();
   if (!connection) return connection.error();
-  auto statement = (*connection)
-                       ->prepared(
-                           "SELECT metric, value, unit, qualifier, kind, line FROM spec WHERE "
-                           "doc=? ORDER BY ordinal");
-  if (!statement) return statement.error();
-  (*statement)->bind(1, product.place.row);
   std::vector<Spec> specs;
-  for (;;) {
-    auto row = (*statement)->step();
-    if (!row) return row.error();
-    if (!*row) return specs;
-    SpecRow spec;
-    spec.metric = (*statement)->text(0);
-    if (metric && folded_metric(spec.metric) != folded_metric(*metric)) continue;
-    spec.value = (*statement)->real(1);
-    spec.unit = (*statement)->text(2);
-    spec.line = static_cast<int>((*statement)->integer(5));
-    specs.push_back({spec.metric, spec.value, spec.unit, std::string((*statement)->text(3)),
-                     std::string((*statement)->text(4)), citation_of(spec, product.path)});
-  }
+  auto read = for_each_row(
+      **connection,
+      "SELECT metric, value, unit, qualifier, kind, line FROM spec WHERE doc=? ORDER BY ordinal",
+      [&](const Statement& row) {
+        if (metric && folded_metric(row.text(0)) != folded_metric(*metric)) return;
+        Spec spec{std::string(row.text(0)), row.real(1),
+                  std::string(row.text(2)), std::string(row.text(3)),
+                  std::string(row.text(4)), ""};
+        spec.citation = fmt::format("{}: {} {} <- {}:{}", spec.metric, spec.value, spec.unit,
+                                    product.path, row.integer(5));
+        specs.push_back(std::move(spec));
+      },
+      product.place.row);
+  if (!read) return read.error();
+  return specs;
 }
 
 }  // namespace
-
-std::string citation_of(const SpecRow& row, std::string_view path) {
-  return fmt::format("{}: {} {} <- {}:{}", row.metric, row.value, row.unit, path, row.line);
-}
 
 Result<SpecAnswer> look_up_spec(const Indexes& indexes, const std::string& product,
                                 const std::optional<std::string>& metric) {

@@ -6,15 +6,12 @@
 
 namespace ratchet::kbs {
 
-/// Rows of the hardware page that the product names (id, alias, exact product, or a device name as
-/// a driver reports it), of one metric or of all, each with the line it stands on.
+/// Looks up one metric or all metrics on the hardware page of a product, each with its line. The
+/// product is an id, an alias, the exact product name, or a device name as a driver reports it.
 ///
-/// What is not known is no error: `unknown` holds the line to archive.
+/// An unknown product or metric is not an error: `unknown` then contains the line to record.
 /// Errors: `invalid_argument` when the name fits several products, with their ids.
 Result<SpecAnswer> look_up_spec(const Indexes& indexes, const std::string& product,
                                 const std::optional<std::string>& metric);
-
-/// "<metric>: <value> <unit> <- <path>:<line>".
-[[nodiscard]] std::string citation_of(const SpecRow& row, std::string_view path);
 
 }  // namespace ratchet::kbs

@@ -7,8 +7,8 @@
 
 namespace ratchet::kbs {
 
-/// A 64-bit hash, eight bytes at a time: for telling many texts apart quickly, not against someone
-/// who wants two to be the same. Stable: the index stores it. Pure.
+/// A fast 64-bit hash that reads eight bytes at a time. Not collision-resistant against deliberate
+/// attacks. The index stores its values, so the function must not change. Pure.
 [[nodiscard]] inline std::uint64_t fast_hash(std::string_view text) {
   std::uint64_t hash = 0x9E3779B97F4A7C15U ^ text.size();
   const auto mix = [&](std::uint64_t word) {

@@ -6,13 +6,15 @@
 #include <cctype>
 #include <cstdint>
 
+#include "server/core/text.h"
+
 namespace ratchet::kbs {
 namespace {
 
 constexpr std::size_t kLines = 4;
 constexpr std::size_t kBytes = 320;
 
-/// Letters and digits as small letters and digits; 0 for all that words do not hold.
+/// Letters in lower case and digits unchanged; 0 for every character that is not part of a word.
 constexpr std::array<char, 256> kFolded = [] {
   std::array<char, 256> folded{};
   for (char c = '0'; c <= '9'; ++c) folded[static_cast<unsigned char>(c)] = c;
@@ -34,10 +36,10 @@ bool starts_with_folded(std::string_view text, std::string_view word) {
   return true;
 }
 
-/// The words that a line can hold, a bit each, by their first characters.
+/// For each first character, a bit for each word that begins with it.
 using ByFirst = std::array<std::uint64_t, 256>;
 
-/// Bit per word that starts somewhere in the line.
+/// A bit for each word that begins somewhere in the line.
 std::uint64_t words_in(std::string_view line, const std::vector<std::string>& words,
                        const ByFirst& by_first) {
   std::uint64_t found = 0;
@@ -56,7 +58,7 @@ std::uint64_t words_in(std::string_view line, const std::vector<std::string>& wo
   return found;
 }
 
-/// Cuts to `limit` bytes at a character boundary.
+/// Truncates to `limit` bytes at a character boundary.
 std::string clipped(std::string_view line, std::size_t limit) {
   if (line.size() <= limit) return std::string(line);
   while (limit > 0 && (static_cast<unsigned char>(line[limit]) & 0xC0U) == 0x80U) --limit;
@@ -76,13 +78,8 @@ Snippet best_snippet(std::string_view text, int first_line, const std::vector<st
     std::uint64_t found;
   };
   std::vector<Line> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const auto end = std::min(text.find('\n', begin), text.size());
-    const auto line = text.substr(begin, end - begin);
-    // Headings repeat what title and `why` say already.
+  for (const auto line : lines_of(text))  // headings repeat what the title and `why` already say
     lines.push_back({line, line.starts_with('#') ? 0 : words_in(line, words, by_first)});
-    begin = end + 1;
-  }
 
   std::size_t best = 0;
   int best_hits = -1;

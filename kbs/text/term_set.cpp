@@ -10,13 +10,13 @@
 namespace ratchet::kbs {
 namespace {
 
-constexpr std::size_t kSlots = 1U << 10U;  // of one text; most parts have about a hundred terms
+constexpr std::size_t kSlots = 1U << 10U;  // per text; most parts have about a hundred terms
 constexpr std::size_t kKnownSlots = 1U << 20U;
 constexpr std::size_t kRemembered = kKnownSlots / 2;
-constexpr std::size_t kLongest = 64;  // longer stretches are not worth it
+constexpr std::size_t kLongest = 64;  // bytes; longer stretches are not cached
 constexpr std::uint32_t kUnknown = ~0U;
 
-/// Words that stand in nearly every part, as stems. Sorted.
+/// Stems that occur in nearly every part. Sorted.
 constexpr std::array<std::string_view, 48> kEverywhere{
     "and",   "are",    "as",    "assert", "auto",    "be",    "bool", "by",
     "class", "const",  "def",   "els",    "fals",    "float", "for",  "from",
@@ -28,9 +28,9 @@ static_assert(std::ranges::is_sorted(kEverywhere));
 
 }  // namespace
 
-bool says_nothing_of_code(std::string_view term) {
+bool is_code_stop_word(std::string_view term) {
   if (term.size() < 2) return true;
-  // Long runs of digits are hashes, addresses and data.
+  // Long runs of digits are hashes, addresses or data.
   const bool number = std::ranges::all_of(term, [](char c) { return c >= '0' && c <= '9'; });
   if (number) return term.size() > 5;
   return term.size() < 9 && std::ranges::binary_search(kEverywhere, term);
@@ -64,11 +64,11 @@ void TermSet::Seen::grow() {
     if (slot.round == round_) insert(slot.hash);
 }
 
-/// Appends the terms of a stretch to `bytes_`; returns how many bytes.
+/// Appends the terms of a stretch to `bytes_` and returns the number of bytes added.
 std::size_t TermSet::cut(std::string_view stretch) {
   const auto begin = bytes_.size();
   tokenize(stretch, [&](const Token& token) {
-    if (says_nothing_of_code(token.text)) return true;
+    if (is_code_stop_word(token.text)) return true;
     bytes_.push_back(static_cast<char>(token.text.size()));  // terms have at most 64 bytes
     bytes_.append(token.text);
     return true;

@@ -8,28 +8,29 @@
 
 namespace ratchet::kbs {
 
-/// The distinct index terms of one text of code after another, as `tokenize` finds them, without
-/// what says nothing about code: words of the languages themselves, stop words and single letters.
-/// Code repeats its names, so each name is cut once and remembered.
+/// Extracts the distinct index terms of one piece of code after another: what `tokenize` finds,
+/// without keywords, stop words and single letters. Code repeats its names, so the terms of each
+/// name are computed once and cached across texts.
 ///
-/// One user at a time. Remembers at most some forty megabytes.
+/// Not thread-safe. The cache is limited to about 40 MB.
 class TermSet {
  public:
   TermSet();
 
-  /// The terms of `text`, each once, in order of first appearance, separated by blanks. The view
-  /// lives until the next call.
+  /// The terms of `text`, each once, in order of first appearance, separated by spaces. The view is
+  /// valid until the next call.
   [[nodiscard]] std::string_view terms_of(std::string_view text);
-  /// Terms that the last call found.
+  /// Number of terms found by the last call.
   [[nodiscard]] std::size_t count() const { return count_; }
 
  private:
-  /// Hashes of what the current text showed already; slots of other texts carry another round.
+  /// A set of hashes for the current text. Slots with another round number count as empty, so
+  /// starting a new text costs nothing.
   class Seen {
    public:
     explicit Seen(std::size_t size) : slots_(size) {}
     void next_text();
-    /// False when it was there.
+    /// False when the hash was already present.
     bool insert(std::uint64_t hash);
 
    private:
@@ -44,7 +45,8 @@ class TermSet {
     std::uint32_t round_ = 0;
   };
 
-  /// Where the terms of a stretch stand in `bytes_`, each behind a byte that holds its length.
+  /// Cache entry: where the terms of a stretch are stored in `bytes_`, each preceded by a length
+  /// byte.
   struct Known {
     std::uint64_t hash = 0;
     std::uint32_t begin = 0;
@@ -63,7 +65,7 @@ class TermSet {
   std::size_t count_ = 0;
 };
 
-/// True for a term that is not indexed for code. Pure.
-[[nodiscard]] bool says_nothing_of_code(std::string_view term);
+/// True for a term that is too common in code to be indexed. Pure.
+[[nodiscard]] bool is_code_stop_word(std::string_view term);
 
 }  // namespace ratchet::kbs

@@ -9,7 +9,7 @@
 namespace ratchet::kbs {
 namespace {
 
-constexpr std::size_t kMaxTerm = 64;  // longer runs are hashes or data, never searched for
+constexpr std::size_t kMaxTerm = 64;  // bytes; longer runs are hashes or data that nobody looks up
 
 bool is_upper(char c) {
   return c >= 'A' && c <= 'Z';
@@ -75,11 +75,12 @@ void append_utf8(std::string& out, std::uint32_t value) {
   }
 }
 
-/// Folds a letter beyond ASCII as unicode61 does for Latin, Greek and Cyrillic; 0 separates.
+/// Folds a non-ASCII letter as SQLite's unicode61 does for Latin, Greek and Cyrillic; 0 marks a
+/// separator.
 std::uint32_t fold(std::uint32_t c) {
   static constexpr std::string_view kLatin1 =
       "aaaaaa ceeeeiiii nooooo ouuuuy  aaaaaa ceeeeiiii nooooo ouuuuy y";
-  if (c == 0xB5) return 0x3BC;  // micro sign: the Greek letter
+  if (c == 0xB5) return 0x3BC;  // micro sign to Greek mu
   if (c < 0xC0) return 0;
   if (c == 0xD7 || c == 0xF7) return 0;  // multiplication and division signs
   if (c <= 0xFF) {
@@ -103,10 +104,10 @@ bool ends_with_any(std::string_view word, std::initializer_list<std::string_view
   return std::ranges::any_of(endings, [&](auto ending) { return word.ends_with(ending); });
 }
 
-/// Term of a word that holds no inner boundary.
+/// The term of a word without inner boundaries.
 std::string word_term(std::string_view word) {
   const bool letters = std::ranges::all_of(word, [](char c) { return is_lower(c) || is_upper(c); });
-  // "SMs", "CTAs": a plural of an abbreviation.
+  // "SMs", "CTAs": the plural of an abbreviation.
   if (letters && word.size() >= 3 && word.back() == 's' &&
       std::all_of(word.begin(), word.end() - 1, is_upper))
     word.remove_suffix(1);
@@ -114,8 +115,8 @@ std::string word_term(std::string_view word) {
   return letters ? stem(term) : term;
 }
 
-/// Cuts `TensorMap`, `GEMMKernel`, `fp8Quantize` and `merge_attn` into parts of two and more
-/// characters. Empty when there is nothing to cut.
+/// Splits `TensorMap`, `GEMMKernel`, `fp8Quantize` and `merge_attn` into parts of at least two
+/// characters. Empty when there is nothing to split.
 std::vector<std::string_view> inner_parts(std::string_view atom) {
   std::vector<std::string_view> parts;
   bool cut = false;
@@ -135,7 +136,7 @@ std::vector<std::string_view> inner_parts(std::string_view atom) {
       start = i;
     }
     camel.push_back(piece.substr(start));
-    // "MoE", "SMs", "SM100A": single letters are no parts.
+    // "MoE", "SMs", "SM100A": single letters do not count as parts.
     const bool meaningful =
         camel.size() > 1 && std::ranges::all_of(camel, [](auto part) { return part.size() >= 2; });
     if (meaningful) {
@@ -148,13 +149,13 @@ std::vector<std::string_view> inner_parts(std::string_view atom) {
   return cut ? parts : std::vector<std::string_view>{};
 }
 
-/// A run of word characters and inner `.` or `::`.
+/// A run of word characters with `.` or `::` between them.
 struct Chunk {
   std::string_view text;
-  std::vector<std::pair<std::size_t, std::size_t>> atoms;  // begin, end within text
+  std::vector<std::pair<std::size_t, std::size_t>> atoms;  // begin and end within `text`
 };
 
-/// Length of the separator inside an identifier at `at`, or 0.
+/// Length of the separator at `at` if it joins two parts of an identifier; otherwise 0.
 std::size_t inner_separator(std::string_view text, std::size_t at) {
   if (text[at] == '.' && at + 1 < text.size() && is_word(text[at + 1])) return 1;
   if (text.substr(at, 2) == "::" && at + 2 < text.size() && is_word(text[at + 2])) return 2;
@@ -227,7 +228,8 @@ bool emit(const Chunk& chunk, std::size_t begin, const std::function<bool(const 
   return std::ranges::all_of(terms.parts, send);
 }
 
-/// A run that holds letters beyond ASCII: folded, never cut. Returns the end of the run.
+/// Reads a run that contains non-ASCII letters into `term`, folded and never split. Returns its
+/// end.
 std::size_t read_foreign(std::string_view text, std::size_t begin, std::string& term) {
   term.clear();
   std::size_t at = begin;

@@ -13,32 +13,32 @@ struct Token {
   std::string_view text;  ///< folded; valid during the call only
   std::size_t begin = 0;  ///< bytes in the text
   std::size_t end = 0;
-  bool same_position = false;  ///< a part of the identifier just emitted
+  bool same_position = false;  ///< part of the identifier emitted just before
 };
 
-/// Splits text into the terms of the index.
+/// Splits text into index terms.
 ///
 /// Words are folded to lower case without diacritics and lightly stemmed. An identifier
 /// (`cp.async.bulk`, `cta_group::2`, `HGMMA.64x8x16`, `TensorMap`, `merge_attn_states`) is emitted
-/// whole and, at the same position, by its dotted beginnings and its parts, so that the exact name
-/// and each part can be found. Everything else separates, hyphens included: `warp-specialized` is
-/// two words. Pure and thread-safe; any bytes are accepted, broken UTF-8 separates.
+/// whole, followed by its dotted prefixes and its parts at the same position, so that both the
+/// exact name and each part can be found. Every other character is a separator, hyphens included:
+/// `warp-specialized` is two words. Any bytes are accepted; invalid UTF-8 separates. Pure.
 /// `sink` returns false to stop.
 void tokenize(std::string_view text, const std::function<bool(const Token&)>& sink);
 
-/// The next stretch of a text that holds tokens and is cut without a look at its surroundings: a
-/// word or an identifier. Both are the text's size behind the last one.
+/// The next stretch of a text that can be tokenized on its own: a word or an identifier. Both
+/// offsets equal the size of the text when there is no further one.
 struct Stretch {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
 [[nodiscard]] Stretch next_stretch(std::string_view text, std::size_t from);
 
-/// A word of a query with the terms it stands for.
+/// A word of a query and its index terms.
 struct QueryWord {
-  std::string surface;             ///< as written, folded
-  std::string term;                ///< the whole term
-  std::vector<std::string> parts;  ///< terms of the parts; empty for plain words
+  std::string surface;             ///< as written, in lower case
+  std::string term;                ///< term of the whole word
+  std::vector<std::string> parts;  ///< terms of its parts; empty for plain words
 };
 
 /// The words of a query in order, at most `limit`.

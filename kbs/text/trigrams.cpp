@@ -39,11 +39,11 @@ void each_trigram(std::string_view text, Visit visit) {
 }  // namespace
 
 std::string trigram_filter(std::string_view text, std::string_view more) {
-  // 0.8 bits a byte of text is a tenth of its size; never fewer than 64 bytes.
+  // 0.8 bits per byte of text is a tenth of its size; at least 64 bytes.
   const auto bytes = std::bit_floor(std::max<std::size_t>((text.size() + more.size()) / 10, 64));
   std::string filter(bytes, '\0');
   const auto mask = static_cast<std::uint32_t>(bytes * 8 - 1);
-  // By value: a write through a pointer to bytes may change anything that has an address.
+  // Captured by value: a write through a char pointer could alias anything captured by reference.
   const auto set = [bits = filter.data(), mask](std::uint32_t trigram) {
     const auto bit = hash(trigram) & mask;
     bits[bit / 8] =

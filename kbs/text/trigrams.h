@@ -5,12 +5,13 @@
 
 namespace ratchet::kbs {
 
-/// A bitmap of the trigrams (lower case) of a document, for `grep` to skip documents that cannot
-/// match: a set bit may lie, a clear bit never does. About a tenth of the text; pure functions.
+/// A Bloom filter over the lower-case trigrams of a document (`text` and `more` together), with
+/// which `grep` skips documents that cannot match: it has false positives but no false negatives.
+/// About a tenth of the size of the text. Pure.
 [[nodiscard]] std::string trigram_filter(std::string_view text, std::string_view more);
 
-/// False only when `literal` (lower case) certainly does not occur. Literals under three bytes:
-/// true.
+/// False only when `literal` (lower case) cannot occur in the document. Always true for literals
+/// shorter than three bytes. Pure.
 [[nodiscard]] bool may_contain(std::string_view filter, std::string_view literal);
 
 }  // namespace ratchet::kbs

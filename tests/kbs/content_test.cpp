@@ -1,5 +1,5 @@
-// The shipped wiki keeps its promises: every page reads, every link leads somewhere, every number
-// has a source, and every hardware row is cited with the line it stands on.
+// Consistency of the shipped wiki: every page can be read, every link resolves, every number has a
+// source, and every hardware metric is cited with its line.
 
 #include <algorithm>
 #include <map>
@@ -63,7 +63,7 @@ Json vocabulary() {
   return *std::move(json);
 }
 
-TEST_CASE("every page of the wiki reads and has an id of its own") {
+TEST_CASE("every page of the wiki can be read and has a unique id") {
   CHECK(pages().size() > 150);
   CHECK(ids().size() == pages().size());
 }
@@ -94,7 +94,7 @@ TEST_CASE("related pages and candidate techniques of the wiki exist") {
       }
 }
 
-TEST_CASE("links between pages of the wiki lead to files") {
+TEST_CASE("links between pages of the wiki resolve to files") {
   const std::regex link(R"(\]\(([^)#:\s]+\.(md|yaml))(#[^)]*)?\))");
   for (const auto& page : pages()) {
     const std::string text = page.document.text;
@@ -106,7 +106,7 @@ TEST_CASE("links between pages of the wiki lead to files") {
   }
 }
 
-TEST_CASE("the index of the wiki names every page with its id") {
+TEST_CASE("the wiki's table of contents lists every page with its id") {
   const auto index = test::read_text(content() / "README.md");
   for (const auto& page : pages()) {
     if (page.path == "README.md") continue;
@@ -116,7 +116,7 @@ TEST_CASE("the index of the wiki names every page with its id") {
   }
 }
 
-TEST_CASE("every number of a hardware page names a source that the page defines") {
+TEST_CASE("every number on a hardware page cites a source that the page defines") {
   const auto known = vocabulary();
   for (const auto& page : pages()) {
     std::set<std::string> sources;
@@ -133,7 +133,7 @@ TEST_CASE("every number of a hardware page names a source that the page defines"
   }
 }
 
-TEST_CASE("every row of every shipped hardware page is cited with the line it stands on") {
+TEST_CASE("every metric of every shipped hardware page is cited with its line") {
   test::TestKnowledge kb;
   kb.add(content(), "gpu-wiki");
   int rows = 0;
@@ -158,7 +158,7 @@ TEST_CASE("every row of every shipped hardware page is cited with the line it st
   CHECK(rows > 100);
 }
 
-TEST_CASE("the wiki answers the plain questions of the loop among its first three") {
+TEST_CASE("the wiki answers common questions within the first three results") {
   test::TestKnowledge kb;
   kb.add(content(), "gpu-wiki");
   const auto answers = [&](const char* text, const char* id) {
@@ -171,7 +171,7 @@ TEST_CASE("the wiki answers the plain questions of the loop among its first thre
   CHECK(answers("H200", "hw-h200"));
 }
 
-TEST_CASE("the index of the build is the one of the content") {
+TEST_CASE("the built index contains all shipped pages") {
   const auto built = test::build_dir() / "share/ratchet/kbs/builtin.db";
   if (!fs::exists(built)) SKIP("build the target ratchet-data first");
   const auto stats = kbs_stats(built);

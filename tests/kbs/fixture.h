@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <filesystem>
 #include <fstream>
@@ -29,7 +30,7 @@ inline std::string read_text(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// A page with a header of id and title.
+/// A page whose header has an id and a title.
 inline std::string page_text(std::string_view id, std::string_view title, std::string_view body) {
   return std::string("---\nid: ")
       .append(id)
@@ -40,7 +41,15 @@ inline std::string page_text(std::string_view id, std::string_view title, std::s
       .append("\n");
 }
 
-/// A knowledge base over corpora added in the test, in a folder of its own.
+/// True when a problem with this path and reason (or a part of them) was reported.
+inline bool reported(const KbsAddReport& report, std::string_view path, std::string_view reason) {
+  return std::ranges::any_of(report.problems, [&](const KbsProblem& problem) {
+    return problem.path.find(path) != std::string::npos &&
+           problem.reason.find(reason) != std::string::npos;
+  });
+}
+
+/// A knowledge base over the corpora that a test adds, in a temporary folder.
 class TestKnowledge {
  public:
   KbsAddReport add(const std::filesystem::path& corpus, const std::string& name = "kp") const {

@@ -172,7 +172,7 @@ TEST_CASE("the knowledge base is filled, searched and emptied from the command l
   const TempFolder folder;
   const auto pages = source_dir() / "tests" / "kbs" / "fixtures";
 
-  CHECK(has(printed(folder, {"kbs", "stats"}), "nothing was added yet"));
+  CHECK(has(printed(folder, {"kbs", "stats"}), "nothing has been added yet"));
   CHECK(has(printed(folder, {"kbs", "add", pages.string(), "--name", "mine"}), "corpus: mine"));
   CHECK(Json::parse(printed(folder, {"kbs", "--json", "stats"}))
             .at("user")

@@ -11,18 +11,12 @@ namespace ratchet {
 namespace {
 
 using test::page_text;
+using test::reported;
 using test::TestKnowledge;
 using test::write_text;
 namespace fs = std::filesystem;
 
-bool reported(const KbsAddReport& report, std::string_view path, std::string_view reason) {
-  return std::ranges::any_of(report.problems, [&](const KbsProblem& problem) {
-    return problem.path.find(path) != std::string::npos &&
-           problem.reason.find(reason) != std::string::npos;
-  });
-}
-
-/// A corpus large enough that an import is under way for a while.
+/// A corpus large enough for an import to take a while.
 void write_many(const fs::path& corpus, int count) {
   for (int i = 0; i < count; ++i)
     write_text(corpus / "wiki" / ("p" + std::to_string(i) + ".md"),
@@ -52,7 +46,7 @@ Result<KbsAddReport> add(const fs::path& corpus, const fs::path& index,
                   .stop = {}});
 }
 
-TEST_CASE("files of four gigabytes are named and passed over") {
+TEST_CASE("files of four gigabytes are reported and skipped") {
   TestKnowledge kb;
   const auto corpus = kb.folder() / "c";
   write_text(corpus / "wiki/good.md", page_text("good", "Good", "okapi"));
@@ -72,7 +66,7 @@ TEST_CASE("files of four gigabytes are named and passed over") {
   CHECK(kb.ids({.text = "okapi"}) == std::vector<std::string>{"good"});
 }
 
-TEST_CASE("ids that are paths, broken YAML and JSON cut short are named and passed over") {
+TEST_CASE("ids that are paths, invalid YAML and truncated JSON are reported and skipped") {
   TestKnowledge kb;
   const auto corpus = kb.folder() / "c";
   write_text(corpus / "wiki/up.md", page_text("../up", "Up", "x"));
@@ -92,11 +86,11 @@ TEST_CASE("ids that are paths, broken YAML and JSON cut short are named and pass
   CHECK(reported(report, "deep.md", "line"));
   CHECK(reported(report, "aliases.yaml", "line"));
   CHECK(reported(report, "cut.jsonl:1", "JSON"));
-  CHECK(reported(report, "cut.json", "cut short"));
+  CHECK(reported(report, "cut.json", "truncated"));
   CHECK(reported(report, "empty.json", "payload"));
 }
 
-TEST_CASE("an import that is killed on its way leaves the old index answering") {
+TEST_CASE("the old index stays usable when an import is killed") {
   TestKnowledge kb;
   const auto corpus = kb.folder() / "c";
   write_many(corpus, 1);
@@ -113,7 +107,7 @@ TEST_CASE("an import that is killed on its way leaves the old index answering") 
   CHECK(kb.add(corpus).added == 449);
 }
 
-TEST_CASE("a disk that is full is an error, and the old index goes on answering") {
+TEST_CASE("a full disk is an error, and the old index stays usable") {
   TestKnowledge kb;
   const auto corpus = kb.folder() / "c";
   write_many(corpus, 1);
@@ -121,7 +115,7 @@ TEST_CASE("a disk that is full is an error, and the old index goes on answering"
   const auto size = fs::file_size(kb.index());
   write_many(corpus, 800);
   const int status = status_of_child([&] {
-    // A file that may not grow stands in for a disk without room.
+    // A file size limit simulates a full disk.
     const rlimit limit{size + 4096, size + 4096};
     ::signal(SIGXFSZ, SIG_IGN);
     ::setrlimit(RLIMIT_FSIZE, &limit);
@@ -136,7 +130,7 @@ TEST_CASE("a disk that is full is an error, and the old index goes on answering"
   CHECK(kb.add(corpus).added == 799);
 }
 
-TEST_CASE("a megabyte of query over code is answered") {
+TEST_CASE("a query of one megabyte over code is answered") {
   TestKnowledge kb;
   const auto bundle = kb.folder() / "c/evidence/pull-bundles/demo/gh-1";
   write_text(bundle / "ORIGIN.yaml", "repo: o/d\n");
@@ -151,7 +145,7 @@ TEST_CASE("a megabyte of query over code is answered") {
   CHECK(kb.base().grep({.pattern = "(o*)*k(a|a)*p[^\n]*i", .scopes = {{"diffs"}}})->total == 1);
 }
 
-TEST_CASE("symbolic links out of a bundle are not read") {
+TEST_CASE("symbolic links that lead out of a bundle are not followed") {
   TestKnowledge kb;
   const auto bundle = kb.folder() / "c/evidence/pull-bundles/demo/gh-1";
   write_text(kb.folder() / "secret.cu", "hidden okapi\n");

@@ -17,7 +17,7 @@ constexpr std::string_view kDiff =
     "diff --git a/docs/notes.md b/docs/notes.md\n--- a/docs/notes.md\n+++ b/docs/notes.md\n"
     "@@ -1 +1 @@\n-old\n+zebra crossing\n";
 
-/// A bundle of each layout, all about the same change.
+/// A bundle with the given ORIGIN.yaml, a diff and a source file.
 void write_origin(const fs::path& folder, std::string_view origin) {
   write_text(folder / "ORIGIN.yaml", origin);
   write_text(folder / "review.diff", kDiff);
@@ -31,7 +31,7 @@ std::vector<std::string> paths(const QueryAnswer& answer) {
   return out;
 }
 
-TEST_CASE("a bundle's diff and sources are found by what they hold, with the line in their file") {
+TEST_CASE("a bundle's diff and sources are found by their content, with the line in their file") {
   TestKnowledge kb;
   const auto bundle = kb.folder() / "c/knowledge/evidence/pull-bundles/demo/gh-12";
   write_origin(bundle, "schema_version: 1\nrepo: org/demo\npr_number: 12\ntitle: Reduce\n");
@@ -71,7 +71,7 @@ TEST_CASE("every known provenance layout is read") {
   }
 }
 
-TEST_CASE("a description joins the page of its pull request, and becomes one where there is none") {
+TEST_CASE("a description joins the page of its pull request, or becomes a page if there is none") {
   TestKnowledge kb;
   const auto root = kb.folder() / "c";
   for (const char* number : {"12", "13"}) {
@@ -93,7 +93,7 @@ TEST_CASE("a description joins the page of its pull request, and becomes one whe
   CHECK(kb.base().page({.id = "pr-demo-12"})->text.find("Signed-off") == std::string::npos);
 }
 
-TEST_CASE("what is wrong with a bundle is reported and the rest of it is indexed") {
+TEST_CASE("problems in a bundle are reported and the rest of it is indexed") {
   TestKnowledge kb;
   const auto bundle = kb.folder() / "c/evidence/pull-bundles/demo/gh-12";
   write_origin(bundle, "title: [broken\n");
@@ -109,11 +109,11 @@ TEST_CASE("what is wrong with a bundle is reported and the rest of it is indexed
   CHECK(reasons[0].find("gh-12/: its diff is missing") != std::string::npos);
   CHECK(reasons[1].find("ORIGIN.yaml: line") != std::string::npos);
   CHECK(reasons[2].find("plot.png: not UTF-8") != std::string::npos);
-  CHECK(reasons[3].find("upstream.json: no JSON") != std::string::npos);
+  CHECK(reasons[3].find("upstream.json: not JSON") != std::string::npos);
   CHECK(kb.ids({.text = "row_reduce"}) == std::vector<std::string>{"snap-demo-12-1.1"});
 }
 
-TEST_CASE("equal parts are found once, and again where the first of them is gone") {
+TEST_CASE("identical parts are found once, and in the next file when the first one is removed") {
   TestKnowledge kb;
   const auto root = kb.folder() / "c";
   for (const char* number : {"12", "13"})
@@ -129,7 +129,7 @@ TEST_CASE("equal parts are found once, and again where the first of them is gone
   CHECK(kbs_doctor(kb.index())->healthy);
 }
 
-TEST_CASE("a changed bundle answers with its new text only") {
+TEST_CASE("only the new text of a changed bundle is found") {
   TestKnowledge kb;
   const auto bundle = kb.folder() / "c/evidence/pull-bundles/demo/gh-12";
   write_origin(bundle, "repo: o/d\n");
@@ -142,7 +142,7 @@ TEST_CASE("a changed bundle answers with its new text only") {
   CHECK(kb.ids({.text = "okapi"}).empty());
 }
 
-TEST_CASE("code is read by its id, whole or in part, with the page it belongs to") {
+TEST_CASE("code is read by id, whole or in part, with the page it belongs to") {
   TestKnowledge kb;
   const auto root = kb.folder() / "c";
   write_origin(root / "evidence/pull-bundles/demo/gh-12", "repo: org/demo\nlicense: MIT\n");
@@ -162,7 +162,7 @@ TEST_CASE("code is read by its id, whole or in part, with the page it belongs to
   CHECK_FALSE(kb.base().page({.id = "diff-demo-12-99"}));
 }
 
-TEST_CASE("grep finds code with the line of its file and the id of the part") {
+TEST_CASE("grep finds code with its line in the file and the id of the part") {
   TestKnowledge kb;
   write_origin(kb.folder() / "c/evidence/pull-bundles/demo/gh-12", "repo: o/d\n");
   kb.add(kb.folder() / "c");
@@ -174,7 +174,7 @@ TEST_CASE("grep finds code with the line of its file and the id of the part") {
   CHECK(kb.base().grep({.pattern = "zebra", .scopes = {{"snapshots"}}})->total == 0);
 }
 
-TEST_CASE("filters hold for code: repository, language and architecture named by the change") {
+TEST_CASE("code is filtered by repository, language and the architectures that it names") {
   TestKnowledge kb;
   const auto bundle = kb.folder() / "c/evidence/pull-bundles/demo/gh-12";
   write_origin(bundle, "repo: org/demo\narchitectures: [sm100]\n");
@@ -188,7 +188,7 @@ TEST_CASE("filters hold for code: repository, language and architecture named by
   CHECK(kb.ids({.text = "okapi", .repos = {{"other"}}}).empty());
 }
 
-TEST_CASE("pages answer before code, and code where no page does") {
+TEST_CASE("pages are ranked before code, and code is found where no page matches") {
   TestKnowledge kb;
   const auto root = kb.folder() / "c";
   write_origin(root / "evidence/pull-bundles/demo/gh-12", "repo: o/d\n");

@@ -11,24 +11,18 @@ namespace ratchet {
 namespace {
 
 using test::page_text;
+using test::reported;
 using test::TestKnowledge;
 using test::write_text;
 
-bool reported(const KbsAddReport& report, std::string_view path, std::string_view reason) {
-  return std::ranges::any_of(report.problems, [&](const KbsProblem& problem) {
-    return problem.path.find(path) != std::string::npos &&
-           problem.reason.find(reason) != std::string::npos;
-  });
-}
-
-TEST_CASE("pages and records of one id become one document, other records stand alone") {
+TEST_CASE("a page and a record with the same id become one document, other records their own") {
   TestKnowledge kb;
   const auto report = kb.add(test::fixture_corpus());
   CHECK(report.documents == 9);  // eight pages, one of them with its record, and one record alone
   CHECK(report.problems.empty());
 }
 
-TEST_CASE("adding the same folder again touches nothing, a changed page only itself") {
+TEST_CASE("adding a folder again re-indexes only the pages that changed") {
   TestKnowledge kb;
   const auto corpus = kb.folder() / "c";
   write_text(corpus / "wiki/a.md", page_text("a", "First", "alpha"));
@@ -46,7 +40,7 @@ TEST_CASE("adding the same folder again touches nothing, a changed page only its
   CHECK(kb.ids({.text = "gamma"}) == std::vector<std::string>{"a"});
 }
 
-TEST_CASE("an open knowledge base sees what was added later") {
+TEST_CASE("an open knowledge base picks up pages that are added later") {
   TestKnowledge kb;
   CHECK(kb.query({.text = "alpha"}).results.empty());
   write_text(kb.folder() / "c/wiki/a.md", page_text("a", "First", "alpha"));
@@ -54,7 +48,7 @@ TEST_CASE("an open knowledge base sees what was added later") {
   CHECK(kb.ids({.text = "alpha"}) == std::vector<std::string>{"a"});
 }
 
-TEST_CASE("bad pages and records are reported with path and reason, the others are indexed") {
+TEST_CASE("invalid pages and records are reported with path and reason, the others are indexed") {
   TestKnowledge kb;
   const auto corpus = kb.folder() / "c";
   write_text(corpus / "wiki/good.md", page_text("good", "Good", "alpha"));
@@ -70,7 +64,7 @@ TEST_CASE("bad pages and records are reported with path and reason, the others a
   CHECK(reported(report, "headless.md", "no YAML header"));
   CHECK(reported(report, "broken.md", "line"));
   CHECK(reported(report, "binary.md", "UTF-8"));
-  CHECK(reported(report, "twice.md", "given before"));
+  CHECK(reported(report, "twice.md", "duplicate id"));
   CHECK(reported(report, "records.jsonl:2", "JSON"));
   CHECK(reported(report, "records.jsonl:3", "id"));
 }
@@ -98,7 +92,7 @@ TEST_CASE("a folder of plain Markdown is indexed by path and first heading") {
   CHECK(answer.results[0].title == "A first note");
 }
 
-TEST_CASE("an id that two corpora hold is qualified in the later one and both can be read") {
+TEST_CASE("an id used by two corpora is qualified in the later one, and both can be read") {
   TestKnowledge kb;
   write_text(kb.folder() / "one/wiki/a.md", page_text("a", "From one", "alpha"));
   write_text(kb.folder() / "two/wiki/a.md", page_text("a", "From two", "alpha"));
@@ -108,7 +102,7 @@ TEST_CASE("an id that two corpora hold is qualified in the later one and both ca
   CHECK(kb.base().page({.id = "two:a"})->title == "From two");
 }
 
-TEST_CASE("a removed corpus is gone and its name unknown") {
+TEST_CASE("a removed corpus is gone, and its name is unknown") {
   TestKnowledge kb;
   kb.add(test::fixture_corpus(), "kp");
   const auto removed = kbs_remove(kb.index(), "kp");
@@ -120,7 +114,7 @@ TEST_CASE("a removed corpus is gone and its name unknown") {
   CHECK(again.error().code == ErrorCode::not_found);
 }
 
-TEST_CASE("a writer that is killed half way leaves the old index, and the next one works") {
+TEST_CASE("a killed writer leaves the old index unchanged, and the next one works") {
   TestKnowledge kb;
   write_text(kb.folder() / "c/wiki/a.md", page_text("a", "First", "alpha"));
   kb.add(kb.folder() / "c");
@@ -143,7 +137,7 @@ TEST_CASE("a writer that is killed half way leaves the old index, and the next o
   CHECK(kb.add(kb.folder() / "c").documents == 1);
 }
 
-TEST_CASE("a second writer is told to wait") {
+TEST_CASE("a second writer gets a conflict") {
   TestKnowledge kb;
   auto first = kbs::IndexWriter::open(kb.index());
   REQUIRE(first);
@@ -167,7 +161,7 @@ TEST_CASE("a stopped import changes nothing") {
   CHECK_FALSE(std::filesystem::exists(kb.index()));
 }
 
-TEST_CASE("a folder that is not there and a name that cannot be are refused") {
+TEST_CASE("a missing folder and an invalid corpus name are rejected") {
   TestKnowledge kb;
   const auto missing = kbs_add({.folder = "/nowhere/at/all",
                                 .name = "x",
@@ -199,7 +193,7 @@ TEST_CASE("stats count documents by scope and corpus") {
   CHECK(stats->corpora[0].name == "kp");
 }
 
-TEST_CASE("a file that is no index is named as such") {
+TEST_CASE("a file that is not an index is rejected and never overwritten") {
   TestKnowledge kb;
   write_text(kb.index(), "not a database at all, but long enough to be looked at as one");
   CHECK_FALSE(Knowledge::open({.builtin_index = {}, .user_index = kb.index()}));
@@ -210,7 +204,7 @@ TEST_CASE("a file that is no index is named as such") {
                               .user_index = kb.index(),
                               .progress = {},
                               .stop = {}});
-  CHECK_FALSE(added);  // never overwritten: it may be somebody's file
+  CHECK_FALSE(added);  // the file may belong to somebody else
   CHECK_FALSE(kbs_doctor(kb.folder() / "absent.db"));
 }
 

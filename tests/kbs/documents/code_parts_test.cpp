@@ -19,7 +19,7 @@ const std::string kFiller =
     "of text are the least, below that small neighbours stay together in one part of the file: a "
     "little more.\n";
 
-TEST_CASE("a diff is cut by file, with the line on which each section begins") {
+TEST_CASE("a diff is split by file, with the line number of each section") {
   const std::string diff =
       "diff --git a/old.cu b/new.cu\n--- a/old.cu\n+++ b/new.cu\n@@ -1 +1 @@\n-a\n+b\n"
       "diff --git a/gone.py b/gone.py\n--- a/gone.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n";
@@ -31,7 +31,7 @@ TEST_CASE("a diff is cut by file, with the line on which each section begins") {
   CHECK(sections[1].line == 7);          // six lines stand before it
 }
 
-TEST_CASE("a mail header before the first section is left out") {
+TEST_CASE("a mail header before the first section is dropped") {
   const auto sections =
       split_diff("From 1234\nSubject: x\n\ndiff --git a/a.h b/a.h\n@@ -1 +1 @@\n+b\n");
   REQUIRE(sections.size() == 1);
@@ -39,7 +39,7 @@ TEST_CASE("a mail header before the first section is left out") {
   CHECK(sections[0].line == 4);
 }
 
-TEST_CASE("hunks are parts, named by their context, and the file's header goes with the first") {
+TEST_CASE("each hunk is a part named by its context, and the file's header joins the first") {
   const auto parts = split_hunks(
       "diff --git a/a.cu b/a.cu\n--- a/a.cu\n+++ b/a.cu\n@@ -1,2 +1,2 @@ void first(int "
       "n)\n-a\n+b\n"
@@ -50,7 +50,7 @@ TEST_CASE("hunks are parts, named by their context, and the file's header goes w
   CHECK(parts[1].line == 7);
 }
 
-TEST_CASE("Python is cut at functions and methods, decorators and comments going with them") {
+TEST_CASE("Python is split at functions and methods, which keep their decorators and comments") {
   const auto parts = split_definitions("import torch\n" + kFiller +
                                            "\n# Why it is there.\n@triton.jit\ndef kernel(x):\n" +
                                            kFiller + "\nclass Op:\n    def __init__(self):\n" +
@@ -63,7 +63,7 @@ TEST_CASE("Python is cut at functions and methods, decorators and comments going
   CHECK(parts[3].name == "Op.forward");
 }
 
-TEST_CASE("C++ is cut at definitions in the first column and named by what they define") {
+TEST_CASE("C++ is split at definitions in the first column, which name the parts") {
   const auto parts = split_definitions(
       "#include <cuda.h>\n\n// Adds.\ntemplate <class T>\n__global__ void add(T* x) {\n" + kFiller +
           "}\n\n// Holds state.\nstruct State {\n" + kFiller + "};\n",
@@ -74,7 +74,7 @@ TEST_CASE("C++ is cut at definitions in the first column and named by what they 
   CHECK(parts[1].line == 9);  // its comment: eight lines stand before
 }
 
-TEST_CASE("parts cover the text without gaps, whatever the text") {
+TEST_CASE("parts cover any text without gaps") {
   for (const std::string& text :
        {std::string("x"), std::string(50'000, 'y'), "\n\n\n" + kFiller, std::string(20'000, '\n'),
         "def a():\n" + kFiller + "def b():\n" + kFiller}) {
@@ -89,7 +89,7 @@ TEST_CASE("parts cover the text without gaps, whatever the text") {
   }
 }
 
-TEST_CASE("a file's language follows from its name, and for Python from what it imports") {
+TEST_CASE("a file's language follows from its name and, for Python, from its imports") {
   CHECK(language_of("a/b.cu", "") == "cuda-cpp");
   CHECK(language_of("a.h", "__device__ int x;") == "cuda-cpp");
   CHECK(language_of("a.h", "int x;") == "cpp");

@@ -9,53 +9,53 @@
 namespace ratchet::kbs {
 namespace {
 
-TEST_CASE("the body of a page begins at the line behind the closing fence") {
+TEST_CASE("the body of a page begins on the line after the closing fence") {
   const auto parts = split_page("---\nid: a\n---\nfirst\n");
   CHECK(parts.header == "id: a\n");
   CHECK(parts.body == "first\n");
   CHECK(parts.body_line == 4);
 }
 
-TEST_CASE("a header that is never closed is body") {
+TEST_CASE("a header that is never closed counts as body") {
   CHECK(split_page("---\nid: a\n").header.empty());
 }
 
-TEST_CASE("a page without an id is refused with the reason") {
+TEST_CASE("a page without an id is rejected with the reason") {
   const auto page = read_page("wiki/x.md", "---\ntitle: no name\n---\n");
   REQUIRE_FALSE(page);
   CHECK(page.error().message.find("`id`") != std::string::npos);
 }
 
-TEST_CASE("an id that could be read as a path is refused") {
+TEST_CASE("an id that could be taken for a path is rejected") {
   CHECK_FALSE(read_page("wiki/x.md", "---\nid: ../../etc\n---\n"));
   CHECK_FALSE(read_page("wiki/x.md", "---\nid: a/b\n---\n"));
 }
 
-TEST_CASE("broken YAML is refused with its line in the file") {
+TEST_CASE("invalid YAML is rejected with its line in the file") {
   const auto page = read_page("wiki/x.md", "---\nid: a\ntags: [open\n---\n");
   REQUIRE_FALSE(page);
   CHECK(page.error().message.find("line") != std::string::npos);
 }
 
-TEST_CASE("deeply nested YAML ends as an error, not as a crash") {
+TEST_CASE("deeply nested YAML is an error, not a crash") {
   const auto page =
       read_page("wiki/x.md", "---\nid: a\ntags: " + std::string(100'000, '[') + "\n---\n");
   CHECK_FALSE(page);
 }
 
-TEST_CASE("a header that multiplies itself through anchors is shown as an error") {
-  // Each level holds the one before five times: 10 * 5^7 values.
+TEST_CASE("a header that expands without bound through anchors is an error") {
+  // Each level contains the previous one five times: 10 * 5^7 values.
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 8; ++i)
     bomb += fmt::format("a{0}: &a{0} [*a{1}, *a{1}, *a{1}, *a{1}, *a{1}]\n", i, i - 1);
   CHECK_FALSE(header_json(bomb));
 }
 
-TEST_CASE("text that is not UTF-8 is refused") {
+TEST_CASE("text that is not UTF-8 is rejected") {
   CHECK_FALSE(read_page("wiki/x.md", "---\nid: a\n---\n\xff\xfe"));
 }
 
-TEST_CASE("a spec row knows the line it stands on") {
+TEST_CASE("a metric carries its line number") {
   // Line 1 is the fence, 2 the id, 3 `metrics:`, 4 the row.
   const auto page =
       read_page("wiki/x.md", "---\nid: a\nmetrics:\n  - {id: tdp, value: 72, unit: W}\n---\n");
@@ -65,18 +65,18 @@ TEST_CASE("a spec row knows the line it stands on") {
   CHECK(page->specs[0].value == 72);
 }
 
-TEST_CASE("a metric without a number is refused") {
+TEST_CASE("a metric whose value is not a number is rejected") {
   CHECK_FALSE(read_page("wiki/x.md", "---\nid: a\nmetrics:\n  - {id: tdp, value: many}\n---\n"));
 }
 
-TEST_CASE("device names and spellings of a capability are one architecture") {
+TEST_CASE("device names and spellings of a compute capability map to one architecture") {
   for (const auto* name : {"B200", "Blackwell", "SM100", "sm_100a", "compute_100", "sm100f"})
     CHECK(normal_architecture(name) == "sm100");
   CHECK(normal_architecture("MI300X") == "gfx942");
   CHECK(normal_architecture("H200") == "sm90");
 }
 
-TEST_CASE("the generator's default label of a PR counts only when the text supports it") {
+TEST_CASE("a PR's default label counts only when its text supports it") {
   const auto plain = label_architectures({"sm100"}, Scope::prs, "Refactor the scheduler");
   REQUIRE(plain.size() == 1);
   CHECK(plain[0].origin == LabelOrigin::unverified);
@@ -91,7 +91,7 @@ TEST_CASE("the generator's default label of a PR counts only when the text suppo
   CHECK(other[1].origin == LabelOrigin::derived);
 }
 
-TEST_CASE("a vocabulary goes one way, a plain list of variants goes every way") {
+TEST_CASE("aliases work in one direction, plain lists of variants in every direction") {
   const auto one_way = read_vocabulary("aliases:\n  smem: [shared memory]\n");
   REQUIRE(one_way);
   CHECK(one_way->size() == 1);

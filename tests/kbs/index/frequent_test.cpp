@@ -1,4 +1,4 @@
-// Words that many pages hold are found through lists of our own beside FTS5.
+// Queries with words that occur in many pages.
 
 #include <fmt/format.h>
 
@@ -21,8 +21,8 @@ using test::TestKnowledge;
 constexpr int kPages = 3 * kbs::kFrequent;
 constexpr int kTitled = 77;
 
-/// Pages that all speak of warps, each another number of times, and every other one of barriers;
-/// one has warps in its title. Each has a word of its own.
+/// Pages that all mention warps, with varying frequency, and every other one barriers; one has
+/// warps in its title. Each has a unique word.
 std::filesystem::path common_words(const TestKnowledge& kb) {
   const auto folder = kb.folder() / "pages";
   for (int i = 0; i < kPages; ++i) {
@@ -36,7 +36,7 @@ std::filesystem::path common_words(const TestKnowledge& kb) {
   return folder;
 }
 
-TEST_CASE("a word of many pages is found in all of them, and first where it is the title") {
+TEST_CASE("a frequent word is found in all its pages, and first in the one with this title") {
   TestKnowledge kb;
   kb.add(common_words(kb));
   const auto answer = kb.query({.text = "warps"});
@@ -46,7 +46,7 @@ TEST_CASE("a word of many pages is found in all of them, and first where it is t
         std::string::npos);
 }
 
-TEST_CASE("a rare word decides beside common ones") {
+TEST_CASE("a rare word outweighs common ones") {
   TestKnowledge kb;
   kb.add(common_words(kb));
   const auto answer = kb.query({.text = "barrier warps solitaire91"});
@@ -54,7 +54,7 @@ TEST_CASE("a rare word decides beside common ones") {
   CHECK(answer.results.front().why.find("missing: barrier") != std::string::npos);
 }
 
-TEST_CASE("words too common to find pages still count in those that were found") {
+TEST_CASE("words too common to select pages still count in the selected ones") {
   TestKnowledge kb;
   const auto folder = kb.folder() / "many";
   for (int i = 0; i < 1300; ++i)  // two words in all of them find more than is looked at

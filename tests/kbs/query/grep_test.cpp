@@ -12,7 +12,7 @@ GrepAnswer grep(FixtureKnowledge& kb, const GrepRequest& request) {
   return *answer;
 }
 
-TEST_CASE("a match is given with id, path and line of the file") {
+TEST_CASE("a match comes with id, path and line in the file") {
   FixtureKnowledge kb;
   const auto answer = grep(kb, {.pattern = R"(setmaxnreg\.(inc|dec))"});
   REQUIRE(answer.hits.size() == 1);
@@ -22,13 +22,13 @@ TEST_CASE("a match is given with id, path and line of the file") {
         12);  // ten lines of header and fences, a blank line, then the sentence
 }
 
-TEST_CASE("case counts unless told otherwise") {
+TEST_CASE("matching is case-sensitive unless requested otherwise") {
   FixtureKnowledge kb;
   CHECK(grep(kb, {.pattern = "SETMAXNREG"}).total == 0);
   CHECK(grep(kb, {.pattern = "SETMAXNREG", .ignore_case = true}).total == 1);
 }
 
-TEST_CASE("anchors mean lines") {
+TEST_CASE("anchors match at line boundaries") {
   FixtureKnowledge kb;
   CHECK(grep(kb, {.pattern = "^## Overview$"}).total == 1);
 }
@@ -41,7 +41,7 @@ TEST_CASE("a match in a record cites the record's line") {
   CHECK(answer.hits[0].line == 2);
 }
 
-TEST_CASE("context brings the neighbouring lines") {
+TEST_CASE("context adds the neighboring lines") {
   FixtureKnowledge kb;
   const auto answer = grep(kb, {.pattern = "^## Risks", .context = 2});
   REQUIRE(answer.hits.size() == 1);
@@ -49,7 +49,7 @@ TEST_CASE("context brings the neighbouring lines") {
   CHECK(answer.hits[0].text.find("The sum over the block") != std::string::npos);
 }
 
-TEST_CASE("what is no regular expression is searched as text and the answer says so") {
+TEST_CASE("an invalid regular expression is searched as text, and the answer says so") {
   FixtureKnowledge kb;
   for (const char* pattern : {"a(b", "[", "*", "(?P<", "\\", "\xff"}) {
     const auto answer = grep(kb, {.pattern = pattern});
@@ -59,23 +59,23 @@ TEST_CASE("what is no regular expression is searched as text and the answer says
   CHECK(grep(kb, {.pattern = "[dst], [src"}).total == 1);
 }
 
-TEST_CASE("a pattern with a NUL byte is answered and finds no text") {
+TEST_CASE("a pattern with a NUL byte is not an error and matches nothing") {
   FixtureKnowledge kb;
   CHECK(grep(kb, {.pattern = std::string("copy\0", 5)}).total == 0);
 }
 
-TEST_CASE("empty and huge patterns search nothing and the answer says so") {
+TEST_CASE("empty and huge patterns search nothing, and the answer says so") {
   FixtureKnowledge kb;
   CHECK(grep(kb, {.pattern = ""}).note);
   CHECK(grep(kb, {.pattern = std::string(1 << 20, 'a')}).note);
 }
 
-TEST_CASE("a pattern that would take exponential time elsewhere is answered") {
+TEST_CASE("a pattern that makes backtracking engines take exponential time is answered") {
   FixtureKnowledge kb;
   CHECK(grep(kb, {.pattern = "(a*)*(b*)*(a+)+$x"}).total == 0);
 }
 
-TEST_CASE("cursors of a search walk through all matches once") {
+TEST_CASE("cursors visit every match once") {
   FixtureKnowledge kb;
   const auto whole = grep(kb, {.pattern = "^tags:"});
   int seen = 0;
@@ -89,12 +89,12 @@ TEST_CASE("cursors of a search walk through all matches once") {
   CHECK(seen == whole.total);
 }
 
-TEST_CASE("files only names each page once") {
+TEST_CASE("files_only lists each page once") {
   FixtureKnowledge kb;
   CHECK(grep(kb, {.pattern = "copy", .scopes = {{"wiki"}}, .files_only = true}).total == 2);
 }
 
-TEST_CASE("the trigram filter never rules out what is there") {
+TEST_CASE("the trigram filter has no false negatives") {
   const std::string text = "griddepcontrol.wait and setmaxnreg in one kernel";
   const auto filter = kbs::trigram_filter(text, "extra words");
   for (const auto* there : {"griddepcontrol", "setmaxnreg", "extra", "ab", ""})

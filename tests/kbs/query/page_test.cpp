@@ -5,7 +5,7 @@ namespace {
 
 using test::FixtureKnowledge;
 
-TEST_CASE("a page comes with its header, its text and its sources by title") {
+TEST_CASE("a page comes with its header, its text and the titles of its sources") {
   FixtureKnowledge kb;
   const auto page = kb.base().page({.id = "hw-bulk-copy"});
   REQUIRE(page);
@@ -15,7 +15,7 @@ TEST_CASE("a page comes with its header, its text and its sources by title") {
   CHECK(page->sources[0].title == "Guide to asynchronous movement");
 }
 
-TEST_CASE("a section ends before the next heading of its level") {
+TEST_CASE("a section ends before the next heading of the same level") {
   FixtureKnowledge kb;
   const auto page = kb.base().page({.id = "hw-bulk-copy", .section = "overview"});
   REQUIRE(page);
@@ -23,7 +23,7 @@ TEST_CASE("a section ends before the next heading of its level") {
   CHECK(page->text.find("Code") == std::string::npos);
 }
 
-TEST_CASE("a missing section is answered with the headings there are") {
+TEST_CASE("a missing section is an error that lists the available headings") {
   FixtureKnowledge kb;
   const auto page = kb.base().page({.id = "hw-bulk-copy", .section = "zebra"});
   REQUIRE_FALSE(page);
@@ -31,7 +31,7 @@ TEST_CASE("a missing section is answered with the headings there are") {
   CHECK(page.error().hint.find("Overview") != std::string::npos);
 }
 
-TEST_CASE("code can be left out, and the header or the body alone can be asked for") {
+TEST_CASE("code can be left out, and the header or the body can be requested alone") {
   FixtureKnowledge kb;
   const auto plain = kb.base().page({.id = "hw-bulk-copy", .include_code = false});
   REQUIRE(plain);
@@ -44,7 +44,7 @@ TEST_CASE("code can be left out, and the header or the body alone can be asked f
   CHECK(body->front_matter.empty());
 }
 
-TEST_CASE("followed sources stand behind the page under their ids") {
+TEST_CASE("followed sources are appended to the page under their ids") {
   FixtureKnowledge kb;
   const auto page = kb.base().page({.id = "hw-bulk-copy", .follow_sources = true});
   REQUIRE(page);
@@ -52,14 +52,14 @@ TEST_CASE("followed sources stand behind the page under their ids") {
   CHECK(page->text.find("Alignment must be sixteen bytes") != std::string::npos);
 }
 
-TEST_CASE("the description of a pull request stands behind its page") {
+TEST_CASE("the description of a pull request is appended to its page") {
   FixtureKnowledge kb;
   const auto page = kb.base().page({.id = "pr-demo-7"});
   REQUIRE(page);
   CHECK(page->text.find("## Description\n\nThe loop index overflowed") != std::string::npos);
 }
 
-TEST_CASE("paths are no ids, and the answer names the nearest ids") {
+TEST_CASE("paths are not ids, and the error names the most similar ids") {
   FixtureKnowledge kb;
   for (const std::string& id :
        {std::string("../../../etc/passwd"), std::string("/etc/passwd"),
@@ -74,7 +74,7 @@ TEST_CASE("paths are no ids, and the answer names the nearest ids") {
   CHECK(near.error().hint.find("hw-bulk-copy") != std::string::npos);
 }
 
-TEST_CASE("a long page is cut at line ends and its parts join to the whole") {
+TEST_CASE("a long page is split at line ends, and its parts add up to the whole") {
   test::TestKnowledge kb;
   std::string body;
   for (int i = 0; i < 2'000; ++i) body += "line " + std::to_string(i) + "\n";

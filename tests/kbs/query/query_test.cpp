@@ -11,14 +11,14 @@ namespace {
 using test::FixtureKnowledge;
 using Ids = std::vector<std::string>;
 
-TEST_CASE("a page comes first for its id, its alias and its symptom") {
+TEST_CASE("a page comes first for its id, an alias or a symptom") {
   FixtureKnowledge kb;
   CHECK(kb.ids({.text = "hw-bulk-copy"}).front() == "hw-bulk-copy");
   CHECK(kb.ids({.text = "BCE"}).front() == "hw-bulk-copy");
   CHECK(kb.ids({.text = "tail effect"}).front() == "pattern-idle-tail");
 }
 
-TEST_CASE("an identifier is found whole and by a part of it") {
+TEST_CASE("an identifier is found whole and by its parts") {
   FixtureKnowledge kb;
   CHECK(kb.ids({.text = "merge_attn_states"}) == Ids{"pr-demo-7"});
   CHECK(kb.ids({.text = "attn"}) == Ids{"pr-demo-7"});
@@ -26,7 +26,7 @@ TEST_CASE("an identifier is found whole and by a part of it") {
   CHECK(kb.ids({.text = "setmaxnreg"}).front() == "technique-register-budget");
 }
 
-TEST_CASE("an alias is searched beside the word of the user") {
+TEST_CASE("an alias is searched in addition to the user's word") {
   FixtureKnowledge kb;
   const auto answer = kb.query({.text = "TMA"});
   REQUIRE_FALSE(answer.results.empty());
@@ -34,7 +34,7 @@ TEST_CASE("an alias is searched beside the word of the user") {
   CHECK(answer.results.front().why.find("bulk copy") != std::string::npos);
 }
 
-TEST_CASE("the answer says whether all words, most or any of them matched") {
+TEST_CASE("the answer says whether all, most or any of the words matched") {
   FixtureKnowledge kb;
   CHECK(kb.query({.text = "alignment sixteen bytes"}).relaxed == "all");
   CHECK(kb.query({.text = "alignment sixteen bytes zebra"}).relaxed == "most");
@@ -42,14 +42,14 @@ TEST_CASE("the answer says whether all words, most or any of them matched") {
   CHECK(kb.query({.text = "zebra giraffe"}).relaxed == "none");
 }
 
-TEST_CASE("an answer that misses what the query is about is called weak") {
+TEST_CASE("an answer that misses the subject of the query is weak") {
   FixtureKnowledge kb;
   CHECK(kb.query({.text = "bytes zebra giraffe okapi"}).weak);
   CHECK(kb.query({.text = "zebra"}).weak);
   CHECK_FALSE(kb.query({.text = "alignment sixteen bytes"}).weak);
 }
 
-TEST_CASE("sources of a page that is about the query are handed on, and why says so") {
+TEST_CASE("a page about the query raises the sources that it cites, and why says so") {
   FixtureKnowledge kb;
   const auto answer = kb.query({.text = "bulk copy engine", .scopes = {{"sources"}}});
   const auto cited = std::ranges::find(answer.results, "doc-copy-guide", &QueryHit::id);
@@ -57,7 +57,7 @@ TEST_CASE("sources of a page that is about the query are handed on, and why says
   CHECK(cited->why.find("cited by hw-bulk-copy") != std::string::npos);
 }
 
-TEST_CASE("links can be left out, and then cited sources stand where their words put them") {
+TEST_CASE("without links, cited sources rank by their own words") {
   FixtureKnowledge kb;
   auto base =
       Knowledge::open({.builtin_index = {}, .user_index = kb.index(), .follow_links = false});
@@ -67,7 +67,7 @@ TEST_CASE("links can be left out, and then cited sources stand where their words
   for (const auto& hit : answer->results) CHECK(hit.why.find("cited by") == std::string::npos);
 }
 
-TEST_CASE("the situation of a run lifts what fits it, says so, and hides nothing") {
+TEST_CASE("the context of a run raises pages that fit it, says so, and hides nothing") {
   test::TestKnowledge kb;
   const auto page = [&](const char* id, const char* more) {
     test::write_text(kb.folder() / "c/wiki" / (std::string(id) + ".md"),
@@ -78,7 +78,7 @@ TEST_CASE("the situation of a run lifts what fits it, says so, and hides nothing
   page("pattern-x", "candidate_techniques: [c]\n");
   page("c", "");
   kb.add(kb.folder() / "c");
-  CHECK(kb.ids({.text = "okapi"}).front() == "a");  // equals stand in the order of the index
+  CHECK(kb.ids({.text = "okapi"}).front() == "a");  // equal scores are in index order
   const KnowledgeQuery fitted{.text = "okapi",
                               .situation = {"sm_90a", "triton", "memory", {"pattern-x"}}};
   const auto answer = kb.query(fitted);
@@ -90,7 +90,7 @@ TEST_CASE("the situation of a run lifts what fits it, says so, and hides nothing
   CHECK(answer.note == "ranked for the run: sm90, triton, memory bound, pattern-x");
 }
 
-TEST_CASE("filters are or inside a list and and between lists") {
+TEST_CASE("values of a filter are combined with OR, filters with AND") {
   FixtureKnowledge kb;
   CHECK(kb.ids({.text = "path merge", .repos = {{"owner/demo"}}, .tags = {{"fp8"}}}) ==
         Ids{"pr-demo-8"});
@@ -99,7 +99,7 @@ TEST_CASE("filters are or inside a list and and between lists") {
   CHECK(kb.ids({.text = "copies", .has_code = true}) == Ids{"hw-bulk-copy"});
 }
 
-TEST_CASE("an architecture filter takes device names and leaves unsupported default labels out") {
+TEST_CASE("an architecture filter accepts device names and ignores unverified labels") {
   FixtureKnowledge kb;
   // PR 8 is labelled sm100 by default but its title says Hopper; PR 7's description names the B200.
   CHECK(kb.ids({.text = "fix add path", .scopes = {{"prs"}}, .architectures = {{"B200"}}}) ==
@@ -111,12 +111,12 @@ TEST_CASE("an architecture filter takes device names and leaves unsupported defa
   CHECK(answer.note->find("1 pages are left out") != std::string::npos);
 }
 
-TEST_CASE("filters without words list what passes") {
+TEST_CASE("filters without words list everything that passes") {
   FixtureKnowledge kb;
   CHECK(kb.ids({.text = "", .kinds = {{"pattern"}}}) == Ids{"pattern-idle-tail"});
 }
 
-TEST_CASE("a snippet names the line of the file it was cut from") {
+TEST_CASE("a hit cites the line of its snippet") {
   FixtureKnowledge kb;
   const auto answer = kb.query({.text = "sixteen"});
   REQUIRE(answer.results.size() == 1);
@@ -133,7 +133,7 @@ TEST_CASE("a hit in a joined record cites the line of the record") {
   CHECK(answer.results[0].path == "records.jsonl:1");
 }
 
-TEST_CASE("cursors walk through all results once and fit only their query") {
+TEST_CASE("cursors visit every result once and are valid for their query only") {
   FixtureKnowledge kb;
   std::set<std::string> seen;
   std::optional<std::string> cursor;
@@ -154,7 +154,7 @@ TEST_CASE("cursors walk through all results once and fit only their query") {
   CHECK_FALSE(kb.base().query({.text = "copy", .cursor = "999999999999999999999-x"}));
 }
 
-TEST_CASE("every answer has an id of its own") {
+TEST_CASE("every answer has a unique id") {
   FixtureKnowledge kb;
   const auto a = kb.query({.text = "copy"}).query_id;
   const auto b = kb.query({.text = "copy"}).query_id;
@@ -163,7 +163,7 @@ TEST_CASE("every answer has an id of its own") {
   CHECK(a.starts_with("q-"));
 }
 
-TEST_CASE("no text of a query is an error") {
+TEST_CASE("no query text is an error") {
   FixtureKnowledge kb;
   const std::string quotes = "\"";
   for (const std::string& text :
@@ -184,7 +184,7 @@ TEST_CASE("no text of a query is an error") {
   CHECK(answer.note->find("first words") != std::string::npos);
 }
 
-TEST_CASE("operators are searched as text and the answer says so") {
+TEST_CASE("operators are searched as text, and the answer says so") {
   FixtureKnowledge kb;
   const auto answer = kb.query({.text = "\"bulk copy\" NOT engine"});
   CHECK(answer.results.front().id == "hw-bulk-copy");
@@ -192,7 +192,7 @@ TEST_CASE("operators are searched as text and the answer says so") {
   CHECK(answer.note->find("as text") != std::string::npos);
 }
 
-TEST_CASE("an unknown scope is named with the known ones") {
+TEST_CASE("an unknown scope is an error that lists the known ones") {
   FixtureKnowledge kb;
   const auto answer = kb.base().query({.text = "copy", .scopes = {{"nowhere"}}});
   REQUIRE_FALSE(answer);
@@ -200,13 +200,13 @@ TEST_CASE("an unknown scope is named with the known ones") {
   CHECK(answer.error().hint.find("snapshots") != std::string::npos);
 }
 
-TEST_CASE("limits outside 1 to 50 are brought inside") {
+TEST_CASE("limits are clamped to 1 to 50") {
   FixtureKnowledge kb;
   CHECK(kb.query({.text = "copy", .limit = -3}).results.size() == 1);
   CHECK(kb.query({.text = "copy", .limit = 100'000}).results.size() <= 50);
 }
 
-TEST_CASE("an answer stays below its byte budget and says that more follows") {
+TEST_CASE("an answer stays below its byte limit and has a cursor for the rest") {
   test::TestKnowledge kb;
   for (int i = 0; i < 60; ++i) {
     const auto id = "page-" + std::to_string(i);
@@ -220,9 +220,9 @@ TEST_CASE("an answer stays below its byte budget and says that more follows") {
   CHECK(answer.total == 60);
 }
 
-TEST_CASE("a scope that answers well gets a place on a first page that another scope fills") {
+TEST_CASE("a scope that matches well gets a place on a first page that another scope fills") {
   test::TestKnowledge kb;
-  // Four short pull requests outrank one longer wiki page; only three places are asked for.
+  // Four short pull requests outrank one longer wiki page; only three results are requested.
   for (const auto& id : std::vector<std::string>{"pr-a", "pr-b", "pr-c", "pr-d"})
     test::write_text(kb.folder() / ("c/sources/prs/x/" + id + ".md"),
                      test::page_text(id, "Swizzle fix", "swizzle"));
@@ -235,7 +235,7 @@ TEST_CASE("a scope that answers well gets a place on a first page that another s
         Ids{"pr-a", "pr-b", "pr-c"});
 }
 
-TEST_CASE("of sources a document stands before a change that says a little more, and says so") {
+TEST_CASE("among sources a document ranks above a change with a slightly better match") {
   test::TestKnowledge kb;
   test::write_text(kb.folder() / "c/sources/prs/x/pr-a.md",
                    test::page_text("pr-a", "Swizzle", "swizzle swizzle"));
@@ -246,7 +246,7 @@ TEST_CASE("of sources a document stands before a change that says a little more,
   const auto answer = kb.query({.text = "swizzle layout", .scopes = {{"sources"}}});
   REQUIRE(answer.results.size() == 2);
   CHECK(answer.results.front().id == "guide");
-  CHECK(answer.results.front().why.find("a document, before changes") != std::string::npos);
+  CHECK(answer.results.front().why.find("documents rank above changes") != std::string::npos);
 }
 
 TEST_CASE("threads share one knowledge base") {

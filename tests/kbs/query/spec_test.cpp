@@ -14,7 +14,7 @@ std::string line_of(const std::string& text, int number) {
   return line;
 }
 
-TEST_CASE("a spec is cited with value, unit, path and the very line") {
+TEST_CASE("a spec is cited with value, unit, path and line") {
   FixtureKnowledge kb;
   const auto answer = kb.base().lookup_spec("hw-board-x", "dram_bandwidth");
   REQUIRE(answer);
@@ -24,7 +24,7 @@ TEST_CASE("a spec is cited with value, unit, path and the very line") {
   CHECK(line_of(file, 11).find("value: 864, unit: GB/s") != std::string::npos);
 }
 
-TEST_CASE("a product answers to its id, its aliases and the name a driver reports") {
+TEST_CASE("a product is found by id, alias and the name that a driver reports") {
   FixtureKnowledge kb;
   for (const auto* name : {"hw-board-x", "Board X", "x48", "Vendor Board X48"}) {
     const auto answer = kb.base().lookup_spec(name, std::nullopt);
@@ -34,14 +34,14 @@ TEST_CASE("a product answers to its id, its aliases and the name a driver report
   }
 }
 
-TEST_CASE("a sibling with another memory size, form or variant is not the product") {
+TEST_CASE("a sibling with another memory size, form factor or variant is not the product") {
   FixtureKnowledge kb;
   for (const auto* name :
        {"X48 24GB", "X48 SXM", "X48 Laptop", "X48 Ti", "Board Y", "../../etc/passwd", ""})
     CHECK(kb.base().lookup_spec(name, "sm_count")->product.empty());
 }
 
-TEST_CASE("what is not known is a line to archive, not an error") {
+TEST_CASE("an unknown metric or product is a line to record, not an error") {
   FixtureKnowledge kb;
   const auto metric = kb.base().lookup_spec("Board X", "tdp");
   REQUIRE(metric);
@@ -52,14 +52,14 @@ TEST_CASE("what is not known is a line to archive, not an error") {
   CHECK(product->unknown == "tdp: UNKNOWN (gpu-wiki not found)");
 }
 
-TEST_CASE("a metric is found with hyphens, blanks and capitals, and cannot break the line") {
+TEST_CASE("metric names ignore case, hyphens and spaces, and cannot break the line") {
   FixtureKnowledge kb;
   CHECK(kb.base().lookup_spec("Board X", "DRAM bandwidth")->specs.size() == 1);
   CHECK(kb.base().lookup_spec("Board X", "a\nb: 1 W <- x:1")->unknown ==
         "a b: 1 W <- x:1: UNKNOWN (gpu-wiki not found)");
 }
 
-TEST_CASE("a name that fits several products is answered with their ids") {
+TEST_CASE("an ambiguous product name is an error that lists the candidates") {
   test::TestKnowledge kb;
   for (const auto& id : std::vector<std::string>{"hw-one", "hw-two"})
     test::write_text(

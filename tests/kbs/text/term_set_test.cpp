@@ -13,7 +13,7 @@ namespace {
 std::set<std::string> tokens_of(std::string_view text) {
   std::set<std::string> out;
   tokenize(text, [&](const Token& token) {
-    if (!says_nothing_of_code(token.text)) out.emplace(token.text);
+    if (!is_code_stop_word(token.text)) out.emplace(token.text);
     return true;
   });
   return out;
@@ -26,7 +26,7 @@ std::multiset<std::string> words_of(std::string_view joined) {
   return out;
 }
 
-TEST_CASE("the terms of a text are those that the tokenizer finds, each once") {
+TEST_CASE("the term set holds each term that the tokenizer finds exactly once") {
   TermSet terms;
   for (const std::string_view text :
        {"cp.async.bulk copies; cp.async waits", "TensorMap tensor_map TMA",
@@ -40,13 +40,13 @@ TEST_CASE("the terms of a text are those that the tokenizer finds, each once") {
   }
 }
 
-TEST_CASE("single letters, words of the languages and long numbers say nothing of code") {
+TEST_CASE("single letters, keywords and long numbers are not indexed for code") {
   TermSet terms;
   CHECK(terms.terms_of("const int x = 128; return 0x1f; 123456789 row_max") ==
         "128 0x1f row_max row max ");
 }
 
-TEST_CASE("a text of very many names is taken whole") {
+TEST_CASE("a text with more names than the cache holds keeps all its terms") {
   TermSet terms;
   std::string text;
   for (int i = 0; i < 50'000; ++i) text += "v" + std::to_string(i) + " ";

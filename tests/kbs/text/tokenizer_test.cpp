@@ -5,7 +5,7 @@
 namespace ratchet::kbs {
 namespace {
 
-/// Terms in order; a part of the identifier before it is written with a leading "+".
+/// Terms in order; a part of the preceding identifier gets a leading "+".
 std::vector<std::string> terms(std::string_view text) {
   std::vector<std::string> out;
   tokenize(text, [&](const Token& token) {
@@ -17,25 +17,25 @@ std::vector<std::string> terms(std::string_view text) {
 
 using Terms = std::vector<std::string>;
 
-TEST_CASE("a dotted identifier is one term, with its beginnings and parts at the same position") {
+TEST_CASE("a dotted identifier is one term, with its prefixes and parts at the same position") {
   CHECK(terms("cp.async.bulk") == Terms{"cp.async.bulk", "+cp", "+cp.async", "+async", "+bulk"});
 }
 
-TEST_CASE("a single digit behind a scope separator is no part of its own") {
+TEST_CASE("a single digit after a scope separator is not a part of its own") {
   CHECK(terms("cta_group::2") == Terms{"cta_group::2", "+cta_group", "+cta", "+group"});
 }
 
-TEST_CASE("an instruction with a shape is found by name and by shape") {
+TEST_CASE("an instruction with a shape is indexed by name and by shape") {
   CHECK(terms("HGMMA.64x8x16") == Terms{"hgmma.64x8x16", "+hgmma", "+64x8x16"});
 }
 
-TEST_CASE("snake case and camel case are cut into words") {
+TEST_CASE("snake case and camel case are split into words") {
   CHECK(terms("merge_attn_states") == Terms{"merge_attn_states", "+merg", "+attn", "+stat"});
   CHECK(terms("TensorMap") == Terms{"tensormap", "+tensor", "+map"});
   CHECK(terms("GEMMKernel") == Terms{"gemmkernel", "+gemm", "+kernel"});
 }
 
-TEST_CASE("abbreviations are not cut into letters") {
+TEST_CASE("abbreviations are not split into letters") {
   CHECK(terms("MoE SMs SM100A") == Terms{"moe", "sm", "sm100a"});
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("hyphens and slashes separate words") {
   CHECK(terms("warp-group csrc/gemm") == Terms{"warp", "group", "csrc", "gemm"});
 }
 
-TEST_CASE("forms of a prose word share a term, and short words stay as they are") {
+TEST_CASE("inflected forms of a word share a stem, and short words are left unchanged") {
   CHECK(stem("tiles") == stem("tiling"));
   CHECK(stem("tile") == stem("tiled"));
   CHECK(stem("scaling") == stem("scaled"));
@@ -53,11 +53,11 @@ TEST_CASE("forms of a prose word share a term, and short words stay as they are"
   CHECK(stem("string") == "string");
 }
 
-TEST_CASE("letters with diacritics are folded as unicode61 does, and signs separate") {
+TEST_CASE("letters with diacritics are folded as unicode61 does, and symbols separate") {
   CHECK(terms("Caf\u00e9 2\u00d73 \u0394x") == Terms{"cafe", "2", "3", "\u03b4x"});
 }
 
-TEST_CASE("broken UTF-8 and NUL bytes separate and never stop the scan") {
+TEST_CASE("invalid UTF-8 and NUL bytes separate words and never stop the scan") {
   CHECK(terms(std::string_view("one\xff\xfetwo\0three", 14)) == Terms{"one", "two", "thre"});
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("runs longer than 64 bytes are not indexed") {
   CHECK(terms(std::string(65, 'a') + " b") == Terms{"b"});
 }
 
-TEST_CASE("the words of a query keep their written form beside their term") {
+TEST_CASE("a query word keeps its written form beside its term") {
   const auto words = query_words("Tiling cp_async", 10);
   REQUIRE(words.size() == 2);
   CHECK(words[0].surface == "tiling");
