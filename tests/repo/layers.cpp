@@ -13,8 +13,6 @@ constexpr std::string_view kCore = "server/core/";
 constexpr std::string_view kFacts = "server/facts/";
 constexpr std::string_view kSqlite = "server/sqlite/";
 constexpr std::string_view kMeasureCode = "measure_ptx.h";  // kernels/cuda/measure.ptx as a string
-constexpr std::string_view kMethodPages =
-    "method_pages.h";  // front matter of kbs/content's methods
 
 // First match wins; a trailing '/' matches a folder, '*' a beginning, anything else the whole name.
 constexpr std::array kLibraries = {
@@ -76,7 +74,7 @@ const std::vector<Layer>& layers() {
       {"server/sqlite/", {kCore}, {"sqlite3", "zstd"}},
       // Contract, ledger, gate and artifacts of runs: its rooms from the bottom up, then the
       // façade.
-      {"server/runs/records/", {kCore, kFacts, kMethodPages}, {}},
+      {"server/runs/records/", {kCore, kFacts}, {}},
       {"server/runs/ledger/", {kCore, kFacts, kSqlite, "server/runs/records/"}, {}},
       {"server/runs/rules/", {kCore, kFacts, "server/runs/records/", "server/runs/ledger/"}, {}},
       {"server/runs/render/",
@@ -110,7 +108,7 @@ const std::vector<Layer>& layers() {
       {"kbs/",
        {kCore, kFacts, kSqlite, "kbs/documents/", "kbs/index/", "kbs/corpus/", "kbs/query/"},
        {}},
-      {"kbs/index_tool/", {"kbs/corpus/"}, {}},
+      {"kbs/index_tool/", {kCore, "kbs/corpus/", "kbs/documents/"}, {}},
       // The laboratory's face, and below it its rooms, each with the rooms it may enter.
       {"kernels/", {kCore, kFacts}, {}},
       {"kernels/source/", {kCore, kFacts}, {}},
@@ -176,7 +174,7 @@ const std::vector<Layer>& layers() {
 }
 
 bool is_generated(std::string_view header) {
-  return header == kMeasureCode || header == kMethodPages;
+  return header == kMeasureCode;
 }
 
 std::optional<Layer> layer_of(std::string_view path) {

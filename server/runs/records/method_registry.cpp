@@ -3,95 +3,45 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
-
-#include "method_pages.h"
-#include "server/core/text.h"
+#include <utility>
 
 namespace ratchet {
+
+/// Front matter of the method pages as a JSON array. The build generates its definition from
+/// kbs/content/docs/methods (kbs/index_tool).
+extern const std::string_view kMethodPages;
+
 namespace {
 
-// The order in which the build writes the fields of a page.
-enum Column {
-  id,
-  title,
-  name,
-  axis,
-  priority,
-  min_sm,
-  features,
-  conflicts,
-  complements,
-  coupled,
-  sass,
-  sass_absent,
-  triggers
-};
-
-double number_in(std::string_view text) {
-  double value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-int whole_in(std::string_view text) {
-  return static_cast<int>(number_in(text));
-}
-
-/// "[a, b]" as its elements.
-std::vector<std::string> list_in(std::string_view text) {
-  std::vector<std::string> list;
-  text = trimmed(text, "[] ");
-  while (!text.empty()) {
-    const auto comma = std::min(text.find(','), text.size());
-    list.emplace_back(trimmed(text.substr(0, comma), " "));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return list;
-}
-
-/// The value of a key in "{metric: x, direction: y, good: 1, bad: 2}".
-std::string_view value_of(std::string_view row, std::string_view key) {
-  const auto found = row.find(key);
-  if (found == std::string_view::npos) return {};
-  const auto rest = row.substr(found + key.size());
-  return trimmed(rest.substr(0, rest.find_first_of(",}")), " :");
-}
-
-std::vector<MethodTrigger> triggers_in(std::string_view text) {
-  std::vector<MethodTrigger> rows;
-  for (auto begin = text.find('{'); begin != std::string_view::npos;
-       begin = text.find('{', begin + 1)) {
-    const auto row = text.substr(begin, text.find('}', begin) - begin + 1);
-    rows.push_back({std::string(value_of(row, "metric:")),
-                    value_of(row, "direction:") == "high_is_bad", number_in(value_of(row, "good:")),
-                    number_in(value_of(row, "bad:"))});
-  }
-  return rows;
-}
-
-Axis axis_in(std::string_view text) {
+Axis axis_in(const std::string& text) {
   if (text == "compute") return Axis::compute;
   return text == "memory" ? Axis::memory : Axis::latency;
 }
 
 std::vector<Method> read_pages() {
   std::vector<Method> methods;
-  for (const auto& page : kMethodPages) {
+  for (const auto& page : Json::parse(kMethodPages)) {
+    const auto text = [&](const char* field) { return page.at(field).get<std::string>(); };
+    const auto list = [&](const char* field) {
+      return page.at(field).get<std::vector<std::string>>();
+    };
     Method method;
-    method.name = page[Column::name];
-    method.id = std::string(page[Column::axis]) + "." + method.name;
-    method.title = trimmed(page[Column::title], "\"");
-    method.page = page[Column::id];
-    method.axis = axis_in(page[Column::axis]);
-    method.priority = whole_in(page[Column::priority]);
-    method.min_sm = whole_in(page[Column::min_sm]);
-    method.features = list_in(page[Column::features]);
-    method.triggers = triggers_in(page[Column::triggers]);
-    method.conflicts = list_in(page[Column::conflicts]);
-    method.complements = list_in(page[Column::complements]);
-    method.coupled = list_in(page[Column::coupled]);
-    method.has_signature =
-        !list_in(page[Column::sass]).empty() || !list_in(page[Column::sass_absent]).empty();
+    method.name = text("method_id");
+    method.id = text("axis") + "." + method.name;
+    method.title = text("title");
+    method.page = text("id");
+    method.axis = axis_in(text("axis"));
+    method.priority = page.at("priority").get<int>();
+    method.min_sm = page.at("min_sm").get<int>();
+    method.features = list("required_features");
+    for (const auto& row : page.at("trigger"))
+      method.triggers.push_back({row.at("metric").get<std::string>(),
+                                 row.at("direction") == "high_is_bad", row.at("good").get<double>(),
+                                 row.at("bad").get<double>()});
+    method.conflicts = list("conflicts_with");
+    method.complements = list("complements");
+    method.coupled = list("coupled_with");
+    method.has_signature = !page.at("sass").empty() || !page.at("sass_absent").empty();
     methods.push_back(std::move(method));
   }
   std::ranges::sort(methods, {}, [](const Method& m) { return std::pair(m.axis, m.priority); });
@@ -113,7 +63,10 @@ const Method* find_method(std::string_view id) {
 
 int sm_of(const Contract& contract) {
   if (contract.device_kind != DeviceKind::cuda || !contract.arch.starts_with("sm_")) return 0;
-  return whole_in(std::string_view(contract.arch).substr(3));
+  const auto digits = std::string_view(contract.arch).substr(3);
+  int sm = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), sm);
+  return sm;
 }
 
 std::vector<std::string_view> features_of(int sm) {
