@@ -49,7 +49,7 @@ double idf_of(double documents, double all) {
   return std::log(1 + (std::max(all - documents, 0.0) + 0.5) / (documents + 0.5));
 }
 
-Corpus describe(const QueryPlan& plan, std::span<const RankingSource> sources) {
+Corpus corpus_of(const QueryPlan& plan, std::span<const RankingSource> sources) {
   Corpus corpus;
   std::vector<double> frequency(plan.phrases.size());
   for (const auto& source : sources) {
@@ -173,7 +173,7 @@ class DocumentScorer {
 }  // namespace
 
 std::vector<Scored> score_matches(const QueryPlan& plan, std::span<const RankingSource> sources) {
-  const auto corpus = describe(plan, sources);
+  const auto corpus = corpus_of(plan, sources);
   DocumentScorer scorer(plan, corpus);
   std::vector<Scored> all;
   for_each_match(sources, [&](Scored scored, std::span<const Posting> postings) {
@@ -188,7 +188,7 @@ std::vector<Scored> score_matches(const QueryPlan& plan, std::span<const Ranking
 
 namespace {
 
-Corpus describe_code(const QueryPlan& plan, std::span<const RankingSource> sources) {
+Corpus code_corpus_of(const QueryPlan& plan, std::span<const RankingSource> sources) {
   Corpus corpus;
   std::vector<double> frequency(plan.phrases.size());
   for (const auto& source : sources) {
@@ -209,7 +209,7 @@ double weight_of_code(const Posting& posting, unsigned magnitude) {
 }  // namespace
 
 std::vector<Scored> score_code(const QueryPlan& plan, std::span<const RankingSource> sources) {
-  const auto corpus = describe_code(plan, sources);
+  const auto corpus = code_corpus_of(plan, sources);
   DocumentScorer scorer(plan, corpus);
   std::vector<Scored> all;
   for_each_match(sources, [&](Scored scored, std::span<const Posting> postings) {
