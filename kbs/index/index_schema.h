@@ -14,8 +14,8 @@ inline constexpr int kSchemaVersion = 4;
 /// `code` stores no text: each of its rows is one part of a file, numbered as described in
 /// code_row.h, and contains each of the part's terms once. Of several parts with the same text only
 /// one is indexed; `part` says which.
-/// `frequent` counts the terms that occur in many documents or parts, and lists the pages of each
-/// (posting_list.h), because FTS5 is slow at walking them.
+/// `frequent` counts the terms that occur in many documents or parts; older files have a further
+/// column, which is not used.
 /// `job` records what each document was made from, so that unchanged input is not read again.
 inline constexpr std::string_view kSchema = R"sql(
 CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -54,8 +54,7 @@ CREATE UNIQUE INDEX file_place ON file(bundle, scope, ordinal);
 CREATE TABLE part(hash INTEGER PRIMARY KEY, code INTEGER);
 CREATE VIRTUAL TABLE code USING fts5(name, body, content='', columnsize=0, detail=column,
   tokenize='terms');
-CREATE TABLE frequent(term TEXT, area INTEGER, count INTEGER, postings BLOB,
-  PRIMARY KEY(term, area));
+CREATE TABLE frequent(term TEXT, area INTEGER, count INTEGER, PRIMARY KEY(term, area));
 )sql";
 
 }  // namespace ratchet::kbs

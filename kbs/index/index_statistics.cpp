@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "kbs/index/for_each_row.h"
-#include "kbs/index/posting_list.h"
 #include "server/core/text.h"
 
 namespace ratchet::kbs {
@@ -96,44 +95,21 @@ Status write_code_block(Database& database) {
 }
 
 Status count_terms(Database& database, std::string_view index, Area area) {
-  return database.execute(fmt::format(
-      "CREATE VIRTUAL TABLE temp.terms_of_{0} USING fts5vocab('main','{0}','row');"
-      "DELETE FROM frequent WHERE area={1};"
-      "INSERT INTO frequent SELECT term, {1}, doc, NULL FROM temp.terms_of_{0} WHERE doc>={2};"
-      "DROP TABLE temp.terms_of_{0};",
-      index, static_cast<int>(area), kFrequent));
-}
-
-/// The list of every frequent term of pages, as FTS5 finds them.
-Status write_lists(Database& database, Postings& postings) {
-  auto terms = database.prepare("SELECT rowid, term FROM frequent WHERE area=0");
-  auto find = database.prepare("SELECT collect(fts) FROM fts WHERE fts MATCH ?");
-  auto put = database.prepare("UPDATE frequent SET postings=? WHERE rowid=?");
-  for (const auto* statement : {&terms, &find, &put})
-    if (!*statement) return statement->error();
-  for (;;) {
-    auto row = terms->step();
-    if (!row) return row.error();
-    if (!*row) return {};
-    postings.clear();
-    postings.phrase_of = {0};
-    const auto term = fmt::format("\"{}\"", terms->text(1));
-    if (auto found = find->bind(1, std::string_view(term)).run(); !found) return found;
-    PostingListWriter list;
-    for (const auto& posting : postings.postings)
-      list.add(postings.rows[posting.row], posting.counts);
-    if (auto done = put->bind_blob(1, list.bytes()).bind(2, terms->integer(0)).run(); !done)
-      return done;
-  }
+  return database.execute(
+      fmt::format("CREATE VIRTUAL TABLE temp.terms_of_{0} USING fts5vocab('main','{0}','row');"
+                  "DELETE FROM frequent WHERE area={1};"
+                  "INSERT INTO frequent(term, area, count) SELECT term, {1}, doc FROM "
+                  "temp.terms_of_{0} WHERE doc>={2};"
+                  "DROP TABLE temp.terms_of_{0};",
+                  index, static_cast<int>(area), kFrequent));
 }
 
 }  // namespace
 
-Status write_statistics(Database& database, Postings& postings, bool pages, bool code) {
+Status write_statistics(Database& database, bool pages, bool code) {
   Status done;
   if (pages) done = write_page_block(database);
   if (done && pages) done = count_terms(database, "fts", Area::pages);
-  if (done && pages) done = write_lists(database, postings);
   if (done && code) done = write_code_block(database);
   if (done && code) done = count_terms(database, "code", Area::code);
   return done;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "kbs/documents/document.h"
-#include "kbs/index/fts.h"
 #include "kbs/index/index_database.h"
 #include "server/core/result.h"
 
@@ -51,10 +50,9 @@ struct CodeIndexStatistics {
 inline constexpr int kFrequent = 64;
 enum class Area : std::uint8_t { pages, code };
 
-/// Computes and stores the blocks, the counts of frequent terms and their lists, for pages and for
-/// code where they changed. The last step of writing an index. `postings`: where the connection's
-/// collector writes.
-Status write_statistics(Database& database, Postings& postings, bool pages, bool code);
+/// Computes and stores the blocks and the counts of frequent terms, for pages and for code where
+/// they changed. The last step of writing an index.
+Status write_statistics(Database& database, bool pages, bool code);
 
 Result<IndexStatistics> read_statistics(Database& database);
 Result<CodeIndexStatistics> read_code_statistics(Database& database);

@@ -111,7 +111,6 @@ Status read_before(Database& database, std::string_view corpus, Before& before) 
 struct IndexWriter::State {
   std::filesystem::path target, working;
   Fd lock;
-  Postings postings;     ///< of the database's collector, so it must outlive `database`
   Database database;     ///< the private copy; until there is one, the old index
   bool old = false;      ///< an old index exists
   bool writing = false;  ///< `database` is the private copy
@@ -410,10 +409,8 @@ Status IndexWriter::finish() {
   // The full-text index of code is not optimized: it already consists of a few large segments, and
   // another pass would cost a tenth of the build without a noticeable gain.
   if (done) done = state.tidy_pages();
-  if (done) done = register_collector(state.database.handle(), state.postings);
   if (done)
-    done = write_statistics(state.database, state.postings, state.changed_documents > 0,
-                            state.changed_bundles > 0);
+    done = write_statistics(state.database, state.changed_documents > 0, state.changed_bundles > 0);
   if (done) done = state.database.execute("COMMIT");
   if (!done) return done;
   state.insert_item = Statement();

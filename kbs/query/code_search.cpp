@@ -44,7 +44,7 @@ Result<bool> CodeSearch::collect() {
     any = true;
     // The collector writes to the connection's postings, so their contents are set aside meanwhile.
     std::swap(*loans_[r]->postings, area.postings);
-    auto done = match_code(plan_, *loans_[r], area.frequencies);
+    auto done = find_matches(plan_, *loans_[r], kbs::Area::code, area.frequencies);
     std::swap(*loans_[r]->postings, area.postings);
     if (!done) return done.error();
   }

@@ -10,8 +10,7 @@ namespace {
 /// looked up. Answers to the development judgments are the same from 1,500 to 12,000 pages.
 constexpr double kFindPages = 2'000;
 constexpr double kFindCode = 1'000;
-/// Limit on the summed frequencies of the words that are looked up: lists of pages are read, code
-/// is walked by FTS5.
+/// Limit on the summed frequencies of the words that are looked up.
 constexpr double kLookUpPages = 30'000;
 constexpr double kLookUpCode = 5'000;
 constexpr std::size_t kRows = 20'000;

@@ -117,8 +117,8 @@ class Search {
           {loans_[r]->postings.get(), &reader.statistics(), &reader.code(), &frequencies_[r]});
       frequencies_[r].assign(plan_.phrases.size(), -1);
       if (filters_[r].excludes_all()) continue;
-      const auto rows = reader.statistics().documents.size();
-      if (auto done = match_pages(plan_, *loans_[r], rows, frequencies_[r]); !done) return done;
+      if (auto done = find_matches(plan_, *loans_[r], Area::pages, frequencies_[r]); !done)
+        return done;
     }
     return {};
   }
