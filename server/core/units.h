@@ -7,7 +7,7 @@
 namespace ratchet {
 
 /// A number with its unit in the type, so that mixing units does not compile.
-/// JSON holds the bare number; its key names the unit (`median_ns`, `moved_bytes`).
+/// JSON holds the bare number; its key names the unit (`median_ns`).
 template <class Unit, class Rep>
 struct Quantity {
   using rep = Rep;
@@ -17,7 +17,6 @@ struct Quantity {
 };
 
 using Nanoseconds = Quantity<struct NanosecondsUnit, double>;
-using Bytes = Quantity<struct BytesUnit, std::int64_t>;
 using Megahertz = Quantity<struct MegahertzUnit, double>;
 
 /// The id of a run: `<kernel>-<8 hex>`. Only `Runs` creates new ones.
