@@ -19,22 +19,14 @@ constexpr const char* kJson = "application/json";
 /// How often a stream looks whether its client or the server is gone.
 constexpr milliseconds kLook{250};
 
-std::optional<std::string> only_header(const httplib::Request& request, const std::string& name) {
-  std::optional<std::string> value;
-  const auto [first, last] = request.headers.equal_range(name);
-  for (auto header = first; header != last; ++header)
-    value = value ? *value + "," + header->second : header->second;
-  return value;
-}
-
-void answer(httplib::Response& response, int status, std::string body, const char* type = kJson) {
+void answer(HttpResponse& response, int status, std::string body, const char* type = kJson) {
   response.status = status;
   response.body = std::move(body);
-  response.set_header("Content-Type", type);
+  response.content_type = type;
 }
 
 /// A JSON-RPC error without a request that it belongs to.
-void refuse(httplib::Response& response, int status, const std::string& text) {
+void refuse(HttpResponse& response, int status, const std::string& text) {
   answer(response, status, error_text(nullptr, {code::kInvalidRequest, text, {}}));
 }
 
@@ -52,29 +44,28 @@ int status_of(const Reply& reply) {
   }
 }
 
-void answer(httplib::Response& response, Reply reply) {
+void answer(HttpResponse& response, Reply reply) {
   const int status = status_of(reply);
   answer(response, status, std::move(reply.text));
 }
 
-bool takes_events(const httplib::Request& request) {
-  return request.version == "HTTP/1.1" &&
-         request.get_header_value("Accept").find("text/event-stream") != std::string::npos;
+bool takes_events(const HttpRequest& request) {
+  return request.version() == "HTTP/1.1" &&
+         request.header("Accept").find("text/event-stream") != std::string::npos;
 }
 
 /// Before 2025-11-25, clients take every event for a message.
-bool knows_opening_events(const httplib::Request& request) {
-  return request.get_header_value(kVersionHeader) == kLegacyVersions.front();
+bool knows_opening_events(const HttpRequest& request) {
+  return request.header(kVersionHeader) == kLegacyVersions.front();
 }
 
-bool is_json(const httplib::Request& request) {
-  const std::string type = request.get_header_value("Content-Type");
+bool is_json(const HttpRequest& request) {
+  const std::string type = request.header("Content-Type");
   return same_name(std::string_view(type).substr(0, type.find_first_of("; ")), kJson);
 }
 
-bool claims_stateless(const httplib::Request& request, const Message& message) {
-  if (request.has_header(kVersionHeader) &&
-      !is_legacy_version(request.get_header_value(kVersionHeader)))
+bool claims_stateless(const HttpRequest& request, const Message& message) {
+  if (request.has_header(kVersionHeader) && !is_legacy_version(request.header(kVersionHeader)))
     return true;
   const auto meta =
       message.params.is_object() ? message.params.find("_meta") : message.params.end();
@@ -84,9 +75,9 @@ bool claims_stateless(const httplib::Request& request, const Message& message) {
 
 }  // namespace
 
-HttpEndpoint::Form HttpEndpoint::form_of(const httplib::Request& request) {
+HttpEndpoint::Form HttpEndpoint::form_of(const HttpRequest& request) {
   if (!takes_events(request)) return {};
-  const std::string accept = request.get_header_value("Accept");
+  const std::string accept = request.header("Accept");
   return {.events = true,
           .events_first = accept.find("text/event-stream") < accept.find(kJson),
           .opening_event = knows_opening_events(request)};
@@ -108,6 +99,44 @@ struct HttpEndpoint::OpenStream {
   Metrics& metrics_;
 };
 
+/// The events of one stream as the body of one response.
+class HttpEndpoint::EventBody final : public HttpStream {
+ public:
+  EventBody(const HttpEndpoint& endpoint, Reader reader, std::shared_ptr<OpenStream> open,
+            AtEnd at_end)
+      : endpoint_(endpoint),
+        reader_(std::move(reader)),
+        open_(std::move(open)),
+        at_end_(std::move(at_end)) {}
+  ~EventBody() override { at_end_(); }
+  EventBody(const EventBody&) = delete;
+  EventBody& operator=(const EventBody&) = delete;
+
+  [[nodiscard]] std::string next_chunk() override {
+    std::string text = std::exchange(reader_.opening, {});
+    if (text.empty()) {
+      reader_.events->wait(reader_.next, kLook);
+      text = reader_.events->take_events(reader_.next);
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (text.empty() && now - spoke_at_ >= endpoint_.options_.keep_alive) text = ": still here\n\n";
+    if (!text.empty()) spoke_at_ = now;
+    return text;
+  }
+
+  [[nodiscard]] bool is_complete() override {
+    return reader_.events->take_hang_up() || reader_.events->exhausted(reader_.next) ||
+           endpoint_.stop_.stop_requested();
+  }
+
+ private:
+  const HttpEndpoint& endpoint_;
+  Reader reader_;
+  std::shared_ptr<OpenStream> open_;
+  AtEnd at_end_;
+  std::chrono::steady_clock::time_point spoke_at_ = std::chrono::steady_clock::now();
+};
+
 HttpEndpoint::HttpEndpoint(Dispatcher& dispatcher, Pool& pool, const HttpOptions& options,
                            std::stop_token stop)
     : dispatcher_(dispatcher),
@@ -120,61 +149,58 @@ HttpEndpoint::HttpEndpoint(Dispatcher& dispatcher, Pool& pool, const HttpOptions
   dispatcher.hub().attach(shared_session_);
 }
 
-void HttpEndpoint::add_to(httplib::Server& server) {
-  using Handled = httplib::Server::HandlerResponse;
-  server.set_pre_routing_handler(
-      [this](const httplib::Request& request, httplib::Response& response) {
-        return admits(request, response) ? Handled::Unhandled : Handled::Handled;
-      });
-  server.set_exception_handler(
-      [](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
-        spdlog::error("an HTTP handler threw");
-        answer(response, 500, error_text(nullptr, {code::kInternalError, "Internal error", {}}));
-      });
-  server.Post("/mcp", [this](const httplib::Request& request, httplib::Response& response) {
+void HttpEndpoint::add_to(HttpLibrary& server) {
+  server.set_filter([this](const HttpRequest& request, HttpResponse& response) {
+    return admits(request, response);
+  });
+  server.set_failure_handler([](HttpResponse& response) {
+    spdlog::error("an HTTP handler threw");
+    answer(response, 500, error_text(nullptr, {code::kInternalError, "Internal error", {}}));
+  });
+  server.add_post("/mcp", [this](const HttpRequest& request, HttpResponse& response) {
     post(request, response);
   });
-  server.Get("/mcp", [this](const httplib::Request& request, httplib::Response& response) {
+  server.add_get("/mcp", [this](const HttpRequest& request, HttpResponse& response) {
     get(request, response);
   });
-  server.Delete("/mcp", [this](const httplib::Request& request, httplib::Response& response) {
+  server.add_delete("/mcp", [this](const HttpRequest& request, HttpResponse& response) {
     remove(request, response);
   });
-  server.Get("/healthz", [this](const httplib::Request&, httplib::Response& response) {
+  server.add_get("/healthz", [this](const HttpRequest&, HttpResponse& response) {
     const Json health{{"status", "ok"},
                       {"name", dispatcher_.options().name},
                       {"version", dispatcher_.options().version}};
     answer(response, 200, health.dump());
   });
-  server.Get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
+  server.add_get("/metrics", [this](const HttpRequest&, HttpResponse& response) {
     answer(response, 200, dispatcher_.metrics().text(), "text/plain; version=0.0.4");
   });
 }
 
-bool HttpEndpoint::admits(const httplib::Request& request, httplib::Response& response) const {
+bool HttpEndpoint::admits(const HttpRequest& request, HttpResponse& response) const {
   std::optional<std::string> origin;
-  if (request.has_header("Origin")) origin = request.get_header_value("Origin");
-  auto problem = door_.place_problem(request.get_header_value("Host"), origin);
-  if (!problem && request.path != "/healthz")
-    problem = door_.token_problem(request.get_header_value("Authorization"));
-  if (!problem && request.path == "/mcp" && request.method != "POST" && request.method != "GET" &&
-      request.method != "DELETE")
+  if (request.has_header("Origin")) origin = request.header("Origin");
+  auto problem = door_.place_problem(request.header("Host"), origin);
+  if (!problem && request.path() != "/healthz")
+    problem = door_.token_problem(request.header("Authorization"));
+  if (!problem && request.path() == "/mcp" && request.method() != "POST" &&
+      request.method() != "GET" && request.method() != "DELETE")
     problem = HttpProblem{405, "use POST, GET or DELETE"};
   if (!problem) return true;
 
   dispatcher_.metrics().refused.fetch_add(1);
   refuse(response, problem->status, problem->text);
-  if (problem->status == 401) response.set_header("WWW-Authenticate", "Bearer");
-  if (problem->status == 405) response.set_header("Allow", "POST, GET, DELETE");
+  if (problem->status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  if (problem->status == 405) response.headers.emplace_back("Allow", "POST, GET, DELETE");
   // Its body is not read, and would be taken for the next request.
-  response.set_header("Connection", "close");
+  response.headers.emplace_back("Connection", "close");
   return false;
 }
 
-void HttpEndpoint::post(const httplib::Request& request, httplib::Response& response) {
+void HttpEndpoint::post(const HttpRequest& request, HttpResponse& response) {
   dispatcher_.metrics().messages.fetch_add(1, std::memory_order_relaxed);
   if (!is_json(request)) return refuse(response, 415, "Content-Type must be application/json");
-  auto decoded = decode_message(request.body);
+  auto decoded = decode_message(request.body());
   if (const auto* malformed = std::get_if<Malformed>(&decoded)) {
     dispatcher_.metrics().malformed.fetch_add(1, std::memory_order_relaxed);
     return answer(response, 400, error_text(malformed->id, malformed->error));
@@ -182,26 +208,24 @@ void HttpEndpoint::post(const httplib::Request& request, httplib::Response& resp
   take(request, response, std::get<Message>(std::move(decoded)));
 }
 
-std::shared_ptr<Session> HttpEndpoint::session_of(const httplib::Request& request,
-                                                  const Message& message,
-                                                  httplib::Response& response) {
+std::shared_ptr<Session> HttpEndpoint::session_of(const HttpRequest& request,
+                                                  const Message& message, HttpResponse& response) {
   if (!options_.sessions || claims_stateless(request, message)) return shared_session_;
   if (message.kind == Message::Kind::request && message.method == "initialize") {
     auto session = std::make_shared<Session>();
-    response.set_header(kSessionHeader, sessions_.add(session));
+    response.headers.emplace_back(kSessionHeader, sessions_.add(session));
     return session;
   }
   if (!request.has_header(kSessionHeader)) {
     refuse(response, 400, "Mcp-Session-Id is missing; send initialize first");
     return nullptr;
   }
-  auto session = sessions_.find(request.get_header_value(kSessionHeader));
+  auto session = sessions_.find(request.header(kSessionHeader));
   if (!session) refuse(response, 404, "this session is unknown; send initialize again");
   return session;
 }
 
-void HttpEndpoint::take(const httplib::Request& request, httplib::Response& response,
-                        Message message) {
+void HttpEndpoint::take(const HttpRequest& request, HttpResponse& response, Message message) {
   const auto session = session_of(request, message, response);
   if (!session) return;
   if (message.kind != Message::Kind::request) {
@@ -210,7 +234,7 @@ void HttpEndpoint::take(const httplib::Request& request, httplib::Response& resp
     return;
   }
   auto admitted =
-      dispatcher_.admit(std::move(message), {true, only_header(request, kVersionHeader)}, session);
+      dispatcher_.admit(std::move(message), {true, request.joined_header(kVersionHeader)}, session);
   if (auto* reply = std::get_if<Reply>(&admitted)) return answer(response, std::move(*reply));
 
   auto& call = std::get<Request>(admitted);
@@ -220,14 +244,14 @@ void HttpEndpoint::take(const httplib::Request& request, httplib::Response& resp
       if (const auto name = string_param(call.message.params, "name");
           std::holds_alternative<std::string>(name))
         schema = dispatcher_.input_schema(std::get<std::string>(name));
-    const auto lookup = [&](const std::string& name) { return only_header(request, name); };
+    const auto lookup = [&](const std::string& name) { return request.joined_header(name); };
     if (const auto error = mirror_error(call.message, lookup, schema))
       return answer(response, Dispatcher::refusal(call.message.id, *error, call.era));
   }
   serve(std::move(call), form_of(request), response);
 }
 
-void HttpEndpoint::serve(Request call, const Form& form, httplib::Response& response) {
+void HttpEndpoint::serve(Request call, const Form& form, HttpResponse& response) {
   const auto cost = dispatcher_.cost(call);
   if (cost == Dispatcher::Cost::listens) return listen(std::move(call), form, response);
   const Json& meta = call.meta();
@@ -240,7 +264,7 @@ void HttpEndpoint::serve(Request call, const Form& form, httplib::Response& resp
     response.status = 202;  // cancelled: nothing may be said
 }
 
-void HttpEndpoint::serve_in_pool(Request call, const Form& form, httplib::Response& response) {
+void HttpEndpoint::serve_in_pool(Request call, const Form& form, HttpResponse& response) {
   const auto open = form.events ? open_stream() : nullptr;
   const Era era = call.era;
   const auto session = call.session;
@@ -276,12 +300,13 @@ void HttpEndpoint::serve_in_pool(Request call, const Form& form, httplib::Respon
   stream({events}, open, at_end, response);
 }
 
-void HttpEndpoint::listen(Request call, const Form& form, httplib::Response& response) {
+void HttpEndpoint::listen(Request call, const Form& form, HttpResponse& response) {
   if (!form.events) return refuse(response, 406, "Accept must list text/event-stream");
   auto open = open_stream();
   if (!open) {
     refuse(response, 503, "too many open streams");
-    return response.set_header("Retry-After", "5");
+    response.headers.emplace_back("Retry-After", "5");
+    return;
   }
   auto events = std::make_shared<EventStream>();
   call.outlet = events;
@@ -294,11 +319,11 @@ void HttpEndpoint::listen(Request call, const Form& form, httplib::Response& res
   stream({events}, std::move(open), at_end, response);
 }
 
-void HttpEndpoint::get(const httplib::Request& request, httplib::Response& response) {
-  const bool legacy = !request.has_header(kVersionHeader) ||
-                      is_legacy_version(request.get_header_value(kVersionHeader));
+void HttpEndpoint::get(const HttpRequest& request, HttpResponse& response) {
+  const bool legacy =
+      !request.has_header(kVersionHeader) || is_legacy_version(request.header(kVersionHeader));
   if (!legacy) {
-    response.set_header("Allow", "POST");
+    response.headers.emplace_back("Allow", "POST");
     return refuse(response, 405, "this version has no GET stream; use subscriptions/listen");
   }
   if (!takes_events(request)) return refuse(response, 406, "Accept must list text/event-stream");
@@ -306,18 +331,19 @@ void HttpEndpoint::get(const httplib::Request& request, httplib::Response& respo
   if (options_.sessions) {
     if (!request.has_header(kSessionHeader))
       return refuse(response, 400, "Mcp-Session-Id is missing; send initialize first");
-    session = sessions_.find(request.get_header_value(kSessionHeader));
+    session = sessions_.find(request.header(kSessionHeader));
     if (!session) return refuse(response, 404, "this session is unknown; send initialize again");
   }
   std::optional<ResumableStreams::Place> place;
   if (request.has_header(kLastEventHeader)) {
-    place = resumable_.after(request.get_header_value(kLastEventHeader), *session);
+    place = resumable_.after(request.header(kLastEventHeader), *session);
     if (!place) return refuse(response, 400, "what followed this Last-Event-ID is not held here");
   }
   auto open = open_stream();
   if (!open) {
     refuse(response, 503, "too many open streams");
-    return response.set_header("Retry-After", "5");
+    response.headers.emplace_back("Retry-After", "5");
+    return;
   }
   if (place) return stream({place->stream, place->next}, std::move(open), [] {}, response);
   auto events = std::make_shared<EventStream>();
@@ -325,15 +351,15 @@ void HttpEndpoint::get(const httplib::Request& request, httplib::Response& respo
   stream({events}, std::move(open), [events] { events->close(); }, response);
 }
 
-void HttpEndpoint::remove(const httplib::Request& request, httplib::Response& response) {
-  if (!options_.sessions || (request.has_header(kVersionHeader) &&
-                             !is_legacy_version(request.get_header_value(kVersionHeader)))) {
-    response.set_header("Allow", "POST, GET");
+void HttpEndpoint::remove(const HttpRequest& request, HttpResponse& response) {
+  if (!options_.sessions ||
+      (request.has_header(kVersionHeader) && !is_legacy_version(request.header(kVersionHeader)))) {
+    response.headers.emplace_back("Allow", "POST, GET");
     return refuse(response, 405, "this server has no sessions to end");
   }
   if (!request.has_header(kSessionHeader))
     return refuse(response, 400, "Mcp-Session-Id is missing");
-  if (!sessions_.remove(request.get_header_value(kSessionHeader)))
+  if (!sessions_.remove(request.header(kSessionHeader)))
     return refuse(response, 404, "this session is unknown");
   response.status = 200;
 }
@@ -347,36 +373,12 @@ std::shared_ptr<HttpEndpoint::OpenStream> HttpEndpoint::open_stream() {
 }
 
 void HttpEndpoint::stream(Reader reader, std::shared_ptr<OpenStream> open, AtEnd at_end,
-                          httplib::Response& response) {
-  response.set_header("Cache-Control", "no-cache");
-  response.set_header("X-Accel-Buffering", "no");
-  reader.spoke_at = std::chrono::steady_clock::now();
-  response.set_chunked_content_provider(
-      "text/event-stream",
-      [this, shared = std::make_shared<Reader>(std::move(reader))](std::size_t,
-                                                                   httplib::DataSink& sink) {
-        // Asking sends what was written and tells whether the client is still there.
-        return sink.is_writable() && send_events(*shared, sink);
-      },
-      [open = std::move(open), at_end = std::move(at_end)](bool) { at_end(); });
-}
-
-bool HttpEndpoint::send_events(Reader& reader, httplib::DataSink& sink) const {
-  std::string text = std::exchange(reader.opening, {});
-  if (text.empty()) {
-    reader.events->wait(reader.next, kLook);
-    text = reader.events->take_events(reader.next);
-  }
-  const auto now = std::chrono::steady_clock::now();
-  if (text.empty() && now - reader.spoke_at >= options_.keep_alive) text = ": still here\n\n";
-  if (!text.empty()) {
-    reader.spoke_at = now;
-    if (!sink.write(text.data(), text.size())) return false;
-  }
-  if (reader.events->take_hang_up() || reader.events->exhausted(reader.next) ||
-      stop_.stop_requested())
-    sink.done();
-  return true;
+                          HttpResponse& response) const {
+  response.headers.emplace_back("Cache-Control", "no-cache");
+  response.headers.emplace_back("X-Accel-Buffering", "no");
+  response.content_type = "text/event-stream";
+  response.stream =
+      std::make_unique<EventBody>(*this, std::move(reader), std::move(open), std::move(at_end));
 }
 
 }  // namespace ratchet::mcp

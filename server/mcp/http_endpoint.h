@@ -1,7 +1,5 @@
 #pragma once
 
-#include <httplib.h>
-
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -12,6 +10,7 @@
 #include "server/mcp/dispatcher.h"
 #include "server/mcp/event_stream.h"
 #include "server/mcp/http_door.h"
+#include "server/mcp/http_library.h"
 #include "server/mcp/http_sessions.h"
 #include "server/mcp/pool.h"
 #include "server/mcp/resumable_streams.h"
@@ -26,7 +25,7 @@ class HttpEndpoint {
   HttpEndpoint(Dispatcher& dispatcher, Pool& pool, const HttpOptions& options,
                std::stop_token stop);
 
-  void add_to(httplib::Server& server);
+  void add_to(HttpLibrary& server);
 
  private:
   /// One event stream that counts against the cap while it lives.
@@ -38,32 +37,31 @@ class HttpEndpoint {
     bool events_first = false;
     bool opening_event = false;  ///< understands an event without a message
   };
-  /// One connection that reads a stream.
+  /// One connection that reads a stream of events.
   struct Reader {
     std::shared_ptr<EventStream> events;
     std::size_t next = 0;
     std::string opening;  ///< sent before all messages
-    std::chrono::steady_clock::time_point spoke_at;
   };
+  class EventBody;
   /// What ends with the stream: a call to stop, or a subscription to forget.
   using AtEnd = std::function<void()>;
 
-  [[nodiscard]] bool admits(const httplib::Request& request, httplib::Response& response) const;
-  void post(const httplib::Request& request, httplib::Response& response);
-  void get(const httplib::Request& request, httplib::Response& response);
-  void remove(const httplib::Request& request, httplib::Response& response);
+  [[nodiscard]] bool admits(const HttpRequest& request, HttpResponse& response) const;
+  void post(const HttpRequest& request, HttpResponse& response);
+  void get(const HttpRequest& request, HttpResponse& response);
+  void remove(const HttpRequest& request, HttpResponse& response);
 
   /// The session of a legacy message; null when the response already tells why there is none.
-  std::shared_ptr<Session> session_of(const httplib::Request& request, const Message& message,
-                                      httplib::Response& response);
-  void take(const httplib::Request& request, httplib::Response& response, Message message);
-  [[nodiscard]] static Form form_of(const httplib::Request& request);
-  void serve(Request call, const Form& form, httplib::Response& response);
-  void serve_in_pool(Request call, const Form& form, httplib::Response& response);
-  void listen(Request call, const Form& form, httplib::Response& response);
+  std::shared_ptr<Session> session_of(const HttpRequest& request, const Message& message,
+                                      HttpResponse& response);
+  void take(const HttpRequest& request, HttpResponse& response, Message message);
+  [[nodiscard]] static Form form_of(const HttpRequest& request);
+  void serve(Request call, const Form& form, HttpResponse& response);
+  void serve_in_pool(Request call, const Form& form, HttpResponse& response);
+  void listen(Request call, const Form& form, HttpResponse& response);
   void stream(Reader reader, std::shared_ptr<OpenStream> open, AtEnd at_end,
-              httplib::Response& response);
-  [[nodiscard]] bool send_events(Reader& reader, httplib::DataSink& sink) const;
+              HttpResponse& response) const;
   [[nodiscard]] std::shared_ptr<OpenStream> open_stream();
 
   Dispatcher& dispatcher_;

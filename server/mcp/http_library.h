@@ -1,61 +1,47 @@
 #pragma once
 
-#include <httplib.h>
-
-#include <atomic>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
-#include <utility>
+#include <memory>
+#include <string>
 
-#include "server/core/fd.h"
-#include "server/mcp/pool.h"
+#include "server/mcp/http_exchange.h"
 #include "server/mcp/server.h"
-#include "server/mcp/socket_stream.h"
 
 namespace ratchet::mcp {
 
-/// The HTTP library with our own handling of connections; see `SocketStream` for why.
+/// An HTTP/1.1 server: routing and framing by cpp-httplib, connections and the checks of every head
+/// by `SocketStream`. Its source is the only one that includes the library, which takes some 40 s
+/// to compile.
 ///
-/// Thread rule: set up by one thread; `stop` from any.
-class HttpLibrary final : public httplib::Server {
+/// Thread rule: set up by one thread; `shut` and `is_running` from any. Filter and handlers run on
+/// the threads of many connections at once.
+class HttpLibrary {
  public:
-  /// `refused` is told of every request turned away before the library saw it.
-  HttpLibrary(const HttpOptions& options, std::function<void()> refused);
+  using Handler = std::function<void(const HttpRequest&, HttpResponse&)>;
+  /// Whether a request may go on to its handler; the response is sent when it may not.
+  using Filter = std::function<bool(const HttpRequest&, HttpResponse&)>;
 
-  /// Binds and listens. Gives the port. Errors: `unavailable`.
+  /// `refused` is called for every request rejected before the library saw it.
+  HttpLibrary(const HttpOptions& options, std::function<void()> refused);
+  ~HttpLibrary();
+
+  void set_filter(Filter filter);
+  /// Makes the response for a handler that threw.
+  void set_failure_handler(std::function<void(HttpResponse&)> handler);
+  void add_post(const std::string& path, Handler handler);
+  void add_get(const std::string& path, Handler handler);
+  void add_delete(const std::string& path, Handler handler);
+
+  /// Binds and listens. Returns the port. Errors: `unavailable`.
   [[nodiscard]] Result<int> open(const std::string& host, int port);
   /// Accepts connections until `shut`, then waits for them to end.
-  void serve() { listen_after_bind(); }
+  void serve();
+  [[nodiscard]] bool is_running() const;
   void shut();
 
  private:
-  /// Runs each connection on a thread of the pool.
-  class Connections final : public httplib::TaskQueue {
-   public:
-    using EnqueueResult =
-        decltype(std::declval<httplib::TaskQueue&>().enqueue(std::function<void()>()));
-
-    explicit Connections(Pool& pool) : pool_(pool) {}
-    EnqueueResult enqueue(std::function<void()> task) override;
-    void shutdown() override;
-
-   private:
-    Pool& pool_;
-    std::mutex mutex_;
-    std::condition_variable none_;
-    std::size_t open_ = 0;
-  };
-
-  bool process_and_close_socket(socket_t socket) override;
-  template <class Self>
-  static bool serve_one(Self& self, SocketStream& stream, bool& closed);
-
-  std::function<void()> refused_;
-  HeadLimits limits_;
-  SocketStream::Times times_;
-  Fd wake_;
-  Pool pool_;
+  class Library;
+  std::unique_ptr<Library> library_;
 };
 
 }  // namespace ratchet::mcp

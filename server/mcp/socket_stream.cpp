@@ -23,19 +23,9 @@ constexpr std::size_t kLingerBytes = std::size_t{64} << 20U;
 constexpr std::size_t kChunk = std::size_t{16} << 10U;
 constexpr std::size_t kFlushAt = std::size_t{64} << 10U;
 
-void address_of(const sockaddr_storage& address, socklen_t size, std::string& ip, int& port) {
-  std::array<char, NI_MAXHOST> host{};
-  std::array<char, NI_MAXSERV> service{};
-  if (::getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host.data(), host.size(),
-                    service.data(), service.size(), NI_NUMERICHOST | NI_NUMERICSERV) != 0)
-    return;
-  ip = host.data();
-  port = std::atoi(service.data());
-}
-
 }  // namespace
 
-SocketStream::SocketStream(socket_t socket, int wake, Times times)
+SocketStream::SocketStream(int socket, int wake, Times times)
     : socket_(socket), wake_(wake), times_(times) {}
 
 bool SocketStream::wait(short events, steady_clock::time_point until) const {
@@ -111,7 +101,7 @@ bool SocketStream::is_readable() const {
   return head_read_ < head_.text.size() || in_read_ < in_.size() || wait(POLLIN, deadline_);
 }
 
-ssize_t SocketStream::read(char* bytes, size_t size) {
+ssize_t SocketStream::read(char* bytes, std::size_t size) {
   std::string* source = &head_.text;
   std::size_t* at = &head_read_;
   if (head_read_ == head_.text.size()) {
@@ -126,7 +116,7 @@ ssize_t SocketStream::read(char* bytes, size_t size) {
   return static_cast<ssize_t>(count);
 }
 
-ssize_t SocketStream::write(const char* bytes, size_t size) {
+ssize_t SocketStream::write(const char* bytes, std::size_t size) {
   out_.append(bytes, size);
   if (out_.size() >= kFlushAt && !flush()) return -1;
   return static_cast<ssize_t>(size);
@@ -166,25 +156,10 @@ void SocketStream::linger() {
   }
 }
 
-bool SocketStream::flushed_and_alive() const {
-  // The library asks through a const interface before it waits; what was written must be out then.
-  if (!const_cast<SocketStream*>(this)->flush()) return false;
+bool SocketStream::flush_and_check() {
+  if (!flush()) return false;
   pollfd event{socket_, POLLRDHUP, 0};
   return ::poll(&event, 1, 0) == 0;
-}
-
-void SocketStream::get_remote_ip_and_port(std::string& ip, int& port) const {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (::getpeername(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0)
-    address_of(address, size, ip, port);
-}
-
-void SocketStream::get_local_ip_and_port(std::string& ip, int& port) const {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0)
-    address_of(address, size, ip, port);
 }
 
 }  // namespace ratchet::mcp

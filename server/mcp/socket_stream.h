@@ -1,6 +1,6 @@
 #pragma once
 
-#include <httplib.h>
+#include <sys/types.h>
 
 #include <chrono>
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace ratchet::mcp {
 /// sees it (old versions accept what smuggles requests), slow senders are cut off, and the head and
 /// body of an answer leave in one write. Does not own the socket.
 /// Thread rule: the connection's thread only.
-class SocketStream final : public httplib::Stream {
+class SocketStream {
  public:
   /// How long a request may take to arrive.
   struct Times {
@@ -25,7 +25,7 @@ class SocketStream final : public httplib::Stream {
     std::chrono::milliseconds rest;
   };
   /// `wake` becomes readable when the server stops; idle connections end then.
-  SocketStream(socket_t socket, int wake, Times times);
+  SocketStream(int socket, int wake, Times times);
 
   enum class Waited { request, end };
   /// Waits for the next request's first byte.
@@ -41,29 +41,24 @@ class SocketStream final : public httplib::Stream {
   /// with bytes unread would reset the connection before the client has seen its answer.
   void linger();
 
-  // What the library needs; which of these it declares depends on its version.
-  bool is_readable() const override;
-  ssize_t read(char* bytes, size_t size) override;
-  ssize_t write(const char* bytes, size_t size) override;
-  using Stream::write;
-  void get_remote_ip_and_port(std::string& ip, int& port) const override;
-  void get_local_ip_and_port(std::string& ip, int& port) const override;
-  socket_t socket() const override { return socket_; }
-  // No `override`: older libraries lack some of these, newer ones others.
-  virtual bool is_writable() const { return flushed_and_alive(); }
-  virtual bool wait_readable() const { return is_readable(); }
-  virtual bool wait_writable() const { return flushed_and_alive(); }
-  virtual bool is_peer_alive() const { return flushed_and_alive(); }
-  virtual time_t duration() const { return 0; }
+  /// Whether bytes of the current request are at hand; waits for them until its time is up.
+  [[nodiscard]] bool is_readable() const;
+  /// Up to `size` bytes of the current request: first its cleaned head, then its body. -1 at the
+  /// end of the input or of its time.
+  ssize_t read(char* bytes, std::size_t size);
+  /// Collects what is to be sent; sends when 64 KiB are collected. -1 when the client is gone.
+  ssize_t write(const char* bytes, std::size_t size);
+  /// Sends what was written. False when the client is gone.
+  [[nodiscard]] bool flush_and_check();
+  [[nodiscard]] int socket() const { return socket_; }
 
  private:
-  [[nodiscard]] bool flushed_and_alive() const;
   [[nodiscard]] bool receive();
   /// What `recv` says without waiting; what came is in `in_`.
   ssize_t receive_at_once();
   [[nodiscard]] bool wait(short events, std::chrono::steady_clock::time_point until) const;
 
-  const socket_t socket_;
+  const int socket_;
   const int wake_;
   const Times times_;
   std::chrono::steady_clock::time_point deadline_;  ///< until when the current request may arrive

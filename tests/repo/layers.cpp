@@ -70,7 +70,8 @@ const std::vector<Layer>& layers() {
   static const std::vector<Layer> table = {
       {"server/core/", {}, {"nlohmann_json", "OpenSSL"}},
       {"server/facts/", {kCore}, {"nlohmann_json"}},
-      {"server/mcp/", {kCore}, {"nlohmann_json", "httplib"}},
+      {"server/mcp/", {kCore}, {"nlohmann_json"}},
+      {"server/mcp/http_library.cpp", {kCore, "server/mcp/"}, {"nlohmann_json", "httplib"}},
       {"server/sqlite/", {kCore}, {"sqlite3", "zstd"}},
       // Contract, ledger, gate and artifacts of runs: its rooms from the bottom up, then the
       // façade.
