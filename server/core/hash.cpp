@@ -40,6 +40,29 @@ std::string hex(std::span<const unsigned char> bytes) {
   return text;
 }
 
+std::string base64(std::string_view bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // OpenSSL adds a zero byte
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes_of(bytes),
+                  static_cast<int>(bytes.size()));
+  text.pop_back();
+  return text;
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+  const auto padding = text.size() - (text.find_last_not_of('=') + 1);
+  // OpenSSL passes over white space, takes '-' for an end and '=' for a digit.
+  constexpr std::string_view kAlphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  if (text.size() % 4 != 0 || padding > 2 ||
+      text.find_first_not_of(kAlphabet) < text.size() - padding)
+    return std::nullopt;
+  std::string bytes(text.size() / 4 * 3, '\0');
+  EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()), bytes_of(text),
+                  static_cast<int>(text.size()));
+  bytes.resize(bytes.size() - padding);
+  return bytes;
+}
+
 std::string sha256_hex(std::string_view bytes) {
   return hex(sha256(bytes));
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,11 @@ using Digest = std::array<unsigned char, 32>;
 
 /// Lowercase hexadecimal.
 [[nodiscard]] std::string hex(std::span<const unsigned char> bytes);
+
+/// RFC 4648 base64 with padding.
+[[nodiscard]] std::string base64(std::string_view bytes);
+/// Decodes padded base64; empty when `text` is not valid.
+[[nodiscard]] std::optional<std::string> from_base64(std::string_view text);
 
 /// `sha256` as 64 hex characters: the name of sources, binaries and artifacts.
 [[nodiscard]] std::string sha256_hex(std::string_view bytes);

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include "server/mcp/base64.h"
+#include "server/core/hash.h"
 
 namespace ratchet::mcp {
 namespace {
@@ -75,11 +75,11 @@ const std::string* PagedList::page(std::optional<std::string_view> cursor, Era e
 }
 
 std::string cursor_of(std::size_t position) {
-  return base64_encode(std::string(kCursorPrefix) + std::to_string(position));
+  return base64(std::string(kCursorPrefix) + std::to_string(position));
 }
 
 std::optional<std::size_t> position_of(std::string_view cursor) {
-  const auto text = base64_decode(cursor);
+  const auto text = from_base64(cursor);
   if (!text || !text->starts_with(kCursorPrefix)) return std::nullopt;
   std::size_t position = 0;
   const char* const end = text->data() + text->size();

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "server/mcp/base64.h"
+#include "server/core/hash.h"
 #include "server/mcp/conformance_fixtures.h"
 
 namespace ratchet::mcp::fixtures {
@@ -53,7 +53,7 @@ Result<std::vector<ResourceContents>> read(const std::string& uri) {
     return std::vector<ResourceContents>{
         {uri, "text/plain", "This is the content of the static text resource."}};
   if (uri == "test://static-binary")
-    return std::vector<ResourceContents>{{uri, "image/png", *base64_decode(kPng), true}};
+    return std::vector<ResourceContents>{{uri, "image/png", *from_base64(kPng), true}};
   if (uri == "test://watched-resource")
     return std::vector<ResourceContents>{{uri, "text/plain", "Watched resource content"}};
   if (uri.starts_with(kStart) && uri.ends_with(kEnd) && uri.size() > kStart.size() + kEnd.size()) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "server/mcp/base64.h"
+#include "server/core/hash.h"
 #include "server/mcp/dispatcher.h"
 #include "server/mcp/request_interaction.h"
 #include "server/mcp/tasks.h"
@@ -22,7 +22,7 @@ constexpr std::size_t kMostCompletions = 100;  // the protocol's own cap
 Json contents_of(ResourceContents contents) {
   Json item{{"uri", std::move(contents.uri)}, {"mimeType", std::move(contents.mime_type)}};
   if (contents.binary)
-    item["blob"] = base64_encode(contents.bytes);
+    item["blob"] = base64(contents.bytes);
   else
     item["text"] = std::move(contents.bytes);
   return item;

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "server/mcp/base64.h"
+#include "server/core/hash.h"
 
 namespace ratchet::mcp {
 namespace {
@@ -19,7 +19,7 @@ std::optional<std::string> decoded(const std::string& value) {
   if (!value.starts_with(kStart) || !value.ends_with(kEnd) ||
       value.size() < kStart.size() + kEnd.size())
     return value;
-  return base64_decode(
+  return from_base64(
       std::string_view(value).substr(kStart.size(), value.size() - kStart.size() - kEnd.size()));
 }
 

@@ -1,7 +1,6 @@
 #include "server/mcp/request_state.h"
 
 #include "server/core/hash.h"
-#include "server/mcp/base64.h"
 
 #include <cstdint>
 
@@ -24,8 +23,7 @@ std::string StateSeal::seal(const Json& state, std::string_view request) const {
   const Json payload{{"state", state},
                      {"until", now_seconds() + kLifetime.count()},
                      {"request", sha256_hex(request)}};
-  const std::string body =
-      base64_encode(payload.dump(-1, ' ', false, Json::error_handler_t::replace));
+  const std::string body = base64(payload.dump(-1, ' ', false, Json::error_handler_t::replace));
   return body + "." + hex(hmac_sha256(key_, body));
 }
 
@@ -35,7 +33,7 @@ std::optional<Json> StateSeal::open(std::string_view sealed, std::string_view re
   const auto body = sealed.substr(0, dot);
   if (!equal_in_constant_time(hex(hmac_sha256(key_, body)), sealed.substr(dot + 1)))
     return std::nullopt;
-  const auto bytes = base64_decode(body);
+  const auto bytes = from_base64(body);
   if (!bytes) return std::nullopt;
   Json payload = Json::parse(*bytes, nullptr, false);
   if (payload.is_discarded() || payload.at("until").get<std::int64_t>() < now_seconds() ||

@@ -1,9 +1,8 @@
-// The small pure parts: base64, the catalogue, sealed state, mirrored headers, who may be served.
+// The small pure parts: the catalogue, sealed state, mirrored headers, who may be served.
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
-#include "server/mcp/base64.h"
 #include "server/mcp/catalogue.h"
 #include "server/mcp/http_door.h"
 #include "server/mcp/http_mirror.h"
@@ -12,26 +11,6 @@
 
 namespace ratchet::mcp {
 namespace {
-
-TEST_CASE("base64 follows the vectors of RFC 4648 both ways", "[base64]") {
-  const auto [plain, text] =
-      GENERATE(table<std::string, std::string>({{"", ""},
-                                                {"f", "Zg=="},
-                                                {"fo", "Zm8="},
-                                                {"foo", "Zm9v"},
-                                                {"foob", "Zm9vYg=="},
-                                                {"fooba", "Zm9vYmE="},
-                                                {"foobar", "Zm9vYmFy"},
-                                                {std::string("\xff\x00", 2), "/wA="}}));
-  CHECK(base64_encode(plain) == text);
-  CHECK(base64_decode(text) == plain);
-}
-
-TEST_CASE("what is no base64 is not decoded", "[base64]") {
-  CHECK_FALSE(base64_decode("Zg="));
-  CHECK_FALSE(base64_decode("Z*=="));
-  CHECK_FALSE(base64_decode("=Zg="));
-}
 
 TEST_CASE("an old HTTP library is not served beyond this machine unless forced", "[http]") {
   const auto [version, refused] = GENERATE(table<std::string, bool>(
