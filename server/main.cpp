@@ -30,6 +30,7 @@
 #include "server/options.h"
 #include "server/runs/imports/import_tree.h"
 #include "server/runs/runs.h"
+#include "server/serve.h"
 #include "tools/all.h"
 
 namespace ratchet {
@@ -94,11 +95,6 @@ Result<Application> assemble(const Options& options) {
   return app;
 }
 
-int fail(const Error& error) {
-  fmt::print(stderr, "ratchet: {}\n", error_answer(error).text);
-  return kFailed;
-}
-
 Result<mcp::ServerOptions> server_options(Application& app, const Options& options) {
   const auto skills_dir = options.data_dir / "skills";
   auto skills = all_skills(skills_dir);
@@ -106,56 +102,21 @@ Result<mcp::ServerOptions> server_options(Application& app, const Options& optio
   mcp::ServerOptions server;
   server.version = RATCHET_VERSION;
   server.instructions = kInstructions;
-  server.tools = app.tools;
+  server.tools = mcp::offered(app.tools);
   server.jobs = app.jobs;
   server.prompts = all_prompts(*app.runs);
   server.resources = all_resources(*app.runs, *app.knowledge, options.data_dir / "docs");
   server.resources.push_back(skill_files(skills_dir, *skills));
   server.skills = *std::move(skills);
-  if (options.conformance_fixtures) mcp::add_conformance_fixtures(server);
   return server;
 }
 
-Result<mcp::HttpOptions> http_options(const Options& options) {
-  auto endpoint = parse_endpoint(*options.http);
-  if (!endpoint) return endpoint.error();
-  mcp::HttpOptions http;
-  http.host = endpoint->host;
-  http.port = endpoint->port;
-  http.sessions = options.sessions;
-  http.force_old_library = options.force_old_http;
-  if (!options.token_file.empty()) {
-    auto token = read_file(options.token_file, 4096);
-    if (!token) return token.error();
-    while (!token->empty() && std::isspace(static_cast<unsigned char>(token->back())))
-      token->pop_back();
-    http.token = *std::move(token);
-  }
-  return http;
-}
-
-int serve_until_end(mcp::Server& server, const Options& options, std::stop_token stop) {
-  if (!options.http) {
-    auto output = mcp::claim_stdout();
-    if (!output) return fail(output.error());
-    return server.serve_stdio(STDIN_FILENO, *output, stop);
-  }
-  auto http = http_options(options);
-  if (!http) return fail(http.error());
-  http->on_listening = [&](int port) {
-    spdlog::info("ratchet {} listens on http://{}:{}/mcp (cpp-httplib {})", RATCHET_VERSION,
-                 http->host, port, mcp::http_library_version());
-  };
-  auto served = server.serve_http(*http, stop);
-  return served ? *served : fail(served.error());
-}
-
-int serve(Application& app, const Options& options, std::stop_token stop) {
+int serve(Application& app, const Options& options, const std::stop_token& stop) {
   auto offered = server_options(app, options);
   if (!offered) return fail(offered.error());
   std::optional<ExitDeadline> deadline;  // lasts longer than what it bounds
   mcp::Server server(*std::move(offered));
-  const int status = serve_until_end(server, options, std::move(stop));
+  const int status = serve(server, options.serve, "ratchet " RATCHET_VERSION, stop);
   deadline.emplace(kLongestExit, status);
   app.jobs->stop();
   end_descendants();
@@ -226,20 +187,6 @@ int describe_tree(const Options& options) {
   const Json body = encode(*report);
   fmt::print("{}\n", options.json ? body.dump(2) : readable_text(body));
   return 0;
-}
-
-/// SIGINT and SIGTERM end the server in order: children die, requests already read are answered.
-std::jthread stop_on_signals(std::stop_source& source) {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return std::jthread([&source, signals](std::stop_token own) {
-    const timespec nap{0, 100'000'000};
-    while (!own.stop_requested())
-      if (::sigtimedwait(&signals, nullptr, &nap) > 0) source.request_stop();
-  });
 }
 
 int run_command(const Options& options) {

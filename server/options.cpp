@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstdlib>
 
 namespace ratchet {
@@ -52,15 +51,7 @@ void add_common(CLI::App& app, Options& options) {
 
 void add_serve(CLI::App& app, Options& options) {
   auto* serve = app.add_subcommand("serve", "Serve MCP over stdio, or over HTTP with --http");
-  serve->add_option("--http", options.http, "[HOST:]PORT; default host 127.0.0.1")
-      ->expected(0, 1)
-      ->default_str("8383");
-  serve->add_option("--token-file", options.token_file, "Bearer token; needed beyond loopback");
-  serve->add_flag("--sessions", options.sessions, "Issue session ids to legacy HTTP clients");
-  serve->add_flag("--force-old-http", options.force_old_http,
-                  "Bind beyond loopback even with an old HTTP library");
-  serve->add_flag("--conformance-fixtures", options.conformance_fixtures,
-                  "Add the fixtures of the MCP conformance suite");
+  add_serve_options(*serve, options.serve);
 }
 
 void add_others(CLI::App& app, Options& options) {
@@ -144,7 +135,6 @@ ParsedOptions parse_options(int argc, char** argv) {
   if (options.roots.empty()) options.roots.push_back(fs::current_path());
   if (options.arguments.empty()) options.arguments = "{}";
   if (options.repository.empty()) options.repository = ".";
-  if (options.http && options.http->empty()) options.http = "8383";
   return {options, {}};
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "server/core/result.h"
+#include "server/serve.h"
 
 namespace ratchet {
 
@@ -23,11 +23,7 @@ struct Options {
   bool kbs_links = true;
   std::vector<std::string> toolsets;  ///< empty: all
 
-  std::optional<std::string> http;  ///< serve: [HOST:]PORT
-  std::filesystem::path token_file;
-  bool sessions = false;
-  bool conformance_fixtures = false;
-  bool force_old_http = false;
+  ServeOptions serve;  ///< serve
 
   std::string tool;       ///< call
   std::string arguments;  ///< call: JSON
@@ -58,12 +54,5 @@ struct ParsedOptions {
   Usage usage;
 };
 [[nodiscard]] ParsedOptions parse_options(int argc, char** argv);
-
-/// HOST and PORT of `[HOST:]PORT`; `[::1]:8383` works too.
-struct Endpoint {
-  std::string host = "127.0.0.1";
-  int port = 8383;
-};
-[[nodiscard]] Result<Endpoint> parse_endpoint(const std::string& text);
 
 }  // namespace ratchet

@@ -48,13 +48,24 @@ int serve_floor_http(int port) {
   return server.listen("127.0.0.1", port) ? 0 : 1;
 }
 
+mcp::OfferedTool text_tool() {
+  const auto schema = std::make_shared<const Json>(Json{{"type", "object"}});
+  return {
+      .name = "test_simple_text",
+      .input_schema = schema,
+      .entry = [schema] { return Json{{"name", "test_simple_text"}, {"inputSchema", *schema}}; },
+      .call = [](const Json&, mcp::Interaction&) -> mcp::Outcome {
+        return Json{{"content", Json::array({{{"type", "text"}, {"text", kSaid}}})}};
+      }};
+}
+
 int serve_ours(int port) {
   spdlog::set_default_logger(spdlog::stderr_logger_mt("bench-mcp"));
   auto output = mcp::claim_stdout();
   if (!output) return 1;
   mcp::ServerOptions options;
   options.version = "1";
-  mcp::add_conformance_fixtures(options);
+  options.tools.push_back(text_tool());
   mcp::Server server(std::move(options));
   if (port == 0) return server.serve_stdio(STDIN_FILENO, *output, {});
   const auto served = server.serve_http({.port = port}, {});

@@ -21,12 +21,11 @@ enum class Effect {
 };
 
 /// Groups of tools that `--toolsets` selects.
-enum class Toolset { loop, kbs, analysis, search, memory, review, fixtures };
+enum class Toolset { loop, kbs, analysis, search, memory, review };
 constexpr auto enum_names(Toolset) {
   return std::array{std::pair{Toolset::loop, "loop"},         std::pair{Toolset::kbs, "kbs"},
                     std::pair{Toolset::analysis, "analysis"}, std::pair{Toolset::search, "search"},
-                    std::pair{Toolset::memory, "memory"},     std::pair{Toolset::review, "review"},
-                    std::pair{Toolset::fixtures, "fixtures"}};
+                    std::pair{Toolset::memory, "memory"},     std::pair{Toolset::review, "review"}};
 }
 
 struct ToolInfo {

@@ -22,8 +22,9 @@ std::vector<Json> entries_of(const Entries& values) {
 }
 
 std::vector<Json> tool_entries(const ServerOptions& options) {
-  auto entries = entries_of(options.tools);
-  for (const auto& raw : options.raw_tools) entries.push_back(raw.entry);
+  std::vector<Json> entries;
+  entries.reserve(options.tools.size());
+  for (const auto& tool : options.tools) entries.push_back(tool.entry());
   return entries;
 }
 
@@ -81,12 +82,7 @@ Dispatcher::Dispatcher(ServerOptions options)
           kStatic) {
   add_methods();
   for (const auto& tool : options_.tools)
-    tool_by_name_[tool.info.name] = {&tool, nullptr, tool.info.effect,
-                                     &metrics_.add_tool(tool.info.name)};
-  for (const auto& raw : options_.raw_tools) {
-    const auto name = raw.entry.at("name").get<std::string>();
-    tool_by_name_[name] = {nullptr, &raw, raw.effect, &metrics_.add_tool(name)};
-  }
+    tool_by_name_[tool.name] = {&tool, &metrics_.add_tool(tool.name)};
   for (const auto& prompt : options_.prompts) prompt_by_name_[prompt.name] = &prompt;
 }
 
@@ -200,8 +196,8 @@ Dispatcher::Cost Dispatcher::cost(const Request& request) const {
   const auto name = params.find("name");
   if (name == params.end() || !name->is_string()) return Cost::quick;
   const auto known = tool_by_name_.find(name->get_ref<const std::string&>());
-  return known == tool_by_name_.end() || known->second.effect == Effect::reads ? Cost::quick
-                                                                               : Cost::slow;
+  return known == tool_by_name_.end() || known->second.tool->effect == Effect::reads ? Cost::quick
+                                                                                     : Cost::slow;
 }
 
 std::optional<Reply> Dispatcher::serve(Request& request, std::stop_token disconnected) {
@@ -230,10 +226,7 @@ std::optional<Reply> Dispatcher::serve(Request& request, std::stop_token disconn
 
 const Json* Dispatcher::input_schema(const std::string& tool) const {
   const auto known = tool_by_name_.find(tool);
-  if (known == tool_by_name_.end()) return nullptr;
-  if (known->second.tool != nullptr) return &known->second.tool->input_schema;
-  const auto schema = known->second.raw->entry.find("inputSchema");
-  return schema == known->second.raw->entry.end() ? nullptr : &*schema;
+  return known == tool_by_name_.end() ? nullptr : known->second.tool->input_schema.get();
 }
 
 }  // namespace ratchet::mcp

@@ -92,9 +92,7 @@ class Dispatcher {
     Handler stateless = nullptr;
   };
   struct KnownTool {
-    const Tool* tool = nullptr;
-    const RawTool* raw = nullptr;
-    Effect effect = Effect::reads;
+    const OfferedTool* tool = nullptr;
     Metrics::Tool* metrics = nullptr;
   };
 
@@ -133,7 +131,6 @@ class Dispatcher {
   /// Runs a handler that may ask the client, and turns open questions into `input_required`.
   Answer interact(Request& request, const std::stop_token& stop,
                   const std::function<Outcome(Interaction&)>& handler);
-  Outcome run_tool(const KnownTool& known, const Json& arguments, Interaction& interaction);
 
   const ServerOptions options_;
   const Identity identity_;

@@ -11,8 +11,6 @@
 #include "server/core/hash.h"
 #include "server/mcp/dispatcher.h"
 #include "server/mcp/request_interaction.h"
-#include "server/mcp/tasks.h"
-#include "server/mcp/tool_result.h"
 
 namespace ratchet::mcp {
 namespace {
@@ -26,6 +24,11 @@ Json contents_of(ResourceContents contents) {
   else
     item["text"] = std::move(contents.bytes);
   return item;
+}
+
+bool is_tool_error(const Outcome& outcome) {
+  const Json* result = std::get_if<Json>(&outcome);
+  return result != nullptr && result->value("isError", false);
 }
 
 std::optional<RpcError> argument_error(const Prompt& prompt, const Json& arguments) {
@@ -97,24 +100,6 @@ Dispatcher::Answer Dispatcher::interact(Request& request, const std::stop_token&
   return result;
 }
 
-Outcome Dispatcher::run_tool(const KnownTool& known, const Json& arguments,
-                             Interaction& interaction) {
-  if (known.raw != nullptr) {
-    if (!arguments.is_object())
-      return RpcError{code::kInvalidParams, "params.arguments must be an object", {}};
-    return known.raw->call(arguments, interaction);
-  }
-  ToolAnswer answer = known.tool->call(arguments, interaction.call());
-  if (answer.is_error) known.metrics->errors.fetch_add(1, std::memory_order_relaxed);
-  if (answer.job) {
-    const bool as_task = options_.jobs && interaction.client_can(extension::kTasks);
-    answer.job->detach(as_task ? BackgroundCall::Questions::kept
-                               : BackgroundCall::Questions::refused);
-    if (as_task) return task_created(*answer.job);
-  }
-  return tool_result(std::move(answer));
-}
-
 Dispatcher::Answer Dispatcher::list_tools(Request& request, const std::stop_token&) {
   return page_of(tools_, request);
 }
@@ -132,7 +117,9 @@ Dispatcher::Answer Dispatcher::call_tool(Request& request, const std::stop_token
   const Json& arguments = given == request.message.params.end() ? none : *given;
   const auto start = std::chrono::steady_clock::now();
   Answer answer = interact(request, stop, [&](Interaction& interaction) {
-    return run_tool(known, arguments, interaction);
+    Outcome outcome = known.tool->call(arguments, interaction);
+    if (is_tool_error(outcome)) known.metrics->errors.fetch_add(1, std::memory_order_relaxed);
+    return outcome;
   });
   const auto spent = std::chrono::steady_clock::now() - start;
   known.metrics->calls.fetch_add(1, std::memory_order_relaxed);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -92,11 +93,17 @@ struct Skill {
   std::vector<SkillFile> files;                     ///< all of them, SKILL.md too
 };
 
-/// A tool that speaks MCP itself, beyond what `Tool` offers: the conformance fixtures.
-struct RawTool {
-  Json entry;  ///< its whole entry in tools/list; `name` is required
+/// A tool as the protocol serves it; `offered` makes one of a `Tool`.
+struct OfferedTool {
+  std::string name;
   Effect effect = Effect::reads;
+  std::shared_ptr<const Json> input_schema;  ///< never null
+  std::function<Json()> entry;               ///< makes its entry in tools/list
   std::function<Outcome(const Json& arguments, Interaction& interaction)> call;  ///< CallToolResult
 };
+
+/// Calls that go on without their caller become tasks for the clients that take them.
+[[nodiscard]] OfferedTool offered(Tool tool);
+[[nodiscard]] std::vector<OfferedTool> offered(std::vector<Tool> tools);
 
 }  // namespace ratchet::mcp

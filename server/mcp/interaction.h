@@ -22,12 +22,13 @@ class Interaction {
   virtual ~Interaction() = default;
 
   [[nodiscard]] virtual CallContext& call() = 0;
-  [[nodiscard]] virtual Era era() const = 0;
-  /// False when the request came without a token; progress then goes nowhere.
-  [[nodiscard]] virtual const Json& progress_token() const = 0;
   /// Whether the client declared the capability ("elicitation", "sampling", "roots") or, by its
   /// identifier, the extension.
   [[nodiscard]] virtual bool client_can(std::string_view capability) const = 0;
+
+  /// Whether a task may answer the call: the server offers tasks and the client declared that it
+  /// takes them.
+  [[nodiscard]] virtual bool takes_tasks() const = 0;
 
   /// Puts a request (`elicitation/create`, `sampling/createMessage`, `roots/list`) to the client.
   ///

@@ -46,6 +46,10 @@ bool RequestInteraction::client_can(std::string_view capability) const {
          request_.declares(capability);
 }
 
+bool RequestInteraction::takes_tasks() const {
+  return dispatcher_.options_.jobs && client_can(extension::kTasks);
+}
+
 void RequestInteraction::progress(double done, std::optional<double> total,
                                   std::string_view message) {
   const std::lock_guard lock(progress_mutex_);

@@ -17,9 +17,8 @@ class RequestInteraction final : public Interaction {
   RequestInteraction(Dispatcher& dispatcher, Request& request, const std::stop_token& stop);
 
   [[nodiscard]] CallContext& call() override { return call_; }
-  [[nodiscard]] Era era() const override { return request_.era; }
-  [[nodiscard]] const Json& progress_token() const override { return token_; }
   [[nodiscard]] bool client_can(std::string_view capability) const override;
+  [[nodiscard]] bool takes_tasks() const override;
   std::optional<Json> ask(const std::string& name, const std::string& method, Json params) override;
   void ask_again(const std::string& name, const std::string& method, Json params) override;
   [[nodiscard]] const Json& state() const override { return state_; }

@@ -25,8 +25,7 @@ struct ServerOptions {
   std::string title = "Ratchet";
   std::string version;
   std::string instructions;  ///< at most 2 KB: clients cut there
-  std::vector<Tool> tools;
-  std::vector<RawTool> raw_tools;
+  std::vector<OfferedTool> tools;
   std::vector<Prompt> prompts;
   std::vector<ResourceProvider> resources;
   std::vector<Skill> skills;  ///< their files are resources; not empty offers the extension
@@ -96,8 +95,5 @@ class Server {
 
 /// Version of the HTTP library in this build, for the start-up line: "0.11.4".
 [[nodiscard]] std::string_view http_library_version();
-
-/// Adds the tools, prompts and resources that the official conformance suite expects.
-void add_conformance_fixtures(ServerOptions& options);
 
 }  // namespace ratchet::mcp

@@ -35,16 +35,6 @@ bool InFlight::cancel(const Json& id) {
   return true;
 }
 
-void InFlight::cancel_all() {
-  const std::lock_guard lock(mutex_);
-  for (auto& [id, entry] : entries_) entry->stop().request_stop();
-}
-
-std::size_t InFlight::size() const {
-  const std::lock_guard lock(mutex_);
-  return entries_.size();
-}
-
 void Session::open(std::string version, Json capabilities) {
   if (shared_) return;
   const std::lock_guard lock(mutex_);

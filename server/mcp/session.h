@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -37,8 +36,6 @@ class InFlight {
   /// Stops the request of this id. False when none is in flight, or more than one: clients without
   /// sessions choose ids independently, and the wrong one must not be stopped.
   bool cancel(const Json& id);
-  void cancel_all();
-  [[nodiscard]] std::size_t size() const;
 
  private:
   mutable std::mutex mutex_;

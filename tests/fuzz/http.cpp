@@ -15,6 +15,7 @@
 
 #include "server/core/fd.h"
 #include "server/mcp/server.h"
+#include "tests/support/conformance/fixtures.h"
 
 namespace {
 
@@ -50,7 +51,7 @@ class Target {
     spdlog::set_level(spdlog::level::off);
     ratchet::mcp::ServerOptions options;
     options.version = "1";
-    ratchet::mcp::add_conformance_fixtures(options);
+    ratchet::test::conformance::add_fixtures(options);
     return options;
   }
 

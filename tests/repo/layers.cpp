@@ -92,7 +92,9 @@ const std::vector<Layer>& layers() {
       {"server/offers/",
        {kCore, kFacts, "server/mcp/", "server/runs/runs.h", "kbs/knowledge.h"},
        {"nlohmann_json"}},
-      {"server/options.", {kCore}, {"CLI11"}},  // its header and its source
+      // The header and the source of each.
+      {"server/serve.", {kCore, "server/mcp/server.h"}, {"CLI11"}},
+      {"server/options.", {kCore, "server/serve.h"}, {"CLI11"}},
       {"server/kbs_command.", {kCore, kFacts, "server/options.h", "kbs/commands.h"}, {}},
       {"server/exit_deadline.", {"kernels/process/descendants.h"}, {}},
       {"server/main.cpp",
@@ -168,7 +170,7 @@ const std::vector<Layer>& layers() {
       {"tests/",
        {"server/", "kernels/", "kbs/", "tools/", "tests/"},
        {"nlohmann_json", "OpenSSL", "httplib", "sqlite3", "yaml-cpp", "re2", "zstd", "seccomp",
-        "ffi", "Catch2", "CUDA"}},
+        "ffi", "CLI11", "Catch2", "CUDA"}},
       {"tests/gpu/frameworks/", {}, {"CUTLASS"}},
   };
   return table;

@@ -1,16 +1,59 @@
 // The official conformance suite against this server. Its requirement sets are frozen; nothing that
 // they require may fail.
 
-#include <catch2/catch_test_macros.hpp>
-#include <filesystem>
-#include <regex>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <regex>
+#include <string>
+
+#include "server/core/fd.h"
 #include "server/core/process.h"
-#include "tests/server/mcp/peers.h"
 #include "tests/support/places.h"
 
 namespace ratchet::test {
 namespace {
+
+/// `ratchet-test-server` on a free port of its own choice.
+class TestServer {
+ public:
+  explicit TestServer(bool sessions) {
+    std::array<int, 2> log{};
+    REQUIRE(::pipe2(log.data(), O_CLOEXEC) == 0);
+    log_.reset(log[0]);
+    const Fd their_log(log[1]);
+    ProcessSpec spec{.argv = {build_dir() / "bin/ratchet-test-server", "--http", "0"},
+                     .environment = inherited_environment({"LD_LIBRARY_PATH"}),
+                     .descriptors = {{their_log.get(), 2}}};
+    if (sessions) spec.argv.emplace_back("--sessions");
+    auto process = Process::spawn(spec);
+    REQUIRE(process);
+    process_.emplace(*std::move(process));
+  }
+
+  /// From the line of its log that says where it listens.
+  [[nodiscard]] std::string port() const {
+    static const std::regex place(R"(http://127\.0\.0\.1:(\d+)/mcp)");
+    std::string text;
+    std::array<char, 512> chunk{};
+    std::smatch found;
+    while (!std::regex_search(text, found, place)) {
+      const ssize_t count = ::read(log_.get(), chunk.data(), chunk.size());
+      REQUIRE(count > 0);
+      text.append(chunk.data(), static_cast<std::size_t>(count));
+    }
+    return found[1];
+  }
+
+ private:
+  Fd log_;
+  std::optional<Process> process_;
+};
 
 struct Judgement {
   Captured run;
@@ -24,16 +67,12 @@ Judgement judge(const std::string& revision, bool sessions) {
   if (!std::filesystem::exists(programs / "conformance"))
     SKIP("the suite is not installed; ./dev test --all fetches it with npm");
 
-  mcp::ServerOptions options;
-  options.version = "1";
-  mcp::add_conformance_fixtures(options);
-  mcp::Server server(std::move(options));
-  const HttpPeer peer(server, {.sessions = sessions});
-  auto run = run_program({.argv = {programs / "node", programs / "conformance", "server", "--url",
-                                   "http://localhost:" + std::to_string(peer.port()) + "/mcp",
-                                   "--requirements", revision},
-                          .environment = inherited_environment({"PATH", "HOME"})},
-                         std::chrono::minutes(5));
+  const TestServer server(sessions);
+  auto run = run_program(
+      {.argv = {programs / "node", programs / "conformance", "server", "--url",
+                "http://localhost:" + server.port() + "/mcp", "--requirements", revision},
+       .environment = inherited_environment({"PATH", "HOME"})},
+      std::chrono::minutes(5));
   REQUIRE(run);
   Judgement judgement{*std::move(run)};
   static const std::regex total(R"(Total: (\d+) passed, (\d+) failed)");

@@ -205,7 +205,7 @@ TEST_CASE("clients that vanish leave nothing behind", "[hardening]") {
 
 TEST_CASE("the text of an exception never leaves", "[hardening]") {
   mcp::ServerOptions options = sample_options();
-  options.tools.front().call = [](const Json&, CallContext&) -> ToolAnswer {
+  options.tools.front().call = [](const Json&, mcp::Interaction&) -> mcp::Outcome {
     throw std::runtime_error("secret path");
   };
   mcp::Server server(std::move(options));

@@ -26,12 +26,12 @@ struct Meeting {
 
   mcp::ServerOptions options(Effect effect) {
     mcp::ServerOptions made = sample_options();
-    made.tools.push_back(
+    made.tools.push_back(mcp::offered(
         make_tool<NoArgs, Said>({.name = "meet", .summary = "Waits for others.", .effect = effect},
                                 [this](const NoArgs&, CallContext&) -> Result<Said> {
                                   all.arrive_and_wait();
                                   return Said{"met"};
-                                }));
+                                })));
     return made;
   }
 };

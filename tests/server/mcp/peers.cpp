@@ -119,17 +119,17 @@ mcp::ServerOptions sample_options() {
   options.name = "sample";
   options.version = "7";
   options.instructions = "Search here for kernels.";
-  options.tools.push_back(make_tool<EchoArgs, EchoOut>(
+  options.tools.push_back(mcp::offered(make_tool<EchoArgs, EchoOut>(
       {.name = "echo", .summary = "Gives the text back.", .always_load = true},
-      [](const EchoArgs& args, CallContext&) -> Result<EchoOut> { return EchoOut{args.text}; }));
-  options.tools.push_back(make_tool<NoArgs, EchoOut>(
+      [](const EchoArgs& args, CallContext&) -> Result<EchoOut> { return EchoOut{args.text}; })));
+  options.tools.push_back(mcp::offered(make_tool<NoArgs, EchoOut>(
       {.name = "measure", .summary = "Reports progress.", .effect = Effect::uses_device},
       [](const NoArgs&, CallContext& call) -> Result<EchoOut> {
         // The second report does not move on; it must still be an increase on the wire.
         for (const double done : {1.0, 1.0, 2.0}) call.progress(done, 2.0, "sampling");
         return EchoOut{"measured"};
-      }));
-  options.tools.push_back(make_tool<NoArgs, EchoOut>(
+      })));
+  options.tools.push_back(mcp::offered(make_tool<NoArgs, EchoOut>(
       {.name = "erase", .summary = "Hides work.", .effect = Effect::destroys, .idempotent = true},
       [](const NoArgs&, CallContext& call) -> Result<EchoOut> {
         switch (call.confirm("Erase everything?")) {
@@ -140,7 +140,7 @@ mcp::ServerOptions sample_options() {
           default:
             return Error{ErrorCode::not_permitted, "not confirmed", "Pass confirm."};
         }
-      }));
+      })));
   options.prompts.push_back(sample_prompt());
   options.resources.push_back(sample_resources());
   return options;
@@ -150,12 +150,12 @@ SampleServer::SampleServer() : gate_(std::make_shared<Gate>()) {
   auto options = sample_options();
   for (const auto& [name, effect] :
        {std::pair{"wait", Effect::reads}, std::pair{"occupy", Effect::uses_device}})
-    options.tools.push_back(make_tool<NoArgs, EchoOut>(
+    options.tools.push_back(mcp::offered(make_tool<NoArgs, EchoOut>(
         {.name = name, .summary = "Waits.", .effect = effect},
         [gate = gate_](const NoArgs&, CallContext& call) -> Result<EchoOut> {
           gate->pass(call.stop());
           return EchoOut{"waited"};
-        }));
+        })));
   server = std::make_unique<mcp::Server>(std::move(options));
 }
 

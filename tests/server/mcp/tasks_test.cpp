@@ -25,10 +25,10 @@ class TaskServer {
   TaskServer() {
     mcp::ServerOptions options;
     options.jobs = std::make_shared<BackgroundCalls>();
-    options.tools.push_back(long_running(
+    options.tools.push_back(mcp::offered(long_running(
         make_tool<NoArgs, Said>({.name = "measure", .effect = Effect::uses_device},
                                 [this](const NoArgs&, CallContext& call) { return work(call); }),
-        *options.jobs, 0s));
+        *options.jobs, 0s)));
     server.emplace(std::move(options));
   }
   ~TaskServer() { open.set_value(); }

@@ -5,10 +5,12 @@
 
 #include "server/mcp/server.h"
 
-// The parts of `add_conformance_fixtures`. What they are called and what they answer is fixed by
-// the scenarios of the official conformance suite; nothing of it is offered in a normal start.
+// What the official MCP conformance suite expects a server to offer. The suite's scenarios fix all
+// names and answers.
 
-namespace ratchet::mcp::fixtures {
+namespace ratchet::test::conformance {
+
+using namespace mcp;  // NOLINT(google-build-using-namespace): the fixtures speak MCP itself
 
 /// A 1 × 1 PNG and an empty WAV file, in base64.
 inline constexpr const char* kPng =
@@ -24,9 +26,15 @@ inline constexpr const char* kWav = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAA
 /// What the person entered for `property`; null unless the form was accepted.
 [[nodiscard]] Json entered(const std::optional<Json>& answer, const std::string& property);
 
-/// A raw tool; interactive ones ask or report and therefore never run on the reading thread.
-enum class Pace { quick, interactive };
+/// A tool that writes its own entry in tools/list and its own CallToolResult.
 using RawCall = std::function<Outcome(const Json& arguments, Interaction& interaction)>;
+struct RawTool {
+  Json entry;  ///< needs `name` and `inputSchema`
+  Effect effect = Effect::reads;
+  RawCall call;
+};
+/// Interactive tools ask or report, and therefore never run on the reading thread.
+enum class Pace { quick, interactive };
 [[nodiscard]] RawTool raw_tool(const std::string& name, const std::string& description, Pace pace,
                                RawCall call);
 
@@ -34,8 +42,11 @@ void add_content_tools(std::vector<RawTool>& tools);
 void add_interactive_tools(std::vector<RawTool>& tools);
 void add_multi_round_tools(std::vector<RawTool>& tools);
 /// Gives the options jobs when they have none.
-void add_task_tools(ServerOptions& options);
+void add_task_tools(ServerOptions& options, std::vector<RawTool>& tools);
 void add_prompts(std::vector<Prompt>& prompts);
 void add_resources(std::vector<ResourceProvider>& providers);
 
-}  // namespace ratchet::mcp::fixtures
+/// Adds all of the above.
+void add_fixtures(ServerOptions& options);
+
+}  // namespace ratchet::test::conformance

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <utility>
 
-#include "server/mcp/conformance_fixtures.h"
+#include "tests/support/conformance/fixtures.h"
 
-namespace ratchet::mcp::fixtures {
+namespace ratchet::test::conformance {
 namespace {
 
 /// Waits, but not for a cancelled call.
@@ -130,4 +130,4 @@ void add_interactive_tools(std::vector<RawTool>& tools) {
   add("test_trigger_prompt_change", "Says that the prompts changed.", publishes(Change::prompts));
 }
 
-}  // namespace ratchet::mcp::fixtures
+}  // namespace ratchet::test::conformance

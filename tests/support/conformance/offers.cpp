@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "server/core/hash.h"
-#include "server/mcp/conformance_fixtures.h"
+#include "tests/support/conformance/fixtures.h"
 
-namespace ratchet::mcp::fixtures {
+namespace ratchet::test::conformance {
 namespace {
 
 Json message(Json content) {
@@ -128,4 +128,4 @@ void add_resources(std::vector<ResourceProvider>& providers) {
   providers.push_back(std::move(provider));
 }
 
-}  // namespace ratchet::mcp::fixtures
+}  // namespace ratchet::test::conformance

@@ -1,11 +1,10 @@
 // Fixture tools that only answer, and the helpers of all fixtures.
 
-#include "server/mcp/conformance_fixtures.h"
+#include "tests/support/conformance/fixtures.h"
 
 #include <utility>
 
-namespace ratchet::mcp {
-namespace fixtures {
+namespace ratchet::test::conformance {
 namespace {
 
 RawCall answers(Json content) {
@@ -56,6 +55,19 @@ RawTool mirrored_tool() {
       {"region", {{"type", "string"}, {"x-mcp-header", "Region"}}},
       {"level", {{"type", "integer"}}}};
   return tool;
+}
+
+OfferedTool offered_raw(RawTool raw) {
+  const auto shared = std::make_shared<const RawTool>(std::move(raw));
+  return {.name = shared->entry.at("name").get<std::string>(),
+          .effect = shared->effect,
+          .input_schema = {shared, &shared->entry.at("inputSchema")},
+          .entry = [shared] { return shared->entry; },
+          .call = [shared](const Json& arguments, Interaction& interaction) -> Outcome {
+            if (!arguments.is_object())
+              return RpcError{code::kInvalidParams, "params.arguments must be an object", {}};
+            return shared->call(arguments, interaction);
+          }};
 }
 
 }  // namespace
@@ -115,16 +127,16 @@ void add_content_tools(std::vector<RawTool>& tools) {
   tools.push_back(mirrored_tool());
 }
 
-}  // namespace fixtures
-
-void add_conformance_fixtures(ServerOptions& options) {
+void add_fixtures(ServerOptions& options) {
   options.lists_change = true;
-  fixtures::add_content_tools(options.raw_tools);
-  fixtures::add_interactive_tools(options.raw_tools);
-  fixtures::add_multi_round_tools(options.raw_tools);
-  fixtures::add_task_tools(options);
-  fixtures::add_prompts(options.prompts);
-  fixtures::add_resources(options.resources);
+  std::vector<RawTool> tools;
+  add_content_tools(tools);
+  add_interactive_tools(tools);
+  add_multi_round_tools(tools);
+  add_task_tools(options, tools);
+  for (auto& tool : tools) options.tools.push_back(offered_raw(std::move(tool)));
+  add_prompts(options.prompts);
+  add_resources(options.resources);
 }
 
-}  // namespace ratchet::mcp
+}  // namespace ratchet::test::conformance

@@ -4,9 +4,9 @@
 
 #include <utility>
 
-#include "server/mcp/conformance_fixtures.h"
+#include "tests/support/conformance/fixtures.h"
 
-namespace ratchet::mcp::fixtures {
+namespace ratchet::test::conformance {
 namespace {
 
 /// Takes the place of an answer while a question is open; the server replaces it.
@@ -145,4 +145,4 @@ void add_multi_round_tools(std::vector<RawTool>& tools) {
       what_the_client_can);
 }
 
-}  // namespace ratchet::mcp::fixtures
+}  // namespace ratchet::test::conformance

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "server/core/long_running.h"
-#include "server/mcp/conformance_fixtures.h"
 #include "server/mcp/tasks.h"
+#include "tests/support/conformance/fixtures.h"
 
-namespace ratchet::mcp::fixtures {
+namespace ratchet::test::conformance {
 namespace {
 
 struct ComputeArgs {
@@ -73,13 +73,9 @@ Result<TextAnswer> break_down(const NoArgs&, CallContext&) {
 }
 
 template <HasFields Args, class Handler>
-Tool task_tool(const std::string& name, const std::string& summary, BackgroundCalls& jobs,
-               Handler handler) {
-  return long_running(make_tool<Args, TextAnswer>({.name = name,
-                                                   .summary = summary,
-                                                   .effect = Effect::writes,
-                                                   .toolset = Toolset::fixtures},
-                                                  handler),
+Tool task_tool(const std::string& name, const std::string& summary, BackgroundCalls& jobs, Handler handler) {
+  return long_running(make_tool<Args, TextAnswer>(
+                          {.name = name, .summary = summary, .effect = Effect::writes}, handler),
                       jobs, std::chrono::seconds(0));
 }
 
@@ -119,7 +115,7 @@ RawTool named_task(BackgroundCalls& jobs) {
 
 }  // namespace
 
-void add_task_tools(ServerOptions& options) {
+void add_task_tools(ServerOptions& options, std::vector<RawTool>& tools) {
   if (!options.jobs) options.jobs = std::make_shared<BackgroundCalls>();
   BackgroundCalls& jobs = *options.jobs;
   RawTool greet = raw_tool("greet", "Greets at once.", Pace::quick,
@@ -127,15 +123,17 @@ void add_task_tools(ServerOptions& options) {
                              return text_result("Hello, " + arguments.value("name", "") + "!");
                            });
   greet.entry["inputSchema"]["properties"]["name"] = {{"type", "string"}};
-  options.raw_tools.push_back(std::move(greet));
-  options.raw_tools.push_back(failing_job(jobs));
-  options.raw_tools.push_back(named_task(jobs));
-  options.tools.push_back(task_tool<ComputeArgs>("slow_compute", "Sleeps.", jobs, compute));
+  tools.push_back(std::move(greet));
+  tools.push_back(failing_job(jobs));
+  tools.push_back(named_task(jobs));
   options.tools.push_back(
-      task_tool<DeleteArgs>("confirm_delete", "Asks first.", jobs, confirm_delete));
-  options.tools.push_back(task_tool<NoArgs>("multi_input", "Asks twice.", jobs, ask_twice));
+      offered(task_tool<ComputeArgs>("slow_compute", "Sleeps.", jobs, compute)));
   options.tools.push_back(
-      task_tool<NoArgs>("protocol_error_job", "Breaks down.", jobs, break_down));
+      offered(task_tool<DeleteArgs>("confirm_delete", "Asks first.", jobs, confirm_delete)));
+  options.tools.push_back(
+      offered(task_tool<NoArgs>("multi_input", "Asks twice.", jobs, ask_twice)));
+  options.tools.push_back(
+      offered(task_tool<NoArgs>("protocol_error_job", "Breaks down.", jobs, break_down)));
 }
 
-}  // namespace ratchet::mcp::fixtures
+}  // namespace ratchet::test::conformance
