@@ -13,15 +13,15 @@ constexpr std::chrono::minutes kPatience{10};
 
 }  // namespace
 
-std::optional<Json> ClientRequests::ask(Outlet& outlet, std::string_view method, const Json& params,
-                                        const std::stop_token& stop) {
+std::optional<Json> ClientRequests::ask(MessageSink& sink, std::string_view method,
+                                        const Json& params, const std::stop_token& stop) {
   const std::string bytes = random_bytes(16);
   const std::string id = hex({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
   {
     const std::lock_guard lock(mutex_);
     waiting_.emplace(id, std::nullopt);
   }
-  const bool sent = outlet.send(request_text(id, method, params));
+  const bool sent = sink.send(request_text(id, method, params));
   std::unique_lock lock(mutex_);
   if (sent) answered_.wait_for(lock, stop, kPatience, [&] { return waiting_.at(id).has_value(); });
   const auto node = waiting_.extract(id);

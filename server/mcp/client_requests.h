@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "server/mcp/message.h"
-#include "server/mcp/outlet.h"
+#include "server/mcp/message_sink.h"
 
 namespace ratchet::mcp {
 
@@ -20,7 +20,7 @@ namespace ratchet::mcp {
 class ClientRequests {
  public:
   /// The client's `result`; empty when it answered with an error, went away, or `stop` was asked.
-  std::optional<Json> ask(Outlet& outlet, std::string_view method, const Json& params,
+  std::optional<Json> ask(MessageSink& sink, std::string_view method, const Json& params,
                           const std::stop_token& stop);
   /// Hands a response message to whoever waits for it; unknown ids are ignored.
   void resolve(const Message& response);

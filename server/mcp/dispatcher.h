@@ -24,8 +24,8 @@ namespace ratchet::mcp {
 struct Request {
   Message message;
   Era era = Era::legacy;
-  std::shared_ptr<Session> session;  ///< never null
-  std::shared_ptr<Outlet> outlet;    ///< for what is sent before the answer; may be null
+  std::shared_ptr<Session> session;   ///< never null
+  std::shared_ptr<MessageSink> sink;  ///< for what is sent before the answer; may be null
 
   /// `params._meta`, or null.
   [[nodiscard]] const Json& meta() const;
@@ -66,11 +66,11 @@ class Dispatcher {
   /// nothing more may be sent for it. `disconnected` stops it too.
   [[nodiscard]] std::optional<Reply> serve(Request& request, std::stop_token disconnected = {});
 
-  /// Opens a `subscriptions/listen`; its messages go to the request's outlet.
+  /// Opens a `subscriptions/listen`; its messages go to the request's sink.
   [[nodiscard]] std::variant<std::shared_ptr<Hub::Listener>, Reply> listen(const Request& request);
 
   /// Takes a notification or a response; nothing is answered.
-  void notice(const Message& message, Session& session, const Outlet* outlet);
+  void notice(const Message& message, Session& session, const MessageSink* sink);
 
   /// Input schema of a tool; null for an unknown one.
   [[nodiscard]] const Json* input_schema(const std::string& tool) const;

@@ -95,10 +95,10 @@ std::variant<std::shared_ptr<Hub::Listener>, Reply> Dispatcher::listen(const Req
       if (uri.is_string()) filter.uris.insert(uri.get<std::string>());
     honoured["resourceSubscriptions"] = filter.uris;
   }
-  return hub_.listen(request.message.id, std::move(filter), honoured, request.outlet);
+  return hub_.listen(request.message.id, std::move(filter), honoured, request.sink);
 }
 
-void Dispatcher::notice(const Message& message, Session& session, const Outlet* outlet) {
+void Dispatcher::notice(const Message& message, Session& session, const MessageSink* sink) {
   if (message.kind == Message::Kind::response) {
     client_requests_.resolve(message);
     return;
@@ -107,7 +107,7 @@ void Dispatcher::notice(const Message& message, Session& session, const Outlet* 
   const auto id = message.params.find("requestId");
   if (id == message.params.end()) return;
   session.in_flight().cancel(*id);
-  if (outlet != nullptr) hub_.cancel(*id, *outlet);
+  if (sink != nullptr) hub_.cancel(*id, *sink);
 }
 
 }  // namespace ratchet::mcp

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "server/mcp/dispatcher.h"
-#include "server/mcp/outlet.h"
+#include "server/mcp/message_sink.h"
 
 namespace ratchet::mcp {
 
@@ -19,7 +19,7 @@ namespace ratchet::mcp {
 /// Readers count messages: `next` is the number of the first one they have not read. Holds at most
 /// 64 MiB; what a client does not take beyond that is lost, and the stream with it.
 /// Thread rule: all members from any thread.
-class EventStream final : public Outlet {
+class EventStream final : public MessageSink {
  public:
   bool send(std::string message) override;
   /// Ends the connection that reads a resumable stream now, or else the next one; see

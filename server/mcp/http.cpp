@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "server/mcp/http_door.h"
+#include "server/mcp/access_policy.h"
 #include "server/mcp/http_endpoint.h"
 #include "server/mcp/http_library.h"
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "server/mcp/http_mirror.h"
+#include "server/mcp/header_match.h"
 
 namespace ratchet::mcp {
 namespace {
@@ -143,7 +143,7 @@ HttpEndpoint::HttpEndpoint(Dispatcher& dispatcher, Pool& pool, const HttpOptions
       pool_(pool),
       options_(options),
       stop_(std::move(stop)),
-      door_(options),
+      access_(options),
       shared_session_(std::make_shared<Session>(true)),
       sessions_(dispatcher.hub()) {
   dispatcher.hub().attach(shared_session_);
@@ -180,9 +180,9 @@ void HttpEndpoint::add_to(HttpLibrary& server) {
 bool HttpEndpoint::admits(const HttpRequest& request, HttpResponse& response) const {
   std::optional<std::string> origin;
   if (request.has_header("Origin")) origin = request.header("Origin");
-  auto problem = door_.place_problem(request.header("Host"), origin);
+  auto problem = access_.host_problem(request.header("Host"), origin);
   if (!problem && request.path() != "/healthz")
-    problem = door_.token_problem(request.header("Authorization"));
+    problem = access_.token_problem(request.header("Authorization"));
   if (!problem && request.path() == "/mcp" && request.method() != "POST" &&
       request.method() != "GET" && request.method() != "DELETE")
     problem = HttpProblem{405, "use POST, GET or DELETE"};
@@ -245,7 +245,7 @@ void HttpEndpoint::take(const HttpRequest& request, HttpResponse& response, Mess
           std::holds_alternative<std::string>(name))
         schema = dispatcher_.input_schema(std::get<std::string>(name));
     const auto lookup = [&](const std::string& name) { return request.joined_header(name); };
-    if (const auto error = mirror_error(call.message, lookup, schema))
+    if (const auto error = header_mismatch(call.message, lookup, schema))
       return answer(response, Dispatcher::refusal(call.message.id, *error, call.era));
   }
   serve(std::move(call), form_of(request), response);
@@ -271,7 +271,7 @@ void HttpEndpoint::serve_in_pool(Request call, const Form& form, HttpResponse& r
   const auto lane =
       dispatcher_.cost(call) == Dispatcher::Cost::slow ? Pool::Lane::works : Pool::Lane::reads;
   auto events = std::make_shared<EventStream>();
-  if (open) call.outlet = events;
+  if (open) call.sink = events;
   auto gone = std::make_shared<std::stop_source>();
   pool_.post(lane, [this, events, gone, held = std::make_shared<Request>(std::move(call))] {
     const std::stop_callback on_stop(stop_, [&gone] { gone->request_stop(); });
@@ -309,7 +309,7 @@ void HttpEndpoint::listen(Request call, const Form& form, HttpResponse& response
     return;
   }
   auto events = std::make_shared<EventStream>();
-  call.outlet = events;
+  call.sink = events;
   auto opened = dispatcher_.listen(call);
   if (auto* reply = std::get_if<Reply>(&opened)) return answer(response, std::move(*reply));
   const auto at_end = [this, events, listener = std::get<std::shared_ptr<Hub::Listener>>(opened)] {

@@ -7,9 +7,9 @@
 #include <stop_token>
 #include <string>
 
+#include "server/mcp/access_policy.h"
 #include "server/mcp/dispatcher.h"
 #include "server/mcp/event_stream.h"
-#include "server/mcp/http_door.h"
 #include "server/mcp/http_library.h"
 #include "server/mcp/http_sessions.h"
 #include "server/mcp/pool.h"
@@ -68,7 +68,7 @@ class HttpEndpoint {
   Pool& pool_;
   const HttpOptions& options_;
   const std::stop_token stop_;
-  const Door door_;
+  const AccessPolicy access_;
   const std::shared_ptr<Session> shared_session_;
   HttpSessions sessions_;
   ResumableStreams resumable_;

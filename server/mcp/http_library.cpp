@@ -16,7 +16,7 @@
 #include <variant>
 
 #include "server/core/fd.h"
-#include "server/mcp/http_door.h"
+#include "server/mcp/access_policy.h"
 #include "server/mcp/pool.h"
 #include "server/mcp/socket_stream.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "server/mcp/http_exchange.h"
+#include "server/mcp/http_message.h"
 #include "server/mcp/server.h"
 
 namespace ratchet::mcp {

@@ -40,14 +40,13 @@ Json tagged(Json params, const Json& subscription) {
 }  // namespace
 
 std::shared_ptr<Hub::Listener> Hub::listen(Json id, ListenFilter filter, const Json& honoured,
-                                           std::shared_ptr<Outlet> outlet) {
+                                           std::shared_ptr<MessageSink> sink) {
   auto listener =
-      std::make_shared<Listener>(Listener{std::move(id), std::move(filter), std::move(outlet)});
+      std::make_shared<Listener>(Listener{std::move(id), std::move(filter), std::move(sink)});
   // Under the lock, so that no notification can come before the acknowledgement.
   const std::lock_guard lock(mutex_);
-  listener->outlet->send(
-      notification_text("notifications/subscriptions/acknowledged",
-                        tagged(Json{{"notifications", honoured}}, listener->id)));
+  listener->sink->send(notification_text("notifications/subscriptions/acknowledged",
+                                         tagged(Json{{"notifications", honoured}}, listener->id)));
   listeners_.push_back(listener);
   return listener;
 }
@@ -57,10 +56,10 @@ bool Hub::remove(const std::shared_ptr<Listener>& listener) {
   return std::erase(listeners_, listener) > 0;
 }
 
-void Hub::cancel(const Json& id, const Outlet& outlet) {
+void Hub::cancel(const Json& id, const MessageSink& sink) {
   const std::lock_guard lock(mutex_);
   std::erase_if(listeners_, [&](const auto& listener) {
-    return listener->outlet.get() == &outlet && listener->id == id;
+    return listener->sink.get() == &sink && listener->id == id;
   });
 }
 
@@ -71,7 +70,7 @@ void Hub::close() {
     ended = std::exchange(listeners_, {});
   }
   for (const auto& listener : ended)
-    listener->outlet->send(
+    listener->sink->send(
         result_text(listener->id, tagged(Json{{"resultType", "complete"}}, listener->id)));
 }
 
@@ -98,7 +97,7 @@ void Hub::publish(Change change) {
   const auto method = method_of(change);
   for (const auto& listener : listeners())
     if (wants(listener->filter, change))
-      listener->outlet->send(notification_text(method, tagged(Json::object(), listener->id)));
+      listener->sink->send(notification_text(method, tagged(Json::object(), listener->id)));
   for (const auto& session : sessions()) session->send(notification_text(method, Json::object()));
 }
 
@@ -107,7 +106,7 @@ void Hub::resource_updated(std::string_view uri) {
   const std::string name(uri);
   for (const auto& listener : listeners())
     if (listener->filter.uris.contains(name))
-      listener->outlet->send(notification_text(kMethod, tagged(Json{{"uri", name}}, listener->id)));
+      listener->sink->send(notification_text(kMethod, tagged(Json{{"uri", name}}, listener->id)));
   for (const auto& session : sessions())
     if (session->watches(name)) session->send(notification_text(kMethod, Json{{"uri", name}}));
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "server/mcp/interaction.h"
-#include "server/mcp/outlet.h"
+#include "server/mcp/message_sink.h"
 #include "server/mcp/session.h"
 
 namespace ratchet::mcp {
@@ -29,16 +29,16 @@ class Hub {
   struct Listener {
     Json id;
     ListenFilter filter;
-    std::shared_ptr<Outlet> outlet;
+    std::shared_ptr<MessageSink> sink;
   };
 
   /// Acknowledges with `honoured`, then delivers until `remove` or `close`.
   std::shared_ptr<Listener> listen(Json id, ListenFilter filter, const Json& honoured,
-                                   std::shared_ptr<Outlet> outlet);
+                                   std::shared_ptr<MessageSink> sink);
   /// False when it was gone already.
   bool remove(const std::shared_ptr<Listener>& listener);
-  /// Ends the listener of this request, if its messages go to `outlet`.
-  void cancel(const Json& id, const Outlet& outlet);
+  /// Ends the listener of this request, if its messages go to `sink`.
+  void cancel(const Json& id, const MessageSink& sink);
   /// Ends all listeners gracefully: each request gets its result.
   void close();
 

@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <string>
 
-#include "server/mcp/outlet.h"
+#include "server/mcp/message_sink.h"
 
 namespace ratchet::mcp {
 
@@ -15,7 +15,7 @@ namespace ratchet::mcp {
 /// One thread writes at a time; messages that come meanwhile join its next write. A client that
 /// does not read makes senders wait once 64 MiB are pending, and loses everything when `stop` is
 /// asked. Thread rule: all members from any thread.
-class LineWriter final : public Outlet {
+class LineWriter final : public MessageSink {
  public:
   /// `wake` becomes readable when `stop` is requested, so that a blocked write ends.
   LineWriter(int descriptor, int wake, std::stop_token stop);

@@ -18,7 +18,7 @@ Pool::~Pool() {
     for (Queue* queue : {&reads_, &works_, &urgent_}) queue->waiting.clear();
     ready_.clear();
   }
-  ready_job_.notify_all();
+  task_ready_.notify_all();
   for (auto& thread : threads_) thread.join();
 }
 
@@ -43,37 +43,37 @@ void Pool::post(Lane lane, std::function<void()> task) {
     return;
   }
   ++target.running;
-  // Jobs already ready will take idle threads first, so only a surplus of idle ones counts.
+  // Tasks already ready will take idle threads first, so only a surplus of idle ones counts.
   if (idle_ > ready_.size()) {
     ready_.push_back({&target, std::move(task)});
     lock.unlock();
-    ready_job_.notify_one();
+    task_ready_.notify_one();
     return;
   }
-  start_one({&target, std::move(task)});
+  start_thread({&target, std::move(task)});
 }
 
-void Pool::start_one(Job job) {
-  threads_.emplace_back([this, first = std::move(job)]() mutable { work(std::move(first)); });
+void Pool::start_thread(Task first) {
+  threads_.emplace_back([this, task = std::move(first)]() mutable { work(std::move(task)); });
 }
 
-void Pool::work(Job job) {
+void Pool::work(Task task) {
   while (true) {
-    job.task();
-    job.task = nullptr;  // what it captured must not outlive it by an idle hour
+    task.run();
+    task.run = nullptr;  // destroys what it captured before this thread waits
     std::unique_lock lock(mutex_);
-    Queue& lane = *job.queue;
+    Queue& lane = *task.queue;
     if (!lane.waiting.empty()) {
-      job.task = std::move(lane.waiting.front());
+      task.run = std::move(lane.waiting.front());
       lane.waiting.pop_front();
       continue;
     }
     --lane.running;
     ++idle_;
-    ready_job_.wait(lock, [this] { return stopping_ || !ready_.empty(); });
+    task_ready_.wait(lock, [this] { return stopping_ || !ready_.empty(); });
     --idle_;
     if (ready_.empty()) return;
-    job = std::move(ready_.front());
+    task = std::move(ready_.front());
     ready_.pop_front();
   }
 }

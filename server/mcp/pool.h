@@ -36,18 +36,18 @@ class Pool {
     std::size_t running = 0;
     std::deque<std::function<void()>> waiting;
   };
-  struct Job {
+  struct Task {
     Queue* queue;
-    std::function<void()> task;
+    std::function<void()> run;
   };
 
-  void start_one(Job job);
-  void work(Job first);
+  void start_thread(Task first);
+  void work(Task first);
   [[nodiscard]] Queue& queue(Lane lane);
 
   mutable std::mutex mutex_;
-  std::condition_variable ready_job_;
-  std::deque<Job> ready_;  ///< admitted by their lanes, waiting for an idle thread
+  std::condition_variable task_ready_;
+  std::deque<Task> ready_;  ///< admitted by their lanes, waiting for an idle thread
   std::size_t idle_ = 0;
   bool stopping_ = false;
   Queue reads_;

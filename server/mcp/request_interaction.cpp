@@ -32,7 +32,7 @@ RequestInteraction::RequestInteraction(Dispatcher& dispatcher, Request& request,
         token != meta.end() && (token->is_string() || token->is_number_integer()))
       token_ = *token;
   CallContext::ProgressSink sink;
-  if (!token_.is_null() && request_.outlet)
+  if (!token_.is_null() && request_.sink)
     sink = [this](double done, std::optional<double> total, std::string_view message) {
       progress(done, total, message);
     };
@@ -59,15 +59,15 @@ void RequestInteraction::progress(double done, std::optional<double> total,
   Json params{{"progressToken", token_}, {"progress", done}};
   if (total) params["total"] = *total;
   if (!message.empty()) params["message"] = message;
-  request_.outlet->send(notification_text("notifications/progress", params));
+  request_.sink->send(notification_text("notifications/progress", params));
 }
 
 std::optional<Json> RequestInteraction::ask(const std::string& name, const std::string& method,
                                             Json params) {
   const auto capability = capability_of(method);
   if (request_.era == Era::legacy) {
-    if (!client_can(capability) || !request_.outlet) return std::nullopt;
-    return dispatcher_.client_requests_.ask(*request_.outlet, method, params, stop_);
+    if (!client_can(capability) || !request_.sink) return std::nullopt;
+    return dispatcher_.client_requests_.ask(*request_.sink, method, params, stop_);
   }
   if (const auto answer = responses_.find(name); answer != responses_.end()) return *answer;
   ask_again(name, method, std::move(params));
@@ -95,7 +95,7 @@ Consent RequestInteraction::confirm(std::string_view question) {
 }
 
 void RequestInteraction::log(LogLevel level, const Json& data) {
-  if (!request_.outlet) return;
+  if (!request_.sink) return;
   if (request_.era == Era::stateless) {
     // Stateless clients opt in for each request.
     const Json& meta = request_.meta();
@@ -106,7 +106,7 @@ void RequestInteraction::log(LogLevel level, const Json& data) {
   } else if (const auto lowest = request_.session->log_level(); lowest && level < *lowest) {
     return;
   }
-  request_.outlet->send(notification_text(
+  request_.sink->send(notification_text(
       "notifications/message",
       {{"level", name_of(level)}, {"logger", dispatcher_.options_.name}, {"data", data}}));
 }
@@ -116,7 +116,7 @@ void RequestInteraction::publish(Change change) {
 }
 
 void RequestInteraction::release_connection() {
-  if (request_.outlet) request_.outlet->hang_up();
+  if (request_.sink) request_.sink->hang_up();
 }
 
 std::string RequestInteraction::request_name() const {

@@ -79,21 +79,21 @@ bool Session::watches(const std::string& uri) const {
   return watched_.contains(uri);
 }
 
-void Session::attach(const std::shared_ptr<Outlet>& outlet) {
+void Session::attach(const std::shared_ptr<MessageSink>& sink) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(outlets_, [](const auto& known) { return known.expired(); });
-  outlets_.push_back(outlet);
+  std::erase_if(sinks_, [](const auto& known) { return known.expired(); });
+  sinks_.push_back(sink);
 }
 
 void Session::send(const std::string& message) {
-  std::vector<std::shared_ptr<Outlet>> living;
+  std::vector<std::shared_ptr<MessageSink>> living;
   {
     const std::lock_guard lock(mutex_);
-    for (auto known = outlets_.rbegin(); known != outlets_.rend(); ++known)
-      if (auto outlet = known->lock()) living.push_back(std::move(outlet));
+    for (auto known = sinks_.rbegin(); known != sinks_.rend(); ++known)
+      if (auto sink = known->lock()) living.push_back(std::move(sink));
   }
-  for (const auto& outlet : living)
-    if (outlet->send(message) && !shared_) return;
+  for (const auto& sink : living)
+    if (sink->send(message) && !shared_) return;
 }
 
 }  // namespace ratchet::mcp

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "server/mcp/outlet.h"
+#include "server/mcp/message_sink.h"
 #include "server/mcp/protocol.h"
 
 namespace ratchet::mcp {
@@ -62,7 +62,7 @@ class Session {
   [[nodiscard]] bool watches(const std::string& uri) const;
 
   /// Adds a way to the client. A session sends to its newest living one, the shared one to all.
-  void attach(const std::shared_ptr<Outlet>& outlet);
+  void attach(const std::shared_ptr<MessageSink>& sink);
   void send(const std::string& message);
 
   [[nodiscard]] InFlight& in_flight() { return in_flight_; }
@@ -74,7 +74,7 @@ class Session {
   Json capabilities_;
   std::optional<LogLevel> log_level_;
   std::set<std::string> watched_;
-  std::vector<std::weak_ptr<Outlet>> outlets_;
+  std::vector<std::weak_ptr<MessageSink>> sinks_;
   InFlight in_flight_;
 };
 

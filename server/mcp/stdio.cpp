@@ -184,7 +184,7 @@ Connection::Next Connection::take(std::string_view line) {
 }
 
 Connection::Next Connection::route(Request request) {
-  request.outlet = writer_;
+  request.sink = writer_;
   const auto cost = dispatcher_.cost(request);
   if (cost == Dispatcher::Cost::listens) {
     auto opened = dispatcher_.listen(request);

@@ -4,8 +4,8 @@
 #include <catch2/generators/catch_generators.hpp>
 
 #include "server/mcp/catalogue.h"
-#include "server/mcp/http_door.h"
-#include "server/mcp/http_mirror.h"
+#include "server/mcp/access_policy.h"
+#include "server/mcp/header_match.h"
 #include "server/mcp/request_state.h"
 #include "tests/server/mcp/peers.h"
 
@@ -27,9 +27,9 @@ TEST_CASE("an old HTTP library is not served beyond this machine unless forced",
 
 TEST_CASE("beyond this machine, an address is a known Host and a foreign name is none", "[http]") {
   const HttpOptions options{.host = "0.0.0.0", .token = "secret", .allowed_hosts = {"gpu.example"}};
-  const Door door(options);
+  const AccessPolicy door(options);
   const auto status = [&](const char* host) {
-    const auto problem = door.place_problem(host, std::nullopt);
+    const auto problem = door.host_problem(host, std::nullopt);
     return problem ? problem->status : 200;
   };
   CHECK(status("192.0.2.7:8383") == 200);
@@ -124,7 +124,7 @@ std::optional<RpcError> mirrored(const test::HeaderList& headers, const Json& ar
     const auto found = headers.find(name);
     return found == headers.end() ? std::nullopt : std::optional(found->second);
   };
-  return mirror_error(message, lookup, &schema);
+  return header_mismatch(message, lookup, &schema);
 }
 
 TEST_CASE("mirrored arguments must equal their headers", "[mirror]") {

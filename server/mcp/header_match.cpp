@@ -1,4 +1,4 @@
-#include "server/mcp/http_mirror.h"
+#include "server/mcp/header_match.h"
 
 #include <charconv>
 #include <cmath>
@@ -76,8 +76,8 @@ std::string named_by(const std::string& method) {
 
 }  // namespace
 
-std::optional<RpcError> mirror_error(const Message& message, const HeaderLookup& header,
-                                     const Json* schema) {
+std::optional<RpcError> header_mismatch(const Message& message, const HeaderLookup& header,
+                                        const Json* schema) {
   const auto method = header("Mcp-Method");
   if (!method) return mismatch("Mcp-Method is missing");
   if (*method != message.method) return mismatch("Mcp-Method does not match the method");

@@ -21,12 +21,12 @@ namespace ratchet::mcp {
                                                   std::string_view library_version);
 
 /// Who may come in: the right Host, no foreign Origin, the token where one is set. Pure.
-class Door {
+class AccessPolicy {
  public:
-  explicit Door(const HttpOptions& options);
+  explicit AccessPolicy(const HttpOptions& options);
 
   /// Guards against DNS rebinding: a page of another site reaches us only under a name of its own.
-  [[nodiscard]] std::optional<HttpProblem> place_problem(
+  [[nodiscard]] std::optional<HttpProblem> host_problem(
       std::string_view host, std::optional<std::string_view> origin) const;
   [[nodiscard]] std::optional<HttpProblem> token_problem(std::string_view authorization) const;
 

@@ -15,7 +15,8 @@ using HeaderLookup = std::function<std::optional<std::string>(const std::string&
 
 /// Checks the headers of a stateless request that mirror its body: `Mcp-Method`, `Mcp-Name`, and
 /// `Mcp-Param-*` for the properties of `schema` (null for none) that have `x-mcp-header`. Pure.
-[[nodiscard]] std::optional<RpcError> mirror_error(const Message& message,
-                                                   const HeaderLookup& header, const Json* schema);
+[[nodiscard]] std::optional<RpcError> header_mismatch(const Message& message,
+                                                      const HeaderLookup& header,
+                                                      const Json* schema);
 
 }  // namespace ratchet::mcp

@@ -1,4 +1,4 @@
-#include "server/mcp/http_door.h"
+#include "server/mcp/access_policy.h"
 
 #include <arpa/inet.h>
 
@@ -66,10 +66,10 @@ std::optional<Error> exposure_error(const HttpOptions& options, std::string_view
   return std::nullopt;
 }
 
-Door::Door(const HttpOptions& options)
+AccessPolicy::AccessPolicy(const HttpOptions& options)
     : options_(options), beyond_loopback_(!is_loopback(options.host)) {}
 
-bool Door::knows_host(std::string_view host) const {
+bool AccessPolicy::knows_host(std::string_view host) const {
   const auto name = without_port(host);
   if (is_loopback(name) || same_name(name, options_.host)) return true;
   // Rebinding needs a name; whoever wrote an address meant this machine.
@@ -79,7 +79,7 @@ bool Door::knows_host(std::string_view host) const {
       [&](const std::string& known) { return same_name(known, name) || same_name(known, host); });
 }
 
-bool Door::knows_origin(std::string_view origin) const {
+bool AccessPolicy::knows_origin(std::string_view origin) const {
   const auto scheme = origin.find("://");
   const bool web = scheme != std::string_view::npos &&
                    (origin.substr(0, scheme) == "http" || origin.substr(0, scheme) == "https");
@@ -88,14 +88,14 @@ bool Door::knows_origin(std::string_view origin) const {
          options_.allowed_origins.end();
 }
 
-std::optional<HttpProblem> Door::place_problem(std::string_view host,
-                                               std::optional<std::string_view> origin) const {
+std::optional<HttpProblem> AccessPolicy::host_problem(
+    std::string_view host, std::optional<std::string_view> origin) const {
   if (!knows_host(host)) return HttpProblem{403, "this Host is not allowed"};
   if (origin && !knows_origin(*origin)) return HttpProblem{403, "this Origin is not allowed"};
   return std::nullopt;
 }
 
-std::optional<HttpProblem> Door::token_problem(std::string_view authorization) const {
+std::optional<HttpProblem> AccessPolicy::token_problem(std::string_view authorization) const {
   if (options_.token.empty()) return std::nullopt;
   constexpr std::string_view kScheme = "Bearer ";
   if (authorization.size() > kScheme.size() &&
