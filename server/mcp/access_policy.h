@@ -4,8 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "server/core/result.h"
 #include "server/mcp/http_head.h"
-#include "server/mcp/server.h"
+#include "server/mcp/http_options.h"
 
 namespace ratchet::mcp {
 

@@ -145,11 +145,4 @@ Json entry_of(const Skill& skill) {
   return {{"uri", skill.uri}, {"frontmatter", skill.front_matter}, {"resources", std::move(files)}};
 }
 
-Json prompt_text(const std::string& description, const std::string& text) {
-  Json result{{"messages",
-               Json::array({{{"role", "user"}, {"content", {{"type", "text"}, {"text", text}}}}})}};
-  add_if_set(result, "description", description);
-  return result;
-}
-
 }  // namespace ratchet::mcp

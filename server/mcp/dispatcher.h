@@ -15,7 +15,7 @@
 #include "server/mcp/message.h"
 #include "server/mcp/metrics.h"
 #include "server/mcp/request_state.h"
-#include "server/mcp/server.h"
+#include "server/mcp/server_options.h"
 #include "server/mcp/session.h"
 
 namespace ratchet::mcp {

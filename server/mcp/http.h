@@ -3,6 +3,7 @@
 #include <stop_token>
 
 #include "server/mcp/dispatcher.h"
+#include "server/mcp/http_options.h"
 #include "server/mcp/pool.h"
 
 namespace ratchet::mcp {

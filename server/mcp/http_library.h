@@ -4,8 +4,9 @@
 #include <memory>
 #include <string>
 
+#include "server/core/result.h"
 #include "server/mcp/http_message.h"
-#include "server/mcp/server.h"
+#include "server/mcp/http_options.h"
 
 namespace ratchet::mcp {
 

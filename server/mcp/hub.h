@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "server/mcp/interaction.h"
 #include "server/mcp/message_sink.h"
+#include "server/mcp/protocol.h"
 #include "server/mcp/session.h"
 
 namespace ratchet::mcp {

@@ -10,9 +10,6 @@
 
 namespace ratchet::mcp {
 
-/// What clients can be told to have changed.
-enum class Change { tools, prompts, resources };
-
 /// What a handler may do towards the client while it serves one request: report progress, log, ask.
 ///
 /// Thread rule: one thread at a time, except `call()`, whose parts say their own. Owned by the

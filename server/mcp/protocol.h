@@ -61,6 +61,9 @@ struct RpcError {
 /// The `result` object of an answer, or why there is none.
 using Outcome = std::variant<Json, RpcError>;
 
+/// Lists whose changes clients are notified of.
+enum class Change { tools, prompts, resources };
+
 /// Severity of `notifications/message`, mildest first.
 enum class LogLevel { debug, info, notice, warning, error, critical, alert, emergency };
 constexpr auto enum_names(LogLevel) {

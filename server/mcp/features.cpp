@@ -1,21 +1,20 @@
+#include "server/mcp/features.h"
+
+#include <memory>
 #include <utility>
 
 #include "server/core/background_call.h"
 #include "server/mcp/catalogue.h"
-#include "server/mcp/features.h"
 #include "server/mcp/interaction.h"
 #include "server/mcp/tasks.h"
 #include "server/mcp/tool_result.h"
 
 namespace ratchet::mcp {
 
-Json tool_result(ToolAnswer answer) {
-  Json text{{"type", "text"}, {"text", std::move(answer.text)}};
-  Json result{{"content", Json::array({std::move(text)})}};
-  if (answer.is_error)
-    result["isError"] = true;
-  else if (!answer.structured.is_null())
-    result["structuredContent"] = std::move(answer.structured);
+Json prompt_text(const std::string& description, const std::string& text) {
+  Json result{{"messages",
+               Json::array({{{"role", "user"}, {"content", {{"type", "text"}, {"text", text}}}}})}};
+  if (!description.empty()) result["description"] = description;
   return result;
 }
 
