@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "server/core/fd.h"
-#include "server/mcp/dispatcher.h"
-#include "server/mcp/http.h"
-#include "server/mcp/pool.h"
-#include "server/mcp/stdio.h"
+#include "server/mcp/dispatch/dispatcher.h"
+#include "server/mcp/dispatch/pool.h"
+#include "server/mcp/http/serve.h"
+#include "server/mcp/stdio/serve.h"
 
 namespace ratchet::mcp {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "server/core/result.h"
-#include "server/mcp/http_options.h"
-#include "server/mcp/interaction.h"
-#include "server/mcp/server_options.h"
+#include "server/mcp/features/interaction.h"
+#include "server/mcp/features/server_options.h"
+#include "server/mcp/http/options.h"
 
 namespace ratchet::mcp {
 

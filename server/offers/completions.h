@@ -1,7 +1,7 @@
 #pragma once
 
 #include "kbs/knowledge.h"
-#include "server/mcp/features.h"
+#include "server/mcp/features/features.h"
 #include "server/runs/runs.h"
 
 namespace ratchet {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "server/core/result.h"
-#include "server/mcp/features.h"
+#include "server/mcp/features/features.h"
 
 namespace ratchet {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "server/mcp/features.h"
+#include "server/mcp/features/features.h"
 #include "server/runs/runs.h"
 
 namespace ratchet {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kbs/knowledge.h"
-#include "server/mcp/features.h"
+#include "server/mcp/features/features.h"
 #include "server/runs/runs.h"
 
 namespace ratchet {

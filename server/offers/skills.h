@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "server/core/result.h"
-#include "server/mcp/features.h"
+#include "server/mcp/features/features.h"
 
 namespace ratchet {
 

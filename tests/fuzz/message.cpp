@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "server/mcp/message.h"
+#include "server/mcp/message/message.h"
 
 using ratchet::Json;
 

@@ -12,6 +12,10 @@ namespace {
 constexpr std::string_view kCore = "server/core/";
 constexpr std::string_view kFacts = "server/facts/";
 constexpr std::string_view kSqlite = "server/sqlite/";
+constexpr std::string_view kMessage = "server/mcp/message/";
+constexpr std::string_view kFeatures = "server/mcp/features/";
+constexpr std::string_view kSession = "server/mcp/session/";
+constexpr std::string_view kDispatch = "server/mcp/dispatch/";
 constexpr std::string_view kMeasureCode = "measure_ptx.h";  // kernels/cuda/measure.ptx as a string
 
 // First match wins; a trailing '/' matches a folder, '*' a beginning, anything else the whole name.
@@ -70,8 +74,16 @@ const std::vector<Layer>& layers() {
   static const std::vector<Layer> table = {
       {"server/core/", {}, {"nlohmann_json", "OpenSSL"}},
       {"server/facts/", {kCore}, {"nlohmann_json"}},
-      {"server/mcp/", {kCore}, {"nlohmann_json"}},
-      {"server/mcp/http_library.cpp", {kCore, "server/mcp/"}, {"nlohmann_json", "httplib"}},
+      {"server/mcp/message/", {kCore}, {"nlohmann_json"}},
+      {"server/mcp/features/", {kCore, kMessage}, {"nlohmann_json"}},
+      {"server/mcp/session/", {kCore, kMessage}, {"nlohmann_json"}},
+      {"server/mcp/dispatch/", {kCore, kMessage, kFeatures, kSession}, {"nlohmann_json"}},
+      {"server/mcp/stdio/", {kCore, kMessage, kSession, kDispatch}, {"nlohmann_json"}},
+      {"server/mcp/http/", {kCore, kMessage, kSession, kDispatch}, {"nlohmann_json"}},
+      {"server/mcp/http/library.cpp",
+       {kCore, kDispatch, "server/mcp/http/"},
+       {"nlohmann_json", "httplib"}},
+      {"server/mcp/", {kCore, "server/mcp/"}, {"nlohmann_json"}},
       {"server/sqlite/", {kCore}, {"sqlite3", "zstd"}},
       // Contract, ledger, gate and artifacts of runs: its rooms from the bottom up, then the
       // façade.

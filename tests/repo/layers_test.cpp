@@ -41,8 +41,8 @@ TEST_CASE("an include in quotes names a file of the tree", "[repo]") {
 TEST_CASE("the layer table refuses the arrows that must never be drawn", "[repo]") {
   CHECK(refusal("tools/query_kbs.cpp", "<nlohmann/json.hpp>"));
   CHECK(refusal("tools/query_kbs.cpp", "<sqlite3.h>"));
-  CHECK(refusal("tools/query_kbs.cpp", "\"server/mcp/stdio.h\""));
-  CHECK(refusal("server/mcp/stdio.cpp", "\"tools/all.h\""));
+  CHECK(refusal("tools/query_kbs.cpp", "\"server/mcp/stdio/serve.h\""));
+  CHECK(refusal("server/mcp/stdio/serve.cpp", "\"tools/all.h\""));
   CHECK(refusal("server/runs/ledger.cpp", "\"kernels/lab.h\""));
   CHECK(refusal("server/main.cpp", "\"kernels/worker/device.h\""));
   CHECK(refusal("kernels/lab/lab.cpp", "\"kernels/worker/device.h\""));
@@ -60,7 +60,7 @@ TEST_CASE("the layer table allows the arrows of the architecture", "[repo]") {
   CHECK_FALSE(refusal("tools/query_kbs.cpp", "\"kbs/knowledge.h\""));
   CHECK_FALSE(refusal("tools/query_kbs.cpp", "\"tools/all.h\""));
   CHECK_FALSE(refusal("server/runs/runs.cpp", "\"server/facts/contract.h\""));
-  CHECK_FALSE(refusal("server/main.cpp", "\"server/mcp/http.h\""));
+  CHECK_FALSE(refusal("server/main.cpp", "\"server/mcp/http/serve.h\""));
   CHECK_FALSE(refusal("kernels/worker/cuda/device.cpp", "<cupti_range_profiler.h>"));
   CHECK_FALSE(refusal("kernels/worker/host/device.cpp", "\"kernels/worker/device.h\""));
 }

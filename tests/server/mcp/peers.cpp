@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "server/core/text.h"
-#include "server/mcp/protocol.h"
+#include "server/mcp/message/protocol.h"
 
 namespace ratchet::test {
 namespace {

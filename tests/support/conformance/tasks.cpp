@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "server/core/long_running.h"
-#include "server/mcp/tasks.h"
+#include "server/mcp/features/tasks.h"
 #include "tests/support/conformance/fixtures.h"
 
 namespace ratchet::test::conformance {

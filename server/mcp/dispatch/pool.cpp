@@ -1,0 +1,86 @@
+#include "server/mcp/dispatch/pool.h"
+
+#include <limits>
+#include <utility>
+
+namespace ratchet::mcp {
+
+Pool::Pool(std::size_t read_limit, std::size_t work_limit) {
+  reads_.limit = read_limit;
+  works_.limit = work_limit;
+  urgent_.limit = std::numeric_limits<std::size_t>::max();
+}
+
+Pool::~Pool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    for (Queue* queue : {&reads_, &works_, &urgent_}) queue->waiting.clear();
+    ready_.clear();
+  }
+  task_ready_.notify_all();
+  for (auto& thread : threads_) thread.join();
+}
+
+Pool::Queue& Pool::queue(Lane lane) {
+  switch (lane) {
+    case Lane::reads:
+      return reads_;
+    case Lane::works:
+      return works_;
+    case Lane::urgent:
+      break;
+  }
+  return urgent_;
+}
+
+void Pool::post(Lane lane, std::function<void()> task) {
+  std::unique_lock lock(mutex_);
+  if (stopping_) return;
+  Queue& target = queue(lane);
+  if (target.running >= target.limit) {
+    target.waiting.push_back(std::move(task));
+    return;
+  }
+  ++target.running;
+  // Tasks already ready will take idle threads first, so only a surplus of idle ones counts.
+  if (idle_ > ready_.size()) {
+    ready_.push_back({&target, std::move(task)});
+    lock.unlock();
+    task_ready_.notify_one();
+    return;
+  }
+  start_thread({&target, std::move(task)});
+}
+
+void Pool::start_thread(Task first) {
+  threads_.emplace_back([this, task = std::move(first)]() mutable { work(std::move(task)); });
+}
+
+void Pool::work(Task task) {
+  while (true) {
+    task.run();
+    task.run = nullptr;  // destroys what it captured before this thread waits
+    std::unique_lock lock(mutex_);
+    Queue& lane = *task.queue;
+    if (!lane.waiting.empty()) {
+      task.run = std::move(lane.waiting.front());
+      lane.waiting.pop_front();
+      continue;
+    }
+    --lane.running;
+    ++idle_;
+    task_ready_.wait(lock, [this] { return stopping_ || !ready_.empty(); });
+    --idle_;
+    if (ready_.empty()) return;
+    task = std::move(ready_.front());
+    ready_.pop_front();
+  }
+}
+
+std::size_t Pool::threads() const {
+  const std::lock_guard lock(mutex_);
+  return threads_.size();
+}
+
+}  // namespace ratchet::mcp

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "server/mcp/dispatch/dispatcher.h"
+#include "server/mcp/features/interaction.h"
+
+namespace ratchet::mcp {
+
+/// The one implementation of `Interaction`: it knows the era's rules.
+class RequestInteraction final : public Interaction {
+ public:
+  RequestInteraction(Dispatcher& dispatcher, Request& request, const std::stop_token& stop);
+
+  [[nodiscard]] CallContext& call() override { return call_; }
+  [[nodiscard]] bool client_can(std::string_view capability) const override;
+  [[nodiscard]] bool takes_tasks() const override;
+  std::optional<Json> ask(const std::string& name, const std::string& method, Json params) override;
+  void ask_again(const std::string& name, const std::string& method, Json params) override;
+  [[nodiscard]] const Json& state() const override { return state_; }
+  void keep(Json state) override { kept_ = std::move(state); }
+  void log(LogLevel level, const Json& data) override;
+  void publish(Change change) override;
+  void release_connection() override;
+
+  /// Reads what a stateless retry brought along. Errors: a response map that is none, state that is
+  /// not ours.
+  [[nodiscard]] std::optional<RpcError> read_retry();
+
+  /// The answer that takes the place of the handler's, when it asked something; else empty.
+  [[nodiscard]] std::optional<Outcome> open_questions() const;
+
+ private:
+  void progress(double done, std::optional<double> total, std::string_view message);
+  [[nodiscard]] Consent confirm(std::string_view question);
+  [[nodiscard]] std::string request_name() const;
+
+  Dispatcher& dispatcher_;
+  Request& request_;
+  std::stop_token stop_;
+  Json token_;
+  Json state_;
+  Json kept_;
+  Json responses_;
+  // Objects once they hold something; nearly no call asks.
+  Json questions_;
+  Json missing_capabilities_;
+  std::mutex progress_mutex_;
+  std::optional<double> last_progress_;
+  CallContext call_;
+};
+
+}  // namespace ratchet::mcp

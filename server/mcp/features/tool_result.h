@@ -1,0 +1,11 @@
+#pragma once
+
+#include "server/core/tool.h"
+#include "server/mcp/message/protocol.h"
+
+namespace ratchet::mcp {
+
+/// What a tool answered, as a CallToolResult.
+[[nodiscard]] Json tool_result(ToolAnswer answer);
+
+}  // namespace ratchet::mcp

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "server/core/result.h"
+#include "server/mcp/http/message.h"
+#include "server/mcp/http/options.h"
+
+namespace ratchet::mcp {
+
+/// An HTTP/1.1 server: routing and framing by cpp-httplib, connections and the checks of every head
+/// by `SocketStream`. Its source is the only one that includes the library, which takes some 40 s
+/// to compile.
+///
+/// Thread rule: set up by one thread; `shut` and `is_running` from any. Filter and handlers run on
+/// the threads of many connections at once.
+class HttpLibrary {
+ public:
+  using Handler = std::function<void(const HttpRequest&, HttpResponse&)>;
+  /// Whether a request may go on to its handler; the response is sent when it may not.
+  using Filter = std::function<bool(const HttpRequest&, HttpResponse&)>;
+
+  /// `refused` is called for every request rejected before the library saw it.
+  HttpLibrary(const HttpOptions& options, std::function<void()> refused);
+  ~HttpLibrary();
+
+  void set_filter(Filter filter);
+  /// Makes the response for a handler that threw.
+  void set_failure_handler(std::function<void(HttpResponse&)> handler);
+  void add_post(const std::string& path, Handler handler);
+  void add_get(const std::string& path, Handler handler);
+  void add_delete(const std::string& path, Handler handler);
+
+  /// Binds and listens. Returns the port. Errors: `unavailable`.
+  [[nodiscard]] Result<int> open(const std::string& host, int port);
+  /// Accepts connections until `shut`, then waits for them to end.
+  void serve();
+  [[nodiscard]] bool is_running() const;
+  void shut();
+
+ private:
+  class Library;
+  std::unique_ptr<Library> library_;
+};
+
+}  // namespace ratchet::mcp

@@ -1,0 +1,38 @@
+#include "server/mcp/http/access_policy.h"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+namespace ratchet::mcp {
+namespace {
+
+TEST_CASE("an old HTTP library is not served beyond this machine unless forced", "[http]") {
+  const auto [version, refused] = GENERATE(table<std::string, bool>(
+      {{"0.11.4", true}, {"0.40.9", true}, {"0.41.0", false}, {"0.53.1", false}, {"1.0", false}}));
+  INFO(version);
+  const HttpOptions open{.host = "0.0.0.0", .token = "secret"};
+  const HttpOptions forced{.host = "0.0.0.0", .token = "secret", .force_old_library = true};
+
+  CHECK(exposure_error(open, version).has_value() == refused);
+  CHECK_FALSE(exposure_error(forced, version));
+  CHECK_FALSE(exposure_error({.host = "127.0.0.2"}, version));
+  CHECK(exposure_error({.host = "0.0.0.0", .force_old_library = true}, version));  // no token
+}
+
+TEST_CASE("beyond this machine, an address is a known Host and a foreign name is none", "[http]") {
+  const HttpOptions options{.host = "0.0.0.0", .token = "secret", .allowed_hosts = {"gpu.example"}};
+  const AccessPolicy policy(options);
+  const auto status = [&](const char* host) {
+    const auto problem = policy.host_problem(host, std::nullopt);
+    return problem ? problem->status : 200;
+  };
+  CHECK(status("192.0.2.7:8383") == 200);
+  CHECK(status("gpu.example:8383") == 200);
+  CHECK(status("evil.example") == 403);
+  CHECK(policy.token_problem("")->status == 401);
+  CHECK(policy.token_problem("Bearer secret2")->status == 401);
+  CHECK_FALSE(policy.token_problem("bearer secret"));
+}
+
+}  // namespace
+}  // namespace ratchet::mcp
