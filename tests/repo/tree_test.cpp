@@ -16,7 +16,8 @@ namespace {
 std::set<std::string> built_test_folders() {
   static const std::regex call(R"re(\n\s*ratchet_tests\(\S+\s+(\S+)([^)]*)\))re");
   static const std::regex rooms(R"re(\bROOMS\s+([^)]*))re");
-  std::set<std::string> folders{"tests/support"};  // compiled into every program
+  // Compiled into every program, and into ratchet-test-server.
+  std::set<std::string> folders{"tests/support", "tests/support/conformance"};
   const auto build_file = text_of("CMakeLists.txt");
   for (std::sregex_iterator found(build_file.begin(), build_file.end(), call), end; found != end;
        ++found) {
