@@ -5,11 +5,11 @@
 
 namespace ratchet {
 
-/// Ends the process, with all its descendants, when it has not ended within a limit: work that does
-/// not look at its stop token must not keep a server alive whose client is gone.
+/// Ends the process and all its descendants if it has not ended within a limit: work that ignores
+/// its stop token must not keep a server alive after its client is gone.
 ///
-/// Everything that counts is on disk by then: the ledger takes whole rows, and a job without a row
-/// never happened. Destroying it calls it off.
+/// Nothing is lost: the ledger records whole rows, and work without a row has no effect. The
+/// destructor cancels the deadline.
 class ExitDeadline {
  public:
   ExitDeadline(std::chrono::milliseconds limit, int status);
@@ -18,8 +18,8 @@ class ExitDeadline {
   std::jthread thread_;
 };
 
-/// Kills what is left below this process, in whatever session it is: nothing that a tool started
-/// outlives the server. Call it when no tool is at work.
+/// Kills all descendants of this process, whatever their session, so that nothing that a tool
+/// started outlives the server. Call it when no tool is running.
 void end_descendants();
 
 }  // namespace ratchet

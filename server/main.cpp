@@ -1,4 +1,4 @@
-// Composition root: options → objects → serve. The only file that sees every folder.
+// Composition root: options → objects → serve. The only file that includes every folder.
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -38,13 +38,13 @@ namespace {
 
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
-/// What runs when the last client is gone looks at its stop token some 20 times a second.
+/// Work checks its stop token about 20 times a second.
 constexpr std::chrono::milliseconds kLongestExit{3000};
 
 constexpr std::string_view kInstructions =
     "ratchet builds, checks, times and profiles compute kernels itself and enforces the order of "
     "an "
-    "optimisation run. Use it whenever you optimise a CUDA, Triton or C++ kernel: start with "
+    "optimization run. Use it whenever you optimize a CUDA, Triton or C++ kernel: start with "
     "check_env and create_run, then per version submit_kernel, check_correctness, profile_kernel, "
     "query_kbs (with run and purpose), write_kbs_evidence, write_hypothesis, check_gate; after the "
     "last version check_gate with final, benchmark and write_report. run_status says where a run "
@@ -52,12 +52,12 @@ constexpr std::string_view kInstructions =
     "hardware facts, bottleneck patterns and techniques before you guess. Numbers that count come "
     "from the server's own measurements; never report others.";
 
-/// Everything that the tools work with; lives as long as the process serves.
+/// The services of the tools. Lives as long as the process serves.
 struct Application {
   std::unique_ptr<Lab> lab;
   std::unique_ptr<Runs> runs;
   std::unique_ptr<Knowledge> knowledge;
-  std::shared_ptr<BackgroundCalls> jobs;  // after what the work uses
+  std::shared_ptr<BackgroundCalls> jobs;  // last, so that its work ends before the services above
   std::vector<Tool> tools;
 };
 
@@ -114,7 +114,7 @@ Result<mcp::ServerOptions> server_options(Application& app, const Options& optio
 int serve(Application& app, const Options& options, const std::stop_token& stop) {
   auto offered = server_options(app, options);
   if (!offered) return fail(offered.error());
-  std::optional<ExitDeadline> deadline;  // lasts longer than what it bounds
+  std::optional<ExitDeadline> deadline;  // outlives the server
   mcp::Server server(*std::move(offered));
   const int status = serve(server, options.serve, "ratchet " RATCHET_VERSION, stop);
   deadline.emplace(kLongestExit, status);
@@ -139,7 +139,7 @@ int call_tool(Application& app, const std::string& name, const std::string& argu
                    stop);
   ToolAnswer answer = tool->call(parsed, call);
   if (const auto job = answer.job) {
-    // Nobody could come back for it: this process ends with the answer.
+    // Wait for the job: this process ends with its answer.
     job->detach(BackgroundCall::Questions::refused);
     job->wait(call, std::chrono::steady_clock::time_point::max());
     answer = job->answer().value_or(answer);
@@ -221,7 +221,7 @@ int main(int argc, char** argv) {
   spdlog::set_default_logger(std::make_shared<spdlog::logger>(
       "ratchet", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
   ::signal(SIGPIPE, SIG_IGN);
-  // Orphans of workers come to us, so that none is left behind.
+  // Orphaned descendants of workers become our children, so that they can be killed.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const auto parsed = ratchet::parse_options(argc, argv);
   if (!parsed.options) {

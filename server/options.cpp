@@ -34,19 +34,21 @@ void add_common(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--data-dir", options.data_dir, "Problems, wiki index and adapters")
       ->capture_default_str();
-  app.add_option("--root", options.roots, "Folder from which callers may name files (repeatable)");
+  app.add_option("--root", options.roots,
+                 "Folder whose files tools may read and write (repeatable)");
   app.add_option("--python", options.python, "Interpreter of ref.py and .py kernels")
       ->envname("RATCHET_PYTHON")
       ->capture_default_str();
   app.add_option("--job-deadline", options.job_deadline_s,
-                 "Seconds after which one call of a kernel is ended")
+                 "Time limit for one kernel call, in seconds")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
-  app.add_option("--toolsets", options.toolsets, "loop, kbs, analysis, …; default all")
+  app.add_option("--toolsets", options.toolsets,
+                 "Tools to offer: loop, kbs, analysis, search, memory, review; default all")
       ->delimiter(',');
-  app.add_flag("!--no-builtin-kbs", options.builtin_kbs, "Leave the shipped wiki out");
+  app.add_flag("!--no-builtin-kbs", options.builtin_kbs, "Do not load the bundled knowledge base");
   app.add_flag("!--no-kbs-links", options.kbs_links,
-               "Search without lifting the sources that a matching page cites");
+               "Do not rank the sources cited by a matching page higher");
 }
 
 void add_serve(CLI::App& app, Options& options) {
@@ -61,7 +63,7 @@ void add_others(CLI::App& app, Options& options) {
   call->add_flag("--json", options.json, "Print the structured answer");
 
   auto* demo =
-      app.add_subcommand("demo", "Drive a whole run through the server, as a client would");
+      app.add_subcommand("demo", "Drive a complete run through the server, as a client would");
   demo->add_option("--output", options.output_dir, "Folder for the artifacts");
   demo->add_option("--implementation", options.implementation,
                    "host-cpp, cuda-cpp, triton or host-python");
@@ -70,20 +72,20 @@ void add_others(CLI::App& app, Options& options) {
   audit->add_option("run", options.run, "Run id")->required();
 
   auto* foreign = app.add_subcommand(
-      "import", "Say what a tree of another workflow proves, and what it only claims");
-  foreign->add_option("folder", options.tree, "Holds v0/, state.json or memory/")->required();
+      "import", "Report what the results of another workflow prove, and what they only claim");
+  foreign->add_option("folder", options.tree, "Contains v0/, state.json or memory/")->required();
   foreign->add_flag("--json", options.json, "Print the structured answer");
 
-  auto* docs = app.add_subcommand("docs", "Check, or with --write renew, what is generated");
-  docs->add_flag("--write", options.write, "Write what differs");
+  auto* docs = app.add_subcommand("docs", "Check the generated files, or with --write update them");
+  docs->add_flag("--write", options.write, "Update files that differ");
   docs->add_option("--repository", options.repository, "Root of the source tree")->default_str(".");
 
-  auto* doctor = app.add_subcommand("doctor", "Say what this machine can do");
+  auto* doctor = app.add_subcommand("doctor", "Report what this machine supports");
   doctor->add_flag("--json", options.json, "Print the structured answer");
 }
 
 void add_kbs(CLI::App& app, Options& options) {
-  auto* kbs = app.add_subcommand("kbs", "Fill, check and search the knowledge base");
+  auto* kbs = app.add_subcommand("kbs", "Add to, check and search the knowledge base");
   kbs->require_subcommand(1);
   kbs->add_flag("--json", options.json, "Print the structured answer");
   const auto action = [&](const std::string& name, const std::string& what) {
@@ -91,20 +93,21 @@ void add_kbs(CLI::App& app, Options& options) {
     one->callback([&options, name] { options.kbs_action = name; });
     return one;
   };
-  auto* add = action("add", "Index a folder of pages, or what changed in it");
-  add->add_option("folder", options.kbs_folder, "Holds pages, or a folder knowledge/ with them")
+  auto* add = action("add", "Index a folder of pages, or update its index");
+  add->add_option("folder", options.kbs_folder, "Contains pages, or a folder knowledge/ with pages")
       ->required();
-  add->add_option("--name", options.kbs_name, "Of the corpus; default the folder's");
-  add->add_option("--license", options.kbs_license, "Of pages that state none");
+  add->add_option("--name", options.kbs_name, "Name of the corpus; default: the folder's name");
+  add->add_option("--license", options.kbs_license, "License of pages that do not state one");
   const auto with_subject = [&](CLI::App* one, const std::string& name, const std::string& what) {
     one->add_option(name, options.kbs_subject, what)->required();
   };
-  with_subject(action("remove", "Remove a corpus that was added"), "corpus", "Its name");
-  action("stats", "Say what is indexed");
-  action("doctor", "Check the indexes whole");
-  with_subject(action("query", "Search, as query_kbs does"), "words", "In quotes");
+  with_subject(action("remove", "Remove an added corpus"), "corpus", "Name of the corpus");
+  action("stats", "Report what is indexed");
+  action("doctor", "Check the integrity of the indexes");
+  with_subject(action("query", "Search, as query_kbs does"), "words", "Query, in quotes");
   with_subject(action("get", "Print a page, as get_kbs_page does"), "id", "Page id");
-  with_subject(action("grep", "Find a pattern, as grep_kbs does"), "pattern", "RE2");
+  with_subject(action("grep", "Find a pattern, as grep_kbs does"), "pattern",
+               "Pattern in RE2 syntax");
 }
 
 }  // namespace
@@ -114,7 +117,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   options.state_dir = default_state_dir();
   options.worker_dir = program_folder();
   options.data_dir = program_folder().parent_path() / "share" / "ratchet";
-  CLI::App app("ratchet: the tool server for agents that optimise compute kernels");
+  CLI::App app("ratchet: the tool server for agents that optimize compute kernels");
   app.set_version_flag("--version", RATCHET_VERSION);
   app.require_subcommand(1);
   app.fallthrough();

@@ -9,16 +9,16 @@
 
 namespace ratchet {
 
-/// What the command line says, with its defaults. One struct for all subcommands.
+/// The options of the command line, with their defaults, for all subcommands.
 struct Options {
   std::string command;  ///< serve, call, demo, kbs, audit, import, docs or doctor
 
   std::filesystem::path state_dir;           ///< ledger, build cache, calibration
   std::filesystem::path data_dir;            ///< problems, wiki index, adapters
   std::filesystem::path worker_dir;          ///< the worker programs
-  std::vector<std::filesystem::path> roots;  ///< folders from which callers may name files
+  std::vector<std::filesystem::path> roots;  ///< folders whose files tools may read and write
   std::string python = "python3";
-  int job_deadline_s = 60;  ///< of one call of a kernel, and of a reference
+  int job_deadline_s = 60;  ///< for one call of a kernel or reference
   bool builtin_kbs = true;
   bool kbs_links = true;
   std::vector<std::string> toolsets;  ///< empty: all
@@ -43,8 +43,8 @@ struct Options {
   std::string kbs_license;           ///< kbs add: of pages that state none
 };
 
-/// Reads the command line. Errors: the text to print, with the exit status in `code`
-/// (0 for --help and --version).
+/// The text to print instead of running a command, with the exit status (0 for --help and
+/// --version).
 struct Usage {
   int code = 0;
   std::string text;

@@ -40,7 +40,8 @@ void add_serve_options(CLI::App& app, ServeOptions& options) {
   app.add_option("--http", options.http, "[HOST:]PORT; default host 127.0.0.1")
       ->expected(0, 1)
       ->default_str("8383");
-  app.add_option("--token-file", options.token_file, "Bearer token; needed beyond loopback");
+  app.add_option("--token-file", options.token_file,
+                 "File with the bearer token; required beyond loopback");
   app.add_flag("--sessions", options.sessions, "Issue session ids to legacy HTTP clients");
   app.add_flag("--force-old-http", options.force_old_http,
                "Bind beyond loopback even with an old HTTP library");

@@ -13,12 +13,12 @@
 namespace ratchet::demo {
 namespace {
 
-// No tool of a demo run works longer than this without a word.
+// Every tool of a demo run answers or reports progress within this time.
 constexpr std::chrono::milliseconds kSilence{120000};
 constexpr std::chrono::seconds kPollInterval{1};
 
 Error dead(const std::string& what) {
-  return {ErrorCode::unavailable, "the server " + what, "Its messages are above."};
+  return {ErrorCode::unavailable, "the server " + what, "Its log is above."};
 }
 
 std::vector<std::string> whole_environment() {
@@ -33,7 +33,7 @@ Result<Client> Client::start(const std::vector<std::string>& command, Progress p
   std::array<int, 2> down{};
   std::array<int, 2> up{};
   if (::pipe2(down.data(), O_CLOEXEC) != 0 || ::pipe2(up.data(), O_CLOEXEC) != 0)
-    return dead("cannot be given pipes");
+    return dead("cannot be started: no pipes");
   Fd their_input(down[0]);
   Fd to_server(down[1]);
   Fd from_server(up[0]);
@@ -123,7 +123,8 @@ Result<Json> Client::receive() {
       return message;
     }
     pollfd waiting{from_server_.get(), POLLIN, 0};
-    if (::poll(&waiting, 1, static_cast<int>(kSilence.count())) == 0) return dead("fell silent");
+    if (::poll(&waiting, 1, static_cast<int>(kSilence.count())) == 0)
+      return dead("did not answer for 120 s");
     std::array<char, 65536> chunk{};
     const ssize_t got = ::read(from_server_.get(), chunk.data(), chunk.size());
     if (got < 0 && errno == EINTR) continue;

@@ -19,7 +19,8 @@ struct ToolReply {
   std::string text;
 };
 
-/// A small MCP client over stdio: starts a server, shakes hands, calls tools one after another.
+/// A small MCP client over stdio: starts a server, initializes it and calls its tools, one at a
+/// time.
 ///
 /// Thread rule: one thread. Owns the server process and kills it when destroyed.
 class Client {
@@ -30,9 +31,9 @@ class Client {
   /// Errors: `unavailable` when the server does not start or does not answer.
   static Result<Client> start(const std::vector<std::string>& command, Progress progress);
 
-  /// Calls a tool and waits for its answer, reporting progress on the way; of work that goes on as
-  /// a job, until that has ended. Errors: a JSON-RPC error or a dead server; a tool's own refusal
-  /// is a `ToolReply`.
+  /// Calls a tool, reports its progress and returns its answer; if the work continues as a job,
+  /// waits for the job. Errors: a JSON-RPC error or a dead server; a tool's own error is a
+  /// `ToolReply`.
   Result<ToolReply> call(const std::string& tool, const Json& arguments);
 
   [[nodiscard]] const std::string& server_name() const { return server_name_; }

@@ -7,16 +7,16 @@ namespace ratchet::demo {
 
 struct DemoOptions {
   std::filesystem::path program;   ///< the server to start
-  std::filesystem::path data_dir;  ///< holds problems/softmax/walkthrough.json
+  std::filesystem::path data_dir;  ///< has problems/softmax/walkthrough.json
   std::filesystem::path state_dir;
-  std::filesystem::path output_dir;  ///< empty: a new folder below the temporary one
-  std::string implementation;        ///< empty: cuda-cpp where a GPU answers, else host-cpp
+  std::filesystem::path output_dir;  ///< empty: a new temporary folder
+  std::string implementation;        ///< empty: cuda-cpp if there is a GPU, otherwise host-cpp
   std::string python;
 };
 
-/// Starts the server as an MCP client would and drives a whole run of two versions on the shipped
-/// softmax: every number shown is measured in that run. Prints to stdout.
-/// Returns the exit status: 0 when the run went through and the forbidden step was refused.
+/// Starts the server as an MCP client would and drives a complete run of two versions of the
+/// bundled softmax. Every number shown is measured in that run. Prints to stdout. Returns the exit
+/// status: 0 if the run succeeded and the forbidden step was refused.
 [[nodiscard]] int play(const DemoOptions& options);
 
 }  // namespace ratchet::demo

@@ -9,14 +9,14 @@
 
 namespace ratchet::demo {
 
-/// The prose an agent would write for one version: what it asks the knowledge base, and its one
-/// hypothesis for the next version. Numbers are never part of it.
+/// The text that an agent would write for one version: its queries to the knowledge base and its
+/// hypothesis for the next version. It contains no measured numbers.
 struct Step {
   std::string kernel_query;
   std::string bottleneck_query;
   std::string applies_because;
   std::string decision_link;
-  std::optional<Json> hypothesis;        ///< write_hypothesis' arguments but run and evidence
+  std::optional<Json> hypothesis;  ///< arguments of write_hypothesis, without run and evidence
   std::optional<std::string> next_file;  ///< source of the next version, beside the problem
 
   static constexpr void fields(auto&& visit) {

@@ -10,20 +10,21 @@
 
 namespace ratchet {
 
-/// Everything that is generated from the tools' declarations, by path relative to the repository:
+/// All files generated from the tools' declarations, by path relative to the repository:
 /// `schemas/<tool>.json`, and the marked blocks of docs/tools.md and of the skills. Pure but for
 /// reading the files that hold marked blocks.
 ///
-/// A block is enclosed by `<!-- tools:begin -->` and `<!-- tools:end -->`.
+/// A block lies between `<!-- tools:begin -->` and `<!-- tools:end -->`.
 /// Errors: a file with a block cannot be read, or its end marker is missing.
 [[nodiscard]] Result<std::map<std::string, std::string>> generated_files(
     const std::vector<Tool>& tools, const std::filesystem::path& repository);
 
-/// Writes what differs; returns the paths that did. Schemas of tools that are gone are removed.
+/// Writes the files that differ and removes schemas of tools that no longer exist. Returns their
+/// paths.
 [[nodiscard]] Result<std::vector<std::string>> write_generated_files(
     const std::vector<Tool>& tools, const std::filesystem::path& repository);
 
-/// The paths whose content on disk differs from what the declarations say.
+/// The paths of files that differ from the declarations.
 [[nodiscard]] Result<std::vector<std::string>> stale_files(const std::vector<Tool>& tools,
                                                            const std::filesystem::path& repository);
 

@@ -26,7 +26,7 @@ struct Server::Parts {
 };
 
 Server::Server(ServerOptions options) : parts_(std::make_unique<Parts>(std::move(options))) {
-  // A client that goes away is an error of one write, not the end of the process.
+  // A client that disconnects makes one write fail; it must not end the process.
   std::signal(SIGPIPE, SIG_IGN);
 }
 

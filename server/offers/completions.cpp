@@ -60,7 +60,7 @@ mcp::Complete artifacts(Runs& runs) {
     if (!status) return std::vector<std::string>{};
     std::filesystem::path folder = status->output_dir;
     if (const auto version = others.find("version"); version != others.end()) {
-      // Only a version that there is: the text comes from outside.
+      // Only existing versions: the text is untrusted.
       bool known = false;
       for (const auto& row : status->versions) known |= row.version.text() == version->second;
       if (!known) return std::vector<std::string>{};

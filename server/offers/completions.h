@@ -6,14 +6,15 @@
 
 namespace ratchet {
 
-// What clients may offer while a person types an argument. The services outlive the functions.
-// Each gives one value more than the protocol sends at once, so that it can say there are more.
+// Values that clients offer while a user types an argument. The services must outlive the
+// functions. Each function returns up to one value more than the protocol sends, to show that there
+// are more.
 
 /// Run ids, newest first.
 [[nodiscard]] mcp::Complete run_ids(Runs& runs);
-/// Versions of the run that another argument, `run`, names.
+/// Versions of the run that the argument `run` names.
 [[nodiscard]] mcp::Complete versions(Runs& runs);
-/// Files of the output directory of `run`, below `version` when that is given too.
+/// Files in the output directory of `run`, or below `version` if that is given.
 [[nodiscard]] mcp::Complete artifacts(Runs& runs);
 /// Ids of knowledge pages.
 [[nodiscard]] mcp::Complete page_ids(Knowledge& knowledge);

@@ -45,7 +45,7 @@ Result<std::vector<mcp::ResourceContents>> contents_of(const std::string& uri, c
 
 Error unknown_resource(const std::string& uri) {
   return {ErrorCode::not_found, "there is no resource " + uri,
-          "resources/list names what there is."};
+          "resources/list names the resources."};
 }
 
 }  // namespace ratchet

@@ -10,9 +10,9 @@ namespace {
 mcp::Prompt kernel_loop() {
   const auto get = [](const Json& arguments, mcp::Interaction&) -> mcp::Outcome {
     return mcp::prompt_text(
-        "Optimise a kernel step by step",
+        "Optimize a kernel step by step",
         fmt::format(
-            "Optimise the kernel {} against the reference {} with the ratchet tools, in {} "
+            "Optimize the kernel {} against the reference {} with the ratchet tools, in {} "
             "versions.\n"
             "1. check_env, then create_run with both files, the sizes and an empty output_dir. "
             "Read "
@@ -31,8 +31,8 @@ mcp::Prompt kernel_loop() {
             arguments.value("iterations", "3")));
   };
   return {.name = "kernel_loop",
-          .title = "Optimise a kernel",
-          .description = "Drive a whole optimisation run of one kernel.",
+          .title = "Optimize a kernel",
+          .description = "Drive a whole optimization run of one kernel.",
           .arguments = {{"kernel", "Path of the kernel source.", true, {}},
                         {"reference", "Path of the reference.", true, {}},
                         {"iterations", "Versions after v0; default 3.", false, {}}},

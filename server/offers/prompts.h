@@ -7,8 +7,8 @@
 
 namespace ratchet {
 
-/// The prompts that clients show as slash commands: `kernel_loop`, `diagnose` and `final_report`.
-/// Run ids complete from `runs`, which outlives the prompts.
+/// The prompts, which clients show as slash commands: `kernel_loop`, `diagnose` and `final_report`.
+/// They complete run ids from `runs`, which must outlive them.
 [[nodiscard]] std::vector<mcp::Prompt> all_prompts(Runs& runs);
 
 }  // namespace ratchet

@@ -45,7 +45,7 @@ mcp::ResourceProvider run_artifacts(Runs& runs) {
     for (const auto& masked : status->masked)
       if (artifact.starts_with(masked.text() + "/"))
         return Error{ErrorCode::not_permitted, uri + ": " + masked.text() + " is masked",
-                     "mask_memory with mask false gives it back."};
+                     "mask_memory with mask: false unmasks it."};
     return contents_of(uri, folder / artifact, folder);
   };
   return {.scheme = "run",
@@ -91,7 +91,7 @@ mcp::ResourceProvider knowledge_pages(Knowledge& knowledge) {
           .read_ttl_ms = kPagesTtlMs};
 }
 
-/// "# How to work" as "How to work": the title of a page.
+/// The title of a page: "How to work" of "# How to work".
 std::string title_of(const fs::path& page) {
   auto text = read_file(page, kLargestAnswer);
   if (!text || !text->starts_with("# ")) return page.stem().string();

@@ -9,8 +9,8 @@
 
 namespace ratchet {
 
-/// What can be read beside the tools; the services outlive the providers.
-///   run://<run>/<artifact>   a file of the run's output directory; changes
+/// The resources; the services must outlive the providers.
+///   run://<run>/<artifact>   a file of the run's output directory, which may change
 ///   kbs://page/<id>          a knowledge page
 ///   doc://<name>             how to work with ratchet, from `docs_dir`
 [[nodiscard]] std::vector<mcp::ResourceProvider> all_resources(

@@ -21,8 +21,8 @@ constexpr std::string_view kScheme = "skill://";
 constexpr std::string_view kMain = "SKILL.md";
 constexpr std::int64_t kSkillTtlMs = 3'600'000;
 
-/// Front matter of plain `key: text` lines; tests/repo keeps the shipped skills to that. Empty when
-/// the text has none.
+/// The front matter, which must be plain `key: text` lines, as tests/repo checks. Empty if there is
+/// none.
 std::map<std::string, std::string> front_matter_of(const std::string& text) {
   std::map<std::string, std::string> fields;
   std::istringstream lines(text);
@@ -48,8 +48,8 @@ Result<mcp::Skill> read_skill(const fs::path& folder) {
   }
   if (!skill.front_matter.contains("description") || skill.front_matter["name"] != name)
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("{}: must begin with flat front matter that holds a description and "
-                             "the name {}",
+                 fmt::format("{}: must begin with flat front matter with a description and the "
+                             "name {}",
                              (folder / kMain).string(), name),
                  ""};
   return skill;

@@ -8,10 +8,10 @@
 
 namespace ratchet {
 
-/// The skills below `skills_dir`, one folder each, as the skills extension wants them. Read once:
-/// they are part of the release. A folder that is not there holds none.
-/// Errors: `invalid_argument` for a SKILL.md whose front matter is not flat `key: text` lines with
-/// its folder's name.
+/// The skills below `skills_dir`, one folder each, for the skills extension. They are part of the
+/// release and do not change. None if the folder does not exist.
+/// Errors: `invalid_argument` for a SKILL.md whose front matter is not flat `key: text` lines, or
+/// whose name is not its folder's.
 [[nodiscard]] Result<std::vector<mcp::Skill>> all_skills(const std::filesystem::path& skills_dir);
 
 /// Their files, as skill://<name>/<path>.

@@ -1,4 +1,4 @@
-// Any bytes on a connection: the server answers or closes, and serves the next connection.
+// Whatever bytes arrive, the server answers or closes, and serves the next connection.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -19,7 +19,7 @@
 
 namespace {
 
-/// One server with the conformance fixtures for all inputs; it ends with the process.
+/// One server with the conformance fixtures, shared by all inputs.
 class Target {
  public:
   Target() : server_(options()) {
@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const Target target;
   const ratchet::Fd connection = target.connect();
   send_all(connection.get(), {reinterpret_cast<const char*>(data), size});
-  // Until the server closes; a server that never does is a finding (libFuzzer's -timeout).
+  // Until the server closes. If it never does, libFuzzer's -timeout reports it.
   std::array<char, 65536> chunk{};
   while (::read(connection.get(), chunk.data(), chunk.size()) > 0) {
   }

@@ -1,4 +1,5 @@
-// Any text is a message or an error with a code of JSON-RPC; what is answered is one line of JSON.
+// Every text decodes to a message or to an error with a JSON-RPC code; every answer is one line of
+// JSON.
 
 #include <cstdint>
 #include <cstdlib>

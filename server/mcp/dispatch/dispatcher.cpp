@@ -134,8 +134,9 @@ std::variant<Request, Reply> Dispatcher::admit(Message message, const Arrival& a
   Request request{std::move(message), Era::legacy, std::move(session), nullptr};
   const Json& meta = request.meta();
   const bool claims = meta.is_object() && meta.contains(key::kProtocolVersion);
-  // A header that names no legacy version claims the stateless era too, were it only to be told
-  // what its `_meta` lacks.
+  // A version header that is not a legacy one means the stateless era, too: the error then says
+  // what
+  // `_meta` lacks.
   const bool header_claims = arrival.version_header && !is_legacy_version(*arrival.version_header);
   if (claims || header_claims || request.message.method == "server/discover")
     request.era = Era::stateless;
@@ -210,7 +211,7 @@ std::optional<Reply> Dispatcher::serve(Request& request, std::stop_token disconn
   try {
     if (const Handler handler = handler_of(request)) answer = (this->*handler)(request, stop);
   } catch (const std::exception& failure) {
-    // A bug of ours; its text may hold what is nobody's business.
+    // A bug in the server. Its text may hold private data, so it is logged and not sent.
     spdlog::error("{} failed: {}", request.message.method, failure.what());
   }
   metrics_.calls_in_flight.fetch_sub(1, std::memory_order_relaxed);
@@ -220,7 +221,7 @@ std::optional<Reply> Dispatcher::serve(Request& request, std::stop_token disconn
   if (auto* error = std::get_if<RpcError>(&answer))
     return Reply{error_text(id, *error), error->code, false, request.era};
   if (auto* text = std::get_if<std::string>(&answer))
-    return Reply{serialised_result_text(id, *text), 0, false, request.era};
+    return Reply{serialized_result_text(id, *text), 0, false, request.era};
   return Reply{result_text(id, std::get<Json>(answer)), 0, false, request.era};
 }
 

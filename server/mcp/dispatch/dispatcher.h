@@ -20,16 +20,16 @@
 
 namespace ratchet::mcp {
 
-/// One request on its way through the server, its era settled.
+/// One request whose era is known.
 struct Request {
   Message message;
   Era era = Era::legacy;
   std::shared_ptr<Session> session;   ///< never null
-  std::shared_ptr<MessageSink> sink;  ///< for what is sent before the answer; may be null
+  std::shared_ptr<MessageSink> sink;  ///< for messages before the answer; may be null
 
   /// `params._meta`, or null.
   [[nodiscard]] const Json& meta() const;
-  /// Whether the client declared the extension in this request; never in the legacy era.
+  /// Whether the client declared the extension in this request. Always false in the legacy era.
   [[nodiscard]] bool declares(std::string_view extension) const;
 };
 
@@ -37,42 +37,42 @@ struct Request {
 struct Reply {
   std::string text;
   int error = 0;         ///< JSON-RPC code; 0 for a result
-  bool refused = false;  ///< the envelope was wrong; nothing was looked at beyond it
+  bool refused = false;  ///< rejected for its envelope, before the method was looked at
   Era era = Era::legacy;
 };
 
-/// How a request arrived, as far as choosing its era goes.
+/// The part of a request's transport that decides its era.
 struct Arrival {
   bool http = false;
   std::optional<std::string> version_header;
 };
 
-/// Finds out what a message wants and does it. Knows both eras, no transport.
+/// Routes messages to the methods of both eras and runs them. Independent of the transport.
 ///
-/// Thread rule: all members from any thread; `serve` runs tools on the calling thread.
+/// Thread-safe; `serve` runs tools on the calling thread.
 class Dispatcher {
  public:
   explicit Dispatcher(ServerOptions options);
 
-  /// Settles the era of a request and checks its envelope.
+  /// Determines the era of a request and checks its envelope.
   [[nodiscard]] std::variant<Request, Reply> admit(Message message, const Arrival& arrival,
                                                    std::shared_ptr<Session> session) const;
 
-  /// What serving it may cost: `quick` for what answers from memory or calls a reading tool.
+  /// How long serving a request may take: `quick` for answers from memory and tools that only read.
   enum class Cost { quick, slow, listens };
   [[nodiscard]] Cost cost(const Request& request) const;
 
-  /// Serves a request other than `subscriptions/listen`. Empty when the client cancelled it: then
-  /// nothing more may be sent for it. `disconnected` stops it too.
+  /// Serves a request other than `subscriptions/listen`. Empty when the client canceled it: then
+  /// nothing may be sent for it anymore. `disconnected` stops it, too.
   [[nodiscard]] std::optional<Reply> serve(Request& request, std::stop_token disconnected = {});
 
-  /// Opens a `subscriptions/listen`; its messages go to the request's sink.
+  /// Opens a `subscriptions/listen`, whose messages go to the request's sink.
   [[nodiscard]] std::variant<std::shared_ptr<Hub::Listener>, Reply> listen(const Request& request);
 
-  /// Takes a notification or a response; nothing is answered.
+  /// Handles a notification or a response; neither is answered.
   void notice(const Message& message, Session& session, const MessageSink* sink);
 
-  /// Input schema of a tool; null for an unknown one.
+  /// Input schema of a tool; null for an unknown tool.
   [[nodiscard]] const Json* input_schema(const std::string& tool) const;
 
   [[nodiscard]] Hub& hub() { return hub_; }
@@ -85,7 +85,8 @@ class Dispatcher {
 
  private:
   friend class RequestInteraction;
-  using Answer = std::variant<Json, std::string, RpcError>;  ///< a result may come serialised
+  using Answer =
+      std::variant<Json, std::string, RpcError>;  ///< a result, as Json or as text, or an error
   using Handler = Answer (Dispatcher::*)(Request&, const std::stop_token&);
   struct Method {
     Handler legacy = nullptr;
@@ -128,7 +129,7 @@ class Dispatcher {
   [[nodiscard]] std::variant<std::shared_ptr<BackgroundCall>, RpcError> task_of(
       const Request& request) const;
   Answer page_of(const PagedList& list, const Request& request) const;
-  /// Runs a handler that may ask the client, and turns open questions into `input_required`.
+  /// Runs a handler that may ask the client, and turns its open questions into `input_required`.
   Answer interact(Request& request, const std::stop_token& stop,
                   const std::function<Outcome(Interaction&)>& handler);
 

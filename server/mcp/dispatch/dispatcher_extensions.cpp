@@ -1,4 +1,4 @@
-// The methods of the extensions: tasks (SEP-2663) and skills (SEP-2640).
+// Methods of the extensions: tasks (SEP-2663) and skills (SEP-2640).
 
 #include <algorithm>
 #include <string>

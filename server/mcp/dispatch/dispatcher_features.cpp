@@ -1,4 +1,4 @@
-// tools, prompts, resources and completions: finding what a request names and running it.
+// Methods of tools, prompts, resources and completions.
 
 #include <spdlog/spdlog.h>
 
@@ -15,7 +15,7 @@
 namespace ratchet::mcp {
 namespace {
 
-constexpr std::size_t kMostCompletions = 100;  // the protocol's own cap
+constexpr std::size_t kMostCompletions = 100;  // the protocol's limit
 
 Json contents_of(ResourceContents contents) {
   Json item{{"uri", std::move(contents.uri)}, {"mimeType", std::move(contents.mime_type)}};
@@ -189,7 +189,7 @@ Dispatcher::Answer Dispatcher::read_resource(Request& request, const std::stop_t
 Dispatcher::Answer Dispatcher::subscribe(Request& request, const std::stop_token&) {
   auto uri = string_param(request.message.params, "uri");
   if (auto* error = std::get_if<RpcError>(&uri)) return std::move(*error);
-  if (!request.session->watch(std::get<std::string>(std::move(uri))))
+  if (!request.session->subscribe(std::get<std::string>(std::move(uri))))
     return RpcError{code::kInvalidParams, "Too many subscriptions; unsubscribe from some", {}};
   return Json::object();
 }
@@ -197,7 +197,7 @@ Dispatcher::Answer Dispatcher::subscribe(Request& request, const std::stop_token
 Dispatcher::Answer Dispatcher::unsubscribe(Request& request, const std::stop_token&) {
   auto uri = string_param(request.message.params, "uri");
   if (auto* error = std::get_if<RpcError>(&uri)) return std::move(*error);
-  request.session->unwatch(std::get<std::string>(uri));
+  request.session->unsubscribe(std::get<std::string>(uri));
   return Json::object();
 }
 

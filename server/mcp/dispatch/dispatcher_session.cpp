@@ -1,4 +1,4 @@
-// The methods that concern the connection itself: opening, discovery, logging, notifications.
+// Methods about the connection: initialize, discover, ping, logging, listen, notifications.
 
 #include <algorithm>
 #include <string>
@@ -66,7 +66,7 @@ Dispatcher::Answer Dispatcher::page_of(const PagedList& list, const Request& req
   const std::string* page = list.page(cursor, request.era);
   if (page == nullptr)
     return RpcError{
-        code::kInvalidParams, "params.cursor is none of ours; list again without a cursor", {}};
+        code::kInvalidParams, "params.cursor is unknown; list again without a cursor", {}};
   return *page;
 }
 
@@ -79,23 +79,23 @@ std::variant<std::shared_ptr<Hub::Listener>, Reply> Dispatcher::listen(const Req
                    request.era);
   if (wanted->contains("taskIds") && !request.declares(extension::kTasks))
     return refusal(request.message.id, tasks_not_declared(), request.era);
-  // Only what can happen is honoured: a client that asks for more sees it missing.
+  // The acknowledgement names only notifications that this server can send.
   ListenFilter filter;
-  Json honoured = Json::object();
+  Json honored = Json::object();
   filter.tools = options_.lists_change && flag(*wanted, "toolsListChanged");
   filter.prompts =
       options_.lists_change && !options_.prompts.empty() && flag(*wanted, "promptsListChanged");
   filter.resources = !options_.resources.empty() && flag(*wanted, "resourcesListChanged");
-  if (filter.tools) honoured["toolsListChanged"] = true;
-  if (filter.prompts) honoured["promptsListChanged"] = true;
-  if (filter.resources) honoured["resourcesListChanged"] = true;
+  if (filter.tools) honored["toolsListChanged"] = true;
+  if (filter.prompts) honored["promptsListChanged"] = true;
+  if (filter.resources) honored["resourcesListChanged"] = true;
   const auto uris = wanted->find("resourceSubscriptions");
   if (!options_.resources.empty() && uris != wanted->end() && uris->is_array()) {
     for (const auto& uri : *uris)
       if (uri.is_string()) filter.uris.insert(uri.get<std::string>());
-    honoured["resourceSubscriptions"] = filter.uris;
+    honored["resourceSubscriptions"] = filter.uris;
   }
-  return hub_.listen(request.message.id, std::move(filter), honoured, request.sink);
+  return hub_.listen(request.message.id, std::move(filter), honored, request.sink);
 }
 
 void Dispatcher::notice(const Message& message, Session& session, const MessageSink* sink) {

@@ -29,7 +29,7 @@ Metrics::Tool& Metrics::add_tool(const std::string& name) {
 std::string Metrics::text() const {
   std::string out;
   single(out, "ratchet_messages_total", "counter", "JSON-RPC messages read.", messages.load());
-  single(out, "ratchet_malformed_messages_total", "counter", "Messages that were no JSON-RPC.",
+  single(out, "ratchet_malformed_messages_total", "counter", "Messages that were not JSON-RPC.",
          malformed.load());
   single(out, "ratchet_refused_http_requests_total", "counter",
          "HTTP requests refused for their host, origin, token, headers or size.", refused.load());

@@ -12,8 +12,7 @@
 
 namespace ratchet::mcp {
 
-/// What `GET /metrics` tells. The tools are known when it is made; everything is counted without
-/// locks. Thread-safe.
+/// The counters behind `GET /metrics`, without locks. Thread-safe, except `add_tool`.
 class Metrics {
  public:
   struct Tool {
@@ -22,12 +21,12 @@ class Metrics {
     std::atomic<std::uint64_t> microseconds{0};
   };
 
-  /// Makes the counters of one tool; only before serving starts.
+  /// Adds the counters of one tool. Only before serving starts.
   Tool& add_tool(const std::string& name);
 
   std::atomic<std::uint64_t> messages{0};
   std::atomic<std::uint64_t> malformed{0};
-  std::atomic<std::uint64_t> refused{0};  ///< HTTP requests refused before they were read as MCP
+  std::atomic<std::uint64_t> refused{0};  ///< HTTP requests rejected before they were read as MCP
   std::atomic<std::int64_t> calls_in_flight{0};
   std::atomic<std::int64_t> open_streams{0};
 

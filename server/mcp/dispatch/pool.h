@@ -10,15 +10,14 @@
 
 namespace ratchet::mcp {
 
-/// Threads that live as long as the pool. One is added whenever work finds no idle one, so a slow
+/// Threads that live as long as the pool. One is added whenever a task finds none idle, so a slow
 /// task never delays another of its lane below the lane's limit.
 ///
-/// Why threads never end early: a child process dies with the thread that spawned it.
-/// Thread rule: all members from any thread. The destructor waits for running tasks and drops
-/// queued ones.
+/// Threads never end early, because a child process dies with the thread that spawned it.
+/// Thread-safe. The destructor waits for running tasks and drops queued ones.
 class Pool {
  public:
-  /// Tasks of one lane share a limit; what exceeds it waits in order. `urgent` has none: it is for
+  /// The tasks of a lane share a limit; more are queued in order. `urgent` has no limit: it is for
   /// the few tasks that keep a transport alive.
   enum class Lane { reads, works, urgent };
 

@@ -15,8 +15,7 @@ std::string_view capability_of(std::string_view method) {
   return "roots";
 }
 
-/// The smallest value that counts as an increase: strictly more is demanded even of a heartbeat
-/// whose work did not move on.
+/// A value just above `last`: progress must increase strictly, even in a heartbeat without any.
 double above(double last) {
   return last + std::max(1e-6, std::abs(last) * 1e-9);
 }
@@ -97,7 +96,7 @@ Consent RequestInteraction::confirm(std::string_view question) {
 void RequestInteraction::log(LogLevel level, const Json& data) {
   if (!request_.sink) return;
   if (request_.era == Era::stateless) {
-    // Stateless clients opt in for each request.
+    // Stateless clients opt in per request.
     const Json& meta = request_.meta();
     const auto wanted = meta.find(key::kLogLevel);
     if (wanted == meta.end()) return;

@@ -11,7 +11,7 @@
 
 namespace ratchet::mcp {
 
-/// The one implementation of `Interaction`: it knows the era's rules.
+/// `Interaction` for one request, by the rules of its era.
 class RequestInteraction final : public Interaction {
  public:
   RequestInteraction(Dispatcher& dispatcher, Request& request, const std::stop_token& stop);
@@ -27,11 +27,11 @@ class RequestInteraction final : public Interaction {
   void publish(Change change) override;
   void release_connection() override;
 
-  /// Reads what a stateless retry brought along. Errors: a response map that is none, state that is
-  /// not ours.
+  /// Reads the answers and the state of a stateless retry. Errors: malformed answers; state that
+  /// was changed, expired or belongs to another request.
   [[nodiscard]] std::optional<RpcError> read_retry();
 
-  /// The answer that takes the place of the handler's, when it asked something; else empty.
+  /// The answer that replaces the handler's if it asked something; otherwise empty.
   [[nodiscard]] std::optional<Outcome> open_questions() const;
 
  private:
@@ -46,7 +46,7 @@ class RequestInteraction final : public Interaction {
   Json state_;
   Json kept_;
   Json responses_;
-  // Objects once they hold something; nearly no call asks.
+  // Null until something is added: few calls ask.
   Json questions_;
   Json missing_capabilities_;
   std::mutex progress_mutex_;

@@ -11,16 +11,15 @@ namespace ratchet::mcp {
 
 /// Seals the `requestState` that stateless clients carry between rounds of one request.
 ///
-/// A seal holds for ten minutes, for this process, and for the request it was made for: whoever
-/// changes it, keeps it or moves it to another request is refused. Pure but for the clock and the
-/// key, which is drawn when this is made; thread-safe.
+/// A seal is valid for ten minutes, in this process, and for the request it was made for. The key
+/// is random per object. Thread-safe.
 class StateSeal {
  public:
   StateSeal();
 
-  /// `request` names the request: its method, name and arguments.
+  /// `request` identifies the request by its method, name and arguments.
   [[nodiscard]] std::string seal(const Json& state, std::string_view request) const;
-  /// The state; empty when the seal is broken, expired, or another request's.
+  /// The state; empty when the seal is broken, expired, or of another request.
   [[nodiscard]] std::optional<Json> open(std::string_view sealed, std::string_view request) const;
 
  private:

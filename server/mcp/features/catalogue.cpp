@@ -68,7 +68,7 @@ const std::string* PagedList::page(std::optional<std::string_view> cursor, Era e
   const auto& pages = era == Era::legacy ? legacy_ : stateless_;
   if (!cursor) return &pages.front();
   const auto position = position_of(*cursor);
-  // Only the starts of later pages were given out.
+  // Only later pages' starts are valid cursors.
   if (!position || *position == 0 || *position % page_size_ != 0) return nullptr;
   const std::size_t index = *position / page_size_;
   return index < pages.size() ? &pages[index] : nullptr;

@@ -15,38 +15,38 @@
 
 namespace ratchet::mcp {
 
-/// How long and by whom a stateless result may be kept.
+/// How long and by whom a stateless result may be cached.
 struct Caching {
   std::int64_t ttl_ms = 0;
-  bool shared = false;  ///< the same for every caller
+  bool shared = false;  ///< identical for every caller
 };
 
-/// What does not change while the server runs.
+/// For what does not change while the server runs.
 inline constexpr Caching kStatic{.ttl_ms = 3'600'000, .shared = true};
 
-/// Who we say we are, and what every stateless result must carry.
+/// The server's own description, and the members that every stateless result must have.
 class Identity {
  public:
   Identity(std::string name, std::string title, std::string version);
 
   [[nodiscard]] const Json& info() const { return info_; }
-  /// Adds `resultType`, server info and caching hints; nothing for a legacy request.
+  /// Adds `resultType`, server info and caching hints. Does nothing for a legacy request.
   void finish(Json& result, Era era, const std::optional<Caching>& caching = {}) const;
 
  private:
   Json info_;
 };
 
-/// A list that never changes, as serialised results: one text for each page and era, written when
-/// one is first asked for, because a server's first answer must not wait for them.
-/// Thread rule: any thread. Borrows `identity`.
+/// A list that never changes, as serialized results: one text per page and era. They are written on
+/// first use, so that the server's first answer does not wait for them.
+/// Thread-safe. Borrows `identity`.
 class PagedList {
  public:
   using Entries = std::function<std::vector<Json>()>;
   PagedList(std::string_view member, Entries entries, std::size_t page_size,
             const Identity& identity, Caching caching);
 
-  /// Null for a cursor that we never gave out.
+  /// Null for a cursor that no page had.
   [[nodiscard]] const std::string* page(std::optional<std::string_view> cursor, Era era) const;
 
  private:
@@ -62,11 +62,11 @@ class PagedList {
   mutable std::vector<std::string> stateless_;
 };
 
-/// A place in a list as an opaque text, and back.
+/// A position in a list as an opaque text, and back.
 [[nodiscard]] std::string cursor_of(std::size_t position);
 [[nodiscard]] std::optional<std::size_t> position_of(std::string_view cursor);
 
-/// Entries of the lists.
+/// Entries of lists.
 [[nodiscard]] Json entry_of(const Tool& tool);
 [[nodiscard]] Json entry_of(const Prompt& prompt);
 [[nodiscard]] Json entry_of(const Resource& resource);

@@ -7,10 +7,10 @@
 
 namespace ratchet::mcp {
 
-/// `params` of an `elicitation/create` that asks for yes or no.
+/// `params` of an `elicitation/create` that asks a yes-or-no question.
 [[nodiscard]] Json confirmation_form(std::string_view question);
 
-/// What its answer says. Anything but a plain yes is a no.
+/// What its answer means. Anything but an explicit yes is a no.
 [[nodiscard]] Consent consent_of(const Json& answer);
 
 }  // namespace ratchet::mcp

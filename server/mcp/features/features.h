@@ -17,8 +17,8 @@ namespace ratchet::mcp {
 
 class Interaction;
 
-/// Proposes values for one argument: what the client typed so far, and the arguments already set.
-/// Thread rule, here and for every function below: may be called from several threads at once.
+/// Proposes values for one argument, given what was typed so far and the other arguments' values.
+/// Thread rule, for this and every function below: called from several threads at once.
 using Complete = std::function<std::vector<std::string>(
     const std::string& typed, const std::map<std::string, std::string>& others)>;
 
@@ -35,12 +35,12 @@ struct Prompt {
   std::string title;
   std::string description;
   std::vector<PromptArgument> arguments;
-  /// Makes a GetPromptResult (`messages`, `description?`). Required arguments are present and all
-  /// arguments are strings when it is called. `prompt_text` builds the common answer.
+  /// Returns a GetPromptResult (`messages`, `description?`). The caller has checked that required
+  /// arguments are present and all arguments are strings. `prompt_text` builds the usual answer.
   std::function<Outcome(const Json& arguments, Interaction& interaction)> get;
 };
 
-/// One user message of text, as a GetPromptResult.
+/// A GetPromptResult of one user message.
 [[nodiscard]] Json prompt_text(const std::string& description, const std::string& text);
 
 struct Resource {
@@ -72,11 +72,11 @@ struct ResourceContents {
 struct ResourceProvider {
   std::string scheme;  ///< "run", without "://"; a URI goes to the provider of its scheme
   std::vector<ResourceTemplate> templates;
-  /// All listed resources in a stable order; the server pages them. May be empty.
+  /// All listed resources, in a stable order; the server splits them into pages. May be empty.
   std::function<Result<std::vector<Resource>>()> list;
   /// Errors: `not_found` becomes the protocol's "resource not found".
   std::function<Result<std::vector<ResourceContents>>(const std::string& uri)> read;
-  /// How long a client may keep what it read; 0 for what changes.
+  /// How long a client may cache what it read; 0 for resources that change.
   std::int64_t read_ttl_ms = 0;
 };
 
@@ -89,8 +89,8 @@ struct SkillFile {
 /// Instructions for agents (SEP-2640): a SKILL.md and the files beside it.
 struct Skill {
   std::string uri;                                  ///< of its SKILL.md
-  std::map<std::string, std::string> front_matter;  ///< of its SKILL.md, verbatim; holds its name
-  std::vector<SkillFile> files;                     ///< all of them, SKILL.md too
+  std::map<std::string, std::string> front_matter;  ///< of its SKILL.md, verbatim; has `name`
+  std::vector<SkillFile> files;                     ///< all of them, including SKILL.md
 };
 
 /// A tool as the protocol serves it; `offered` makes one of a `Tool`.
@@ -98,11 +98,11 @@ struct OfferedTool {
   std::string name;
   Effect effect = Effect::reads;
   std::shared_ptr<const Json> input_schema;  ///< never null
-  std::function<Json()> entry;               ///< makes its entry in tools/list
+  std::function<Json()> entry;               ///< its entry in tools/list
   std::function<Outcome(const Json& arguments, Interaction& interaction)> call;  ///< CallToolResult
 };
 
-/// Calls that go on without their caller become tasks for the clients that take them.
+/// Work that outlasts its call becomes a task for clients that take tasks.
 [[nodiscard]] OfferedTool offered(Tool tool);
 [[nodiscard]] std::vector<OfferedTool> offered(std::vector<Tool> tools);
 

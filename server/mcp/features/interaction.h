@@ -10,10 +10,10 @@
 
 namespace ratchet::mcp {
 
-/// What a handler may do towards the client while it serves one request: report progress, log, ask.
+/// What a handler may do toward the client while it serves one request: report progress, log, ask.
 ///
-/// Thread rule: one thread at a time, except `call()`, whose parts say their own. Owned by the
-/// dispatcher; ends with the request.
+/// Thread rule: one thread at a time, except `call()`, which documents its own. Owned by the
+/// dispatcher; lives as long as the request.
 class Interaction {
  public:
   virtual ~Interaction() = default;
@@ -27,27 +27,28 @@ class Interaction {
   /// takes them.
   [[nodiscard]] virtual bool takes_tasks() const = 0;
 
-  /// Puts a request (`elicitation/create`, `sampling/createMessage`, `roots/list`) to the client.
+  /// Sends a request (`elicitation/create`, `sampling/createMessage`, `roots/list`) to the client.
   ///
-  /// Legacy: waits for the answer. Stateless: gives the answer when this retry carries one under
-  /// `name`; else notes the question, and whatever the handler returns is replaced by an
-  /// `input_required` result. Empty when there is no answer (yet), for whatever reason.
+  /// Legacy: waits for the answer. Stateless: returns the answer if this retry carries one under
+  /// `name`; otherwise records the question, and an `input_required` result replaces whatever the
+  /// handler returns. Empty when there is no answer, or none yet.
   virtual std::optional<Json> ask(const std::string& name, const std::string& method,
                                   Json params) = 0;
-  /// Puts a question again whose answer was of no use (stateless era; else nothing happens).
+  /// Asks again after an unusable answer. Stateless era only; otherwise does nothing.
   virtual void ask_again(const std::string& name, const std::string& method, Json params) = 0;
 
-  /// State that a stateless retry brought back, verified to be ours and for this request; else
-  /// null.
+  /// State that a stateless retry returned, verified to be unchanged and for this request; null if
+  /// there is none.
   [[nodiscard]] virtual const Json& state() const = 0;
-  /// State to hand out with the `input_required` result, sealed.
+  /// Stores state, sealed, in the `input_required` result.
   virtual void keep(Json state) = 0;
 
-  /// Sends `notifications/message` where the client asked for this level.
+  /// Sends `notifications/message` if the client asked for this level.
   virtual void log(LogLevel level, const Json& data) = 0;
-  /// Tells subscribers that a list changed.
+  /// Notifies clients that a list changed.
   virtual void publish(Change change) = 0;
-  /// Lets a connection go whose client can come back for the rest (legacy HTTP); the call goes on.
+  /// Closes the connection of a client that can resume its stream (legacy HTTP); the call
+  /// continues.
   virtual void release_connection() = 0;
 };
 

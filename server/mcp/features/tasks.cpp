@@ -32,7 +32,7 @@ Json questions_of(const BackgroundCall& job) {
 
 Json task_created(const BackgroundCall& job) {
   Json task = task_of(job.snapshot());
-  // The work may have moved on since; what came of it is for tasks/get.
+  // The job may have ended already; tasks/get returns its result.
   task["status"] = name_of(CallState::working);
   task["resultType"] = "task";
   return task;

@@ -5,13 +5,13 @@
 
 namespace ratchet::mcp {
 
-// A job as a task of the tasks extension (SEP-2663). They are one thing under one id: clients that
-// do not know the extension ask run_status for it.
+// BackgroundCalls as tasks of the tasks extension (SEP-2663). A job and its task share one id; clients without
+// the extension poll the job with run_status.
 
-/// A CreateTaskResult: the answer to a call whose work goes on.
+/// A CreateTaskResult: the answer to a call whose work continues.
 [[nodiscard]] Json task_created(const BackgroundCall& job);
 
-/// A DetailedTask: how it stands, with what the call would have answered once it ended.
+/// A DetailedTask: the status, and after the end the result that the call would have returned.
 [[nodiscard]] Json task_details(const BackgroundCall& job);
 
 /// The error for clients that did not declare the extension.

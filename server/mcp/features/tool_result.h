@@ -5,7 +5,7 @@
 
 namespace ratchet::mcp {
 
-/// What a tool answered, as a CallToolResult.
+/// A tool's answer as a CallToolResult.
 [[nodiscard]] Json tool_result(ToolAnswer answer);
 
 }  // namespace ratchet::mcp

@@ -53,16 +53,15 @@ std::optional<Error> exposure_error(const HttpOptions& options, std::string_view
   if (options.token.empty())
     return Error{
         ErrorCode::not_permitted,
-        fmt::format("{} can be reached from other machines, and no token is set", options.host),
-        "Give a token file, or serve on 127.0.0.1."};
+        fmt::format("{} is reachable from other machines, and no token is set", options.host),
+        "Set --token-file, or serve on 127.0.0.1."};
   if (!is_library_from(library_version, kSafeMinor) && !options.force_old_library)
-    return Error{
-        ErrorCode::not_permitted,
-        fmt::format("{} can be reached from other machines, and this build's HTTP library, "
-                    "cpp-httplib {}, is older than 0.{} and has known holes",
-                    options.host, library_version, kSafeMinor),
-        "Build with a newer cpp-httplib, serve on 127.0.0.1, or take the risk with "
-        "--force-old-http."};
+    return Error{ErrorCode::not_permitted,
+                 fmt::format("{} is reachable from other machines, and this build's HTTP library, "
+                             "cpp-httplib {}, is older than 0.{} and has known vulnerabilities",
+                             options.host, library_version, kSafeMinor),
+                 "Build with a newer cpp-httplib, serve on 127.0.0.1, or accept the risk with "
+                 "--force-old-http."};
   return std::nullopt;
 }
 
@@ -72,7 +71,7 @@ AccessPolicy::AccessPolicy(const HttpOptions& options)
 bool AccessPolicy::knows_host(std::string_view host) const {
   const auto name = without_port(host);
   if (is_loopback(name) || same_name(name, options_.host)) return true;
-  // Rebinding needs a name; whoever wrote an address meant this machine.
+  // DNS rebinding needs a name; an address always means this machine.
   if (beyond_loopback_ && is_address(name)) return true;
   return std::any_of(
       options_.allowed_hosts.begin(), options_.allowed_hosts.end(),
@@ -102,7 +101,7 @@ std::optional<HttpProblem> AccessPolicy::token_problem(std::string_view authoriz
       same_name(authorization.substr(0, kScheme.size()), kScheme) &&
       equal_in_constant_time(authorization.substr(kScheme.size()), options_.token))
     return std::nullopt;
-  return HttpProblem{401, "a bearer token is needed"};
+  return HttpProblem{401, "a bearer token is required"};
 }
 
 }  // namespace ratchet::mcp

@@ -10,23 +10,25 @@
 
 namespace ratchet::mcp {
 
-/// Whether an address or host name means this machine alone.
+/// Whether an address or host name is reachable from this machine only.
 [[nodiscard]] bool is_loopback(std::string_view host);
 
 /// Whether a version of the HTTP library ("0.41.0") is 0.`minor` or newer.
 [[nodiscard]] bool is_library_from(std::string_view version, int minor);
 
-/// Why the address may not be served: others can reach it, and there is no token, or the library's
-/// parser has known holes and nobody took the risk on. Pure.
+/// Why the address may not be served: other machines can reach it, and no token is set, or the HTTP
+/// library's parser has known vulnerabilities and `force_old_library` is not set. Pure.
 [[nodiscard]] std::optional<Error> exposure_error(const HttpOptions& options,
                                                   std::string_view library_version);
 
-/// Who may come in: the right Host, no foreign Origin, the token where one is set. Pure.
+/// Which requests are allowed in: known Host, known Origin, and the token if one is set. Pure.
+/// Borrows the options.
 class AccessPolicy {
  public:
   explicit AccessPolicy(const HttpOptions& options);
 
-  /// Guards against DNS rebinding: a page of another site reaches us only under a name of its own.
+  /// Prevents DNS rebinding: a page of another site can reach the server only under its own host
+  /// name.
   [[nodiscard]] std::optional<HttpProblem> host_problem(
       std::string_view host, std::optional<std::string_view> origin) const;
   [[nodiscard]] std::optional<HttpProblem> token_problem(std::string_view authorization) const;

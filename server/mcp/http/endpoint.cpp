@@ -16,8 +16,8 @@ constexpr const char* kSessionHeader = "Mcp-Session-Id";
 constexpr const char* kVersionHeader = "MCP-Protocol-Version";
 constexpr const char* kLastEventHeader = "Last-Event-ID";
 constexpr const char* kJson = "application/json";
-/// How often a stream looks whether its client or the server is gone.
-constexpr milliseconds kLook{250};
+/// How often a stream checks whether its client or the server is gone.
+constexpr milliseconds kCheckInterval{250};
 
 void answer(HttpResponse& response, int status, std::string body, const char* type = kJson) {
   response.status = status;
@@ -25,7 +25,7 @@ void answer(HttpResponse& response, int status, std::string body, const char* ty
   response.content_type = type;
 }
 
-/// A JSON-RPC error without a request that it belongs to.
+/// A JSON-RPC error that belongs to no request.
 void refuse(HttpResponse& response, int status, const std::string& text) {
   answer(response, status, error_text(nullptr, {code::kInvalidRequest, text, {}}));
 }
@@ -54,7 +54,7 @@ bool takes_events(const HttpRequest& request) {
          request.header("Accept").find("text/event-stream") != std::string::npos;
 }
 
-/// Before 2025-11-25, clients take every event for a message.
+/// Before 2025-11-25, clients parse every event as a message.
 bool knows_opening_events(const HttpRequest& request) {
   return request.header(kVersionHeader) == kLegacyVersions.front();
 }
@@ -75,7 +75,7 @@ bool claims_stateless(const HttpRequest& request, const Message& message) {
 
 }  // namespace
 
-HttpEndpoint::Form HttpEndpoint::form_of(const HttpRequest& request) {
+HttpEndpoint::AnswerFormat HttpEndpoint::format_of(const HttpRequest& request) {
   if (!takes_events(request)) return {};
   const std::string accept = request.header("Accept");
   return {.events = true,
@@ -115,7 +115,7 @@ class HttpEndpoint::EventBody final : public HttpStream {
   [[nodiscard]] std::string next_chunk() override {
     std::string text = std::exchange(reader_.opening, {});
     if (text.empty()) {
-      reader_.events->wait(reader_.next, kLook);
+      reader_.events->wait(reader_.next, kCheckInterval);
       text = reader_.events->take_events(reader_.next);
     }
     const auto now = std::chrono::steady_clock::now();
@@ -192,7 +192,7 @@ bool HttpEndpoint::admits(const HttpRequest& request, HttpResponse& response) co
   refuse(response, problem->status, problem->text);
   if (problem->status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   if (problem->status == 405) response.headers.emplace_back("Allow", "POST, GET, DELETE");
-  // Its body is not read, and would be taken for the next request.
+  // Its body is not read, and would be parsed as the next request.
   response.headers.emplace_back("Connection", "close");
   return false;
 }
@@ -205,7 +205,7 @@ void HttpEndpoint::post(const HttpRequest& request, HttpResponse& response) {
     dispatcher_.metrics().malformed.fetch_add(1, std::memory_order_relaxed);
     return answer(response, 400, error_text(malformed->id, malformed->error));
   }
-  take(request, response, std::get<Message>(std::move(decoded)));
+  handle_message(request, response, std::get<Message>(std::move(decoded)));
 }
 
 std::shared_ptr<Session> HttpEndpoint::session_of(const HttpRequest& request,
@@ -221,11 +221,12 @@ std::shared_ptr<Session> HttpEndpoint::session_of(const HttpRequest& request,
     return nullptr;
   }
   auto session = sessions_.find(request.header(kSessionHeader));
-  if (!session) refuse(response, 404, "this session is unknown; send initialize again");
+  if (!session) refuse(response, 404, "unknown session; send initialize again");
   return session;
 }
 
-void HttpEndpoint::take(const HttpRequest& request, HttpResponse& response, Message message) {
+void HttpEndpoint::handle_message(const HttpRequest& request, HttpResponse& response,
+                                  Message message) {
   const auto session = session_of(request, message, response);
   if (!session) return;
   if (message.kind != Message::Kind::request) {
@@ -248,24 +249,24 @@ void HttpEndpoint::take(const HttpRequest& request, HttpResponse& response, Mess
     if (const auto error = header_mismatch(call.message, lookup, schema))
       return answer(response, Dispatcher::refusal(call.message.id, *error, call.era));
   }
-  serve(std::move(call), form_of(request), response);
+  serve(std::move(call), format_of(request), response);
 }
 
-void HttpEndpoint::serve(Request call, const Form& form, HttpResponse& response) {
+void HttpEndpoint::serve(Request call, const AnswerFormat& format, HttpResponse& response) {
   const auto cost = dispatcher_.cost(call);
-  if (cost == Dispatcher::Cost::listens) return listen(std::move(call), form, response);
+  if (cost == Dispatcher::Cost::listens) return listen(std::move(call), format, response);
   const Json& meta = call.meta();
-  const bool reports = form.events && meta.is_object() && meta.contains("progressToken");
-  if (cost == Dispatcher::Cost::slow || reports || form.events_first)
-    return serve_in_pool(std::move(call), form, response);
+  const bool reports = format.events && meta.is_object() && meta.contains("progressToken");
+  if (cost == Dispatcher::Cost::slow || reports || format.events_first)
+    return serve_in_pool(std::move(call), format, response);
   if (auto reply = dispatcher_.serve(call, stop_))
     answer(response, *std::move(reply));
   else
-    response.status = 202;  // cancelled: nothing may be said
+    response.status = 202;  // canceled: nothing may be sent
 }
 
-void HttpEndpoint::serve_in_pool(Request call, const Form& form, HttpResponse& response) {
-  const auto open = form.events ? open_stream() : nullptr;
+void HttpEndpoint::serve_in_pool(Request call, const AnswerFormat& format, HttpResponse& response) {
+  const auto open = format.events ? open_stream() : nullptr;
   const Era era = call.era;
   const auto session = call.session;
   const auto lane =
@@ -278,21 +279,21 @@ void HttpEndpoint::serve_in_pool(Request call, const Form& form, HttpResponse& r
     events->finish(dispatcher_.serve(*held, gone->get_token()));
   });
 
-  const bool stream_at_once = open && form.events_first;
+  const bool stream_at_once = open && format.events_first;
   auto state = stream_at_once ? EventStream::State::talking : events->wait(0, options_.json_wait);
   while (!open && state == EventStream::State::silent && !stop_.stop_requested())
-    state = events->wait(0, kLook);
+    state = events->wait(0, kCheckInterval);
   if (state == EventStream::State::finished || !open) {
     if (auto reply = events->take_reply()) return answer(response, *std::move(reply));
-    response.status = 202;  // cancelled: nothing may be said
+    response.status = 202;  // canceled: nothing may be sent
     return;
   }
   if (era == Era::legacy) {
     resumable_.add(events, session);
     return stream(
-        {events, 0, form.opening_event ? events->opening_event() : ""}, open, [] {}, response);
+        {events, 0, format.opening_event ? events->opening_event() : ""}, open, [] {}, response);
   }
-  // In this era a client that goes away has cancelled.
+  // In this era, a client that disconnects has canceled.
   const auto at_end = [events, gone] {
     events->close();
     gone->request_stop();
@@ -300,8 +301,8 @@ void HttpEndpoint::serve_in_pool(Request call, const Form& form, HttpResponse& r
   stream({events}, open, at_end, response);
 }
 
-void HttpEndpoint::listen(Request call, const Form& form, HttpResponse& response) {
-  if (!form.events) return refuse(response, 406, "Accept must list text/event-stream");
+void HttpEndpoint::listen(Request call, const AnswerFormat& format, HttpResponse& response) {
+  if (!format.events) return refuse(response, 406, "Accept must list text/event-stream");
   auto open = open_stream();
   if (!open) {
     refuse(response, 503, "too many open streams");
@@ -324,7 +325,8 @@ void HttpEndpoint::get(const HttpRequest& request, HttpResponse& response) {
       !request.has_header(kVersionHeader) || is_legacy_version(request.header(kVersionHeader));
   if (!legacy) {
     response.headers.emplace_back("Allow", "POST");
-    return refuse(response, 405, "this version has no GET stream; use subscriptions/listen");
+    return refuse(response, 405,
+                  "this protocol version has no GET stream; use subscriptions/listen");
   }
   if (!takes_events(request)) return refuse(response, 406, "Accept must list text/event-stream");
   auto session = shared_session_;
@@ -332,12 +334,13 @@ void HttpEndpoint::get(const HttpRequest& request, HttpResponse& response) {
     if (!request.has_header(kSessionHeader))
       return refuse(response, 400, "Mcp-Session-Id is missing; send initialize first");
     session = sessions_.find(request.header(kSessionHeader));
-    if (!session) return refuse(response, 404, "this session is unknown; send initialize again");
+    if (!session) return refuse(response, 404, "unknown session; send initialize again");
   }
   std::optional<ResumableStreams::Place> place;
   if (request.has_header(kLastEventHeader)) {
     place = resumable_.after(request.header(kLastEventHeader), *session);
-    if (!place) return refuse(response, 400, "what followed this Last-Event-ID is not held here");
+    if (!place)
+      return refuse(response, 400, "the events after this Last-Event-ID are no longer available");
   }
   auto open = open_stream();
   if (!open) {
@@ -360,7 +363,7 @@ void HttpEndpoint::remove(const HttpRequest& request, HttpResponse& response) {
   if (!request.has_header(kSessionHeader))
     return refuse(response, 400, "Mcp-Session-Id is missing");
   if (!sessions_.remove(request.header(kSessionHeader)))
-    return refuse(response, 404, "this session is unknown");
+    return refuse(response, 404, "unknown session");
   response.status = 200;
 }
 

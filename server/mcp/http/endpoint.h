@@ -17,9 +17,10 @@
 
 namespace ratchet::mcp {
 
-/// The MCP endpoint of the HTTP server: what each method on `/mcp` does, in both eras.
+/// The MCP endpoint of the HTTP server: what each HTTP method on `/mcp` does, in both eras.
 ///
-/// Thread rule: its handlers run on many connections' threads at once. Outlives the HTTP library.
+/// Thread rule: handlers run on the threads of many connections at once. Must outlive the
+/// `HttpLibrary` that it is added to.
 class HttpEndpoint {
  public:
   HttpEndpoint(Dispatcher& dispatcher, Pool& pool, const HttpOptions& options,
@@ -28,14 +29,14 @@ class HttpEndpoint {
   void add_to(HttpLibrary& server);
 
  private:
-  /// One event stream that counts against the cap while it lives.
+  /// One event stream; counts against the limit while it exists.
   struct OpenStream;
-  /// How a client wants to be answered. One that lists event streams first gets them always, others
-  /// when a call lasts or reports.
-  struct Form {
+  /// The format of the answer that a client accepts. Clients that list event streams first always
+  /// get one; others get one when a call takes long or reports progress.
+  struct AnswerFormat {
     bool events = false;
     bool events_first = false;
-    bool opening_event = false;  ///< understands an event without a message
+    bool opening_event = false;  ///< accepts an event without a message
   };
   /// One connection that reads a stream of events.
   struct Reader {
@@ -44,7 +45,7 @@ class HttpEndpoint {
     std::string opening;  ///< sent before all messages
   };
   class EventBody;
-  /// What ends with the stream: a call to stop, or a subscription to forget.
+  /// Runs when the stream ends: stops a call, or removes a subscription.
   using AtEnd = std::function<void()>;
 
   [[nodiscard]] bool admits(const HttpRequest& request, HttpResponse& response) const;
@@ -52,14 +53,14 @@ class HttpEndpoint {
   void get(const HttpRequest& request, HttpResponse& response);
   void remove(const HttpRequest& request, HttpResponse& response);
 
-  /// The session of a legacy message; null when the response already tells why there is none.
+  /// The session of a legacy message; null, with the error in `response`, when there is none.
   std::shared_ptr<Session> session_of(const HttpRequest& request, const Message& message,
                                       HttpResponse& response);
-  void take(const HttpRequest& request, HttpResponse& response, Message message);
-  [[nodiscard]] static Form form_of(const HttpRequest& request);
-  void serve(Request call, const Form& form, HttpResponse& response);
-  void serve_in_pool(Request call, const Form& form, HttpResponse& response);
-  void listen(Request call, const Form& form, HttpResponse& response);
+  void handle_message(const HttpRequest& request, HttpResponse& response, Message message);
+  [[nodiscard]] static AnswerFormat format_of(const HttpRequest& request);
+  void serve(Request call, const AnswerFormat& format, HttpResponse& response);
+  void serve_in_pool(Request call, const AnswerFormat& format, HttpResponse& response);
+  void listen(Request call, const AnswerFormat& format, HttpResponse& response);
   void stream(Reader reader, std::shared_ptr<OpenStream> open, AtEnd at_end,
               HttpResponse& response) const;
   [[nodiscard]] std::shared_ptr<OpenStream> open_stream();

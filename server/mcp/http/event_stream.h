@@ -13,42 +13,42 @@
 
 namespace ratchet::mcp {
 
-/// Messages on their way to one HTTP client: filled by the call, read by a connection, and if the
-/// stream is resumable by the connections that come after it.
+/// Messages queued for one HTTP client: written by the call, read by a connection and, if the
+/// stream is resumable, by later connections.
 ///
-/// Readers count messages: `next` is the number of the first one they have not read. Holds at most
-/// 64 MiB; what a client does not take beyond that is lost, and the stream with it.
-/// Thread rule: all members from any thread.
+/// Readers count messages: `next` is the number of the first unread one. Holds at most 64 MiB; when
+/// a client reads too slowly for that, the stream is closed. Thread-safe.
 class EventStream final : public MessageSink {
  public:
   bool send(std::string message) override;
-  /// Ends the connection that reads a resumable stream now, or else the next one; see
+  /// Closes the connection that reads a resumable stream, or the next one that does; see
   /// `take_hang_up`.
   void hang_up() override;
 
-  /// From now on events bear ids made of this one and their number, and what was read is kept, as
-  /// long as it is less than 1 MiB, for a client that did not get it.
+  /// From now on, event ids are made of `id` and the event's number, and messages that were read
+  /// are kept, up to 1 MiB, for a client that did not receive them.
   void make_resumable(std::string id);
-  /// The call is over. Its reply, if any, is the last message.
+  /// The call has ended. Its reply, if any, is the last message.
   void finish(std::optional<Reply> reply);
-  /// The client is gone: nothing more is taken.
+  /// The client is gone: further messages are dropped.
   void close();
 
   enum class State { silent, talking, finished };
-  /// Waits until there is something to read, something to do or the call is over, at most `limit`.
+  /// Waits until there is something to read, the call has ended or the connection shall close; at
+  /// most `limit`.
   State wait(std::size_t next, std::chrono::milliseconds limit);
 
-  /// The reply of a finished stream that nobody read from; empty when it has none.
+  /// The reply of a finished stream that was not read yet; empty when it has none.
   [[nodiscard]] std::optional<Reply> take_reply();
-  /// An event without a message: the id from which to resume before there was one.
+  /// An event without a message; its id lets a client resume before the first message.
   [[nodiscard]] std::string opening_event() const;
-  /// Everything from message `next` on, as server-sent events, with the reply at the end when
-  /// finished. Moves `next` past it.
+  /// All messages from `next` on as server-sent events, followed by the reply if the stream is
+  /// finished. Advances `next`.
   [[nodiscard]] std::string take_events(std::size_t& next);
   [[nodiscard]] bool exhausted(std::size_t next) const;
-  /// Whether a resumable stream's connection shall end; says so once.
+  /// Whether a resumable stream's connection shall close; true once per `hang_up`.
   [[nodiscard]] bool take_hang_up();
-  /// Whether messages from `next` on are still held.
+  /// Whether all messages from `next` on are still available.
   [[nodiscard]] bool holds(std::size_t next) const;
   /// When the call ended; empty while it runs.
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> finished_at() const;

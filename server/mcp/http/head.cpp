@@ -29,7 +29,7 @@ HttpProblem bad(std::string text) {
   return {400, std::move(text)};
 }
 
-/// What the library gets to see.
+/// Whether the header is passed to the library.
 bool is_wanted(std::string_view name) {
   constexpr std::array<std::string_view, 11> kWanted{
       "host",   "origin",     "authorization", "content-type",      "content-length", "accept",
@@ -50,7 +50,8 @@ std::optional<HttpProblem> request_line_problem(std::string_view line) {
       !target.empty() && target[0] == '/' &&
       std::all_of(target.begin(), target.end(), [](char c) { return c > ' ' && c < '\x7f'; });
   if (!plain) return bad("the request target is malformed");
-  if (version != "HTTP/1.1" && version != "HTTP/1.0") return HttpProblem{505, "only HTTP/1.1"};
+  if (version != "HTTP/1.1" && version != "HTTP/1.0")
+    return HttpProblem{505, "only HTTP/1.1 is supported"};
   return std::nullopt;
 }
 
@@ -70,7 +71,7 @@ std::optional<HttpProblem> read_length(std::string_view value, const HeadLimits&
   const char* const end = value.data() + value.size();
   const auto read = std::from_chars(value.data(), end, length);
   if (read.ec == std::errc::result_out_of_range) return HttpProblem{413, "the body is too large"};
-  if (read.ec != std::errc{} || read.ptr != end) return bad("Content-Length is no number");
+  if (read.ec != std::errc{} || read.ptr != end) return bad("Content-Length is not a number");
   if (length > limits.body_bytes) return HttpProblem{413, "the body is larger than 16 MiB"};
   return std::nullopt;
 }
@@ -96,10 +97,10 @@ std::optional<HttpProblem> framing_problem(const std::vector<Header>& headers,
       if (!same_name(header.value, "chunked")) return HttpProblem{501, "unknown Transfer-Encoding"};
     }
   }
-  if (hosts != 1) return bad("exactly one Host header is needed");
+  if (hosts != 1) return bad("exactly one Host header is required");
   if (lengths > 1) return bad("Content-Length is repeated");
   if (codings > 1 || (codings == 1 && lengths == 1))
-    return bad("Transfer-Encoding is repeated or stands beside Content-Length");
+    return bad("Transfer-Encoding is repeated or combined with Content-Length");
   clean.chunked = codings == 1;
   if (clean.chunked && !limits.chunked)
     return HttpProblem{411, "chunked bodies are not accepted; send Content-Length"};
@@ -122,7 +123,7 @@ std::variant<CleanHead, HttpProblem> clean_head(std::string_view head, const Hea
   bool first = true;
   while (true) {
     const auto end = head.find("\r\n");
-    if (end == std::string_view::npos) return bad("the head does not end in an empty line");
+    if (end == std::string_view::npos) return bad("the head does not end with an empty line");
     const auto line = head.substr(0, end);
     head.remove_prefix(end + 2);
     if (line.find_first_of("\r\n") != std::string_view::npos)
@@ -143,7 +144,7 @@ std::variant<CleanHead, HttpProblem> clean_head(std::string_view head, const Hea
     if (is_wanted(headers.back().name)) kept.append(line).append("\r\n");
   }
   if (auto problem = framing_problem(headers, limits, is_post, clean)) return *std::move(problem);
-  // Without a length, some versions of the library read until the client closes.
+  // Without a length, some versions of the library read until the client closes the connection.
   const bool unframed = std::none_of(headers.begin(), headers.end(), [](const Header& header) {
     return same_name(header.name, "content-length") || same_name(header.name, "transfer-encoding");
   });

@@ -12,7 +12,7 @@ RpcError mismatch(const std::string& text) {
   return {code::kHeaderMismatch, "Header mismatch: " + text, {}};
 }
 
-/// Undoes `=?base64?…?=`; empty when the inside is no base64.
+/// Decodes `=?base64?…?=`; returns other values as they are. Empty when the content is not base64.
 std::optional<std::string> decoded(const std::string& value) {
   constexpr std::string_view kStart = "=?base64?";
   constexpr std::string_view kEnd = "?=";
@@ -48,7 +48,7 @@ std::optional<RpcError> param_error(const std::string& name, const Json* value,
   return std::nullopt;
 }
 
-/// Walks the properties that are reachable by `properties` alone, as the specification defines.
+/// Checks the properties that are reachable through `properties` alone, as the specification says.
 std::optional<RpcError> params_error(const Json& schema, const Json* arguments,
                                      const HeaderLookup& header) {
   const auto properties = schema.find("properties");
@@ -65,7 +65,7 @@ std::optional<RpcError> params_error(const Json& schema, const Json* arguments,
   return std::nullopt;
 }
 
-/// The member of `params` that Mcp-Name repeats; empty for methods without one.
+/// The member of `params` that Mcp-Name must equal; empty for methods without one.
 std::string named_by(const std::string& method) {
   if (method == "tools/call" || method == "prompts/get") return "name";
   if (method == "resources/read") return "uri";

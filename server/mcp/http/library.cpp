@@ -56,7 +56,7 @@ std::string refusal_text(const HttpProblem& problem) {
       problem.status, reason_of(problem.status), problem.text.size() + 1, problem.text);
 }
 
-/// Address reuse after a restart, but never a second server on the same port.
+/// Allows address reuse after a restart, but not two servers on one port.
 void set_socket_options(socket_t socket) {
   const int on = 1;
   ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -93,7 +93,7 @@ void send_stream(std::unique_ptr<HttpStream> stream, const std::string& content_
   response.set_chunked_content_provider(
       content_type, [stream = std::shared_ptr<HttpStream>(std::move(stream))](
                         std::size_t, httplib::DataSink& sink) {
-        // Asking sends what was written and tells whether the client is still there.
+        // This call also sends what was written before.
         if (!sink.is_writable()) return false;
         const std::string chunk = stream->next_chunk();
         if (!chunk.empty() && !sink.write(chunk.data(), chunk.size())) return false;
@@ -119,7 +119,7 @@ httplib::Server::Handler adapted(HttpLibrary::Handler handler) {
       };
 }
 
-/// A `SocketStream` as the library wants it.
+/// Adapts a `SocketStream` to the library.
 class LibraryStream final : public httplib::Stream {
  public:
   explicit LibraryStream(SocketStream& stream) : stream_(stream) {}
@@ -128,7 +128,7 @@ class LibraryStream final : public httplib::Stream {
   ssize_t read(char* bytes, size_t size) override { return stream_.read(bytes, size); }
   ssize_t write(const char* bytes, size_t size) override { return stream_.write(bytes, size); }
   using Stream::write;
-  // Addresses would only be logged, and we do not.
+  // The library only logs addresses, and logging is off.
   void get_remote_ip_and_port(std::string&, int&) const override {}
   void get_local_ip_and_port(std::string&, int&) const override {}
   socket_t socket() const override { return stream_.socket(); }
@@ -170,7 +170,7 @@ Connections::EnqueueResult Connections::enqueue(std::function<void()> task) {
     const std::lock_guard lock(mutex_);
     if (--open_ == 0) none_.notify_all();
   });
-  return EnqueueResult(true);  // newer versions want to know that it was taken
+  return EnqueueResult(true);  // newer versions return whether the task was accepted
 }
 
 void Connections::shutdown() {
@@ -223,8 +223,8 @@ Result<int> HttpLibrary::Library::open(const std::string& host, int port) {
   if (!bound)
     return Error{ErrorCode::unavailable,
                  fmt::format("cannot listen on {}:{}: {}", host, port, std::strerror(errno)),
-                 "Choose another port, or end the program that holds this one."};
-  // The library's backlog of 5 makes a burst of clients wait a second each.
+                 "Choose another port, or stop the program that uses this one."};
+  // With the library's backlog of 5, clients in a burst wait for a second each.
   ::listen(svr_sock_.load(), kBacklog);
   return port;
 }
@@ -261,7 +261,7 @@ bool HttpLibrary::Library::process_and_close_socket(socket_t socket) {
       break;
     }
     const bool served = serve_one(*this, seen_by_library, closed);
-    // What was left unread would be taken for the next request.
+    // What was left unread would be parsed as the next request.
     whole = stream.read_whole_request();
     if (!served || !whole || !stream.flush()) break;
   }

@@ -10,8 +10,8 @@
 
 namespace ratchet::mcp {
 
-/// An HTTP/1.1 server: routing and framing by cpp-httplib, connections and the checks of every head
-/// by `SocketStream`. Its source is the only one that includes the library, which takes some 40 s
+/// An HTTP/1.1 server: cpp-httplib does routing and framing, `SocketStream` handles connections and
+/// checks every head. Its source is the only one that includes the library, which takes about 40 s
 /// to compile.
 ///
 /// Thread rule: set up by one thread; `shut` and `is_running` from any. Filter and handlers run on

@@ -12,22 +12,22 @@ namespace ratchet::mcp {
 /// How to serve HTTP. The endpoint is `/mcp`; `/healthz` and `/metrics` answer beside it.
 struct HttpOptions {
   std::string host = "127.0.0.1";
-  int port = 8383;                         ///< 0 takes a free one; see `on_listening`
+  int port = 8383;                         ///< 0 selects a free one; see `on_listening`
   std::string token;                       ///< bearer token; required for any address but loopback
   bool sessions = false;                   ///< issue session ids to legacy clients
-  bool force_old_library = false;          ///< beyond loopback with an HTTP library below 0.41 too
-  std::vector<std::string> allowed_hosts;  ///< Host names beside the loopback forms and `host`
-  std::vector<std::string> allowed_origins;      ///< Origins beside the loopback forms
-  std::size_t connections = 512;                 ///< threads, one each; further connections wait
-  std::size_t streams = 256;                     ///< open SSE streams; beyond: 503 with Retry-After
-  std::chrono::milliseconds json_wait{250};      ///< a call that lasts longer is answered by SSE
-  std::chrono::seconds keep_alive{15};           ///< silence on a stream before a comment line
-  std::chrono::milliseconds head_limit{10'000};  ///< for the head of a request to arrive
+  bool force_old_library = false;          ///< allow an HTTP library below 0.41 beyond loopback
+  std::vector<std::string> allowed_hosts;  ///< Host names besides loopback names and `host`
+  std::vector<std::string> allowed_origins;  ///< Origins besides loopback origins
+  std::size_t connections = 512;             ///< one thread each; more connections wait
+  std::size_t streams = 256;  ///< open SSE streams; beyond that, 503 with Retry-After
+  std::chrono::milliseconds json_wait{250};         ///< a call that takes longer is answered by SSE
+  std::chrono::seconds keep_alive{15};              ///< silence on a stream before a comment line
+  std::chrono::milliseconds head_limit{10'000};     ///< for the head of a request to arrive
   std::chrono::milliseconds request_limit{60'000};  ///< for the rest of it
   std::function<void(int port)> on_listening;       ///< called once, from the serving thread
 };
 
-/// Version of the HTTP library in this build, for the start-up line: "0.11.4".
+/// Version of the HTTP library in this build: "0.11.4".
 [[nodiscard]] std::string_view http_library_version();
 
 }  // namespace ratchet::mcp

@@ -13,20 +13,19 @@
 
 namespace ratchet::mcp {
 
-/// Streams that a legacy client may take up again when its connection broke, by the id of the last
-/// event that it saw. Remembers at most 256, the oldest go first, and each for a minute after its
-/// call ended. Thread-safe.
+/// Streams that a legacy client can resume after a broken connection, by the id of the last event
+/// that it received. Keeps the newest 256, each until a minute after its call ended. Thread-safe.
 class ResumableStreams {
  public:
-  /// Remembers a stream and gives it an id that nobody can guess.
+  /// Adds a stream and gives it an unguessable id.
   void add(std::shared_ptr<EventStream> stream, std::shared_ptr<Session> session);
 
   struct Place {
     std::shared_ptr<EventStream> stream;
     std::size_t next = 0;
   };
-  /// What follows the event of this id. Empty when the event is none of this session's, or so old
-  /// that what followed it was forgotten.
+  /// The place after the event with this id. Empty when the event is not of this session, or so old
+  /// that later events are gone.
   [[nodiscard]] std::optional<Place> after(std::string_view event_id, const Session& session) const;
 
  private:

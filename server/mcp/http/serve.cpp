@@ -23,8 +23,8 @@ Result<int> serve_http(Dispatcher& dispatcher, Pool& pool, const HttpOptions& op
   if (!port) return port.error();
   if (options.on_listening) options.on_listening(*port);
 
-  // The library forgets a stop that comes before it accepts, so the stop is brought by a thread
-  // that waits for that.
+  // The library ignores a stop before it accepts connections, so a thread waits for that and then
+  // stops it.
   std::mutex mutex;
   std::condition_variable_any over;
   bool done = false;

@@ -11,17 +11,16 @@
 
 namespace ratchet::mcp {
 
-/// Legacy sessions by their ids. Remembers at most 4096; the one longest unused goes first.
-/// Thread-safe.
+/// Legacy sessions by id. Keeps at most 4096 and drops the least recently used first. Thread-safe.
 class HttpSessions {
  public:
   explicit HttpSessions(Hub& hub) : hub_(hub) {}
 
-  /// Remembers a session and gives its new id.
+  /// Adds a session and returns its new id.
   std::string add(const std::shared_ptr<Session>& session);
   /// Null when unknown.
   std::shared_ptr<Session> find(const std::string& id);
-  /// False when unknown.
+  /// Returns false when unknown.
   bool remove(const std::string& id);
 
  private:

@@ -40,8 +40,8 @@ bool SocketStream::wait(short events, steady_clock::time_point until) const {
 
 SocketStream::Waited SocketStream::wait_for_request(std::chrono::milliseconds limit) {
   if (in_read_ < in_.size()) return Waited::request;
-  // A client that is answered while others compute has often sent its next call by the time that it
-  // is our turn again; to sleep and be woken for it costs more than this.
+  // On a busy machine, the client has often sent its next call by the time that this thread runs
+  // again; sleeping and waking up for it would cost more.
   ::sched_yield();
   if (receive_at_once() > 0) return Waited::request;
   std::array<pollfd, 2> events{{{socket_, POLLIN, 0}, {wake_, POLLIN, 0}}};
@@ -93,7 +93,7 @@ std::optional<HttpProblem> SocketStream::receive_head(const HeadLimits& limits) 
 }
 
 bool SocketStream::read_whole_request() const {
-  // How far a chunked body went is the library's knowledge alone.
+  // Only the library knows the end of a chunked body.
   return !head_.chunked && head_read_ == head_.text.size() && body_read_ == head_.body_bytes;
 }
 

@@ -13,7 +13,7 @@ std::string dumped(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// Compares without making a value of `text`.
+/// Compares without constructing a Json from `text`.
 bool is_text(const Json& value, std::string_view text) {
   return value.is_string() && value.get_ref<const std::string&>() == text;
 }
@@ -50,7 +50,8 @@ std::optional<Malformed> envelope_error(const Json& json, const Json& id) {
 
 std::variant<Message, Malformed> read_envelope(Json json) {
   if (json.is_array())
-    return malformed(code::kInvalidRequest, "batches are not supported; send one message each");
+    return malformed(code::kInvalidRequest,
+                     "batches are not supported; send one message at a time");
   if (!json.is_object()) return malformed(code::kInvalidRequest, "a message must be an object");
 
   Message message;
@@ -79,7 +80,7 @@ std::variant<Message, Malformed> read_envelope(Json json) {
   return message;
 }
 
-/// `{"jsonrpc":"2.0","id":…,"<member>":` — the id comes early so that a reader can find it soon.
+/// `{"jsonrpc":"2.0","id":…,"<member>":` — the id comes first, where a reader finds it quickly.
 std::string opening(const Json& id, std::string_view member, std::size_t room) {
   std::string text;
   text.reserve(room + 64);
@@ -107,16 +108,16 @@ std::variant<Message, Malformed> decode_message(std::string_view text) {
 }
 
 std::string id_text(const Json& id) {
-  // A serialiser costs more than the digits it writes, and nearly every id is a number.
+  // Constructing a serializer costs more than writing digits, and nearly every id is a number.
   if (id.is_number_unsigned()) return std::to_string(id.get<Json::number_unsigned_t>());
   return dumped(id);
 }
 
 std::string result_text(const Json& id, const Json& result) {
-  return serialised_result_text(id, dumped(result));
+  return serialized_result_text(id, dumped(result));
 }
 
-std::string serialised_result_text(const Json& id, std::string_view result) {
+std::string serialized_result_text(const Json& id, std::string_view result) {
   std::string text = opening(id, "result", result.size());
   text += result;
   text += '}';

@@ -1,6 +1,6 @@
 #pragma once
 
-// The names and numbers of the Model Context Protocol that this server speaks, in one place.
+// The names and numbers of the Model Context Protocol that this server uses.
 
 #include <array>
 #include <string>
@@ -16,10 +16,10 @@ namespace ratchet::mcp {
 enum class Era { legacy, stateless };
 
 inline constexpr std::string_view kStatelessVersion = "2026-07-28";
-/// Newest first: the first is offered when a client asks for one we do not know.
+/// Newest first: the first is offered when a client asks for an unknown version.
 inline constexpr std::array<std::string_view, 4> kLegacyVersions{"2025-11-25", "2025-06-18",
                                                                  "2025-03-26", "2024-11-05"};
-/// What a legacy HTTP request without a version header speaks, by the specification.
+/// The version of a legacy HTTP request without a version header, by the specification.
 inline constexpr std::string_view kVersionWithoutHeader = "2025-03-26";
 
 [[nodiscard]] bool is_legacy_version(std::string_view version);
@@ -45,26 +45,26 @@ inline constexpr std::string_view kLogLevel = "io.modelcontextprotocol/logLevel"
 inline constexpr std::string_view kSubscriptionId = "io.modelcontextprotocol/subscriptionId";
 }  // namespace key
 
-/// Extensions that we speak; clients that do so too declare them in each request.
+/// Extensions that the server supports; clients declare theirs in each request.
 namespace extension {
 inline constexpr std::string_view kTasks = "io.modelcontextprotocol/tasks";
 inline constexpr std::string_view kSkills = "io.modelcontextprotocol/skills";
 }  // namespace extension
 
-/// A protocol error: the client's fault, or (`kInternalError`) a bug of ours.
+/// A protocol error: the client's fault, or, with `kInternalError`, a bug in the server.
 struct RpcError {
   int code = code::kInternalError;
   std::string message;
   Json data;  ///< left out when null
 };
 
-/// The `result` object of an answer, or why there is none.
+/// The `result` object of an answer, or the error sent instead.
 using Outcome = std::variant<Json, RpcError>;
 
 /// Lists whose changes clients are notified of.
 enum class Change { tools, prompts, resources };
 
-/// Severity of `notifications/message`, mildest first.
+/// Severity of `notifications/message`, lowest first.
 enum class LogLevel { debug, info, notice, warning, error, critical, alert, emergency };
 constexpr auto enum_names(LogLevel) {
   return std::array{

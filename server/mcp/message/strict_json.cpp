@@ -7,7 +7,7 @@
 namespace ratchet::mcp {
 namespace {
 
-/// Builds the value from the parser's events, and stops it at the first fault.
+/// Builds the value from the parser's events and stops the parser at the first fault.
 class Builder {
  public:
   explicit Builder(std::size_t depth_limit) : depth_limit_(depth_limit) { open_.reserve(8); }
@@ -21,7 +21,7 @@ class Builder {
   bool number_unsigned(Json::number_unsigned_t value) { return put(value); }
   bool number_float(Json::number_float_t value, const std::string& /*text*/) { return put(value); }
   bool string(std::string& value) { return put(std::move(value)); }
-  bool binary(Json::binary_t& /*value*/) { return false; }  // no such thing in a text
+  bool binary(Json::binary_t& /*value*/) { return false; }  // never in text
 
   bool start_object(std::size_t /*size*/) { return open(Json::value_t::object); }
   bool start_array(std::size_t /*size*/) { return open(Json::value_t::array); }
@@ -75,8 +75,8 @@ class Builder {
 
   const std::size_t depth_limit_;
   Json root_;
-  std::vector<Json*> open_;  ///< what is being filled, outermost first
-  Json* member_ = nullptr;   ///< of the innermost object: where its next value goes
+  std::vector<Json*> open_;  ///< the containers being filled, outermost first
+  Json* member_ = nullptr;   ///< where the next value of the innermost object goes
   JsonFault fault_ = JsonFault::syntax;
 };
 

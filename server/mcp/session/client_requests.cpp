@@ -8,8 +8,8 @@
 namespace ratchet::mcp {
 namespace {
 
-/// A person may be thinking; after this long nobody is.
-constexpr std::chrono::minutes kPatience{10};
+/// Time limit for a user's reply.
+constexpr std::chrono::minutes kReplyLimit{10};
 
 }  // namespace
 
@@ -23,7 +23,8 @@ std::optional<Json> ClientRequests::ask(MessageSink& sink, std::string_view meth
   }
   const bool sent = sink.send(request_text(id, method, params));
   std::unique_lock lock(mutex_);
-  if (sent) answered_.wait_for(lock, stop, kPatience, [&] { return waiting_.at(id).has_value(); });
+  if (sent)
+    answered_.wait_for(lock, stop, kReplyLimit, [&] { return waiting_.at(id).has_value(); });
   const auto node = waiting_.extract(id);
   const std::optional<Json>& answer = node.mapped();
   if (!answer || !answer->contains("result")) return std::nullopt;

@@ -13,16 +13,17 @@
 
 namespace ratchet::mcp {
 
-/// Requests that we put to legacy clients, waiting for their answers.
+/// Requests from the server to legacy clients that wait for their answers.
 ///
-/// Thread rule: all members from any thread; `ask` blocks. Ids are unguessable, because over HTTP
-/// an answer comes by a request of its own and nothing else ties it to the question.
+/// Thread-safe; `ask` blocks. Ids are unguessable, because over HTTP an answer arrives in a request
+/// of its own and only the id connects it to the question.
 class ClientRequests {
  public:
-  /// The client's `result`; empty when it answered with an error, went away, or `stop` was asked.
+  /// The client's `result`; empty when it answered with an error, went away, or did not answer
+  /// within 10 minutes, or when `stop` was requested.
   std::optional<Json> ask(MessageSink& sink, std::string_view method, const Json& params,
                           const std::stop_token& stop);
-  /// Hands a response message to whoever waits for it; unknown ids are ignored.
+  /// Delivers a response message to the call that waits for it; ignores unknown ids.
   void resolve(const Message& response);
 
  private:

@@ -39,14 +39,14 @@ Json tagged(Json params, const Json& subscription) {
 
 }  // namespace
 
-std::shared_ptr<Hub::Listener> Hub::listen(Json id, ListenFilter filter, const Json& honoured,
+std::shared_ptr<Hub::Listener> Hub::listen(Json id, ListenFilter filter, const Json& honored,
                                            std::shared_ptr<MessageSink> sink) {
   auto listener =
       std::make_shared<Listener>(Listener{std::move(id), std::move(filter), std::move(sink)});
   // Under the lock, so that no notification can come before the acknowledgement.
   const std::lock_guard lock(mutex_);
   listener->sink->send(notification_text("notifications/subscriptions/acknowledged",
-                                         tagged(Json{{"notifications", honoured}}, listener->id)));
+                                         tagged(Json{{"notifications", honored}}, listener->id)));
   listeners_.push_back(listener);
   return listener;
 }
@@ -108,7 +108,8 @@ void Hub::resource_updated(std::string_view uri) {
     if (listener->filter.uris.contains(name))
       listener->sink->send(notification_text(kMethod, tagged(Json{{"uri", name}}, listener->id)));
   for (const auto& session : sessions())
-    if (session->watches(name)) session->send(notification_text(kMethod, Json{{"uri", name}}));
+    if (session->is_subscribed(name))
+      session->send(notification_text(kMethod, Json{{"uri", name}}));
 }
 
 }  // namespace ratchet::mcp

@@ -13,7 +13,7 @@
 
 namespace ratchet::mcp {
 
-/// What a `subscriptions/listen` request wants to hear.
+/// The notifications that a `subscriptions/listen` request asks for.
 struct ListenFilter {
   bool tools = false;
   bool prompts = false;
@@ -21,8 +21,8 @@ struct ListenFilter {
   std::set<std::string> uris;
 };
 
-/// Tells clients of changes: stateless ones by their listen streams, legacy ones by their sessions.
-/// Thread-safe.
+/// Notifies clients of changes: stateless ones through their listen streams, legacy ones through
+/// their sessions. Thread-safe.
 class Hub {
  public:
   /// One open `subscriptions/listen`.
@@ -32,14 +32,14 @@ class Hub {
     std::shared_ptr<MessageSink> sink;
   };
 
-  /// Acknowledges with `honoured`, then delivers until `remove` or `close`.
-  std::shared_ptr<Listener> listen(Json id, ListenFilter filter, const Json& honoured,
+  /// Acknowledges with `honored`, then delivers until `remove` or `close`.
+  std::shared_ptr<Listener> listen(Json id, ListenFilter filter, const Json& honored,
                                    std::shared_ptr<MessageSink> sink);
-  /// False when it was gone already.
+  /// Returns false when it had ended already.
   bool remove(const std::shared_ptr<Listener>& listener);
-  /// Ends the listener of this request, if its messages go to `sink`.
+  /// Ends the listener of the request with this id, if it sends to `sink`.
   void cancel(const Json& id, const MessageSink& sink);
-  /// Ends all listeners gracefully: each request gets its result.
+  /// Ends all listeners; each request gets its result.
   void close();
 
   void attach(const std::shared_ptr<Session>& session);

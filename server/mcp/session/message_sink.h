@@ -4,15 +4,15 @@
 
 namespace ratchet::mcp {
 
-/// Where messages to one client go: the stdio writer, or one HTTP stream.
+/// A destination for messages to one client: the stdio writer, or one HTTP stream.
 ///
-/// Thread rule: `send` from any thread; messages of one thread keep their order.
+/// Thread-safe; messages from one thread keep their order.
 class MessageSink {
  public:
   virtual ~MessageSink() = default;
-  /// Takes one serialised message. False when the other side is gone; the message is then lost.
+  /// Queues one serialized message. Returns false, and drops it, when the client is gone.
   virtual bool send(std::string message) = 0;
-  /// Lets the connection go where the client can come back for the rest; else does nothing.
+  /// Closes the connection if the client can resume the stream; otherwise does nothing.
   virtual void hang_up() {}
 };
 

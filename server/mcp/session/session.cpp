@@ -7,8 +7,8 @@
 namespace ratchet::mcp {
 namespace {
 
-/// Bounds what a client can make a session remember.
-constexpr std::size_t kMostWatched = 10'000;
+/// Limits the memory that a client can make a session use.
+constexpr std::size_t kMostSubscriptions = 10'000;
 
 }  // namespace
 
@@ -62,21 +62,21 @@ std::optional<LogLevel> Session::log_level() const {
   return log_level_;
 }
 
-bool Session::watch(std::string uri) {
+bool Session::subscribe(std::string uri) {
   const std::lock_guard lock(mutex_);
-  if (watched_.size() >= kMostWatched) return false;
-  watched_.insert(std::move(uri));
+  if (subscriptions_.size() >= kMostSubscriptions) return false;
+  subscriptions_.insert(std::move(uri));
   return true;
 }
 
-void Session::unwatch(const std::string& uri) {
+void Session::unsubscribe(const std::string& uri) {
   const std::lock_guard lock(mutex_);
-  watched_.erase(uri);
+  subscriptions_.erase(uri);
 }
 
-bool Session::watches(const std::string& uri) const {
+bool Session::is_subscribed(const std::string& uri) const {
   const std::lock_guard lock(mutex_);
-  return watched_.contains(uri);
+  return subscriptions_.contains(uri);
 }
 
 void Session::attach(const std::shared_ptr<MessageSink>& sink) {

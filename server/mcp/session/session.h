@@ -18,7 +18,7 @@ namespace ratchet::mcp {
 /// Requests being served that a `notifications/cancelled` may still stop. Thread-safe.
 class InFlight {
  public:
-  /// Keeps a request findable until it goes out of scope.
+  /// Registers a request until it goes out of scope.
   class Entry {
    public:
     Entry(InFlight& owner, const Json& id);
@@ -33,8 +33,8 @@ class InFlight {
     std::stop_source stop_;
   };
 
-  /// Stops the request of this id. False when none is in flight, or more than one: clients without
-  /// sessions choose ids independently, and the wrong one must not be stopped.
+  /// Stops the request with this id. Returns false when none is in flight, or more than one:
+  /// clients without sessions choose ids independently, and the wrong one must not be stopped.
   bool cancel(const Json& id);
 
  private:
@@ -42,11 +42,12 @@ class InFlight {
   std::unordered_multimap<std::string, Entry*> entries_;
 };
 
-/// What a legacy client told us, and what we may send it unasked. One per stdio connection, one per
-/// HTTP session id, and one shared by all HTTP clients without ids. Thread-safe.
+/// State of a legacy client: its capabilities, its subscriptions and the ways to reach it. One per
+/// stdio connection, one per HTTP session id, and one shared by all HTTP clients without ids.
+/// Thread-safe.
 class Session {
  public:
-  /// A shared session belongs to nobody in particular: it learns no capabilities.
+  /// A shared session records no capabilities.
   explicit Session(bool shared = false) : shared_(shared) {}
 
   void open(std::string version, Json capabilities);
@@ -56,12 +57,13 @@ class Session {
   void set_log_level(LogLevel level);
   [[nodiscard]] std::optional<LogLevel> log_level() const;
 
-  /// False when the session watches too many resources already.
-  [[nodiscard]] bool watch(std::string uri);
-  void unwatch(const std::string& uri);
-  [[nodiscard]] bool watches(const std::string& uri) const;
+  /// Returns false when the session has 10,000 subscriptions already.
+  [[nodiscard]] bool subscribe(std::string uri);
+  void unsubscribe(const std::string& uri);
+  [[nodiscard]] bool is_subscribed(const std::string& uri) const;
 
-  /// Adds a way to the client. A session sends to its newest living one, the shared one to all.
+  /// Adds a destination. A session sends to the newest one that is still open; the shared session
+  /// sends to all.
   void attach(const std::shared_ptr<MessageSink>& sink);
   void send(const std::string& message);
 
@@ -73,7 +75,7 @@ class Session {
   std::string version_{kLegacyVersions.front()};
   Json capabilities_;
   std::optional<LogLevel> log_level_;
-  std::set<std::string> watched_;
+  std::set<std::string> subscriptions_;
   std::vector<std::weak_ptr<MessageSink>> sinks_;
   InFlight in_flight_;
 };

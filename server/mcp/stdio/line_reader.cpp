@@ -13,8 +13,8 @@ namespace ratchet::mcp {
 namespace {
 
 constexpr std::size_t kReadSize = std::size_t{64} << 10U;
-/// Reads tried before sleeping, some 50 µs of them: a client that is still writing its next call
-/// finds us awake, and waking up costs more than most calls.
+/// Reads tried before sleeping, for about 50 µs: if the client is about to send its next call,
+/// sleeping and waking up costs more than most calls.
 constexpr int kTriesAwake = 100;
 
 bool blank(std::string_view line) {
@@ -41,7 +41,7 @@ LineReader::Event LineReader::next(std::string_view& line) {
       line = std::string_view(buffer_).substr(start_, newline - start_);
       start_ = scanned_ = newline + 1;
       if (skipping_)
-        skipping_ = false;  // the rest of a line already reported
+        skipping_ = false;  // the rest of a line reported before
       else if (line.size() > limit_)
         return Event::too_long;
       else if (!blank(line))

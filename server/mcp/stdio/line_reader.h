@@ -7,7 +7,7 @@
 
 namespace ratchet::mcp {
 
-/// Cuts a descriptor's bytes into lines, at most `limit` bytes each. Not owned.
+/// Splits the input of a descriptor, which it does not own, into lines of at most `limit` bytes.
 ///
 /// Thread rule: one thread at a time.
 class LineReader {
@@ -15,11 +15,11 @@ class LineReader {
   LineReader(int descriptor, int wake, std::size_t limit);
 
   enum class Event { line, too_long, end };
-  /// The next line without its newline; blank lines are passed over. `too_long` once for a line
+  /// The next line without its newline; blank lines are skipped. `too_long`, once, for a line
   /// beyond the limit, whose rest is skipped. `end` when the input ended or `wake` became readable.
-  /// Waits when no line is at hand; the view holds until the next call.
+  /// Blocks until one of these; the view is valid until the next call.
   [[nodiscard]] Event next(std::string_view& line);
-  /// Whether a whole line is at hand without reading.
+  /// Whether a whole line is buffered.
   [[nodiscard]] bool has_line() const;
 
  private:
@@ -31,8 +31,8 @@ class LineReader {
   const std::size_t limit_;
   std::vector<char> chunk_;
   std::string buffer_;
-  std::size_t start_ = 0;    ///< first byte not yet given out
-  std::size_t scanned_ = 0;  ///< bytes known to hold no newline
+  std::size_t start_ = 0;    ///< first byte not yet returned
+  std::size_t scanned_ = 0;  ///< bytes known to have no newline
   bool skipping_ = false;
 };
 

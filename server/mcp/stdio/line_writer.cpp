@@ -10,8 +10,8 @@
 namespace ratchet::mcp {
 namespace {
 
-constexpr std::size_t kMostPendingBytes = std::size_t{64} << 20U;
-/// Beyond this, corked answers go out: the client may as well start on them.
+constexpr std::size_t kMostPending = std::size_t{64} << 20U;
+/// Beyond this size, corked answers are sent: the client can start on them.
 constexpr std::size_t kCorkedLimit = std::size_t{16} << 10U;
 
 }  // namespace

@@ -10,11 +10,11 @@
 
 namespace ratchet::mcp {
 
-/// Writes messages, one a line, to a descriptor that it does not own.
+/// Writes messages, one per line, to a descriptor that it does not own.
 ///
-/// One thread writes at a time; messages that come meanwhile join its next write. A client that
-/// does not read makes senders wait once 64 MiB are pending, and loses everything when `stop` is
-/// asked. Thread rule: all members from any thread.
+/// One thread writes at a time; messages sent meanwhile are part of its next write. When the client
+/// does not read, senders block once 64 MiB are pending; a stop request drops what is pending.
+/// Thread-safe.
 class LineWriter final : public MessageSink {
  public:
   /// `wake` becomes readable when `stop` is requested, so that a blocked write ends.
@@ -22,10 +22,10 @@ class LineWriter final : public MessageSink {
 
   bool send(std::string message) override;
 
-  /// Until `uncork`, the messages of all threads are collected. Used while more input is at hand.
+  /// Collects the messages of all threads until `uncork`. Used while more input is buffered.
   void cork();
   void uncork();
-  /// Nothing is written any more once this returns.
+  /// After this returns, nothing is written anymore.
   void close();
 
  private:

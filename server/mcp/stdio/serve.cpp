@@ -47,7 +47,7 @@ void clear(const Fd& event) {
   [[maybe_unused]] const ssize_t read = ::read(event.get(), &count, sizeof count);
 }
 
-/// Readable once our parent has died.
+/// A descriptor that becomes readable when the parent process dies.
 Fd watch_parent() {
   const pid_t parent = ::getppid();
   Fd watch(static_cast<int>(::syscall(SYS_pidfd_open, parent, 0)));
@@ -55,8 +55,8 @@ Fd watch_parent() {
   return watch;
 }
 
-/// Makes a pipe or socket non-blocking, and gives it back as it was. Terminals and files are left
-/// alone: a terminal's flags belong to the shell as well.
+/// Makes a pipe or socket non-blocking and restores its flags at the end. Terminals and files stay
+/// as they are: a terminal's flags are shared with the shell.
 class NonBlocking {
  public:
   explicit NonBlocking(int descriptor)
@@ -77,8 +77,8 @@ class NonBlocking {
   const int flags_;
 };
 
-/// One client. Shared by the tasks it started, so that a tool that does not stop keeps only this
-/// alive, not the caller.
+/// One client. Shared by the tasks it started, so that a tool that does not stop keeps this object
+/// alive and does not block the caller.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Dispatcher& dispatcher, Pool& pool, int input, int output)
@@ -96,13 +96,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void run(const std::stop_token& stop);
 
  private:
-  enum class Next { go_on, hand_over };
+  enum class Next { read_on, stop_reading };
 
   void start_reading() {
     pool_.post(Pool::Lane::urgent, [self = shared_from_this()] { self->read_lines(); });
   }
   void read_lines();
-  [[nodiscard]] Next take(std::string_view line);
+  [[nodiscard]] Next handle_line(std::string_view line);
   [[nodiscard]] Next route(Request request);
   [[nodiscard]] Next serve_here(Request& request);
   void serve_in_pool(Request request, Pool::Lane lane);
@@ -120,13 +120,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const Fd ended_;       ///< readable once no more input is wanted
   const Fd supervisor_;  ///< wakes the supervisor
   std::shared_ptr<LineWriter> writer_;
-  LineReader reader_;  ///< used by whoever has the reading role
+  LineReader reader_;  ///< used by the thread with the reading role
 
-  // The reading role: 0 while its holder reads, else the number of the call that it runs. Whoever
-  // changes the number back to 0 has the role from then on.
+  // The reading role: 0 while its holder reads, otherwise the number of the call that it runs. The
+  // thread that changes the number back to 0 holds the role from then on.
   std::atomic<std::uint64_t> running_{0};
-  std::uint64_t calls_ = 0;                  ///< last number given; used by the holder of the role
-  std::uint64_t seen_ = 0;                   ///< what the supervisor saw running at its last tick
+  std::uint64_t calls_ = 0;                  ///< last number used; for the holder of the role
+  std::uint64_t seen_ = 0;                   ///< the call that ran at the supervisor's last tick
   std::atomic<std::size_t> left_behind_{0};  ///< calls whose thread lost the role
   std::atomic<bool> parked_{false};
   std::atomic<bool> input_ended_{false};
@@ -147,7 +147,7 @@ void Connection::read_lines() {
     std::string_view line;
     switch (reader_.next(line)) {
       case LineReader::Event::line:
-        if (take(line) == Next::hand_over) return;
+        if (handle_line(line) == Next::stop_reading) return;
         break;
       case LineReader::Event::too_long:
         writer_->send(
@@ -162,23 +162,23 @@ void Connection::read_lines() {
   }
 }
 
-Connection::Next Connection::take(std::string_view line) {
+Connection::Next Connection::handle_line(std::string_view line) {
   dispatcher_.metrics().messages.fetch_add(1, std::memory_order_relaxed);
   auto decoded = decode_message(line);
   if (const auto* malformed = std::get_if<Malformed>(&decoded)) {
     dispatcher_.metrics().malformed.fetch_add(1, std::memory_order_relaxed);
     writer_->send(error_text(malformed->id, malformed->error));
-    return Next::go_on;
+    return Next::read_on;
   }
   auto& message = std::get<Message>(decoded);
   if (message.kind != Message::Kind::request) {
     dispatcher_.notice(message, *session_, writer_.get());
-    return Next::go_on;
+    return Next::read_on;
   }
   auto admitted = dispatcher_.admit(std::move(message), Arrival{}, session_);
   if (auto* reply = std::get_if<Reply>(&admitted)) {
     writer_->send(std::move(reply->text));
-    return Next::go_on;
+    return Next::read_on;
   }
   return route(std::get<Request>(std::move(admitted)));
 }
@@ -189,7 +189,7 @@ Connection::Next Connection::route(Request request) {
   if (cost == Dispatcher::Cost::listens) {
     auto opened = dispatcher_.listen(request);
     if (auto* reply = std::get_if<Reply>(&opened)) writer_->send(std::move(reply->text));
-    return Next::go_on;
+    return Next::read_on;
   }
   {
     const std::lock_guard lock(mutex_);
@@ -201,7 +201,7 @@ Connection::Next Connection::route(Request request) {
     serve_in_pool(std::move(request), Pool::Lane::reads);
   else
     return serve_here(request);
-  return Next::go_on;
+  return Next::read_on;
 }
 
 Connection::Next Connection::serve_here(Request& request) {
@@ -213,10 +213,10 @@ Connection::Next Connection::serve_here(Request& request) {
   std::uint64_t expected = call;
   if (!running_.compare_exchange_strong(expected, 0)) {
     left_behind_.fetch_sub(1);
-    return Next::hand_over;
+    return Next::stop_reading;
   }
   if (!reader_.has_line()) writer_->uncork();
-  return Next::go_on;
+  return Next::read_on;
 }
 
 void Connection::serve_in_pool(Request request, Pool::Lane lane) {
@@ -273,8 +273,8 @@ void Connection::finish(End end) {
     idle_.wait_for(lock, kGrace, [this] { return active_ == 0; });
   }
   stop_.request_stop();
-  // Whoever has the reading role either notices `ended_` or is inside a call; then the role is
-  // taken, so that nothing reads the descriptor once we are gone.
+  // The holder of the reading role either notices `ended_` or runs a call. In the latter case the
+  // role is taken from it, so that nothing reads the descriptor after this function returns.
   while (!input_ended_) {
     std::uint64_t call = running_.load();
     if (call != 0 && running_.compare_exchange_strong(call, 0)) break;

@@ -7,11 +7,11 @@
 
 namespace ratchet::mcp {
 
-/// Serves one client over two descriptors, which stay the caller's; see `Server::serve_stdio`.
+/// Serves one client over two descriptors, which it does not own; see `Server::serve_stdio`.
 ///
-/// Calls that only read run on the thread that reads the input, which saves two thread switches a
-/// call; when one lasts longer than a millisecond, another thread takes over the reading. All other
-/// calls go to the pool at once.
+/// Calls that only read run on the thread that reads the input, which saves two thread switches per
+/// call; when one takes longer than a millisecond, another thread takes over reading. All other
+/// calls run in the pool.
 void serve_stdio(Dispatcher& dispatcher, Pool& pool, int input, int output,
                  const std::stop_token& stop);
 

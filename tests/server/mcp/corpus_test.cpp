@@ -1,4 +1,4 @@
-// What the fuzzers started from and found, replayed without them.
+// Replays the fuzzers' seeds and findings.
 
 #include <catch2/catch_test_macros.hpp>
 #include <filesystem>

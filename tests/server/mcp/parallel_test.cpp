@@ -1,4 +1,4 @@
-// Calls of tools that only meet when all of them run at once: a barrier stands for slowness.
+// Concurrent calls: the tool returns only when all its calls have reached a barrier.
 
 #include <barrier>
 #include <catch2/catch_test_macros.hpp>
@@ -17,7 +17,7 @@ struct Said {
   static constexpr void fields(auto&& visit) { visit(required("text", &Said::text, "")); }
 };
 
-/// A server with the tool `meet`, which answers once `kAtOnce` calls of it have come together.
+/// A server with the tool `meet`, which answers once `kAtOnce` calls are running.
 struct Meeting {
   std::barrier<> all{kAtOnce};
   mcp::Server server;
@@ -36,7 +36,7 @@ struct Meeting {
   }
 };
 
-TEST_CASE("calls over stdio run at once, reading ones and measuring ones", "[parallel]") {
+TEST_CASE("calls over stdio run concurrently, both reading and measuring ones", "[parallel]") {
   for (const Effect effect : {Effect::reads, Effect::uses_device}) {
     Meeting meeting(effect);
     StdioPeer peer(meeting.server);
@@ -49,7 +49,7 @@ TEST_CASE("calls over stdio run at once, reading ones and measuring ones", "[par
   }
 }
 
-TEST_CASE("calls over HTTP run at once", "[parallel]") {
+TEST_CASE("calls over HTTP run concurrently", "[parallel]") {
   Meeting meeting(Effect::reads);
   const HttpPeer peer(meeting.server);
   std::atomic<int> met{0};
@@ -64,10 +64,10 @@ TEST_CASE("calls over HTTP run at once", "[parallel]") {
   CHECK(met == kAtOnce);
 }
 
-TEST_CASE("answers come in the order in which calls end, not begin", "[parallel]") {
+TEST_CASE("answers arrive in the order in which calls end, not begin", "[parallel]") {
   Meeting meeting(Effect::reads);
   StdioPeer peer(meeting.server);
-  // All but one of the meeting wait; quick calls overtake them; the last one sets them free.
+  // All but one `meet` call wait; quick calls overtake them; the last `meet` releases them.
   for (int id = 1; id < kAtOnce; ++id) peer.send(legacy(id, "tools/call", {{"name", "meet"}}));
   peer.send(legacy("quick", "tools/call", {{"name", "echo"}, {"arguments", {{"text", "x"}}}}));
   CHECK(peer.receive()["id"] == "quick");

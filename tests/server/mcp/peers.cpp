@@ -48,12 +48,12 @@ bool wait_readable(int descriptor, steady_clock::time_point until) {
 void write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count <= 0) return;  // the server closed; the test sees what it answered
+    if (count <= 0) return;  // the server closed; the test sees its answer
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
 }
 
-/// Appends what can be read to `buffer`. False at the end or when time is up.
+/// Appends available input to `buffer`. Returns false at the end of the input or after `until`.
 bool read_some(int descriptor, std::string& buffer, steady_clock::time_point until) {
   if (!wait_readable(descriptor, until)) return false;
   std::array<char, 65536> chunk{};
@@ -104,7 +104,7 @@ struct SampleServer::Gate {
   int waiting = 0;
   int cancelled = 0;
 
-  /// Waits until released or cancelled.
+  /// Waits until released or canceled.
   void pass(const std::stop_token& stop) {
     std::unique_lock lock(mutex);
     ++waiting;
@@ -125,7 +125,7 @@ mcp::ServerOptions sample_options() {
   options.tools.push_back(mcp::offered(make_tool<NoArgs, EchoOut>(
       {.name = "measure", .summary = "Reports progress.", .effect = Effect::uses_device},
       [](const NoArgs&, CallContext& call) -> Result<EchoOut> {
-        // The second report does not move on; it must still be an increase on the wire.
+        // The second report repeats the first value; progress on the wire must still increase.
         for (const double done : {1.0, 1.0, 2.0}) call.progress(done, 2.0, "sampling");
         return EchoOut{"measured"};
       })));

@@ -14,15 +14,15 @@
 
 namespace ratchet::test {
 
-/// A server whose tools show what the protocol needs: `echo` (reads), `wait` (reads, until released
-/// or cancelled), `measure` (uses the device, reports progress) and `erase` (destroys, asks first).
+/// A server with one tool per kind: `echo` (reads), `wait` (reads, until released or canceled),
+/// `measure` (uses the device, reports progress) and `erase` (destroys, asks first).
 struct SampleServer {
   SampleServer();
   ~SampleServer() { release(); }
 
-  /// Lets every `wait` go on.
+  /// Releases every `wait`.
   void release();
-  /// How many `wait` calls run now, and how many saw their cancellation.
+  /// How many `wait` calls are running, and how many were canceled.
   [[nodiscard]] int waiting() const;
   [[nodiscard]] int canceled() const;
 
@@ -43,9 +43,9 @@ class StdioPeer {
 
   void send_text(std::string_view line);
   void send(const Json& message) { send_text(message.dump()); }
-  /// The next message; null when none comes within `limit` or the server closed.
+  /// The next message; null when none arrives within `limit` or the server closed.
   Json receive(std::chrono::milliseconds limit = std::chrono::seconds(5));
-  /// Ends the input, and waits for the server to return. Gives how long that took.
+  /// Ends the input and waits for the server to return. Returns how long that took.
   std::chrono::milliseconds finish();
 
  private:
@@ -55,9 +55,9 @@ class StdioPeer {
   std::thread thread_;
 };
 
-/// An HTTP answer as it came.
+/// An HTTP answer.
 struct HttpAnswer {
-  int status = 0;                              ///< 0: the server closed without a word
+  int status = 0;                              ///< 0: the server closed without an answer
   std::map<std::string, std::string> headers;  ///< names in lower case
   std::string body;                            ///< unchunked
 
@@ -71,11 +71,11 @@ class HttpConnection {
   explicit HttpConnection(int port);
 
   void send(std::string_view bytes);
-  /// Closes our half: the server sees the end of the input.
+  /// Closes the sending half: the server sees the end of the input.
   void finish_sending();
-  /// One whole answer.
+  /// One complete answer.
   HttpAnswer receive(std::chrono::milliseconds limit = std::chrono::seconds(5));
-  /// Bytes until `text` was seen; what came so far when it was not, within `limit`.
+  /// Input up to the first `text`; after `limit`, the input so far.
   std::string receive_until(std::string_view text,
                             std::chrono::milliseconds limit = std::chrono::seconds(5));
 
@@ -88,8 +88,8 @@ class HttpConnection {
 
 using HeaderList = std::map<std::string, std::string>;
 
-/// A POST to `/mcp` with the headers that a client of the message's era sends; `extra` adds to them
-/// or replaces them, an empty value removes.
+/// A POST to `/mcp` with the headers that a client of the message's era sends. `extra` adds and
+/// replaces headers; an empty value removes one.
 [[nodiscard]] std::string post_text(const std::string& body, const HeaderList& extra = {});
 
 /// `serve_http` in a thread.
@@ -115,7 +115,7 @@ class HttpPeer {
 [[nodiscard]] Json stateless(Json id, const std::string& method, Json params = Json::object(),
                              Json capabilities = Json::object());
 
-/// Whether everything in `wanted` is in `seen`; "*" stands for anything.
+/// Whether `seen` contains everything in `wanted`; "*" matches anything.
 [[nodiscard]] bool contains(const Json& seen, const Json& wanted);
 
 }  // namespace ratchet::test

@@ -1,7 +1,7 @@
-// Whole conversations, from tests/transcripts, over both transports against the same server.
+// The conversations of tests/transcripts over both transports.
 //
 // A line is {"send": message}, {"send_text": "raw"}, or {"expect": what a message must contain}.
-// Expectations may be met in any order; no message may be left over.
+// Expectations may be met in any order; every message must be expected.
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -33,7 +33,7 @@ std::vector<Json> steps_of(const std::filesystem::path& file) {
   return steps;
 }
 
-/// Takes the first message that has what is wanted; `more` gives further ones until it is null.
+/// Removes the first message that contains `wanted`; `more` returns further ones, null at the end.
 template <class More>
 bool take(std::deque<Json>& seen, const Json& wanted, More more) {
   while (true) {

@@ -1,4 +1,4 @@
-// Fixture tools that only answer, and the helpers of all fixtures.
+// Fixture tools that answer at once, and helpers for all fixtures.
 
 #include "tests/support/conformance/fixtures.h"
 
@@ -22,7 +22,7 @@ Json resource(const char* uri, const char* mime_type, const std::string& text) {
           {"resource", {{"uri", uri}, {"mimeType", mime_type}, {"text", text}}}};
 }
 
-/// A tool whose schema uses the keywords that a careless server loses.
+/// A tool whose schema uses keywords that servers tend to lose.
 RawTool schema_tool() {
   RawTool tool = raw_tool("json_schema_2020_12_tool", "Shows a full JSON Schema 2020-12.",
                           Pace::quick, [](const Json& arguments, Interaction&) -> Outcome {

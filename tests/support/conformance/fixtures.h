@@ -23,7 +23,7 @@ inline constexpr const char* kWav = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAA
 /// An `elicitation/create` for an object with one required property.
 [[nodiscard]] Json form(const std::string& message, const std::string& property,
                         const std::string& type);
-/// What the person entered for `property`; null unless the form was accepted.
+/// The value that the user entered for `property`; null unless the form was accepted.
 [[nodiscard]] Json entered(const std::optional<Json>& answer, const std::string& property);
 
 /// A tool that writes its own entry in tools/list and its own CallToolResult.
@@ -41,7 +41,7 @@ enum class Pace { quick, interactive };
 void add_content_tools(std::vector<RawTool>& tools);
 void add_interactive_tools(std::vector<RawTool>& tools);
 void add_multi_round_tools(std::vector<RawTool>& tools);
-/// Gives the options jobs when they have none.
+/// Creates `options.jobs` if there is none.
 void add_task_tools(ServerOptions& options, std::vector<RawTool>& tools);
 void add_prompts(std::vector<Prompt>& prompts);
 void add_resources(std::vector<ResourceProvider>& providers);

@@ -10,7 +10,7 @@
 namespace ratchet::test::conformance {
 namespace {
 
-/// Waits, but not for a cancelled call.
+/// Waits 50 ms, or until the call is canceled.
 void pause(const std::stop_token& stop) {
   constexpr std::chrono::milliseconds kStep{50};
   std::mutex mutex;
@@ -40,7 +40,7 @@ Outcome with_logging(const Json&, Interaction& interaction) {
 Outcome with_reconnection(const Json&, Interaction& interaction) {
   interaction.release_connection();
   pause(interaction.call().stop());
-  return text_result("answered after the connection was let go");
+  return text_result("answered after the connection was closed");
 }
 
 Outcome with_sampling(const Json& arguments, Interaction& interaction) {
@@ -115,7 +115,7 @@ void add_interactive_tools(std::vector<RawTool>& tools) {
   add("test_tool_with_progress", "Reports progress.", with_progress);
   add("test_tool_with_logging", "Logs.", with_logging);
   add("test_logging_tool", "Logs.", with_logging);
-  add("test_reconnection", "Lets the connection go before it answers.", with_reconnection);
+  add("test_reconnection", "Closes the connection before it answers.", with_reconnection);
   tools.push_back(with_argument(
       raw_tool("test_sampling", "Asks the client's model.", Pace::interactive, with_sampling),
       "prompt"));

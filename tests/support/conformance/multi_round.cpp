@@ -9,7 +9,7 @@
 namespace ratchet::test::conformance {
 namespace {
 
-/// Takes the place of an answer while a question is open; the server replaces it.
+/// A placeholder while a question is open; the server replaces it.
 Outcome waiting() {
   return text_result("waiting for the client");
 }
@@ -49,7 +49,7 @@ Outcome list_roots(const Json&, Interaction& interaction) {
   return text_result(text);
 }
 
-/// Answers `text` once the person confirmed and the state came back unharmed.
+/// Answers `text` once the user confirmed and the state came back unchanged.
 RawCall confirms(std::string text) {
   return [text = std::move(text)](const Json&, Interaction& interaction) -> Outcome {
     const auto answer =

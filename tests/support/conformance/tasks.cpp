@@ -1,4 +1,4 @@
-// Fixture tools of the tasks extension: work that goes on after its call.
+// Fixture tools of the tasks extension: work that outlasts its call.
 
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ struct TextAnswer {
   }
 };
 
-/// False when it was cancelled meanwhile.
+/// Returns false if the call was canceled meanwhile.
 bool sleep_for(double seconds, const CallContext& call) {
   std::mutex mutex;
   std::unique_lock lock(mutex);

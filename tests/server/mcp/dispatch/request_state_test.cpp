@@ -5,7 +5,7 @@
 namespace ratchet::mcp {
 namespace {
 
-TEST_CASE("sealed state opens for its own request alone, and unharmed", "[state]") {
+TEST_CASE("sealed state opens only unchanged and for its own request", "[state]") {
   const StateSeal seal;
   const std::string sealed = seal.seal({{"round", 2}}, "tools/call\nx");
   CHECK(seal.open(sealed, "tools/call\nx") == Json{{"round", 2}});

@@ -36,14 +36,14 @@ TEST_CASE("skills are listed and fetched with their files and digests", "[skills
   CHECK(fetched.contains("ttlMs"));
 }
 
-TEST_CASE("an unknown skill is a wrong parameter", "[skills]") {
+TEST_CASE("an unknown skill is an invalid parameter", "[skills]") {
   mcp::Server server(with_skill());
 
   CHECK(ask(server, "skills/get", {{"uri", "skill://none/SKILL.md"}})["error"]["code"] == -32602);
   CHECK(ask(server, "skills/get")["error"]["code"] == -32602);
 }
 
-TEST_CASE("the skills extension is declared where there are skills", "[skills]") {
+TEST_CASE("the skills extension is declared if there are skills", "[skills]") {
   mcp::Server with(with_skill());
   SampleServer without;
 

@@ -19,7 +19,7 @@ struct Said {
   static constexpr void fields(auto&& visit) { visit(required("text", &Said::text, "")); }
 };
 
-/// A server with one tool that goes on as a job at once, asks first, and then waits to be let go.
+/// A server with one tool that becomes a job at once, asks a question, and then waits for `open`.
 class TaskServer {
  public:
   TaskServer() {
@@ -36,7 +36,7 @@ class TaskServer {
   std::promise<void> open;
 
  private:
-  std::shared_future<void> gate_{open.get_future()};  // work looks at it until the server ends
+  std::shared_future<void> gate_{open.get_future()};  // read by the work until the server ends
 
  public:
   std::optional<mcp::Server> server;
@@ -80,7 +80,7 @@ class TaskClient {
   int id_ = 0;
 };
 
-TEST_CASE("a client that takes tasks is given one and fetches its result", "[tasks]") {
+TEST_CASE("a client that takes tasks receives one and fetches its result", "[tasks]") {
   TaskServer sample;
   TaskClient client(*sample.server);
 
@@ -104,7 +104,7 @@ TEST_CASE("a client that takes tasks is given one and fetches its result", "[tas
   sample.open = {};
 }
 
-TEST_CASE("a cancelled task settles, and cancelling it again is no error", "[tasks]") {
+TEST_CASE("a canceled task ends, and canceling it again is not an error", "[tasks]") {
   TaskServer sample;
   TaskClient client(*sample.server);
   const auto task = client.start();
@@ -115,7 +115,7 @@ TEST_CASE("a cancelled task settles, and cancelling it again is no error", "[tas
   CHECK(client.wait_for(task, "cancelled")["status"] == "cancelled");
 }
 
-TEST_CASE("a client that does not take tasks gets the job's id as an answer", "[tasks]") {
+TEST_CASE("a client without the extension gets the job's id as the answer", "[tasks]") {
   TaskServer sample;
   TaskClient client(*sample.server);
 
@@ -139,7 +139,7 @@ TEST_CASE("task methods need the extension and an id that exists", "[tasks]") {
   CHECK(client.ask(method)["error"]["code"] == -32602);
 }
 
-TEST_CASE("responses to a task that are no object of responses are refused", "[tasks]") {
+TEST_CASE("responses to a task must be an object", "[tasks]") {
   TaskServer sample;
   TaskClient client(*sample.server);
   const auto task = client.start();
@@ -150,7 +150,7 @@ TEST_CASE("responses to a task that are no object of responses are refused", "[t
 
   CHECK(update(7)["error"]["code"] == -32602);
   CHECK(client.ask("tasks/update", {{"taskId", task}})["error"]["code"] == -32602);
-  // Unknown keys are ignored, whatever they hold.
+  // Unknown keys are ignored, whatever their values.
   CHECK(update({{"unknown", 7}}).contains("result"));
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("listening for tasks needs the extension; their changes are polled", "
   CHECK_FALSE(acknowledged["params"]["notifications"].contains("taskIds"));
 }
 
-TEST_CASE("over HTTP the name header repeats the task's id", "[tasks]") {
+TEST_CASE("over HTTP, Mcp-Name must equal the task's id", "[tasks]") {
   TaskServer sample;
   HttpPeer peer(*sample.server);
   const Json message = stateless(1, "tasks/get", {{"taskId", "job-00"}}, kTakesTasks);
@@ -178,7 +178,7 @@ TEST_CASE("over HTTP the name header repeats the task's id", "[tasks]") {
   CHECK(code({{"Mcp-Name", "job-00"}}) == -32602);
 }
 
-TEST_CASE("the extension is offered where there are jobs, and only in the stateless era",
+TEST_CASE("the tasks extension is offered if there are jobs, only in the stateless era",
           "[tasks]") {
   TaskServer sample;
   SampleServer without;

@@ -6,7 +6,7 @@
 namespace ratchet::mcp {
 namespace {
 
-TEST_CASE("an old HTTP library is not served beyond this machine unless forced", "[http]") {
+TEST_CASE("with an old HTTP library, only loopback is served unless forced", "[http]") {
   const auto [version, refused] = GENERATE(table<std::string, bool>(
       {{"0.11.4", true}, {"0.40.9", true}, {"0.41.0", false}, {"0.53.1", false}, {"1.0", false}}));
   INFO(version);
@@ -19,7 +19,7 @@ TEST_CASE("an old HTTP library is not served beyond this machine unless forced",
   CHECK(exposure_error({.host = "0.0.0.0", .force_old_library = true}, version));  // no token
 }
 
-TEST_CASE("beyond this machine, an address is a known Host and a foreign name is none", "[http]") {
+TEST_CASE("beyond loopback, any address is a known Host and unlisted names are not", "[http]") {
   const HttpOptions options{.host = "0.0.0.0", .token = "secret", .allowed_hosts = {"gpu.example"}};
   const AccessPolicy policy(options);
   const auto status = [&](const char* host) {

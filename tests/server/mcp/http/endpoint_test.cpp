@@ -31,7 +31,7 @@ bool within(milliseconds limit, Condition condition) {
   return true;
 }
 
-TEST_CASE("one request without a handshake calls a tool", "[http]") {
+TEST_CASE("a single request without a handshake calls a tool", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   const auto answer =
@@ -52,7 +52,7 @@ TEST_CASE("a notification is accepted without a body", "[http]") {
   CHECK(answer.body.empty());
 }
 
-TEST_CASE("stateless errors have the status that the specification gives them", "[http]") {
+TEST_CASE("stateless errors have the status that the specification requires", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   const Json discover = stateless(1, "server/discover");
@@ -70,7 +70,7 @@ TEST_CASE("stateless errors have the status that the specification gives them", 
             .at(0)["error"]["code"] == -32022);
 }
 
-TEST_CASE("a foreign Host or Origin is forbidden and loopback forms are not", "[http]") {
+TEST_CASE("foreign Hosts and Origins are forbidden, loopback ones are allowed", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
 
@@ -83,7 +83,7 @@ TEST_CASE("a foreign Host or Origin is forbidden and loopback forms are not", "[
   CHECK(peer.post(kPing, {{"Host", "[::1]:8383"}, {"Origin", "https://[::1]"}}).status == 200);
 }
 
-TEST_CASE("a token is asked for everywhere but at the health check", "[http]") {
+TEST_CASE("the token is required everywhere except at the health check", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server, {.token = "secret"});
 
@@ -97,7 +97,7 @@ TEST_CASE("a token is asked for everywhere but at the health check", "[http]") {
   CHECK(peer.exchange("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").status == 200);
 }
 
-TEST_CASE("an address that others can reach is not served without a token", "[http]") {
+TEST_CASE("an address beyond loopback is not served without a token", "[http]") {
   SampleServer sample;
   const auto served = sample.server->serve_http({.host = "0.0.0.0", .port = 0}, {});
 
@@ -105,7 +105,7 @@ TEST_CASE("an address that others can reach is not served without a token", "[ht
   CHECK(served.error().code == ErrorCode::not_permitted);
 }
 
-TEST_CASE("a taken port is an error, not a second server", "[http]") {
+TEST_CASE("a port in use is an error", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   const auto served = sample.server->serve_http({.port = peer.port()}, {});
@@ -114,7 +114,7 @@ TEST_CASE("a taken port is an error, not a second server", "[http]") {
   CHECK(served.error().code == ErrorCode::unavailable);
 }
 
-TEST_CASE("only JSON bodies and known methods are taken", "[http]") {
+TEST_CASE("only JSON bodies and known methods are accepted", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
 
@@ -128,7 +128,7 @@ TEST_CASE("only JSON bodies and known methods are taken", "[http]") {
             .status == 405);
 }
 
-TEST_CASE("progress comes as events to a client that takes them", "[http]") {
+TEST_CASE("a client that accepts events receives progress as events", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   const Json call =
@@ -144,7 +144,7 @@ TEST_CASE("progress comes as events to a client that takes them", "[http]") {
   CHECK(plain.messages().size() == 1);
 }
 
-TEST_CASE("closing the stream cancels a stateless call and not a legacy one", "[http]") {
+TEST_CASE("closing the stream cancels a stateless call but not a legacy one", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server, {.json_wait = milliseconds(10)});
   const bool is_stateless = GENERATE(true, false);
@@ -161,7 +161,7 @@ TEST_CASE("closing the stream cancels a stateless call and not a legacy one", "[
         is_stateless);
 }
 
-TEST_CASE("without sessions a cancellation counts only for the one request of its id", "[http]") {
+TEST_CASE("without sessions, a cancellation applies only if its id is unique", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   const int clients = GENERATE(1, 2);
@@ -177,7 +177,7 @@ TEST_CASE("without sessions a cancellation counts only for the one request of it
   CHECK(within(milliseconds(200), [&] { return sample.canceled() == 1; }) == (clients == 1));
 }
 
-TEST_CASE("a session is asked for, known until it is ended, and unknown afterwards", "[http]") {
+TEST_CASE("a session is required, known until it ends, and unknown afterwards", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server, {.sessions = true});
   const auto opened = peer.post(legacy(0, "initialize", {{"protocolVersion", "2025-11-25"}}));
@@ -224,7 +224,7 @@ TEST_CASE("a listen stream is acknowledged, delivers, and ends with a result", "
         std::string::npos);
 }
 
-TEST_CASE("streams beyond the cap are told to come back, and calls go on", "[http]") {
+TEST_CASE("streams beyond the limit get 503 with Retry-After; calls still work", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server, {.streams = 1});
   HttpConnection first(peer.port());
@@ -256,7 +256,7 @@ TEST_CASE("64 idle streams do not slow a call", "[http]") {
   CHECK(steady_clock::now() - start < seconds(2));
 }
 
-TEST_CASE("health and metrics tell what happens", "[http]") {
+TEST_CASE("health and metrics are served", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   peer.post(legacy(1, "tools/call", {{"name", "echo"}, {"arguments", {{"text", "x"}}}}));

@@ -1,4 +1,4 @@
-// Raw bytes against a running server: what must be refused whatever library version is built.
+// Raw bytes sent to a running server: what must be rejected with every version of the library.
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -25,16 +25,16 @@ int status_of(const std::string& bytes) {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   const int status = peer.exchange(bytes).status;
-  // Whatever came, the server serves on.
+  // Whatever was sent, the server keeps serving.
   CHECK(peer.post(legacy(1, "ping")).status == 200);
   return status;
 }
 
-TEST_CASE("a well-formed request passes the same way", "[hardening]") {
+TEST_CASE("a well-formed request is served", "[hardening]") {
   CHECK(status_of(kStart + length(kBody.size()) + "\r\n" + kBody) == 200);
 }
 
-TEST_CASE("a request whose length is ambiguous is refused", "[hardening]") {
+TEST_CASE("a request of ambiguous length is rejected", "[hardening]") {
   const auto framing = GENERATE(
       as<std::string>{}, "Content-Length: 40\r\nTransfer-Encoding: chunked\r\n",
       "Content-Length: 40\r\nContent-Length: 41\r\n",
@@ -44,15 +44,15 @@ TEST_CASE("a request whose length is ambiguous is refused", "[hardening]") {
   CHECK(status_of(kStart + framing + "\r\n" + kBody) == 400);
 }
 
-TEST_CASE("a negative chunk size is refused", "[hardening]") {
+TEST_CASE("a negative chunk size is rejected", "[hardening]") {
   const int status =
       status_of(kStart + "Transfer-Encoding: chunked\r\n\r\n-2\r\n" + kBody + "\r\n0\r\n\r\n");
 
-  // Old libraries get no chunked body at all.
+  // With old libraries, no chunked body is accepted.
   CHECK((status == 400 || status == 411));
 }
 
-TEST_CASE("a flood of headers, a long line and a long head are refused", "[hardening]") {
+TEST_CASE("too many headers, a long line and a long head are rejected", "[hardening]") {
   std::string flood;
   for (int i = 0; i < 5000; ++i) flood += "X-" + std::to_string(i) + ": 1\r\n";
   std::string many;
@@ -67,7 +67,7 @@ TEST_CASE("a flood of headers, a long line and a long head are refused", "[harde
         414);
 }
 
-TEST_CASE("malformed heads are refused", "[hardening]") {
+TEST_CASE("malformed heads are rejected", "[hardening]") {
   const auto head = GENERATE(
       as<std::string>{}, "POST /mcp HTTP/1.1\r\n\r\n",
       "POST /mcp HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
@@ -80,7 +80,8 @@ TEST_CASE("malformed heads are refused", "[hardening]") {
   CHECK(status_of(head) == 400);
 }
 
-TEST_CASE("bodies that are too large, compressed or coded are refused unread", "[hardening]") {
+TEST_CASE("bodies that are too large, compressed or of unknown coding are rejected unread",
+          "[hardening]") {
   CHECK(status_of(kStart + length((std::size_t{16} << 20U) + 1) + "\r\n") == 413);
   CHECK(status_of(kStart + "Content-Length: 99999999999999999999999\r\n\r\n") == 413);
   CHECK(status_of(kStart + "Content-Encoding: gzip\r\n" + length(2) + "\r\n{}") == 415);
@@ -88,7 +89,7 @@ TEST_CASE("bodies that are too large, compressed or coded are refused unread", "
   CHECK(status_of("GET / HTTP/2.0\r\nHost: localhost\r\n\r\n") == 505);
 }
 
-TEST_CASE("what follows a refused request is not taken for another", "[hardening]") {
+TEST_CASE("bytes after a rejected request are not parsed as another one", "[hardening]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   HttpConnection connection(peer.port());
@@ -100,7 +101,7 @@ TEST_CASE("what follows a refused request is not taken for another", "[hardening
   CHECK(connection.receive().status == 0);  // closed
 }
 
-TEST_CASE("requests that come together are answered in order on one connection", "[hardening]") {
+TEST_CASE("pipelined requests are answered in order", "[hardening]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   HttpConnection connection(peer.port());
@@ -110,7 +111,7 @@ TEST_CASE("requests that come together are answered in order on one connection",
   CHECK(connection.receive().messages().at(0)["id"] == 2);
 }
 
-TEST_CASE("ranges and compression asked for are not served", "[hardening]") {
+TEST_CASE("range and compression requests are ignored", "[hardening]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   const auto answer =
@@ -121,7 +122,8 @@ TEST_CASE("ranges and compression asked for are not served", "[hardening]") {
   CHECK(answer.messages().at(0)["id"] == 1);
 }
 
-TEST_CASE("a body of 17 MiB is refused with a word, though it is sent whole", "[hardening]") {
+TEST_CASE("the client can read the rejection of a 17 MiB body that it sends in full",
+          "[hardening]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   const std::size_t size = std::size_t{17} << 20U;
@@ -132,7 +134,7 @@ TEST_CASE("a body of 17 MiB is refused with a word, though it is sent whole", "[
   CHECK(peer.post(legacy(1, "ping")).status == 200);
 }
 
-TEST_CASE("a head that trickles in is cut off, and nobody waits for it", "[hardening]") {
+TEST_CASE("a head that trickles in is cut off and delays nobody", "[hardening]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server, {.head_limit = milliseconds(200)});
   std::vector<std::unique_ptr<HttpConnection>> slow;
@@ -155,11 +157,11 @@ TEST_CASE("a body that trickles in is cut off", "[hardening]") {
   slow.send(kStart + length(kBody.size()) + "\r\n" + kBody.substr(0, 5));
 
   const int status = slow.receive().status;
-  CHECK((status == 0 || status == 400));  // closed; some versions of the library say why
+  CHECK((status == 0 || status == 400));  // closed; some versions of the library answer first
   CHECK(peer.post(legacy(1, "ping")).status == 200);
 }
 
-TEST_CASE("a client that closed its half after a whole request is answered", "[hardening]") {
+TEST_CASE("a client that half-closes after a complete request is answered", "[hardening]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   HttpConnection half(peer.port());
@@ -169,7 +171,7 @@ TEST_CASE("a client that closed its half after a whole request is answered", "[h
   CHECK(half.receive().messages().at(0)["id"] == 1);
 }
 
-TEST_CASE("a request that ends in the middle is no request", "[hardening]") {
+TEST_CASE("a truncated request is not served", "[hardening]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   const std::string whole = kStart + length(kBody.size()) + "\r\n" + kBody;
@@ -182,7 +184,7 @@ TEST_CASE("a request that ends in the middle is no request", "[hardening]") {
   CHECK(peer.post(legacy(1, "ping")).status == 200);
 }
 
-TEST_CASE("clients that vanish leave nothing behind", "[hardening]") {
+TEST_CASE("clients that disconnect leave no open streams", "[hardening]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   const std::string call = post_text(legacy(1, "tools/call", {{"name", "measure"}}).dump());
@@ -203,7 +205,7 @@ TEST_CASE("clients that vanish leave nothing behind", "[hardening]") {
   CHECK(open_streams() == "0\n");
 }
 
-TEST_CASE("the text of an exception never leaves", "[hardening]") {
+TEST_CASE("the text of an exception is never sent", "[hardening]") {
   mcp::ServerOptions options = sample_options();
   options.tools.front().call = [](const Json&, mcp::Interaction&) -> mcp::Outcome {
     throw std::runtime_error("secret path");

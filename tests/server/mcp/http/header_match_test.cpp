@@ -24,7 +24,7 @@ std::optional<RpcError> mirrored(const std::map<std::string, std::string>& heade
   return header_mismatch(message, lookup, &schema);
 }
 
-TEST_CASE("mirrored arguments must equal their headers", "[mirror]") {
+TEST_CASE("headers that mirror arguments must equal them", "[mirror]") {
   CHECK_FALSE(mirrored({}, Json::object()));
   CHECK_FALSE(mirrored({{"Mcp-Param-Region", "us"}}, {{"region", "us"}}));
   CHECK_FALSE(mirrored({{"Mcp-Param-Region", "=?base64?w6k=?="}}, {{"region", "é"}}));

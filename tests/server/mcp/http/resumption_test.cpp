@@ -1,4 +1,4 @@
-// What a legacy client gets that lost its connection, or was let go, before the answer came.
+// Legacy clients whose connection ended before the answer: what they receive when they resume.
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>
@@ -26,7 +26,7 @@ std::string resume(const std::string& event_id) {
          event_id + "\r\n\r\n";
 }
 
-/// The id of the last event of a text.
+/// The id of the last event in a text.
 std::string last_id(const std::string& events) {
   const auto at = events.rfind("id: ");
   REQUIRE(at != std::string::npos);
@@ -43,7 +43,7 @@ TEST_CASE("a client that lists event streams first gets every answer as events",
   CHECK(peer.post(legacy(1, "ping"), kNewest).headers.at("content-type") == "application/json");
 }
 
-TEST_CASE("a stream opens with an event to resume from, for clients that know them", "[http]") {
+TEST_CASE("a stream begins with an event to resume from, for clients that accept one", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   const auto newest = peer.post(call("measure"), kEventsFirst).body;
@@ -57,13 +57,13 @@ TEST_CASE("a stream opens with an event to resume from, for clients that know th
   CHECK(older.starts_with("id: "));
 }
 
-TEST_CASE("what a broken connection lost is sent to the one that resumes", "[http]") {
+TEST_CASE("a resumed stream delivers the messages that the broken connection lost", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   const std::string whole = peer.post(call("measure"), kEventsFirst).body;
   const std::string stream = last_id(whole).substr(0, last_id(whole).rfind('-'));
 
-  // `measure` reports three times and then answers: four messages.
+  // `measure` reports progress three times and then answers: four messages.
   const auto all = peer.exchange(resume(stream + "-0")).messages();
   REQUIRE(all.size() == 4);
   CHECK(all.back()["id"] == 7);
@@ -72,7 +72,7 @@ TEST_CASE("what a broken connection lost is sent to the one that resumes", "[htt
   CHECK(rest.front() == all.at(2));
 }
 
-TEST_CASE("a call goes on while its legacy client is away", "[http]") {
+TEST_CASE("a call continues while its legacy client is disconnected", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server);
   std::string id;
@@ -90,7 +90,7 @@ TEST_CASE("a call goes on while its legacy client is away", "[http]") {
   CHECK(sample.canceled() == 0);
 }
 
-TEST_CASE("an event that is not held, or of another session, cannot be resumed from", "[http]") {
+TEST_CASE("an event that is gone, or of another session, cannot be resumed from", "[http]") {
   SampleServer sample;
   const HttpPeer peer(*sample.server, {.sessions = true});
   const auto open = [&] {
@@ -114,23 +114,23 @@ TEST_CASE("an event that is not held, or of another session, cannot be resumed f
   CHECK(status(mine, "-") == 400);
 }
 
-TEST_CASE("what was read is kept up to a megabyte", "[http]") {
+TEST_CASE("up to 1 MiB of read messages is kept", "[http]") {
   mcp::Session session;
   mcp::ResumableStreams streams;
   const auto stream = std::make_shared<mcp::EventStream>();
-  // Not owned: both live in this test.
+  // Not owned: both outlive the pointers.
   streams.add(stream, std::shared_ptr<mcp::Session>(&session, [](mcp::Session*) {}));
   std::size_t next = 0;
   for (int i = 0; i < 3; ++i) {
     REQUIRE(stream->send(std::string(std::size_t{400} << 10U, 'x')));
     const std::string events = stream->take_events(next);
     const std::string first = last_id(events).substr(0, 33) + "0";
-    // 400 and 800 KiB are kept whole; of 1200 the first message goes.
+    // 400 and 800 KiB are kept; at 1200 KiB the first message is dropped.
     CHECK(streams.after(first, session).has_value() == (i < 2));
   }
 }
 
-TEST_CASE("a stream that is not resumable keeps nothing that was read", "[http]") {
+TEST_CASE("a stream that is not resumable keeps no read messages", "[http]") {
   mcp::EventStream stream;
   std::size_t next = 0;
   REQUIRE(stream.send("{}"));

@@ -32,7 +32,7 @@ TEST_CASE("a message without an id is a notification, one without a method a res
   CHECK(decoded(R"({"jsonrpc":"2.0","id":1,"result":{}})").kind == Message::Kind::response);
 }
 
-TEST_CASE("what is no JSON is a parse error with an unknown id", "[message]") {
+TEST_CASE("invalid JSON is a parse error without an id", "[message]") {
   const auto text = GENERATE(as<std::string>{}, "", "{", "nonsense", R"({"jsonrpc":"2.0")",
                              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}",
                              "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xed\xa0\x80\"}");
@@ -42,7 +42,7 @@ TEST_CASE("what is no JSON is a parse error with an unknown id", "[message]") {
   CHECK(error.id.is_null());
 }
 
-TEST_CASE("an id that is neither string nor integer is refused without an id", "[message]") {
+TEST_CASE("an id that is neither string nor integer is rejected without an id", "[message]") {
   const auto id = GENERATE("null", "true", "1.5", "[1]", "{}", "1e400");
   const auto result =
       decode_message(std::string(R"({"jsonrpc":"2.0","method":"ping","id":)") + id + "}");
@@ -51,7 +51,7 @@ TEST_CASE("an id that is neither string nor integer is refused without an id", "
   CHECK(std::get<Malformed>(result).id.is_null());
 }
 
-TEST_CASE("a wrong envelope is an invalid request that names its id", "[message]") {
+TEST_CASE("a malformed envelope is an invalid request with its id", "[message]") {
   const auto text =
       GENERATE(R"({"jsonrpc":"1.0","id":7,"method":"ping"})", R"({"id":7,"method":"ping"})",
                R"({"jsonrpc":"2.0","id":7})", R"({"jsonrpc":"2.0","id":7,"method":3})",
@@ -63,7 +63,7 @@ TEST_CASE("a wrong envelope is an invalid request that names its id", "[message]
   CHECK(error.id == 7);
 }
 
-TEST_CASE("a name that occurs twice makes a message ambiguous, at any depth", "[message]") {
+TEST_CASE("duplicate names are rejected at any depth", "[message]") {
   const auto text =
       GENERATE(R"({"jsonrpc":"2.0","id":1,"id":2,"method":"ping"})",
                R"({"jsonrpc":"2.0","id":1,"method":"a","method":"b"})",
@@ -75,15 +75,14 @@ TEST_CASE("a name that occurs twice makes a message ambiguous, at any depth", "[
   CHECK(error.id.is_null());
 }
 
-TEST_CASE("colons inside texts and one name in different objects are no repetition", "[message]") {
+TEST_CASE("colons in strings and one name in different objects are not duplicates", "[message]") {
   const auto message = decoded(
       R"({"jsonrpc":"2.0","id":1,"method":"x:y","params":{"a":{"a":":\":"},"b":[{"a":1},{"a":2}]}})");
 
   CHECK(message.params["a"]["a"] == ":\":");
 }
 
-TEST_CASE("numbers that no machine holds are refused, large integers beyond 64 bits are not ids",
-          "[message]") {
+TEST_CASE("numbers out of range are rejected; integers beyond 64 bits are not ids", "[message]") {
   const auto with = [](const char* number) {
     return std::string(R"({"jsonrpc":"2.0","id":1,"method":"x","params":{"a":)") + number + "}}";
   };
@@ -94,13 +93,14 @@ TEST_CASE("numbers that no machine holds are refused, large integers beyond 64 b
         code::kInvalidRequest);
 }
 
-TEST_CASE("batches are refused by name", "[message]") {
+TEST_CASE("batches are rejected as such", "[message]") {
   CHECK(refused(R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])").error.message ==
-        "batches are not supported; send one message each");
+        "batches are not supported; send one message at a time");
 }
 
-TEST_CASE("nesting is allowed to 128 levels and refused beyond, brackets in strings aside",
-          "[message]") {
+TEST_CASE(
+    "128 levels of nesting are accepted and more are rejected; brackets in strings do not count",
+    "[message]") {
   // The message itself and params are two levels.
   const auto nested = [](int levels) {
     return R"({"jsonrpc":"2.0","id":1,"method":"x","params":{"a":)" +
@@ -114,12 +114,11 @@ TEST_CASE("nesting is allowed to 128 levels and refused beyond, brackets in stri
         Message::Kind::request);
 }
 
-TEST_CASE("a message beyond 16 MiB is refused", "[message]") {
+TEST_CASE("a message beyond 16 MiB is rejected", "[message]") {
   CHECK(refused(std::string(kMessageLimit + 1, ' ')).error.code == code::kInvalidRequest);
 }
 
-TEST_CASE("bytes of a tool that are no UTF-8 are replaced, and a text stays on one line",
-          "[message]") {
+TEST_CASE("invalid UTF-8 from a tool is replaced, and a message is one line", "[message]") {
   const auto text = result_text(1, {{"text", "a\xff\nb"}});
 
   CHECK(text.find('\n') == std::string::npos);

@@ -47,7 +47,7 @@ TEST_CASE("a slow reading tool delays neither a fast one nor other slow ones", "
     CHECK(peer.receive()["result"]["structuredContent"]["text"] == "waited");
 }
 
-TEST_CASE("tools that occupy the device leave room for reading ones", "[stdio]") {
+TEST_CASE("tools that occupy the device do not delay reading ones", "[stdio]") {
   SampleServer sample;
   StdioPeer peer(*sample.server);
   // More than run at once (16): the rest waits its turn.
@@ -61,7 +61,7 @@ TEST_CASE("tools that occupy the device leave room for reading ones", "[stdio]")
   for (int id = 0; id < 40; ++id) CHECK(peer.receive().contains("result"));
 }
 
-TEST_CASE("a cancelled call stops and is never answered", "[stdio]") {
+TEST_CASE("a canceled call stops and is never answered", "[stdio]") {
   SampleServer sample;
   StdioPeer peer(*sample.server);
   peer.send(call("a", "wait"));
@@ -76,7 +76,7 @@ TEST_CASE("a cancelled call stops and is never answered", "[stdio]") {
   CHECK(peer.receive(milliseconds(30)).is_null());
 }
 
-TEST_CASE("an id that two requests bear cancels neither", "[stdio]") {
+TEST_CASE("an id that two requests share cancels neither", "[stdio]") {
   SampleServer sample;
   StdioPeer peer(*sample.server);
   peer.send(call("same", "occupy"));
@@ -92,7 +92,7 @@ TEST_CASE("an id that two requests bear cancels neither", "[stdio]") {
   CHECK(sample.canceled() == 0);
 }
 
-TEST_CASE("the end of the input ends the server at once when nothing runs", "[stdio]") {
+TEST_CASE("at the end of the input an idle server ends at once", "[stdio]") {
   SampleServer sample;
   StdioPeer peer(*sample.server);
   peer.send(legacy(1, "ping"));
@@ -116,7 +116,7 @@ TEST_CASE("requests already read are answered after the end of the input", "[std
   CHECK(peer.receive()["id"] == 1);
 }
 
-TEST_CASE("a call that does not end is cancelled a second after the end of the input", "[stdio]") {
+TEST_CASE("a running call is canceled a second after the end of the input", "[stdio]") {
   SampleServer sample;
   StdioPeer peer(*sample.server);
   peer.send(call(1, "wait"));
@@ -128,7 +128,7 @@ TEST_CASE("a call that does not end is cancelled a second after the end of the i
   CHECK(within(seconds(5), [&] { return sample.canceled() == 1; }));
 }
 
-TEST_CASE("an oversized line is refused and the next one is served", "[stdio]") {
+TEST_CASE("an oversized line is rejected and the next one is served", "[stdio]") {
   SampleServer sample;
   StdioPeer peer(*sample.server);
   peer.send_text(std::string((std::size_t{16} << 20U) + 10, 'x'));
@@ -138,7 +138,7 @@ TEST_CASE("an oversized line is refused and the next one is served", "[stdio]") 
   CHECK(peer.receive()["id"] == 1);
 }
 
-TEST_CASE("blank lines and carriage returns are no messages", "[stdio]") {
+TEST_CASE("blank lines and carriage returns are ignored", "[stdio]") {
   SampleServer sample;
   StdioPeer peer(*sample.server);
   peer.send_text("");
@@ -148,7 +148,7 @@ TEST_CASE("blank lines and carriage returns are no messages", "[stdio]") {
   CHECK(peer.receive()["id"] == 1);
 }
 
-TEST_CASE("a flood of requests is answered whole", "[stdio]") {
+TEST_CASE("every request of a flood is answered", "[stdio]") {
   SampleServer sample;
   StdioPeer peer(*sample.server);
   constexpr int kCount = 5000;
@@ -167,7 +167,7 @@ TEST_CASE("a flood of requests is answered whole", "[stdio]") {
   CHECK(std::find(seen.begin(), seen.end(), false) == seen.end());
 }
 
-TEST_CASE("a legacy client that can is asked for confirmation", "[stdio]") {
+TEST_CASE("a legacy client with elicitation is asked for confirmation", "[stdio]") {
   SampleServer sample;
   StdioPeer peer(*sample.server);
   peer.send(legacy(
@@ -193,7 +193,7 @@ TEST_CASE("a subscription is acknowledged first, filtered, and ends by cancellat
                   {{"toolsListChanged", true}, {"resourceSubscriptions", {"run://a/report"}}}}}));
   const Json acknowledged = peer.receive();
   CHECK(acknowledged["method"] == "notifications/subscriptions/acknowledged");
-  // The tools of this server do not change, so that wish is not honoured.
+  // The tools of this server never change, so that filter is not acknowledged.
   CHECK(acknowledged["params"]["notifications"] ==
         Json{{"resourceSubscriptions", {"run://a/report"}}});
 
@@ -210,7 +210,7 @@ TEST_CASE("a subscription is acknowledged first, filtered, and ends by cancellat
   CHECK(peer.receive(milliseconds(30)).is_null());
 }
 
-TEST_CASE("a legacy subscription delivers until it is given back", "[stdio]") {
+TEST_CASE("a legacy subscription delivers until unsubscribed", "[stdio]") {
   SampleServer sample;
   StdioPeer peer(*sample.server);
   peer.send(legacy(1, "resources/subscribe", {{"uri", "run://a"}}));
