@@ -1,4 +1,4 @@
-// Claude Code, without an account: it registers the server, connects, and says what it was offered.
+// Claude Code, without an account: registers the server, connects, and lists its tools.
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -9,7 +9,7 @@
 namespace ratchet::test {
 namespace {
 
-/// Registers the server for stdio or HTTP, as its page tells people to.
+/// Registers the server for stdio or HTTP, as the documentation describes.
 void add(const Newcomer& person, const std::string& claude, const HttpServer* http) {
   std::vector<std::string> argv{claude, "mcp", "add"};
   if (http != nullptr)
@@ -33,7 +33,7 @@ TEST_CASE("Claude Code connects over stdio and HTTP", "[npm]") {
   CHECK(checked.out.find("Connected") != std::string::npos);
 }
 
-// The first line of a session lists the tools, before any model is asked. The model's address is a
+// The first line of a session lists the tools, before it contacts a model. The model's address is a
 // closed port of this machine, so that the session ends there.
 TEST_CASE("Claude Code lists every tool over stdio and HTTP", "[npm]") {
   const std::string claude = installed("claude");

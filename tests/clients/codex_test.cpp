@@ -1,4 +1,4 @@
-// Codex, without an account: its app server lists the tools of a registered server and calls them.
+// Codex, without an account: its app server lists and calls the tools of a registered server.
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -9,7 +9,7 @@
 namespace ratchet::test {
 namespace {
 
-/// `codex app-server` for one person who has our server registered.
+/// `codex app-server` of a user who has registered the server.
 class AppServer {
  public:
   AppServer(const Newcomer& person, const std::string& codex)
@@ -19,7 +19,7 @@ class AppServer {
     program_.send({{"method", "initialized"}});
   }
 
-  /// The result of a request; what comes unasked meanwhile is passed over.
+  /// The result of a request; skips other messages.
   Json request(const std::string& method, Json params) {
     const int id = ++requests_;
     program_.send({{"id", id}, {"method", method}, {"params", std::move(params)}});

@@ -40,7 +40,7 @@ Process started(const ProcessSpec& spec) {
   return *std::move(process);
 }
 
-/// One line, without its end; empty at the end of the input or after `until`.
+/// One line without its newline; empty at the end of the input or after `until`.
 std::optional<std::string> read_line(const Fd& from, std::string& buffer,
                                      steady_clock::time_point until) {
   while (true) {
@@ -81,7 +81,8 @@ std::set<std::string> tool_names() {
 
 std::vector<std::string> Newcomer::environment(std::vector<std::string> more) const {
   const char* path = std::getenv("PATH");
-  const fs::path programs = build_dir() / "npm/node_modules/.bin";  // the Node they need is there
+  const fs::path programs =
+      build_dir() / "npm/node_modules/.bin";  // they need the Node installed there
   more.push_back("PATH=" + programs.string() + ":" + (path == nullptr ? "/usr/bin:/bin" : path));
   more.push_back("HOME=" + home().string());
   more.push_back("XDG_STATE_HOME=" + (home() / "state").string());
@@ -96,12 +97,11 @@ Captured Newcomer::run(const std::vector<std::string>& argv, std::vector<std::st
   return *std::move(result);
 }
 
-HttpServer::HttpServer(const Newcomer& person, const std::vector<std::string>& more)
+HttpServer::HttpServer(const Newcomer& person, std::vector<std::string> command)
     : process_([&] {
         Pipe log = make_pipe();
-        std::vector<std::string> argv{server_program(), "serve", "--http", "0"};
-        argv.insert(argv.end(), more.begin(), more.end());
-        auto process = started({.argv = argv,
+        command.insert(command.end(), {"--http", "0"});
+        auto process = started({.argv = command,
                                 .environment = person.environment(),
                                 .folder = person.home(),
                                 .descriptors = {{log.write_end.get(), STDERR_FILENO}}});

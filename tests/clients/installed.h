@@ -11,24 +11,24 @@
 #include "server/core/process.h"
 #include "tests/support/temp_folder.h"
 
-// Real clients, as `./dev test --all` installs them from npm, against the built server.
+// Real clients, which `./dev test --all` installs from npm, against the built server.
 
 namespace ratchet::test {
 
-/// The path of a program that npm installed. Skips the test where it is not.
+/// The path of a program installed by npm. Skips the test if it is missing.
 std::filesystem::path installed(const std::string& program);
 /// The built `ratchet`.
 std::filesystem::path server_program();
-/// The names of all our tools.
+/// The names of all tools.
 std::set<std::string> tool_names();
 
-/// A person who has used nothing before: a new home folder, no account, nothing inherited but PATH.
+/// A user with a new home folder, no accounts, and no inherited environment but PATH.
 class Newcomer {
  public:
   [[nodiscard]] const std::filesystem::path& home() const { return home_.path(); }
-  /// What a program of this person sees; `more` adds "NAME=value".
+  /// The environment of this user's programs; `more` adds "NAME=value".
   [[nodiscard]] std::vector<std::string> environment(std::vector<std::string> more = {}) const;
-  /// Runs a program in the home folder to its end.
+  /// Runs a program in the home folder and waits for its end.
   [[nodiscard]] Captured run(const std::vector<std::string>& argv,
                              std::vector<std::string> more = {}) const;
 
@@ -36,10 +36,12 @@ class Newcomer {
   TempFolder home_;
 };
 
-/// `ratchet serve --http` on a free port, with the state of one newcomer.
+/// A server over HTTP on a free port, with the state of one newcomer.
 class HttpServer {
  public:
-  explicit HttpServer(const Newcomer& person, const std::vector<std::string>& more = {});
+  /// `command` takes the options of `ratchet serve`; the default is just that.
+  explicit HttpServer(const Newcomer& person,
+                      std::vector<std::string> command = {server_program(), "serve"});
   /// The endpoint.
   [[nodiscard]] std::string url() const;
 
@@ -54,7 +56,7 @@ class LineProgram {
  public:
   LineProgram(const Newcomer& person, const std::vector<std::string>& argv);
   void send(const Json& message);
-  /// The next line that is JSON; null at the end or after `limit`.
+  /// The next line that is JSON; null at the end of the output or after `limit`.
   Json receive(std::chrono::milliseconds limit = std::chrono::seconds(30));
 
  private:

@@ -1,4 +1,4 @@
-// The driver of examples/ against the built server: a whole run on the processor, and a refusal.
+// The driver of examples/ with the built server: a complete run on the CPU, and a refusal.
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-/// What the driver printed, and how it ended.
+/// The driver's output and exit status.
 Captured drive(const fs::path& folder, const std::vector<std::string>& more) {
   std::vector<std::string> words{"python3",
                                  (source_dir() / "examples/drive.py").string(),
@@ -50,7 +50,7 @@ TEST_CASE("the example driver takes a plan from create_run to the report", "[exa
     CHECK(fs::exists(folder / "out" / file));
 }
 
-TEST_CASE("the example driver says what the server refused", "[examples]") {
+TEST_CASE("the example driver prints what the server refused", "[examples]") {
   if (!find_program("python3")) SKIP("python3 is not installed");
   const TempFolder folder;
   const auto done = drive(folder.path(), {"--resume", "nothing-00000000"});

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Runs `body` in a process of its own; gives its exit status, or -1 for a signal.
+/// Runs `body` in a process of its own. Returns its exit status, or -1 after a signal.
 template <class Body>
 int in_child(Body body) {
   const pid_t child = ::fork();
@@ -26,14 +26,14 @@ int in_child(Body body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST_CASE("a process that does not end by itself is ended, children included", "[exit]") {
+TEST_CASE("a process that does not end is killed with its children", "[exit]") {
   std::array<int, 2> pipe{};
   REQUIRE(::pipe(pipe.data()) == 0);
 
   const int status = in_child([&] {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (::fork() == 0) {
-      ::setsid();  // out of reach for signals to the group
+      ::setsid();  // out of reach of signals to the group
       while (true) ::pause();
     }
     const ExitDeadline deadline(20ms, 7);
@@ -41,14 +41,14 @@ TEST_CASE("a process that does not end by itself is ended, children included", "
   });
 
   CHECK(status == 7);
-  // Everybody who held the other end is gone.
+  // All processes with the other end are gone.
   ::close(pipe[1]);
   char byte = 0;
   CHECK(::read(pipe[0], &byte, 1) == 0);
   ::close(pipe[0]);
 }
 
-TEST_CASE("a deadline that is called off ends nothing", "[exit]") {
+TEST_CASE("a destroyed deadline kills nothing", "[exit]") {
   CHECK(in_child([] { const ExitDeadline deadline(1h, 7); }) == 0);
 }
 

@@ -1,4 +1,4 @@
-// The program as its users start it: its end, with work going on, and its command line.
+// The built program: how it ends while work is running, and its command line.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -28,7 +28,7 @@ const fs::path& program() {
   return path;
 }
 
-/// Gone, or dead and only waiting to be reaped by whoever adopted it.
+/// Gone, or a zombie that its parent has not reaped yet.
 bool dead(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
@@ -46,8 +46,8 @@ bool comes_true(Condition condition) {
   return false;
 }
 
-/// A server on stdio below a shell, at work on a job whose compiler never ends and has sent a child
-/// into a session of its own.
+/// A server on stdio, started by a shell, running a job whose compiler never ends and has a child
+/// in a session of its own.
 class BusyServer {
  public:
   BusyServer() {
@@ -67,7 +67,7 @@ class BusyServer {
         {.argv = {"/bin/sh", "-c", serve, program().string(), folder_.path().string()},
          .environment = environment(),
          .descriptors = {{their_input.get(), 0}, {their_output.get(), 1}}});
-    // Ours are closed, so that a server that cannot start is read as an end, not waited for.
+    // Closed here, so that a server that cannot start is seen as the end of the input.
     their_input.reset();
     their_output.reset();
     REQUIRE(shell);
@@ -83,7 +83,7 @@ class BusyServer {
   }
 
  private:
-  /// The stand-in compiler first in the path, and what the program's own libraries need.
+  /// The fake compiler first in PATH, and what the program's own libraries need.
   [[nodiscard]] std::vector<std::string> environment() const {
     auto words = inherited_environment({"LD_LIBRARY_PATH"});
     words.push_back("PATH=" + folder_.path().string() + ":/usr/bin:/bin");
@@ -135,7 +135,7 @@ class BusyServer {
   std::optional<Process> shell_;
 };
 
-TEST_CASE("when the input ends the server ends with its job and everything below it", "[end]") {
+TEST_CASE("when the input ends, the server, its job and all their descendants end", "[end]") {
   BusyServer busy;
   CHECK_FALSE(busy.all_dead());
 
@@ -144,8 +144,7 @@ TEST_CASE("when the input ends the server ends with its job and everything below
   CHECK(comes_true([&] { return busy.all_dead(); }));
 }
 
-TEST_CASE("when the parent is killed the server ends with its job and everything below it",
-          "[end]") {
+TEST_CASE("when the parent is killed, the server, its job and all their descendants end", "[end]") {
   BusyServer busy;
 
   busy.kill_parent();
@@ -153,7 +152,7 @@ TEST_CASE("when the parent is killed the server ends with its job and everything
   CHECK(comes_true([&] { return busy.all_dead(); }));
 }
 
-/// What a command of the program prints; it must end with `code`.
+/// The output of a command, which must exit with `code`.
 std::string printed(const TempFolder& folder, std::vector<std::string> words, int code = 0) {
   words.insert(words.begin(), {program().string(), "--state-dir", (folder / "state").string()});
   const auto ran = run_program(
@@ -187,7 +186,7 @@ TEST_CASE("the knowledge base is filled, searched and emptied from the command l
   CHECK(has(printed(folder, {"kbs", "remove", "mine"}, 1), "not_found"));
 }
 
-TEST_CASE("a run says which version of the program made it", "[cli][slow]") {
+TEST_CASE("a run records the version of the program", "[cli][slow]") {
   const TempFolder folder;
   const auto output = folder / "run";
   const Json arguments{{"problem", "vector_add"},
@@ -203,7 +202,7 @@ TEST_CASE("a run says which version of the program made it", "[cli][slow]") {
   CHECK(has(*environment, "- ratchet: " + version));
 }
 
-TEST_CASE("a command line that means nothing is answered with what there is", "[cli]") {
+TEST_CASE("an invalid command line is answered with the valid ones", "[cli]") {
   const TempFolder folder;
 
   CHECK(has(printed(folder, {"kbs"}, 2), "subcommand"));

@@ -22,7 +22,7 @@ std::vector<Tool> one_tool(const std::string& name) {
       [](const Args&, CallContext&) -> Result<NoArgs> { return NoArgs{}; })};
 }
 
-TEST_CASE("generated files are written once and then no longer stale", "[docs]") {
+TEST_CASE("generated files are no longer stale once written", "[docs]") {
   const test::TempFolder folder;
   REQUIRE(write_file(folder / "docs/tools.md",
                      "a\n<!-- tools:begin -->\nold\n<!-- tools:end -->\nb\n"));
@@ -35,7 +35,7 @@ TEST_CASE("generated files are written once and then no longer stale", "[docs]")
         "| loop | `do_it` | Does it. | `run` `limit?` |\n<!-- tools:end -->\nb\n");
 }
 
-TEST_CASE("a renamed tool makes its old schema stale and removes it", "[docs]") {
+TEST_CASE("the old schema of a renamed tool is stale and is removed", "[docs]") {
   const test::TempFolder folder;
   REQUIRE(write_generated_files(one_tool("do_it"), folder.path()));
 
@@ -46,7 +46,7 @@ TEST_CASE("a renamed tool makes its old schema stale and removes it", "[docs]") 
   CHECK_FALSE(std::filesystem::exists(folder / "schemas" / "do_it.json"));
 }
 
-TEST_CASE("a block without its end is an error that names the file", "[docs]") {
+TEST_CASE("a block without an end marker is an error that names the file", "[docs]") {
   const test::TempFolder folder;
   REQUIRE(write_file(folder / "docs/tools.md", "<!-- tools:begin -->\nold\n"));
 

@@ -37,7 +37,7 @@ TEST_CASE("run ids complete from what was typed", "[offers]") {
   CHECK(run_ids(*one.runs)("zz", {}).empty());
 }
 
-TEST_CASE("versions and artifacts complete for the run that is set already", "[offers]") {
+TEST_CASE("versions and artifacts complete for the run in the other arguments", "[offers]") {
   OneRun one;
 
   CHECK(versions(*one.runs)("v", {{"run", one.id}}) == Values{"v0"});
@@ -46,13 +46,13 @@ TEST_CASE("versions and artifacts complete for the run that is set already", "[o
   CHECK(artifacts(*one.runs)("build", {{"run", one.id}, {"version", "v0"}}) == Values{"build.md"});
 }
 
-TEST_CASE("a version from outside names no other folder", "[offers]") {
+TEST_CASE("a version argument cannot name another folder", "[offers]") {
   OneRun one;
 
   CHECK(artifacts(*one.runs)("", {{"run", one.id}, {"version", "../state"}}).empty());
 }
 
-TEST_CASE("page ids complete from the shipped wiki", "[offers]") {
+TEST_CASE("page ids complete from the bundled knowledge base", "[offers]") {
   auto knowledge = Knowledge::open(
       {.builtin_index = test::build_dir() / "share/ratchet/kbs/builtin.db", .user_index = {}});
   REQUIRE(knowledge);

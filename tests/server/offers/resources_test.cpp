@@ -9,7 +9,7 @@
 namespace ratchet {
 namespace {
 
-/// All providers over one run, the shipped wiki and the shipped pages.
+/// All providers over one run, the bundled knowledge base and the documentation.
 struct Offers {
   samples::FastFolder folder;
   std::unique_ptr<Runs> runs = *Runs::open(folder.path() / "state", {.durable = false});
@@ -23,7 +23,7 @@ struct Offers {
   }
 };
 
-TEST_CASE("every page for users is offered under its title", "[offers]") {
+TEST_CASE("every documentation page is offered under its title", "[offers]") {
   Offers offers;
   const auto pages = offers.provider("doc").list();
   REQUIRE(pages);
@@ -41,7 +41,7 @@ TEST_CASE("every page for users is offered under its title", "[offers]") {
   }
 }
 
-TEST_CASE("a run's artifacts are listed and read, and nothing beside them", "[offers]") {
+TEST_CASE("a run's artifacts, and no other files, are listed and read", "[offers]") {
   Offers offers;
   auto view = offers.runs->create({.contract = samples::contract(),
                                    .environment = samples::environment(),
@@ -62,7 +62,7 @@ TEST_CASE("a run's artifacts are listed and read, and nothing beside them", "[of
   CHECK(std::ranges::count(*listed, root + "v0/build.md", &mcp::Resource::uri) == 1);
 }
 
-TEST_CASE("a knowledge page is read whole by its id", "[offers]") {
+TEST_CASE("a complete knowledge page is read by its id", "[offers]") {
   Offers offers;
   auto& pages = offers.provider("kbs");
   const auto ids = pages.templates.at(0).complete.at("id")("pattern-", {});

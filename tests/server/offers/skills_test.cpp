@@ -23,7 +23,7 @@ void put(const fs::path& path, const std::string& text) {
   std::ofstream(path) << text;
 }
 
-TEST_CASE("every skill of the repository is offered with digests of its files", "[offers]") {
+TEST_CASE("every skill of the repository is offered with its files' digests", "[offers]") {
   const auto skills = all_skills(shipped());
   REQUIRE(skills);
 
@@ -41,7 +41,7 @@ TEST_CASE("every skill of the repository is offered with digests of its files", 
   }
 }
 
-TEST_CASE("a skill is read as a resource that says what it is for", "[offers]") {
+TEST_CASE("a skill is a resource with its description", "[offers]") {
   const auto skills = all_skills(shipped());
   REQUIRE(skills);
   const auto provider = skill_files(shipped(), *skills);
@@ -70,7 +70,7 @@ TEST_CASE("files beside SKILL.md belong to the skill", "[offers]") {
   CHECK(skills->at(0).files.at(1).uri == "skill://one/notes/more.md");
 }
 
-TEST_CASE("a skill under another name than its folder's is refused", "[offers]") {
+TEST_CASE("a skill whose name is not its folder's is rejected", "[offers]") {
   const test::TempFolder folder;
   put(folder / "one" / "SKILL.md", "---\nname: two\ndescription: Does it.\n---\n");
 
