@@ -17,7 +17,7 @@ struct Step {
   std::string applies_because;
   std::string decision_link;
   std::optional<Json> hypothesis;  ///< arguments of write_hypothesis, without run and evidence
-  std::optional<std::string> next_file;  ///< source of the next version, beside the problem
+  std::optional<std::string> next_file;  ///< source of the next version, in the problem's folder
 
   static constexpr void fields(auto&& visit) {
     using S = Step;

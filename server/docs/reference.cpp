@@ -66,7 +66,7 @@ Result<std::string> with_block(const std::string& text, const std::string& path,
   return text.substr(0, begin) + std::string(kBegin) + "\n" + block + text.substr(end);
 }
 
-/// Files that may hold a block: docs/tools.md and every Markdown file of the skills.
+/// Files that may contain a block: docs/tools.md and every Markdown file of the skills.
 std::vector<std::string> block_files(const fs::path& repository) {
   std::vector<std::string> files;
   std::error_code failed;

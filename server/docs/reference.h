@@ -12,7 +12,7 @@ namespace ratchet {
 
 /// All files generated from the tools' declarations, by path relative to the repository:
 /// `schemas/<tool>.json`, and the marked blocks of docs/tools.md and of the skills. Pure but for
-/// reading the files that hold marked blocks.
+/// reading the files with marked blocks.
 ///
 /// A block lies between `<!-- tools:begin -->` and `<!-- tools:end -->`.
 /// Errors: a file with a block cannot be read, or its end marker is missing.

@@ -86,7 +86,7 @@ struct SkillFile {
   std::size_t size_bytes = 0;
 };
 
-/// Instructions for agents (SEP-2640): a SKILL.md and the files beside it.
+/// Instructions for agents (SEP-2640): a SKILL.md and the other files in its folder.
 struct Skill {
   std::string uri;                                  ///< of its SKILL.md
   std::map<std::string, std::string> front_matter;  ///< of its SKILL.md, verbatim; has `name`

@@ -34,7 +34,7 @@ class EventStream final : public MessageSink {
   void close();
 
   enum class State { silent, talking, finished };
-  /// Waits until there is something to read, the call has ended or the connection shall close; at
+  /// Waits until there is something to read, the call has ended or the connection must close; at
   /// most `limit`.
   State wait(std::size_t next, std::chrono::milliseconds limit);
 
@@ -46,7 +46,7 @@ class EventStream final : public MessageSink {
   /// finished. Advances `next`.
   [[nodiscard]] std::string take_events(std::size_t& next);
   [[nodiscard]] bool exhausted(std::size_t next) const;
-  /// Whether a resumable stream's connection shall close; true once per `hang_up`.
+  /// Whether a resumable stream's connection must close; true once per `hang_up`.
   [[nodiscard]] bool take_hang_up();
   /// Whether all messages from `next` on are still available.
   [[nodiscard]] bool holds(std::size_t next) const;

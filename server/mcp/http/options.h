@@ -9,7 +9,7 @@
 
 namespace ratchet::mcp {
 
-/// How to serve HTTP. The endpoint is `/mcp`; `/healthz` and `/metrics` answer beside it.
+/// How to serve HTTP. The endpoint is `/mcp`; `/healthz` and `/metrics` are served, too.
 struct HttpOptions {
   std::string host = "127.0.0.1";
   int port = 8383;                         ///< 0 selects a free one; see `on_listening`

@@ -17,7 +17,7 @@ namespace ratchet::mcp {
 /// that it received. Keeps the newest 256, each until a minute after its call ended. Thread-safe.
 class ResumableStreams {
  public:
-  /// Adds a stream and gives it an unguessable id.
+  /// Adds a stream and assigns it an unguessable id.
   void add(std::shared_ptr<EventStream> stream, std::shared_ptr<Session> session);
 
   struct Place {

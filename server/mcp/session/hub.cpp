@@ -98,7 +98,8 @@ void Hub::publish(Change change) {
   for (const auto& listener : listeners())
     if (wants(listener->filter, change))
       listener->sink->send(notification_text(method, tagged(Json::object(), listener->id)));
-  for (const auto& session : sessions()) session->send(notification_text(method, Json::object()));
+  for (const auto& session : sessions())
+    if (session->is_open()) session->send(notification_text(method, Json::object()));
 }
 
 void Hub::resource_updated(std::string_view uri) {

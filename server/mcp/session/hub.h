@@ -43,6 +43,7 @@ class Hub {
   void close();
 
   void attach(const std::shared_ptr<Session>& session);
+  /// To the listeners that asked for this list, and to every open session.
   void publish(Change change);
   void resource_updated(std::string_view uri);
 

@@ -38,8 +38,14 @@ bool InFlight::cancel(const Json& id) {
 void Session::open(std::string version, Json capabilities) {
   if (shared_) return;
   const std::lock_guard lock(mutex_);
+  open_ = true;
   version_ = std::move(version);
   capabilities_ = std::move(capabilities);
+}
+
+bool Session::is_open() const {
+  const std::lock_guard lock(mutex_);
+  return shared_ || open_;
 }
 
 bool Session::client_can(std::string_view capability) const {

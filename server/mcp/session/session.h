@@ -50,7 +50,11 @@ class Session {
   /// A shared session records no capabilities.
   explicit Session(bool shared = false) : shared_(shared) {}
 
+  /// Records what the client's `initialize` said.
   void open(std::string version, Json capabilities);
+  /// Whether a legacy client is known to be there: it sent `initialize`, or the session is shared
+  /// and only legacy clients open streams to it. Stateless clients get no unsolicited messages.
+  [[nodiscard]] bool is_open() const;
   [[nodiscard]] bool client_can(std::string_view capability) const;
   [[nodiscard]] std::string version() const;
 
@@ -72,6 +76,7 @@ class Session {
  private:
   const bool shared_;
   mutable std::mutex mutex_;
+  bool open_ = false;
   std::string version_{kLegacyVersions.front()};
   Json capabilities_;
   std::optional<LogLevel> log_level_;
