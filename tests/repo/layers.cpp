@@ -83,7 +83,9 @@ const std::vector<Layer>& layers() {
       {"server/mcp/http/library.cpp",
        {kCore, kDispatch, "server/mcp/http/"},
        {"nlohmann_json", "httplib"}},
-      {"server/mcp/", {kCore, "server/mcp/"}, {"nlohmann_json"}},
+      {"server/mcp/",
+       {kCore, kMessage, kFeatures, kSession, kDispatch, "server/mcp/stdio/", "server/mcp/http/"},
+       {"nlohmann_json"}},
       {"server/sqlite/", {kCore}, {"sqlite3", "zstd"}},
       // Contract, ledger, gate and artifacts of runs: its rooms from the bottom up, then the
       // façade.
@@ -98,11 +100,11 @@ const std::vector<Layer>& layers() {
        {kCore, kFacts, "server/runs/records/", "server/runs/ledger/", "server/runs/rules/",
         "server/runs/render/"},
        {}},
-      {"server/demo/", {kCore, kFacts, "server/mcp/"}, {"nlohmann_json"}},
+      {"server/demo/", {kCore, kFacts}, {"nlohmann_json"}},
       {"server/docs/", {kCore}, {"nlohmann_json"}},
-      // What the server offers beside tools: prompts and resources, as the protocol wants them.
+      // What the server offers besides tools: prompts, resources and skills.
       {"server/offers/",
-       {kCore, kFacts, "server/mcp/", "server/runs/runs.h", "kbs/knowledge.h"},
+       {kCore, kFacts, kFeatures, "server/mcp/server.h", "server/runs/runs.h", "kbs/knowledge.h"},
        {"nlohmann_json"}},
       // The header and the source of each.
       {"server/serve.", {kCore, "server/mcp/server.h"}, {"CLI11"}},
