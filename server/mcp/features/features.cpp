@@ -28,7 +28,8 @@ OfferedTool offered(Tool tool) {
             ToolAnswer answer = shared->call(arguments, interaction.call());
             if (answer.job) {
               const bool as_task = interaction.takes_tasks();
-              answer.job->detach(as_task ? BackgroundCall::Questions::kept : BackgroundCall::Questions::refused);
+              answer.job->detach(as_task ? BackgroundCall::Questions::kept
+                                         : BackgroundCall::Questions::refused);
               if (as_task) return task_created(*answer.job);
             }
             return tool_result(std::move(answer));

@@ -21,8 +21,9 @@ struct ServerOptions {
   std::vector<OfferedTool> tools;
   std::vector<Prompt> prompts;
   std::vector<ResourceProvider> resources;
-  std::vector<Skill> skills;    ///< their files are resources; if any, the extension is offered
-  std::shared_ptr<BackgroundCalls> jobs;   ///< of long-running tools; if set, the tasks extension is offered
+  std::vector<Skill> skills;  ///< their files are resources; if any, the extension is offered
+  std::shared_ptr<BackgroundCalls>
+      jobs;                     ///< of long-running tools; if set, the tasks extension is offered
   bool lists_change = false;    ///< declare listChanged for tools and prompts
   std::size_t page_size = 200;  ///< entries per page of a list
   /// Limit of concurrent reading calls. Most of them wait for files, not for a core.

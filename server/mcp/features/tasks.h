@@ -5,8 +5,8 @@
 
 namespace ratchet::mcp {
 
-// BackgroundCalls as tasks of the tasks extension (SEP-2663). A job and its task share one id; clients without
-// the extension poll the job with run_status.
+// Background calls as tasks of the tasks extension (SEP-2663). A call and its task share one id;
+// clients without the extension poll the call with run_status.
 
 /// A CreateTaskResult: the answer to a call whose work continues.
 [[nodiscard]] Json task_created(const BackgroundCall& job);

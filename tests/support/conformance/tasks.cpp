@@ -73,7 +73,8 @@ Result<TextAnswer> break_down(const NoArgs&, CallContext&) {
 }
 
 template <HasFields Args, class Handler>
-Tool task_tool(const std::string& name, const std::string& summary, BackgroundCalls& jobs, Handler handler) {
+Tool task_tool(const std::string& name, const std::string& summary, BackgroundCalls& jobs,
+               Handler handler) {
   return long_running(make_tool<Args, TextAnswer>(
                           {.name = name, .summary = summary, .effect = Effect::writes}, handler),
                       jobs, std::chrono::seconds(0));
