@@ -141,21 +141,4 @@ ParsedOptions parse_options(int argc, char** argv) {
   return {options, {}};
 }
 
-Result<Endpoint> parse_endpoint(const std::string& text) {
-  Endpoint endpoint;
-  std::string port = text;
-  if (const auto colon = text.rfind(':'); colon != std::string::npos) {
-    endpoint.host = text.substr(0, colon);
-    port = text.substr(colon + 1);
-    if (endpoint.host.size() > 2 && endpoint.host.front() == '[' && endpoint.host.back() == ']')
-      endpoint.host = endpoint.host.substr(1, endpoint.host.size() - 2);
-  }
-  const auto [stop, code] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
-  const bool whole = code == std::errc{} && stop == port.data() + port.size();
-  if (!whole || endpoint.host.empty() || endpoint.port < 0 || endpoint.port > 65535)
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("--http: must be [HOST:]PORT, got {}", text), ""};
-  return endpoint;
-}
-
 }  // namespace ratchet
