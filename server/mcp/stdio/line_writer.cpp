@@ -10,7 +10,7 @@
 namespace ratchet::mcp {
 namespace {
 
-constexpr std::size_t kMostPending = std::size_t{64} << 20U;
+constexpr std::size_t kMostPendingBytes = std::size_t{64} << 20U;
 /// Beyond this size, corked answers are sent: the client can start on them.
 constexpr std::size_t kCorkedLimit = std::size_t{16} << 10U;
 
