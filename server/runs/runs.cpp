@@ -9,9 +9,10 @@
 
 #include "server/core/hash.h"
 #include "server/runs/ledger/disk.h"
+#include "server/runs/permits.h"
 #include "server/runs/records/source_text.h"
 #include "server/runs/render/render.h"
-#include "server/runs/runs_impl.h"
+#include "server/runs/views.h"
 
 namespace ratchet {
 namespace {
@@ -151,10 +152,18 @@ VersionRow row_of(const RunState& state, const VersionState& version) {
 Result<std::unique_ptr<Runs>> Runs::open(const fs::path& state_dir, RunsOptions options) {
   auto store = RunStore::open(state_dir, options.durable);
   if (!store) return store.error();
-  return std::unique_ptr<Runs>(std::make_unique<RunsImpl>(*std::move(store)));
+  return std::unique_ptr<Runs>(new Runs(*std::move(store)));
 }
 
-Result<RunView> RunsImpl::create(const NewRun& run) {
+Runs::Runs(std::unique_ptr<RunStore> store) : store_(std::move(store)) {}
+
+Runs::~Runs() = default;
+
+void Runs::on_change(std::function<void(const RunChange&)> observer) {
+  store_->on_change(std::move(observer));
+}
+
+Result<RunView> Runs::create(const NewRun& run) {
   if (auto checked = check_contract(run); !checked) return checked.error();
   const std::string suffix = random_suffix();
   const auto folder = claim_folder(run, store_->folder(), suffix);
@@ -165,27 +174,25 @@ Result<RunView> RunsImpl::create(const NewRun& run) {
   // The secret first: a run without one could never be checked, a secret without a run does no
   // harm.
   if (auto kept = store_->ledger().keep_secret(none.run, run.secret); !kept) return kept.error();
-  Change change{
-      VersionId{0}, kind::kCreated, std::nullopt, encode(created_fact(run, *folder)), {}, {}, {}};
+  Change change{.version = VersionId{0},
+                .kind = kind::kCreated,
+                .fact = encode(created_fact(run, *folder)),
+                .render = [&](const RunState& state, const std::string& time) {
+                  return first_artifacts(run, state, time);
+                }};
   for (const auto* text :
        {&run.contract.kernel.text, &run.contract.reference.text, &run.v0.source.text})
     change.blobs.emplace(sha256_hex(*text), *text);
-  change.render = [&run](const RunState& state, const std::string& time) {
-    return first_artifacts(run, state, time);
-  };
-  const auto state = store_->commit(none, change);
-  if (!state) return state.error();
-  return view_of(**state);
+  return view_after(store_->commit(none, change));
 }
 
-Result<RunStatus> RunsImpl::status(const RunId& run) {
+Result<RunStatus> Runs::status(const RunId& run) {
   if (auto done = store_->finish(run); !done && done.error().code != ErrorCode::not_found)
     return done.error();
   const auto loaded = store_->load(run);
   if (!loaded) return loaded.error();
   const RunState& state = *loaded->state;
-  RunStatus status;
-  static_cast<RunView&>(status) = view_of(state);
+  RunStatus status{view_of(state)};
   for (const auto& version : state.versions) status.versions.push_back(row_of(state, version));
   status.best = best_version(state);
   status.iterations = state.iterations;
@@ -194,7 +201,7 @@ Result<RunStatus> RunsImpl::status(const RunId& run) {
   const auto chain = store_->ledger().first_new_break(run);
   if (!chain) return chain.error();
   if (*chain) status.integrity.push_back(**chain);
-  for (auto& reason : disk::inspect(state, disk::Extent::whole, store_->digests()))
+  for (auto& reason : disk::inspect(state, disk::Extent::whole))
     status.integrity.push_back(std::move(reason));
   status.last_result = state.last_result;
   status.next = next_step(state);
@@ -212,7 +219,7 @@ Result<RunStatus> RunsImpl::status(const RunId& run) {
   return status;
 }
 
-Result<RunList> RunsImpl::list(int limit, const std::optional<std::string>& cursor) {
+Result<RunList> Runs::list(int limit, const std::optional<std::string>& cursor) {
   if (limit < 1 || limit > kMostListed)
     return invalid_argument(fmt::format("limit: must be 1 to {}, got {}", kMostListed, limit), "");
   std::optional<std::int64_t> before;
@@ -248,70 +255,60 @@ Result<RunList> RunsImpl::list(int limit, const std::optional<std::string>& curs
   return list;
 }
 
-Result<ArtifactAnswer> RunsImpl::record_environment(const RunId& run,
-                                                    const Environment& environment) {
-  const auto lock = store_->lock(run);
-  if (!lock) return lock.error();
-  const auto state = store_->load_intact(run);
-  if (!state) return state.error();
-  Change change{
-      (*state)->open().id, kind::kEnvironment, std::nullopt, encode(environment), {}, {}, {}};
-  change.render = [](const RunState& after, const std::string& time) {
-    return std::vector{render::environment(after, time)};
-  };
-  const auto after = store_->commit(**state, change);
-  if (!after) return after.error();
-  return artifact_answer(**after, {"env_check.md"});
+Result<ArtifactAnswer> Runs::record_environment(const RunId& run, const Environment& environment) {
+  const auto held = store_->hold(run);
+  if (!held) return held.error();
+  const RunState& state = *held->state;
+  return artifacts_after(
+      store_->commit(state, {.version = state.open().id,
+                             .kind = kind::kEnvironment,
+                             .fact = encode(environment),
+                             .render =
+                                 [](const RunState& now, const std::string& time) {
+                                   return std::vector{render::environment(now, time)};
+                                 }}),
+      {"env_check.md"});
 }
 
-Result<RunView> RunsImpl::extend(const RunId& run, int iterations) {
-  const auto lock = store_->lock(run);
-  if (!lock) return lock.error();
-  const auto state = store_->load_intact(run);
-  if (!state) return state.error();
-  if (iterations < 1 || iterations > kMostIterations - (*state)->iterations)
-    return invalid_argument(fmt::format("iterations: must be 1 to {} more, got {}",
-                                        kMostIterations - (*state)->iterations, iterations),
-                            "");
-  ExtendedFact fact{(*state)->iterations + iterations, std::nullopt};
-  const auto& open = (*state)->open();
+Result<RunView> Runs::extend(const RunId& run, int iterations) {
+  const auto held = store_->hold(run);
+  if (!held) return held.error();
+  const RunState& state = *held->state;
+  const int most = kMostIterations - state.iterations;
+  if (iterations < 1 || iterations > most)
+    return invalid_argument(
+        fmt::format("iterations: must be 1 to {} more, got {}", most, iterations));
+  ExtendedFact fact{state.iterations + iterations, std::nullopt};
+  const auto& open = state.open();
   if (open.abandoned) fact.opens = VersionId{open.id.number + 1};
-  const Change change{open.id, kind::kExtended, std::nullopt, encode(fact), {}, {}, {}};
-  const auto after = store_->commit(**state, change);
-  if (!after) return after.error();
-  return view_of(**after);
+  return view_after(
+      store_->commit(state, {.version = open.id, .kind = kind::kExtended, .fact = encode(fact)}));
 }
 
-Result<ArtifactAnswer> RunsImpl::write_report(const RunId& run, const std::string& retrospective) {
+Result<ArtifactAnswer> Runs::write_report(const RunId& run, const std::string& retrospective) {
   constexpr std::size_t kMostText = 64 * 1024;
   if (retrospective.size() > kMostText)
     return Error{ErrorCode::too_large,
                  fmt::format("retrospective: has {} bytes; at most {} are taken",
                              retrospective.size(), kMostText),
                  "Shorten it."};
-  const auto lock = store_->lock(run);
-  if (!lock) return lock.error();
-  const auto state = ready_for(run, Event::reported);
-  if (!state) return state.error();
-  Change change{(*state)->open().id,
-                kind::kReport,
-                std::nullopt,
-                encode(ReportFact{retrospective}),
-                {},
-                {},
-                {}};
-  change.render = [&](const RunState& after, const std::string& time) {
-    auto files = render::ledgers(after, time);
-    files.push_back(render::final_report(after, retrospective, time));
-    files.push_back(render::summary(after, retrospective, time));
-    files.push_back(render::page(after, retrospective, time));
-    return files;
-  };
-  const auto after = store_->commit(**state, change);
-  if (!after) return after.error();
-  return artifact_answer(
-      **after, {"final_report.md", "summary.md", "report.html", "ledgers/attempt-ledger.md",
-                "ledgers/optimization-ledger.md", "ledgers/lineage.jsonl"});
+  const auto held = ready_for(*store_, run, Event::reported);
+  if (!held) return held.error();
+  const RunState& state = *held->state;
+  return artifacts_after(
+      store_->commit(state, {.version = state.open().id,
+                             .kind = kind::kReport,
+                             .fact = encode(ReportFact{retrospective}),
+                             .render =
+                                 [&](const RunState& now, const std::string& time) {
+                                   auto files = render::ledgers(now, time);
+                                   files.push_back(render::final_report(now, retrospective, time));
+                                   files.push_back(render::summary(now, retrospective, time));
+                                   files.push_back(render::page(now, retrospective, time));
+                                   return files;
+                                 }}),
+      {"final_report.md", "summary.md", "report.html", "ledgers/attempt-ledger.md",
+       "ledgers/optimization-ledger.md", "ledgers/lineage.jsonl"});
 }
 
 }  // namespace ratchet

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "server/runs/records/analysis.h"
 #include "server/runs/records/method_registry.h"
 #include "server/runs/records/review_entry.h"
+#include "server/runs/records/run_change.h"
 #include "server/runs/records/run_prose.h"
 #include "server/runs/records/run_views.h"
 #include "server/runs/records/search_plan.h"
@@ -24,6 +26,8 @@
 #include "server/runs/search_views.h"
 
 namespace ratchet {
+
+class RunStore;
 
 struct NewRun {
   Contract contract;
@@ -83,84 +87,85 @@ class Runs {
  public:
   static Result<std::unique_ptr<Runs>> open(const std::filesystem::path& state_dir,
                                             RunsOptions options = {});
-  virtual ~Runs() = default;
+  ~Runs();
 
-  virtual Result<RunView> create(const NewRun& run) = 0;
-  virtual Result<RunStatus> status(const RunId& run) = 0;
-  virtual Result<RunList> list(int limit, const std::optional<std::string>& cursor) = 0;
-  virtual Result<ArtifactAnswer> record_environment(const RunId& run,
-                                                    const Environment& environment) = 0;
+  /// Calls `observer` after every recorded fact that wrote or removed files, on the thread that
+  /// recorded it and under the run's lock: the observer may read runs but must not record. Only
+  /// what this object records is reported, not what other processes do. Call once, before the
+  /// object is used from several threads.
+  void on_change(std::function<void(const RunChange&)> observer);
 
-  virtual Result<Permit> permit(const RunId& run, Event event,
-                                std::optional<VersionId> version = {}) = 0;
-  virtual Result<RunView> record_build(const Permit& permit, const Candidate& candidate,
-                                       const std::optional<std::string>& note) = 0;
-  virtual Result<RunView> record_correctness(const Permit& permit,
-                                             const CorrectnessReport& report) = 0;
-  virtual Result<RunView> record_profile(const Permit& permit, const Profile& profile) = 0;
-  virtual Result<ArtifactAnswer> record_benchmark(const Permit& permit,
-                                                  const BenchmarkReport& report) = 0;
+  Result<RunView> create(const NewRun& run);
+  Result<RunStatus> status(const RunId& run);
+  Result<RunList> list(int limit, const std::optional<std::string>& cursor);
+  Result<ArtifactAnswer> record_environment(const RunId& run, const Environment& environment);
+
+  Result<Permit> permit(const RunId& run, Event event, std::optional<VersionId> version = {});
+  Result<RunView> record_build(const Permit& permit, const Candidate& candidate,
+                               const std::optional<std::string>& note);
+  Result<RunView> record_correctness(const Permit& permit, const CorrectnessReport& report);
+  Result<RunView> record_profile(const Permit& permit, const Profile& profile);
+  Result<ArtifactAnswer> record_benchmark(const Permit& permit, const BenchmarkReport& report);
 
   /// Advice about the open version's kernel; never changes the stage.
-  virtual Result<ArtifactAnswer> record_sanitizer(const Permit& permit,
-                                                  const SanitizerReport& report) = 0;
+  Result<ArtifactAnswer> record_sanitizer(const Permit& permit, const SanitizerReport& report);
   /// Any version that was built; the open one by default. For tools that change no stage.
-  virtual Result<RunSubject> subject(const RunId& run, std::optional<VersionId> version) = 0;
+  Result<RunSubject> subject(const RunId& run, std::optional<VersionId> version);
   /// Records what such a tool found, with its files. Never changes the stage.
-  virtual Result<ArtifactAnswer> record_analysis(const RunSubject& subject,
-                                                 const AnalysisFact& fact,
-                                                 const std::vector<AnalysisFile>& files) = 0;
+  Result<ArtifactAnswer> record_analysis(const RunSubject& subject, const AnalysisFact& fact,
+                                         const std::vector<AnalysisFile>& files);
 
   /// What the run is about and what its newest profile says, for ranking knowledge.
-  virtual Result<QuerySituation> query_situation(const RunId& run) = 0;
+  Result<QuerySituation> query_situation(const RunId& run);
   /// `purpose` is "kernel", "bottleneck" or empty. Never changes the stage.
-  virtual Status record_query(const RunId& run, const std::string& query,
-                              const std::string& purpose, const QueryAnswer& answer) = 0;
-  virtual Result<ArtifactAnswer> write_evidence(const RunId& run,
-                                                const EvidenceRequest& request) = 0;
-  virtual Result<ArtifactAnswer> write_hypothesis(const RunId& run,
-                                                  const Hypothesis& hypothesis) = 0;
+  Status record_query(const RunId& run, const std::string& query, const std::string& purpose,
+                      const QueryAnswer& answer);
+  Result<ArtifactAnswer> write_evidence(const RunId& run, const EvidenceRequest& request);
+  Result<ArtifactAnswer> write_hypothesis(const RunId& run, const Hypothesis& hypothesis);
 
-  virtual Result<GateAnswer> check_gate(const RunId& run, bool final_gate, bool abandon) = 0;
-  virtual Result<RunView> extend(const RunId& run, int iterations) = 0;
-  virtual Result<ArtifactAnswer> write_report(const RunId& run,
-                                              const std::string& retrospective) = 0;
+  Result<GateAnswer> check_gate(const RunId& run, bool final_gate, bool abandon);
+  Result<RunView> extend(const RunId& run, int iterations);
+  Result<ArtifactAnswer> write_report(const RunId& run, const std::string& retrospective);
 
-  virtual Result<AuditReport> audit(const RunId& run) = 0;
+  Result<AuditReport> audit(const RunId& run);
 
   /// Errors: `wrong_stage` for a version without a correct kernel, `not_permitted` for a masked
   /// one.
-  virtual Result<ForkSource> fork_source(const ForkOrigin& origin) = 0;
+  Result<ForkSource> fork_source(const ForkOrigin& origin);
   /// Correct, unmasked versions with their source texts, in the order asked.
-  virtual Result<std::vector<Candidate>> kernels_of(const RunId& run,
-                                                    const std::vector<VersionId>& versions) = 0;
+  Result<std::vector<Candidate>> kernels_of(const RunId& run,
+                                            const std::vector<VersionId>& versions);
 
   /// The registry; with a run also triggers, budget and what excludes a method there.
-  virtual Result<MethodList> methods(const std::optional<RunId>& run) = 0;
+  Result<MethodList> methods(const std::optional<RunId>& run);
   /// A proposal that breaks a rule is an answer, not an error; nothing is recorded then.
-  virtual Result<ProposalAnswer> propose_methods(const RunId& run,
-                                                 const std::vector<ProposedMethod>& methods) = 0;
+  Result<ProposalAnswer> propose_methods(const RunId& run,
+                                         const std::vector<ProposedMethod>& methods);
   /// Decides the champion (see branch_choice.h) and makes it the version's kernel, checked. Where
   /// no branch works, and not for compiler errors alone, a retry is spent.
-  virtual Result<BranchesAnswer> record_branches(const Permit& permit, BranchesFact found) = 0;
+  Result<BranchesAnswer> record_branches(const Permit& permit, BranchesFact found);
   /// Draws the attribution (see attribution.h).
-  virtual Result<AblationAnswer> record_ablation(const Permit& permit, AblationFact found) = 0;
+  Result<AblationAnswer> record_ablation(const Permit& permit, AblationFact found);
   /// What a disassembler saw of a version's binary. Never changes the stage.
-  virtual Status record_signatures(const RunId& run, VersionId version,
-                                   const SignatureFact& seen) = 0;
-  virtual Result<ArtifactAnswer> record_dispatch(const Permit& permit, DispatchFact found) = 0;
+  Status record_signatures(const RunId& run, VersionId version, const SignatureFact& seen);
+  Result<ArtifactAnswer> record_dispatch(const Permit& permit, DispatchFact found);
 
-  virtual Result<MemoryAnswer> read_memory(const RunId& run, std::optional<VersionId> version,
-                                           const std::optional<std::string>& field) = 0;
+  Result<MemoryAnswer> read_memory(const RunId& run, std::optional<VersionId> version,
+                                   const std::optional<std::string>& field);
   /// v0, the best and the open version cannot be masked.
-  virtual Result<MaskAnswer> mask(const RunId& run, const std::vector<VersionId>& versions,
-                                  bool mask, const std::string& reason) = 0;
+  Result<MaskAnswer> mask(const RunId& run, const std::vector<VersionId>& versions, bool mask,
+                          const std::string& reason);
   /// Masks half of the versions that may be masked, drawn by a recorded seed.
-  virtual Result<MaskAnswer> restart_partial(const RunId& run) = 0;
+  Result<MaskAnswer> restart_partial(const RunId& run);
 
-  virtual Result<ReviewAnswer> define_acceptance(const RunId& run,
-                                                 const std::vector<AcceptancePair>& pairs) = 0;
-  virtual Result<ReviewAnswer> review(const RunId& run, const ReviewRequest& request) = 0;
+  Result<ReviewAnswer> define_acceptance(const RunId& run,
+                                         const std::vector<AcceptancePair>& pairs);
+  Result<ReviewAnswer> review(const RunId& run, const ReviewRequest& request);
+
+ private:
+  explicit Runs(std::unique_ptr<RunStore> store);
+
+  const std::unique_ptr<RunStore> store_;
 };
 
 }  // namespace ratchet

@@ -7,15 +7,11 @@
 
 #include "server/runs/records/markdown.h"
 #include "server/runs/render/render.h"
-#include "server/runs/runs_impl.h"
+#include "server/runs/runs.h"
+#include "server/runs/views.h"
 
 namespace ratchet {
 namespace {
-
-Error no_version(const RunId& run, VersionId id) {
-  return {ErrorCode::not_found, fmt::format("run {} has no {}", run.text, id.text()),
-          "run_status lists the versions."};
-}
 
 Error not_built(VersionId id) {
   return {ErrorCode::wrong_stage, fmt::format("{} has no kernel yet", id.text()),
@@ -24,7 +20,7 @@ Error not_built(VersionId id) {
 
 }  // namespace
 
-Result<RunSubject> RunsImpl::subject(const RunId& run, std::optional<VersionId> version) {
+Result<RunSubject> Runs::subject(const RunId& run, std::optional<VersionId> version) {
   auto state = store_->load_intact(run);
   if (!state) return state.error();
   const VersionId id = version.value_or((*state)->open().id);
@@ -46,23 +42,20 @@ Result<RunSubject> RunsImpl::subject(const RunId& run, std::optional<VersionId> 
   return subject;
 }
 
-Result<ArtifactAnswer> RunsImpl::record_analysis(const RunSubject& subject,
-                                                 const AnalysisFact& fact,
-                                                 const std::vector<AnalysisFile>& files) {
-  const auto lock = store_->lock(subject.run);
-  if (!lock) return lock.error();
-  auto state = store_->load_intact(subject.run);
-  if (!state) return state.error();
-  const auto* const version = (*state)->find(subject.version);
+Result<ArtifactAnswer> Runs::record_analysis(const RunSubject& subject, const AnalysisFact& fact,
+                                             const std::vector<AnalysisFile>& files) {
+  const auto held = store_->hold(subject.run);
+  if (!held) return held.error();
+  const RunState& state = *held->state;
+  const auto* const version = state.find(subject.version);
   if (version == nullptr) return no_version(subject.run, subject.version);
   if (!version->build || version->build->candidate.build.binary_digest != fact.candidate_digest)
     return Error{ErrorCode::conflict,
                  fmt::format("{} has another kernel by now", subject.version.text()),
                  "Nothing was recorded. Call the tool again."};
-  Change change{subject.version, kind::kAnalysis, std::nullopt, encode(fact), {}, {}, {}};
   std::vector<std::string> paths;
   for (const auto& file : files) paths.push_back(subject.version.text() + "/" + file.name);
-  change.render = [&](const RunState& after, const std::string& time) {
+  const auto render = [&](const RunState& now, const std::string& time) {
     std::vector<render::Rendered> rendered;
     for (std::size_t i = 0; i < files.size(); ++i) {
       if (!files[i].text.empty()) {
@@ -70,14 +63,16 @@ Result<ArtifactAnswer> RunsImpl::record_analysis(const RunSubject& subject,
         continue;
       }
       Json json = fact.result;
-      json["provenance"] = render::provenance_json({after, *after.find(subject.version), time});
+      json["provenance"] = render::provenance_json({now, *now.find(subject.version), time});
       rendered.push_back({paths[i], markdown::json_text(json, 2) + "\n"});
     }
     return rendered;
   };
-  const auto after = store_->commit(**state, change);
-  if (!after) return after.error();
-  return artifact_answer(**after, paths);
+  return artifacts_after(store_->commit(state, {.version = subject.version,
+                                                .kind = kind::kAnalysis,
+                                                .fact = encode(fact),
+                                                .render = render}),
+                         paths);
 }
 
 }  // namespace ratchet

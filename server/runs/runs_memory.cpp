@@ -6,9 +6,9 @@
 #include <random>
 
 #include "server/core/hash.h"
-#include "server/runs/ledger/disk.h"
 #include "server/runs/render/render.h"
-#include "server/runs/runs_impl.h"
+#include "server/runs/runs.h"
+#include "server/runs/views.h"
 
 namespace ratchet {
 namespace {
@@ -29,10 +29,6 @@ Result<Json> field_of(const Json& record, const std::string& name) {
     begin = end + 1;
   }
   return *at;
-}
-
-std::vector<VersionId> all_masked(const RunState& state) {
-  return {state.masked.begin(), state.masked.end()};
 }
 
 /// Why a version may not be masked; empty: it may.
@@ -57,15 +53,27 @@ std::vector<VersionId> drawn_half(std::vector<VersionId> ids, const std::string&
 }
 
 ReviewAnswer review_answer(const RunState& state) {
-  ReviewAnswer answer;
-  static_cast<RunView&>(answer) = view_of(state);
-  answer.pairs = review_pairs(state);
   const auto promotion = promotion_of(state);
-  answer.promotable = promotion.promotable;
-  answer.geomean = promotion.geomean;
-  answer.lowest = promotion.lowest;
-  answer.promotion = promotion.why;
-  return answer;
+  return {view_of(state),    review_pairs(state), promotion.promotable,
+          promotion.geomean, promotion.lowest,    promotion.why};
+}
+
+Result<MaskAnswer> record_mask(RunStore& store, const RunState& state, const MaskFact& fact) {
+  const auto after =
+      store.commit(state, {.version = state.open().id,
+                           .kind = kind::kMask,
+                           .fact = encode(fact),
+                           .render = [](const RunState& now, const std::string& time) {
+                             std::vector<render::Rendered> files;
+                             // All of them: a version's record also speaks of its parent.
+                             for (const auto& version : now.versions)
+                               if (version.is_closed())
+                                 files.push_back(render::memory({now, version, time}));
+                             return files;
+                           }});
+  if (!after) return after.error();
+  const auto& masked = (*after)->masked;
+  return MaskAnswer{view_of(**after), {masked.begin(), masked.end()}, fact.seed};
 }
 
 /// What a reviewer may say was looked at: versions and artifacts of the run.
@@ -86,22 +94,14 @@ Status check_looked_at(const RunState& state, const std::vector<std::string>& id
 
 }  // namespace
 
-Error masked_version(VersionId id) {
-  return {ErrorCode::not_permitted, fmt::format("{} is masked", id.text()),
-          "mask_memory with mask false gives it back."};
-}
-
-Result<MemoryAnswer> RunsImpl::read_memory(const RunId& run, std::optional<VersionId> version,
-                                           const std::optional<std::string>& field) {
+Result<MemoryAnswer> Runs::read_memory(const RunId& run, std::optional<VersionId> version,
+                                       const std::optional<std::string>& field) {
   const auto loaded = store_->load(run);
   if (!loaded) return loaded.error();
   const RunState& state = *loaded->state;
-  if (version && state.find(*version) == nullptr)
-    return Error{ErrorCode::not_found, fmt::format("run {} has no {}", run.text, version->text()),
-                 "run_status lists the versions."};
+  if (version && state.find(*version) == nullptr) return no_version(run, *version);
   if (version && state.masked.contains(*version)) return masked_version(*version);
-  MemoryAnswer answer;
-  static_cast<RunView&>(answer) = view_of(state);
+  MemoryAnswer answer{view_of(state), {}};
   for (const auto& one : state.versions) {
     if (version && one.id != *version) continue;
     MemoryRecord record{one.id, state.masked.contains(one.id), Json::object()};
@@ -118,86 +118,61 @@ Result<MemoryAnswer> RunsImpl::read_memory(const RunId& run, std::optional<Versi
   return answer;
 }
 
-Result<MaskAnswer> RunsImpl::mask(const RunId& run, const std::vector<VersionId>& versions,
-                                  bool mask, const std::string& reason) {
+Result<MaskAnswer> Runs::mask(const RunId& run, const std::vector<VersionId>& versions, bool mask,
+                              const std::string& reason) {
   if (versions.empty()) return invalid_argument("versions: must name at least one", "");
   if (markdown::one_line(reason).empty()) return invalid_argument("reason: must say something", "");
-  const auto lock = store_->lock(run);
-  if (!lock) return lock.error();
-  const auto state = store_->load_intact(run);
-  if (!state) return state.error();
+  const auto held = store_->hold(run);
+  if (!held) return held.error();
+  const RunState& state = *held->state;
   for (const auto& id : versions) {
-    const auto why = mask ? protected_because(**state, id) : std::nullopt;
-    if (why || (*state)->find(id) == nullptr)
+    const auto why = mask ? protected_because(state, id) : std::nullopt;
+    if (why || state.find(id) == nullptr)
       return invalid_argument(fmt::format("versions: {} cannot be masked: {}", id.text(),
                                           why.value_or("it does not exist")),
                               "run_status lists the versions.");
   }
-  return record_mask(**state, {versions, mask, reason, std::nullopt});
+  return record_mask(*store_, state, {versions, mask, reason, std::nullopt});
 }
 
-Result<MaskAnswer> RunsImpl::restart_partial(const RunId& run) {
-  const auto lock = store_->lock(run);
-  if (!lock) return lock.error();
-  const auto state = store_->load_intact(run);
-  if (!state) return state.error();
+Result<MaskAnswer> Runs::restart_partial(const RunId& run) {
+  const auto held = store_->hold(run);
+  if (!held) return held.error();
+  const RunState& state = *held->state;
   std::vector<VersionId> may;
-  for (const auto& version : (*state)->versions)
-    if (!protected_because(**state, version.id) && !(*state)->masked.contains(version.id))
+  for (const auto& version : state.versions)
+    if (!protected_because(state, version.id) && !state.masked.contains(version.id))
       may.push_back(version.id);
   if (may.empty())
     return Error{ErrorCode::wrong_stage,
                  "there is nothing to mask: v0, the best and the open version are kept",
                  "Go on with run_status."};
   const std::string seed = hex(sha256(random_bytes(32))).substr(0, 16);
-  return record_mask(**state, {drawn_half(std::move(may), seed), true, "partial restart", seed});
+  return record_mask(*store_, state,
+                     {drawn_half(std::move(may), seed), true, "partial restart", seed});
 }
 
-Result<MaskAnswer> RunsImpl::record_mask(const RunState& state, const MaskFact& fact) {
-  Change change{state.open().id, kind::kMask, std::nullopt, encode(fact), {}, {}, {}};
-  change.render = [](const RunState& after, const std::string& time) {
-    std::vector<render::Rendered> files;
-    // All of them: a version's record also speaks of its parent.
-    for (const auto& version : after.versions)
-      if (version.is_closed()) files.push_back(render::memory({after, version, time}));
-    return files;
-  };
-  const auto after = store_->commit(state, change);
-  if (!after) return after.error();
-  MaskAnswer answer;
-  static_cast<RunView&>(answer) = view_of(**after);
-  answer.masked = all_masked(**after);
-  answer.seed = fact.seed;
-  return answer;
-}
-
-Result<ReviewAnswer> RunsImpl::define_acceptance(const RunId& run,
-                                                 const std::vector<AcceptancePair>& pairs) {
-  const auto lock = store_->lock(run);
-  if (!lock) return lock.error();
-  const auto state = store_->load_intact(run);
-  if (!state) return state.error();
-  if (pairs.empty() || (*state)->acceptance.size() + pairs.size() > kMostPairs)
+Result<ReviewAnswer> Runs::define_acceptance(const RunId& run,
+                                             const std::vector<AcceptancePair>& pairs) {
+  const auto held = store_->hold(run);
+  if (!held) return held.error();
+  const RunState& state = *held->state;
+  if (pairs.empty() || state.acceptance.size() + pairs.size() > kMostPairs)
     return invalid_argument(fmt::format("pairs: 1 to {} in all, got {}", kMostPairs, pairs.size()),
                             "");
   for (const auto& pair : pairs) {
     if (markdown::one_line(pair.task).empty())
       return invalid_argument("task: must say something", "");
-    if (auto checked = check_criterion(**state, pair.criterion); !checked) return checked.error();
+    if (auto checked = check_criterion(state, pair.criterion); !checked) return checked.error();
   }
-  const Change change{(*state)->open().id,
-                      kind::kAcceptance,
-                      std::nullopt,
-                      encode(AcceptanceFact{pairs}),
-                      {},
-                      {},
-                      {}};
-  const auto after = store_->commit(**state, change);
+  const auto after = store_->commit(state, {.version = state.open().id,
+                                            .kind = kind::kAcceptance,
+                                            .fact = encode(AcceptanceFact{pairs})});
   if (!after) return after.error();
   return review_answer(**after);
 }
 
-Result<ReviewAnswer> RunsImpl::review(const RunId& run, const ReviewRequest& request) {
+Result<ReviewAnswer> Runs::review(const RunId& run, const ReviewRequest& request) {
   if (!request.pair && !request.verdict) {
     const auto loaded = store_->load(run);
     if (!loaded) return loaded.error();
@@ -205,11 +180,10 @@ Result<ReviewAnswer> RunsImpl::review(const RunId& run, const ReviewRequest& req
   }
   if (!request.pair || !request.verdict)
     return invalid_argument("pair and verdict: give both, or neither to look", "");
-  const auto lock = store_->lock(run);
-  if (!lock) return lock.error();
-  const auto state = store_->load_intact(run);
-  if (!state) return state.error();
-  const auto& pairs = (*state)->acceptance;
+  const auto held = store_->hold(run);
+  if (!held) return held.error();
+  const RunState& state = *held->state;
+  const auto& pairs = state.acceptance;
   const auto number = static_cast<std::size_t>(*request.pair);
   if (number > pairs.size())
     return invalid_argument(fmt::format("pair: there are {}, got {}", pairs.size(), number),
@@ -218,11 +192,11 @@ Result<ReviewAnswer> RunsImpl::review(const RunId& run, const ReviewRequest& req
     return invalid_argument(
         fmt::format("pair: {} is decided by the ledger ({})", number, pairs[number - 1].criterion),
         "Only pairs whose criterion is review take a verdict.");
-  if (auto looked = check_looked_at(**state, request.looked_at); !looked) return looked.error();
+  if (auto looked = check_looked_at(state, request.looked_at); !looked) return looked.error();
   const ReviewFact fact{*request.pair, *request.verdict, request.looked_at,
                         request.note.value_or("")};
-  const Change change{(*state)->open().id, kind::kReview, std::nullopt, encode(fact), {}, {}, {}};
-  const auto after = store_->commit(**state, change);
+  const auto after = store_->commit(
+      state, {.version = state.open().id, .kind = kind::kReview, .fact = encode(fact)});
   if (!after) return after.error();
   return review_answer(**after);
 }

@@ -5,12 +5,13 @@
 #include <algorithm>
 
 #include "server/core/hash.h"
-#include "server/runs/ledger/disk.h"
+#include "server/runs/permits.h"
 #include "server/runs/records/source_text.h"
 #include "server/runs/render/render.h"
 #include "server/runs/rules/attribution.h"
 #include "server/runs/rules/method_rules.h"
-#include "server/runs/runs_impl.h"
+#include "server/runs/runs.h"
+#include "server/runs/views.h"
 
 namespace ratchet {
 namespace {
@@ -76,74 +77,50 @@ void store_sources(BranchesFact& fact, bool python, std::map<std::string, std::s
   }
 }
 
-/// A correct, unmasked version.
-Result<const VersionState*> usable_version(const RunState& state, VersionId id) {
+/// The kernel, with its source text, of a correct, unmasked version.
+Result<Candidate> usable_kernel(RunStore& store, const RunState& state, VersionId id) {
   const auto* const version = state.find(id);
-  if (version == nullptr)
-    return Error{ErrorCode::not_found, fmt::format("run {} has no {}", state.run.text, id.text()),
-                 "run_status lists the versions."};
+  if (version == nullptr) return no_version(state.run, id);
   if (state.masked.contains(id)) return masked_version(id);
   if (!version->is_correct())
     return Error{ErrorCode::wrong_stage,
                  fmt::format("{} has no kernel that passed its check", id.text()),
                  "Name a correct version; run_status lists them."};
-  return version;
+  return store.candidate(*version->build);
 }
 
 }  // namespace
 
-std::vector<std::string> frontier_of(const RunState& state) {
-  std::vector<std::string> lines;
-  for (const auto& version : state.versions) {
-    if (state.masked.contains(version.id)) continue;
-    for (const auto& exploration : version.explorations)
-      for (const auto& branch : exploration.branches) {
-        if (branch.status != BranchStatus::frontier) continue;
-        const auto& compared = branch.confirmation ? branch.confirmation : branch.screening;
-        lines.push_back(fmt::format(
-            "{}/{}: {}{}{}", version.id.text(), branch.name,
-            compared ? fmt::format("{:.3f}x {}", compared->speedup, exploration.incumbent.text())
-                     : std::string("not timed"),
-            branch.note ? ", " : "", markdown::one_line(branch.note.value_or(""))));
-      }
-  }
-  return lines;
-}
-
-Result<ForkSource> RunsImpl::fork_source(const ForkOrigin& origin) {
+Result<ForkSource> Runs::fork_source(const ForkOrigin& origin) {
   const auto state = store_->load_intact(origin.run);
   if (!state) return state.error();
-  const auto version = usable_version(**state, origin.version);
-  if (!version) return version.error();
+  auto kernel = usable_kernel(*store_, **state, origin.version);
+  if (!kernel) return kernel.error();
   auto contract = store_->contract(**state);
   if (!contract) return contract.error();
-  auto candidate = store_->candidate(*(*version)->build);
-  if (!candidate) return candidate.error();
-  contract->kernel = std::move(candidate->source);
+  contract->kernel = std::move(kernel->source);
   std::erase_if(contract->cases, [](const Case& one) { return one.hidden; });
   return ForkSource{origin, *std::move(contract), (*state)->contract.search};
 }
 
-Result<std::vector<Candidate>> RunsImpl::kernels_of(const RunId& run,
-                                                    const std::vector<VersionId>& versions) {
+Result<std::vector<Candidate>> Runs::kernels_of(const RunId& run,
+                                                const std::vector<VersionId>& versions) {
   const auto state = store_->load_intact(run);
   if (!state) return state.error();
   std::vector<Candidate> kernels;
   for (const auto& id : versions) {
-    const auto version = usable_version(**state, id);
-    if (!version) return version.error();
-    auto candidate = store_->candidate(*(*version)->build);
-    if (!candidate) return candidate.error();
-    kernels.push_back(*std::move(candidate));
+    auto kernel = usable_kernel(*store_, **state, id);
+    if (!kernel) return kernel.error();
+    kernels.push_back(*std::move(kernel));
   }
   return kernels;
 }
 
-Result<MethodList> RunsImpl::methods(const std::optional<RunId>& run) {
+Result<MethodList> Runs::methods(const std::optional<RunId>& run) {
   MethodList list;
   if (!run) {
     for (const auto& method : method_registry())
-      list.methods.push_back(line_of(MethodStanding{&method, {}, {}, {}}));
+      list.methods.push_back(line_of(MethodStanding{.method = &method}));
     return list;
   }
   const auto loaded = store_->load(*run);
@@ -160,40 +137,32 @@ Result<MethodList> RunsImpl::methods(const std::optional<RunId>& run) {
   return list;
 }
 
-Result<ProposalAnswer> RunsImpl::propose_methods(const RunId& run,
-                                                 const std::vector<ProposedMethod>& methods) {
-  const auto lock = store_->lock(run);
-  if (!lock) return lock.error();
-  const auto state = ready_for(run, Event::proposed);
-  if (!state) return state.error();
-  ProposalAnswer answer;
-  answer.reasons = proposal_reasons(**state, methods);
-  if (!answer.reasons.empty()) {
-    static_cast<RunView&>(answer) = view_of(**state);
-    return answer;
-  }
-  MethodsFact fact = methods_fact(**state, methods);
-  Change change{(*state)->open().id, kind::kMethods, std::nullopt, encode(fact), {}, {}, {}};
-  change.render = [](const RunState& after, const std::string& time) {
-    return std::vector{render::methods({after, after.open(), time})};
-  };
-  const auto after = store_->commit(**state, change);
+Result<ProposalAnswer> Runs::propose_methods(const RunId& run,
+                                             const std::vector<ProposedMethod>& methods) {
+  const auto held = ready_for(*store_, run, Event::proposed);
+  if (!held) return held.error();
+  const RunState& state = *held->state;
+  if (auto reasons = proposal_reasons(state, methods); !reasons.empty())
+    return ProposalAnswer{view_of(state), false, std::move(reasons), {}, {}};
+  MethodsFact fact = methods_fact(state, methods);
+  const auto after =
+      store_->commit(state, {.version = state.open().id,
+                             .kind = kind::kMethods,
+                             .fact = encode(fact),
+                             .render = [](const RunState& now, const std::string& time) {
+                               return std::vector{render::methods({now, now.open(), time})};
+                             }});
   if (!after) return after.error();
-  static_cast<RunView&>(answer) = view_of(**after);
-  answer.accepted = true;
-  answer.methods = std::move(fact.methods);
-  answer.artifact =
-      artifact_answer(**after, {(*after)->open().id.text() + "/methods.json"}).artifacts.front();
-  return answer;
+  const std::string path = state.open().id.text() + "/methods.json";
+  return ProposalAnswer{
+      view_of(**after), true, {}, std::move(fact.methods), absolute_paths(**after, {path}).front()};
 }
 
-Result<BranchesAnswer> RunsImpl::record_branches(const Permit& permit, BranchesFact found) {
-  const auto lock = store_->lock(permit.run);
-  if (!lock) return lock.error();
-  const auto state = still_valid(permit, Event::explored);
-  if (!state) return state.error();
-  const auto implementation = (*state)->contract.contract.implementation;
-  Change change{permit.version, kind::kBranches, std::nullopt, {}, {}, {}, {}};
+Result<BranchesAnswer> Runs::record_branches(const Permit& permit, BranchesFact found) {
+  const auto held = still_valid(*store_, permit, Event::explored);
+  if (!held) return held.error();
+  const auto implementation = held->state->contract.contract.implementation;
+  Change change{.version = permit.version, .kind = kind::kBranches, .fact = {}};
   std::map<std::string, std::string> texts;
   for (const auto& branch : found.branches) texts[branch.name] = branch.candidate.source.text;
   store_sources(found, is_python(implementation), change.blobs);
@@ -203,79 +172,68 @@ Result<BranchesAnswer> RunsImpl::record_branches(const Permit& permit, BranchesF
   else if (failed_for_good(found))
     change.event = Event::branches_failed;
   change.fact = encode(found);
-  const std::string kernel = kernel_file_name(implementation);
-  change.render = [&](const RunState& after, const std::string& time) {
-    const render::Subject subject{after, after.open(), time};
+  change.render = [&](const RunState& now, const std::string& time) {
+    const render::Subject subject{now, now.open(), time};
     auto files = render::branches(subject);
     const std::string folder = permit.version.text();
+    const std::string kernel = kernel_file_name(implementation);
     for (const auto& [name, text] : texts)
       files.push_back({folder + "/branches/" + name + "/" + kernel, text});
     if (found.champion) {
       files.push_back({folder + "/" + kernel, texts.at(*found.champion)});
-      files.push_back(render::build(subject, *after.open().build));
+      files.push_back(render::build(subject, *now.open().build));
       files.push_back(render::correctness(subject));
     }
     return files;
   };
-  const auto after = store_->commit(**state, change);
+  const auto after = store_->commit(*held->state, change);
   if (!after) return after.error();
-  BranchesAnswer answer;
-  static_cast<RunView&>(answer) = view_of(**after);
-  answer.champion = found.champion;
-  answer.decision = found.decision;
-  answer.incumbent = found.incumbent;
+  BranchesAnswer answer{view_of(**after),    found.champion, found.decision, found.incumbent, {},
+                        frontier_of(**after)};
   for (const auto& branch : found.branches) answer.branches.push_back(line_of(branch));
-  answer.frontier = frontier_of(**after);
   return answer;
 }
 
-Result<AblationAnswer> RunsImpl::record_ablation(const Permit& permit, AblationFact found) {
-  const auto lock = store_->lock(permit.run);
-  if (!lock) return lock.error();
-  const auto state = still_valid(permit, Event::ablated);
-  if (!state) return state.error();
-  const auto* const version = (*state)->find(permit.version);
+Result<AblationAnswer> Runs::record_ablation(const Permit& permit, AblationFact found) {
+  const auto held = still_valid(*store_, permit, Event::ablated);
+  if (!held) return held.error();
+  const RunState& state = *held->state;
   AttributionContext context;
-  context.improved = verdict_of(*version) == Verdict::faster;
-  context.on_gpu = (*state)->contract.contract.device_kind == DeviceKind::cuda;
-  if (const auto seen = (*state)->signatures.find(found.candidate_digest);
-      seen != (*state)->signatures.end())
+  context.improved = verdict_of(*state.find(permit.version)) == Verdict::faster;
+  context.on_gpu = state.contract.contract.device_kind == DeviceKind::cuda;
+  if (const auto seen = state.signatures.find(found.candidate_digest);
+      seen != state.signatures.end())
     context.signatures = seen->second;
   std::vector<std::string> methods;
   for (const auto& build : found.builds)
     if (build.without.size() == 1) methods.push_back(build.without.front());
   attribute(found, methods, context);
-  Change change{permit.version, kind::kAblation, std::nullopt, encode(found), {}, {}, {}};
-  change.render = [&](const RunState& after, const std::string& time) {
-    return render::attribution({after, *after.find(permit.version), time});
-  };
-  const auto after = store_->commit(**state, change);
+  const auto after =
+      store_->commit(state, {.version = permit.version,
+                             .kind = kind::kAblation,
+                             .fact = encode(found),
+                             .render = [&](const RunState& now, const std::string& time) {
+                               return render::attribution({now, *now.find(permit.version), time});
+                             }});
   if (!after) return after.error();
-  AblationAnswer answer;
-  static_cast<RunView&>(answer) = view_of(**after);
-  answer.attribution = found.attribution;
-  answer.interaction_ns = found.interaction_ns;
-  answer.artifact =
-      artifact_answer(**after, {permit.version.text() + "/attribution.json"}).artifacts.front();
-  return answer;
+  const std::string path = permit.version.text() + "/attribution.json";
+  return AblationAnswer{view_of(**after), found.attribution, found.interaction_ns,
+                        absolute_paths(**after, {path}).front()};
 }
 
-Status RunsImpl::record_signatures(const RunId& run, VersionId version, const SignatureFact& seen) {
-  const auto lock = store_->lock(run);
-  if (!lock) return lock.error();
-  const auto state = store_->load_intact(run);
-  if (!state) return state.error();
-  const Change change{version, kind::kSignatures, std::nullopt, encode(seen), {}, {}, {}};
-  if (const auto after = store_->commit(**state, change); !after) return after.error();
+Status Runs::record_signatures(const RunId& run, VersionId version, const SignatureFact& seen) {
+  const auto held = store_->hold(run);
+  if (!held) return held.error();
+  const auto after = store_->commit(
+      *held->state, {.version = version, .kind = kind::kSignatures, .fact = encode(seen)});
+  if (!after) return after.error();
   return {};
 }
 
-Result<ArtifactAnswer> RunsImpl::record_dispatch(const Permit& permit, DispatchFact found) {
-  const auto lock = store_->lock(permit.run);
-  if (!lock) return lock.error();
-  const auto state = still_valid(permit, Event::tuned);
-  if (!state) return state.error();
-  Change change{permit.version, kind::kDispatch, std::nullopt, {}, {}, {}, {}};
+Result<ArtifactAnswer> Runs::record_dispatch(const Permit& permit, DispatchFact found) {
+  const auto held = still_valid(*store_, permit, Event::tuned);
+  if (!held) return held.error();
+  Change change{.version = permit.version, .kind = kind::kDispatch, .fact = {}};
   std::string text;
   if (found.dispatcher) {
     text = std::move(found.dispatcher->source.text);
@@ -284,16 +242,15 @@ Result<ArtifactAnswer> RunsImpl::record_dispatch(const Permit& permit, DispatchF
   }
   change.fact = encode(found);
   std::vector<std::string> written;
-  change.render = [&](const RunState& after, const std::string& time) {
-    auto files = render::dispatch(after, time);
-    const auto implementation = after.contract.contract.implementation;
+  change.render = [&](const RunState& now, const std::string& time) {
+    auto files = render::dispatch(now, time);
+    const auto implementation = now.contract.contract.implementation;
     if (!text.empty()) files.push_back({"dispatch/" + kernel_file_name(implementation), text});
     for (const auto& file : files) written.push_back(file.path);
     return files;
   };
-  const auto after = store_->commit(**state, change);
-  if (!after) return after.error();
-  return artifact_answer(**after, written);
+  const auto after = store_->commit(*held->state, change);
+  return artifacts_after(after, written);
 }
 
 }  // namespace ratchet

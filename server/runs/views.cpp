@@ -1,10 +1,11 @@
+#include "server/runs/views.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "server/runs/records/markdown.h"
-#include "server/runs/runs_impl.h"
 
 namespace ratchet {
 namespace {
@@ -34,12 +35,41 @@ RunView view_of(const RunState& state) {
   return view;
 }
 
-ArtifactAnswer artifact_answer(const RunState& state, const std::vector<std::string>& paths) {
-  ArtifactAnswer answer;
-  static_cast<RunView&>(answer) = view_of(state);
+Result<RunView> view_after(const Result<StatePtr>& committed) {
+  if (!committed) return committed.error();
+  return view_of(**committed);
+}
+
+std::vector<std::string> absolute_paths(const RunState& state,
+                                        const std::vector<std::string>& paths) {
+  std::vector<std::string> absolute;
   for (const auto& path : paths)
-    answer.artifacts.push_back((std::filesystem::path(state.contract.output_dir) / path).string());
-  return answer;
+    absolute.push_back((std::filesystem::path(state.contract.output_dir) / path).string());
+  return absolute;
+}
+
+Result<ArtifactAnswer> artifacts_after(const Result<StatePtr>& committed,
+                                       const std::vector<std::string>& paths) {
+  if (!committed) return committed.error();
+  return ArtifactAnswer{view_of(**committed), absolute_paths(**committed, paths)};
+}
+
+std::vector<std::string> frontier_of(const RunState& state) {
+  std::vector<std::string> lines;
+  for (const auto& version : state.versions) {
+    if (state.masked.contains(version.id)) continue;
+    for (const auto& exploration : version.explorations)
+      for (const auto& branch : exploration.branches) {
+        if (branch.status != BranchStatus::frontier) continue;
+        const auto& compared = branch.confirmation ? branch.confirmation : branch.screening;
+        lines.push_back(fmt::format(
+            "{}/{}: {}{}{}", version.id.text(), branch.name,
+            compared ? fmt::format("{:.3f}x {}", compared->speedup, exploration.incumbent.text())
+                     : std::string("not timed"),
+            branch.note ? ", " : "", markdown::one_line(branch.note.value_or(""))));
+      }
+  }
+  return lines;
 }
 
 Error refusal(const RunState& state, Error error) {
@@ -70,15 +100,12 @@ std::string next_step(const RunState& state) {
           "write_kbs_evidence for {}.",
           id);
     case Stage::evidenced:
-      if (state.at_last_version())
-        return fmt::format("{} is the last version: call check_gate with final, or extend_run.",
-                           id);
-      return fmt::format("Call write_hypothesis for the change after {}.", id);
     case Stage::hypothesised:
       if (state.at_last_version())
         return fmt::format("{} is the last version: call check_gate with final, or extend_run.",
                            id);
-      return "Call check_gate.";
+      if (open.stage == Stage::hypothesised) return "Call check_gate.";
+      return fmt::format("Call write_hypothesis for the change after {}.", id);
     case Stage::passed:
       return "Call run_status.";
     case Stage::abandoned:
@@ -88,6 +115,16 @@ std::string next_step(const RunState& state) {
                                    : "Call benchmark, then write_report.";
   }
   return "Call run_status.";
+}
+
+Error no_version(const RunId& run, VersionId id) {
+  return {ErrorCode::not_found, fmt::format("run {} has no {}", run.text, id.text()),
+          "run_status lists the versions."};
+}
+
+Error masked_version(VersionId id) {
+  return {ErrorCode::not_permitted, fmt::format("{} is masked", id.text()),
+          "mask_memory with mask false gives it back."};
 }
 
 }  // namespace ratchet

@@ -1,6 +1,5 @@
 #include "server/runs/ledger/disk.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,8 +7,8 @@
 #include <cctype>
 #include <set>
 
-#include "server/core/fd.h"
 #include "server/core/files.h"
+#include "server/core/hash.h"
 #include "server/runs/records/source_text.h"
 
 namespace ratchet::disk {
@@ -60,34 +59,17 @@ Reason changed(const RunState& state, const std::string& path) {
           path};
 }
 
-/// The output directory; empty where there is none.
-Fd open_output(const RunState& state) {
-  return Fd(::open(state.contract.output_dir.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-}
-
-std::optional<Reason> inspect_file(const RunState& state, const Fd& output, const std::string& path,
-                                   const std::string& digest, FileDigests& digests) {
-  const auto found = digests.matches(output.get(), path, digest);
-  if (found && *found) return std::nullopt;
-  if (found || found.error().code != ErrorCode::not_found) return changed(state, path);
-  return Reason{kMissing,
-                fmt::format("{} is missing; check_gate writes it again from the ledger", path),
-                path};
-}
-
-void inspect_files(const RunState& state, const Fd& output, const ArtifactRange& files,
-                   FileDigests& digests, std::vector<Reason>& findings) {
-  for (const auto& [path, digest] : files)
-    if (auto reason = inspect_file(state, output, path, digest, digests))
-      findings.push_back(*std::move(reason));
-}
-
-void inspect_contract_files(const RunState& state, const Fd& output, FileDigests& digests,
-                            std::vector<Reason>& findings) {
-  for (const auto& path : contract_files(state))
-    if (const auto found = state.artifacts.find(path); found != state.artifacts.end())
-      if (auto reason = inspect_file(state, output, path, found->second, digests))
-        findings.push_back(*std::move(reason));
+/// Reads one artifact, links followed, and compares it with its digest.
+void inspect_file(const RunState& state, const std::string& path, const std::string& digest,
+                  std::vector<Reason>& findings) {
+  const auto bytes = read_file(fs::path(state.contract.output_dir) / path);
+  if (bytes && sha256_hex(*bytes) == digest) return;
+  if (bytes || bytes.error().code != ErrorCode::not_found)
+    findings.push_back(changed(state, path));
+  else
+    findings.push_back(
+        {kMissing, fmt::format("{} is missing; check_gate writes it again from the ledger", path),
+         path});
 }
 
 /// In the order of their numbers; v0 and the parent may be one, and the open one v0.
@@ -194,9 +176,8 @@ void inspect_folders(const RunState& state, std::vector<Reason>& reasons) {
 
 }  // namespace
 
-std::vector<Reason> inspect(const RunState& state, Extent extent, FileDigests& digests) {
-  const Fd output = open_output(state);
-  if (!output)
+std::vector<Reason> inspect(const RunState& state, Extent extent) {
+  if (std::error_code ignored; !fs::is_directory(state.contract.output_dir, ignored))
     return {
         {kFolderMissing,
          fmt::format("{} is missing; check_gate and the measuring tools write it again from the "
@@ -206,26 +187,23 @@ std::vector<Reason> inspect(const RunState& state, Extent extent, FileDigests& d
   std::vector<Reason> reasons;
   if (extent == Extent::whole) {
     if (auto reason = inspect_state_file(state)) reasons.push_back(*std::move(reason));
-    inspect_files(state, output, {state.artifacts.begin(), state.artifacts.end()}, digests,
-                  reasons);
+    for (const auto& [path, digest] : state.artifacts) inspect_file(state, path, digest, reasons);
   } else {
-    inspect_contract_files(state, output, digests, reasons);
+    reasons = inspect_contract(state);
     for (const auto id : versions_of_step(state))
-      inspect_files(state, output, state.artifacts_in(id.text()), digests, reasons);
+      for (const auto& [path, digest] : state.artifacts_in(id.text()))
+        inspect_file(state, path, digest, reasons);
   }
   inspect_folders(state, reasons);
   inspect_open_folder(state, reasons);
   return reasons;
 }
 
-std::vector<Reason> inspect_bytes(const RunState& state) {
-  FileDigests unread;
-  return inspect(state, Extent::whole, unread);
-}
-
-std::vector<Reason> inspect_contract(const RunState& state, FileDigests& digests) {
+std::vector<Reason> inspect_contract(const RunState& state) {
   std::vector<Reason> reasons;
-  inspect_contract_files(state, open_output(state), digests, reasons);
+  for (const auto& path : contract_files(state))
+    if (const auto found = state.artifacts.find(path); found != state.artifacts.end())
+      inspect_file(state, path, found->second, reasons);
   return reasons;
 }
 

@@ -7,7 +7,6 @@
 
 #include "server/core/result.h"
 #include "server/facts/findings.h"
-#include "server/runs/ledger/file_digests.h"
 #include "server/runs/ledger/run_state.h"
 
 namespace ratchet::disk {
@@ -25,13 +24,10 @@ enum class Extent {
 /// back. Codes: `folder_missing`, `contract_changed`, `kernel_changed`, `earlier_version_changed`,
 /// `artifact_changed`, `artifact_missing`, `state_file_changed`, `state_file_missing`,
 /// `future_artifacts`, `bad_version_name`, `several_kernels`, `foreign_suffix`. Reads only.
-[[nodiscard]] std::vector<Reason> inspect(const RunState& state, Extent extent,
-                                          FileDigests& digests);
-/// The whole, every file read: what a claim about the run rests on.
-[[nodiscard]] std::vector<Reason> inspect_bytes(const RunState& state);
+[[nodiscard]] std::vector<Reason> inspect(const RunState& state, Extent extent);
 
 /// Only the contract's own files (reference and contract.json).
-[[nodiscard]] std::vector<Reason> inspect_contract(const RunState& state, FileDigests& digests);
+[[nodiscard]] std::vector<Reason> inspect_contract(const RunState& state);
 
 /// Paths among the findings' artifacts that are missing; all artifacts where the folder is.
 [[nodiscard]] std::vector<std::string> missing(const RunState& state,

@@ -151,19 +151,22 @@ Status apply_extended(RunState& state, const ExtendedFact& fact) {
 
 Status apply_fact(RunState& state, const LedgerRow& row, const Entry& entry) {
   if (auto done = fold::search_row(state, row, entry)) return *done;
-  const Event event = entry.event.value_or(Event::benchmarked);
   auto& open = state.versions.back();
+  const bool has_outcome = row.kind == kind::kBuild || row.kind == kind::kCorrectness ||
+                           row.kind == kind::kProfile || row.kind == kind::kGate;
+  if (has_outcome && !entry.event)
+    return unreadable(row, {ErrorCode::internal, "it names no event", ""});
   if (row.kind == kind::kBuild)
     return with<BuildFact>(row, entry.fact, [&](BuildFact fact) {
-      return apply_build(state, row, event, std::move(fact));
+      return apply_build(state, row, *entry.event, std::move(fact));
     });
   if (row.kind == kind::kCorrectness)
     return with<CorrectnessReport>(row, entry.fact, [&](CorrectnessReport report) {
-      return apply_correctness(state, row, event, std::move(report));
+      return apply_correctness(state, row, *entry.event, std::move(report));
     });
   if (row.kind == kind::kProfile)
     return with<Profile>(row, entry.fact, [&](Profile profile) {
-      return apply_profile(state, row, event, std::move(profile));
+      return apply_profile(state, row, *entry.event, std::move(profile));
     });
   if (row.kind == kind::kBenchmark)
     return with<BenchmarkFact>(row, entry.fact, [&](BenchmarkFact fact) {
@@ -196,8 +199,9 @@ Status apply_fact(RunState& state, const LedgerRow& row, const Entry& entry) {
       return Status{};
     });
   if (row.kind == kind::kGate)
-    return with<GateFact>(
-        row, entry.fact, [&](const GateFact& fact) { return apply_gate(state, row, event, fact); });
+    return with<GateFact>(row, entry.fact, [&](const GateFact& fact) {
+      return apply_gate(state, row, *entry.event, fact);
+    });
   if (row.kind == kind::kExtended)
     return with<ExtendedFact>(
         row, entry.fact, [&](const ExtendedFact& fact) { return apply_extended(state, fact); });

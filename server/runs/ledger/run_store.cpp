@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <limits>
 
 #include "server/core/files.h"
 #include "server/core/hash.h"
@@ -57,34 +56,24 @@ Result<LoadedRun> RunStore::load(const RunId& run) {
       std::nullopt};
   if (cached && cached->sequence > *head) return LoadedRun{cached, cut};
 
-  auto state = cached ? own(*cached) : std::make_unique<RunState>();
-  auto broken = extend(*state, run, std::numeric_limits<std::int64_t>::max());
+  auto state = cached ? std::make_shared<RunState>(*cached) : std::make_shared<RunState>();
+  auto broken = extend(*state, run);
   if (!broken) return broken.error();
   if (!*broken && state->sequence < *head) *broken = cut;
   if (state->sequence == 0) return *broken ? broken_chain(**broken) : unknown_run(run);
   return LoadedRun{cache_.keep(std::move(state)), *std::move(broken)};
 }
 
-Result<std::optional<Reason>> RunStore::extend(RunState& state, const RunId& run,
-                                               std::int64_t last) {
+Result<std::optional<Reason>> RunStore::extend(RunState& state, const RunId& run) {
   const auto rows = ledger_->rows(run, state.sequence);
   if (!rows) return rows.error();
   LedgerRow before = state.last_row;
   for (const auto& row : *rows) {
-    if (row.sequence > last) break;
     if (auto broken = ledger_->broken(row, before.sequence == 0 ? nullptr : &before)) return broken;
     if (auto applied = apply(state, row); !applied) return applied.error();
     before = row;
   }
   return std::optional<Reason>{};
-}
-
-std::unique_ptr<RunState> RunStore::own(const RunState& state) {
-  if (auto spare = cache_.take_spare(state.run); spare && spare->sequence <= state.sequence) {
-    const auto broken = extend(*spare, state.run, state.sequence);
-    if (broken && !*broken && spare->sequence == state.sequence) return spare;
-  }
-  return std::make_unique<RunState>(state);
 }
 
 Result<StatePtr> RunStore::load_intact(const RunId& run) {
@@ -143,6 +132,14 @@ Result<RunLock> RunStore::lock(const RunId& run, Patience patience) {
   return lock;
 }
 
+Result<HeldRun> RunStore::hold(const RunId& run) {
+  auto taken = lock(run);
+  if (!taken) return taken.error();
+  auto state = load_intact(run);
+  if (!state) return state.error();
+  return HeldRun{*std::move(taken), *std::move(state)};
+}
+
 Status RunStore::finish(const RunId& run) {
   const auto head = ledger_->head(run);
   if (!head) return head.error();
@@ -171,17 +168,16 @@ Status RunStore::write_since(const RunState& state, std::int64_t row) {
 
 Result<StatePtr> RunStore::commit(const RunState& before, const Change& change) {
   const RunId run = before.run;
-  Entry entry{change.event, change.fact, {}, change.removed};
-  LedgerRow row{before.sequence + 1,
-                change.time,
-                run,
-                change.version,
-                change.kind,
-                kPayloadSchema,
-                markdown::json_text(encode(entry)),
-                before.last_row.seal,
-                ""};
-  auto after = own(before);
+  Entry entry{
+      .event = change.event, .fact = change.fact, .artifacts = {}, .removed = change.removed};
+  const LedgerRow row{.sequence = before.sequence + 1,
+                      .time = change.time,
+                      .run = run,
+                      .version = change.version,
+                      .kind = change.kind,
+                      .payload = markdown::json_text(encode(entry)),
+                      .previous = before.last_row.seal};
+  auto after = std::make_shared<RunState>(before);
   if (auto applied = apply(*after, row); !applied) return applied.error();
   const auto files =
       change.render ? change.render(*after, change.time) : std::vector<render::Rendered>{};
@@ -199,14 +195,25 @@ Result<StatePtr> RunStore::commit(const RunState& before, const Change& change) 
 
   const StatePtr state = cache_.keep(std::move(after));
   const fs::path folder = state->contract.output_dir;
+  RunChange changed{run, {}, false};
   std::error_code ignored;
-  for (const auto& path : change.removed)
-    if (!state->artifacts.contains(path)) fs::remove(folder / path, ignored);
-  for (const auto& file : files)
+  for (const auto& path : change.removed) {
+    if (state->artifacts.contains(path)) continue;
+    fs::remove(folder / path, ignored);
+    changed.paths.push_back(path);
+    changed.list_changed = true;
+  }
+  for (const auto& file : files) {
     if (auto written = write_file(folder / file.path, file.text); !written) return written.error();
-  if (before.sequence == 0 || before.open().id != state->open().id)
+    changed.paths.push_back(file.path);
+    changed.list_changed = changed.list_changed || !before.artifacts.contains(file.path);
+  }
+  if (before.sequence == 0 || before.open().id != state->open().id) {
     if (auto written = write_state_file(*state); !written) return written.error();
+    changed.paths.emplace_back(disk::kStateFile);
+  }
   if (auto noted = note_written(run, state->sequence); !noted) return noted.error();
+  if (observer_ && !changed.paths.empty()) observer_(changed);
   return state;
 }
 

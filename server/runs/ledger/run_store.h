@@ -12,11 +12,11 @@
 #include "server/core/clock.h"
 #include "server/core/fd.h"
 #include "server/core/result.h"
-#include "server/runs/ledger/file_digests.h"
 #include "server/runs/ledger/ledger.h"
 #include "server/runs/ledger/run_state.h"
 #include "server/runs/ledger/state_cache.h"
 #include "server/runs/records/rendered.h"
+#include "server/runs/records/run_change.h"
 
 namespace ratchet {
 
@@ -26,26 +26,32 @@ struct LoadedRun {
   std::optional<Reason> broken;
 };
 
-/// One fact about to be recorded. `render` sees the run as it will be with the fact in it.
+/// A fact to record. `render` gets the state with the fact folded in.
 struct Change {
   VersionId version;
-  std::string kind;
-  std::optional<Event> event;
+  std::string kind;  ///< see namespace `kind`
   Json fact;
-  std::map<std::string, std::string> blobs;
-  std::vector<std::string> removed;
+  std::optional<Event> event = {};                ///< empty: the stage stays
+  std::map<std::string, std::string> blobs = {};  ///< large texts by SHA-256
+  std::vector<std::string> removed = {};          ///< artifacts that the fact makes void
   std::function<std::vector<render::Rendered>(const RunState& after, const std::string& time)>
-      render;
+      render = {};
   std::string time = utc_now();
 };
 
-/// Holds the run's lock, among threads and processes, for the life of the object.
+/// Holds a run's lock, among threads and processes, for the life of the object.
 class RunLock {
  public:
   explicit RunLock(Fd fd) : fd_(std::move(fd)) {}
 
  private:
   Fd fd_;
+};
+
+/// A locked run with its state: what a call needs in order to record.
+struct HeldRun {
+  RunLock lock;
+  StatePtr state;
 };
 
 /// Whether to wait for a lock that another call holds.
@@ -74,8 +80,16 @@ class RunStore {
   /// Finishes what a killed call left unwritten, unless somebody works on the run just now.
   Status finish(const RunId& run);
 
-  /// Records the change after `before`'s last row, then writes its files and the state file.
+  /// `lock`, then `load_intact`.
+  Result<HeldRun> hold(const RunId& run);
+
+  /// Appends the change after `before`'s last row, then writes its files and the state file, then
+  /// tells the observer.
   Result<StatePtr> commit(const RunState& before, const Change& change);
+  /// See `Runs::on_change`.
+  void on_change(std::function<void(const RunChange&)> observer) {
+    observer_ = std::move(observer);
+  }
 
   /// Writes artifacts again from the ledger.
   Status restore(const RunState& state, const std::vector<std::string>& paths);
@@ -87,7 +101,6 @@ class RunStore {
   Result<Contract> contract(const RunState& state);
 
   [[nodiscard]] Ledger& ledger() { return *ledger_; }
-  [[nodiscard]] FileDigests& digests() { return digests_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
  private:
@@ -95,10 +108,9 @@ class RunStore {
   /// Up to which row the files of a run are written.
   [[nodiscard]] std::int64_t written_row(const RunId& run) const;
   Status note_written(const RunId& run, std::int64_t row) const;
-  /// Folds in the rows up to `last`; the break where the chain does not hold.
-  Result<std::optional<Reason>> extend(RunState& state, const RunId& run, std::int64_t last);
-  /// What `state` says, as a value of one's own.
-  std::unique_ptr<RunState> own(const RunState& state);
+  /// Folds in the rows after the state's last one, up to the first break of the chain, which is
+  /// returned.
+  Result<std::optional<Reason>> extend(RunState& state, const RunId& run);
   Status write_since(const RunState& state, std::int64_t row);
 
   RunStore(std::filesystem::path folder, std::unique_ptr<Ledger> ledger)
@@ -107,7 +119,7 @@ class RunStore {
   const std::filesystem::path folder_;
   const std::unique_ptr<Ledger> ledger_;
   StateCache cache_;
-  FileDigests digests_;
+  std::function<void(const RunChange&)> observer_;
 };
 
 }  // namespace ratchet

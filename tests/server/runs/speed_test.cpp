@@ -7,12 +7,10 @@
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -128,9 +126,6 @@ TEST_CASE("the steps of a long run", "[runs][speed][slow]") {
     if (stop > last) break;
     Iterations unmeasured(shop);
     while (version <= stop - kMeasured) unmeasured.play(version++);
-    // A version takes seconds where kernels are built and timed, so its files have settled.
-    std::this_thread::sleep_for(std::chrono::milliseconds(2200));
-    (void)shop.status();
     Iterations measured(shop);
     while (version <= stop) measured.play(version++);
     WARN(fmt::format(

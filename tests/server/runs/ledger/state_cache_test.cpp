@@ -8,8 +8,8 @@
 namespace ratchet {
 namespace {
 
-std::unique_ptr<RunState> state_of(const char* run, std::int64_t sequence) {
-  auto state = std::make_unique<RunState>();
+StatePtr state_of(const char* run, std::int64_t sequence) {
+  const auto state = std::make_shared<RunState>();
   state->run = RunId{run};
   state->sequence = sequence;
   return state;
@@ -46,33 +46,6 @@ TEST_CASE("a later state replaces an earlier one and takes no further place", "[
 
   CHECK(cache.find(RunId{"a"})->sequence == 2);
   CHECK(cache.find(RunId{"b"}));
-}
-
-TEST_CASE("a state is spare when a later one took its place and nobody reads it", "[runs]") {
-  StateCache cache;
-  auto first = cache.keep(state_of("a", 1));
-  CHECK_FALSE(cache.take_spare(RunId{"a"}));  // it is the newest
-
-  cache.keep(state_of("a", 2));
-  CHECK_FALSE(cache.take_spare(RunId{"a"}));  // it is read
-  const auto* const address = first.get();
-  first.reset();
-
-  const auto spare = cache.take_spare(RunId{"a"});
-  REQUIRE(spare.get() == address);
-  CHECK(spare->sequence == 1);
-  CHECK_FALSE(cache.take_spare(RunId{"a"}));  // it has an owner now
-  CHECK(cache.find(RunId{"a"})->sequence == 2);
-}
-
-TEST_CASE("of several spare states of a run the latest is given", "[runs]") {
-  StateCache cache;
-  auto first = cache.keep(state_of("a", 1));
-  cache.keep(state_of("a", 2));
-  cache.keep(state_of("a", 3));
-  first.reset();
-
-  CHECK(cache.take_spare(RunId{"a"})->sequence == 2);
 }
 
 TEST_CASE("a state may be read for longer than the cache lives", "[runs]") {

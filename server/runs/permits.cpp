@@ -1,0 +1,163 @@
+#include "server/runs/permits.h"
+
+#include <fmt/format.h>
+
+#include "server/core/hash.h"
+#include "server/runs/ledger/disk.h"
+#include "server/runs/rules/method_rules.h"
+#include "server/runs/views.h"
+
+namespace ratchet {
+namespace {
+
+/// Refuses what the stage does not allow, and what used-up retries no longer allow.
+Status check_stage(const RunState& state, Event event) {
+  const auto& open = state.open();
+  if (auto next = stage_after(open, event); !next) {
+    Error error = refusal(state, next.error());
+    error.message = fmt::format("{} of run {}: {}", open.id.text(), state.run.text, error.message);
+    return error;
+  }
+  const bool tries = event == Event::submitted || event == Event::checked ||
+                     event == Event::proposed || event == Event::explored;
+  if (!tries || !state.retries_exhausted()) return {};
+  if (open.stage != (open.id.number == 0 ? Stage::built : Stage::open)) return {};
+  return refusal(state, {ErrorCode::wrong_stage,
+                         fmt::format("{} failed {} times and has no retry left", open.id.text(),
+                                     open.retries_used),
+                         ""});
+}
+
+/// The version a benchmark is about: the given one, else the best after the final gate, else the
+/// open one. It must have a correct kernel.
+Result<VersionId> benchmark_subject(const RunState& state, const std::optional<VersionId>& wanted) {
+  const auto& open = state.open();
+  VersionId id = open.id;
+  if (wanted)
+    id = *wanted;
+  else if (open.stage == Stage::finished)
+    id = best_version(state).value_or(open.id);
+  const auto* const version = state.find(id);
+  if (version == nullptr) return no_version(state.run, id);
+  if (state.masked.contains(id)) return masked_version(id);
+  if (version->is_correct()) return id;
+  if (auto allowed = check_stage(state, Event::benchmarked); !allowed && id == open.id)
+    return allowed.error();
+  return Error{ErrorCode::wrong_stage,
+               fmt::format("{} has no kernel that passed its check", id.text()),
+               "Name a correct version; run_status lists them."};
+}
+
+/// Refuses a step for changed files, and writes missing files again. A step on the open version
+/// reads the files that it works on; a benchmark, a dispatcher and a report, which speak of all
+/// versions, read every file.
+Status check_disk(RunStore& store, const RunState& state, Event event) {
+  const bool whole =
+      event == Event::benchmarked || event == Event::tuned || event == Event::reported;
+  const auto findings = disk::inspect(state, whole ? disk::Extent::whole : disk::Extent::step);
+  if (auto drift = disk::blocking(findings, event)) return *drift;
+  return store.restore(state, disk::missing(state, findings));
+}
+
+Status check_ready(RunStore& store, const RunState& state, Event event) {
+  if (auto allowed = check_stage(state, event); !allowed) return allowed;
+  return check_disk(store, state, event);
+}
+
+/// A permit for a step on `subject`, with what the step works on.
+Result<Permit> make_permit(RunStore& store, const RunState& state, VersionId subject, Event event) {
+  auto contract = store.contract(state);
+  if (!contract) return contract.error();
+  auto secret = store.ledger().secret(state.run);
+  if (!secret) return secret.error();
+  if (sha256_hex(*secret) != state.contract.secret_digest)
+    return Error{ErrorCode::drift, fmt::format("the secret of run {} was changed", state.run.text),
+                 "Create a new run."};
+  Permit permit{.run = state.run,
+                .version = subject,
+                .event = event,
+                .sequence = state.sequence,
+                .contract = *std::move(contract),
+                .secret = *std::move(secret),
+                .profile = {},
+                .search = state.contract.search};
+  const auto* const own = state.find(subject);
+  const auto* parent = own->parent ? state.find(*own->parent) : nullptr;
+  const auto fill = [&](std::optional<Candidate>& slot, const VersionState* from) -> Status {
+    if (from == nullptr || !from->build) return {};
+    auto candidate = store.candidate(*from->build);
+    if (!candidate) return candidate.error();
+    slot = *std::move(candidate);
+    return {};
+  };
+  if (auto filled = fill(permit.candidate, own); !filled) return filled.error();
+  // A version is not compared with itself, and no kernel takes part twice. Where v0 is the parent,
+  // it takes part under the name that counts: verdicts are against the parent, benchmark rows
+  // against v0.
+  const auto* v0 = subject.number == 0 ? nullptr : &state.versions.front();
+  if (parent != nullptr && parent == v0) (event == Event::benchmarked ? parent : v0) = nullptr;
+  if (auto filled = fill(permit.parent, parent); !filled) return filled.error();
+  if (auto filled = fill(permit.v0, v0); !filled) return filled.error();
+  if (const auto* const base = search_base(state); base != nullptr && event == Event::explored) {
+    permit.incumbent_version = base->id;
+    if (auto filled = fill(permit.incumbent, base); !filled) return filled.error();
+  }
+  permit.profile = own->profile;
+  if (own->methods)
+    for (const auto& method : own->methods->methods) permit.methods.push_back(method.id);
+  return permit;
+}
+
+}  // namespace
+
+Result<HeldRun> ready_for(RunStore& store, const RunId& run, Event event) {
+  auto held = store.hold(run);
+  if (!held) return held;
+  if (auto ready = check_ready(store, *held->state, event); !ready) return ready.error();
+  return held;
+}
+
+Result<HeldRun> still_valid(RunStore& store, const Permit& permit, Event granted) {
+  if (permit.event != granted)
+    return Error{
+        ErrorCode::internal,
+        fmt::format("the permit is for {}, not for {}", name_of(permit.event), name_of(granted)),
+        ""};
+  auto held = store.hold(permit.run);
+  if (!held) return held;
+  const RunState& state = *held->state;
+  if (state.moved > permit.sequence)
+    return Error{ErrorCode::conflict,
+                 fmt::format("{} of run {} moved on meanwhile ({})", permit.version.text(),
+                             permit.run.text, state.last_result),
+                 "Nothing was recorded. Call run_status, then the tool it names."};
+  if (auto drift = disk::blocking(disk::inspect_contract(state), granted)) return *drift;
+  return held;
+}
+
+Result<Permit> Runs::permit(const RunId& run, Event event, std::optional<VersionId> version) {
+  const auto held = store_->hold(run);
+  if (!held) return held.error();
+  const RunState& state = *held->state;
+  if (event == Event::benchmarked) {
+    const auto subject = benchmark_subject(state, version);
+    if (!subject) return subject.error();
+    if (auto checked = check_disk(*store_, state, event); !checked) return checked.error();
+    return make_permit(*store_, state, *subject, event);
+  }
+  const VersionId open = state.open().id;
+  if (version && *version != open)
+    return Error{
+        ErrorCode::wrong_stage,
+        fmt::format("{} is closed or not open yet; {} is open", version->text(), open.text()),
+        "Leave version out: the step acts on the open version."};
+  if (auto ready = check_ready(*store_, state, event); !ready) return ready.error();
+  if (event == Event::explored && !state.open().methods)
+    return Error{ErrorCode::wrong_stage,
+                 fmt::format("{} of run {}: branches follow from methods, and none are accepted",
+                             open.text(), run.text),
+                 "Call propose_methods first; list_methods shows the budget."};
+  return make_permit(*store_, state, open, event);
+}
+
+}  // namespace ratchet
