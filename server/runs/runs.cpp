@@ -83,9 +83,10 @@ Result<fs::path> claim_folder(const NewRun& run, const fs::path& state_folder,
                             "Choose a new or empty folder.");
   if (fs::is_empty(folder, failed) && !failed) return folder;
   if (!run.overwrite)
-    return Error{ErrorCode::conflict, fmt::format("output_dir: {} is not empty", folder.string()),
-                 "Choose a new or empty folder, or pass confirm: what an earlier run left there is "
-                 "then moved into a folder previous-…"};
+    return Error{
+        ErrorCode::conflict, fmt::format("output_dir: {} is not empty", folder.string()),
+        "Choose a new or empty folder, or pass confirm: files of an earlier run are then moved "
+        "into a folder previous-…"};
   if (auto moved = disk::move_aside(folder, suffix); !moved) return moved.error();
   return folder;
 }

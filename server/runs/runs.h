@@ -41,8 +41,8 @@ struct NewRun {
   std::optional<ForkOrigin> forked_from;
 };
 
-/// Leave to do one measuring step: everything the step needs, as it stood when leave was given.
-/// Recording with it fails with `conflict` when the version moved on meanwhile.
+/// Permission for one measuring step, with a snapshot of its inputs. Recording the result fails
+/// with `conflict` if the run has advanced in the meantime.
 struct Permit {
   RunId run;
   VersionId version;
@@ -51,8 +51,8 @@ struct Permit {
   Contract contract;
   std::string secret;
   std::optional<Candidate> candidate;  ///< of the open version, once built
-  /// Kernel of the last correct version before it, to compare with. Empty for v0, and for a
-  /// benchmark where it is v0, which then stands in `v0`.
+  /// The kernel of the last correct version before it, to compare with. Empty for v0; in a
+  /// benchmark also if it is v0, which is then in `v0`.
   std::optional<Candidate> parent;
   /// v0's kernel, where it is another one than `candidate` and `parent`.
   std::optional<Candidate> v0;
@@ -78,11 +78,11 @@ struct RunsOptions {
 
 /// All runs of one state directory: contract, ledger, gate and artifacts.
 ///
-/// The ledger is the truth; files in the output directory are renderings. Every step first asks the
-/// gate (`permit`), is then measured outside, and is recorded whole or not at all.
-/// Thread rule: safe from several threads and several processes on one state directory.
-/// Errors: `wrong_stage` with the tool to call next, `drift` naming the changed file, `conflict`
-/// when another call moved the version on, `not_found` for unknown runs and versions.
+/// The ledger is authoritative; files in the output directory are rendered from it. Each measuring
+/// step first gets a permit (`permit`), is then measured by the caller, and is recorded as a whole
+/// or not at all. Thread rule: safe from several threads and several processes on one state
+/// directory. Errors: `wrong_stage` with the tool to call next; `drift` with the changed file;
+/// `conflict` if another call advanced the run; `not_found` for unknown runs and versions.
 class Runs {
  public:
   static Result<std::unique_ptr<Runs>> open(const std::filesystem::path& state_dir,

@@ -21,8 +21,8 @@ Status check_binary(const VersionState& version, const std::string& measured) {
       "Call the tool again."};
 }
 
-/// Artifacts of the version that a new kernel makes void. Methods were accepted for the version,
-/// and branches were measured, whatever its kernel is.
+/// Artifacts of the version that a new kernel invalidates. Methods and branches do not depend on
+/// the version's kernel and stay.
 std::vector<std::string> superseded(const RunState& state, VersionId id) {
   std::vector<std::string> paths;
   const std::string folder = id.text() + "/";

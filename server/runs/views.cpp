@@ -100,11 +100,11 @@ std::string next_step(const RunState& state) {
           "write_kbs_evidence for {}.",
           id);
     case Stage::evidenced:
-    case Stage::hypothesised:
+    case Stage::hypothesized:
       if (state.at_last_version())
         return fmt::format("{} is the last version: call check_gate with final, or extend_run.",
                            id);
-      if (open.stage == Stage::hypothesised) return "Call check_gate.";
+      if (open.stage == Stage::hypothesized) return "Call check_gate.";
       return fmt::format("Call write_hypothesis for the change after {}.", id);
     case Stage::passed:
       return "Call run_status.";

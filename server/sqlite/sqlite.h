@@ -13,10 +13,10 @@
 
 // SQLite with owners and results, for the ledger and for the knowledge index.
 //
-// Thread rule: a connection and its statements belong to one thread at a time; whoever owns them
-// serialises. Parameters count from 1, columns from 0, as in SQLite. Errors, everywhere:
-// `conflict` when a uniqueness rule refuses a row, `unavailable` when the database is busy, full,
-// missing or broken; the message begins with the database's name.
+// Thread rule: one thread at a time may use a connection and its statements; the owner
+// synchronizes. Parameters count from 1 and columns from 0, as in SQLite. Errors: `conflict` if a
+// uniqueness constraint refuses a row, `unavailable` if the database is busy, full, missing or
+// corrupt; the message begins with the database's name.
 
 namespace ratchet::sqlite {
 

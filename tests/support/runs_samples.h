@@ -22,8 +22,8 @@ namespace ratchet::samples {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own, removed at the end of the test. In memory where the machine has such a
-/// place: a run writes dozens of files, each with two fsyncs, which would be all that takes time.
+/// A temporary folder, removed at the end of the test. In memory if possible: a run writes dozens
+/// of files with two fsyncs each, which would dominate the time of the tests.
 class FastFolder {
  public:
   FastFolder() {
@@ -290,26 +290,26 @@ class Workshop {
     REQUIRE(runs_->record_build(permit(Event::submitted), candidate(text), std::nullopt));
   }
   void check(bool passed = true) const {
-    const auto leave = permit(Event::checked);
-    REQUIRE(runs_->record_correctness(leave, correctness(*leave.candidate, passed)));
+    const auto granted = permit(Event::checked);
+    REQUIRE(runs_->record_correctness(granted, correctness(*granted.candidate, passed)));
   }
   /// As `check`, of a contract with more cases than the sample has.
   void check_all_cases() const {
-    const auto leave = permit(Event::checked);
-    auto report = correctness(*leave.candidate);
+    const auto granted = permit(Event::checked);
+    auto report = correctness(*granted.candidate);
     const auto one = report.cases.front();
     report.cases.clear();
-    for (const auto& given : leave.contract.cases) {
+    for (const auto& given : granted.contract.cases) {
       report.cases.push_back(one);
       report.cases.back().dims = given.dims;
       report.cases.back().hidden = given.hidden;
     }
-    REQUIRE(runs_->record_correctness(leave, report));
+    REQUIRE(runs_->record_correctness(granted, report));
   }
   void measure(double median_ns = 1000, double speedup = 1,
                Verdict verdict = Verdict::baseline) const {
-    const auto leave = permit(Event::profiled);
-    REQUIRE(runs_->record_profile(leave, profile(leave, median_ns, speedup, verdict)));
+    const auto granted = permit(Event::profiled);
+    REQUIRE(runs_->record_profile(granted, profile(granted, median_ns, speedup, verdict)));
   }
   void query() const {
     REQUIRE(runs_->record_query(run, "wide loads", "kernel",
@@ -334,7 +334,7 @@ class Workshop {
     return *answer;
   }
 
-  /// v0 from built to hypothesised.
+  /// v0 from built to hypothesized.
   void finish_v0() const {
     check();
     measure();

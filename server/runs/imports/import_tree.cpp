@@ -4,27 +4,18 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 
 #include "server/core/files.h"
 #include "server/core/hash.h"
 #include "server/runs/imports/original_rules.h"
+#include "server/runs/records/markdown.h"
 #include "server/runs/records/source_text.h"
 
 namespace ratchet {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<int> number_after(const std::string& name, std::string_view prefix) {
-  if (!name.starts_with(prefix)) return std::nullopt;
-  int number = 0;
-  const char* const end = name.data() + name.size();
-  const auto [stop, code] = std::from_chars(name.data() + prefix.size(), end, number);
-  if (code != std::errc{} || stop != end || number < 0) return std::nullopt;
-  return number;
-}
 
 /// Entries of a folder that are named by a number: v0, v1, … or iterv1, ….
 std::map<int, fs::path> numbered(const fs::path& folder, std::string_view prefix,
@@ -35,7 +26,7 @@ std::map<int, fs::path> numbered(const fs::path& folder, std::string_view prefix
     auto name = at->path().filename().string();
     if (!name.ends_with(suffix)) continue;
     name.resize(name.size() - suffix.size());
-    if (const auto number = number_after(name, prefix)) found[*number] = at->path();
+    if (const auto number = original::number_after(name, prefix)) found[*number] = at->path();
   }
   return found;
 }
@@ -50,7 +41,7 @@ std::optional<std::string> first_of(const fs::path& folder,
 
 Json json_of(const fs::path& path) {
   const auto text = read_file(path);
-  auto json = text ? Json::parse(*text, nullptr, false) : Json();
+  auto json = text ? markdown::parsed_json(*text) : Json();
   return json.is_discarded() ? Json() : json;
 }
 

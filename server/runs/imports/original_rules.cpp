@@ -28,16 +28,6 @@ std::string text_of(const fs::path& path) {
   return text ? *std::move(text) : "";
 }
 
-/// 12 for "v12"; empty for other names.
-std::optional<int> version_number(const std::string& name) {
-  if (name.size() < 2 || name[0] != 'v') return std::nullopt;
-  int number = 0;
-  const char* const end = name.data() + name.size();
-  const auto [stop, code] = std::from_chars(name.data() + 1, end, number);
-  if (code != std::errc{} || stop != end || number < 0) return std::nullopt;
-  return number;
-}
-
 void check_file(std::vector<Reason>& reasons, const fs::path& folder, std::string_view name,
                 const std::vector<std::string_view>& headings) {
   const auto path = fs::path(folder.filename()) / name;
@@ -113,6 +103,15 @@ std::optional<std::string> missing_heading(std::string_view text,
   return std::string(headings[next]);
 }
 
+std::optional<int> number_after(const std::string& name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  int number = 0;
+  const char* const end = name.data() + name.size();
+  const auto [stop, code] = std::from_chars(name.data() + prefix.size(), end, number);
+  if (code != std::errc{} || stop != end || number < 0) return std::nullopt;
+  return number;
+}
+
 std::optional<fs::path> kernel_of(const fs::path& folder) {
   std::error_code failed;
   for (const char* name : {"kernel.py", "kernel.cu", "kernel.cpp"})
@@ -133,7 +132,7 @@ std::vector<Reason> check_tree(const fs::path& folder, int last) {
   std::error_code failed;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
     const auto name = at->path().filename().string();
-    const auto number = version_number(name);
+    const auto number = number_after(name, "v");
     if (number && *number > last && !fs::is_empty(at->path(), failed))
       reasons.push_back({"future_artifacts", name + " is later than the last version", name});
   }

@@ -21,6 +21,9 @@ namespace ratchet::original {
 [[nodiscard]] std::optional<std::string> missing_heading(
     std::string_view text, const std::vector<std::string_view>& headings);
 
+/// 12 for "v12" with the prefix "v"; empty for other names.
+[[nodiscard]] std::optional<int> number_after(const std::string& name, std::string_view prefix);
+
 /// The kernel of a version folder: kernel.py, else kernel.cu, else kernel.cpp, else the only source
 /// there that is no reference. Empty when there is none or several.
 [[nodiscard]] std::optional<std::filesystem::path> kernel_of(const std::filesystem::path& folder);

@@ -21,9 +21,10 @@ enum class Extent {
 };
 
 /// What in the output directory differs from what the ledger rendered, every finding with its way
-/// back. Codes: `folder_missing`, `contract_changed`, `kernel_changed`, `earlier_version_changed`,
-/// `artifact_changed`, `artifact_missing`, `state_file_changed`, `state_file_missing`,
-/// `future_artifacts`, `bad_version_name`, `several_kernels`, `foreign_suffix`. Reads only.
+/// back. Codes: `folder_missing`, `contract_changed`,
+/// `kernel_changed`, `earlier_version_changed`, `artifact_changed`, `artifact_missing`,
+/// `state_file_changed`, `state_file_missing`, `future_artifacts`, `bad_version_name`,
+/// `several_kernels`, `foreign_suffix`. Reads only.
 [[nodiscard]] std::vector<Reason> inspect(const RunState& state, Extent extent);
 
 /// Only the contract's own files (reference and contract.json).

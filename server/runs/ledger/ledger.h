@@ -48,14 +48,14 @@ struct RunPosition {
   std::int64_t position = 0;
 };
 
-/// Append-only, hash-chained record of everything that counts, in one SQLite file.
+/// The append-only, hash-chained record of all runs, in one SQLite file.
 ///
 /// Each run has its own chain: a row holds the seal of the row before it, and a seal is an
-/// HMAC-SHA-256 under a key in `ledger.key` (mode 0600), beside the database. The last seal of a
-/// run is sealed once more as its head, so that rows cut off at the end are missed too. Thread
-/// rule: safe from several threads, and from several processes on one folder. Errors: `conflict`
-/// when the run has grown since `expected`; `unavailable` when the disk or another process stands
-/// in the way. A row is written whole or not at all.
+/// HMAC-SHA-256 with the key in `ledger.key` (mode 0600) beside the database. The last seal of a
+/// run is sealed again as its head, so that a truncated chain is detected too. A row is written
+/// whole or not at all. Thread rule: safe from several threads, and from several processes on one
+/// folder. Errors: `conflict` if the run has grown beyond row `expected`; `unavailable` if the
+/// database cannot be read or written.
 class Ledger {
  public:
   /// `durable` false gives up fsync on commit: for tests only.

@@ -23,8 +23,8 @@ Error key_error(const std::filesystem::path& path) {
           "Give --state-dir a folder that this user may write to."};
 }
 
-/// Writes the key beside its place and links it there: a link fails when the name exists, so of
-/// several processes one wins, and nobody ever sees half a key.
+/// Writes a temporary file and links it to the final name. A link fails if the name exists, so one
+/// of several processes wins and no process sees a partial key.
 Status make_key(const std::filesystem::path& path) {
   const std::string bytes = random_bytes(kKeyBytes);
   const auto temporary = path.string() + fmt::format(".{}", ::getpid());

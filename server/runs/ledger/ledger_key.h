@@ -7,10 +7,11 @@
 
 namespace ratchet {
 
-/// Reads the key that seals ledger rows, or makes a random one; the file's mode is 0600 afterwards.
+/// Reads the key that seals ledger rows, or creates a random one, and sets the file's mode to 0600.
 ///
-/// Safe when several processes start at once: one key wins and all get that one.
-/// Errors: `unavailable` when the file cannot be made or read; `drift` when it is no key.
+/// Safe if several processes start at once: all get the same key.
+/// Errors: `unavailable` if the file cannot be created or read; `drift` if it does not have the
+/// size of a key.
 [[nodiscard]] Result<std::string> load_or_make_key(const std::filesystem::path& path);
 
 }  // namespace ratchet

@@ -73,10 +73,10 @@ struct LoggedMask {
 /// Some artifacts, ordered by path: path → digest.
 using ArtifactRange = std::ranges::subrange<std::map<std::string, std::string>::const_iterator>;
 
-/// A run as its rows left it; a pure fold, never stored.
+/// A run as of its last row: a pure fold over the rows, never stored.
 ///
-/// Thread rule: a value; shared read-only between threads. Source texts are left empty: they lie in
-/// the ledger's blobs under the digests kept here.
+/// Thread rule: a value; shared read-only between threads. Source texts are empty: the ledger
+/// stores them as blobs under the digests held here.
 struct RunState {
   RunId run;
   std::string created;
@@ -113,20 +113,21 @@ struct RunState {
   [[nodiscard]] std::optional<VersionId> parent_of(VersionId id) const;
 };
 
-/// Stage of a version after an event. v0 is never submitted again (its kernel is the contract's),
-/// so what sends other versions back to `open` leaves v0 `built`: it may be checked once more.
+/// The stage of a version after an event. v0 cannot be submitted again, because its kernel belongs
+/// to the contract: an event that returns other versions to `open` returns v0 to `built`.
 [[nodiscard]] Result<Stage> stage_after(const VersionState& version, Event event);
 
 /// Folds one more row in. Pure.
 /// Errors: `internal` when a payload cannot be read by this program.
 [[nodiscard]] Status apply(RunState& state, const LedgerRow& row);
 
-/// Adds to a state the seal of its last row, which was folded in before it was written, and the
-/// files rendered from it. The result is what folding in the written row gives.
+/// Completes a state whose last row was folded in before it was written: adds the row's seal and
+/// the files rendered from it. The result equals folding in the written row.
 void add_written(RunState& state, const LedgerRow& written,
                  const std::vector<ArtifactRef>& artifacts);
 
-/// Verdict shown for a version: the profile's, or `incorrect`/`invalid`; empty before any.
+/// The verdict shown for a version: the profile's, or `incorrect` or `invalid`; empty before
+/// either.
 [[nodiscard]] std::optional<Verdict> verdict_of(const VersionState& version);
 
 /// Comparison of a version with v0, or with its parent where that is v0.

@@ -57,13 +57,13 @@ struct HeldRun {
 /// Whether to wait for a lock that another call holds.
 enum class Patience { wait, no_wait };
 
-/// Ledger plus the files rendered from it: loads runs as folded states (cached by last sequence)
-/// and records changes, ledger first, then files.
+/// The ledger and the files rendered from it. Loads runs as folded states (cached) and records
+/// changes: the ledger first, then the files.
 ///
-/// Killed between the two, the ledger is right and files are old or missing. The lock file says up
-/// to which row files are written, so the next call that takes the lock writes those of later rows;
-/// what was changed by others is not touched.
-/// Thread rule: safe from several threads and processes. Whoever records holds `lock(run)`.
+/// If the process is killed between the two, files are old or missing. The lock file holds the row
+/// up to which files were written, so the next call that takes the lock writes the files of later
+/// rows; other files are left as they are. Thread rule: safe from several threads and processes. A
+/// caller of `commit` holds the run's lock.
 class RunStore {
  public:
   static Result<std::unique_ptr<RunStore>> open(const std::filesystem::path& state_dir,

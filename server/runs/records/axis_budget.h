@@ -8,8 +8,8 @@
 
 namespace ratchet {
 
-/// How much each axis could still give, 0..1. Empty: nothing was measured there, and what was not
-/// measured is no evidence for a gap.
+/// How much each axis could still gain, 0..1. Empty where nothing was measured: no measurement is
+/// no evidence of a gap.
 struct AxisGaps {
   std::optional<double> compute, memory, latency;
 

@@ -66,6 +66,19 @@ std::string bullets(const Fields& fields) {
   return text;
 }
 
+std::string reasons(const std::vector<Reason>& reasons, std::string_view none) {
+  if (reasons.empty()) return std::string(none);
+  std::string text;
+  for (const auto& reason : reasons)
+    text += fmt::format("- {}: {}\n", reason.code, one_line(reason.message));
+  return text;
+}
+
+void append(std::string& list, std::string_view item, std::string_view separator) {
+  if (!list.empty()) list += separator;
+  list += item;
+}
+
 std::string quoted(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -101,6 +114,10 @@ std::string json_text(const Json& json, int indent) {
 
 std::string dims_text(const std::map<std::string, std::int64_t>& dims) {
   return dims.empty() ? "-" : ratchet::dims_text(dims, ", ");
+}
+
+Json parsed_json(std::string_view text) {
+  return Json::parse(text, nullptr, false);
 }
 
 }  // namespace ratchet::markdown

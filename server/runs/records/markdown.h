@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "server/core/fields.h"
+#include "server/facts/findings.h"
 
 namespace ratchet::markdown {
 
-/// Text on one line: line breaks and runs of blanks become one blank. So prose can never look like
-/// a heading of the artifact it stands in.
+/// The text on one line: each run of white space becomes one blank. Prose can then never look like
+/// a heading of its artifact.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 /// One table cell: on one line, pipes escaped.
@@ -30,6 +31,13 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 /// "- Name: value" lines.
 [[nodiscard]] std::string bullets(const Fields& fields);
 
+/// "- code: message" lines; `none` when there are none.
+[[nodiscard]] std::string reasons(const std::vector<Reason>& reasons,
+                                  std::string_view none = "None.\n");
+
+/// Appends an item to a list in one line.
+void append(std::string& list, std::string_view item, std::string_view separator = ", ");
+
 /// Every line as a quotation, so that headings in it are none of ours.
 [[nodiscard]] std::string quoted(std::string_view text);
 
@@ -45,6 +53,9 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 
 /// JSON text; bytes that are no UTF-8 are replaced, never fatal.
 [[nodiscard]] std::string json_text(const Json& json, int indent = -1);
+
+/// The value of a JSON text; discarded (`is_discarded`) if it is not JSON.
+[[nodiscard]] Json parsed_json(std::string_view text);
 
 /// "m=64, n=128", or "-" when there are none.
 [[nodiscard]] std::string dims_text(const std::map<std::string, std::int64_t>& dims);

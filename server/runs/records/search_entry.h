@@ -58,7 +58,7 @@ constexpr auto enum_names(BranchStatus) {
                     std::pair{failed, "failed"}};
 }
 
-/// One kernel of an exploration. Speed-ups are incumbent ÷ branch, from paired rounds.
+/// One kernel of an exploration. Speedups are incumbent ÷ branch, from paired rounds.
 struct BranchResult {
   std::string name;  ///< b1, b2, …
   Candidate candidate;
@@ -109,7 +109,7 @@ constexpr auto enum_names(MethodClass) {
                     std::pair{inconclusive, "inconclusive"}};
 }
 
-/// The kernel with some methods switched off, beside the whole one. Speed-up: this ÷ whole.
+/// The kernel with some methods switched off, beside the whole one. Speedup: this ÷ whole.
 struct AblatedBuild {
   std::vector<std::string> without;  ///< method ids
   BuildRecord build;

@@ -55,21 +55,21 @@ constexpr std::array kTransitions{
     Transition{Stage::evidenced, Event::submitted, Stage::built},
     Transition{Stage::evidenced, Event::build_failed, Stage::evidenced},
     Transition{Stage::evidenced, Event::evidence_written, Stage::evidenced},
-    Transition{Stage::evidenced, Event::hypothesis_written, Stage::hypothesised},
+    Transition{Stage::evidenced, Event::hypothesis_written, Stage::hypothesized},
     Transition{Stage::evidenced, Event::final_gate_passed, Stage::finished},
     Transition{Stage::evidenced, Event::benchmarked, Stage::evidenced},
     Transition{Stage::evidenced, Event::sanitized, Stage::evidenced},
     Transition{Stage::evidenced, Event::ablated, Stage::evidenced},
 
-    Transition{Stage::hypothesised, Event::submitted, Stage::built},
-    Transition{Stage::hypothesised, Event::build_failed, Stage::hypothesised},
-    Transition{Stage::hypothesised, Event::evidence_written, Stage::evidenced},
-    Transition{Stage::hypothesised, Event::hypothesis_written, Stage::hypothesised},
-    Transition{Stage::hypothesised, Event::gate_passed, Stage::passed},
-    Transition{Stage::hypothesised, Event::final_gate_passed, Stage::finished},
-    Transition{Stage::hypothesised, Event::benchmarked, Stage::hypothesised},
-    Transition{Stage::hypothesised, Event::sanitized, Stage::hypothesised},
-    Transition{Stage::hypothesised, Event::ablated, Stage::hypothesised},
+    Transition{Stage::hypothesized, Event::submitted, Stage::built},
+    Transition{Stage::hypothesized, Event::build_failed, Stage::hypothesized},
+    Transition{Stage::hypothesized, Event::evidence_written, Stage::evidenced},
+    Transition{Stage::hypothesized, Event::hypothesis_written, Stage::hypothesized},
+    Transition{Stage::hypothesized, Event::gate_passed, Stage::passed},
+    Transition{Stage::hypothesized, Event::final_gate_passed, Stage::finished},
+    Transition{Stage::hypothesized, Event::benchmarked, Stage::hypothesized},
+    Transition{Stage::hypothesized, Event::sanitized, Stage::hypothesized},
+    Transition{Stage::hypothesized, Event::ablated, Stage::hypothesized},
 
     Transition{Stage::abandoned, Event::final_gate_passed, Stage::finished},
 
@@ -92,7 +92,7 @@ std::string_view next_tool(Stage stage) {
       return "write_kbs_evidence";
     case Stage::evidenced:
       return "write_hypothesis";
-    case Stage::hypothesised:
+    case Stage::hypothesized:
       return "check_gate";
     case Stage::passed:
       return "run_status";
@@ -145,7 +145,7 @@ std::string_view needs(Event event) {
 
 /// Whether this work lies behind the stage already, so that only starting over repeats it.
 bool is_behind(Stage stage, Event event) {
-  const auto started = [&](Stage from) { return stage >= from && stage <= Stage::hypothesised; };
+  const auto started = [&](Stage from) { return stage >= from && stage <= Stage::hypothesized; };
   if (event == Event::checked || event == Event::check_failed) return started(Stage::profiled);
   if (event == Event::profiled || event == Event::profile_invalid) return started(Stage::evidenced);
   return false;
@@ -190,7 +190,7 @@ std::vector<std::string> allowed_tools(Stage stage) {
     case Stage::evidenced:
       return {"write_hypothesis", "write_kbs_evidence", "ablate",     "benchmark",
               "query_kbs",        "submit_kernel",      "run_status", "extend_run"};
-    case Stage::hypothesised:
+    case Stage::hypothesized:
       return {"check_gate", "write_hypothesis", "write_kbs_evidence", "ablate",    "benchmark",
               "query_kbs",  "submit_kernel",    "run_status",         "extend_run"};
     case Stage::passed:

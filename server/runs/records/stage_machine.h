@@ -17,7 +17,7 @@ enum class Stage {
   correct,
   profiled,
   evidenced,
-  hypothesised,
+  hypothesized,
   passed,
   abandoned,
   finished
@@ -26,7 +26,7 @@ constexpr auto enum_names(Stage) {
   using enum Stage;
   return std::array{std::pair{open, "open"},           std::pair{built, "built"},
                     std::pair{correct, "correct"},     std::pair{profiled, "profiled"},
-                    std::pair{evidenced, "evidenced"}, std::pair{hypothesised, "hypothesised"},
+                    std::pair{evidenced, "evidenced"}, std::pair{hypothesized, "hypothesised"},
                     std::pair{passed, "passed"},       std::pair{abandoned, "abandoned"},
                     std::pair{finished, "finished"}};
 }

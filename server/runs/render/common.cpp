@@ -52,6 +52,11 @@ std::string geometric_mean_text(const BenchmarkReport& report) {
                      report.geomean_against.value_or("the first baseline"));
 }
 
+std::string speedup_text(const Comparison& comparison) {
+  return fmt::format("{} ({} … {})", markdown::number(comparison.speedup),
+                     markdown::number(comparison.ci_low), markdown::number(comparison.ci_high));
+}
+
 const KernelCounters* main_kernel(const Profile& profile) {
   const KernelCounters* longest = nullptr;
   double duration = -1;

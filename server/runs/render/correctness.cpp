@@ -70,7 +70,7 @@ std::string previews(const CorrectnessReport& report) {
   if (shown == nullptr) return "None.\n";
   const auto values = [](const std::vector<double>& all) {
     std::string text;
-    for (const double value : all) text += (text.empty() ? "" : ", ") + number(value);
+    for (const double value : all) markdown::append(text, number(value));
     return text;
   };
   std::vector<std::vector<std::string>> rows;
@@ -79,14 +79,6 @@ std::string previews(const CorrectnessReport& report) {
     rows.push_back({output.tensor, "reference", values(output.preview_reference)});
   }
   return table({"Tensor", "From", "First values"}, rows);
-}
-
-std::string reasons(const std::vector<Reason>& all) {
-  if (all.empty()) return "None.\n";
-  std::string text;
-  for (const auto& reason : all)
-    text += fmt::format("- {}: {}\n", reason.code, markdown::one_line(reason.message));
-  return text;
 }
 
 }  // namespace
@@ -111,12 +103,12 @@ Rendered correctness(const Subject& subject) {
   if (report.fault)
     fields.emplace_back("Fault", fmt::format("{}: {}", report.fault->kind, report.fault->message));
   for (auto& field : provenance(subject)) fields.push_back(std::move(field));
-  return {
-      subject.version.id.text() + "/correctness.md",
-      fmt::format("# Correctness Check\n\n{}\n## Output Tensors\n\n{}\n## Value Previews\n\n{}\n"
-                  "## Cases\n\n{}\n## Reasons\n\n{}\n## Notes\n\n{}",
-                  markdown::field_table(fields), tensors(contract, report), previews(report),
-                  cases(report), reasons(report.reasons), reasons(report.notes))};
+  return {subject.version.id.text() + "/correctness.md",
+          fmt::format(
+              "# Correctness Check\n\n{}\n## Output Tensors\n\n{}\n## Value Previews\n\n{}\n"
+              "## Cases\n\n{}\n## Reasons\n\n{}\n## Notes\n\n{}",
+              markdown::field_table(fields), tensors(contract, report), previews(report),
+              cases(report), markdown::reasons(report.reasons), markdown::reasons(report.notes))};
 }
 
 }  // namespace ratchet::render

@@ -102,7 +102,7 @@ std::string hotspots(const Profile& profile) {
   for (const auto& place : spots.places) {
     std::string stalls;
     for (const auto& [reason, share] : by_share(place.stalls))
-      stalls += fmt::format("{}{} {:.0f} %", stalls.empty() ? "" : ", ", reason, share * 100);
+      markdown::append(stalls, fmt::format("{} {:.0f} %", reason, share * 100));
     rows.push_back({place.kernel, place.line ? std::to_string(*place.line) : "N/A",
                     number(place.share * 100), stalls,
                     fmt::format("`{:04x} {}`", place.offset, place.instruction)});

@@ -20,9 +20,7 @@ Json point_of(const VariantPoint& point, const Contract& contract) {
 
 std::string speedup(const std::optional<Comparison>& compared) {
   if (!compared) return "-";
-  return fmt::format("{} ({} … {}), {}", markdown::number(compared->speedup),
-                     markdown::number(compared->ci_low), markdown::number(compared->ci_high),
-                     name_of(compared->verdict));
+  return fmt::format("{}, {}", speedup_text(*compared), name_of(compared->verdict));
 }
 
 std::string decisions(const DispatchFact& fact) {
@@ -52,9 +50,6 @@ std::vector<Rendered> dispatch(const RunState& state, const std::string& time) {
                  {"points", std::move(points)},
                  {"routes", std::move(routes)},
                  {"verdict", fact.verdict}};
-  std::string reasons;
-  for (const auto& reason : fact.reasons)
-    reasons += fmt::format("- {}: {}\n", reason.code, markdown::one_line(reason.message));
   return {{"benchmarks/performance-map.json", markdown::json_text(map, 2) + "\n"},
           {"ledgers/tuning-decisions.md",
            fmt::format(
@@ -67,7 +62,7 @@ std::vector<Rendered> dispatch(const RunState& state, const std::string& time) {
                                   {"Variants", fmt::format("{}", fmt::join(fact.variants, ", "))},
                                   {"Fallback", fact.fallback},
                                   {"Time", time}}),
-               decisions(fact), fact.verdict, reasons)}};
+               decisions(fact), fact.verdict, markdown::reasons(fact.reasons, ""))}};
 }
 
 }  // namespace ratchet::render

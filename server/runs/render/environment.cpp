@@ -95,9 +95,7 @@ std::string errors(const RunState& state) {
 }
 
 std::string warnings(const RunState& state) {
-  std::string text;
-  for (const auto& warning : state.contract.warnings)
-    text += fmt::format("- {}: {}\n", warning.code, markdown::one_line(warning.message));
+  std::string text = markdown::reasons(state.contract.warnings, "");
   const auto& counters = state.environment.counters;
   if (!counters.permitted)
     text += fmt::format("- counters_unavailable: {}\n", markdown::one_line(counters.how_to_grant));

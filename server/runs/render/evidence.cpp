@@ -19,13 +19,12 @@ std::string ncu_facts(const Subject& subject) {
                    markdown::milliseconds(timing.ci_high.value))},
       {"Bottleneck", fmt::format("{}: {}", name_of(profile.bound), profile.bound_evidence)}};
   std::string symptoms;
-  for (const auto& finding : profile.findings)
-    symptoms += (symptoms.empty() ? "" : "; ") + finding.title;
+  for (const auto& finding : profile.findings) markdown::append(symptoms, finding.title, "; ");
   fields.emplace_back("Key symptoms", symptoms.empty() ? "none found" : symptoms);
   std::string metrics;
   for (const auto& fact : subject.version.evidence->facts)
-    metrics += fmt::format("{}`{}` = {}{}", metrics.empty() ? "" : ", ", fact.metric,
-                           number(fact.value), fact.kernel.empty() ? "" : " in " + fact.kernel);
+    markdown::append(metrics, fmt::format("`{}` = {}{}", fact.metric, number(fact.value),
+                                          fact.kernel.empty() ? "" : " in " + fact.kernel));
   fields.emplace_back("Metrics driving next decision", metrics);
   return markdown::bullets(fields);
 }
@@ -75,8 +74,8 @@ std::string expected(const Hypothesis& hypothesis, bool same) {
   std::string text;
   for (const auto& one : hypothesis.expected) {
     if ((one.direction == "same") != same) continue;
-    text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", one.metric, one.direction,
-                        one.amount ? " (" + one_line(*one.amount) + ")" : "");
+    markdown::append(text, fmt::format("{} {}{}", one.metric, one.direction,
+                                       one.amount ? " (" + one_line(*one.amount) + ")" : ""));
   }
   return text.empty() ? "-" : text;
 }
@@ -109,8 +108,7 @@ Rendered hypothesis(const Subject& subject) {
   for (auto& field : provenance(subject)) head.push_back(std::move(field));
   std::string metrics;
   for (const auto& fact : version.evidence->facts)
-    metrics +=
-        fmt::format("{}{} = {}", metrics.empty() ? "" : ", ", fact.metric, number(fact.value));
+    markdown::append(metrics, fmt::format("{} = {}", fact.metric, number(fact.value)));
   const std::string current = markdown::bullets(
       {{"Correctness", "passed"},
        {"Runtime",
@@ -119,7 +117,7 @@ Rendered hypothesis(const Subject& subject) {
        {"Key metrics", metrics},
        {"NCU symptom to explain", symptoms(profile)}});
   std::string documents;
-  for (const auto& id : one.evidence) documents += (documents.empty() ? "" : ", ") + one_line(id);
+  for (const auto& id : one.evidence) markdown::append(documents, one_line(id));
   const std::string folder = version.id.text();
   std::string text =
       fmt::format("Version:\n{}\nCurrent evidence:\n{}\n", markdown::bullets(head), current);

@@ -55,8 +55,10 @@ Json optimization(const RunState& state, const VersionState& version) {
   if (tested == nullptr) return Json::object();
   std::string expected;
   for (const auto& one : tested->expected)
-    expected += fmt::format("{}{} {}{}{}", expected.empty() ? "" : "; ", one.metric, one.direction,
-                            one.amount ? " " : "", one.amount.value_or(""));
+    markdown::append(expected,
+                     fmt::format("{} {}{}{}", one.metric, one.direction, one.amount ? " " : "",
+                                 one.amount.value_or("")),
+                     "; ");
   return {{"action_category", tested->category},
           {"action_description", tested->change},
           {"expected_impact", expected},
@@ -147,7 +149,7 @@ Json references(const VersionState& version) {
 /// Numbers decide: correct, not slower than the parent beyond the noise, no new spills.
 Json quality_gate(const RunState& state, const VersionState& version) {
   std::string why;
-  const auto add = [&](const std::string& reason) { why += (why.empty() ? "" : "; ") + reason; };
+  const auto add = [&](std::string_view reason) { markdown::append(why, reason, "; "); };
   if (!version.is_correct()) add("not correct");
   const auto verdict = verdict_of(version);
   if (verdict == Verdict::slower) add("slower than its parent beyond the noise");

@@ -81,10 +81,7 @@ std::string versions_table(const RunState& state) {
     rows.push_back(
         {version.id.text(), verdict ? std::string(name_of(*verdict)) : "-",
          version.profile ? markdown::milliseconds(version.profile->timing.median.value) : "N/A",
-         compared == nullptr
-             ? "-"
-             : fmt::format("{} ({} … {})", markdown::number(compared->speedup),
-                           markdown::number(compared->ci_low), markdown::number(compared->ci_high)),
+         compared == nullptr ? "-" : speedup_text(*compared),
          version.profile ? std::string(name_of(version.profile->bound)) : "-",
          version.build ? version.build->candidate.build.binary_digest.substr(0, 12) : "-"});
   }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Plots of a run as inline SVG. Colours are classes that the page's style sheet defines, so that
-// they read in light and dark. Pure; empty when there is nothing to draw.
+// Plots of a run as inline SVG. Colors are classes of the page's style sheet, which has a light and
+// a dark scheme. Pure; empty if there is nothing to draw.
 
 #include <string>
 

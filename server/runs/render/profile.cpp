@@ -176,10 +176,8 @@ markdown::Fields head_fields(const Subject& subject) {
 }
 
 std::string invalid_reasons(const Profile& profile) {
-  std::string text;
-  for (const auto& reason : profile.reasons)
-    text += fmt::format("- {}: {}\n", reason.code, markdown::one_line(reason.message));
-  return text.empty() ? "" : fmt::format("## Why the timing is invalid\n\n{}\n", text);
+  if (profile.reasons.empty()) return "";
+  return fmt::format("## Why the timing is invalid\n\n{}\n", markdown::reasons(profile.reasons));
 }
 
 Rendered ncu_summary(const Subject& subject) {

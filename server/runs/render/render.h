@@ -1,8 +1,8 @@
 #pragma once
 
 // Artifacts: pure functions from a folded run to file texts. Headings and field names are those
-// that existing workflows expect (kernel-opt-agent, cuda-kernel-optimizer); what the server adds
-// stands in further rows. Nothing here reads a clock, a file or the ledger.
+// that existing workflows expect (kernel-opt-agent, cuda-kernel-optimizer); the server's additions
+// are further rows. Nothing here reads a clock, a file or the ledger.
 
 #include <string>
 #include <vector>
@@ -31,6 +31,9 @@ struct Subject {
 
 /// The speed-up over W and what it is against; "N/A" where nothing was measured on every case.
 [[nodiscard]] std::string geometric_mean_text(const BenchmarkReport& report);
+
+/// "1.2 (1.1 … 1.3)": the speed-up with its 95 % interval.
+[[nodiscard]] std::string speedup_text(const Comparison& comparison);
 
 /// The kernel that took longest (the first where durations are unknown); null without counters.
 [[nodiscard]] const KernelCounters* main_kernel(const Profile& profile);

@@ -52,9 +52,7 @@ std::string correctness_cell(const VersionState& version) {
 std::string speedup_cell(const VersionState& version) {
   if (version.id.number == 0 && version.profile) return "1";
   const auto* const comparison = against_v0(version);
-  if (comparison == nullptr) return std::string(kNotCollected);
-  return fmt::format("{} ({} … {})", number(comparison->speedup), number(comparison->ci_low),
-                     number(comparison->ci_high));
+  return comparison == nullptr ? std::string(kNotCollected) : speedup_text(*comparison);
 }
 
 std::string time_cell(const VersionState& version) {
@@ -65,7 +63,7 @@ std::string time_cell(const VersionState& version) {
 std::string notes_cell(const VersionState& version) {
   if (!version.profile) return version.abandoned ? "abandoned" : "-";
   std::string text;
-  const auto add = [&](const std::string& note) { text += (text.empty() ? "" : "; ") + note; };
+  const auto add = [&](const std::string& note) { markdown::append(text, note, "; "); };
   const auto& roofline = version.profile->roofline;
   if (roofline.bandwidth_fraction)
     add(number(*roofline.bandwidth_fraction * 100) + " % of the measured bandwidth ceiling");
@@ -137,7 +135,7 @@ std::string environment_section(const RunState& state) {
   shown.emplace_back("Iterations", std::to_string(state.iterations));
   const auto weak = weaknesses(state);
   std::string codes;
-  for (const auto& reason : weak) codes += (codes.empty() ? "" : ", ") + reason.code;
+  for (const auto& reason : weak) markdown::append(codes, reason.code);
   shown.emplace_back("Claim", weak.empty() ? "strong" : "weak: " + codes);
   shown.emplace_back("Seeds",
                      contract.seed_given ? "given by the caller (weaker claim)" : "secret");
@@ -198,10 +196,11 @@ std::string outcomes(const RunState& state) {
     const auto& parent = *state.find(*version.parent);
     std::string moved;
     for (const auto& one : tested->expected)
-      moved +=
-          fmt::format("{}{}: expected {}, {} → {}", moved.empty() ? "" : "; ", one.metric,
-                      one.direction, markdown::number_or(value_of(parent, one.metric), kNotFound),
-                      markdown::number_or(value_of(version, one.metric), kNotFound));
+      markdown::append(moved,
+                       fmt::format("{}: expected {}, {} → {}", one.metric, one.direction,
+                                   markdown::number_or(value_of(parent, one.metric), kNotFound),
+                                   markdown::number_or(value_of(version, one.metric), kNotFound)),
+                       "; ");
     rows.push_back({version.id.text(), tested->change, outcome(version), moved});
   }
   if (rows.empty()) return "No hypothesis was tested.\n";
@@ -236,9 +235,6 @@ std::string final_benchmark(const RunState& state) {
   std::string baselines;
   std::string times;
   std::string speedups;
-  const auto add = [](std::string& list, const std::string& item) {
-    list += (list.empty() ? "" : "; ") + item;
-  };
   std::string best_time(kNotCollected);
   for (const auto& row : report.rows) {
     const std::string label = fmt::format("{} [{}]", row.name, markdown::dims_text(row.dims));
@@ -248,9 +244,10 @@ std::string final_benchmark(const RunState& state) {
       if (best_time == kNotCollected) best_time = time;
       continue;
     }
-    add(baselines, label);
-    add(times, label + ": " + time);
-    add(speedups, label + ": " + markdown::number_or(row.speedup_median, row.status));
+    markdown::append(baselines, label, "; ");
+    markdown::append(times, label + ": " + time, "; ");
+    markdown::append(speedups, label + ": " + markdown::number_or(row.speedup_median, row.status),
+                     "; ");
   }
   return markdown::bullets(
       {{"Best kernel", fmt::format("{}/{}", state.final_benchmark_version->text(),
@@ -280,7 +277,7 @@ std::string conclusion(const RunState& state, const std::string& retrospective) 
   std::string remaining;
   if (version != nullptr && version->profile)
     for (const auto& finding : version->profile->findings)
-      remaining += (remaining.empty() ? "" : "; ") + finding.title;
+      markdown::append(remaining, finding.title, "; ");
   std::string gains = tested == nullptr ? "none over v0" : tested->change;
   if (tested != nullptr) gains += " (speedup over v0: " + speedup_cell(*version) + ")";
   return markdown::bullets(

@@ -12,18 +12,6 @@ using markdown::number;
 using markdown::one_line;
 using markdown::table;
 
-std::string interval(const Comparison& compared) {
-  return fmt::format("{} ({} … {})", number(compared.speedup), number(compared.ci_low),
-                     number(compared.ci_high));
-}
-
-std::string reasons_text(const std::vector<Reason>& reasons) {
-  std::string text;
-  for (const auto& reason : reasons)
-    text += fmt::format("- {}: {}\n", reason.code, one_line(reason.message));
-  return text.empty() ? "None.\n" : text;
-}
-
 Rendered branch_page(const Subject& subject, const BranchesFact& fact, const BranchResult& branch) {
   const auto& build = branch.candidate.build;
   markdown::Fields fields{{"Branch", branch.name},
@@ -35,9 +23,9 @@ Rendered branch_page(const Subject& subject, const BranchesFact& fact, const Bra
                           {"Correct", !branch.correctness          ? "not checked"
                                       : branch.correctness->passed ? "yes"
                                                                    : "no"}};
-  if (branch.screening) fields.emplace_back("Screened, speedup", interval(*branch.screening));
+  if (branch.screening) fields.emplace_back("Screened, speedup", speedup_text(*branch.screening));
   if (branch.confirmation)
-    fields.emplace_back("Confirmed, speedup", interval(*branch.confirmation));
+    fields.emplace_back("Confirmed, speedup", speedup_text(*branch.confirmation));
   if (branch.timing)
     fields.emplace_back("Median (ms)", markdown::milliseconds(branch.timing->median.value));
   fields.emplace_back("Source SHA-256", branch.source_blob);
@@ -48,7 +36,7 @@ Rendered branch_page(const Subject& subject, const BranchesFact& fact, const Bra
   fields.emplace_back("Time", subject.time);
   return {fmt::format("{}/branches/{}/branch.md", subject.version.id.text(), branch.name),
           fmt::format("# Branch {}\n\n{}\n## Why it does not work\n\n{}", branch.name,
-                      markdown::field_table(fields), reasons_text(branch.reasons))};
+                      markdown::field_table(fields), markdown::reasons(branch.reasons))};
 }
 
 std::string gaps_table(const Profile& profile, const SearchPlan& search) {
@@ -68,8 +56,8 @@ std::string chosen_methods(const VersionState& version) {
   for (const auto& method : version.methods->methods) {
     std::string readings;
     for (const auto& reading : method.readings)
-      readings += fmt::format("{}`{}` = {}", readings.empty() ? "" : "; ", reading.metric,
-                              number(reading.value));
+      markdown::append(readings, fmt::format("`{}` = {}", reading.metric, number(reading.value)),
+                       "; ");
     rows.push_back({method.id, std::to_string(method.priority),
                     markdown::number_or(method.strength, "not measured"),
                     readings.empty() ? "-" : readings});
@@ -100,7 +88,7 @@ std::string branch_table(const VersionState& version) {
     for (const auto& branch : exploration.branches) {
       const auto& compared = branch.confirmation ? branch.confirmation : branch.screening;
       rows.push_back({branch.name, std::string(name_of(branch.status)),
-                      compared ? interval(*compared) : "-", std::to_string(branch.diff_lines),
+                      compared ? speedup_text(*compared) : "-", std::to_string(branch.diff_lines),
                       branch.note.value_or("-")});
     }
   if (rows.empty()) return "None.\n";

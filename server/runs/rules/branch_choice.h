@@ -12,9 +12,9 @@ namespace ratchet {
 /// best first. Only correct and timed ones. Pure.
 [[nodiscard]] std::vector<std::size_t> finalists(const std::vector<BranchResult>& branches);
 
-/// Fills `status`, `champion` and `decision` from what was measured. The champion is a confirmed
-/// branch whose interval against the incumbent clears the noise; where two do and their intervals
-/// overlap, the one with the smaller difference from the incumbent. Pure.
+/// Fills `status`, `champion` and `decision` from the measurements. The champion is a confirmed
+/// branch that is faster than the incumbent beyond the noise; of two whose intervals overlap, the
+/// one that changes fewer lines. Pure.
 void decide(BranchesFact& fact);
 
 /// Lines that differ between two texts: what is not in the longest common subsequence of their

@@ -127,8 +127,8 @@ class Proposal {
     for (const auto& skipped : one.skipped_higher) check_claim(skipped);
   }
 
-  /// A method of higher priority must be chosen too, be excluded by the server's own knowledge, or
-  /// be passed over with a word why.
+  /// A method of higher priority must be chosen too, be excluded by the server, or be skipped with
+  /// a stated reason.
   void check_skipped(const ProposedMethod& one, const MethodStanding& higher) {
     const bool excused = higher.excluded || !higher.strength || *higher.strength <= 0;
     if (chosen_.contains(higher.method->id) || excused) return;
@@ -158,8 +158,9 @@ class Proposal {
                                                                     : found->excluded == claim;
     if (!holds)
       add("skip_reason_false",
-          fmt::format("skipped_higher: {} is not passed over for {}{}", skipped.id, claim,
-                      skipped.reason == SkipReason::skip_condition ? " without a why" : ""));
+          fmt::format(
+              "skipped_higher: {}: the reason {} {}", skipped.id, claim,
+              skipped.reason == SkipReason::skip_condition ? "needs a why" : "does not hold"));
   }
 
   void check_pairs() {

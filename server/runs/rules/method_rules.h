@@ -20,8 +20,8 @@ struct MethodStanding {
   std::optional<std::string> excluded;  ///< reason code why it may not be chosen
 };
 
-/// The version a search starts from: the run's best, or the open version's parent before any has a
-/// profile. Null when neither has one.
+/// The version that a search starts from: the run's best, or the open version's parent if there is
+/// no best yet. Null if it has no profile.
 [[nodiscard]] const VersionState* search_base(const RunState& state);
 
 /// 0 at the good end of a trigger, 1 at the bad end. Pure.
@@ -31,10 +31,10 @@ struct MethodStanding {
 [[nodiscard]] std::vector<MethodStanding> standings(const RunState& state,
                                                     const VersionState* base);
 
-/// The eight rules. Codes: `count_differs`, `axis_over_budget`, `unknown_method`,
-/// `arch_incompatible`, `feature_unavailable`, `already_selected`, `ineffective`,
-/// `implementation_failed`, `higher_priority_open`, `skip_reason_false`, `coupled_pair`,
-/// `conflicting_pair`. Empty: accepted.
+/// The eight rules. Codes: `count_differs`,
+/// `axis_over_budget`, `unknown_method`, `arch_incompatible`, `feature_unavailable`,
+/// `already_selected`, `ineffective`, `implementation_failed`, `higher_priority_open`,
+/// `skip_reason_false`, `coupled_pair`, `conflicting_pair`. Empty: accepted.
 [[nodiscard]] std::vector<Reason> proposal_reasons(const RunState& state,
                                                    const std::vector<ProposedMethod>& proposed);
 

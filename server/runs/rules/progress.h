@@ -24,8 +24,8 @@ namespace ratchet {
 /// task's warnings and the checks' notes, and `degraded_profile`.
 [[nodiscard]] std::vector<Reason> weaknesses(const RunState& state);
 
-/// The promotion rule over W, from the newest benchmark of the best version against v0: geometric
-/// mean at least 1.05 and no case below 1.0.
+/// The promotion rule over the workload W, from the newest benchmark of the best version against
+/// v0: geometric mean at least 1.05 and no case below 1.0.
 struct Promotion {
   bool promotable = false;
   std::optional<double> geomean;

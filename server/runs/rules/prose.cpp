@@ -69,7 +69,7 @@ std::string known_metrics(const Profile& profile) {
   for (const auto& name : names) {
     if (++shown > 20)
       return text + fmt::format(", … ({} in all, see ncu_details.md)", names.size());
-    text += (text.empty() ? "" : ", ") + name;
+    markdown::append(text, name);
   }
   return text;
 }
@@ -123,7 +123,7 @@ void need_queries(Problems& problems, const RunState& state, const VersionState&
 std::string joined(const std::vector<Reason>& problems) {
   std::string text;
   for (const auto& problem : problems)
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", problem.code, problem.message);
+    markdown::append(text, fmt::format("{}: {}", problem.code, problem.message), "\n");
   return text;
 }
 

@@ -10,9 +10,9 @@
 
 namespace ratchet {
 
-/// Fills values, paths and confidence labels into a request.
-/// Errors: `invalid_argument` that lists every problem at once: a metric the profile lacks, a
-/// document that no logged query returned, an empty text, a missing query.
+/// The request with values, paths and confidence labels filled in.
+/// Errors: `invalid_argument`, listing every problem: a metric that the profile lacks, a document
+/// that no logged query returned, an empty text, a missing query.
 [[nodiscard]] Result<EvidenceFact> resolve_evidence(const RunState& state,
                                                     const EvidenceRequest& request);
 
@@ -22,9 +22,9 @@ namespace ratchet {
 
 /// Why prose does not stand, one reason a broken rule, without path. Codes of evidence:
 /// `facts_missing`, `unknown_metric`, `selected_missing`, `query_not_logged`,
-/// `document_not_returned`, `text_missing`, `no_kernel_query`, `no_bottleneck_query`; of hypotheses
-/// also `bad_category`, `several_changes`, `expected_missing`, `bad_direction`, `evidence_missing`,
-/// `evidence_not_selected`, `duplicate_plan`.
+/// `document_not_returned`, `text_missing`, `no_kernel_query`, `no_bottleneck_query`; for
+/// hypotheses also `bad_category`, `several_changes`, `expected_missing`, `bad_direction`,
+/// `evidence_missing`, `evidence_not_selected`, `duplicate_plan`.
 [[nodiscard]] std::vector<Reason> evidence_problems(const RunState& state,
                                                     const VersionState& version,
                                                     const EvidenceRequest& request);

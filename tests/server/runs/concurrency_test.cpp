@@ -11,24 +11,24 @@
 namespace ratchet {
 namespace {
 
-/// Takes the run on a hundred times by whatever seems due; counts what was recorded. Answers what
-/// went wrong in another way than a refusal may.
+/// Makes a hundred random steps on the run and counts those recorded. Returns the first error that
+/// is not an expected refusal, or nothing.
 std::string hammer(Runs& runs, const RunId& run, unsigned seed, std::atomic<int>& recorded) {
   std::mt19937 random(seed);
   for (int i = 0; i < 100; ++i) {
     const auto kind = random() % 3;
     const auto event = kind == 0 ? Event::submitted : kind == 1 ? Event::checked : Event::profiled;
-    auto leave = runs.permit(run, event);
-    if (!leave) {
-      if (leave.error().code != ErrorCode::wrong_stage) return leave.error().message;
+    auto granted = runs.permit(run, event);
+    if (!granted) {
+      if (granted.error().code != ErrorCode::wrong_stage) return granted.error().message;
       continue;
     }
     const auto text = samples::kernel_text(static_cast<int>(random() % 1'000'000));
     const auto view =
-        kind == 0 ? runs.record_build(*leave, samples::candidate(text), std::nullopt)
+        kind == 0 ? runs.record_build(*granted, samples::candidate(text), std::nullopt)
         : kind == 1
-            ? runs.record_correctness(*leave, samples::correctness(*leave->candidate))
-            : runs.record_profile(*leave, samples::profile(*leave, 900, 1.1, Verdict::faster));
+            ? runs.record_correctness(*granted, samples::correctness(*granted->candidate))
+            : runs.record_profile(*granted, samples::profile(*granted, 900, 1.1, Verdict::faster));
     if (view)
       ++recorded;
     else if (view.error().code != ErrorCode::conflict)

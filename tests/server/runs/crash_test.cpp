@@ -1,5 +1,5 @@
-// A server that is killed at a random moment leaves a run that goes on. RATCHET_KILLS sets how
-// often it is killed.
+// A run can continue after its server was killed at a random moment. RATCHET_KILLS sets the number
+// of kills.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = samples::fs;
 
-/// Takes the run on by whatever its stage asks for, again and again. Runs in a process of its own,
-/// and says by a byte that it begins.
+/// Repeats the next step of the run's stage forever. Runs in a child process, and writes a byte
+/// when it begins.
 void work_on(const fs::path& state, const RunId& run, unsigned seed, int begun) {
   auto opened = Runs::open(state, {.durable = false});
   if (!opened) return;
@@ -36,16 +36,17 @@ void work_on(const fs::path& state, const RunId& run, unsigned seed, int begun) 
     const auto text = samples::kernel_text(static_cast<int>(random() % 1'000'000));
     switch (status->stage) {
       case Stage::open:
-        if (auto leave = runs.permit(run, Event::submitted))
-          (void)runs.record_build(*leave, samples::candidate(text), std::nullopt);
+        if (auto granted = runs.permit(run, Event::submitted))
+          (void)runs.record_build(*granted, samples::candidate(text), std::nullopt);
         break;
       case Stage::built:
-        if (auto leave = runs.permit(run, Event::checked))
-          (void)runs.record_correctness(*leave, samples::correctness(*leave->candidate));
+        if (auto granted = runs.permit(run, Event::checked))
+          (void)runs.record_correctness(*granted, samples::correctness(*granted->candidate));
         break;
       case Stage::correct:
-        if (auto leave = runs.permit(run, Event::profiled))
-          (void)runs.record_profile(*leave, samples::profile(*leave, 900, 1.1, Verdict::faster));
+        if (auto granted = runs.permit(run, Event::profiled))
+          (void)runs.record_profile(*granted,
+                                    samples::profile(*granted, 900, 1.1, Verdict::faster));
         break;
       case Stage::profiled:
         (void)runs.record_query(run, "w", "kernel",
@@ -57,10 +58,10 @@ void work_on(const fs::path& state, const RunId& run, unsigned seed, int begun) 
       case Stage::evidenced:
         (void)runs.write_hypothesis(run, samples::hypothesis(fmt::format("change {}", random())));
         break;
-      case Stage::hypothesised:
+      case Stage::hypothesized:
         if (random() % 3 == 0) {  // now and then the version starts over
-          if (auto leave = runs.permit(run, Event::submitted))
-            (void)runs.record_build(*leave, samples::candidate(text), std::nullopt);
+          if (auto granted = runs.permit(run, Event::submitted))
+            (void)runs.record_build(*granted, samples::candidate(text), std::nullopt);
         } else {
           (void)runs.check_gate(run, false, false);
         }

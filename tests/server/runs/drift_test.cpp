@@ -21,9 +21,9 @@ using Codes = std::vector<std::string>;
 
 /// The refusal of the next measuring step on the open version.
 Error refusal(const Workshop& shop, Event event) {
-  const auto leave = shop.runs().permit(shop.run, event);
-  REQUIRE_FALSE(leave);
-  return leave.error();
+  const auto granted = shop.runs().permit(shop.run, event);
+  REQUIRE_FALSE(granted);
+  return granted.error();
 }
 
 TEST_CASE("a changed reference stops every step and the gate names it", "[runs][drift]") {
@@ -41,11 +41,11 @@ TEST_CASE("a changed reference stops every step and the gate names it", "[runs][
 
 TEST_CASE("a changed contract.json stops a measurement that is under way", "[runs][drift]") {
   const Workshop shop;
-  const auto leave = shop.permit(Event::checked);
+  const auto granted = shop.permit(Event::checked);
   put(shop.out() / "contract.json", "{}");
 
   const auto recorded =
-      shop.runs().record_correctness(leave, samples::correctness(*leave.candidate));
+      shop.runs().record_correctness(granted, samples::correctness(*granted.candidate));
   REQUIRE_FALSE(recorded);
   CHECK(recorded.error().code == ErrorCode::drift);
   CHECK(recorded.error().message.find("contract.json") != std::string::npos);

@@ -46,8 +46,8 @@ TEST_CASE("a whole run passes gate after gate and ends with its reports", "[runs
   CHECK(gate.stage == Stage::finished);
   CHECK(text_of(shop.out() / "current_iteration.txt") == "v2\n");
 
-  const auto leave = shop.permit(Event::benchmarked);
-  REQUIRE(shop.runs().record_benchmark(leave, samples::benchmark(*leave.candidate, 666)));
+  const auto granted = shop.permit(Event::benchmarked);
+  REQUIRE(shop.runs().record_benchmark(granted, samples::benchmark(*granted.candidate, 666)));
   const auto report = shop.runs().write_report(shop.run, "It went well.");
   REQUIRE(report);
   CHECK(samples::fs::exists(report->artifacts.front()));
@@ -114,11 +114,11 @@ TEST_CASE("an extended run asks its last version for a hypothesis and goes on", 
 
 TEST_CASE("v0 cannot be submitted again", "[runs]") {
   const Workshop shop;
-  const auto leave = shop.runs().permit(shop.run, Event::submitted);
+  const auto granted = shop.runs().permit(shop.run, Event::submitted);
 
-  REQUIRE_FALSE(leave);
-  CHECK(leave.error().code == ErrorCode::wrong_stage);
-  CHECK(leave.error().hint.find("create_run") != std::string::npos);
+  REQUIRE_FALSE(granted);
+  CHECK(granted.error().code == ErrorCode::wrong_stage);
+  CHECK(granted.error().hint.find("create_run") != std::string::npos);
 }
 
 TEST_CASE("submitting again supersedes what was measured and keeps the attempt", "[runs]") {
@@ -175,9 +175,9 @@ TEST_CASE(
     shop.submit(kernel_text(10 + i));
     shop.check(false);
   }
-  const auto leave = shop.runs().permit(shop.run, Event::submitted);
-  REQUIRE_FALSE(leave);
-  CHECK(leave.error().hint == "Call check_gate with abandon.");
+  const auto granted = shop.runs().permit(shop.run, Event::submitted);
+  REQUIRE_FALSE(granted);
+  CHECK(granted.error().hint == "Call check_gate with abandon.");
   CHECK(shop.status().allowed == std::vector<std::string>{"check_gate", "run_status"});
 
   const auto gate = shop.runs().check_gate(shop.run, false, true);
@@ -212,9 +212,9 @@ TEST_CASE("v0 may be checked again after a failure, until its retries are gone",
   CHECK(shop.status().stage == Stage::built);
   shop.check(false);
 
-  const auto leave = shop.runs().permit(shop.run, Event::checked);
-  REQUIRE_FALSE(leave);
-  CHECK(leave.error().hint.find("create_run") != std::string::npos);
+  const auto granted = shop.runs().permit(shop.run, Event::checked);
+  REQUIRE_FALSE(granted);
+  CHECK(granted.error().hint.find("create_run") != std::string::npos);
   CHECK(shop.status().allowed.front() == "create_run");
 }
 

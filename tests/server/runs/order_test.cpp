@@ -1,6 +1,6 @@
-// Random sequences of calls, valid, early, late and repeated, by two servers, with files edited
-// behind their backs, against a small model of the order of work. RATCHET_SEQUENCES sets how many,
-// RATCHET_FIRST_SEQUENCE where they begin.
+// Random sequences of calls (valid, early, late and repeated) by two servers, with files edited
+// from outside, compared with a small model of the allowed order. RATCHET_SEQUENCES sets their
+// number, RATCHET_FIRST_SEQUENCE the first seed.
 
 #include <fmt/format.h>
 
@@ -173,9 +173,9 @@ class Walk {
     const bool may =
         model_.version > 0 && !model_.spent() &&
         model_.is({"open", "built", "correct", "profiled", "evidenced", "hypothesised"});
-    const auto leave = server().permit(run_, Event::submitted);
-    if (!leave) {
-      settle("submit", false, leave);
+    const auto granted = server().permit(run_, Event::submitted);
+    if (!granted) {
+      settle("submit", false, granted);
       REQUIRE_FALSE(may);
       return;
     }
@@ -183,7 +183,7 @@ class Walk {
     const bool builds = !chance(4);
     const auto text = fresh_text();
     const auto made = builds ? samples::candidate(text) : samples::failed_build(text);
-    settle("submit", true, server().record_build(*leave, made, std::nullopt));
+    settle("submit", true, server().record_build(*granted, made, std::nullopt));
     if (!builds) return;
     model_.stage = "built";
     model_.planned = false;
@@ -192,16 +192,17 @@ class Walk {
 
   void check() {
     const bool may = !model_.spent() && model_.is({"built", "correct"}) && !model_.kernel_edited;
-    const auto leave = server().permit(run_, Event::checked);
-    if (!leave) {
-      settle("check", false, leave);
+    const auto granted = server().permit(run_, Event::checked);
+    if (!granted) {
+      settle("check", false, granted);
       REQUIRE_FALSE(may);
       return;
     }
     REQUIRE(may);
     const bool passes = !chance(3);
-    settle("check", true,
-           server().record_correctness(*leave, samples::correctness(*leave->candidate, passes)));
+    settle(
+        "check", true,
+        server().record_correctness(*granted, samples::correctness(*granted->candidate, passes)));
     if (passes)
       model_.stage = "correct";
     else
@@ -211,9 +212,9 @@ class Walk {
 
   void profile() {
     const bool may = model_.is({"correct", "profiled"}) && !model_.kernel_edited;
-    const auto leave = server().permit(run_, Event::profiled);
-    if (!leave) {
-      settle("profile", false, leave);
+    const auto granted = server().permit(run_, Event::profiled);
+    if (!granted) {
+      settle("profile", false, granted);
       REQUIRE_FALSE(may);
       return;
     }
@@ -223,7 +224,7 @@ class Walk {
                          : model_.version == 0 ? Verdict::baseline
                                                : Verdict::faster;
     settle("profile", true,
-           server().record_profile(*leave, samples::profile(*leave, 900, 1.1, verdict)));
+           server().record_profile(*granted, samples::profile(*granted, 900, 1.1, verdict)));
     model_.bottleneck_query = false;
     if (valid)
       model_.stage = "profiled";
@@ -299,19 +300,19 @@ class Walk {
     const bool open = model_.stage == "open" && !model_.spent();
     const auto proposed = server().propose_methods(run_, proposal());
     if (settle_proposal(open, proposed)) model_.methods = true;
-    const auto leave = server().permit(run_, Event::explored);
+    const auto granted = server().permit(run_, Event::explored);
     const bool may = open && model_.methods;
-    if (!leave) {
-      settle("explore", false, leave);
+    if (!granted) {
+      settle("explore", false, granted);
       REQUIRE_FALSE(may);
       return;
     }
     REQUIRE(may);
     const auto kind = random_() % 3;
     BranchesFact found;
-    found.incumbent = leave->incumbent_version;
+    found.incumbent = granted->incumbent_version;
     found.branches = {samples::branch("b1", fresh_text(), kind == 0 ? 1.2 : 1.0, kind != 2)};
-    settle("explore", true, server().record_branches(*leave, found));
+    settle("explore", true, server().record_branches(*granted, found));
     if (kind == 0) model_.stage = "correct";
     if (kind == 2) model_.back_to_open();
     if (kind == 0) model_.kernel_edited = model_.artifact_edited = false;
@@ -369,13 +370,14 @@ class Walk {
 
   /// Leave that was taken before another call moved the version on is void.
   void stale() {
-    const auto leave = server().permit(run_, Event::submitted);
-    if (!leave) return check_refusal(leave.error());
+    const auto granted = server().permit(run_, Event::submitted);
+    if (!granted) return check_refusal(granted.error());
     const auto first = samples::candidate(fresh_text());
-    settle("submit", true, server().record_build(*leave, first, std::nullopt));
+    settle("submit", true, server().record_build(*granted, first, std::nullopt));
     model_.stage = "built";
     model_.kernel_edited = model_.artifact_edited = false;
-    const auto late = server().record_build(*leave, samples::candidate(fresh_text()), std::nullopt);
+    const auto late =
+        server().record_build(*granted, samples::candidate(fresh_text()), std::nullopt);
     REQUIRE_FALSE(late);
     REQUIRE(late.error().code == ErrorCode::conflict);
   }

@@ -22,13 +22,13 @@ Workshop walked(const std::vector<double>& speedups) {
   for (const double speedup : speedups) {
     shop.submit(samples::kernel_text(++number));
     shop.check();
-    const auto leave = shop.permit(Event::profiled);
-    auto profile = samples::profile(*leave.candidate, 1000 / speedup);
+    const auto granted = shop.permit(Event::profiled);
+    auto profile = samples::profile(*granted.candidate, 1000 / speedup);
     profile.verdict = Verdict::faster;
     for (const char* against : {"parent", "v0"})
       profile.comparisons.push_back(
           {against, speedup, speedup - 0.001, speedup + 0.001, 50, 0.0005, Verdict::faster});
-    REQUIRE(shop.runs().record_profile(leave, profile));
+    REQUIRE(shop.runs().record_profile(granted, profile));
     shop.write_evidence();
     shop.write_hypothesis("change " + std::to_string(number));
     REQUIRE(shop.gate().passed);
@@ -109,7 +109,7 @@ TEST_CASE("a plan that was tried in a masked version is refused without saying w
 
   const auto again = shop.runs().write_hypothesis(shop.run, samples::hypothesis("change 1"));
   REQUIRE_FALSE(again);
-  CHECK(again.error().message.find("an earlier plan proposed the same") != std::string::npos);
+  CHECK(again.error().message.find("an earlier plan already proposed this") != std::string::npos);
   CHECK(again.error().message.find("v1") == std::string::npos);
 }
 
@@ -204,9 +204,9 @@ TEST_CASE("promotion wants 1.05 over W and no case slower", "[review]") {
   frozen.cases.insert(frozen.cases.begin() + 1, Case{{{"n", 64}}, 1, false});
   const Workshop shop(frozen);
   const auto measure = [&](double first, double second) {
-    const auto leave = shop.runs().permit(shop.run, Event::benchmarked, VersionId{1});
-    REQUIRE(leave);
-    REQUIRE(shop.runs().record_benchmark(*leave, over_cases(*leave->candidate, first, second)));
+    const auto granted = shop.runs().permit(shop.run, Event::benchmarked, VersionId{1});
+    REQUIRE(granted);
+    REQUIRE(shop.runs().record_benchmark(*granted, over_cases(*granted->candidate, first, second)));
     return *shop.runs().review(shop.run, {});
   };
   shop.check_all_cases();

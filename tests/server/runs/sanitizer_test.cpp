@@ -24,9 +24,9 @@ SanitizerReport report_of(const Candidate& candidate) {
 
 TEST_CASE("a sanitizer's report becomes an artifact and moves no stage", "[runs]") {
   const Workshop shop;
-  const auto leave = shop.permit(Event::sanitized);
+  const auto granted = shop.permit(Event::sanitized);
 
-  const auto written = shop.runs().record_sanitizer(leave, report_of(*leave.candidate));
+  const auto written = shop.runs().record_sanitizer(granted, report_of(*granted.candidate));
 
   REQUIRE(written);
   CHECK(written->artifacts.at(0).ends_with("v0/sanitizer.md"));
@@ -43,11 +43,11 @@ TEST_CASE("a sanitizer's report becomes an artifact and moves no stage", "[runs]
 
 TEST_CASE("a sanitizer's report on another binary is refused", "[runs]") {
   const Workshop shop;
-  const auto leave = shop.permit(Event::sanitized);
-  auto report = report_of(*leave.candidate);
+  const auto granted = shop.permit(Event::sanitized);
+  auto report = report_of(*granted.candidate);
   report.candidate_digest = "another";
 
-  CHECK(shop.runs().record_sanitizer(leave, report).error().code == ErrorCode::conflict);
+  CHECK(shop.runs().record_sanitizer(granted, report).error().code == ErrorCode::conflict);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace ratchet {
 namespace {
 
-/// Time of the processor, so that neighbours do not count.
+/// Processor time, which other programs do not affect.
 double milliseconds(const std::function<void()>& work) {
   const auto begin = std::clock();
   work();

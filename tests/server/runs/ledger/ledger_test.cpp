@@ -1,4 +1,4 @@
-// The ledger and what holds when processes die, race or tamper.
+// The ledger when processes die, race or tamper.
 
 #include "server/runs/ledger/ledger.h"
 
@@ -27,7 +27,7 @@ using samples::Workshop;
 
 using Codes = std::vector<std::string>;
 
-/// Another program's hand on the database.
+/// Another program that edits the database.
 void tamper(const Workshop& shop, const std::string& sql) {
   sqlite3* handle = nullptr;
   REQUIRE(sqlite3_open((shop.state() / "ledger.sqlite").c_str(), &handle) == SQLITE_OK);
@@ -36,7 +36,7 @@ void tamper(const Workshop& shop, const std::string& sql) {
   sqlite3_close(handle);
 }
 
-TEST_CASE("a restarted server goes on where the last whole row ended", "[runs][ledger]") {
+TEST_CASE("a restarted server continues after the last whole row", "[runs][ledger]") {
   Workshop shop;
   shop.check();
   shop.reopen();
@@ -91,17 +91,17 @@ TEST_CASE("of two servers that measure the same version one gets a conflict", "[
 
 TEST_CASE("a logged query does not void a measurement under way", "[runs][ledger]") {
   const Workshop shop;
-  const auto leave = shop.permit(Event::checked);
+  const auto granted = shop.permit(Event::checked);
   shop.query();
 
-  CHECK(shop.runs().record_correctness(leave, samples::correctness(*leave.candidate)));
+  CHECK(shop.runs().record_correctness(granted, samples::correctness(*granted.candidate)));
 }
 
 TEST_CASE("a measurement of another binary is not recorded", "[runs][ledger]") {
   const Workshop shop;
-  const auto leave = shop.permit(Event::checked);
+  const auto granted = shop.permit(Event::checked);
   const auto recorded =
-      shop.runs().record_correctness(leave, samples::correctness(samples::candidate("other")));
+      shop.runs().record_correctness(granted, samples::correctness(samples::candidate("other")));
 
   REQUIRE_FALSE(recorded);
   CHECK(recorded.error().code == ErrorCode::conflict);
@@ -124,7 +124,7 @@ TEST_CASE("threads of two servers log queries into one unbroken chain", "[runs][
   CHECK(audit->intact);
 }
 
-/// A server in a process of its own, which logs queries into the run it is told until it is killed.
+/// A server in a child process that logs queries into the given run until it is killed.
 pid_t start_writer(int told, const samples::fs::path& state) {
   const pid_t child = ::fork();
   if (child != 0) return child;
@@ -137,7 +137,7 @@ pid_t start_writer(int told, const samples::fs::path& state) {
   ::_exit(1);
 }
 
-TEST_CASE("a server killed in the middle of its work leaves a whole chain", "[runs][ledger]") {
+TEST_CASE("a server killed while it works leaves an intact chain", "[runs][ledger]") {
   const samples::FastFolder folder;
   std::array<int, 2> ends{};
   REQUIRE(::pipe(ends.data()) == 0);
@@ -159,7 +159,7 @@ TEST_CASE("a server killed in the middle of its work leaves a whole chain", "[ru
   const auto& id = created->run.text;
   REQUIRE(::write(tell.get(), id.data(), id.size()) == static_cast<ssize_t>(id.size()));
 
-  // Not before it has written something, then wherever it happens to be.
+  // Kill it at any point after its first row.
   while ((*runs)->audit(created->run)->rows < 3) std::this_thread::yield();
   ::kill(writer, SIGKILL);
   ::waitpid(writer, nullptr, 0);
@@ -179,7 +179,7 @@ TEST_CASE("a row appended to an outgrown chain is refused", "[runs][ledger]") {
   CHECK((*ledger)->append(row, 5).error().code == ErrorCode::conflict);
 }
 
-TEST_CASE("an edited payload is found and nothing is built upon it", "[runs][ledger]") {
+TEST_CASE("an edited payload is found and no step is allowed after it", "[runs][ledger]") {
   Workshop shop;
   shop.check(false);
   tamper(shop, "UPDATE rows SET payload=replace(payload,'\"passed\":false','\"passed\":true')");
@@ -203,7 +203,7 @@ TEST_CASE("an edit under a running server is found by the gate", "[runs][ledger]
   CHECK(shop.status().version.text() == "v0");
 }
 
-TEST_CASE("an edit of a row that was found whole before is found", "[runs][ledger]") {
+TEST_CASE("an edit of a row that was verified before is found", "[runs][ledger]") {
   const Workshop shop;
   shop.finish_v0();
   REQUIRE(shop.status().integrity.empty());
@@ -212,10 +212,10 @@ TEST_CASE("an edit of a row that was found whole before is found", "[runs][ledge
   tamper(shop, "UPDATE rows SET time='2000-01-01T00:00:00.000Z' WHERE sequence=3");
 
   CHECK(codes(shop.status().integrity) == Codes{"chain_broken"});
-  CHECK(codes(shop.status().integrity) == Codes{"chain_broken"});  // and stays found
+  CHECK(codes(shop.status().integrity) == Codes{"chain_broken"});  // and it stays broken
 }
 
-TEST_CASE("a row that follows rows found whole before is itself verified", "[runs][ledger]") {
+TEST_CASE("a row after rows that were verified before is itself verified", "[runs][ledger]") {
   const Workshop shop;
   shop.check();
   auto ledger = Ledger::open(shop.state(), false);
@@ -229,7 +229,7 @@ TEST_CASE("a row that follows rows found whole before is itself verified", "[run
   CHECK((*(*ledger)->first_new_break(shop.run))->code == "chain_cut");
 }
 
-TEST_CASE("the state kept beside a reader is the state that the rows give", "[runs][ledger]") {
+TEST_CASE("the cached state equals the state folded from the rows", "[runs][ledger]") {
   Workshop shop;
   shop.finish_v0();
   REQUIRE(shop.gate().passed);
@@ -240,7 +240,7 @@ TEST_CASE("the state kept beside a reader is the state that the rows give", "[ru
   CHECK(encode(shop.status()) == kept);
 }
 
-TEST_CASE("rows cut off at the end are missed", "[runs][ledger]") {
+TEST_CASE("rows removed at the end are noticed", "[runs][ledger]") {
   Workshop shop;
   shop.check(false);
   tamper(shop, "DELETE FROM rows WHERE sequence=2");
@@ -259,7 +259,7 @@ TEST_CASE("a replaced source text is found by its digest", "[runs][ledger]") {
   CHECK(shop.runs().permit(shop.run, Event::checked).error().code == ErrorCode::drift);
 }
 
-TEST_CASE("large texts lie compressed in the ledger, and those that do not are read too",
+TEST_CASE("large texts are compressed in the ledger, and uncompressed ones are read too",
           "[runs][ledger]") {
   const test::TempFolder folder;
   auto ledger = Ledger::open(folder.path(), false);
@@ -292,7 +292,7 @@ TEST_CASE("an edited rendering is found by the audit", "[runs][ledger]") {
   CHECK(breaks.front().path == "env_check.md");
 }
 
-TEST_CASE("a swapped secret is noticed before anything is drawn from it", "[runs][ledger]") {
+TEST_CASE("a replaced secret is noticed before it is used", "[runs][ledger]") {
   const Workshop shop;
   tamper(shop, "UPDATE secrets SET secret='known'");
 
@@ -327,7 +327,7 @@ TEST_CASE("a source is stored once however often it is submitted", "[runs][ledge
   CHECK(count->integer(0) == 1);
 }
 
-TEST_CASE("create_run refuses what no run can rest on", "[runs][ledger]") {
+TEST_CASE("create_run refuses invalid contracts", "[runs][ledger]") {
   const Workshop shop;
   auto run = shop.new_run(samples::contract());
   run.output_dir = shop.out().parent_path() / "second";

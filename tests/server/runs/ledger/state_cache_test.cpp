@@ -15,7 +15,7 @@ StatePtr state_of(const char* run, std::int64_t sequence) {
   return state;
 }
 
-TEST_CASE("the run that was not used for longest is forgotten first", "[runs]") {
+TEST_CASE("the least recently used run is dropped first", "[runs]") {
   StateCache cache(2);
   cache.keep(state_of("a", 1));
   cache.keep(state_of("b", 1));
@@ -37,7 +37,7 @@ TEST_CASE("a state read earlier does not replace a later one", "[runs]") {
   CHECK(cache.find(RunId{"a"})->sequence == 7);
 }
 
-TEST_CASE("a later state replaces an earlier one and takes no further place", "[runs]") {
+TEST_CASE("a later state takes the place of an earlier one", "[runs]") {
   StateCache cache(2);
   cache.keep(state_of("b", 1));
   cache.keep(state_of("a", 1));
@@ -48,7 +48,7 @@ TEST_CASE("a later state replaces an earlier one and takes no further place", "[
   CHECK(cache.find(RunId{"b"}));
 }
 
-TEST_CASE("a state may be read for longer than the cache lives", "[runs]") {
+TEST_CASE("a state may be used after the cache is destroyed", "[runs]") {
   StatePtr reader;
   {
     StateCache cache;

@@ -11,12 +11,12 @@ using samples::Workshop;
 /// The digest of v0 with these findings.
 std::string digest(const Workshop& shop, std::vector<DiagnosisFinding> findings) {
   shop.check();
-  const auto leave = shop.permit(Event::profiled);
-  auto profile = samples::profile(*leave.candidate, 1000);
+  const auto granted = shop.permit(Event::profiled);
+  auto profile = samples::profile(*granted.candidate, 1000);
   profile.bound_evidence =
       "8 of 10 GB/s; dominant stall barrier (90 % of waiting); confidence high";
   profile.findings = std::move(findings);
-  REQUIRE(shop.runs().record_profile(leave, profile));
+  REQUIRE(shop.runs().record_profile(granted, profile));
   return text_of(shop.out() / "v0/digest.md");
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("the digest of a profile ends with the edits worth trying", "[runs][re
         std::string::npos);
 }
 
-TEST_CASE("a digest without findings invents no edit", "[runs][render]") {
+TEST_CASE("a digest without findings proposes no edit", "[runs][render]") {
   const Workshop shop;
   CHECK(digest(shop, {}).ends_with("None: no rule found a fault in these numbers.\n"));
 }

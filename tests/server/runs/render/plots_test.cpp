@@ -178,14 +178,14 @@ TEST_CASE("attribution bars go left of zero where a method costs time", "[plots]
 
   const auto x = places(svg, "rect", "x");
   const auto wide = places(svg, "rect", "width");
-  REQUIRE(x.size() == 2);                        // what was not measured is no bar
+  REQUIRE(x.size() == 2);                        // no bar for what was not measured
   CHECK(std::abs(x[1] + wide[1] - x[0]) < 0.2);  // both end at zero
   CHECK(std::abs(wide[0] - 2 * wide[1]) < 0.3);
   CHECK(says(svg, "4 µs"));
   CHECK(says(svg, "-2 µs"));
 }
 
-TEST_CASE("names are written safely", "[plots]") {
+TEST_CASE("names are escaped", "[plots]") {
   auto version = timed(0, 1000);
   version.ablation.emplace();
   MethodAttribution odd;

@@ -38,8 +38,8 @@ Workshop finished() {
   REQUIRE(shop.gate().passed);
   shop.finish_version(1, 1.25);
   REQUIRE(shop.gate(true).passed);
-  const auto leave = shop.permit(Event::benchmarked);
-  REQUIRE(shop.runs().record_benchmark(leave, samples::benchmark(*leave.candidate, 800)));
+  const auto granted = shop.permit(Event::benchmarked);
+  REQUIRE(shop.runs().record_benchmark(granted, samples::benchmark(*granted.candidate, 800)));
   REQUIRE(shop.runs().write_report(shop.run, "# My heading\nIt went well."));
   return shop;
 }
@@ -141,12 +141,12 @@ TEST_CASE("a host profile says that it was measured on the host", "[runs][render
 TEST_CASE("counters stand in the original's categories, kernel by kernel", "[runs][render]") {
   const Workshop shop;
   shop.check();
-  const auto leave = shop.permit(Event::profiled);
-  auto profile = samples::profile(*leave.candidate, 1000);
+  const auto granted = shop.permit(Event::profiled);
+  auto profile = samples::profile(*granted.candidate, 1000);
   profile.kernels = {
       {"first", {{"sm__throughput.avg.pct_of_peak_sustained_elapsed", 40}, {"my_metric", 7}}},
       {"second", {{"smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 2.5}}}};
-  REQUIRE(shop.runs().record_profile(leave, profile));
+  REQUIRE(shop.runs().record_profile(granted, profile));
 
   const auto text = text_of(shop.out() / "v0/ncu_summary.md");
   CHECK(headings(text, "## Kernel") == Lines{"## Kernel `first`", "## Kernel `second`"});
@@ -157,11 +157,11 @@ TEST_CASE("counters stand in the original's categories, kernel by kernel", "[run
 TEST_CASE("a profile says why launches were counted as one", "[runs][render]") {
   const Workshop shop;
   shop.check();
-  const auto leave = shop.permit(Event::profiled);
-  auto profile = samples::profile(*leave.candidate, 1000);
+  const auto granted = shop.permit(Event::profiled);
+  auto profile = samples::profile(*granted.candidate, 1000);
   profile.launches = 2;
   profile.counted_together = "they are nodes of a graph";
-  REQUIRE(shop.runs().record_profile(leave, profile));
+  REQUIRE(shop.runs().record_profile(granted, profile));
 
   CHECK(text_of(shop.out() / "v0/ncu_summary.md")
             .find("2, counted as one: they are nodes of a graph") != std::string::npos);
@@ -229,10 +229,10 @@ TEST_CASE("a counter that is expected but absent is unknown, one never collected
           "[runs][render]") {
   const Workshop shop(1);
   shop.check();
-  const auto leave = shop.permit(Event::profiled);
-  auto profile = samples::profile(*leave.candidate, 1000);
+  const auto granted = shop.permit(Event::profiled);
+  auto profile = samples::profile(*granted.candidate, 1000);
   profile.kernels = {{"k", {{"sm__throughput.avg.pct_of_peak_sustained_elapsed", 40}}}};
-  REQUIRE(shop.runs().record_profile(leave, profile));
+  REQUIRE(shop.runs().record_profile(granted, profile));
   shop.write_evidence();
   shop.write_hypothesis();
   REQUIRE(shop.gate().passed);

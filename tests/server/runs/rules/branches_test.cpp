@@ -24,9 +24,9 @@ Workshop proposed() {
 }
 
 BranchesAnswer explored(const Workshop& shop, std::vector<BranchResult> branches) {
-  const auto leave = shop.permit(Event::explored);
+  const auto granted = shop.permit(Event::explored);
   auto answer = shop.runs().record_branches(
-      leave, {leave.incumbent_version, std::move(branches), std::nullopt, ""});
+      granted, {granted.incumbent_version, std::move(branches), std::nullopt, ""});
   REQUIRE(answer);
   return *answer;
 }
@@ -36,9 +36,9 @@ TEST_CASE("branches wait for accepted methods", "[branches]") {
   shop.finish_v0();
   REQUIRE(shop.gate().passed);
 
-  const auto leave = shop.runs().permit(shop.run, Event::explored);
-  REQUIRE_FALSE(leave);
-  CHECK(leave.error().hint.find("propose_methods") != std::string::npos);
+  const auto granted = shop.runs().permit(shop.run, Event::explored);
+  REQUIRE_FALSE(granted);
+  CHECK(granted.error().hint.find("propose_methods") != std::string::npos);
 }
 
 TEST_CASE("a champion becomes the version's kernel, checked and ready to be profiled",
@@ -200,12 +200,12 @@ TEST_CASE("an ablation is recorded for a profiled version and never moves it", "
   CHECK_FALSE(shop.runs().permit(shop.run, Event::ablated));
   shop.check();
   shop.measure(800, 1.25, Verdict::faster);
-  const auto leave = shop.permit(Event::ablated);
-  CHECK(leave.methods.size() == 2);
+  const auto granted = shop.permit(Event::ablated);
+  CHECK(granted.methods.size() == 2);
   auto fact = ablation();
-  fact.candidate_digest = leave.candidate->build.binary_digest;
+  fact.candidate_digest = granted.candidate->build.binary_digest;
 
-  const auto answer = shop.runs().record_ablation(leave, fact);
+  const auto answer = shop.runs().record_ablation(granted, fact);
 
   REQUIRE(answer);
   CHECK(answer->stage == Stage::profiled);

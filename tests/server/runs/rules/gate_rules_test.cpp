@@ -1,4 +1,4 @@
-// Every rule of a transition, broken alone: the gate names it by its own code.
+// Each rule of the gate is broken alone and must be reported with its own code.
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -13,16 +13,16 @@ namespace {
 
 using samples::codes;
 
-/// A run whose v1 is hypothesised and may pass.
+/// A run whose v1 is hypothesized and may pass.
 RunState ready() {
   auto frozen = samples::contract(3);
   frozen.work = Work{"8*n", "n", DType::f32};
   const samples::Workshop shop(frozen);
   const auto measure = [&](double median, Verdict verdict) {
-    const auto leave = shop.permit(Event::profiled);
-    auto profile = samples::profile(leave, median, 1.25, verdict);
+    const auto granted = shop.permit(Event::profiled);
+    auto profile = samples::profile(granted, median, 1.25, verdict);
     profile.metrics["achieved_flops_per_s"] = 1e9;
-    REQUIRE(shop.runs().record_profile(leave, profile));
+    REQUIRE(shop.runs().record_profile(granted, profile));
   };
   shop.check();
   measure(1000, Verdict::baseline);
@@ -112,11 +112,11 @@ const std::vector<Rule>& rules() {
   return all;
 }
 
-TEST_CASE("a version that keeps every rule has no reason against it", "[gate]") {
+TEST_CASE("a version that meets every rule has no reasons", "[gate]") {
   CHECK(codes(transition_reasons(ready(), {}, {})).empty());
 }
 
-TEST_CASE("every rule of a transition is named by its own code when it is broken", "[gate]") {
+TEST_CASE("every broken rule is reported with its own code", "[gate]") {
   const auto whole = ready();
   for (const auto& rule : rules()) {
     INFO(rule.code);
@@ -127,7 +127,7 @@ TEST_CASE("every rule of a transition is named by its own code when it is broken
   }
 }
 
-TEST_CASE("what the disk and the chain say stands among the reasons", "[gate]") {
+TEST_CASE("findings on disk and in the chain are among the reasons", "[gate]") {
   const Reason changed{"artifact_changed", "a file", "v1/build.md"};
   const Reason broken{"chain_broken", "a row", {}};
 
@@ -135,7 +135,7 @@ TEST_CASE("what the disk and the chain say stands among the reasons", "[gate]") 
         std::vector<std::string>{"chain_broken", "artifact_changed"});
 }
 
-TEST_CASE("the final gate looks at every version again", "[gate]") {
+TEST_CASE("the final gate checks every version again", "[gate]") {
   auto state = ready();
   state.iterations = 1;
   CHECK(codes(final_reasons(state, {}, {})).empty());

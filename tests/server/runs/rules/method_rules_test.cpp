@@ -1,4 +1,4 @@
-// Which methods there are, what a profile says for them, and what a proposal must keep to.
+// The registry of methods, their strengths by a profile, and the rules of a proposal.
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -24,11 +24,11 @@ Workshop opened(const std::map<std::string, double>& metrics, const std::string&
   if (arch != "native") frozen.device_kind = DeviceKind::cuda;
   Workshop shop(frozen);
   shop.check();
-  const auto leave = shop.permit(Event::profiled);
-  auto profile = samples::profile(*leave.candidate, 1000);
+  const auto granted = shop.permit(Event::profiled);
+  auto profile = samples::profile(*granted.candidate, 1000);
   profile.roofline.bandwidth_fraction.reset();
   if (!metrics.empty()) profile.kernels = {{"solve", metrics}};
-  REQUIRE(shop.runs().record_profile(leave, profile));
+  REQUIRE(shop.runs().record_profile(granted, profile));
   shop.write_evidence();
   shop.write_hypothesis();
   REQUIRE(shop.gate().passed);
@@ -73,7 +73,7 @@ TEST_CASE("pairs of the registry name methods that exist and name each other", "
       }
 }
 
-TEST_CASE("an architecture offers what it has, not what lower numbers have", "[methods]") {
+TEST_CASE("an architecture has its own features, not those of lower numbers", "[methods]") {
   const auto& pingpong = *find_method("latency.pingpong_warpgroup_schedule");  // wgmma
 
   CHECK_FALSE(obstacle(pingpong, 90));
@@ -93,7 +93,7 @@ TEST_CASE("a trigger's strength runs from its good end to its bad end", "[method
   CHECK(strength_of(hits, 75) == 0.5);  // halfway between 90 and 60
 }
 
-TEST_CASE("budgets share three methods by gaps, two at most on one axis", "[methods]") {
+TEST_CASE("budgets divide three methods by gaps, two at most on one axis", "[methods]") {
   const auto budget = [](std::optional<double> c, std::optional<double> m,
                          std::optional<double> l) {
     const auto b = budget_of({c, m, l}, 3, 2);
@@ -162,7 +162,8 @@ TEST_CASE("unknown methods and those the device cannot run are refused", "[metho
 }
 
 TEST_CASE("a method that the profile speaks for is not passed over without a word", "[methods]") {
-  // Sectors half used: coalesced_access (priority 2) is triggered, so priority 4 may not go first.
+  // Half of the sectors are used: coalesced_access (priority 2) is triggered and precedes
+  // priority 4.
   const auto shop =
       opened({{kDram, 40}, {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", 10}});
   const auto list = shop.runs().methods(shop.run);

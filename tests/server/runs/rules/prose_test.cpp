@@ -54,7 +54,8 @@ TEST_CASE("a query that was never logged cannot be cited", "[runs][prose]") {
   auto request = samples::evidence();
   request.selected[1].query_id = "q-invented";
 
-  CHECK(mentions(evidence_error(shop, request), "\"q-invented\" is no query logged in this run"));
+  CHECK(
+      mentions(evidence_error(shop, request), "\"q-invented\" is not a query logged in this run"));
 }
 
 TEST_CASE("the bottleneck is looked up after the profile, not before", "[runs][prose]") {
@@ -90,7 +91,7 @@ TEST_CASE("a metric the profile lacks is refused with those it has", "[runs][pro
   request.facts = {"dram__throughput"};
 
   const auto error = evidence_error(shop, request);
-  CHECK(mentions(error, "facts[0]: \"dram__throughput\" is no metric of the profile of v0"));
+  CHECK(mentions(error, "facts[0]: \"dram__throughput\" is not a metric of the profile of v0"));
   CHECK(mentions(error, "achieved_bytes_per_s, median_ns"));
 }
 
@@ -160,7 +161,7 @@ TEST_CASE("a hypothesis rests on selected documents and existing metrics", "[run
 
   const auto error = hypothesis_error(shop, hypothesis);
   CHECK(mentions(error, "evidence[0]: \"technique-tiling\" is not selected"));
-  CHECK(mentions(error, "expected[0].metric: \"occupancy\" is no metric"));
+  CHECK(mentions(error, "expected[0].metric: \"occupancy\" is not a metric"));
   CHECK(mentions(error, "expected[0].direction: must be up, down or same, got \"sideways\""));
 }
 
@@ -177,7 +178,7 @@ TEST_CASE("the same change is not tried twice on the same kernel", "[runs][prose
   shop.write_evidence();
 
   const auto error = hypothesis_error(shop, samples::hypothesis("use  WIDER loads"));
-  CHECK(mentions(error, "change: v0 proposed the same for the same kernel"));
+  CHECK(mentions(error, "change: v0 already proposed this for the same kernel"));
 }
 
 TEST_CASE("a version whose kernel differs only in comments and blanks does not pass",
