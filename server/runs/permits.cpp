@@ -10,7 +10,7 @@
 namespace ratchet {
 namespace {
 
-/// Refuses what the stage does not allow, and what used-up retries no longer allow.
+/// Refuses a step that the stage does not allow, or for which no retry is left.
 Status check_stage(const RunState& state, Event event) {
   const auto& open = state.open();
   if (auto next = stage_after(open, event); !next) {
@@ -28,8 +28,8 @@ Status check_stage(const RunState& state, Event event) {
                          ""});
 }
 
-/// The version a benchmark is about: the given one, else the best after the final gate, else the
-/// open one. It must have a correct kernel.
+/// The version to benchmark: the given one, otherwise the best one after the final gate, otherwise
+/// the open one. It must have a correct kernel.
 Result<VersionId> benchmark_subject(const RunState& state, const std::optional<VersionId>& wanted) {
   const auto& open = state.open();
   VersionId id = open.id;
@@ -128,7 +128,7 @@ Result<HeldRun> still_valid(RunStore& store, const Permit& permit, Event granted
   const RunState& state = *held->state;
   if (state.moved > permit.sequence)
     return Error{ErrorCode::conflict,
-                 fmt::format("{} of run {} moved on meanwhile ({})", permit.version.text(),
+                 fmt::format("{} of run {} moved on in the meantime ({})", permit.version.text(),
                              permit.run.text, state.last_result),
                  "Nothing was recorded. Call run_status, then the tool it names."};
   if (auto drift = disk::blocking(disk::inspect_contract(state), granted)) return *drift;
@@ -154,7 +154,7 @@ Result<Permit> Runs::permit(const RunId& run, Event event, std::optional<Version
   if (auto ready = check_ready(*store_, state, event); !ready) return ready.error();
   if (event == Event::explored && !state.open().methods)
     return Error{ErrorCode::wrong_stage,
-                 fmt::format("{} of run {}: branches follow from methods, and none are accepted",
+                 fmt::format("{} of run {}: branches need accepted methods, and there are none",
                              open.text(), run.text),
                  "Call propose_methods first; list_methods shows the budget."};
   return make_permit(*store_, state, open, event);

@@ -12,8 +12,7 @@ namespace ratchet {
 [[nodiscard]] Result<HeldRun> ready_for(RunStore& store, const RunId& run, Event event);
 
 /// The run, held for recording the step that `permit` was given for.
-/// Errors: `conflict` when the version has moved on since; `drift` when the contract's files were
-/// changed.
+/// Errors: `conflict` if the run has advanced since; `drift` if the contract's files were changed.
 [[nodiscard]] Result<HeldRun> still_valid(RunStore& store, const Permit& permit, Event granted);
 
 }  // namespace ratchet

@@ -56,16 +56,17 @@ Status check_contract(const NewRun& run) {
         fmt::format("v0 does not build: {}", run.v0.build.errors.empty()
                                                  ? "the compiler gave no reason"
                                                  : run.v0.build.errors.front().message),
-        "Mend the kernel and call create_run again; no run was made.");
+        "Fix the kernel and call create_run again; no run was created.");
   if (!has_fitting_suffix(run.v0.source.file_name, contract.implementation))
     return invalid_argument(
         fmt::format("kernel: \"{}\" cannot be a {} kernel, which is {}", run.v0.source.file_name,
                     name_of(contract.implementation), kernel_file_name(contract.implementation)),
-        "Give the fitting implementation or file.");
+        "Pass the matching implementation or file.");
   return {};
 }
 
-/// Absolute, outside the ledger's folder, and free for us: new, empty, or confirmed and cleared.
+/// The output directory as an absolute path outside the state folder. It is new, empty, or its old
+/// files were moved aside with the caller's confirmation.
 Result<fs::path> claim_folder(const NewRun& run, const fs::path& state_folder,
                               const std::string& suffix) {
   if (run.output_dir.empty()) return invalid_argument("output_dir: must be a path", "");
@@ -172,8 +173,8 @@ Result<RunView> Runs::create(const NewRun& run) {
 
   RunState none;
   none.run = RunId{run.contract.kernel_name + "-" + suffix};
-  // The secret first: a run without one could never be checked, a secret without a run does no
-  // harm.
+  // The secret first: a run without a secret could never be checked; a secret without a run is
+  // harmless.
   if (auto kept = store_->ledger().keep_secret(none.run, run.secret); !kept) return kept.error();
   Change change{.version = VersionId{0},
                 .kind = kind::kCreated,
@@ -229,11 +230,11 @@ Result<RunList> Runs::list(int limit, const std::optional<std::string>& cursor) 
     const char* const end = cursor->data() + cursor->size();
     const auto [stop, code] = std::from_chars(cursor->data(), end, position);
     if (code != std::errc{} || stop != end || position < 1)
-      return invalid_argument(fmt::format("cursor: \"{}\" is none of ours", *cursor),
+      return invalid_argument(fmt::format("cursor: \"{}\" is not a cursor of list_runs", *cursor),
                               "Pass next_cursor of the page before, or leave it out.");
     before = position;
   }
-  // One more than asked for tells whether there is a next page.
+  // One more than requested, to know whether there is a next page.
   auto positions = store_->ledger().runs(limit + 1, before);
   if (!positions) return positions.error();
   RunList list;
@@ -243,7 +244,7 @@ Result<RunList> Runs::list(int limit, const std::optional<std::string>& cursor) 
   for (const auto& position : *positions) {
     const auto loaded = store_->load(position.run);
     if (!loaded) {
-      // Shown nevertheless: a run that cannot be read must not hide the others.
+      // A run that cannot be read must not hide the others.
       list.runs.push_back(
           {position.run, "unreadable: see run_status", "", {}, Stage::open, "", ""});
       continue;

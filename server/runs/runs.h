@@ -35,7 +35,7 @@ struct NewRun {
   Candidate v0;
   std::vector<Reason> warnings;
   std::filesystem::path output_dir;
-  bool overwrite = false;  ///< the caller confirmed a non-empty output directory
+  bool overwrite = false;  ///< the caller confirmed that the output directory is not empty
   std::string secret;      ///< seeds are derived from it; never shown
   SearchPlan search;
   std::optional<ForkOrigin> forked_from;
@@ -47,24 +47,24 @@ struct Permit {
   RunId run;
   VersionId version;
   Event event;
-  std::int64_t sequence = 0;  ///< last ledger row seen
+  std::int64_t sequence = 0;  ///< last ledger row of the snapshot
   Contract contract;
   std::string secret;
   std::optional<Candidate> candidate;  ///< of the open version, once built
   /// The kernel of the last correct version before it, to compare with. Empty for v0; in a
   /// benchmark also if it is v0, which is then in `v0`.
   std::optional<Candidate> parent;
-  /// v0's kernel, where it is another one than `candidate` and `parent`.
+  /// v0's kernel, if it is neither `candidate` nor `parent`.
   std::optional<Candidate> v0;
   std::optional<Profile> profile;  ///< of the open version, once profiled
-  /// For an exploration: the kernel to beat, that of the run's best version, and which it is.
+  /// For an exploration: the kernel to beat, which is that of the run's best version.
   std::optional<Candidate> incumbent;
   VersionId incumbent_version;
   std::vector<std::string> methods;  ///< accepted for the version
   SearchPlan search;
 };
 
-/// A version to start another run from: its run's contract with the version's kernel as v0.
+/// A version to fork another run from: its run's contract with the version's kernel as v0.
 struct ForkSource {
   ForkOrigin origin;
   Contract contract;
@@ -73,7 +73,7 @@ struct ForkSource {
 
 /// How a state directory is opened.
 struct RunsOptions {
-  bool durable = true;  ///< false gives up fsync of the ledger: for tests only
+  bool durable = true;  ///< false skips fsync of the ledger: for tests only
 };
 
 /// All runs of one state directory: contract, ledger, gate and artifacts.
@@ -107,15 +107,15 @@ class Runs {
   Result<RunView> record_profile(const Permit& permit, const Profile& profile);
   Result<ArtifactAnswer> record_benchmark(const Permit& permit, const BenchmarkReport& report);
 
-  /// Advice about the open version's kernel; never changes the stage.
+  /// Findings about the open version's kernel; never changes the stage.
   Result<ArtifactAnswer> record_sanitizer(const Permit& permit, const SanitizerReport& report);
-  /// Any version that was built; the open one by default. For tools that change no stage.
+  /// The given built version, or the open one: input for tools that change no stage.
   Result<RunSubject> subject(const RunId& run, std::optional<VersionId> version);
-  /// Records what such a tool found, with its files. Never changes the stage.
+  /// Records the result of such a tool, with its files. Never changes the stage.
   Result<ArtifactAnswer> record_analysis(const RunSubject& subject, const AnalysisFact& fact,
                                          const std::vector<AnalysisFile>& files);
 
-  /// What the run is about and what its newest profile says, for ranking knowledge.
+  /// Language, architecture and newest findings of the run, for ranking knowledge.
   Result<QuerySituation> query_situation(const RunId& run);
   /// `purpose` is "kernel", "bottleneck" or empty. Never changes the stage.
   Status record_query(const RunId& run, const std::string& query, const std::string& purpose,
@@ -132,21 +132,21 @@ class Runs {
   /// Errors: `wrong_stage` for a version without a correct kernel, `not_permitted` for a masked
   /// one.
   Result<ForkSource> fork_source(const ForkOrigin& origin);
-  /// Correct, unmasked versions with their source texts, in the order asked.
+  /// Correct, unmasked versions with their source texts, in the given order.
   Result<std::vector<Candidate>> kernels_of(const RunId& run,
                                             const std::vector<VersionId>& versions);
 
-  /// The registry; with a run also triggers, budget and what excludes a method there.
+  /// The registry; with a run also readings, budget and the methods excluded there.
   Result<MethodList> methods(const std::optional<RunId>& run);
-  /// A proposal that breaks a rule is an answer, not an error; nothing is recorded then.
+  /// A proposal that breaks a rule is an answer with reasons, not an error, and is not recorded.
   Result<ProposalAnswer> propose_methods(const RunId& run,
                                          const std::vector<ProposedMethod>& methods);
-  /// Decides the champion (see branch_choice.h) and makes it the version's kernel, checked. Where
-  /// no branch works, and not for compiler errors alone, a retry is spent.
+  /// Chooses the champion (see branch_choice.h) and makes it the version's checked kernel. If no
+  /// branch works, and not only because of compiler errors, a retry is used.
   Result<BranchesAnswer> record_branches(const Permit& permit, BranchesFact found);
-  /// Draws the attribution (see attribution.h).
+  /// Computes the attribution (see attribution.h).
   Result<AblationAnswer> record_ablation(const Permit& permit, AblationFact found);
-  /// What a disassembler saw of a version's binary. Never changes the stage.
+  /// Methods found in the machine code of a version. Never changes the stage.
   Status record_signatures(const RunId& run, VersionId version, const SignatureFact& seen);
   Result<ArtifactAnswer> record_dispatch(const Permit& permit, DispatchFact found);
 

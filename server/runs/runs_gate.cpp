@@ -14,7 +14,7 @@
 namespace ratchet {
 namespace {
 
-/// Hypothesis and plan of evidence that is written anew: they cite what is no longer there.
+/// The hypothesis and plan that cite the evidence being replaced.
 std::vector<std::string> fallen_hypothesis(const RunState& state) {
   std::vector<std::string> fallen{state.open().id.text() + "/hypothesis.txt",
                                   render::plan_path(state.open().id)};
@@ -140,7 +140,7 @@ Result<GateAnswer> Runs::check_gate(const RunId& run, bool final_gate, bool aban
   const auto loaded = store_->load(run);
   if (!loaded) return loaded.error();
   const RunState& state = *loaded->state;
-  // The final gate vouches for the whole run and reads every row again.
+  // The final gate covers the whole run and verifies every row again.
   const auto chain =
       final_gate ? store_->ledger().first_break(run) : store_->ledger().first_new_break(run);
   if (!chain) return chain.error();

@@ -1,4 +1,4 @@
-// Memory and review: what is read back, withheld, drawn and judged.
+// Memory and review: reading, masking, partial restarts and acceptance.
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostPairs = 200;
 
-/// One field of a record by its dotted name.
+/// A field of a record by its dotted name.
 Result<Json> field_of(const Json& record, const std::string& name) {
   const Json* at = &record;
   std::size_t begin = 0;
@@ -31,7 +31,7 @@ Result<Json> field_of(const Json& record, const std::string& name) {
   return *at;
 }
 
-/// Why a version may not be masked; empty: it may.
+/// Why a version may not be masked; empty if it may.
 std::optional<std::string> protected_because(const RunState& state, VersionId id) {
   if (state.find(id) == nullptr) return "it does not exist";
   if (id.number == 0) return "v0 is what everything is measured against";
@@ -40,12 +40,12 @@ std::optional<std::string> protected_because(const RunState& state, VersionId id
   return std::nullopt;
 }
 
-/// Half of the ids, rounded up, in an order that follows from the seed alone.
+/// Half of the ids, rounded up, drawn by the seed alone.
 std::vector<VersionId> drawn_half(std::vector<VersionId> ids, const std::string& seed) {
   const auto digest = sha256(seed);
   std::seed_seq words(digest.begin(), digest.end());
   std::mt19937_64 random(words);
-  // Fisher and Yates by hand: the library's shuffle may differ from one to the next.
+  // Fisher-Yates written out, because std::shuffle differs between standard libraries.
   for (std::size_t i = ids.size(); i > 1; --i) std::swap(ids[i - 1], ids[random() % i]);
   ids.resize((ids.size() + 1) / 2);
   std::ranges::sort(ids);
@@ -65,7 +65,7 @@ Result<MaskAnswer> record_mask(RunStore& store, const RunState& state, const Mas
                            .fact = encode(fact),
                            .render = [](const RunState& now, const std::string& time) {
                              std::vector<render::Rendered> files;
-                             // All of them: a version's record also speaks of its parent.
+                             // All of them, because a record also refers to the parent.
                              for (const auto& version : now.versions)
                                if (version.is_closed())
                                  files.push_back(render::memory({now, version, time}));
@@ -76,10 +76,10 @@ Result<MaskAnswer> record_mask(RunStore& store, const RunState& state, const Mas
   return MaskAnswer{view_of(**after), {masked.begin(), masked.end()}, fact.seed};
 }
 
-/// What a reviewer may say was looked at: versions and artifacts of the run.
+/// A reviewer names versions or artifacts of the run.
 Status check_looked_at(const RunState& state, const std::vector<std::string>& ids) {
   if (ids.empty())
-    return invalid_argument("looked_at: a verdict names what was looked at",
+    return invalid_argument("looked_at: a verdict must name what was looked at",
                             "Versions or artifacts.");
   for (const auto& id : ids) {
     const bool version = std::ranges::any_of(
@@ -121,7 +121,7 @@ Result<MemoryAnswer> Runs::read_memory(const RunId& run, std::optional<VersionId
 Result<MaskAnswer> Runs::mask(const RunId& run, const std::vector<VersionId>& versions, bool mask,
                               const std::string& reason) {
   if (versions.empty()) return invalid_argument("versions: must name at least one", "");
-  if (markdown::one_line(reason).empty()) return invalid_argument("reason: must say something", "");
+  if (markdown::one_line(reason).empty()) return invalid_argument("reason: must not be empty");
   const auto held = store_->hold(run);
   if (!held) return held.error();
   const RunState& state = *held->state;
@@ -146,7 +146,7 @@ Result<MaskAnswer> Runs::restart_partial(const RunId& run) {
   if (may.empty())
     return Error{ErrorCode::wrong_stage,
                  "there is nothing to mask: v0, the best and the open version are kept",
-                 "Go on with run_status."};
+                 "Call run_status."};
   const std::string seed = hex(sha256(random_bytes(32))).substr(0, 16);
   return record_mask(*store_, state,
                      {drawn_half(std::move(may), seed), true, "partial restart", seed});
@@ -161,8 +161,7 @@ Result<ReviewAnswer> Runs::define_acceptance(const RunId& run,
     return invalid_argument(fmt::format("pairs: 1 to {} in all, got {}", kMostPairs, pairs.size()),
                             "");
   for (const auto& pair : pairs) {
-    if (markdown::one_line(pair.task).empty())
-      return invalid_argument("task: must say something", "");
+    if (markdown::one_line(pair.task).empty()) return invalid_argument("task: must not be empty");
     if (auto checked = check_criterion(state, pair.criterion); !checked) return checked.error();
   }
   const auto after = store_->commit(state, {.version = state.open().id,
@@ -179,7 +178,7 @@ Result<ReviewAnswer> Runs::review(const RunId& run, const ReviewRequest& request
     return review_answer(*loaded->state);
   }
   if (!request.pair || !request.verdict)
-    return invalid_argument("pair and verdict: give both, or neither to look", "");
+    return invalid_argument("pair and verdict: pass both, or neither to list the pairs", "");
   const auto held = store_->hold(run);
   if (!held) return held.error();
   const RunState& state = *held->state;

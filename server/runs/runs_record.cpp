@@ -10,7 +10,7 @@
 namespace ratchet {
 namespace {
 
-/// A measurement must be of the version's kernel.
+/// Refuses a measurement of another binary than the version's kernel.
 Status check_binary(const VersionState& version, const std::string& measured) {
   const auto& build = version.build;
   if (build && build->candidate.build.binary_digest == measured) return {};
@@ -52,7 +52,7 @@ Result<RunView> Runs::record_build(const Permit& permit, const Candidate& candid
                  note};
   fact.candidate.source.text.clear();
   const bool ok = candidate.build.ok;
-  // A failed build of a version that has a measured kernel leaves that kernel's build.md in place.
+  // A failed build leaves the build.md of a kernel that the version already has.
   const bool writes = ok || state.open().stage == Stage::open;
   Change change{.version = permit.version,
                 .kind = kind::kBuild,

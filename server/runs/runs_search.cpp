@@ -16,7 +16,7 @@
 namespace ratchet {
 namespace {
 
-/// The first trigger in words, and what the method needs.
+/// A method as list_methods shows it.
 MethodLine line_of(const MethodStanding& standing) {
   const auto& method = *standing.method;
   MethodLine line;
@@ -56,8 +56,7 @@ BranchLine line_of(const BranchResult& branch) {
   return line;
 }
 
-/// Whether an exploration spends a retry: nothing works, and something else than a compiler said
-/// so.
+/// Whether an exploration uses a retry: no branch works, and at least one of them was built.
 bool failed_for_good(const BranchesFact& fact) {
   const auto is = [&](BranchStatus status) {
     return [status](const BranchResult& branch) { return branch.status == status; };
@@ -66,7 +65,7 @@ bool failed_for_good(const BranchesFact& fact) {
          !std::ranges::all_of(fact.branches, is(BranchStatus::build_failed));
 }
 
-/// Moves source texts into blobs.
+/// Moves source texts into `blobs`.
 void store_sources(BranchesFact& fact, bool python, std::map<std::string, std::string>& blobs) {
   for (auto& branch : fact.branches) {
     auto& text = branch.candidate.source.text;

@@ -71,7 +71,7 @@ struct ProposalAnswer : RunView {
   }
 };
 
-/// A branch without its details, which are in branches.json.
+/// A branch in brief; branches.json has the details.
 struct BranchLine {
   std::string name;
   BranchStatus status = BranchStatus::frontier;
@@ -125,7 +125,7 @@ struct AblationAnswer : RunView {
   }
 };
 
-/// One line of a run's memory; a masked one has nothing but its name.
+/// One record of a run's memory; a masked one has nothing but its version.
 struct MemoryRecord {
   VersionId version;
   bool masked = false;
@@ -148,7 +148,7 @@ struct MemoryAnswer : RunView {
 };
 
 struct MaskAnswer : RunView {
-  std::vector<VersionId> masked;  ///< all that are masked now
+  std::vector<VersionId> masked;  ///< all masked versions
   std::optional<std::string> seed;
 
   static constexpr void fields(auto&& visit) {

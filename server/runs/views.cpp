@@ -124,7 +124,7 @@ Error no_version(const RunId& run, VersionId id) {
 
 Error masked_version(VersionId id) {
   return {ErrorCode::not_permitted, fmt::format("{} is masked", id.text()),
-          "mask_memory with mask false gives it back."};
+          "Call mask_memory with mask false to unmask it."};
 }
 
 }  // namespace ratchet

@@ -1,6 +1,6 @@
 #pragma once
 
-// What answers of several calls share: where a run stands, and refusals.
+// Parts that several answers share: the state of a run, and refusals.
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace ratchet {
 
-/// Where the run stands; `allowed` is narrowed by retries and the last version.
+/// The state of the run; `allowed` takes retries and the last version into account.
 [[nodiscard]] RunView view_of(const RunState& state);
 /// The same after a commit, or the commit's error.
 [[nodiscard]] Result<RunView> view_after(const Result<StatePtr>& committed);

@@ -29,7 +29,7 @@ std::string uri_of(const std::filesystem::path& path, std::string_view parameter
   return uri.append(parameters);
 }
 
-/// SQLite takes a null pointer for NULL, where an empty view means empty text.
+/// SQLite reads a null pointer as NULL, but an empty view means empty text.
 const char* start(std::string_view bytes) {
   return bytes.data() != nullptr ? bytes.data() : "";
 }
@@ -38,7 +38,7 @@ const char* settings(OpenMode mode) {
   switch (mode) {
     case OpenMode::shared:
       return "";
-    case OpenMode::immutable:  // mapped pages are shared by all connections
+    case OpenMode::immutable:  // memory-mapped pages are shared by all connections
       return "PRAGMA mmap_size=2147418112; PRAGMA cache_size=-1024;";
     case OpenMode::scratch:
       return "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;"
@@ -114,7 +114,7 @@ std::string_view Statement::blob(int column) const {
 Result<Database> Database::open(const std::filesystem::path& path, OpenMode mode, Label label) {
   const bool reading = mode == OpenMode::immutable;
   const auto name = uri_of(path, reading ? "?immutable=1" : "");
-  // The owner serialises, so SQLite need not.
+  // The owner synchronizes, so SQLite need not.
   const int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX |
                     (reading ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   sqlite3* handle = nullptr;
@@ -149,7 +149,7 @@ Result<std::int64_t> Database::integer(std::string_view sql, std::int64_t fallba
 }
 
 Result<Transaction> Transaction::begin(Database& database, bool reading) {
-  // IMMEDIATE: the write lock is taken before anything is read, so what is read stays true.
+  // IMMEDIATE takes the write lock before anything is read, so that what is read stays valid.
   if (auto begun = database.execute(reading ? "BEGIN" : "BEGIN IMMEDIATE"); !begun)
     return begun.error();
   return Transaction(database);

@@ -11,7 +11,7 @@
 
 #include "server/core/result.h"
 
-// SQLite with owners and results, for the ledger and for the knowledge index.
+// RAII wrappers of SQLite with `Result` errors, for the ledger and the knowledge index.
 //
 // Thread rule: one thread at a time may use a connection and its statements; the owner
 // synchronizes. Parameters count from 1 and columns from 0, as in SQLite. Errors: `conflict` if a
@@ -20,30 +20,30 @@
 
 namespace ratchet::sqlite {
 
-/// What to call a database in messages, and what to do about a broken one. Literals.
+/// The name of a database in messages, and the hint for a broken one. String literals.
 struct Label {
   std::string_view name;
   std::string_view hint;
 };
 
-/// A prepared statement; finalised on destruction.
+/// A prepared statement; finalized on destruction.
 class Statement {
  public:
   Statement() = default;
 
-  /// Each binds one parameter; text and bytes are copied.
+  /// Bind one parameter; text and bytes are copied.
   Statement& bind(int index, std::int64_t value);
   Statement& bind(int index, double value);
   Statement& bind(int index, std::string_view text);
   Statement& bind_blob(int index, std::string_view bytes);
 
-  /// True while there is a row.
+  /// True if there is a row.
   [[nodiscard]] Result<bool> step();
-  /// Runs to the end and makes the statement ready again.
+  /// Runs to the end and resets the statement.
   [[nodiscard]] Status run();
   void reset();
 
-  /// Views live until the next step.
+  /// Values of the current row; views are valid until the next step.
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string_view text(int column) const;
@@ -61,21 +61,21 @@ class Statement {
 };
 
 enum class OpenMode {
-  shared,     ///< made when missing; waits up to five seconds for other writers
-  immutable,  ///< read-only, no locks: never changed under us, only replaced by rename
-  scratch,    ///< a private file that is renamed into place when done: no journal, no syncs
+  shared,     ///< created if missing; waits up to five seconds for other writers
+  immutable,  ///< read-only, no locks: the file is never modified, only replaced by rename
+  scratch,    ///< a private file, renamed into place when complete: no journal, no syncs
 };
 
 /// One connection.
 class Database {
  public:
-  Database() = default;  ///< closed; only to be assigned to
+  Database() = default;  ///< closed; only for assignment
   static Result<Database> open(const std::filesystem::path& path, OpenMode mode, Label label);
 
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
   [[nodiscard]] Status execute(const std::string& sql);
   [[nodiscard]] Result<Statement> prepare(std::string_view sql);
-  /// First column of the first row; `fallback` when there is none.
+  /// First column of the first row, or `fallback`.
   [[nodiscard]] Result<std::int64_t> integer(std::string_view sql, std::int64_t fallback = 0);
 
  private:
@@ -88,7 +88,7 @@ class Database {
   Label label_;
 };
 
-/// Takes the write lock (or, for `reading`, a snapshot) now; rolls back at the end of the scope
+/// Takes the write lock at once (or, if `reading`, a snapshot); rolls back at the end of the scope
 /// unless `commit` succeeded.
 class Transaction {
  public:

@@ -157,7 +157,7 @@ inline Profile profile(const Candidate& of, double median_ns) {
   return profile;
 }
 
-/// A branch that was built, checked and raced: `speedup` over the incumbent, by a clear interval.
+/// A branch that was built, checked and timed, with a clear `speedup` over the incumbent.
 inline BranchResult branch(const std::string& name, const std::string& text, double speedup,
                            bool correct = true) {
   BranchResult branch;
@@ -175,7 +175,7 @@ inline BranchResult branch(const std::string& name, const std::string& text, dou
   return branch;
 }
 
-/// A profile compared with all that leave was given to compare with, each `speedup` times slower.
+/// A profile compared with every kernel of the permit, each `speedup` times slower.
 inline Profile profile(const Permit& permit, double median_ns, double speedup, Verdict verdict) {
   Profile made = profile(*permit.candidate, median_ns);
   made.verdict = verdict;
@@ -242,7 +242,7 @@ inline BenchmarkReport benchmark(const Candidate& of, double median_ns) {
   return report;
 }
 
-/// A run in a temporary folder and the steps that take it on. Each step asserts that it worked.
+/// A run in a temporary folder and the steps that advance it. Each step asserts its success.
 class Workshop {
  public:
   explicit Workshop(int iterations = 2) : Workshop(contract(iterations)) {}

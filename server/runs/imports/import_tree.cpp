@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Entries of a folder that are named by a number: v0, v1, … or iterv1, ….
+/// Entries of a folder named by a prefix and a number, such as v0, v1, …
 std::map<int, fs::path> numbered(const fs::path& folder, std::string_view prefix,
                                  std::string_view suffix = "") {
   std::map<int, fs::path> found;
@@ -45,7 +45,7 @@ Json json_of(const fs::path& path) {
   return json.is_discarded() ? Json() : json;
 }
 
-/// The kernel with its digest, and whether it differs from the one before.
+/// Adds the kernel with its digest, and whether it differs from the previous one.
 void take_kernel(ImportedVersion& version, const fs::path& root, const fs::path& kernel,
                  std::string& before) {
   const auto text = read_file(kernel);
@@ -115,7 +115,8 @@ ImportReport read_state(const fs::path& root) {
   report.layout = TreeLayout::cuda_kernel_optimizer;
   const Json state = json_of(root / "state.json");
   if (!state.is_object())
-    report.problems.push_back({"state_unreadable", "state.json is no JSON object", "state.json"});
+    report.problems.push_back(
+        {"state_unreadable", "state.json is not a JSON object", "state.json"});
   std::string before;
   const Json history = state.is_object() && state.contains("history") ? state["history"] : Json();
   for (const auto& entry : history.is_array() ? history : Json::array()) {
@@ -127,7 +128,8 @@ ImportReport read_state(const fs::path& root) {
     if (!kernel.empty() && fs::is_regular_file(here, failed))
       take_kernel(version, root, here, before);
     else
-      version.problems.push_back({"kernel_missing", "its kernel is not there", kernel.string()});
+      version.problems.push_back(
+          {"kernel_missing", "the kernel file does not exist", kernel.string()});
     for (const char* key :
          {"ms", "ref_ms", "speedup_vs_ref", "validation_passed", "status", "methods"})
       if (const auto text = field_text(entry, key); !text.empty())
@@ -139,10 +141,10 @@ ImportReport read_state(const fs::path& root) {
   for (const char* list :
        {"effective_methods", "ineffective_methods", "implementation_failed_methods"})
     if (const auto text = field_text(state, list); !text.empty() && text != "[]")
-      report.problems.push_back(
-          {"claimed_only",
-           fmt::format("{}: {}: no ablation of ours stands behind it", list, text.substr(0, 200)),
-           "state.json"});
+      report.problems.push_back({"claimed_only",
+                                 fmt::format("{}: {}: not confirmed by an ablation of this server",
+                                             list, text.substr(0, 200)),
+                                 "state.json"});
   return report;
 }
 
@@ -155,7 +157,7 @@ ImportReport read_memory_tree(const fs::path& root) {
     const Json record = json_of(path);
     const auto file = fmt::format("memory/v{}.json", number);
     if (!record.is_object()) {
-      version.problems.push_back({"record_unreadable", file + " is no JSON object", file});
+      version.problems.push_back({"record_unreadable", file + " is not a JSON object", file});
       report.versions.push_back(std::move(version));
       continue;
     }
@@ -199,7 +201,7 @@ std::string next_of(const ImportReport& report) {
 Result<ImportReport> import_tree(const fs::path& folder) {
   std::error_code failed;
   if (!fs::is_directory(folder, failed))
-    return Error{ErrorCode::not_found, fmt::format("{} is no folder", folder.string()), ""};
+    return Error{ErrorCode::not_found, fmt::format("{} is not a folder", folder.string()), ""};
   std::optional<ImportReport> report;
   if (fs::is_regular_file(folder / "state.json", failed))
     report = read_state(folder);
@@ -216,8 +218,7 @@ Result<ImportReport> import_tree(const fs::path& folder) {
   report->next = next_of(*report);
   if (const auto run = field_text(json_of(folder / "contract.json"), "run"); !run.empty())
     report->next = fmt::format(
-        "This is a tree of ours: `ratchet audit {}` says whether the ledger stands behind it.",
-        run);
+        "ratchet wrote this tree: `ratchet audit {}` checks it against the ledger.", run);
   return *std::move(report);
 }
 

@@ -20,13 +20,13 @@ constexpr auto enum_names(TreeLayout) {
                     std::pair{gpu_kernel_optimizer, "gpu-kernel-optimizer"}};
 }
 
-/// One version of a foreign tree. Claims are figures and verdicts that somebody wrote there: no
-/// server measured them, so none of them counts.
+/// One version of a tree that another package wrote. Claims are figures and verdicts found in its
+/// files; this server did not measure them.
 struct ImportedVersion {
   std::string version;
   std::optional<std::string> kernel;  ///< path below the tree
   std::optional<std::string> kernel_digest;
-  std::vector<std::string> verified;  ///< what follows from the files themselves
+  std::vector<std::string> verified;  ///< what the files themselves prove
   std::vector<std::string> claimed;
   std::vector<Reason> problems;
 
@@ -44,7 +44,7 @@ struct ImportReport {
   std::optional<std::string> reference;
   std::optional<std::string> best;  ///< claimed
   std::vector<Reason> problems;     ///< of the whole tree
-  std::string next;                 ///< how to have it measured
+  std::string next;                 ///< how to have the kernel measured
 
   static constexpr void fields(auto&& visit) {
     using I = ImportReport;
@@ -54,9 +54,10 @@ struct ImportReport {
   }
 };
 
-/// Reads a tree that another package's workflow left, and says what in it can be verified and what
-/// is only claimed. Reads only; nothing of it enters a ledger.
-/// Errors: `not_found` for no folder; `invalid_argument` when it has none of the three layouts.
+/// Reads the output tree of another package's workflow and separates what can be verified from what
+/// is only claimed. Writes nothing, also not to the ledger.
+/// Errors: `not_found` if there is no such folder; `invalid_argument` if it has none of the three
+/// layouts.
 [[nodiscard]] Result<ImportReport> import_tree(const std::filesystem::path& folder);
 
 }  // namespace ratchet

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 3> kCommonFiles{"correctness.md", "ncu_summary.md",
                                                        "ncu_details.md"};
 
-/// The title of the evidence may go on with a blank or a dash; other headings stand alone.
+/// Only the title of the evidence may be followed by more text on its line, after a dash.
 bool is_heading(std::string_view line, std::string_view heading) {
   if (line == heading) return true;
   return heading == "# KBS Evidence" && line.starts_with("# KBS Evidence -");

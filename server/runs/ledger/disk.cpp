@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kMissing = "artifact_missing";
 constexpr const char* kFolderMissing = "folder_missing";
-constexpr std::string_view kRewritten =
+constexpr std::string_view kWayBack =
     "delete it: check_gate writes missing artifacts again from the ledger";
 
 /// "v12" of "v12/build.md"; empty for files outside version folders.
@@ -43,23 +43,23 @@ Reason changed(const RunState& state, const std::string& path) {
         "contract_changed",
         fmt::format("{} belongs to the frozen contract of run {} and was changed; {}, or create "
                     "a new run with the new contract",
-                    path, state.run.text, kRewritten),
+                    path, state.run.text, kWayBack),
         path};
   if (folder == open &&
       path == open + "/" + kernel_file_name(state.contract.contract.implementation))
     return {
         "kernel_changed",
         fmt::format("{} is not the source that was submitted: call submit_kernel with it, or {}",
-                    path, kRewritten),
+                    path, kWayBack),
         path};
   if (!folder.empty() && folder != open)
     return {"earlier_version_changed",
-            fmt::format("{} of a closed version was changed; {}", path, kRewritten), path};
-  return {"artifact_changed", fmt::format("{} is not what the server wrote; {}", path, kRewritten),
+            fmt::format("{} of a closed version was changed; {}", path, kWayBack), path};
+  return {"artifact_changed", fmt::format("{} is not what the server wrote; {}", path, kWayBack),
           path};
 }
 
-/// Reads one artifact, links followed, and compares it with its digest.
+/// Reads one artifact, following links, and compares it with its digest.
 void inspect_file(const RunState& state, const std::string& path, const std::string& digest,
                   std::vector<Reason>& findings) {
   const auto bytes = read_file(fs::path(state.contract.output_dir) / path);
@@ -72,7 +72,7 @@ void inspect_file(const RunState& state, const std::string& path, const std::str
          path});
 }
 
-/// In the order of their numbers; v0 and the parent may be one, and the open one v0.
+/// v0, the parent and the open version, some of which may be the same.
 std::set<VersionId> versions_of_step(const RunState& state) {
   std::set<VersionId> versions{VersionId{0}, state.open().id};
   if (state.open().parent) versions.insert(*state.open().parent);
@@ -108,7 +108,7 @@ bool holds_files(const fs::path& folder) {
   return false;
 }
 
-/// A folder that looks like a version's: premature, or with a name that no version has.
+/// A version folder that must not exist yet, or whose name is not canonical.
 std::optional<Reason> inspect_folder(const RunState& state, const std::string& name,
                                      const fs::path& folder) {
   if (version_folder(name + "/").empty()) return std::nullopt;
@@ -116,7 +116,7 @@ std::optional<Reason> inspect_folder(const RunState& state, const std::string& n
   if (digits.size() > 1 && digits[0] == '0')
     return Reason{
         "bad_version_name",
-        fmt::format("{} is no version's name: versions are v0, v1, … without leading zeros; "
+        fmt::format("{} is not a version name: versions are v0, v1, … without leading zeros; "
                     "move it out of the output directory",
                     name),
         name};
@@ -124,8 +124,8 @@ std::optional<Reason> inspect_folder(const RunState& state, const std::string& n
   if (!later || !holds_files(folder)) return std::nullopt;
   return Reason{
       "future_artifacts",
-      fmt::format("{} holds files, but {} is open: versions are made one after the other; "
-                  "move them out of the output directory",
+      fmt::format("{} holds files, but {} is open: versions are created one after another; "
+                  "move the files out of the output directory",
                   name, state.open().id.text()),
       name};
 }
@@ -135,7 +135,7 @@ bool is_source_suffix(const std::string& suffix) {
   return std::ranges::find(kSources, suffix) != kSources.end();
 }
 
-/// Other kernels beside the open version's own.
+/// Other kernel files in the folder of the open version.
 void inspect_open_folder(const RunState& state, std::vector<Reason>& reasons) {
   const std::string open = state.open().id.text();
   const std::string own = kernel_file_name(state.contract.contract.implementation);
@@ -148,7 +148,7 @@ void inspect_open_folder(const RunState& state, std::vector<Reason>& reasons) {
     if (is_source_suffix(at->path().extension().string()))
       reasons.push_back(
           {"several_kernels",
-           fmt::format("{} stands beside {}: a version has one kernel file; move it out "
+           fmt::format("{} is beside {}, but a version has one kernel file; move it out "
                        "of the folder",
                        path, own),
            path});
@@ -231,7 +231,7 @@ std::optional<Error> blocking(const std::vector<Reason>& findings, Event event) 
   if (message.empty()) return std::nullopt;
   return Error{ErrorCode::drift, message,
                kernel_only ? "Call submit_kernel with the changed file."
-                           : "Put the named files back as said, then call again."};
+                           : "Restore the named files as described, then call again."};
 }
 
 Status move_aside(const fs::path& folder, const std::string& suffix) {
@@ -253,7 +253,7 @@ Status move_aside(const fs::path& folder, const std::string& suffix) {
   if (failed)
     return Error{
         ErrorCode::unavailable,
-        fmt::format("cannot move what stands in {} aside: {}", folder.string(), failed.message()),
+        fmt::format("cannot move the old files in {} aside: {}", folder.string(), failed.message()),
         "Choose another output_dir."};
   return {};
 }

@@ -69,7 +69,7 @@ Status apply_extended(RunState& state, const ExtendedFact& fact) {
   state.iterations = fact.iterations;
   state.final_benchmark.reset();
   state.final_benchmark_version.reset();
-  state.last_result = fmt::format("the run goes on to v{}", fact.iterations);
+  state.last_result = fmt::format("the run continues to v{}", fact.iterations);
   auto& last = state.versions.back();
   if (last.stage == Stage::finished)
     last.stage = last.abandoned ? Stage::abandoned

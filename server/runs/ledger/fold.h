@@ -1,6 +1,6 @@
 #pragma once
 
-// Parts that the folds of single kinds of rows share.
+// Shared by the folds of single kinds of rows.
 
 #include <optional>
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace ratchet::fold {
 
-/// A row that this program cannot take: its error says which one.
+/// The error for a row that this program cannot read; it names the row.
 [[nodiscard]] Error unreadable(const LedgerRow& row, const Error& why);
 
 /// The error for a row whose kind needs an event.
 [[nodiscard]] Error without_event(const LedgerRow& row);
 
-/// One more line of the attempt ledger, about the open version.
+/// Appends an attempt of the open version.
 void note_attempt(RunState& state, const LedgerRow& row, Event event, std::string outcome);
 
-/// Decodes the fact and hands it to `use`.
+/// Decodes the fact and calls `use` with it.
 template <class Fact, class Use>
 Status with(const LedgerRow& row, const Json& json, Use use) {
   auto fact = decode_stored<Fact>(json);
@@ -31,7 +31,7 @@ Status with(const LedgerRow& row, const Json& json, Use use) {
 [[nodiscard]] std::optional<Status> measurement_row(RunState& state, const LedgerRow& row,
                                                     const Entry& entry);
 
-/// Folds a row about the search in; empty when it is of another kind.
+/// Folds in a row about the search; empty if it is of another kind.
 [[nodiscard]] std::optional<Status> search_row(RunState& state, const LedgerRow& row,
                                                const Entry& entry);
 

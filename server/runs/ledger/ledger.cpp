@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS blobs(digest TEXT PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS secrets(run TEXT PRIMARY KEY, secret BLOB NOT NULL);
 )";
 
-/// Length before text, so that no two rows share one message.
+/// Length-prefixed, so that no two rows give the same message.
 void add(std::string& message, std::string_view field) {
   message += fmt::format("{}:{};", field.size(), field);
 }
@@ -39,7 +39,7 @@ std::string hmac_hex(const std::string& key, const std::string& message) {
 }
 
 Status prepare_database(sqlite::Database& database, bool durable) {
-  // Changing the journal mode does not wait for other processes that start at the same moment.
+  // SQLite does not wait for other processes when it changes the journal mode, so try repeatedly.
   constexpr int kTries = 50;
   Status status;
   for (int i = 0; i < kTries; ++i) {
@@ -62,11 +62,11 @@ Status prepare_database(sqlite::Database& database, bool durable) {
 Result<std::unique_ptr<Ledger>> Ledger::open(const std::filesystem::path& folder, bool durable) {
   std::error_code failed;
   if (std::filesystem::create_directories(folder, failed))
-    ::chmod(folder.c_str(), S_IRWXU);  // it holds the key and the secrets of all runs
+    ::chmod(folder.c_str(), S_IRWXU);  // holds the key and the secrets of all runs
   if (failed)
     return Error{ErrorCode::unavailable,
-                 fmt::format("cannot make {}: {}", folder.string(), failed.message()),
-                 "Give --state-dir a folder that this user may write to."};
+                 fmt::format("cannot create {}: {}", folder.string(), failed.message()),
+                 "Set --state-dir to a folder that this user can write to."};
   auto key = load_or_make_key(folder / "ledger.key");
   if (!key) return key.error();
   auto database = sqlite::Database::open(folder / "ledger.sqlite", sqlite::OpenMode::shared,
@@ -106,10 +106,10 @@ Result<LedgerRow> Ledger::append(const NewRow& row, std::int64_t expected) {
   const auto head = head_locked(row.run);
   if (!head) return head.error();
   if (*head != expected)
-    return Error{
-        ErrorCode::conflict,
-        fmt::format("run {} grew from row {} to row {} meanwhile", row.run.text, expected, *head),
-        "Call run_status, then the tool it names."};
+    return Error{ErrorCode::conflict,
+                 fmt::format("run {} grew from row {} to row {} in the meantime", row.run.text,
+                             expected, *head),
+                 "Call run_status, then the tool it names."};
   auto written = write(row, expected);
   if (!written) return written;
   if (auto done = transaction->commit(); !done) return done.error();
@@ -125,7 +125,7 @@ Result<LedgerRow> Ledger::write(const NewRow& row, std::int64_t expected) {
     if (last->empty())
       return Error{ErrorCode::drift,
                    fmt::format("ledger: row {} of run {} is missing", expected, row.run.text),
-                   "Run `ratchet audit` on it; this run cannot go on."};
+                   "Run `ratchet audit` on it; this run cannot be continued."};
     whole.previous = last->front().seal;
   }
   whole.seal = seal_of(whole);
@@ -200,7 +200,7 @@ Result<std::string> Ledger::blob(const std::string& digest) {
   if (!found) return found.error();
   if (!*found)
     return Error{ErrorCode::not_found, fmt::format("ledger: no text with digest {}", digest), ""};
-  // The digest tells whose a text is that looks compressed, and may have been one to begin with.
+  // A text that looks compressed may be a zstd file that was stored as it is: the digest decides.
   const auto bytes = query->blob(0);
   auto unpacked = decompress(bytes);
   if (unpacked && sha256_hex(*unpacked) == digest) return unpacked;
@@ -225,8 +225,8 @@ Result<std::string> Ledger::secret(const RunId& run) {
   const auto found = query->bind(1, run.text).step();
   if (!found) return found.error();
   if (!*found)
-    return Error{ErrorCode::drift, fmt::format("ledger: the secret of run {} is gone", run.text),
-                 "Its seeds cannot be drawn again: create a new run."};
+    return Error{ErrorCode::drift, fmt::format("ledger: the secret of run {} is missing", run.text),
+                 "Its seeds cannot be derived any more: create a new run."};
   return std::string(query->blob(0));
 }
 
@@ -264,7 +264,7 @@ std::optional<Reason> Ledger::broken(const LedgerRow& row, const LedgerRow* befo
 
 Result<std::optional<Reason>> Ledger::first_break(const RunId& run) {
   const std::scoped_lock lock(mutex_);
-  // One snapshot: another process may append between reading the rows and reading the head.
+  // A snapshot, because another process may append between reading the rows and the head.
   auto snapshot = sqlite::Transaction::begin(database_, true);
   if (!snapshot) return snapshot.error();
   Verified nothing;
@@ -308,8 +308,8 @@ Result<std::optional<Reason>> Ledger::break_after(const RunId& run, Verified& fr
       !equal_in_constant_time(query->text(1), head_seal(run, from.sequence, from.seal)))
     return std::optional<Reason>{
         Reason{"chain_cut",
-               fmt::format("the rows of run {} end at {}, which is not where they ended when the "
-                           "last one was written",
+               fmt::format("the rows of run {} end at {}, which is not the row that was written "
+                           "last",
                            run.text, from.sequence),
                std::nullopt}};
   return std::optional<Reason>{};

@@ -16,10 +16,10 @@
 
 namespace ratchet {
 
-/// Version of the payloads this program writes.
+/// Schema version of the payloads that this program writes.
 inline constexpr int kPayloadSchema = 1;
 
-/// One fact, as it lies in the ledger.
+/// One row of the ledger.
 struct LedgerRow {
   std::int64_t sequence = 0;  ///< 1, 2, … within its run
   std::string time;           ///< UTC, ISO 8601
@@ -32,7 +32,7 @@ struct LedgerRow {
   std::string seal;      ///< HMAC-SHA-256 over everything above
 };
 
-/// A fact to be written. `blobs` are large texts by their SHA-256; each is stored once.
+/// A row to append. `blobs` are large texts by SHA-256; each is stored once.
 struct NewRow {
   RunId run;
   VersionId version;
@@ -58,24 +58,24 @@ struct RunPosition {
 /// database cannot be read or written.
 class Ledger {
  public:
-  /// `durable` false gives up fsync on commit: for tests only.
+  /// `durable` false skips fsync on commit: for tests only.
   static Result<std::unique_ptr<Ledger>> open(const std::filesystem::path& folder,
                                               bool durable = true);
 
-  /// Appends one row after row `expected` (0: the run is new) and returns it, sealed.
+  /// Appends a row after row `expected` (0 for a new run) and returns it with its seal.
   Result<LedgerRow> append(const NewRow& row, std::int64_t expected);
 
-  /// Sequence of the last row of a run; 0 when there is no such run.
+  /// Sequence number of the last row of a run; 0 if there is no such run.
   Result<std::int64_t> head(const RunId& run);
 
   /// Rows after `after`, in order.
   Result<std::vector<LedgerRow>> rows(const RunId& run, std::int64_t after = 0);
 
   /// A large text by its digest.
-  /// Errors: `not_found`; `drift` when the stored bytes no longer have this digest.
+  /// Errors: `not_found`; `drift` if the stored bytes do not have this digest.
   Result<std::string> blob(const std::string& digest);
 
-  /// Secrets stand outside the chain, so that rows can be shown; rows hold their digests.
+  /// Secrets are not part of the chain, so that rows can be shown; rows hold their digests.
   Status keep_secret(const RunId& run, const std::string& secret);
   Result<std::string> secret(const RunId& run);
 
@@ -84,25 +84,25 @@ class Ledger {
   /// What is wrong with this row, given the one before it (null for the first).
   [[nodiscard]] std::optional<Reason> broken(const LedgerRow& row, const LedgerRow* before) const;
 
-  /// First break of the whole chain of a run, the head included; empty when it holds.
+  /// The first break of the chain of a run, head included; empty if it is intact.
   Result<std::optional<Reason>> first_break(const RunId& run);
 
-  /// The same, but rows that this object found whole before are not read again, unless anybody
-  /// else has written to the database since.
+  /// The same, but rows that this object has verified are not read again unless another connection
+  /// has written to the database since.
   Result<std::optional<Reason>> first_new_break(const RunId& run);
 
  private:
   Ledger(sqlite::Database database, std::string key)
       : database_(std::move(database)), key_(std::move(key)) {}
 
-  /// A row up to which a chain was found whole.
+  /// The row up to which a chain was verified.
   struct Verified {
     std::int64_t sequence = 0;
     std::string seal;
   };
 
   Result<LedgerRow> write(const NewRow& row, std::int64_t expected);
-  /// Holds a snapshot; `from` is moved on to the last row while the chain holds.
+  /// Requires an open snapshot. Advances `from` to the last row if the chain is intact.
   Result<std::optional<Reason>> break_after(const RunId& run, Verified& from);
   Result<std::int64_t> head_locked(const RunId& run);
   Result<std::vector<LedgerRow>> rows_locked(const RunId& run, std::int64_t after);
@@ -113,7 +113,7 @@ class Ledger {
   std::mutex mutex_;
   sqlite::Database database_;
   const std::string key_;
-  std::map<std::string, Verified> verified_;  ///< by run id, while others write nothing
+  std::map<std::string, Verified> verified_;  ///< by run id; cleared when others write
   std::int64_t others_wrote_ = 0;             ///< SQLite's count of what other connections wrote
 };
 

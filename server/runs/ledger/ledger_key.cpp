@@ -19,8 +19,8 @@ constexpr std::size_t kKeyBytes = 32;  // HMAC-SHA-256 gains nothing from a long
 
 Error key_error(const std::filesystem::path& path) {
   return {ErrorCode::unavailable,
-          fmt::format("cannot make the ledger key {}: {}", path.string(), std::strerror(errno)),
-          "Give --state-dir a folder that this user may write to."};
+          fmt::format("cannot create the ledger key {}: {}", path.string(), std::strerror(errno)),
+          "Set --state-dir to a folder that this user can write to."};
 }
 
 /// Writes a temporary file and links it to the final name. A link fails if the name exists, so one

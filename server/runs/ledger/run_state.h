@@ -14,7 +14,7 @@
 
 namespace ratchet {
 
-/// One correctness check, build or profile that was tried; kept also when superseded.
+/// One build, check or profile; kept when it is superseded.
 struct Attempt {
   std::int64_t sequence = 0;
   std::string time;
@@ -25,14 +25,14 @@ struct Attempt {
   std::string outcome;  ///< one line
 };
 
-/// A version as the rows left it.
+/// A version as of the last row.
 struct VersionState {
   VersionId id;
   Stage stage = Stage::open;
-  bool abandoned = false;  ///< stays true when the final gate closes the run over it
+  bool abandoned = false;  ///< stays true when the final gate closes the run
   int retries_used = 0;
-  std::optional<VersionId> parent;  ///< last correct version before; empty for v0
-  std::optional<BuildFact> build;   ///< newest that built; source text empty
+  std::optional<VersionId> parent;  ///< last correct version before it; empty for v0
+  std::optional<BuildFact> build;   ///< newest successful build; source text empty
   std::string built_at, profiled_at;
   std::optional<CorrectnessReport> correctness;  ///< of that build
   std::optional<Profile> profile;                ///< of that build
@@ -47,11 +47,11 @@ struct VersionState {
   std::vector<BranchesFact> explorations;    ///< oldest first; source texts empty
   std::optional<AblationFact> ablation;      ///< of that build
 
-  /// Its kernel passed its check and it was not given up: it can be a parent and can be the best.
+  /// Its kernel passed the check and it was not abandoned: it can be a parent and the best version.
   [[nodiscard]] bool is_correct() const {
     return correctness && correctness->passed && stage >= Stage::correct && !abandoned;
   }
-  /// Nothing more can happen to it.
+  /// No event is allowed any more, except after the run was extended.
   [[nodiscard]] bool is_closed() const {
     return stage == Stage::passed || stage == Stage::abandoned || stage == Stage::finished;
   }
@@ -63,14 +63,14 @@ struct LoggedQuery {
   QueryFact fact;
 };
 
-/// When versions were withheld, or given back.
+/// When versions were masked or unmasked.
 struct LoggedMask {
   std::int64_t sequence = 0;
   std::string time;
   MaskFact fact;
 };
 
-/// Some artifacts, ordered by path: path → digest.
+/// A range of artifacts ordered by path: path → digest.
 using ArtifactRange = std::ranges::subrange<std::map<std::string, std::string>::const_iterator>;
 
 /// A run as of its last row: a pure fold over the rows, never stored.
@@ -90,14 +90,14 @@ struct RunState {
   std::map<std::string, std::int64_t> file_rows;  ///< path → row that wrote or removed it last
   std::optional<BenchmarkFact> final_benchmark;
   std::optional<VersionId> final_benchmark_version;
-  std::set<VersionId> masked;  ///< withheld from every answer
+  std::set<VersionId> masked;  ///< left out of every answer
   std::vector<LoggedMask> masks;
   std::vector<AcceptancePair> acceptance;
   std::map<int, ReviewFact> reviews;  ///< newest of each pair, by its number
   std::map<std::string, std::map<std::string, std::string>> signatures;  ///< by binary, by method
   std::optional<DispatchFact> dispatch;
   std::int64_t sequence = 0;  ///< last row
-  std::int64_t moved = 0;     ///< last row that moved a stage: older permits are void
+  std::int64_t moved = 0;     ///< last row that changed a stage: older permits are void
   LedgerRow last_row;         ///< without payload
   std::string last_result;    ///< one line on the newest fact
 
@@ -117,8 +117,8 @@ struct RunState {
 /// to the contract: an event that returns other versions to `open` returns v0 to `built`.
 [[nodiscard]] Result<Stage> stage_after(const VersionState& version, Event event);
 
-/// Folds one more row in. Pure.
-/// Errors: `internal` when a payload cannot be read by this program.
+/// Folds in one more row. Pure.
+/// Errors: `internal` if this program cannot read the payload.
 [[nodiscard]] Status apply(RunState& state, const LedgerRow& row);
 
 /// Completes a state whose last row was folded in before it was written: adds the row's seal and
@@ -130,19 +130,19 @@ void add_written(RunState& state, const LedgerRow& written,
 /// either.
 [[nodiscard]] std::optional<Verdict> verdict_of(const VersionState& version);
 
-/// Comparison of a version with v0, or with its parent where that is v0.
+/// The comparison of a version with v0, which may be its parent. Null if there is none.
 [[nodiscard]] const Comparison* against_v0(const VersionState& version);
 [[nodiscard]] const Comparison* against_parent(const VersionState& version);
 
-/// Fastest correct version: v0, unless another one is `faster` than v0 by its paired interval; of
-/// several the largest paired speed-up, and of equals the earlier. Empty before v0 has a profile.
+/// The fastest correct version: the one with the largest paired speedup of those whose verdict
+/// against v0 is `faster` (the earliest of equals), otherwise v0. Empty before v0 has a profile.
 [[nodiscard]] std::optional<VersionId> best_version(const RunState& state);
 
-/// The hypothesis that a version tests: its parent's. Null for v0.
+/// The hypothesis that a version tests, which is its parent's. Null for v0.
 [[nodiscard]] const Hypothesis* tested_hypothesis(const RunState& state,
                                                   const VersionState& version);
 
-/// Every metric of a profile with its value: those of the call first, then per kernel.
+/// Every metric of a profile: those of the whole call first, then those of each kernel.
 [[nodiscard]] std::vector<MetricFact> all_metrics(const Profile& profile);
 
 }  // namespace ratchet

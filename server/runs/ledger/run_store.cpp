@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 Error unknown_run(const RunId& run) {
   return {ErrorCode::not_found, fmt::format("there is no run \"{}\"", run.text),
-          "list_runs shows the runs of this server; create_run makes one."};
+          "list_runs shows the runs of this server; create_run creates one."};
 }
 
 Error broken_chain(const Reason& reason) {
@@ -52,7 +52,7 @@ Result<LoadedRun> RunStore::load(const RunId& run) {
   if (cached && cached->sequence == *head) return LoadedRun{cached, std::nullopt};
   const Reason cut{
       "chain_cut",
-      fmt::format("the ledger ends at row {} of run {}; it had been longer", *head, run.text),
+      fmt::format("the ledger ends at row {} of run {}; it was longer before", *head, run.text),
       std::nullopt};
   if (cached && cached->sequence > *head) return LoadedRun{cached, cut};
 
@@ -94,7 +94,7 @@ std::int64_t RunStore::written_row(const RunId& run) const {
   return row;
 }
 
-/// Not synced: a number that is too small only has files written again.
+/// Not synced: if the number is too small, files are only written again.
 Status RunStore::note_written(const RunId& run, std::int64_t row) const {
   const Fd fd(::open(lock_path(run).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   const std::string text = fmt::format("{:<20}\n", row);
@@ -106,7 +106,7 @@ Status RunStore::note_written(const RunId& run, std::int64_t row) const {
 }
 
 Result<RunLock> RunStore::lock(const RunId& run, Patience patience) {
-  // Run ids become file names here, so only known ones are taken.
+  // The run id becomes a file name, so only known ids are accepted.
   const auto head = ledger_->head(run);
   if (!head) return head.error();
   if (*head == 0) return unknown_run(run);
@@ -116,7 +116,8 @@ Result<RunLock> RunStore::lock(const RunId& run, Patience patience) {
   int code = fd ? ::flock(fd.get(), how) : -1;
   while (code != 0 && fd && errno == EINTR) code = ::flock(fd.get(), how);
   if (code != 0 && errno == EWOULDBLOCK)
-    return Error{ErrorCode::conflict, fmt::format("another call works on run {}", run.text), ""};
+    return Error{ErrorCode::conflict, fmt::format("another call is working on run {}", run.text),
+                 ""};
   if (code != 0)
     return Error{ErrorCode::unavailable,
                  fmt::format("cannot lock {}: {}", path.string(), std::strerror(errno)), ""};
@@ -126,7 +127,7 @@ Result<RunLock> RunStore::lock(const RunId& run, Patience patience) {
   if (!now) return now.error();
   if (written >= *now) return lock;
   const auto state = load_intact(run);
-  if (!state) return lock;  // the caller meets the broken chain itself, and says what it means
+  if (!state) return lock;  // the caller finds the broken chain itself and reports it
   if (auto done = write_since(**state, written); !done) return done.error();
   if (auto noted = note_written(run, (*state)->sequence); !noted) return noted.error();
   return lock;

@@ -20,7 +20,7 @@
 
 namespace ratchet {
 
-/// A run as far as its chain holds, and the break where it does not.
+/// A run folded up to the first break of its chain, and that break.
 struct LoadedRun {
   StatePtr state;
   std::optional<Reason> broken;
@@ -39,7 +39,7 @@ struct Change {
   std::string time = utc_now();
 };
 
-/// Holds a run's lock, among threads and processes, for the life of the object.
+/// Holds a run's lock against other threads and processes while it exists.
 class RunLock {
  public:
   explicit RunLock(Fd fd) : fd_(std::move(fd)) {}
@@ -48,13 +48,13 @@ class RunLock {
   Fd fd_;
 };
 
-/// A locked run with its state: what a call needs in order to record.
+/// A locked run and its state, for a call that records.
 struct HeldRun {
   RunLock lock;
   StatePtr state;
 };
 
-/// Whether to wait for a lock that another call holds.
+/// Whether to wait for a lock held by another call.
 enum class Patience { wait, no_wait };
 
 /// The ledger and the files rendered from it. Loads runs as folded states (cached) and records
@@ -69,15 +69,16 @@ class RunStore {
   static Result<std::unique_ptr<RunStore>> open(const std::filesystem::path& state_dir,
                                                 bool durable);
 
-  /// Errors: `not_found`; `drift` when not even the first row holds.
+  /// Errors: `not_found`; `drift` if even the first row is broken.
   Result<LoadedRun> load(const RunId& run);
-  /// As `load`, but a broken chain is an error: nothing may be built upon it.
+  /// As `load`, but a broken chain is an error.
   Result<StatePtr> load_intact(const RunId& run);
 
-  /// Finishes first what a call that was killed left unwritten.
-  /// Errors: `not_found` for an unknown run; `conflict` when another holds it and nobody waits.
+  /// Takes the run's lock, then writes the files that a killed call left unwritten.
+  /// Errors: `not_found` for an unknown run; `conflict` if the lock is held and `patience` is
+  /// `no_wait`.
   Result<RunLock> lock(const RunId& run, Patience patience = Patience::wait);
-  /// Finishes what a killed call left unwritten, unless somebody works on the run just now.
+  /// Writes the files that a killed call left unwritten, unless another call holds the lock.
   Status finish(const RunId& run);
 
   /// `lock`, then `load_intact`.
@@ -105,7 +106,7 @@ class RunStore {
 
  private:
   [[nodiscard]] std::filesystem::path lock_path(const RunId& run) const;
-  /// Up to which row the files of a run are written.
+  /// The row up to which the files of a run are written.
   [[nodiscard]] std::int64_t written_row(const RunId& run) const;
   Status note_written(const RunId& run, std::int64_t row) const;
   /// Folds in the rows after the state's last one, up to the first break of the chain, which is

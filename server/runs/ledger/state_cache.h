@@ -13,8 +13,8 @@ namespace ratchet {
 
 using StatePtr = std::shared_ptr<const RunState>;
 
-/// The runs used last, folded as far as their ledgers were read. The others are forgotten: their
-/// rows are read again when they are needed.
+/// The most recently used runs as folded states. Other runs are dropped and folded again when they
+/// are needed.
 ///
 /// Thread rule: safe from several threads; a kept state is never changed.
 class StateCache {

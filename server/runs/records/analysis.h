@@ -1,6 +1,6 @@
 #pragma once
 
-// A version as the tools see it that look at it and change no stage.
+// Input and output of tools that analyze a version without changing its stage.
 
 #include <optional>
 #include <string>
@@ -13,17 +13,17 @@
 
 namespace ratchet {
 
-/// One version with what is known of it, as it stood when it was asked for.
+/// A snapshot of one version and what is known about it.
 struct RunSubject {
   RunId run;
   VersionId version;
   Contract contract;
   Candidate candidate;
-  std::optional<Candidate> parent;  ///< kernel of the last correct version before; empty for v0
+  std::optional<Candidate> parent;  ///< kernel of the last correct version before it; empty for v0
   std::optional<Profile> profile;
 };
 
-/// What an analysis found, in the ledger. `result` is the analysis' own record.
+/// The result of an analysis as recorded in the ledger; its form depends on the tool.
 struct AnalysisFact {
   std::string tool;
   std::string candidate_digest;
@@ -41,7 +41,7 @@ AnalysisFact analysis_of(std::string tool, const RunSubject& subject, const Reco
   return {std::move(tool), subject.candidate.build.binary_digest, encode(record)};
 }
 
-/// A file beside it, below the version's folder. No text: the result itself as JSON.
+/// A file to write with it, below the version's folder. Without text, it holds the result as JSON.
 struct AnalysisFile {
   std::string name;
   std::string text;

@@ -23,7 +23,7 @@ const Metrics* longest_kernel(const Profile& profile) {
   return longest;
 }
 
-/// The largest of percentages that are there, as a fraction.
+/// The largest of the metrics present (percentages), as a fraction.
 void take_largest(std::optional<double>& use, const Metrics* metrics,
                   std::initializer_list<std::string_view> names) {
   if (metrics == nullptr) return;
@@ -41,7 +41,7 @@ std::optional<double> gap(const std::optional<double>& use) {
   return std::clamp(1 - *use, 0.0, 1.0);
 }
 
-/// The largest stall's share of all samples, those that issued included.
+/// The largest stall's share of all samples, issuing ones included.
 std::optional<double> stall_share(const Metrics* metrics) {
   if (metrics == nullptr) return std::nullopt;
   constexpr std::string_view kPrefix = "smsp__average_warps_issue_stalled_";
@@ -58,7 +58,8 @@ std::optional<double> stall_share(const Metrics* metrics) {
   return largest / all;
 }
 
-constexpr std::array kAxes{Axis::memory, Axis::latency, Axis::compute};  // the order of ties
+constexpr std::array kAxes{Axis::memory, Axis::latency,
+                           Axis::compute};  // ties are broken in this order
 
 int& slot(AxisBudget& budget, Axis axis) {
   if (axis == Axis::compute) return budget.compute;
@@ -101,7 +102,7 @@ AxisBudget budget_of(const AxisGaps& gaps, int methods, int cap) {
       if (gaps.of(axis) && budget.total() < methods) slot(budget, axis) = 1;
     return budget;
   }
-  // Largest remainder: whole shares first, then one each to what was cut off most.
+  // Largest remainder method: integer parts first, then one more to the largest fractions.
   struct Share {
     Axis axis;
     double left;

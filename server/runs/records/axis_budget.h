@@ -23,7 +23,7 @@ struct AxisGaps {
   }
 };
 
-/// How many methods of each axis one version takes.
+/// How many methods of each axis one version may use.
 struct AxisBudget {
   int compute = 0, memory = 0, latency = 0;
 
@@ -37,24 +37,24 @@ struct AxisBudget {
   }
 };
 
-/// Gaps below this are not worth a method.
+/// Smaller gaps are not worth a method.
 inline constexpr double kLeastGap = 0.10;
-/// Within this of the binding roof a kernel is near its peak.
+/// A kernel closer to the binding roof than this is near its peak.
 inline constexpr double kNearPeak = 0.15;
 
-/// Gaps of a profile. Counters and measured roofs speak for arithmetic and memory, whichever says
-/// that more is in use; stalls for latency. Counters of the longest kernel. Pure.
+/// Gaps of a profile, from the counters of the longest kernel. Compute and memory use the higher
+/// utilization of counters and measured roofs; latency uses the stall samples. Pure.
 [[nodiscard]] AxisGaps gaps_of(const Profile& profile);
 
-/// Shares `methods` among the axes in proportion to their gaps, at most `cap` on one. An axis
-/// without evidence gets none. Where every known gap is below `kLeastGap`, each known axis gets
+/// Divides `methods` among the axes in proportion to their gaps, at most `cap` on one axis. An axis
+/// without measurements gets none. If every known gap is below `kLeastGap`, each known axis gets
 /// one. Pure.
 [[nodiscard]] AxisBudget budget_of(const AxisGaps& gaps, int methods, int cap);
 
-/// The share of the binding measured roof that is reached; empty where none is known.
+/// Fraction of the binding measured roof that is reached; empty if no roof is known.
 [[nodiscard]] std::optional<double> roof_fraction(const Roofline& roofline);
 
-/// Whether the binding roof is nearly reached; false where no roof is known.
+/// Whether the binding roof is nearly reached; false if no roof is known.
 [[nodiscard]] bool near_peak(const Profile& profile);
 
 }  // namespace ratchet

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a ledger row says: the payload of every kind of row, as plain records with field lists.
+// The payloads of ledger rows: one plain record with a field list for each kind of row.
 
 #include <cstdint>
 #include <map>
@@ -30,13 +30,12 @@ struct ArtifactRef {
   }
 };
 
-/// The payload of every row: what the gate was told, the fact itself, and what was rendered from
-/// it.
+/// The payload of every row: the event, the fact itself and the files rendered from it.
 struct Entry {
-  std::optional<Event> event;  ///< empty for facts that move no stage
+  std::optional<Event> event;  ///< empty for facts that leave the stage as it is
   Json fact;
   std::vector<ArtifactRef> artifacts;
-  std::vector<std::string> removed;  ///< artifacts that this fact made void
+  std::vector<std::string> removed;  ///< artifacts that this fact invalidated
 
   static constexpr void fields(auto&& visit) {
     visit(optional("event", &Entry::event, ""), required("fact", &Entry::fact, ""),
@@ -70,7 +69,7 @@ inline constexpr const char* kReview = "review";
 inline constexpr const char* kDispatch = "dispatch";
 }  // namespace kind
 
-/// A submitted kernel. The candidate's source text lies in the blob `source_blob`.
+/// A submitted kernel. The candidate's source text is stored as the blob `source_blob`.
 struct BuildFact {
   Candidate candidate;
   std::string source_blob;
@@ -84,7 +83,7 @@ struct BuildFact {
   }
 };
 
-/// The frozen contract, with v0. Source texts lie in blobs.
+/// The frozen contract, with v0. Source texts are stored as blobs.
 struct CreatedFact {
   Contract contract;
   std::string contract_digest;  ///< of the contract with its source texts
@@ -121,7 +120,7 @@ struct BenchmarkFact {
   }
 };
 
-/// `final_gate` false: `opens` is the next version.
+/// A passed gate. If it is not the final one, `opens` is the next version.
 struct GateFact {
   bool final_gate = false;
   std::optional<VersionId> opens;
@@ -132,7 +131,8 @@ struct GateFact {
   }
 };
 
-/// N grew. `opens` is set when the last version was abandoned, so that no gate can open the next.
+/// More iterations were granted. `opens` is set if the last version was abandoned, because then no
+/// gate can open the next one.
 struct ExtendedFact {
   int iterations = 0;
   std::optional<VersionId> opens;

@@ -24,10 +24,10 @@ struct QueryFact {
   }
 };
 
-/// A metric the agent named, with the server's value.
+/// A metric that the agent named, with the value that the server measured.
 struct MetricFact {
   std::string metric;
-  std::string kernel;  ///< empty: of the whole call
+  std::string kernel;  ///< empty for the whole call
   double value = 0;
 
   static constexpr void fields(auto&& visit) {
@@ -36,7 +36,7 @@ struct MetricFact {
   }
 };
 
-/// A cited document, with what the query's answer said about it.
+/// A cited document, with what the logged query returned for it.
 struct CitedDocument {
   std::string id;
   std::string query_id;
@@ -59,7 +59,7 @@ struct EvidenceFact {
   std::vector<CitedDocument> selected;
   std::vector<RejectedEvidence> rejected;
   std::string decision_link;
-  std::vector<std::string> specs;  ///< citations as the knowledge base gave them
+  std::vector<std::string> specs;  ///< citations from the knowledge base, verbatim
 
   static constexpr void fields(auto&& visit) {
     using E = EvidenceFact;

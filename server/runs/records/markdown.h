@@ -19,39 +19,39 @@ namespace ratchet::markdown {
 /// One table cell: on one line, pipes escaped.
 [[nodiscard]] std::string cell(std::string_view text);
 
-/// A table with a header; rows shorter than the header are filled up.
+/// A table with a header; short rows are padded with empty cells.
 [[nodiscard]] std::string table(const std::vector<std::string>& header,
                                 const std::vector<std::vector<std::string>>& rows);
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
-/// Two columns, Field and Value.
+/// A table with the columns Field and Value.
 [[nodiscard]] std::string field_table(const Fields& fields);
 
 /// "- Name: value" lines.
 [[nodiscard]] std::string bullets(const Fields& fields);
 
-/// "- code: message" lines; `none` when there are none.
+/// "- code: message" lines; `none` if there are no reasons.
 [[nodiscard]] std::string reasons(const std::vector<Reason>& reasons,
                                   std::string_view none = "None.\n");
 
 /// Appends an item to a list in one line.
 void append(std::string& list, std::string_view item, std::string_view separator = ", ");
 
-/// Every line as a quotation, so that headings in it are none of ours.
+/// Every line as a block quotation, so that a heading in it is not one of the artifact.
 [[nodiscard]] std::string quoted(std::string_view text);
 
-/// Milliseconds from nanoseconds, six significant digits.
+/// Nanoseconds as milliseconds, with six significant digits.
 [[nodiscard]] std::string milliseconds(double ns);
 [[nodiscard]] std::string number(double value);
 
-/// `none` when there is no value.
+/// The number, or `none`.
 [[nodiscard]] std::string number_or(const std::optional<double>& value, std::string_view none);
 
-/// A fraction in per cent, without the sign; "N/A" when there is none.
+/// A fraction in percent, without the sign; "N/A" if empty.
 [[nodiscard]] std::string percent(const std::optional<double>& fraction);
 
-/// JSON text; bytes that are no UTF-8 are replaced, never fatal.
+/// JSON text; invalid UTF-8 is replaced instead of failing.
 [[nodiscard]] std::string json_text(const Json& json, int indent = -1);
 
 /// The value of a JSON text; discarded (`is_discarded`) if it is not JSON.

@@ -13,7 +13,7 @@
 
 namespace ratchet {
 
-/// Versions withheld from, or given back to, every answer. `seed`: drawn by a partial restart.
+/// Versions masked (left out of every answer) or unmasked. `seed` is set by a partial restart.
 struct MaskFact {
   std::vector<VersionId> versions;
   bool mask = true;
@@ -35,7 +35,7 @@ struct AcceptanceFact {
   }
 };
 
-/// A verdict given on a pair whose criterion is `review`.
+/// A verdict on an acceptance pair whose criterion is `review`.
 struct ReviewFact {
   int pair = 0;
   ReviewVerdict verdict = ReviewVerdict::open;
@@ -49,8 +49,8 @@ struct ReviewFact {
   }
 };
 
-/// Whether machine code shows a method: `verified`, `absent` or `unknown`, by method id, for one
-/// binary.
+/// Whether the machine code of one binary shows a method: `verified`, `absent` or `unknown`, by
+/// method id.
 struct SignatureFact {
   std::string binary_digest;
   std::map<std::string, std::string> verdicts;
@@ -61,7 +61,7 @@ struct SignatureFact {
   }
 };
 
-/// One variant on one case. Speed-up: fallback ÷ variant, paired.
+/// One variant on one case. Speedup: fallback ÷ variant, paired.
 struct VariantPoint {
   Dims dims;
   std::string variant;
@@ -78,7 +78,7 @@ struct VariantPoint {
   }
 };
 
-/// Which variant serves a case, and how the generated dispatcher did on it.
+/// Which variant serves a case, and how the generated dispatcher performed on it.
 struct DispatchRoute {
   Dims dims;
   std::string variant;
@@ -97,7 +97,7 @@ struct DispatchFact {
   std::string fallback;
   std::vector<VariantPoint> points;
   std::vector<DispatchRoute> routes;
-  std::optional<Candidate> dispatcher;  ///< text in a blob; empty when one variant serves all
+  std::optional<Candidate> dispatcher;  ///< text in a blob; empty if one variant serves all cases
   std::string verdict;                  ///< single_variant, accepted, incorrect or slower
   std::vector<Reason> reasons;
 

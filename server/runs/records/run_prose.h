@@ -1,6 +1,6 @@
 #pragma once
 
-// What an agent writes in a run: evidence and hypothesis. Ids and prose, never numbers that count.
+// Evidence and hypothesis as the agent writes them: ids and prose, never measured values.
 
 #include <optional>
 #include <string>
@@ -34,12 +34,12 @@ struct RejectedEvidence {
   }
 };
 
-/// A hardware figure by name. The caller resolves it: figures come from the knowledge base's line,
+/// A hardware figure by name. The calling tool looks it up: figures come from the knowledge base,
 /// never from the agent.
 struct SpecRequest {
   std::string product;
   std::string metric;
-  std::vector<std::string> lines;  ///< citations found, or the line that says it is unknown
+  std::vector<std::string> lines;  ///< citations, or one line saying that it is unknown
 
   static constexpr void fields(auto&& visit) {
     using S = SpecRequest;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What runs answer: where a run stands, its versions, the gate's verdict, lists and audits.
+// Answers about runs: state, versions, the gate's verdict, lists and audits.
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace ratchet {
 
-/// Where a run stands: every answer of a loop tool carries these four.
+/// The current state of a run; part of every answer of a loop tool.
 struct RunView {
   RunId run;
   VersionId version;
@@ -62,7 +62,7 @@ struct RunStatus : RunView {
   std::string contract_digest;
   std::vector<std::string> open_acceptance;
   std::vector<Reason> integrity;           ///< empty: chain and digests hold
-  std::optional<std::string> last_result;  ///< one line on the newest fact, for a lost context
+  std::optional<std::string> last_result;  ///< one line about the newest fact
   std::string next;                        ///< one sentence: what to do now
   std::string claim;                       ///< strong or weak
   std::vector<Reason> weaknesses;

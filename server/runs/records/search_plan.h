@@ -1,6 +1,6 @@
 #pragma once
 
-// What a run freezes about its search, beside the contract that its measurements need.
+// The settings of the search, frozen with the contract.
 
 #include <optional>
 
@@ -9,11 +9,11 @@
 
 namespace ratchet {
 
-/// When a run has reached what it set out for. A measured ceiling is the target, never a datasheet:
-/// no kernel reaches the figure printed there.
+/// When a run has reached its goal. The target is a measured ceiling, never a datasheet figure,
+/// which no kernel reaches.
 struct StopConditions {
   double roof_fraction = 0.9;       ///< of the binding roof, as measured on this device
-  std::optional<double> median_ns;  ///< the user's own figure
+  std::optional<double> median_ns;  ///< the user's own target, per call
   std::optional<double> speedup;    ///< over v0
 
   static constexpr void fields(auto&& visit) {
@@ -26,9 +26,9 @@ struct StopConditions {
 };
 
 struct SearchPlan {
-  int branches = 4;  ///< K, most of one exploration
+  int branches = 4;  ///< K, the maximum of one exploration
   int methods = 3;   ///< per version
-  int axis_cap = 2;  ///< of those, on one axis
+  int axis_cap = 2;  ///< maximum of those on one axis
   StopConditions stop;
 
   static constexpr void fields(auto&& visit) {
@@ -38,7 +38,7 @@ struct SearchPlan {
   }
 };
 
-/// The version of another run that a run began from.
+/// The version of another run from which a run was forked.
 struct ForkOrigin {
   RunId run;
   VersionId version;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What callers ask of the search: methods, branches, ablations, memory, acceptance. Ids and prose.
+// Arguments of the search tools, methods and acceptance: ids and prose.
 
 #include <array>
 #include <optional>
@@ -28,8 +28,8 @@ constexpr auto enum_names(SkipReason) {
                     std::pair{skip_condition, "skip_condition"}};
 }
 
-/// A method of higher priority that is passed over. The server verifies every reason but
-/// `skip_condition`, which it counts and shows.
+/// A method of higher priority that was not chosen. The server verifies every reason except
+/// `skip_condition`, which it only records.
 struct SkippedMethod {
   std::string id;
   SkipReason reason = SkipReason::skip_condition;
@@ -55,7 +55,7 @@ struct ProposedMethod {
   }
 };
 
-/// A task and what must hold for it.
+/// A task and its acceptance criterion.
 struct AcceptancePair {
   std::string task;
   std::string criterion;

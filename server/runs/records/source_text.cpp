@@ -8,7 +8,7 @@
 namespace ratchet {
 namespace {
 
-/// Reads a source from left to right; keeps literals, drops comments and white space.
+/// Copies a source without its comments and white space; literals are kept.
 class Stripper {
  public:
   Stripper(std::string_view text, bool python) : text_(text), python_(python) {}
@@ -35,7 +35,7 @@ class Stripper {
     ++at_;
   }
 
-  /// In C++ a quote after a digit separates thousands: 1'000.
+  /// In C++ a quote after a digit is a digit separator: 1'000.
   [[nodiscard]] bool follows_digit() const {
     return at_ > 0 && std::isalnum(static_cast<unsigned char>(text_[at_ - 1])) != 0;
   }

@@ -14,11 +14,11 @@ struct Transition {
   Stage to;
 };
 
-// The whole order of work. What is not listed is refused.
+// All allowed transitions; every other one is refused.
 //
-// Submitting starts a version over. Measuring again is allowed until prose rests on the numbers:
-// evidence must be younger than its profile, so from `evidenced` on the way back is a new
-// submission. Prose may be rewritten; a hypothesis falls with the evidence it cites.
+// A submission starts a version over. Profiling again is allowed until evidence has been written:
+// evidence must be newer than its profile, so from `evidenced` on only a new submission leads back.
+// Evidence and hypothesis may be rewritten; new evidence discards the hypothesis that cites it.
 constexpr std::array kTransitions{
     Transition{Stage::open, Event::submitted, Stage::built},
     Transition{Stage::open, Event::build_failed, Stage::open},
@@ -79,7 +79,7 @@ constexpr std::array kTransitions{
     Transition{Stage::finished, Event::tuned, Stage::finished},
 };
 
-/// The step that takes a version of this stage on.
+/// The tool that advances a version of this stage.
 std::string_view next_tool(Stage stage) {
   switch (stage) {
     case Stage::open:
@@ -123,7 +123,7 @@ std::string_view needs(Event event) {
     case Event::final_gate_passed:
       return "the final gate needs profile and evidence of the last version";
     case Event::abandoned:
-      return "only a version without a working kernel is abandoned";
+      return "only a version without a working kernel can be abandoned";
     case Event::benchmarked:
       return "a benchmark needs a kernel that passed its check";
     case Event::sanitized:
@@ -143,7 +143,7 @@ std::string_view needs(Event event) {
   return "";
 }
 
-/// Whether this work lies behind the stage already, so that only starting over repeats it.
+/// Whether the stage is already past this step, so that only a new submission can repeat it.
 bool is_behind(Stage stage, Event event) {
   const auto started = [&](Stage from) { return stage >= from && stage <= Stage::hypothesized; };
   if (event == Event::checked || event == Event::check_failed) return started(Stage::profiled);

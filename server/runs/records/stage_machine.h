@@ -34,7 +34,7 @@ constexpr auto enum_names(Stage) {
 /// What can happen to a version.
 enum class Event {
   submitted,        ///< submit_kernel built it
-  build_failed,     ///< submit_kernel did not build: the stage stays
+  build_failed,     ///< submit_kernel failed to build it: the stage stays
   checked,          ///< check_correctness passed
   check_failed,     ///< back to open, one retry
   profiled,         ///< profile_kernel measured it
@@ -47,7 +47,7 @@ enum class Event {
   benchmarked,      ///< never changes the stage
   reported,         ///< write_report, after the final gate
   proposed,         ///< propose_methods: the stage stays
-  explored,         ///< explore_branches found a champion, which is checked already
+  explored,         ///< explore_branches found a champion, which was checked
   branches_failed,  ///< no branch is correct: one retry
   ablated,          ///< ablate: the stage stays
   sanitized,        ///< sanitize_kernel: the stage stays
@@ -76,7 +76,7 @@ constexpr auto enum_names(Event) {
                     std::pair{tuned, "tuned"}};
 }
 
-/// The gate: what stage follows when `event` happens at `stage`. Pure; one table.
+/// The stage that follows when `event` happens at `stage`, from one table. Pure.
 /// Errors: `wrong_stage`, with a hint that names the tool to call next.
 [[nodiscard]] Result<Stage> advance(Stage stage, Event event);
 

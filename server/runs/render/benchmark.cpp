@@ -152,7 +152,7 @@ Rendered benchmark(const Subject& subject, const BenchmarkFact& fact) {
       {"Warm-ups", std::to_string(report.num_warmup)},
       {"Trials", std::to_string(report.num_trials)},
       {"Discarded first", std::to_string(report.discard_first)},
-      {"Kind", fact.final_report ? "final" : "interim: the run goes on"},
+      {"Kind", fact.final_report ? "final" : "interim: the run continues"},
       {"Geometric mean over W", geometric_mean_text(report)}};
   for (auto& field : provenance(subject)) fields.push_back(std::move(field));
   std::string timing;

@@ -37,7 +37,7 @@ Rendered build(const Subject& subject, const BuildFact& fact) {
                           {"Build time (ms)", markdown::number(record.build_ms)},
                           {"From the build cache", record.cached ? "yes" : "no"}};
   if (fact.note) fields.emplace_back("Note", *fact.note);
-  // A failed build is about its own source, not about the kernel the version may still have.
+  // A failed build describes its own source, not the kernel that the version may still have.
   for (auto& field : provenance(subject)) {
     if (field.first == "Source SHA-256" || field.first == "Binary SHA-256") continue;
     fields.push_back(std::move(field));

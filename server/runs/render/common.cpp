@@ -17,7 +17,7 @@ std::string clock_text(const VersionState& version) {
   if (!version.profile) return "not measured yet";
   const auto& clock = version.profile->timing.clock;
   return clock ? fmt::format("{} MHz, mean of the samples", markdown::number(clock->value))
-               : "the device does not tell";
+               : "not reported by the device";
 }
 
 }  // namespace

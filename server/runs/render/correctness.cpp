@@ -12,7 +12,7 @@ namespace {
 using markdown::number;
 using markdown::table;
 
-/// Sizes of a case the server added are told only when the kernel fails on it.
+/// The sizes of a hidden case are shown only if the kernel fails on it.
 std::string case_dims(const CaseResult& one) {
   if (one.hidden && one.passed) return "hidden";
   return markdown::dims_text(one.dims) + (one.hidden ? " (hidden case)" : "");
@@ -63,7 +63,7 @@ std::string cases(const CorrectnessReport& report) {
 }
 
 std::string previews(const CorrectnessReport& report) {
-  // The first failing case says most; where all pass, the first one.
+  // The first failing case, or the first case if all pass.
   const CaseResult* shown = nullptr;
   for (const auto& one : report.cases)
     if (shown == nullptr || (shown->passed && !one.passed)) shown = &one;

@@ -1,4 +1,4 @@
-// The digest of one profile, under the headings that ncu-report's digests have.
+// The digest of one profile, with the headings of ncu-report's digests.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,7 +60,7 @@ std::string chain(const Profile& profile) {
 }
 
 std::string edits(const Profile& profile) {
-  if (profile.findings.empty()) return "None: no rule found a fault in these numbers.\n";
+  if (profile.findings.empty()) return "None: no rule matched these metrics.\n";
   std::vector<std::vector<std::string>> rows;
   for (const auto& finding : profile.findings) {
     if (rows.size() == 5) break;
@@ -70,7 +70,7 @@ std::string edits(const Profile& profile) {
                     finding.query});
   }
   return table({"#", "Because", "Methods", "Headroom (%)", "Confidence", "Query"}, rows) +
-         "\nThe first is the next edit to try; headroom is what it could win at most.\n";
+         "\nThe first is the next edit to try; headroom is its maximum gain.\n";
 }
 
 std::vector<std::pair<std::string, double>> by_share(const std::map<std::string, double>& shares) {

@@ -29,7 +29,7 @@ std::string ncu_facts(const Subject& subject) {
   return markdown::bullets(fields);
 }
 
-/// Queries of this version, and older ones that the selection cites.
+/// The queries of this version, and older ones that the evidence cites.
 std::string queries(const Subject& subject) {
   const auto cited = [&](const std::string& id) {
     for (const auto& document : subject.version.evidence->selected)
@@ -55,7 +55,7 @@ std::string selected(const EvidenceFact& evidence) {
   return table({"Doc ID", "Path", "Confidence", "Applies Because"}, rows);
 }
 
-/// Hardware figures with the lines they stand on.
+/// Hardware figures with their citations.
 std::string specs(const EvidenceFact& evidence) {
   std::string text;
   for (const auto& citation : evidence.specs) text += fmt::format("- {}\n", one_line(citation));

@@ -29,7 +29,7 @@ Rendered attempts(const RunState& state, const std::string& time) {
                                       rows))};
 }
 
-/// Only gains that a paired interval has shown.
+/// Only gains that a paired interval confirmed.
 Rendered gains(const RunState& state, const std::string& time) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& version : state.versions) {
@@ -50,7 +50,7 @@ Rendered gains(const RunState& state, const std::string& time) {
                                                      rows))};
 }
 
-/// Branches that were tried for a version, champions and others.
+/// All branches that were tried for a version.
 std::string branch_lines(const RunState& state, const VersionState& version) {
   std::string lines;
   for (const auto& exploration : version.explorations)

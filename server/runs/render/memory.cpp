@@ -120,7 +120,7 @@ Json search_log(const RunState& state, const VersionState& version) {
   return rows;
 }
 
-/// What went wrong on the way. Cause and lesson are the agent's to know, so they stay empty.
+/// Failed attempts. Only the agent could fill in cause and lesson, so they stay empty.
 Json pitfalls(const RunState& state, const VersionState& version) {
   Json rows = Json::array();
   for (const auto& attempt : state.attempts) {
@@ -146,7 +146,7 @@ Json references(const VersionState& version) {
   return rows;
 }
 
-/// Numbers decide: correct, not slower than the parent beyond the noise, no new spills.
+/// Decided by measurements: correct, not slower than the parent beyond the noise, no new spills.
 Json quality_gate(const RunState& state, const VersionState& version) {
   std::string why;
   const auto add = [&](std::string_view reason) { markdown::append(why, reason, "; "); };
@@ -185,7 +185,7 @@ Json memory_record(const RunState& state, const VersionState& version) {
 Rendered memory(const Subject& subject) {
   const auto& [state, version, time] = subject;
   Json record = memory_record(state, version);
-  // Of a masked version not even the digests are told.
+  // A masked version does not even show its digests.
   if (!state.masked.contains(version.id)) record["provenance"] = provenance_json(subject);
   return {fmt::format("memory/{}.json", version.id.text()), markdown::json_text(record, 2) + "\n"};
 }
@@ -238,7 +238,7 @@ Rendered research_digest(const RunState& state, const std::string& time) {
                       one.applies_because});
     text += markdown::table({"Source", "Path", "Confidence", "SHA-256 (start)", "Why"}, rows);
     for (const auto& one : evidence.rejected)
-      text += fmt::format("- turned down: {}: {}\n", one_line(one.id), one_line(one.reason));
+      text += fmt::format("- rejected: {}: {}\n", one_line(one.id), one_line(one.reason));
     text += fmt::format("\nPriority: {}\n", one_line(evidence.decision_link));
   }
   return {"ledgers/research-digest.md",

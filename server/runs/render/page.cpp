@@ -9,7 +9,7 @@
 namespace ratchet::render {
 namespace {
 
-// One sheet for both schemes: the plots use these classes.
+// One style sheet for the light and dark schemes; the plots use its classes.
 constexpr std::string_view kStyle = R"css(
 :root { --ink:#1b1f24; --soft:#57606a; --paper:#ffffff; --card:#f6f8fa; --edge:#d0d7de;
         --good:#1a7f37; --bad:#cf222e; --plain:#0969da; --roof:#9a6700; }
@@ -118,7 +118,7 @@ std::string acceptance_table(const RunState& state) {
   for (const auto& pair : review_pairs(state))
     rows.push_back({pair.task, pair.criterion, std::string(name_of(pair.state)), pair.detail});
   if (rows.empty()) return "";
-  return html_table({"Task", "Criterion", "State", "Held against"}, rows);
+  return html_table({"Task", "Criterion", "State", "Compared with"}, rows);
 }
 
 std::string integrity(const RunState& state) {
@@ -127,7 +127,7 @@ std::string integrity(const RunState& state) {
       "sealed with the one before it; the seal of row {} begins <code>{}</code>. "
       "<code>ratchet audit {}</code> verifies chain, texts and renderings.</p>"
       "<p>Contract SHA-256 <code>{}</code>. {}</p>",
-      // The seal of the last row covers this page's digest, so it cannot stand in it.
+      // The seal of the last row covers this page's digest, so the page cannot show it.
       state.sequence, escaped(state.run.text), state.sequence - 1,
       state.last_row.previous.substr(0, 16), escaped(state.run.text),
       state.contract.contract_digest, escaped(device_text(state)));
@@ -141,7 +141,7 @@ std::string integrity(const RunState& state) {
   return text + "</ul>";
 }
 
-/// The best version's bars, or those of the newest version that has some.
+/// The plot of the best version, or of the newest version that has data for it.
 std::string bars_of(const RunState& state, std::string (*draw)(const VersionState&)) {
   if (const auto best = best_version(state))
     if (auto plot = draw(*state.find(*best)); !plot.empty()) return plot;

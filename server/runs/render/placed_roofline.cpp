@@ -5,7 +5,7 @@
 namespace ratchet {
 namespace {
 
-// As propose_methods has it by default.
+// The defaults of a search plan.
 constexpr int kMethods = 3;
 constexpr int kMostOnOneAxis = 2;
 

@@ -5,7 +5,7 @@
 
 namespace ratchet {
 
-/// Where a kernel stands under its roofs, and what the search makes of it: the one shape of
+/// The position of a kernel under its roofs, and what follows for the search: the content of
 /// `roofline.json` and of the roofline tool's answer.
 struct PlacedRoofline : RooflineReport {
   Roofline position;

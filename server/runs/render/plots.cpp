@@ -25,9 +25,9 @@ constexpr double kTop = 16;
 constexpr double kRight = 16;
 constexpr double kBarHeight = 22;
 constexpr double kNameGap = 12;
-constexpr double kLetterWidth = 6.5;  // a wide letter of the page's 12 px font
+constexpr double kLetterWidth = 6.5;  // width of a wide letter in the page's 12 px font
 
-/// A straight map from values to places; by logarithms when asked.
+/// A linear or logarithmic map from values to coordinates.
 struct Scale {
   double from, to, begin, end;
   bool logarithmic = false;
@@ -56,7 +56,7 @@ std::string framed(double height, std::string_view title, const std::string& bod
       height, escaped(title), escaped(title), body);
 }
 
-std::string_view colour_of(const VersionState& version) {
+std::string_view color_of(const VersionState& version) {
   switch (verdict_of(version).value_or(Verdict::inconclusive)) {
     case Verdict::faster:
       return "good";
@@ -78,7 +78,7 @@ std::vector<const VersionState*> timed_versions(const RunState& state) {
   return versions;
 }
 
-/// With the prefix that leaves one to three digits: 4.27e12 bytes/s is "4.27 TB/s".
+/// With the SI prefix that leaves one to three digits: 4.27e12 bytes/s is "4.27 TB/s".
 std::string with_prefix(double value, std::string_view unit) {
   constexpr std::array<std::string_view, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
   std::size_t step = 0;
@@ -95,7 +95,7 @@ std::string time_text(double ns) {
   return fmt::format("{:.3g} ms", ns / 1e6);
 }
 
-/// Round figures from zero to `most`, about four of them.
+/// About four round values from zero to `most`.
 std::vector<double> even_ticks(double most) {
   const double rough = most / 4;
   const double power = std::pow(10, std::floor(std::log10(rough)));
@@ -107,7 +107,7 @@ std::vector<double> even_ticks(double most) {
   return ticks;
 }
 
-/// Powers of ten between two figures, with their twos and fives where there are few.
+/// Powers of ten between two values; if there are few, also twice and five times each.
 std::vector<double> decade_ticks(double from, double to) {
   const bool few = to / from < 1000;
   std::vector<double> ticks;
@@ -128,7 +128,7 @@ std::string horizontal_grid(const Scale& y, const std::vector<double>& ticks,
   return body;
 }
 
-/// Names beside points; one that would lie on an earlier one moves down.
+/// Labels beside points; a label that would cover an earlier one moves down.
 class PointNames {
  public:
   std::string put(double x, double y, std::string_view name) {
@@ -152,7 +152,7 @@ struct Bar {
   std::string_view style = "plain";
 };
 
-/// Bars from zero, to the left where negative.
+/// Horizontal bars from zero, to the left for negative values.
 std::string bars(std::string_view title, std::string_view unit, const std::vector<Bar>& all) {
   if (all.empty()) return "";
   double least = 0;
@@ -185,7 +185,7 @@ std::string bars(std::string_view title, std::string_view unit, const std::vecto
   return framed(y + 8, title, body);
 }
 
-/// Where a version stands between its roofs, when no intensity is known.
+/// The fraction of its roof that each version reaches.
 std::string fraction_path(const std::vector<const VersionState*>& versions) {
   std::vector<Bar> all;
   for (const auto* version : versions) {
@@ -195,7 +195,7 @@ std::string fraction_path(const std::vector<const VersionState*>& versions) {
                      *fraction * 100,
                      {},
                      {},
-                     colour_of(*version)});
+                     color_of(*version)});
   }
   return bars("Share of the measured roof that each version reaches", "%", all);
 }
@@ -215,7 +215,7 @@ std::string roof_lines(const Scale& x, const Scale& y, const Roofline& roofline)
     const double to = std::min(x.to, std::min(top, y.to) / slope);
     if (from < to)
       body += line(x(from), y(clamp(slope * from)), x(to), y(clamp(slope * to)), "roof");
-    // Below the slope, where no point can be above it.
+    // Below the slope, where the label covers no point.
     const double place = std::sqrt(from * to);
     body += text_at(x(place) + 12, y(clamp(slope * place)) + 16,
                     with_prefix(slope, "B/s") + " measured", "start");
@@ -243,7 +243,7 @@ std::string timeline(const RunState& state) {
     least = std::min(least, version->profile->timing.ci_low.value);
     most = std::max(most, version->profile->timing.ci_high.value);
   }
-  // Where one version is many times slower than another, even steps would draw the rest as one.
+  // If one version is many times slower than another, a linear scale would merge the others.
   const bool wide = least > 0 && most / least > 10;
   const Scale y{wide ? least / 1.5 : 0, most * (wide ? 1.5 : 1.1), kHeight - kBottom, kTop, wide};
   const double step = (kWidth - kLeft - kRight) / static_cast<double>(versions.size());
@@ -258,11 +258,11 @@ std::string timeline(const RunState& state) {
     body += line(x, y(timing.ci_low.value), x, y(timing.ci_high.value), "whisker");
     body += fmt::format(
         R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="5"><title>{}: {} µs, {}</title></circle>)",
-        colour_of(*version), x, middle, version->id.text(),
+        color_of(*version), x, middle, version->id.text(),
         markdown::number(timing.median.value / 1e3),
         name_of(verdict_of(*version).value_or(Verdict::baseline)));
     body += text_at(x, kHeight - 14, version->id.text());
-    // Many versions leave no room for their figures; the table below the plot has them.
+    // With many versions there is no room for values; the table below the plot shows them.
     if (versions.size() <= 8) body += text_at(x, middle - 10, time_text(timing.median.value));
     x += step;
   }
@@ -285,7 +285,7 @@ std::string roofline(const RunState& state) {
   double most = std::max(high_f.flops, roofs.compute_ceiling.value_or(0));
   if (roofs.bandwidth_ceiling && !roofs.compute_ceiling)
     most = std::max(most, *roofs.bandwidth_ceiling * high_i.intensity);
-  // The ridge belongs to the picture, wherever the versions are.
+  // The ridge is always visible, wherever the versions are.
   const double ridge = roofs.bandwidth_ceiling && roofs.compute_ceiling
                            ? *roofs.compute_ceiling / *roofs.bandwidth_ceiling
                            : low_i.intensity;
@@ -306,7 +306,7 @@ std::string roofline(const RunState& state) {
     path += fmt::format("{}{:.1f},{:.1f} ", path.empty() ? "M" : "L", x(point.intensity),
                         y(point.flops));
     body += fmt::format(R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="5"/>)",
-                        colour_of(*point.version), x(point.intensity), y(point.flops));
+                        color_of(*point.version), x(point.intensity), y(point.flops));
     body += names.put(x(point.intensity) + 9, y(point.flops) + 4, point.version->id.text());
   }
   body += fmt::format(R"(<path class="trail" d="{}"/>)", path);

@@ -12,14 +12,14 @@ namespace ratchet::plots {
 /// Median time of every version with its interval.
 [[nodiscard]] std::string timeline(const RunState& state);
 
-/// The versions' path under the measured roofs; by the fraction of the roof where no intensity is
-/// known.
+/// The path of the versions under the measured roofs, or bars with the fraction of the roof if no
+/// arithmetic intensity is known.
 [[nodiscard]] std::string roofline(const RunState& state);
 
 /// Stall reasons of a version's longest kernel.
 [[nodiscard]] std::string stalls(const VersionState& version);
 
-/// What each ablated method is worth, with its interval.
+/// The time that each ablated method saves, with its interval.
 [[nodiscard]] std::string attribution(const VersionState& version);
 
 }  // namespace ratchet::plots

@@ -13,8 +13,7 @@ namespace {
 using markdown::number;
 using markdown::table;
 
-/// A category of `ncu_summary.md`: metrics by the start of their name, in the order of the
-/// original.
+/// A category of `ncu_summary.md`: metrics by name prefix, in the order of kernel-opt-agent.
 struct Category {
   std::string_view title;
   std::array<std::string_view, 10> prefixes;
@@ -57,7 +56,7 @@ std::string metric_table(const std::vector<std::pair<std::string, double>>& metr
   return table({"Metric", "Value"}, rows);
 }
 
-/// Category tables of one kernel; empty categories are left out, unlisted metrics come last.
+/// The category tables of one kernel, without empty categories; unlisted metrics come last.
 std::string categories(const KernelCounters& kernel) {
   std::string text;
   std::set<std::string> shown;
@@ -195,7 +194,7 @@ Rendered ncu_summary(const Subject& subject) {
                                         : markdown::one_line(kernel->name))};
 }
 
-/// One row per metric. Each counter is read once, so spread and stability are not known.
+/// One row per metric. Each counter is read once, so spread and stability are unknown.
 Rendered ncu_details(const Subject& subject) {
   const auto& profile = *subject.version.profile;
   const auto& contract = subject.state.contract.contract;
@@ -251,7 +250,7 @@ Rendered bench_json(const Subject& subject) {
 
 Rendered roofline_json(const Subject& subject) {
   const auto& profile = *subject.version.profile;
-  // Profiles of older servers have no report: what can be said without one stays.
+  // Profiles written by older servers have no report; the remaining fields are kept.
   Json json = encode(placed_roofline(profile.roofs.value_or(RooflineReport{}), profile));
   json["provenance"] = provenance_json(subject);
   return {subject.version.id.text() + "/roofline.json", markdown::json_text(json, 2) + "\n"};

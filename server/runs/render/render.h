@@ -24,29 +24,29 @@ struct Subject {
 [[nodiscard]] markdown::Fields provenance(const Subject& subject);
 [[nodiscard]] Json provenance_json(const Subject& subject);
 
-/// Fixed cells of many artifacts: what ran where.
+/// Texts that many artifacts share: device, tools and the timed sizes.
 [[nodiscard]] std::string device_text(const RunState& state);
 [[nodiscard]] std::string tools_text(const RunState& state, const VersionState& version);
 [[nodiscard]] const Dims& timed_dims(const Contract& contract);
 
-/// The speed-up over W and what it is against; "N/A" where nothing was measured on every case.
+/// The geometric mean speedup over the workload W and its baseline; "N/A" if no baseline was
+/// measured on every case.
 [[nodiscard]] std::string geometric_mean_text(const BenchmarkReport& report);
 
-/// "1.2 (1.1 … 1.3)": the speed-up with its 95 % interval.
+/// "1.2 (1.1 … 1.3)": the speedup with its 95 % interval.
 [[nodiscard]] std::string speedup_text(const Comparison& comparison);
 
-/// The kernel that took longest (the first where durations are unknown); null without counters.
+/// The kernel that took longest (the first one if durations are unknown); null without counters.
 [[nodiscard]] const KernelCounters* main_kernel(const Profile& profile);
 
-/// `contract.json`. Dims of the server's hidden cases are not shown, and source texts only by
-/// digest.
+/// `contract.json`, without the sizes of hidden cases; source texts are shown by digest only.
 [[nodiscard]] Rendered contract_json(const RunState& state);
 [[nodiscard]] Rendered environment(const RunState& state, const std::string& time);
 [[nodiscard]] Rendered build(const Subject& subject, const BuildFact& fact);
 [[nodiscard]] Rendered correctness(const Subject& subject);
 /// `ncu_summary.md`, `ncu_details.md`, `bench.json`, `roofline.json`, `digest.md`.
 [[nodiscard]] std::vector<Rendered> profile(const Subject& subject);
-/// `digest.md`: what a profile says, ending with the edits worth trying.
+/// `digest.md`: the profile in brief, ending with the edits worth trying.
 [[nodiscard]] Rendered digest(const Subject& subject);
 [[nodiscard]] Rendered evidence(const Subject& subject);
 [[nodiscard]] Rendered hypothesis(const Subject& subject);
@@ -64,15 +64,15 @@ struct Subject {
 [[nodiscard]] Rendered analysis(const Subject& subject);
 /// `benchmarks/performance-map.json` and `ledgers/tuning-decisions.md`.
 [[nodiscard]] std::vector<Rendered> dispatch(const RunState& state, const std::string& time);
-/// `memory/v<N>.json` of a closed version; of a masked one only that it is.
+/// `memory/v<N>.json` of a closed version; of a masked one only the fact that it is masked.
 [[nodiscard]] Rendered memory(const Subject& subject);
 [[nodiscard]] Json memory_record(const RunState& state, const VersionState& version);
-/// `plans/v<K+1>_plan.md`, of the version that the hypothesis is for.
+/// `plans/v<K+1>_plan.md`, for the version that will test the hypothesis.
 [[nodiscard]] Rendered plan(const Subject& subject);
 [[nodiscard]] std::string plan_path(VersionId version);
 /// `ledgers/research-digest.md`.
 [[nodiscard]] Rendered research_digest(const RunState& state, const std::string& time);
-/// `report.html`, one page that needs nothing else.
+/// `report.html`, one self-contained page.
 [[nodiscard]] Rendered page(const RunState& state, const std::string& retrospective,
                             const std::string& time);
 [[nodiscard]] Rendered final_report(const RunState& state, const std::string& retrospective,

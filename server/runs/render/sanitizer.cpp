@@ -14,7 +14,7 @@ std::string runs(const SanitizerReport& report) {
     rows.push_back({std::string(name_of(run.tool)), run.finished ? "yes" : "no",
                     std::to_string(run.errors), fmt::format("{:.1f} s", run.elapsed_ms / 1000),
                     run.detail.empty() ? "-" : markdown::cell(run.detail)});
-  return table({"Tool", "Saw the whole call", "Errors", "Took", "Remarks"}, rows);
+  return table({"Tool", "Covered the whole call", "Errors", "Took", "Remarks"}, rows);
 }
 
 std::string findings(const SanitizerReport& report) {

@@ -18,7 +18,7 @@ Rendered branch_page(const Subject& subject, const BranchesFact& fact, const Bra
                           {"Status", std::string(name_of(branch.status))},
                           {"Note", branch.note.value_or("-")},
                           {"Incumbent", fact.incumbent.text()},
-                          {"Lines unlike the incumbent's", std::to_string(branch.diff_lines)},
+                          {"Lines changed from the incumbent", std::to_string(branch.diff_lines)},
                           {"Built", build.ok ? "yes" : "no"},
                           {"Correct", !branch.correctness          ? "not checked"
                                       : branch.correctness->passed ? "yes"
@@ -78,7 +78,7 @@ std::string excluded_methods(const VersionState& version) {
 
 std::string orthogonality(const VersionState& version) {
   if (!version.methods) return "Not checked: no methods were proposed.\n";
-  return "Checked before anything was built: no coupled pair, no pair that excludes each other, "
+  return "Checked before anything was built: no coupled pair, no conflicting pair, "
          "none over its axis' budget.\n";
 }
 

@@ -43,21 +43,24 @@ Result<std::vector<Condition>> conditions_of(const RunState& state, const std::s
   std::string name;
   while (words >> name) {
     if (!conditions.empty()) {
-      if (name != "and") return unreadable(criterion, "conditions are joined by and", state);
-      if (!(words >> name)) return unreadable(criterion, "nothing follows and", state);
+      if (name != "and")
+        return unreadable(criterion, "conditions must be joined by \"and\"", state);
+      if (!(words >> name))
+        return unreadable(criterion, "\"and\" must be followed by a condition", state);
     }
     Condition condition{name, "", 0};
     std::string bound;
     if (!(words >> condition.op >> bound))
-      return unreadable(criterion, "a condition is name, operator, number", state);
-    if (!facts.contains(name)) return unreadable(criterion, name + " is no fact of a run", state);
+      return unreadable(criterion, "a condition needs a name, an operator and a number", state);
+    if (!facts.contains(name))
+      return unreadable(criterion, name + " is not one of the names", state);
     constexpr std::array<std::string_view, 5> kOps{">=", "<=", ">", "<", "=="};
     if (std::ranges::find(kOps, condition.op) == kOps.end())
-      return unreadable(criterion, condition.op + " is no operator", state);
+      return unreadable(criterion, condition.op + " is not an operator", state);
     const char* const end = bound.data() + bound.size();
     const auto [stop, code] = std::from_chars(bound.data(), end, condition.bound);
     if (code != std::errc{} || stop != end)
-      return unreadable(criterion, bound + " is no number", state);
+      return unreadable(criterion, bound + " is not a number", state);
     conditions.push_back(std::move(condition));
   }
   if (conditions.empty()) return unreadable(criterion, "it is empty", state);
@@ -90,7 +93,7 @@ void judge_by_review(ReviewedPair& pair, const RunState& state) {
   const auto& review = found->second;
   if (review.verdict == ReviewVerdict::met) pair.state = PairState::met;
   pair.detail =
-      fmt::format("verdict of a reviewer, who looked at {}", fmt::join(review.looked_at, ", "));
+      fmt::format("verdict of a reviewer after looking at {}", fmt::join(review.looked_at, ", "));
 }
 
 }  // namespace

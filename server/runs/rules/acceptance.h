@@ -10,8 +10,8 @@
 
 namespace ratchet {
 
-/// What a criterion may speak about, with the values the ledger holds now. Names are always all
-/// there; an empty value was not measured yet. Pure.
+/// The names that a criterion may use, with their current values. All names are always present; a
+/// value is empty until it was measured. Pure.
 [[nodiscard]] std::map<std::string, std::optional<double>> review_facts(const RunState& state);
 
 enum class PairState { met, open, stalled };
@@ -25,7 +25,7 @@ struct ReviewedPair {
   std::string task;
   std::string criterion;
   PairState state = PairState::open;
-  std::string detail;  ///< the values it was held against, or what is missing
+  std::string detail;  ///< the values it was compared with, or what is missing
 
   static constexpr void fields(auto&& visit) {
     using R = ReviewedPair;
@@ -39,7 +39,7 @@ struct ReviewedPair {
 /// `name op number` joined by "and" (op: >= <= > < ==); it lists the names.
 [[nodiscard]] Status check_criterion(const RunState& state, const std::string& criterion);
 
-/// Every pair of the run against its ledger. An open pair of a run on a plateau is stalled. Pure.
+/// The state of every acceptance pair. An open pair of a run on a plateau is stalled. Pure.
 [[nodiscard]] std::vector<ReviewedPair> review_pairs(const RunState& state);
 
 }  // namespace ratchet

@@ -27,14 +27,14 @@ struct Verdict3 {
   std::string why;
 };
 
-/// What the machine code rules out, before any time is looked at.
+/// The verdict if the machine code alone decides it.
 std::optional<Verdict3> by_signature(const std::string& id, const AttributionContext& context) {
   const auto* const method = find_method(id);
   if (!context.on_gpu || method == nullptr || !method->has_signature) return std::nullopt;
   const auto found = context.signatures.find(id);
   if (found == context.signatures.end() || found->second == "unknown")
     return Verdict3{MethodClass::inconclusive,
-                    "its machine code was not looked at: call check_sass, then ablate again"};
+                    "its machine code was not examined: call check_sass, then ablate again"};
   if (found->second == "absent")
     return Verdict3{MethodClass::implementation_failed, "the machine code does not show it"};
   return std::nullopt;
@@ -48,13 +48,13 @@ Verdict3 by_time(const AblatedBuild* without, const AblationFact& fact,
     return {MethodClass::inconclusive, "its macro switches nothing off: same binary"};
   if (!without->correct)
     return {MethodClass::inconclusive,
-            "the kernel without it is not correct, so its time says nothing"};
+            "the kernel without it is not correct, so its time is meaningless"};
   if (!without->comparison || without->comparison->verdict == Verdict::inconclusive)
     return {MethodClass::inconclusive, "the interval is too wide to tell"};
   if (without->comparison->verdict != Verdict::faster)
     return {MethodClass::ineffective, without->comparison->verdict == Verdict::slower
                                           ? "the kernel is faster without it"
-                                          : "its absence does not show"};
+                                          : "removing it makes no difference"};
   if (!context.improved)
     return {MethodClass::ineffective, "it helps this kernel, which is not faster than its parent"};
   return {MethodClass::effective, "the kernel without it is slower beyond the noise"};

@@ -11,7 +11,7 @@ namespace ratchet {
 namespace {
 
 constexpr std::size_t kFinalists = 2;
-constexpr std::size_t kMostLines = 4000;  // the table of the subsequence is this squared
+constexpr std::size_t kMostLines = 4000;  // comparing takes time proportional to its square
 
 bool clears_noise(const BranchResult& branch) {
   return branch.confirmation && branch.confirmation->verdict == Verdict::faster;
@@ -21,14 +21,14 @@ bool overlap(const Comparison& a, const Comparison& b) {
   return a.ci_low <= b.ci_high && b.ci_low <= a.ci_high;
 }
 
-/// Whether `a` is the better champion of two that clear the noise.
+/// Whether `a` is the better of two branches that are faster beyond the noise.
 bool better(const BranchResult& a, const BranchResult& b) {
   if (overlap(*a.confirmation, *b.confirmation) && a.diff_lines != b.diff_lines)
     return a.diff_lines < b.diff_lines;
   return a.confirmation->speedup > b.confirmation->speedup;
 }
 
-/// Lines without the blanks at their ends.
+/// Lines without trailing blanks.
 std::vector<std::string_view> bare_lines_of(std::string_view text) {
   auto lines = lines_of(text);
   for (auto& line : lines) line = line.substr(0, line.find_last_not_of(" \t\r") + 1);

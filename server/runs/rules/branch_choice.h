@@ -8,8 +8,8 @@
 
 namespace ratchet {
 
-/// Indices of the branches that are confirmed against the incumbent: the two that screened fastest,
-/// best first. Only correct and timed ones. Pure.
+/// Indices of the branches to confirm against the incumbent: the two correct ones that screened
+/// fastest, best first. Pure.
 [[nodiscard]] std::vector<std::size_t> finalists(const std::vector<BranchResult>& branches);
 
 /// Fills `status`, `champion` and `decision` from the measurements. The champion is a confirmed
@@ -17,8 +17,8 @@ namespace ratchet {
 /// one that changes fewer lines. Pure.
 void decide(BranchesFact& fact);
 
-/// Lines that differ between two texts: what is not in the longest common subsequence of their
-/// lines. Pure; of texts beyond 4,000 lines the difference of line multisets.
+/// The number of lines outside the longest common subsequence of the lines of two texts. For texts
+/// of more than 4,000 lines, the difference of their line multisets. Pure.
 [[nodiscard]] int diff_lines(std::string_view a, std::string_view b);
 
 }  // namespace ratchet

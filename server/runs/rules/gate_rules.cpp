@@ -15,7 +15,7 @@ void need_step(std::vector<Reason>& reasons, const VersionState& version, bool d
   reasons.push_back({"step_missing", fmt::format("{} is missing: call {}", path, tool), path});
 }
 
-/// Every given case must have been checked, and every execution of it have passed.
+/// Every given case must have been checked, and every execution of it must have passed.
 void check_cases(std::vector<Reason>& reasons, const RunState& state, const VersionState& version) {
   const auto& report = *version.correctness;
   for (const auto& one : state.contract.contract.cases) {
@@ -28,15 +28,16 @@ void check_cases(std::vector<Reason>& reasons, const RunState& state, const Vers
         passed += result.passed ? 1 : 0;
       }
     if (seen > 0 && passed == seen) continue;
-    reasons.push_back({"case_unchecked",
-                       fmt::format("{} is not shown correct at {} ({} of {} executions passed): "
-                                   "call check_correctness",
-                                   version.id.text(), markdown::dims_text(one.dims), passed, seen),
-                       version.id.text() + "/correctness.md"});
+    reasons.push_back(
+        {"case_unchecked",
+         fmt::format("{} was not shown to be correct at {} ({} of {} executions passed): "
+                     "call check_correctness",
+                     version.id.text(), markdown::dims_text(one.dims), passed, seen),
+         version.id.text() + "/correctness.md"});
   }
 }
 
-/// Every profile holds the time, and rates where the task declares its work.
+/// A profile must hold the time, and the rates if the task declares its work.
 void check_metrics(std::vector<Reason>& reasons, const RunState& state,
                    const VersionState& version) {
   std::vector<std::string> due{"median_ns"};
@@ -78,8 +79,7 @@ void check_measurements(std::vector<Reason>& reasons, const RunState& state,
          version.id.text() + "/ncu_summary.md"});
 }
 
-/// Rules of `write_kbs_evidence` once more, and what only time can break: its age, and the labels
-/// that the log gave.
+/// The rules of `write_kbs_evidence` again, the age of the evidence, and its confidence labels.
 void check_evidence(std::vector<Reason>& reasons, const RunState& state,
                     const VersionState& version) {
   const std::string path = version.id.text() + "/kbs_evidence.md";
@@ -123,8 +123,8 @@ void check_changed(std::vector<Reason>& reasons, const RunState& state,
   if (parent == nullptr || !parent->build || !version.build) return;
   if (parent->build->stripped_digest != version.build->stripped_digest) return;
   reasons.push_back({"kernel_unchanged",
-                     fmt::format("the kernel of {} is that of {} but for comments and white space: "
-                                 "submit_kernel takes the changed one",
+                     fmt::format("the kernel of {} equals that of {} except for comments and white "
+                                 "space: call submit_kernel with a changed one",
                                  version.id.text(), parent->id.text()),
                      version.id.text()});
 }

@@ -21,7 +21,7 @@ std::optional<double> reading(const Profile& profile, const std::string& metric,
   return worst;
 }
 
-/// Classes that ablations of the run gave a method, newest last.
+/// The class that the newest ablation of the run gave a method.
 std::optional<MethodClass> class_of(const RunState& state, const std::string& id) {
   std::optional<MethodClass> found;
   for (const auto& version : state.versions) {
@@ -57,13 +57,13 @@ std::string exclusion_text(const Method& method, const std::string& code) {
     return fmt::format("{} needs {}, which this architecture lacks", method.id,
                        fmt::join(method.features, ", "));
   if (code == "implementation_failed")
-    return fmt::format("{} was tried and the machine code did not show it", method.id);
+    return fmt::format("{} was tried, but the machine code did not show it", method.id);
   if (code == "ineffective")
-    return fmt::format("{} was tried and its ablation showed no gain", method.id);
+    return fmt::format("{} was tried, but its ablation showed no gain", method.id);
   return fmt::format("{} was chosen for an earlier version", method.id);
 }
 
-/// A gate at work: the proposal against registry, profile and history.
+/// Checks a proposal against the registry, the profile and the history of the run.
 class Proposal {
  public:
   Proposal(const RunState& state, const std::vector<ProposedMethod>& proposed)
@@ -116,7 +116,8 @@ class Proposal {
   void check_one(const ProposedMethod& one) {
     const auto* const method = find_method(one.id);
     if (method == nullptr) {
-      add("unknown_method", fmt::format("\"{}\" is no method: list_methods shows them", one.id));
+      add("unknown_method",
+          fmt::format("\"{}\" is not a method; list_methods shows all methods", one.id));
       return;
     }
     if (const auto code = exclusion(state_, *method))
@@ -138,8 +139,8 @@ class Proposal {
     });
     if (!claimed && told_.insert(higher.method->id).second)
       add("higher_priority_open",
-          fmt::format("{}: {} comes before it and its trigger has strength {:.2f}: choose it, or "
-                      "name it in skipped_higher with skip_condition and why",
+          fmt::format("{}: {} has a higher priority and its trigger has strength {:.2f}: choose "
+                      "it, or list it in skipped_higher with skip_condition and why",
                       one.id, higher.method->id, *higher.strength));
   }
 
@@ -148,7 +149,7 @@ class Proposal {
       return standing.method == find_method(skipped.id);
     });
     if (find_method(skipped.id) == nullptr || found == standings_.end()) {
-      add("unknown_method", fmt::format("skipped_higher: \"{}\" is no method", skipped.id));
+      add("unknown_method", fmt::format("skipped_higher: \"{}\" is not a method", skipped.id));
       return;
     }
     const std::string claim(name_of(skipped.reason));
@@ -174,7 +175,7 @@ class Proposal {
             add(code, fmt::format("{} and {} {}", id, other->id, what));
         }
       };
-      both(method->coupled, "coupled_pair", "are two faces of one change: choose one");
+      both(method->coupled, "coupled_pair", "are two forms of one change: choose one");
       both(method->conflicts, "conflicting_pair", "exclude each other");
     }
   }

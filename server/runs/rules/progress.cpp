@@ -75,8 +75,8 @@ std::vector<Reason> stop_reasons(const RunState& state) {
   }
   if (on_plateau(state))
     add("plateau",
-        "the last three versions gained less than 0.5 %: restart_partial, another "
-        "direction, or the final gate");
+        "the last three versions gained less than 0.5 %: call restart_partial, try another "
+        "direction, or pass the final gate");
   const auto stage = state.open().stage;
   if (state.at_last_version() && stage >= Stage::evidenced)
     add("last_version", "this is the last version: check_gate with final, or extend_run");
@@ -91,7 +91,7 @@ std::vector<Reason> weaknesses(const RunState& state) {
   };
   for (const auto& warning : state.contract.warnings) add(warning);
   if (state.contract.contract.seed_given)
-    add({"fixed_seed", "the caller chose the seed, so inputs could be known ahead", {}});
+    add({"fixed_seed", "the caller chose the seed, so inputs could be known in advance", {}});
   for (const auto& version : state.versions) {
     if (version.correctness)
       for (const auto& note : version.correctness->notes) add(note);

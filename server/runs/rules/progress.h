@@ -9,19 +9,19 @@
 
 namespace ratchet {
 
-/// How much each version after v0 gained over the best before it, oldest first: 0.02 is 2 %. What
-/// is not correct, not faster by its interval, or masked gained nothing. Pure.
+/// The gain of each version after v0 over the best before it, oldest first: 0.02 is 2 %. A version
+/// that is incorrect, not faster by its interval, or masked counts as 0. Pure.
 [[nodiscard]] std::vector<double> gains(const RunState& state);
 
-/// Whether the last three closed versions gained less than half a per cent at best.
+/// Whether none of the last three closed versions gained half a percent.
 [[nodiscard]] bool on_plateau(const RunState& state);
 
-/// Which stop conditions hold. Codes: `roof_reached` (of a measured ceiling), `time_reached`,
-/// `speedup_reached`, `plateau`, `last_version`. Advice: nothing is refused for it.
+/// The stop conditions that hold. Codes: `roof_reached` (of a measured ceiling), `time_reached`,
+/// `speedup_reached`, `plateau`, `last_version`. Advice only: no step is refused.
 [[nodiscard]] std::vector<Reason> stop_reasons(const RunState& state);
 
-/// What makes the claims of a run weaker than they could be; empty: they are strong. Codes of the
-/// task's warnings and the checks' notes, and `degraded_profile`.
+/// What weakens the claims of a run; empty if they are strong. Codes: those of the contract's
+/// warnings and of the checks' notes, `fixed_seed` and `degraded_profile`.
 [[nodiscard]] std::vector<Reason> weaknesses(const RunState& state);
 
 /// The promotion rule over the workload W, from the newest benchmark of the best version against

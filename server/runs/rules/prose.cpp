@@ -14,7 +14,7 @@
 namespace ratchet {
 namespace {
 
-/// Reasons whose path is left to the caller.
+/// Reasons without a path, which the caller sets.
 class Problems {
  public:
   void add(const char* code, std::string message) {
@@ -31,10 +31,10 @@ bool is_blank(const std::string& text) {
 }
 
 void need_text(Problems& problems, const std::string& field, const std::string& text) {
-  if (is_blank(text)) problems.add("text_missing", fmt::format("{}: must say something", field));
+  if (is_blank(text)) problems.add("text_missing", fmt::format("{}: must not be empty", field));
 }
 
-/// A figure with its source as an agent would write it: "peak: 4.8 TB/s <- page.md:12".
+/// Whether the text cites a figure by hand, as in "peak: 4.8 TB/s <- page.md:12".
 bool cites_by_hand(const std::string& text) {
   constexpr std::string_view kArrow = "<- ";
   for (auto at = text.find(kArrow); at != std::string::npos; at = text.find(kArrow, at + 1)) {
@@ -46,13 +46,13 @@ bool cites_by_hand(const std::string& text) {
   return false;
 }
 
-/// Prose that says something, and leaves citing figures to the server.
+/// Prose that is not empty and leaves the citing of figures to the server.
 void need_prose(Problems& problems, const std::string& field, const std::string& text) {
   need_text(problems, field, text);
   if (cites_by_hand(text))
     problems.add("spec_by_hand",
-                 fmt::format("{}: a figure with its source is not typed: name product and metric "
-                             "in specs of write_kbs_evidence, the server cites the line",
+                 fmt::format("{}: do not type a figure with its source; name product and metric in "
+                             "specs of write_kbs_evidence, and the server cites the line",
                              field));
 }
 
@@ -78,11 +78,11 @@ void need_metric(Problems& problems, const VersionState& version, const std::str
                  const std::string& metric) {
   if (!version.profile || has_metric(*version.profile, metric)) return;
   problems.add("unknown_metric",
-               fmt::format("{}: \"{}\" is no metric of the profile of {}; it has {}", field, metric,
-                           version.id.text(), known_metrics(*version.profile)));
+               fmt::format("{}: \"{}\" is not a metric of the profile of {}; it has {}", field,
+                           metric, version.id.text(), known_metrics(*version.profile)));
 }
 
-/// What a logged query of this run returned under this id; null when it did not.
+/// The hit with this id in a logged query of the run; null if there is none.
 const QueryHit* logged_hit(const RunState& state, const std::string& query_id,
                            const std::string& id) {
   for (const auto& logged : state.queries) {
@@ -99,8 +99,8 @@ bool query_known(const RunState& state, const std::string& query_id) {
   });
 }
 
-/// One query about the kernel, at any time of this version, and one about the bottleneck, which is
-/// known only after the profile.
+/// One query about the kernel, at any time in this version, and one about the bottleneck after the
+/// profile, which reveals it.
 void need_queries(Problems& problems, const RunState& state, const VersionState& version) {
   const auto made = [&](std::string_view purpose, std::int64_t after) {
     return std::ranges::any_of(state.queries, [&](const LoggedQuery& logged) {
@@ -133,7 +133,7 @@ bool is_one_word(const std::string& text) {
   });
 }
 
-/// Lines that begin like the items of a list; two of them are two changes.
+/// The number of lines that begin like list items; two items are two changes.
 int list_items(const std::string& text) {
   int items = 0;
   bool at_start = true;
@@ -152,7 +152,7 @@ int list_items(const std::string& text) {
   return items;
 }
 
-/// Letters and digits in lower case, single blanks between words.
+/// Lower-case letters and digits, with single blanks between words.
 std::string words_of(const std::string& text) {
   std::string words;
   for (const char raw : text) {
@@ -166,7 +166,7 @@ std::string words_of(const std::string& text) {
   return words;
 }
 
-/// The same change proposed for the same kernel text was tried already.
+/// Refuses a change that an earlier version proposed for the same kernel text.
 void refuse_duplicate(Problems& problems, const RunState& state, const VersionState& version,
                       const Hypothesis& hypothesis) {
   for (const auto& other : state.versions) {
@@ -175,8 +175,8 @@ void refuse_duplicate(Problems& problems, const RunState& state, const VersionSt
     if (words_of(other.hypothesis->change) != words_of(hypothesis.change)) continue;
     problems.add(
         "duplicate_plan",
-        fmt::format("change: {} proposed the same for the same kernel; propose another "
-                    "one",
+        fmt::format("change: {} already proposed this for the same kernel; propose another "
+                    "change",
                     state.masked.contains(other.id) ? "an earlier plan" : other.id.text()));
   }
 }
@@ -209,7 +209,7 @@ std::vector<Reason> evidence_problems(const RunState& state, const VersionState&
     const auto& one = request.selected[i];
     if (!query_known(state, one.query_id))
       problems.add("query_not_logged",
-                   fmt::format("selected[{}].query_id: \"{}\" is no query logged in this run: "
+                   fmt::format("selected[{}].query_id: \"{}\" is not a query logged in this run: "
                                "call query_kbs with run",
                                i, one.query_id));
     else if (logged_hit(state, one.query_id, one.id) == nullptr)
@@ -279,7 +279,7 @@ Result<EvidenceFact> resolve_evidence(const RunState& state, const EvidenceReque
   const auto problems = evidence_problems(state, version, request);
   if (!problems.empty())
     return Error{ErrorCode::invalid_argument, joined(problems),
-                 "Mend these and call write_kbs_evidence again; nothing was written."};
+                 "Correct these and call write_kbs_evidence again; nothing was written."};
   EvidenceFact fact;
   const auto metrics = all_metrics(*version.profile);
   for (const auto& name : request.facts)
@@ -301,7 +301,7 @@ Status check_hypothesis(const RunState& state, const Hypothesis& hypothesis) {
   const auto problems = hypothesis_problems(state, state.open(), hypothesis);
   if (problems.empty()) return {};
   return Error{ErrorCode::invalid_argument, joined(problems),
-               "Mend these and call write_hypothesis again; nothing was written."};
+               "Correct these and call write_hypothesis again; nothing was written."};
 }
 
 }  // namespace ratchet

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the agent writes in words, checked against what the server measured and logged. Pure.
+// Checks of evidence and hypothesis against what the server measured and logged. Pure.
 
 #include <string>
 #include <vector>
@@ -16,11 +16,11 @@ namespace ratchet {
 [[nodiscard]] Result<EvidenceFact> resolve_evidence(const RunState& state,
                                                     const EvidenceRequest& request);
 
-/// Whether the hypothesis may stand for the open version.
-/// Errors: `invalid_argument` that lists every problem at once.
+/// Whether the hypothesis is valid for the open version.
+/// Errors: `invalid_argument`, listing every problem.
 [[nodiscard]] Status check_hypothesis(const RunState& state, const Hypothesis& hypothesis);
 
-/// Why prose does not stand, one reason a broken rule, without path. Codes of evidence:
+/// One reason for each broken rule, without a path. Codes for evidence:
 /// `facts_missing`, `unknown_metric`, `selected_missing`, `query_not_logged`,
 /// `document_not_returned`, `text_missing`, `no_kernel_query`, `no_bottleneck_query`; for
 /// hypotheses also `bad_category`, `several_changes`, `expected_missing`, `bad_direction`,
@@ -32,12 +32,12 @@ namespace ratchet {
                                                       const VersionState& version,
                                                       const Hypothesis& hypothesis);
 
-/// The confidence label that the log gives each selected document of the evidence; empty where it
-/// gives none.
+/// The confidence label of each selected document by the logged queries; empty if no query returned
+/// it.
 [[nodiscard]] std::vector<std::string> resolve_labels(const RunState& state,
                                                       const EvidenceFact& fact);
 
-/// The request that a recorded fact came from.
+/// The request that a recorded fact was made from.
 [[nodiscard]] EvidenceRequest request_of(const EvidenceFact& fact);
 
 }  // namespace ratchet

@@ -1,4 +1,4 @@
-// What an observer is told when a run moves on.
+// What an observer is told when a fact is recorded.
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>

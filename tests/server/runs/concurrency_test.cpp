@@ -1,4 +1,4 @@
-// Several servers and several clients on one run, all at once.
+// Several servers and clients use one run at the same time.
 
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
@@ -37,7 +37,7 @@ std::string hammer(Runs& runs, const RunId& run, unsigned seed, std::atomic<int>
   return "";
 }
 
-TEST_CASE("calls at once from several servers leave one history without gaps", "[runs]") {
+TEST_CASE("simultaneous calls from several servers leave one history without gaps", "[runs]") {
   samples::Workshop shop;
   shop.finish_v0();
   REQUIRE(shop.gate().passed);

@@ -59,7 +59,7 @@ void work_on(const fs::path& state, const RunId& run, unsigned seed, int begun) 
         (void)runs.write_hypothesis(run, samples::hypothesis(fmt::format("change {}", random())));
         break;
       case Stage::hypothesized:
-        if (random() % 3 == 0) {  // now and then the version starts over
+        if (random() % 3 == 0) {  // sometimes the version starts over
           if (auto granted = runs.permit(run, Event::submitted))
             (void)runs.record_build(*granted, samples::candidate(text), std::nullopt);
         } else {
@@ -72,7 +72,7 @@ void work_on(const fs::path& state, const RunId& run, unsigned seed, int begun) 
   }
 }
 
-/// Starts the work in a child, and ends it so long after it began.
+/// Starts the work in a child process and kills it after the given time.
 void kill_after(std::chrono::microseconds delay, const fs::path& state, const RunId& run,
                 unsigned seed) {
   std::array<int, 2> ends{};
@@ -111,7 +111,7 @@ void survive(int kills) {
     rows = audit->rows;
     REQUIRE(again->status(shop.run)->integrity.empty());
   }
-  CHECK(rows > kills / 10);  // the work did go on between the kills
+  CHECK(rows > kills / 10);  // work was done between the kills
 }
 
 int kills(int usual) {
@@ -119,7 +119,7 @@ int kills(int usual) {
   return wanted == nullptr ? usual : std::atoi(wanted);
 }
 
-TEST_CASE("a run goes on after its server was killed at any moment", "[runs][crash]") {
+TEST_CASE("a run continues after its server was killed at any moment", "[runs][crash]") {
   survive(kills(25));
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("a changed contract.json stops a measurement that is under way", "[run
   CHECK(shop.status().stage == Stage::built);
 }
 
-TEST_CASE("an edited kernel file asks for a new submission, and that mends it", "[runs][drift]") {
+TEST_CASE("an edited kernel file needs a new submission, which resolves it", "[runs][drift]") {
   const Workshop shop;
   shop.finish_v0();
   REQUIRE(shop.gate().passed);
@@ -154,7 +154,7 @@ TEST_CASE("files of a later version are drift; empty folders are not", "[runs][d
   CHECK(codes(shop.status().integrity) == Codes{"future_artifacts"});
 }
 
-TEST_CASE("v08 is told apart from v8", "[runs][drift]") {
+TEST_CASE("v08 is not taken for v8", "[runs][drift]") {
   const Workshop shop;
   samples::fs::create_directories(shop.out() / "v08");
 
@@ -163,14 +163,14 @@ TEST_CASE("v08 is told apart from v8", "[runs][drift]") {
   CHECK(integrity.front().message.find("leading zeros") != std::string::npos);
 }
 
-TEST_CASE("a version number too long for any integer is only a later version", "[runs][drift]") {
+TEST_CASE("a version number that overflows an integer counts as a later version", "[runs][drift]") {
   const Workshop shop;
   put(shop.out() / "v99999999999999999999/kernel.cpp", "x");
 
   CHECK(codes(shop.status().integrity) == Codes{"future_artifacts"});
 }
 
-TEST_CASE("a second kernel in the folder and a foreign suffix are named", "[runs][drift]") {
+TEST_CASE("a second kernel in the folder and a foreign suffix are reported", "[runs][drift]") {
   const Workshop shop;
   shop.finish_v0();
   put(shop.out() / "v0/kernel.cu", "x");
@@ -193,7 +193,7 @@ TEST_CASE("missing artifacts are reported by the gate and written again", "[runs
   CHECK(shop.gate().passed);
 }
 
-TEST_CASE("deleting current_iteration.txt is reported and moves nothing", "[runs][drift]") {
+TEST_CASE("deleting current_iteration.txt is reported and changes no stage", "[runs][drift]") {
   const Workshop shop;
   shop.finish_v0();
   REQUIRE(shop.gate().passed);
@@ -201,7 +201,7 @@ TEST_CASE("deleting current_iteration.txt is reported and moves nothing", "[runs
 
   CHECK(codes(shop.status().integrity) == Codes{"state_file_missing"});
   CHECK(shop.status().version.text() == "v1");
-  shop.submit(kernel_text(1));  // no step but the gate depends on it
+  shop.submit(kernel_text(1));  // only the gate depends on it
 }
 
 TEST_CASE("editing current_iteration.txt skips no version", "[runs][drift]") {
@@ -214,7 +214,7 @@ TEST_CASE("editing current_iteration.txt skips no version", "[runs][drift]") {
   CHECK(shop.gate().version.text() == "v1");
 }
 
-TEST_CASE("an output directory that is gone is written again", "[runs][drift]") {
+TEST_CASE("a deleted output directory is written again", "[runs][drift]") {
   const Workshop shop;
   shop.check();
   samples::fs::remove_all(shop.out());
@@ -224,7 +224,7 @@ TEST_CASE("an output directory that is gone is written again", "[runs][drift]") 
   CHECK(samples::fs::exists(shop.out() / "v0/correctness.md"));
 }
 
-TEST_CASE("a folder that is not empty is refused, and confirmed it loses nothing",
+TEST_CASE("a folder that is not empty is refused; with confirm, its files are moved aside",
           "[runs][drift]") {
   const Workshop shop;
   put(shop.out() / "notes.txt", "mine");
@@ -240,7 +240,7 @@ TEST_CASE("a folder that is not empty is refused, and confirmed it loses nothing
   const auto aside = shop.out() / ("previous-" + created->run.text.substr(6));
   CHECK(samples::fs::exists(aside / "v0/kernel.cpp"));
   CHECK(shop.runs().status(created->run)->integrity.empty());
-  // The first run's files are no longer there, and it does not take them back.
+  // The first run's files were moved away, and it does not write over the second run's files.
   CHECK(refusal(shop, Event::checked).code == ErrorCode::drift);
 }
 

@@ -1,4 +1,4 @@
-// One run from its contract to its report, and what stops it on the way.
+// One run from its contract to its report, and the refusals on the way.
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -12,7 +12,7 @@ using samples::kernel_text;
 using samples::text_of;
 using samples::Workshop;
 
-TEST_CASE("a new run stands at v0, built, with its contract on disk", "[runs]") {
+TEST_CASE("a new run is at v0, built, with its contract on disk", "[runs]") {
   const Workshop shop;
 
   CHECK(shop.run.text.substr(0, 6) == "shift-");
@@ -56,7 +56,7 @@ TEST_CASE("a whole run passes gate after gate and ends with its reports", "[runs
   CHECK(shop.runs().audit(shop.run)->intact);
 }
 
-TEST_CASE("a plain gate on the last version names final and extend_run", "[runs]") {
+TEST_CASE("check_gate without final on the last version names final and extend_run", "[runs]") {
   const Workshop shop(1);
   shop.finish_v0();
   REQUIRE(shop.gate().passed);
@@ -88,7 +88,7 @@ TEST_CASE("passing the final gate again only verifies again", "[runs]") {
   CHECK(shop.runs().audit(shop.run)->rows == rows);
 }
 
-TEST_CASE("reports wait for the final gate", "[runs]") {
+TEST_CASE("reports need the final gate", "[runs]") {
   const Workshop shop;
   const auto report = shop.runs().write_report(shop.run, "");
 
@@ -97,7 +97,7 @@ TEST_CASE("reports wait for the final gate", "[runs]") {
   CHECK(report.error().hint == "Call check_correctness first.");
 }
 
-TEST_CASE("an extended run asks its last version for a hypothesis and goes on", "[runs]") {
+TEST_CASE("an extended run needs a hypothesis of its last version and continues", "[runs]") {
   const Workshop shop(1);
   shop.finish_v0();
   REQUIRE(shop.gate().passed);
@@ -121,7 +121,7 @@ TEST_CASE("v0 cannot be submitted again", "[runs]") {
   CHECK(granted.error().hint.find("create_run") != std::string::npos);
 }
 
-TEST_CASE("submitting again supersedes what was measured and keeps the attempt", "[runs]") {
+TEST_CASE("submitting again supersedes the measurements and keeps the attempt", "[runs]") {
   const Workshop shop;
   shop.finish_v0();
   REQUIRE(shop.gate().passed);
@@ -204,7 +204,7 @@ TEST_CASE("an abandoned last version still lets the run finish", "[runs]") {
   CHECK(shop.runs().extend(shop.run, 1)->version.text() == "v2");
 }
 
-TEST_CASE("v0 may be checked again after a failure, until its retries are gone", "[runs]") {
+TEST_CASE("v0 may be checked again after a failure, until its retries are used up", "[runs]") {
   auto frozen = samples::contract(1);
   frozen.retries = 2;
   const Workshop shop(frozen);
@@ -231,7 +231,7 @@ TEST_CASE("invalid timing sends a version back to open and costs a retry", "[run
   CHECK(shop.status().versions.back().retries_used == 1);
 }
 
-TEST_CASE("a slower version goes on, but v0 stays the best", "[runs]") {
+TEST_CASE("a slower version continues, but v0 stays the best", "[runs]") {
   const Workshop shop;
   shop.finish_v0();
   REQUIRE(shop.gate().passed);
@@ -252,7 +252,7 @@ TEST_CASE("a higher ratio that the interval does not support is not the best", "
   CHECK(shop.status().best == VersionId{0});
 }
 
-TEST_CASE("nobody is compared with itself, nor twice with one kernel", "[runs]") {
+TEST_CASE("a version is not compared with itself, nor twice with one kernel", "[runs]") {
   const Workshop shop;
   shop.check();
   CHECK_FALSE(shop.permit(Event::profiled).parent);  // v0 has neither parent nor another v0

@@ -19,7 +19,7 @@ namespace fs = samples::fs;
 
 constexpr int kSteps = 40;
 
-/// What a run should look like, told without any of the server's code.
+/// The expected state of a run, computed without the server's code.
 struct Model {
   int last = 1;
   int retries = 2;
@@ -32,7 +32,7 @@ struct Model {
   bool methods = false;
   bool kernel_edited = false;
   bool artifact_edited = false;
-  bool planned = false;    // a hypothesis stands
+  bool planned = false;    // there is a hypothesis
   bool abandoned = false;  // the last version was
 
   [[nodiscard]] bool is(std::initializer_list<const char*> stages) const {
@@ -109,7 +109,7 @@ class Walk {
     }
   }
 
-  /// Status says what the model says.
+  /// The status agrees with the model.
   void compare() {
     const auto status = server().status(run_);
     REQUIRE(status);
@@ -122,7 +122,7 @@ class Walk {
     REQUIRE(status->integrity.empty() == whole);
   }
 
-  /// The ledger has grown by exactly what was recorded, and all of it verifies.
+  /// The ledger has grown by exactly the recorded rows, and it is intact.
   void audit() {
     INFO(trail_);
     const auto audit = server().audit(run_);
@@ -149,7 +149,7 @@ class Walk {
     return false;
   }
 
-  /// A refusal says what kind it is, and names a tool that may be called now.
+  /// A refusal has the right code and names a tool that is allowed now.
   void check_refusal(const Error& error) {
     const bool known = error.code == ErrorCode::wrong_stage || error.code == ErrorCode::drift ||
                        error.code == ErrorCode::conflict ||
@@ -207,7 +207,7 @@ class Walk {
       model_.stage = "correct";
     else
       model_.back_to_open();
-    model_.artifact_edited = false;  // the edited artifact is correctness.md, now written anew
+    model_.artifact_edited = false;  // the edited artifact, correctness.md, was written again
   }
 
   void profile() {
@@ -295,7 +295,7 @@ class Walk {
     if (expected) ++model_.rows;
   }
 
-  /// Methods, then branches of which one, none or all fail.
+  /// Proposes methods, then explores branches of which one, none or all fail.
   void explore() {
     const bool open = model_.stage == "open" && !model_.spent();
     const auto proposed = server().propose_methods(run_, proposal());
@@ -318,7 +318,7 @@ class Walk {
     if (kind == 0) model_.kernel_edited = model_.artifact_edited = false;
   }
 
-  /// The sample profile knows one gap, of memory: 0.2; its budget is two methods on that axis.
+  /// The sample profile has one gap, memory 0.2, so its budget is two methods on that axis.
   static std::vector<ProposedMethod> proposal() {
     return {{"memory.kernel_fusion", {}}, {"memory.coalesced_access", {}}};
   }
@@ -368,7 +368,7 @@ class Walk {
     if (model_.stage == "finished") model_.stage = model_.planned ? "hypothesised" : "evidenced";
   }
 
-  /// Leave that was taken before another call moved the version on is void.
+  /// A permit is void after another call has advanced the version.
   void stale() {
     const auto granted = server().permit(run_, Event::submitted);
     if (!granted) return check_refusal(granted.error());
@@ -382,14 +382,14 @@ class Walk {
     REQUIRE(late.error().code == ErrorCode::conflict);
   }
 
-  /// A file is changed behind the server's back, or put back.
+  /// Edits a file without the server, or restores it.
   void edit() {
     const auto folder = out_ / fmt::format("v{}", model_.version);
     if (model_.kernel_edited || model_.artifact_edited) {
-      // Deleting is the way back that drift names: the server writes the file again.
+      // The message about drift says to delete the file: the server writes it again.
       if (model_.kernel_edited) fs::remove(folder / "kernel.cpp");
       if (model_.artifact_edited) fs::remove(folder / "correctness.md");
-      REQUIRE(server().check_gate(run_, false, false));  // refused, and writes what is missing
+      REQUIRE(server().check_gate(run_, false, false));  // refused; writes missing files again
       const auto audit = server().audit(run_);
       if (audit && audit->intact) model_.kernel_edited = model_.artifact_edited = false;
       return;
@@ -435,11 +435,11 @@ void walk(int count, unsigned seed) {
   }
 }
 
-TEST_CASE("no sequence of calls leads anywhere that the order of work does not", "[runs][order]") {
+TEST_CASE("no sequence of calls leads to an unexpected state", "[runs][order]") {
   walk(40, 1);
 }
 
-TEST_CASE("no sequence of a thousand does either", "[runs][order][slow]") {
+TEST_CASE("no sequence of a thousand leads to an unexpected state", "[runs][order][slow]") {
   walk(from_environment("RATCHET_SEQUENCES", 1000),
        static_cast<unsigned>(from_environment("RATCHET_FIRST_SEQUENCE", 1000)));
 }

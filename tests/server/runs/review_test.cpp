@@ -1,4 +1,4 @@
-// Memory, acceptance, stalls and promotion: what a run says of itself.
+// Memory, masking, acceptance, plateaus and promotion.
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -68,7 +68,7 @@ TEST_CASE("memory is read by version and by field", "[memory]") {
   CHECK(shop.runs().read_memory(shop.run, VersionId{9}, {}).error().code == ErrorCode::not_found);
 }
 
-TEST_CASE("what is masked is withheld from every answer and given back unharmed", "[memory]") {
+TEST_CASE("a masked version is left out of every answer until it is unmasked", "[memory]") {
   const auto shop = walked({1.25, 1.5});
   const auto masked = shop.runs().mask(shop.run, {VersionId{1}}, true, "start afresh");
   REQUIRE(masked);
@@ -89,7 +89,7 @@ TEST_CASE("analyses do not see a masked version, nor measure against one", "[mem
   REQUIRE(shop.runs().subject(shop.run, VersionId{3})->parent);
   REQUIRE(shop.runs().mask(shop.run, {VersionId{1}}, true, "start afresh"));
 
-  // What roofline, compare_versions, disassemble and check_sass ask for.
+  // The input of roofline, compare_versions, disassemble and check_sass.
   const auto hidden = shop.runs().subject(shop.run, VersionId{1});
   REQUIRE_FALSE(hidden);
   CHECK(hidden.error().code == ErrorCode::not_permitted);
@@ -99,7 +99,7 @@ TEST_CASE("analyses do not see a masked version, nor measure against one", "[mem
   CHECK(shop.runs().subject(shop.run, VersionId{2})->parent);
 }
 
-TEST_CASE("a plan that was tried in a masked version is refused without saying where", "[memory]") {
+TEST_CASE("a plan that a masked version tried is refused without naming the version", "[memory]") {
   const auto shop = walked({1.25, 1.5, 1.6});
   REQUIRE(shop.runs().mask(shop.run, {VersionId{1}}, true, "start afresh"));
   shop.submit(samples::kernel_text(1));  // v1's kernel again, with v1's plan
@@ -132,14 +132,14 @@ TEST_CASE("a partial restart masks half of what may be masked, by a recorded see
   CHECK(shop.status().masked == restarted->masked);
 }
 
-TEST_CASE("three versions without half a per cent are a plateau", "[review]") {
+TEST_CASE("three versions that gain less than half a percent are a plateau", "[review]") {
   const auto climbing = walked({1.1, 1.101, 1.102, 1.2});
   CHECK_FALSE(has(climbing.status().stop, "plateau"));
   const auto flat = walked({1.2, 1.203, 1.204, 1.205});
   CHECK(has(flat.status().stop, "plateau"));
 }
 
-TEST_CASE("a stop condition is a share of the measured roof", "[review]") {
+TEST_CASE("a stop condition is a fraction of the measured roof", "[review]") {
   auto frozen = samples::contract(2);
   const Workshop shop(frozen);
   shop.check();
@@ -152,7 +152,7 @@ TEST_CASE("a stop condition is a share of the measured roof", "[review]") {
   CHECK(has(other.status().stop, "roof_reached"));
 }
 
-TEST_CASE("acceptance is decided by the ledger, not by words", "[review]") {
+TEST_CASE("acceptance is decided by the ledger, not by prose", "[review]") {
   const auto shop = walked({1.25});
   const auto defined = shop.runs().define_acceptance(
       shop.run, {{"be faster", "speedup >= 1.2 and correct_versions >= 2"},
@@ -172,7 +172,7 @@ TEST_CASE("acceptance is decided by the ledger, not by words", "[review]") {
   CHECK(reviewed->pairs[2].state == PairState::met);
 }
 
-TEST_CASE("a criterion that cannot be read says what can", "[review]") {
+TEST_CASE("an unreadable criterion is refused with the accepted form", "[review]") {
   const Workshop shop;
   for (const char* criterion : {"", "speedup", "speedup >= fast", "magic >= 1", "speedup ~ 1",
                                 "speedup >= 1 or geomean >= 1"}) {
@@ -199,7 +199,7 @@ BenchmarkReport over_cases(const Candidate& of, double first, double second) {
   return report;
 }
 
-TEST_CASE("promotion wants 1.05 over W and no case slower", "[review]") {
+TEST_CASE("promotion needs 1.05 over W and no slower case", "[review]") {
   auto frozen = samples::contract(1);
   frozen.cases.insert(frozen.cases.begin() + 1, Case{{{"n", 64}}, 1, false});
   const Workshop shop(frozen);
@@ -226,7 +226,7 @@ TEST_CASE("promotion wants 1.05 over W and no case slower", "[review]") {
   CHECK_FALSE(measure(1.04, 1.05).promotable);
 }
 
-TEST_CASE("the page of a run holds its plots and nothing from elsewhere", "[report]") {
+TEST_CASE("the page of a run holds its plots and loads nothing from outside", "[report]") {
   auto shop = walked({1.25, 1.5});
   shop.finish_version(3, 1.6);
   REQUIRE(shop.gate(true).passed);
@@ -245,7 +245,7 @@ TEST_CASE("the page of a run holds its plots and nothing from elsewhere", "[repo
   }
 }
 
-TEST_CASE("the page of a run names the seal of the last row that it was made from", "[report]") {
+TEST_CASE("the page of a run shows the seal of the last row that it was made from", "[report]") {
   auto shop = walked({1.25});
   shop.finish_version(2, 1.5);
   REQUIRE(shop.gate(true).passed);
@@ -278,7 +278,7 @@ TEST_CASE("a fork starts from a version's kernel under the same contract", "[run
   CHECK(shop.runs().fork_source({shop.run, VersionId{2}}).error().code == ErrorCode::wrong_stage);
 }
 
-TEST_CASE("a run says what makes its claims weak", "[runs]") {
+TEST_CASE("a run lists what makes its claims weak", "[runs]") {
   auto frozen = samples::contract(1);
   frozen.seed_given = true;
   const Workshop shop(frozen);

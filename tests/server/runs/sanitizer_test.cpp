@@ -1,4 +1,4 @@
-// What compute-sanitizer said: recorded and rendered, never a step of the order of work.
+// Findings of compute-sanitizer are recorded and rendered, and never change a stage.
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -22,7 +22,7 @@ SanitizerReport report_of(const Candidate& candidate) {
   return report;
 }
 
-TEST_CASE("a sanitizer's report becomes an artifact and moves no stage", "[runs]") {
+TEST_CASE("a sanitizer's report becomes an artifact and changes no stage", "[runs]") {
   const Workshop shop;
   const auto granted = shop.permit(Event::sanitized);
 
@@ -38,7 +38,7 @@ TEST_CASE("a sanitizer's report becomes an artifact and moves no stage", "[runs]
   REQUIRE(status);
   CHECK(status->stage == Stage::built);
   CHECK(status->integrity.empty());
-  shop.check();  // a check that was permitted before stays so
+  shop.check();  // a permit for a check given before stays valid
 }
 
 TEST_CASE("a sanitizer's report on another binary is refused", "[runs]") {

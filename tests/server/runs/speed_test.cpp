@@ -1,5 +1,5 @@
-// How much processor time gate and status take beside a full ledger, and the steps of a long run.
-// Figures for people: nothing is asserted about time. RATCHET_SPEED_RUNS sets how many runs there
+// Processor time of gate and status with a large ledger, and of the steps of a long run. Prints
+// figures; nothing is asserted about time. RATCHET_SPEED_RUNS sets how many runs there
 // are (10), RATCHET_SPEED_VERSIONS of how many versions each (10), RATCHET_SPEED_LONG how many
 // versions the long run has (30).
 
@@ -31,13 +31,13 @@ int from_environment(const char* name, int otherwise = 10) {
   return wanted == nullptr ? otherwise : std::atoi(wanted);
 }
 
-/// Median over some of the runs.
+/// The median.
 double median(std::vector<double> values) {
   std::ranges::sort(values);
   return values.at(values.size() / 2);
 }
 
-TEST_CASE("gate and status answer from a ledger of many runs", "[runs][speed][slow]") {
+TEST_CASE("time of gate and status with a ledger of many runs", "[runs][speed][slow]") {
   const int count = from_environment("RATCHET_SPEED_RUNS");
   const int versions = from_environment("RATCHET_SPEED_VERSIONS");
   samples::Workshop shop(versions);
@@ -72,12 +72,12 @@ TEST_CASE("gate and status answer from a ledger of many runs", "[runs][speed][sl
 
 constexpr int kMeasured = 5;  // versions in a row, for a median
 
-/// The steps of an iteration, each with its times, in the order of work.
+/// The steps of an iteration in their order, each with its times.
 class Iterations {
  public:
   explicit Iterations(const samples::Workshop& shop) : shop_(shop) {}
 
-  /// From a passed gate to the next.
+  /// One iteration, from one passed gate to the next.
   void play(int version) {
     const auto speedup = 1.0 + 0.001 * version;
     step("submit_kernel", [&] { shop_.submit(samples::kernel_text(version)); });
@@ -116,7 +116,7 @@ class Iterations {
   std::vector<Times> steps_;
 };
 
-TEST_CASE("the steps of a long run", "[runs][speed][slow]") {
+TEST_CASE("time of the steps of a long run", "[runs][speed][slow]") {
   const int last = from_environment("RATCHET_SPEED_LONG", 30);
   const samples::Workshop shop(last + 1);
   shop.finish_v0();

@@ -1,5 +1,5 @@
-// Trees that other workflows left: what follows from the files, and what somebody only wrote. And
-// ours, held against the rules of the gate that such trees were made for.
+// Trees of other packages: what their files prove, and what is only claimed. Also checks a tree of
+// ratchet against the rules of kernel-opt-agent's gate.
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -43,7 +43,7 @@ bool has(const std::vector<Reason>& reasons, const std::string& code) {
   return std::ranges::find(reasons, code, &Reason::code) != reasons.end();
 }
 
-TEST_CASE("a tree of versions is verified by its form and believed in no figure", "[import]") {
+TEST_CASE("a tree of versions is verified by its form; its figures are only claims", "[import]") {
   const samples::FastFolder folder;
   old_tree(folder.path());
 
@@ -59,7 +59,7 @@ TEST_CASE("a tree of versions is verified by its form and believed in no figure"
   CHECK(report->next.find("ref.py") != std::string::npos);
 }
 
-TEST_CASE("a kernel that only gained a comment is no change", "[import]") {
+TEST_CASE("a kernel that only gained a comment does not count as changed", "[import]") {
   const samples::FastFolder folder;
   old_tree(folder.path());
   put(folder.path() / "v1/kernel.cu", "// better\nint   v0 ;\n");
@@ -68,7 +68,7 @@ TEST_CASE("a kernel that only gained a comment is no change", "[import]") {
   CHECK(version_of(*report, "v1").claimed.front().find("but for comments") != std::string::npos);
 }
 
-TEST_CASE("what the original gate would refuse is named with the version", "[import]") {
+TEST_CASE("findings of the original gate are reported with their version", "[import]") {
   const samples::FastFolder folder;
   const auto root = folder.path();
   old_tree(root);
@@ -85,7 +85,7 @@ TEST_CASE("what the original gate would refuse is named with the version", "[imp
   CHECK(has(report->problems, "state_differs"));
 }
 
-TEST_CASE("headings count only alone on their line and in order", "[import]") {
+TEST_CASE("headings count only on lines of their own and in order", "[import]") {
   const auto& headings = original::hypothesis_headings();
   CHECK_FALSE(original::missing_heading(in_order(headings), headings));
   CHECK_FALSE(original::missing_heading("  # KBS Evidence - v3\r\n", {"# KBS Evidence"}));
@@ -94,7 +94,7 @@ TEST_CASE("headings count only alone on their line and in order", "[import]") {
   CHECK(original::missing_heading("Version:\nRationale:\n", headings) == "Current evidence:");
 }
 
-TEST_CASE("a state.json gives kernels and claims", "[import]") {
+TEST_CASE("a state.json yields kernels and claims", "[import]") {
   const samples::FastFolder folder;
   put(folder.path() / "iterv1/kernel.cu", "int a;\n");
   put(folder.path() / "state.json",
@@ -113,7 +113,7 @@ TEST_CASE("a state.json gives kernels and claims", "[import]") {
   CHECK(has(report->problems, "claimed_only"));
 }
 
-TEST_CASE("memory records are held against their shape", "[import]") {
+TEST_CASE("memory records are checked against their form", "[import]") {
   const samples::FastFolder folder;
   put(folder.path() / "memory/v0.json",
       R"({"version": "v0", "performance": {"tflops": 900}, "optimization": {},
@@ -136,7 +136,7 @@ TEST_CASE("a folder of none of the three layouts is refused", "[import]") {
   CHECK(import_tree(folder.path() / "none").error().code == ErrorCode::not_found);
 }
 
-TEST_CASE("a tree that we wrote passes the original gate's rules", "[import]") {
+TEST_CASE("a tree that ratchet wrote passes the original gate's rules", "[import]") {
   const Workshop shop(2);
   shop.finish_v0();
   REQUIRE(shop.gate().passed);
@@ -149,7 +149,7 @@ TEST_CASE("a tree that we wrote passes the original gate's rules", "[import]") {
   const auto reasons = original::check_tree(shop.out(), 2);
   INFO((reasons.empty() ? "" : reasons.front().message));
   CHECK(reasons.empty());
-  const auto report = import_tree(shop.out());  // memory/ stands beside v0/ there
+  const auto report = import_tree(shop.out());  // it holds memory/ beside v0/
   REQUIRE(report);
   CHECK(report->layout == TreeLayout::kernel_opt_agent);
   CHECK(report->next.find("ratchet audit " + shop.run.text) != std::string::npos);

@@ -5,12 +5,12 @@
 namespace ratchet {
 namespace {
 
-TEST_CASE("comments and white space do not make a C++ source another one", "[runs]") {
+TEST_CASE("comments and white space do not count as a change of a C++ source", "[runs]") {
   CHECK(stripped_source("int a; // one\n/* two */ int b;", false) ==
         stripped_source("int a;int b;", false));
 }
 
-TEST_CASE("what looks like a comment inside a string stays", "[runs]") {
+TEST_CASE("what looks like a comment inside a string is kept", "[runs]") {
   CHECK(stripped_source("f(\"a // b\");", false) == "f(\"a // b\");");
   CHECK(stripped_source("f(R\"x(/* \" )x\");", false) == "f(R\"x(/* \" )x\");");
   CHECK(stripped_source("c = '\"'; // q", false) == "c='\"';");

@@ -8,8 +8,8 @@
 namespace ratchet {
 namespace {
 
-// The order of work once more, written by stage as a person would say it. An event that is not
-// named for a stage must be refused.
+// The allowed transitions again, written independently by stage. An event that is not listed for a
+// stage must be refused.
 const std::map<std::string, std::map<std::string, std::string>> kExpected{
     {"open",
      {{"submitted", "built"},
@@ -71,7 +71,7 @@ const std::map<std::string, std::map<std::string, std::string>> kExpected{
       {"sanitized", "finished"}}},
 };
 
-TEST_CASE("every pair of stage and event leads where the order of work says", "[gate]") {
+TEST_CASE("every pair of stage and event leads to the expected stage", "[gate]") {
   for (const auto& [stage, stage_name] : enum_names(Stage{})) {
     for (const auto& [event, event_name] : enum_names(Event{})) {
       INFO(stage_name << " + " << event_name);
@@ -105,7 +105,7 @@ TEST_CASE("a version is not profiled before its outputs match the reference", "[
   CHECK(next.error().hint == "Call check_correctness first.");
 }
 
-TEST_CASE("what lies behind the stage is repeated only by starting over", "[gate]") {
+TEST_CASE("an earlier step is repeated only by starting the version over", "[gate]") {
   const auto next = advance(Stage::evidenced, Event::profiled);
 
   REQUIRE_FALSE(next);

@@ -45,7 +45,7 @@ TEST_CASE("the digest of a profile ends with the edits worth trying", "[runs][re
 
 TEST_CASE("a digest without findings proposes no edit", "[runs][render]") {
   const Workshop shop;
-  CHECK(digest(shop, {}).ends_with("None: no rule found a fault in these numbers.\n"));
+  CHECK(digest(shop, {}).ends_with("None: no rule matched these metrics.\n"));
 }
 
 }  // namespace

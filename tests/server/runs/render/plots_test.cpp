@@ -1,4 +1,4 @@
-// Plots: what is drawn, where, and what is written beside it.
+// Plots: marks, their positions and their labels.
 
 #include "server/runs/render/plots.h"
 

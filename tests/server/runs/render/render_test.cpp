@@ -1,4 +1,4 @@
-// Artifacts: headings that existing workflows look for, and cells that must not lie.
+// Artifacts: the headings that existing workflows expect, and correct cells.
 
 #include "server/runs/render/render.h"
 
@@ -15,7 +15,7 @@ using samples::Workshop;
 
 using Lines = std::vector<std::string>;
 
-/// Lines that start with '#', as they stand.
+/// Lines that start with '#', verbatim.
 Lines headings(const std::string& text, const std::string& mark = "#") {
   Lines found;
   std::istringstream in(text);
@@ -51,7 +51,7 @@ TEST_CASE("env_check.md has its sections in the order workflows expect", "[runs]
               "## GPU", "## Tools", "## Environment variables", "## Errors", "## Warnings"});
 }
 
-TEST_CASE("correctness.md starts with the original's sections", "[runs][render]") {
+TEST_CASE("correctness.md starts with kernel-opt-agent's sections", "[runs][render]") {
   const Workshop shop;
   shop.check();
   const auto text = text_of(shop.out() / "v0/correctness.md");
@@ -62,7 +62,7 @@ TEST_CASE("correctness.md starts with the original's sections", "[runs][render]"
   CHECK(text.find("| Max \\|Δ\\| |") != std::string::npos);  // a bare pipe would break the table
 }
 
-TEST_CASE("a failed check says FAILED and why", "[runs][render]") {
+TEST_CASE("a failed check shows FAILED and the reason", "[runs][render]") {
   const Workshop shop;
   shop.check(false);
   const auto text = text_of(shop.out() / "v0/correctness.md");
@@ -70,7 +70,7 @@ TEST_CASE("a failed check says FAILED and why", "[runs][render]") {
   CHECK(text.find("- mismatch: 7 of 1024 elements differ") != std::string::npos);
 }
 
-TEST_CASE("sizes of hidden cases are told only by a kernel that fails on them", "[runs][render]") {
+TEST_CASE("sizes of hidden cases are shown only if the kernel fails on them", "[runs][render]") {
   const Workshop passing;
   passing.check();
   for (const char* name : {"contract.json", "v0/correctness.md"})
@@ -116,7 +116,7 @@ TEST_CASE("hypothesis.txt has nine headings, each alone on its line, in order", 
   shop.check();
   shop.measure();
   shop.write_evidence();
-  shop.write_hypothesis("unroll\nRisk:\nby four");  // a heading in the prose is folded away
+  shop.write_hypothesis("unroll\nRisk:\nby four");  // a heading in prose becomes part of a line
   Lines found;
   std::istringstream in(text_of(shop.out() / "v0/hypothesis.txt"));
   for (std::string line; std::getline(in, line);)
@@ -138,7 +138,7 @@ TEST_CASE("a host profile says that it was measured on the host", "[runs][render
   CHECK(text.find("None: perf_event is not permitted.") != std::string::npos);
 }
 
-TEST_CASE("counters stand in the original's categories, kernel by kernel", "[runs][render]") {
+TEST_CASE("counters are in kernel-opt-agent's categories, kernel by kernel", "[runs][render]") {
   const Workshop shop;
   shop.check();
   const auto granted = shop.permit(Event::profiled);
@@ -154,7 +154,7 @@ TEST_CASE("counters stand in the original's categories, kernel by kernel", "[run
         Lines{"### Speed of Light", "### Other", "### Stalls (ratio, not %)"});
 }
 
-TEST_CASE("a profile says why launches were counted as one", "[runs][render]") {
+TEST_CASE("a profile shows why launches were counted as one", "[runs][render]") {
   const Workshop shop;
   shop.check();
   const auto granted = shop.permit(Event::profiled);
@@ -222,7 +222,8 @@ TEST_CASE("the final report's cells come from the ledger", "[runs][render]") {
   CHECK(text.find("| v1 | use wider loads | improved | median_ns: expected down, 1000 → 800 |") !=
         std::string::npos);
   CHECK(text.find("- Best version: v1") != std::string::npos);
-  CHECK(text.find("\n> # My heading") != std::string::npos);  // quoted: no heading of ours
+  CHECK(text.find("\n> # My heading") !=
+        std::string::npos);  // quoted, so not a heading of the report
 }
 
 TEST_CASE("a counter that is expected but absent is unknown, one never collected is N/A",
@@ -255,7 +256,7 @@ TEST_CASE("summary.md has its sections in order", "[runs][render]") {
               "## Frontier (unexplored branch candidates)", "## Retrospective"});
 }
 
-TEST_CASE("only gains that an interval shows enter the optimization ledger", "[runs][render]") {
+TEST_CASE("only gains that an interval confirms enter the optimization ledger", "[runs][render]") {
   const Workshop shop;
   shop.finish_v0();
   REQUIRE(shop.gate().passed);
@@ -282,7 +283,7 @@ TEST_CASE("lineage.jsonl has one line of JSON per built version", "[runs][render
   CHECK(lines[1]["result"] == "faster");
 }
 
-TEST_CASE("bytes that are no UTF-8 do not stop a rendering", "[runs][render]") {
+TEST_CASE("invalid UTF-8 does not stop a rendering", "[runs][render]") {
   const Workshop shop;
   shop.finish_v0();
   REQUIRE(shop.gate().passed);

@@ -1,4 +1,4 @@
-// Explorations: which branch becomes the version's kernel, and what is left of the others.
+// Explorations: which branch becomes the version's kernel, and what is kept of the others.
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -31,7 +31,7 @@ BranchesAnswer explored(const Workshop& shop, std::vector<BranchResult> branches
   return *answer;
 }
 
-TEST_CASE("branches wait for accepted methods", "[branches]") {
+TEST_CASE("branches need accepted methods", "[branches]") {
   Workshop shop;
   shop.finish_v0();
   REQUIRE(shop.gate().passed);
@@ -62,7 +62,7 @@ TEST_CASE("a champion becomes the version's kernel, checked and ready to be prof
   CHECK(shop.runs().audit(shop.run)->intact);
 }
 
-TEST_CASE("where no branch clears the noise the version stays open and costs nothing",
+TEST_CASE("if no branch is faster beyond the noise, the version stays open and no retry is used",
           "[branches]") {
   const auto shop = proposed();
 
@@ -74,8 +74,9 @@ TEST_CASE("where no branch clears the noise the version stays open and costs not
   CHECK(shop.status().frontier.size() == 1);
 }
 
-TEST_CASE("an exploration in which nothing works costs one retry; compiler errors alone none",
-          "[branches]") {
+TEST_CASE(
+    "an exploration without a working branch costs one retry; compiler errors alone cost none",
+    "[branches]") {
   const auto shop = proposed();
   auto broken = branch("b1", "x", 1, false);
   broken.candidate = samples::failed_build("x");
@@ -87,7 +88,7 @@ TEST_CASE("an exploration in which nothing works costs one retry; compiler error
   CHECK(shop.status().versions.back().retries_used == 1);
 }
 
-TEST_CASE("of two champions that cannot be told apart the smaller difference wins", "[branches]") {
+TEST_CASE("of two champions with overlapping intervals the smaller change wins", "[branches]") {
   BranchesFact fact;
   fact.branches = {branch("b1", "a", 1.30), branch("b2", "b", 1.29)};
   fact.branches[0].diff_lines = 40;
@@ -102,7 +103,7 @@ TEST_CASE("of two champions that cannot be told apart the smaller difference win
   CHECK(fact.champion == "b1");
 }
 
-TEST_CASE("a branch that only screened well is no champion", "[branches]") {
+TEST_CASE("a branch that was only screened cannot be champion", "[branches]") {
   BranchesFact fact;
   fact.branches = {branch("b1", "a", 2)};
   fact.branches[0].confirmation.reset();
@@ -119,9 +120,9 @@ TEST_CASE("the two that screened fastest are confirmed", "[branches]") {
   CHECK(finalists(branches) == std::vector<std::size_t>{2, 3});
 }
 
-TEST_CASE("differing lines are those outside the longest common part", "[branches]") {
+TEST_CASE("differing lines are those outside the longest common subsequence", "[branches]") {
   CHECK(diff_lines("a\nb\nc\n", "a\nb\nc\n") == 0);
-  CHECK(diff_lines("a\nb\nc\n", "a\nx\nc\n") == 2);  // b went, x came
+  CHECK(diff_lines("a\nb\nc\n", "a\nx\nc\n") == 2);  // b removed, x added
   CHECK(diff_lines("a\nb\n", "b\na\n") == 2);
   CHECK(diff_lines("", "a\n") == 1);
   CHECK(diff_lines("a  \nb", "a\nb\n") == 0);  // blanks at the end of lines do not count
@@ -151,7 +152,7 @@ AblationFact ablation() {
   return fact;
 }
 
-TEST_CASE("an ablation tells what each method saves, alone and together", "[ablation]") {
+TEST_CASE("an ablation shows what each method saves, alone and together", "[ablation]") {
   auto fact = ablation();
   attribute(fact, {kA, kB}, {.improved = true});
 
@@ -163,14 +164,14 @@ TEST_CASE("an ablation tells what each method saves, alone and together", "[abla
   CHECK(fact.interaction_ns == 195);  // 700 together, 500 + 5 one by one
 }
 
-TEST_CASE("a method that helps a version which is no faster is not effective", "[ablation]") {
+TEST_CASE("a method is not effective if the version is not faster", "[ablation]") {
   auto fact = ablation();
   attribute(fact, {kA, kB}, {.improved = false});
 
   CHECK(fact.attribution[0].verdict == MethodClass::ineffective);
 }
 
-TEST_CASE("a broken or idle toggle proves nothing", "[ablation]") {
+TEST_CASE("a macro that breaks the build or changes nothing proves nothing", "[ablation]") {
   auto fact = ablation();
   fact.builds[0].correct = false;
   fact.builds[1].build.binary_digest = "whole";
@@ -182,7 +183,7 @@ TEST_CASE("a broken or idle toggle proves nothing", "[ablation]") {
   CHECK_FALSE(fact.interaction_ns);
 }
 
-TEST_CASE("on a GPU only machine code that was seen makes a method effective", "[ablation]") {
+TEST_CASE("on a GPU a method is effective only if the machine code shows it", "[ablation]") {
   auto fact = ablation();  // tiling_smem has a signature, bank_conflict has none
   attribute(fact, {kA, kB}, {.improved = true, .on_gpu = true});
   CHECK(fact.attribution[0].verdict == MethodClass::inconclusive);
@@ -194,7 +195,8 @@ TEST_CASE("on a GPU only machine code that was seen makes a method effective", "
   CHECK(fact.attribution[0].verdict == MethodClass::effective);
 }
 
-TEST_CASE("an ablation is recorded for a profiled version and never moves it", "[ablation]") {
+TEST_CASE("an ablation is recorded for a profiled version and never changes its stage",
+          "[ablation]") {
   const auto shop = proposed();
   shop.submit(samples::kernel_text(3));
   CHECK_FALSE(shop.runs().permit(shop.run, Event::ablated));

@@ -119,7 +119,8 @@ TEST_CASE("a kernel at its binding roof is near its peak, whatever the other gap
   CHECK_FALSE(near_peak(profile));
 }
 
-TEST_CASE("an accepted proposal is recorded with the strength the server read", "[methods]") {
+TEST_CASE("an accepted proposal is recorded with the strength that the server computed",
+          "[methods]") {
   // Tensor pipes 1 % busy: strength 1 for what wants them; 40 % of DRAM. Gaps .99 and .6: 2 and 1.
   const auto shop = opened({{kTensor, 1}, {kDram, 40}}, "sm_90a");
   const auto list = shop.runs().methods(shop.run);
@@ -161,7 +162,7 @@ TEST_CASE("unknown methods and those the device cannot run are refused", "[metho
   CHECK(has(reasons, "arch_incompatible"));
 }
 
-TEST_CASE("a method that the profile speaks for is not passed over without a word", "[methods]") {
+TEST_CASE("a method that the profile indicates is not skipped without a reason", "[methods]") {
   // Half of the sectors are used: coalesced_access (priority 2) is triggered and precedes
   // priority 4.
   const auto shop =
@@ -192,7 +193,7 @@ TEST_CASE("coupled methods are not chosen together", "[methods]") {
             "coupled_pair"));
 }
 
-TEST_CASE("a method is chosen once in a run", "[methods]") {
+TEST_CASE("a method is chosen only once in a run", "[methods]") {
   const auto shop = opened({{kDram, 40}});
   const std::vector<ProposedMethod> proposal{{"memory.kernel_fusion", {}},
                                              {"memory.coalesced_access", {}}};

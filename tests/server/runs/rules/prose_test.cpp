@@ -1,5 +1,4 @@
-// Evidence and hypotheses: what the agent says in words is held against what was measured and
-// logged.
+// Evidence and hypotheses are checked against what was measured and logged.
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -70,7 +69,7 @@ TEST_CASE("the bottleneck is looked up after the profile, not before", "[runs][p
   shop.write_evidence();
 }
 
-TEST_CASE("queries of an earlier version do not stand for those of this one", "[runs][prose]") {
+TEST_CASE("queries of an earlier version do not count for this one", "[runs][prose]") {
   const Workshop shop;
   shop.finish_v0();
   REQUIRE(shop.gate().passed);
@@ -84,7 +83,7 @@ TEST_CASE("queries of an earlier version do not stand for those of this one", "[
   CHECK(mentions(written.error(), "purpose \"bottleneck\" is logged for v1"));
 }
 
-TEST_CASE("a metric the profile lacks is refused with those it has", "[runs][prose]") {
+TEST_CASE("an unknown metric is refused with a list of the known ones", "[runs][prose]") {
   const auto shop = profiled();
   shop.query();
   auto request = samples::evidence();
@@ -95,7 +94,7 @@ TEST_CASE("a metric the profile lacks is refused with those it has", "[runs][pro
   CHECK(mentions(error, "achieved_bytes_per_s, median_ns"));
 }
 
-TEST_CASE("all problems of a request are named at once", "[runs][prose]") {
+TEST_CASE("all problems of a request are reported at once", "[runs][prose]") {
   const auto shop = profiled();
   const auto error = evidence_error(shop, {{}, {}, {}, "  "});
 
@@ -206,7 +205,7 @@ TEST_CASE("the gate lists every missing step at once", "[runs][prose]") {
   CHECK(reasons[3].message == "v0/hypothesis.txt is missing: call write_hypothesis");
 }
 
-TEST_CASE("evidence written anew takes the hypothesis with it", "[runs][prose]") {
+TEST_CASE("new evidence removes the hypothesis", "[runs][prose]") {
   const Workshop shop;
   shop.finish_v0();
   REQUIRE(shop.runs().write_evidence(shop.run, samples::evidence()));
@@ -215,8 +214,7 @@ TEST_CASE("evidence written anew takes the hypothesis with it", "[runs][prose]")
   CHECK_FALSE(samples::fs::exists(shop.out() / "v0/hypothesis.txt"));
 }
 
-TEST_CASE("a hardware figure enters a run as the line that the knowledge base cites",
-          "[runs][prose]") {
+TEST_CASE("a hardware figure enters a run as a citation of the knowledge base", "[runs][prose]") {
   const auto shop = profiled();
   shop.query();
   auto request = samples::evidence();
@@ -231,7 +229,7 @@ TEST_CASE("a hardware figure enters a run as the line that the knowledge base ci
   CHECK(page.find("UNKNOWN (gpu-wiki not found)") < page.find("## Rejected / Limits"));
 }
 
-TEST_CASE("a figure with a typed source is refused wherever it stands", "[runs][prose]") {
+TEST_CASE("a figure with a typed source is refused in every field", "[runs][prose]") {
   const auto shop = profiled();
   shop.query();
   const std::string typed = "bandwidth: 9.9 TB/s <- docs/hw/board.md:12";
