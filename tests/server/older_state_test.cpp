@@ -1,0 +1,97 @@
+// A state folder and a finished run as commit f836b6d wrote them (`ratchet demo --implementation
+// host-cpp`), packed with nothing but caches left out.
+
+#include <fmt/format.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "server/core/process.h"
+#include "tests/support/places.h"
+#include "tests/support/temp_folder.h"
+
+namespace ratchet::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRun = "softmax-5ae62ab9";
+// A ledger names its output folder by its full path, so the run can only be unpacked there.
+const fs::path kOutput = "/tmp/ratchet-demo-azm9Bf";
+
+class OlderState {
+ public:
+  OlderState() {
+    if (fs::exists(kOutput)) SKIP("another test has unpacked the run");
+    const auto archive = source_dir() / "tests/server/older_state/f836b6d.tar.xz";
+    REQUIRE(run({"tar", "xJf", archive.string(), "-C", folder_.path().string()}).status.clean());
+    fs::copy(folder_ / kOutput.filename(), kOutput, fs::copy_options::recursive);
+  }
+  ~OlderState() { fs::remove_all(kOutput); }
+  OlderState(const OlderState&) = delete;
+  OlderState& operator=(const OlderState&) = delete;
+
+  [[nodiscard]] std::string ratchet(const std::vector<std::string>& words) const {
+    std::vector<std::string> argv{(build_dir() / "bin/ratchet").string(), "--state-dir",
+                                  (folder_ / "state" / "ratchet").string(), "--root",
+                                  kOutput.string()};
+    argv.insert(argv.end(), words.begin(), words.end());
+    const auto ended = run(argv);
+    INFO(ended.out << ended.err);
+    CHECK(ended.status.clean());
+    return ended.out;
+  }
+
+ private:
+  static Captured run(std::vector<std::string> argv) {
+    auto ended = run_program(
+        {.argv = std::move(argv), .environment = inherited_environment({"PATH", "HOME"})},
+        std::chrono::seconds(30));
+    REQUIRE(ended);
+    return *std::move(ended);
+  }
+
+  TempFolder folder_;
+};
+
+bool has_line(const std::string& text, const std::string& line) {
+  return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
+}
+
+TEST_CASE("a run of an older version is intact", "[state]") {
+  const OlderState older;
+  const auto audit = older.ratchet({"audit", kRun});
+
+  INFO(audit);
+  CHECK(has_line(audit, "breaks: none"));
+  CHECK(has_line(audit, "intact: true"));
+  CHECK(has_line(audit, "rows: 25"));
+}
+
+TEST_CASE("a run of an older version goes on where it ended", "[state]") {
+  const OlderState older;
+  const auto argument = [](const std::string& more) {
+    return fmt::format(R"({{"run": "{}"{}}})", kRun, more);
+  };
+
+  const auto status = older.ratchet({"call", "run_status", argument("")});
+  INFO(status);
+  CHECK(has_line(status, "stage: finished"));
+  CHECK(has_line(status, "best: v2"));
+
+  const auto extended = older.ratchet({"call", "extend_run", argument(R"(, "iterations": 1)")});
+  INFO(extended);
+  CHECK(has_line(extended, "stage: evidenced"));
+  older.ratchet({"call", "query_kbs", argument(R"(, "query": "vectorized loads")")});
+
+  const auto audit = older.ratchet({"audit", kRun});
+  INFO(audit);
+  CHECK(has_line(audit, "intact: true"));
+  CHECK(has_line(audit, "rows: 27"));
+}
+
+}  // namespace
+}  // namespace ratchet::test
