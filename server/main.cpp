@@ -26,6 +26,7 @@
 #include "server/mcp/server.h"
 #include "server/offers/prompts.h"
 #include "server/offers/resources.h"
+#include "server/offers/run_changes.h"
 #include "server/offers/skills.h"
 #include "server/options.h"
 #include "server/runs/imports/import_tree.h"
@@ -47,8 +48,9 @@ constexpr std::string_view kInstructions =
     "optimization run. Use it whenever you optimize a CUDA, Triton or C++ kernel: start with "
     "check_env and create_run, then per version submit_kernel, check_correctness, profile_kernel, "
     "query_kbs (with run and purpose), write_kbs_evidence, write_hypothesis, check_gate; after the "
-    "last version check_gate with final, benchmark and write_report. run_status says where a run "
-    "stands and what is allowed next: call it first after losing context. Search query_kbs for "
+    "last version check_gate with final, benchmark and write_report. run_status reports the "
+    "stage of a run and what is allowed next: call it first after losing context. Search query_kbs "
+    "for "
     "hardware facts, bottleneck patterns and techniques before you guess. Numbers that count come "
     "from the server's own measurements; never report others.";
 
@@ -116,6 +118,7 @@ int serve(Application& app, const Options& options, const std::stop_token& stop)
   if (!offered) return fail(offered.error());
   std::optional<ExitDeadline> deadline;  // outlives the server
   mcp::Server server(*std::move(offered));
+  notify_of_changes(*app.runs, server);
   const int status = serve(server, options.serve, "ratchet " RATCHET_VERSION, stop);
   deadline.emplace(kLongestExit, status);
   app.jobs->stop();
