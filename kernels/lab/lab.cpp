@@ -39,13 +39,20 @@ Result<std::unique_ptr<Lab>> Lab::open(LabOptions options) {
       std::make_unique<Laboratory>(std::move(options), *std::move(builder)));
 }
 
-WorkerPlace Laboratory::place(DeviceKind kind, int device) const {
-  return {options_.worker_dir, kind, kind == DeviceKind::host ? 0 : device, options_.job_deadline};
+LabParts::LabParts(LabOptions given, Builder with)
+    : options(std::move(given)),
+      builder(std::move(with)),
+      queue(options.state_dir / "devices"),
+      host_python({options.python, options.data_dir, options.worker_dir, DeviceKind::host}),
+      cuda_python({options.python, options.data_dir, options.worker_dir, DeviceKind::cuda}) {}
+
+WorkerPlace LabParts::place(DeviceKind kind, int device) const {
+  return {options.worker_dir, kind, kind == DeviceKind::host ? 0 : device, options.job_deadline};
 }
 
-ReferenceParts Laboratory::parts(const Contract& contract) {
-  return {place(contract.device_kind, contract.device), builder_, python_of(contract),
-          options_.data_dir};
+ReferenceParts LabParts::reference_parts(const Contract& contract) {
+  return {place(contract.device_kind, contract.device), builder, python_of(contract),
+          options.data_dir};
 }
 
 Result<Problem> Laboratory::problem(const std::string& name,
@@ -55,15 +62,15 @@ Result<Problem> Laboratory::problem(const std::string& name,
     auto named = implementation_named(*implementation);
     if (!named) return named.error();
     wanted = *named;
-  } else if (builder_.toolchain().nvcc && greeting(DeviceKind::cuda, 0, {})) {
-    auto cuda = load_problem(options_.data_dir, name, Implementation::cuda_cpp);
+  } else if (builder.toolchain().nvcc && greeting(DeviceKind::cuda, 0, {})) {
+    auto cuda = load_problem(options.data_dir, name, Implementation::cuda_cpp);
     if (cuda) return cuda;  // a problem may have no CUDA kernel; the host is the next best
   }
-  return load_problem(options_.data_dir, name, wanted);
+  return load_problem(options.data_dir, name, wanted);
 }
 
 std::vector<std::string> Laboratory::problem_names() const {
-  return ratchet::problem_names(options_.data_dir);
+  return ratchet::problem_names(options.data_dir);
 }
 
 Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
@@ -76,26 +83,26 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
   if (!is_python(*implementation) || !task.tensors.empty() || !function)
     return plan_contract(task, kernel, reference, device->device);
   const bool cuda = device->device.kind == DeviceKind::cuda;
-  auto inputs = PythonInputs::open(cuda ? cuda_python_ : host_python_, *function,
+  auto inputs = PythonInputs::open(cuda ? cuda_python : host_python, *function,
                                    cuda ? std::optional(device->device.index) : std::nullopt,
-                                   options_.job_deadline, {});
+                                   options.job_deadline, {});
   if (!inputs) return inputs.error();
   auto described = inputs->described(task, {});
   if (!described) return described.error();
   return plan_contract(*described, kernel, reference, device->device);
 }
 
-Result<Candidate> Laboratory::build(const Contract& contract, Source source, CallContext& call) {
+Result<Candidate> LabParts::build(const Contract& contract, Source source, CallContext& call) {
   if (is_python(contract.implementation)) return build_python(contract, std::move(source), call);
-  auto record = builder_.build(kernel_build(contract, source), call);
+  auto record = builder.build(kernel_build(contract, source), call);
   if (!record) return record.error();
   return Candidate{std::move(source), *std::move(record)};
 }
 
-Result<std::string> Laboratory::library_of(const Candidate& candidate) const {
+Result<std::string> LabParts::library_of(const Candidate& candidate) const {
   if (!candidate.build.ok)
     return Error{ErrorCode::wrong_stage, "this kernel did not build", "Call submit_kernel."};
-  const auto path = builder_.path_of(candidate.build.build_key);
+  const auto path = builder.path_of(candidate.build.build_key);
   if (!path) return path.error();
   auto library = read_file(*path);
   if (library && sha256_hex(*library) != candidate.build.binary_digest)
@@ -104,8 +111,8 @@ Result<std::string> Laboratory::library_of(const Candidate& candidate) const {
   return library;
 }
 
-Result<StartPlan> Laboratory::start_plan(const Contract& contract, const Candidate& candidate,
-                                         CandidateProcess::Use use, int arenas) {
+Result<StartPlan> LabParts::start_plan(const Contract& contract, const Candidate& candidate,
+                                       CandidateProcess::Use use, int arenas) {
   auto arena_bytes = largest_arena(contract);
   if (!arena_bytes) return arena_bytes.error();
   if (is_python(contract.implementation))
@@ -119,15 +126,35 @@ Result<StartPlan> Laboratory::start_plan(const Contract& contract, const Candida
                    {*std::move(library), {"the kernel's library", contract.entry, ""}}};
 }
 
-Result<CandidateProcess> Laboratory::start(const Contract& contract, const Candidate& candidate,
-                                           CandidateProcess::Use use, int arenas,
-                                           const CallContext& call) {
+Result<CandidateProcess> LabParts::start(const Contract& contract, const Candidate& candidate,
+                                         CandidateProcess::Use use, int arenas,
+                                         const CallContext& call) {
   auto plan = start_plan(contract, candidate, use, arenas);
   if (!plan) return plan.error();
   auto process = CandidateProcess::launch(plan->spec, plan->deadline);
   if (!process) return process;
   if (auto loaded = process->load(plan->code, call); !loaded) return loaded.error();
   return process;
+}
+
+Result<std::vector<CandidateProcess>> LabParts::start_all(const Contract& contract,
+                                                          const Versions& versions,
+                                                          const CallContext& call) {
+  std::vector<CandidateProcess> processes;
+  std::vector<CandidateProcess::Code> codes;
+  // All start at once: a context takes longer than all else that a process does before its work.
+  for (const auto& version : versions) {
+    auto plan =
+        start_plan(contract, *version.second, CandidateProcess::Use::time, TimedArenas::kMost + 1);
+    if (!plan) return plan.error();
+    auto process = CandidateProcess::launch(plan->spec, plan->deadline);
+    if (!process) return process.error();
+    processes.push_back(*std::move(process));
+    codes.push_back(std::move(plan->code));
+  }
+  for (std::size_t i = 0; i < processes.size(); ++i)
+    if (auto loaded = processes[i].load(codes[i], call); !loaded) return loaded.error();
+  return processes;
 }
 
 }  // namespace ratchet

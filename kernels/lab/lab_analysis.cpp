@@ -9,7 +9,7 @@ namespace ratchet {
 
 Result<RooflineReport> Laboratory::roofline(const Contract& contract, const Profile& profile,
                                             CallContext& call) {
-  auto turn = queue_.wait(contract.device_kind, contract.device, call);
+  auto turn = queue.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
   auto roofs = measured_ceilings(contract.device, contract.device_kind, false, call);
   if (!roofs) return roofs.error();

@@ -150,6 +150,110 @@ std::optional<std::string> too_large(const Contract& contract, const Dims& dims,
                      contestants, needed / kGibi, static_cast<double>(device.memory_bytes) / kGibi);
 }
 
+/// The contestants of one case's benchmark, and those that could not start.
+struct BenchmarkField {
+  std::vector<std::string> names;
+  std::vector<CandidateProcess> processes;  // parallel to `names`
+  std::vector<BenchmarkRow> absent;
+
+  [[nodiscard]] std::vector<Contestant> contestants() {
+    std::vector<Contestant> all;
+    for (std::size_t i = 0; i < names.size(); ++i) all.push_back({names[i], &processes[i]});
+    return all;
+  }
+};
+
+/// The vendor library call of a shipped problem. Error `unavailable`: not available here.
+Result<Candidate> vendor_of(LabParts& lab, const Contract& contract, CallContext& call) {
+  const auto missing = [](std::string why) {
+    return Error{ErrorCode::unavailable, std::move(why), ""};
+  };
+  if (contract.device_kind != DeviceKind::cuda)
+    return missing("there is no vendor library for the host");
+  const auto text =
+      contract.problem.empty()
+          ? Result<std::string>(missing(""))
+          : read_file(lab.options.data_dir / "problems" / contract.problem / "vendor.cu");
+  if (!text)
+    return missing("the task names no vendor library: it is not a shipped problem with one");
+  Contract vendor = contract;
+  vendor.implementation = Implementation::cuda_cpp;
+  vendor.entry = "solve";
+  vendor.launch.reset();
+  vendor.flags.clear();
+  auto built = lab.build(vendor, {"vendor.cu", *text, ""}, call);
+  if (!built) return built.error();
+  if (!built->build.ok)
+    return missing("the vendor's library cannot be called here: " +
+                   (built->build.errors.empty() ? built->build.error_class.value_or("build error")
+                                                : built->build.errors.front().message));
+  return built;
+}
+
+Result<CandidateProcess> start_vendor(LabParts& lab, const Contract& contract, int arenas,
+                                      CallContext& call) {
+  auto vendor = vendor_of(lab, contract, call);
+  if (!vendor) return vendor.error();
+  Contract as_cuda = contract;
+  as_cuda.implementation = Implementation::cuda_cpp;
+  as_cuda.entry = "solve";
+  return lab.start(as_cuda, *vendor, CandidateProcess::Use::time, arenas, call);
+}
+
+/// Baselines that are missing or fail to start become rows; only a canceled call is an error.
+Status add_baselines(LabParts& lab, const Contract& contract, const BenchmarkRequest& request,
+                     const Dims& dims, BenchmarkField& field, CallContext& call) {
+  for (const auto& name : request.baselines) {
+    if (call.canceled())
+      return Error{ErrorCode::timed_out, "the call was cancelled while baselines started", ""};
+    auto started = name == kVendor ? start_vendor(lab, contract, kArenas, call)
+                                   : lab.start_baseline(contract, name, kArenas, call);
+    if (started) {
+      field.names.push_back(name);
+      field.processes.push_back(*std::move(started));
+      continue;
+    }
+    const bool missing = started.error().code == ErrorCode::unavailable;
+    field.absent.push_back(
+        unavailable(name, missing ? "missing" : "failed", started.error().message, dims));
+  }
+  return {};
+}
+
+Status benchmark_case(LabParts& lab, const Contract& contract, const BenchmarkRequest& request,
+                      const Case& one, std::string_view run_secret, ArenaSource& source,
+                      BenchmarkReport& report, CallContext& call) {
+  Versions versions{{kCandidate, request.candidate}};
+  if (request.v0) versions.emplace_back("v0", request.v0);
+  if (request.parent) versions.emplace_back("parent", request.parent);
+  auto device = lab.greeting(contract.device_kind, contract.device, call);
+  if (!device) return device.error();
+  const std::size_t contestants = versions.size() + request.baselines.size();
+  if (auto why = too_large(contract, one.dims, contestants, device->device))
+    return Error{ErrorCode::too_large, *std::move(why), ""};
+  auto processes = lab.start_all(contract, versions, call);
+  if (!processes) return processes.error();
+  BenchmarkField field;
+  field.processes = *std::move(processes);
+  for (const auto& version : versions) field.names.push_back(version.first);
+  if (auto done = add_baselines(lab, contract, request, one.dims, field, call); !done) return done;
+  const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
+  auto arenas = source.arenas(one.dims, secret, call);
+  if (!arenas) return arenas.error();
+  SessionPlan plan = lab.session_plan(contract, device->device, call);
+  plan.cache_mode = request.cache_mode;
+  plan.host_time = request.host_time;
+  plan.prewarm = request.prewarm_calls + request.num_warmup;
+  plan.samples = std::max(1, request.num_trials);
+  plan.discard_first = request.discard_first;
+  auto session = TimingSession(**arenas, plan).run(field.contestants(), call);
+  if (!session) return session.error();
+
+  add_rows(contract, *session, plan, one.dims, report);
+  std::ranges::move(field.absent, std::back_inserter(report.rows));
+  return {};
+}
+
 }  // namespace
 
 Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
@@ -160,14 +264,14 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
   if (!baselines) return baselines.error();
   BenchmarkRequest asked = request;
   asked.baselines = *std::move(baselines);
-  auto turn = queue_.wait(contract.device_kind, contract.device, call);
+  auto turn = queue.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
   auto device = greeting(contract.device_kind, contract.device, call);
   if (!device) return device.error();
   const auto contention = device_contention(device->device, call);
   const std::size_t contestants =
       1 + (request.v0 ? 1 : 0) + (request.parent ? 1 : 0) + asked.baselines.size();
-  auto source = ArenaSource::open(parts(contract), contract, contestants, call);
+  auto source = ArenaSource::open(reference_parts(contract), contract, contestants, call);
   if (!source) return source.error();
   BenchmarkReport report;
   report.timing_method = request.host_time                          ? "host_time"
@@ -183,7 +287,7 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
   report.notes.push_back(described(contention));
   for (const auto& one : contract.cases) {
     if (one.hidden) continue;
-    auto done = benchmark_case(contract, asked, one, run_secret, *source, report, call);
+    auto done = benchmark_case(*this, contract, asked, one, run_secret, *source, report, call);
     if (done) continue;
     if (call.canceled()) return done.error();
     // This case cannot be had; what the others say stands.
@@ -194,95 +298,6 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
   add_gains(contract, asked.baselines, report);
   report.elapsed_ms = milliseconds_since(begin);
   return report;
-}
-
-Result<Candidate> Laboratory::vendor_of(const Contract& contract, CallContext& call) {
-  const auto missing = [](std::string why) {
-    return Error{ErrorCode::unavailable, std::move(why), ""};
-  };
-  if (contract.device_kind != DeviceKind::cuda)
-    return missing("there is no vendor library for the host");
-  const auto text =
-      contract.problem.empty()
-          ? Result<std::string>(missing(""))
-          : read_file(options_.data_dir / "problems" / contract.problem / "vendor.cu");
-  if (!text)
-    return missing("the task names no vendor library: it is not a shipped problem with one");
-  Contract vendor = contract;
-  vendor.implementation = Implementation::cuda_cpp;
-  vendor.entry = "solve";
-  vendor.launch.reset();
-  vendor.flags.clear();
-  auto built = build(vendor, {"vendor.cu", *text, ""}, call);
-  if (!built) return built.error();
-  if (!built->build.ok)
-    return missing("the vendor's library cannot be called here: " +
-                   (built->build.errors.empty() ? built->build.error_class.value_or("build error")
-                                                : built->build.errors.front().message));
-  return built;
-}
-
-Status Laboratory::add_baselines(const Contract& contract, const BenchmarkRequest& request,
-                                 const Dims& dims, BenchmarkField& field, CallContext& call) {
-  for (const auto& name : request.baselines) {
-    if (call.canceled())
-      return Error{ErrorCode::timed_out, "the call was cancelled while baselines started", ""};
-    auto started = name == kVendor ? start_vendor(contract, kArenas, call)
-                                   : start_baseline(contract, name, kArenas, call);
-    if (started) {
-      field.names.push_back(name);
-      field.processes.push_back(*std::move(started));
-      continue;
-    }
-    const bool missing = started.error().code == ErrorCode::unavailable;
-    field.absent.push_back(
-        unavailable(name, missing ? "missing" : "failed", started.error().message, dims));
-  }
-  return {};
-}
-
-Result<CandidateProcess> Laboratory::start_vendor(const Contract& contract, int arenas,
-                                                  CallContext& call) {
-  auto vendor = vendor_of(contract, call);
-  if (!vendor) return vendor.error();
-  Contract as_cuda = contract;
-  as_cuda.implementation = Implementation::cuda_cpp;
-  as_cuda.entry = "solve";
-  return start(as_cuda, *vendor, CandidateProcess::Use::time, arenas, call);
-}
-
-Status Laboratory::benchmark_case(const Contract& contract, const BenchmarkRequest& request,
-                                  const Case& one, std::string_view run_secret, ArenaSource& source,
-                                  BenchmarkReport& report, CallContext& call) {
-  Versions versions{{kCandidate, request.candidate}};
-  if (request.v0) versions.emplace_back("v0", request.v0);
-  if (request.parent) versions.emplace_back("parent", request.parent);
-  auto device = greeting(contract.device_kind, contract.device, call);
-  if (!device) return device.error();
-  const std::size_t contestants = versions.size() + request.baselines.size();
-  if (auto why = too_large(contract, one.dims, contestants, device->device))
-    return Error{ErrorCode::too_large, *std::move(why), ""};
-  auto processes = start_all(contract, versions, call);
-  if (!processes) return processes.error();
-  BenchmarkField field;
-  field.processes = *std::move(processes);
-  for (const auto& version : versions) field.names.push_back(version.first);
-  if (auto done = add_baselines(contract, request, one.dims, field, call); !done) return done;
-  const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
-  auto arenas = source.arenas(one.dims, secret, call);
-  if (!arenas) return arenas.error();
-  SessionPlan plan = session_plan(contract, device->device, call);
-  plan.cache_mode = request.cache_mode;
-  plan.host_time = request.host_time;
-  plan.prewarm = request.prewarm_calls + request.num_warmup;
-  plan.samples = std::max(1, request.num_trials);
-  plan.discard_first = request.discard_first;
-  auto session = TimingSession(**arenas, plan).run(field.contestants(), call);
-  if (!session) return session.error();
-
-  add_rows(contract, *session, plan, one.dims, report);
-  std::ranges::move(field.absent, std::back_inserter(report.rows));
-  return {};
 }
 
 }  // namespace ratchet

@@ -180,7 +180,7 @@ std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
 Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Candidate& candidate,
                                             std::string_view run_secret, CallContext& call) {
   const auto begin = steady_clock::now();
-  auto turn = queue_.wait(contract.device_kind, contract.device, call);
+  auto turn = queue.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
   std::vector<Case> cases = contract.cases;
   if (std::none_of(cases.begin(), cases.end(), [](const Case& one) { return one.hidden; }))
@@ -193,7 +193,7 @@ Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Cand
   if (!plan) return plan.error();
   auto process = CandidateProcess::launch(plan->spec, plan->deadline);
   if (!process) return process.error();
-  auto examiner = open_examiner(parts(contract), contract, *process, plan->code, call);
+  auto examiner = open_examiner(reference_parts(contract), contract, *process, plan->code, call);
   if (!examiner) return examiner.error();
   const auto steps = steps_of(cases, distributions_of(contract));
   Check check{**examiner, *process, call, {}, {}, 0};

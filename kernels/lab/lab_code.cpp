@@ -99,9 +99,9 @@ Result<std::vector<const MethodSignature*>> wanted(const std::vector<std::string
 
 }  // namespace
 
-Result<Listing> Laboratory::listing_of(const Contract& contract, const Candidate& candidate,
-                                       CodeView view, const CallContext& call) {
-  const auto& toolchain = builder_.toolchain();
+Result<Listing> LabParts::listing_of(const Contract& contract, const Candidate& candidate,
+                                     CodeView view, const CallContext& call) {
+  const auto& toolchain = builder.toolchain();
   const auto& stop = call.stop();
   if (contract.implementation == Implementation::host_python)
     return Error{ErrorCode::unavailable,
@@ -118,22 +118,22 @@ Result<Listing> Laboratory::listing_of(const Contract& contract, const Candidate
     std::erase(listing.text, '\0');  // with which some compilers end their files
     return listing;
   }
-  auto library = builder_.path_of(candidate.build.build_key);
+  auto library = builder.path_of(candidate.build.build_key);
   if (!library) return library.error();
   if (contract.device_kind == DeviceKind::host) return host_code_of(*library, toolchain, stop);
   return view == CodeView::sass ? sass_of_library(*library, toolchain, stop)
                                 : ptx_of_library(*library, toolchain, stop);
 }
 
-Result<std::vector<std::string>> Laboratory::gpu_codes_of(const Contract& contract,
-                                                          const Candidate& candidate,
-                                                          const CallContext& call) {
+Result<std::vector<std::string>> LabParts::gpu_codes_of(const Contract& contract,
+                                                        const Candidate& candidate,
+                                                        const CallContext& call) {
   if (contract.device_kind != DeviceKind::cuda)
     return Error{ErrorCode::unavailable, "this kernel runs on the processor", ""};
   if (!is_python(contract.implementation)) {
-    auto library = builder_.path_of(candidate.build.build_key);
+    auto library = builder.path_of(candidate.build.build_key);
     if (!library) return library.error();
-    return cubins_of_library(*library, builder_.toolchain(), call.stop());
+    return cubins_of_library(*library, builder.toolchain(), call.stop());
   }
   std::vector<std::string> codes;
   for (const auto& file : cache_of(candidate.build.build_key).files(".cubin")) {

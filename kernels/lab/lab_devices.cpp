@@ -78,64 +78,20 @@ std::optional<std::vector<Ceiling>> stored_ceilings(const std::filesystem::path&
   return std::move(stored->ceilings);
 }
 
-}  // namespace
-
-Result<Greeting> Laboratory::greeting(DeviceKind kind, int device, const CallContext& call) {
-  const WorkerPlace where = place(kind, device);
-  const std::pair key{kind, where.device};
+CounterState probe_counters(LabParts& lab, const DeviceInfo& device, CallContext& call) {
   {
-    const std::lock_guard lock(guard_);
-    if (const auto known = greetings_.find(key); known != greetings_.end()) return known->second;
-  }
-  auto worker = WorkerProcess::start(lookout_spec(where), call);
-  if (!worker) return worker.error();
-  const auto ready = decode_stored<wire::Reply>(worker->ready());
-  if (!ready || ready->error || !ready->device)
-    return Error{ErrorCode::unavailable,
-                 fmt::format("{} device {} cannot be used: {}", name_of(kind), where.device,
-                             ready && ready->error ? *ready->error : "its worker says nothing"),
-                 "check_env shows the devices there are."};
-  Greeting found{*ready->device, ready->sandbox.value_or(""), ready->devices.value_or(1)};
-  const std::lock_guard lock(guard_);
-  return greetings_.emplace(key, std::move(found)).first->second;
-}
-
-Result<Environment> Laboratory::environment(std::optional<int> device, CallContext& call) {
-  Environment environment;
-  environment.ratchet_version = options_.version;
-  environment.tools = tool_states(builder_.toolchain());
-  auto host = greeting(DeviceKind::host, 0, call);
-  if (!host) return host.error();
-  environment.devices.push_back(host->device);
-  environment.sandbox = host->sandbox;
-  auto cuda = greeting(DeviceKind::cuda, device.value_or(0), call);
-  if (!cuda && device.value_or(0) > 0) return cuda.error();
-  if (cuda) {
-    environment.devices.push_back(cuda->device);
-    environment.sandbox = fmt::format("host: {}; cuda: {}", host->sandbox, cuda->sandbox);
-  }
-  environment.implementations = implementation_states(builder_.toolchain(), cuda.has_value());
-  environment.counters = probe_counters(environment.devices.back(), call);
-  for (int other = 1; cuda && !device && other < cuda->devices; ++other)
-    if (auto greeted = greeting(DeviceKind::cuda, other, call))
-      environment.devices.push_back(greeted->device);
-  return environment;
-}
-
-CounterState Laboratory::probe_counters(const DeviceInfo& device, CallContext& call) {
-  {
-    const std::lock_guard lock(guard_);
-    if (counters_) return *counters_;
+    const std::lock_guard lock(lab.guard);
+    if (lab.counters) return *lab.counters;
   }
   const auto unknown = [](const Error& error) {
     return CounterState{false, "none", "The probe could not run: " + error.message};
   };
   const Contract contract = probe_contract(device);
-  auto candidate = build(contract, probe_source(device.kind), call);
+  auto candidate = lab.build(contract, probe_source(device.kind), call);
   if (!candidate) return unknown(candidate.error());
-  auto turn = queue_.wait(device.kind, device.index, call);
+  auto turn = lab.queue.wait(device.kind, device.index, call);
   if (!turn) return unknown(turn.error());
-  auto process = start(contract, *candidate, CandidateProcess::Use::count, 1, call);
+  auto process = lab.start(contract, *candidate, CandidateProcess::Use::count, 1, call);
   if (!process) return unknown(process.error());
   const auto& dims = contract.cases.front().dims;
   auto layout = layout_of(contract, dims);
@@ -153,14 +109,58 @@ CounterState Laboratory::probe_counters(const DeviceInfo& device, CallContext& c
     return CounterState{false, "none", "The probe kernel failed: " + process->fault()->message};
   CounterState state{!counted->unavailable && !counted->kernels.empty(), counted->engine,
                      counted->unavailable.value_or("")};
-  const std::lock_guard lock(guard_);
-  counters_ = state;
+  const std::lock_guard lock(lab.guard);
+  lab.counters = state;
   return state;
+}
+
+}  // namespace
+
+Result<Greeting> LabParts::greeting(DeviceKind kind, int device, const CallContext& call) {
+  const WorkerPlace where = place(kind, device);
+  const std::pair key{kind, where.device};
+  {
+    const std::lock_guard lock(guard);
+    if (const auto known = greetings.find(key); known != greetings.end()) return known->second;
+  }
+  auto worker = WorkerProcess::start(lookout_spec(where), call);
+  if (!worker) return worker.error();
+  const auto ready = decode_stored<wire::Reply>(worker->ready());
+  if (!ready || ready->error || !ready->device)
+    return Error{ErrorCode::unavailable,
+                 fmt::format("{} device {} cannot be used: {}", name_of(kind), where.device,
+                             ready && ready->error ? *ready->error : "its worker says nothing"),
+                 "check_env shows the devices there are."};
+  Greeting found{*ready->device, ready->sandbox.value_or(""), ready->devices.value_or(1)};
+  const std::lock_guard lock(guard);
+  return greetings.emplace(key, std::move(found)).first->second;
+}
+
+Result<Environment> Laboratory::environment(std::optional<int> device, CallContext& call) {
+  Environment environment;
+  environment.ratchet_version = options.version;
+  environment.tools = tool_states(builder.toolchain());
+  auto host = greeting(DeviceKind::host, 0, call);
+  if (!host) return host.error();
+  environment.devices.push_back(host->device);
+  environment.sandbox = host->sandbox;
+  auto cuda = greeting(DeviceKind::cuda, device.value_or(0), call);
+  if (!cuda && device.value_or(0) > 0) return cuda.error();
+  if (cuda) {
+    environment.devices.push_back(cuda->device);
+    environment.sandbox = fmt::format("host: {}; cuda: {}", host->sandbox, cuda->sandbox);
+  }
+  environment.implementations = implementation_states(builder.toolchain(), cuda.has_value());
+  environment.counters = probe_counters(*this, environment.devices.back(), call);
+  for (int other = 1; cuda && !device && other < cuda->devices; ++other)
+    if (auto greeted = greeting(DeviceKind::cuda, other, call))
+      environment.devices.push_back(greeted->device);
+  return environment;
 }
 
 Result<std::vector<Ceiling>> Laboratory::ceilings(int device, DeviceKind kind, bool refresh,
                                                   CallContext& call) {
-  auto turn = queue_.wait(kind, device, call);
+  auto turn = queue.wait(kind, device, call);
   if (!turn) return turn.error();
   auto measured = measured_ceilings(device, kind, refresh, call);
   if (!measured) return measured;
@@ -169,11 +169,11 @@ Result<std::vector<Ceiling>> Laboratory::ceilings(int device, DeviceKind kind, b
   return measured;
 }
 
-Result<std::vector<Ceiling>> Laboratory::measured_ceilings(int device, DeviceKind kind,
-                                                           bool refresh, const CallContext& call) {
+Result<std::vector<Ceiling>> LabParts::measured_ceilings(int device, DeviceKind kind, bool refresh,
+                                                         const CallContext& call) {
   auto info = greeting(kind, device, call);
   if (!info) return info.error();
-  const auto path = options_.state_dir / "ceilings" / (ceiling_key(info->device) + ".json");
+  const auto path = options.state_dir / "ceilings" / (ceiling_key(info->device) + ".json");
   if (!refresh)
     if (auto stored = stored_ceilings(path)) return *std::move(stored);
   call.progress(0, std::nullopt, "measuring the device's ceilings");

@@ -23,6 +23,25 @@ bool is_binary(std::string_view content) {
   return content.substr(0, kSniffedBytes).find('\0') != std::string_view::npos;
 }
 
+/// Whether a report (its bytes; empty for a table) belongs to the version's binary, and why.
+std::pair<Binding, std::string> binding_of(LabParts& lab, const Contract& contract,
+                                           const ImportRequest& request, const std::string& digest,
+                                           const std::string& report, const CallContext& call) {
+  const auto* const ours = request.profile;
+  if (ours && ours->report && ours->report->digest == digest &&
+      ours->candidate_digest == request.candidate->build.binary_digest)
+    return {Binding::own_report, "profile_kernel wrote this very file for this binary"};
+  if (report.empty()) return {Binding::unbound, "a table of numbers does not say of which binary"};
+  auto codes = lab.gpu_codes_of(contract, *request.candidate, call);
+  if (!codes)
+    return {Binding::unbound, "the version's own code could not be read: " + codes.error().message};
+  for (const auto& code : *codes)
+    if (report.find(code) != std::string::npos)
+      return {Binding::holds_code, fmt::format("it holds the version's GPU code (SHA-256 {})",
+                                               sha256_hex(code).substr(0, 16))};
+  return {Binding::unbound, "it holds no code of this version's binary"};
+}
+
 }  // namespace
 
 Result<ImportedProfile> Laboratory::import_profile(const Contract& contract,
@@ -38,7 +57,7 @@ Result<ImportedProfile> Laboratory::import_profile(const Contract& contract,
       is_binary(*content) || request.file.extension().string().starts_with(".ncu-rep");
   std::string table;
   if (is_report) {
-    auto page = ncu_raw_page(request.file, builder_.toolchain(), call.stop());
+    auto page = ncu_raw_page(request.file, builder.toolchain(), call.stop());
     if (!page) return page.error();
     table = *std::move(page);
   }
@@ -60,28 +79,8 @@ Result<ImportedProfile> Laboratory::import_profile(const Contract& contract,
                                 report->not_numbers.end());
   imported.candidate_digest = request.candidate->build.binary_digest;
   std::tie(imported.binding, imported.binding_reason) =
-      binding_of(contract, request, imported.digest, is_report ? *content : "", call);
+      binding_of(*this, contract, request, imported.digest, is_report ? *content : "", call);
   return imported;
-}
-
-std::pair<Binding, std::string> Laboratory::binding_of(const Contract& contract,
-                                                       const ImportRequest& request,
-                                                       const std::string& digest,
-                                                       const std::string& report,
-                                                       const CallContext& call) {
-  const auto* const ours = request.profile;
-  if (ours && ours->report && ours->report->digest == digest &&
-      ours->candidate_digest == request.candidate->build.binary_digest)
-    return {Binding::own_report, "profile_kernel wrote this very file for this binary"};
-  if (report.empty()) return {Binding::unbound, "a table of numbers does not say of which binary"};
-  auto codes = gpu_codes_of(contract, *request.candidate, call);
-  if (!codes)
-    return {Binding::unbound, "the version's own code could not be read: " + codes.error().message};
-  for (const auto& code : *codes)
-    if (report.find(code) != std::string::npos)
-      return {Binding::holds_code, fmt::format("it holds the version's GPU code (SHA-256 {})",
-                                               sha256_hex(code).substr(0, 16))};
-  return {Binding::unbound, "it holds no code of this version's binary"};
 }
 
 }  // namespace ratchet

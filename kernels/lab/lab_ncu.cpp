@@ -41,24 +41,12 @@ void keep_asked(std::vector<KernelCounters>& kernels, const std::vector<std::str
     });
 }
 
-}  // namespace
-
-Status Laboratory::check_engine(const Contract& contract, CounterEngine engine) const {
-  if (engine == CounterEngine::cupti) return {};
-  if (contract.device_kind != DeviceKind::cuda)
-    return Error{ErrorCode::invalid_argument,
-                 "engine: ncu counts kernels of the GPU; this run's kernels run on the processor",
-                 "Leave engine out."};
-  if (!builder_.toolchain().ncu) return ncu_missing();
-  return {};
-}
-
-Result<WorkerSpec> Laboratory::ncu_spec(const Contract& contract, const Candidate& candidate,
-                                        std::int64_t arena_bytes) {
-  const auto where = place(contract.device_kind, contract.device);
+Result<WorkerSpec> ncu_spec(LabParts& lab, const Contract& contract, const Candidate& candidate,
+                            std::int64_t arena_bytes) {
+  const auto where = lab.place(contract.device_kind, contract.device);
   if (!is_python(contract.implementation)) return worker_spec(where, "profiled", arena_bytes);
-  auto spec = python_of(contract).alone_spec(where, "profiled", candidate.source);
-  spec.furnish = [furnish = spec.furnish, cache = cache_of(candidate.build.build_key)](
+  auto spec = lab.python_of(contract).alone_spec(where, "profiled", candidate.source);
+  spec.furnish = [furnish = spec.furnish, cache = lab.cache_of(candidate.build.build_key)](
                      const std::filesystem::path& to) -> Status {
     if (auto written = furnish(to); !written) return written;
     return cache.furnish(to);
@@ -66,56 +54,10 @@ Result<WorkerSpec> Laboratory::ncu_spec(const Contract& contract, const Candidat
   return spec;
 }
 
-Status Laboratory::count_with_ncu(const Contract& contract, const ProfileRequest& request,
-                                  Profile& profile, const CallContext& call) {
-  const auto& toolchain = builder_.toolchain();
-  const auto degrade = [&](std::string why) {
-    profile.degraded = true;
-    profile.degraded_reason = std::move(why);
-    return Status{};
-  };
-  const auto& dims = contract.cases.front().dims;
-  auto layout = layout_of(contract, dims);
-  if (!layout) return layout.error();
-  auto arguments = arguments_of(contract, dims, *layout);
-  const CallPlan plan{*std::move(layout), std::move(arguments)};
-  auto arena = throwaway_arena(contract, plan, dims, call);
-  if (!arena) return arena.error();
-  auto start = start_plan(contract, *request.candidate, CandidateProcess::Use::count, 1);
-  if (!start) return start.error();
-  auto spec = ncu_spec(contract, *request.candidate, plan.layout.bytes);
-  if (!spec) return spec.error();
-  const auto names = request.names.empty() ? metric_names(request.metrics, contract.device_kind)
-                                           : with_launch_facts(request.names, contract.device_kind);
-  const auto set = request.names.empty() ? request.metrics : MetricSet::lean;
-  const auto command = ncu_command(*toolchain.ncu, set, names);
-  spec->argv.insert(spec->argv.begin(), command.begin(), command.end());
-  spec->start_deadline = kNcuStart;
-  spec->resident_bytes.reset();  // ncu keeps copies of the kernel's memory
-  auto process = CandidateProcess::launch(*spec, options_.job_deadline * kNcuSlowdown);
-  if (!process) return process.error();
-  if (auto loaded = process->load(start->code, call); !loaded)
-    return degrade(loaded.error().message);
-  profile.exceptions = {
-      "ncu runs outside the sandbox, and a library of its own in the kernel's process, with a "
-      "socket "
-      "between them that was open before the kernel was loaded; the process: " +
-      process->sandbox()};
-  if (!process->fault()) {
-    auto executed = process->execute(plan, *arena, 0, call);
-    if (!executed) return executed.error();
-  }
-  const auto& folder = process->finished(kWriting);
-  const auto log = read_file(folder / kNcuLog, kMostLog).value_or("");
-  if (const auto& fault = process->fault())
-    return degrade("the kernel failed under ncu: " + fault->message + ". " + log.substr(0, 2000));
-  return take_report(folder, log, names, profile, call);
-}
-
-Status Laboratory::take_report(const std::filesystem::path& folder, const std::string& log,
-                               const std::vector<std::string>& names, Profile& profile,
-                               const CallContext& call) {
-  const auto& toolchain = builder_.toolchain();
+Status take_report(LabParts& lab, const std::filesystem::path& folder, const std::string& log,
+                   const std::vector<std::string>& names, Profile& profile,
+                   const CallContext& call) {
+  const auto& toolchain = lab.builder.toolchain();
   const auto without = [&](std::string why) {
     profile.degraded = true;
     profile.degraded_reason = std::move(why);
@@ -143,6 +85,64 @@ Status Laboratory::take_report(const std::filesystem::path& folder, const std::s
       ReportFile{kNcuReport, sha256_hex(*content), static_cast<std::int64_t>(content->size()),
                  ncu_name(*toolchain.ncu), *std::move(content)};
   return {};
+}
+
+}  // namespace
+
+Status LabParts::check_engine(const Contract& contract, CounterEngine engine) const {
+  if (engine == CounterEngine::cupti) return {};
+  if (contract.device_kind != DeviceKind::cuda)
+    return Error{ErrorCode::invalid_argument,
+                 "engine: ncu counts kernels of the GPU; this run's kernels run on the processor",
+                 "Leave engine out."};
+  if (!builder.toolchain().ncu) return ncu_missing();
+  return {};
+}
+
+Status LabParts::count_with_ncu(const Contract& contract, const ProfileRequest& request,
+                                Profile& profile, const CallContext& call) {
+  const auto& toolchain = builder.toolchain();
+  const auto degrade = [&](std::string why) {
+    profile.degraded = true;
+    profile.degraded_reason = std::move(why);
+    return Status{};
+  };
+  const auto& dims = contract.cases.front().dims;
+  auto layout = layout_of(contract, dims);
+  if (!layout) return layout.error();
+  auto arguments = arguments_of(contract, dims, *layout);
+  const CallPlan plan{*std::move(layout), std::move(arguments)};
+  auto arena = throwaway_arena(contract, plan, dims, call);
+  if (!arena) return arena.error();
+  auto start = start_plan(contract, *request.candidate, CandidateProcess::Use::count, 1);
+  if (!start) return start.error();
+  auto spec = ncu_spec(*this, contract, *request.candidate, plan.layout.bytes);
+  if (!spec) return spec.error();
+  const auto names = request.names.empty() ? metric_names(request.metrics, contract.device_kind)
+                                           : with_launch_facts(request.names, contract.device_kind);
+  const auto set = request.names.empty() ? request.metrics : MetricSet::lean;
+  const auto command = ncu_command(*toolchain.ncu, set, names);
+  spec->argv.insert(spec->argv.begin(), command.begin(), command.end());
+  spec->start_deadline = kNcuStart;
+  spec->resident_bytes.reset();  // ncu keeps copies of the kernel's memory
+  auto process = CandidateProcess::launch(*spec, options.job_deadline * kNcuSlowdown);
+  if (!process) return process.error();
+  if (auto loaded = process->load(start->code, call); !loaded)
+    return degrade(loaded.error().message);
+  profile.exceptions = {
+      "ncu runs outside the sandbox, and a library of its own in the kernel's process, with a "
+      "socket "
+      "between them that was open before the kernel was loaded; the process: " +
+      process->sandbox()};
+  if (!process->fault()) {
+    auto executed = process->execute(plan, *arena, 0, call);
+    if (!executed) return executed.error();
+  }
+  const auto& folder = process->finished(kWriting);
+  const auto log = read_file(folder / kNcuLog, kMostLog).value_or("");
+  if (const auto& fault = process->fault())
+    return degrade("the kernel failed under ncu: " + fault->message + ". " + log.substr(0, 2000));
+  return take_report(*this, folder, log, names, profile, call);
 }
 
 }  // namespace ratchet

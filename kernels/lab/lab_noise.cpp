@@ -58,25 +58,25 @@ Contract calibration_contract(const DeviceInfo& device) {
   return contract;
 }
 
-}  // namespace
-
-Result<NoiseProfile> Laboratory::calibrated_noise(const DeviceInfo& device,
-                                                  const CallContext& call) {
+Result<NoiseProfile> calibrated_noise(LabParts& lab, const DeviceInfo& device,
+                                      const CallContext& call) {
   const Contract contract = calibration_contract(device);
   CallContext quiet({}, call.stop());
-  auto candidate = build(contract, contract.kernel, quiet);
+  auto candidate = lab.build(contract, contract.kernel, quiet);
   if (!candidate) return candidate.error();
   if (!candidate->build.ok)
     return Error{ErrorCode::unavailable, "the calibration's kernel does not build", ""};
   const Versions versions{{"one", &*candidate}, {"same", &*candidate}};
   std::vector<std::vector<NoisePoint>> points(contract.cases.size());
-  const int sessions = options_.noise_sessions * (device.kind == DeviceKind::cuda ? kMoreOnGpu : 1);
+  const int sessions =
+      lab.options.noise_sessions * (device.kind == DeviceKind::cuda ? kMoreOnGpu : 1);
   for (int i = 0; i < sessions; ++i) {
     call.progress(i, sessions, "calibrating the noise of comparisons");
     // Memory is dealt anew each time, as for each profile: where it lies is part of the noise.
-    auto source = ArenaSource::open(parts(contract), contract, versions.size(), quiet);
+    auto source =
+        ArenaSource::open(lab.reference_parts(contract), contract, versions.size(), quiet);
     if (!source) return source.error();
-    auto processes = start_all(contract, versions, quiet);
+    auto processes = lab.start_all(contract, versions, quiet);
     if (!processes) return processes.error();
     for (std::size_t which = 0; which < points.size(); ++which) {
       auto arenas = source->arenas(contract.cases[which].dims, fresh_seed(), quiet);
@@ -95,22 +95,24 @@ Result<NoiseProfile> Laboratory::calibrated_noise(const DeviceInfo& device,
   return fit_noise(points.front(), points.back());
 }
 
-std::optional<NoiseProfile> Laboratory::noise_of(const DeviceInfo& device, bool refresh,
-                                                 const CallContext& call) {
-  if (options_.noise_sessions <= 0) return std::nullopt;
+}  // namespace
+
+std::optional<NoiseProfile> LabParts::noise_of(const DeviceInfo& device, bool refresh,
+                                               const CallContext& call) {
+  if (options.noise_sessions <= 0) return std::nullopt;
   if (!refresh)
-    if (auto known = stored_noise(options_.state_dir, device)) return known;
-  auto profile = calibrated_noise(device, call);
+    if (auto known = stored_noise(options.state_dir, device)) return known;
+  auto profile = calibrated_noise(*this, device, call);
   // Without one (no compiler, say) each session judges its noise by its own scatter.
   if (!profile) return std::nullopt;
-  (void)store_noise(options_.state_dir, device, *profile);
+  (void)store_noise(options.state_dir, device, *profile);
   return *std::move(profile);
 }
 
-SessionPlan Laboratory::session_plan(const Contract& contract, const DeviceInfo& device,
-                                     const CallContext& call) {
+SessionPlan LabParts::session_plan(const Contract& contract, const DeviceInfo& device,
+                                   const CallContext& call) {
   SessionPlan plan;
-  plan.time_limit = options_.timing_limit;
+  plan.time_limit = options.timing_limit;
   plan.least_noise = std::max(kLeastNoise, contract.noise_threshold_pct / 100);
   plan.noise = noise_of(device, false, call);
   return plan;

@@ -1,44 +1,127 @@
 #pragma once
 
-// What the parts of the Laboratory hand to each other.
-
 #include <chrono>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "kernels/lab_requests.h"
+#include "kernels/build/builder.h"
+#include "kernels/disassembly/disassembler.h"
+#include "kernels/judge/reference.h"
+#include "kernels/lab.h"
 #include "kernels/process/candidate_process.h"
-#include "kernels/process/worker_process.h"
+#include "kernels/process/device_queue.h"
+#include "kernels/process/python_cache.h"
+#include "kernels/process/python_fork_server.h"
+#include "kernels/timing/timed_arenas.h"
 #include "kernels/timing/timing_session.h"
-#include "server/facts/environment.h"
 
 namespace ratchet {
 
-/// What a device says of itself, and what isolates candidates on it.
+/// What a device reports about itself, and what isolates candidates on it.
 struct Greeting {
   DeviceInfo device;
   std::string sandbox;
-  int devices = 1;  ///< of its kind that there are
+  int devices = 1;  ///< number of devices of this kind
 };
 
-/// How a candidate's process is made and what it loads.
+/// How to start a candidate's process, and the code it loads.
 struct StartPlan {
   WorkerSpec spec;
   std::chrono::milliseconds deadline;
   CandidateProcess::Code code;
 };
 
-/// Who takes part in the benchmark of one case, and who could not.
-struct BenchmarkField {
-  std::vector<std::string> names;
-  std::vector<CandidateProcess> processes;  ///< parallel to `names`
-  std::vector<BenchmarkRow> absent;
+/// Named versions in one comparison, all alive at once; the first is the candidate.
+using Versions = std::vector<std::pair<std::string, const Candidate*>>;
 
-  [[nodiscard]] std::vector<Contestant> contestants() {
-    std::vector<Contestant> all;
-    for (std::size_t i = 0; i < names.size(); ++i) all.push_back({names[i], &processes[i]});
-    return all;
-  }
+/// The state of a laboratory on this machine, and the steps that several of its jobs share. Each
+/// step is defined in the lab_*.cpp named with it. Unless stated otherwise, the caller holds the
+/// device (`queue`). Thread rule: all methods may be called from several threads.
+struct LabParts {
+  LabParts(LabOptions given, Builder with);
+
+  // lab.cpp
+  [[nodiscard]] WorkerPlace place(DeviceKind kind, int device) const;
+  [[nodiscard]] ReferenceParts reference_parts(const Contract& contract);
+  Result<Candidate> build(const Contract& contract, Source source, CallContext& call);
+  /// The bytes of a candidate's library. Error `drift`: they are no longer those recorded.
+  [[nodiscard]] Result<std::string> library_of(const Candidate& candidate) const;
+  Result<StartPlan> start_plan(const Contract& contract, const Candidate& candidate,
+                               CandidateProcess::Use use, int arenas);
+  /// A candidate in its own worker, with memory for `arenas` arenas of the contract.
+  Result<CandidateProcess> start(const Contract& contract, const Candidate& candidate,
+                                 CandidateProcess::Use use, int arenas, const CallContext& call);
+  Result<std::vector<CandidateProcess>> start_all(const Contract& contract,
+                                                  const Versions& versions,
+                                                  const CallContext& call);
+
+  // lab_devices.cpp
+  /// Cached per device; needs no turn on it.
+  Result<Greeting> greeting(DeviceKind kind, int device, const CallContext& call);
+  Result<std::vector<Ceiling>> measured_ceilings(int device, DeviceKind kind, bool refresh,
+                                                 const CallContext& call);
+
+  // lab_noise.cpp
+  /// The stored noise of comparisons on this device; calibrated if there is none, or `refresh`.
+  /// Empty if it cannot be calibrated.
+  std::optional<NoiseProfile> noise_of(const DeviceInfo& device, bool refresh,
+                                       const CallContext& call);
+  /// A plan with the contract's and the device's noise.
+  SessionPlan session_plan(const Contract& contract, const DeviceInfo& device,
+                           const CallContext& call);
+
+  // lab_race.cpp
+  /// One session on one case, with new inputs and new processes.
+  Result<SessionRecord> session_of(const Contract& contract, const Dims& dims,
+                                   const Versions& versions, const SessionPlan& plan,
+                                   std::string_view run_secret, const CallContext& call);
+
+  // lab_code.cpp; these need no turn on the device
+  /// A disassembler's output for a candidate's binary.
+  Result<Listing> listing_of(const Contract& contract, const Candidate& candidate, CodeView view,
+                             const CallContext& call);
+  /// The GPU code in a candidate's binary, one cubin each.
+  Result<std::vector<std::string>> gpu_codes_of(const Contract& contract,
+                                                const Candidate& candidate,
+                                                const CallContext& call);
+
+  // lab_ncu.cpp
+  [[nodiscard]] Status check_engine(const Contract& contract, CounterEngine engine) const;
+  Status count_with_ncu(const Contract& contract, const ProfileRequest& request, Profile& profile,
+                        const CallContext& call);
+
+  // lab_python.cpp
+  [[nodiscard]] PythonForkServer& python_of(const Contract& contract);
+  [[nodiscard]] PythonCache cache_of(const std::string& build_key) const;
+  /// Takes its own turn on the device.
+  Result<Candidate> build_python(const Contract& contract, Source source, CallContext& call);
+  Result<StartPlan> python_plan(const Contract& contract, const Candidate& candidate,
+                                CandidateProcess::Use use, std::int64_t arena_bytes);
+  /// Runs a kernel's just-in-time compilers for the sizes of a check that they have not seen. Empty
+  /// on success, else the kernel's fault.
+  Result<std::optional<Fault>> compile_for(const Contract& contract, const Candidate& candidate,
+                                           const std::vector<Case>& cases, const CallContext& call);
+  /// Inputs of the right shape that no check or timing will ever use.
+  Result<MemoryFile> throwaway_arena(const Contract& contract, const CallPlan& plan,
+                                     const Dims& dims, const CallContext& call);
+  /// A framework's function of the reference, as a contestant. Error `unavailable`: not available
+  /// here, with the reason.
+  Result<CandidateProcess> start_baseline(const Contract& contract, const std::string& name,
+                                          int arenas, const CallContext& call);
+
+  LabOptions options;
+  Builder builder;
+  DeviceQueue queue;
+  PythonForkServer host_python;
+  PythonForkServer cuda_python;
+  std::mutex guard;  // of the caches below
+  std::map<std::pair<DeviceKind, int>, Greeting> greetings;
+  std::optional<CounterState> counters;
 };
 
 }  // namespace ratchet

@@ -94,91 +94,25 @@ Profile invalid_profile(Profile profile, std::vector<Reason> reasons, CandidateP
   return profile;
 }
 
-}  // namespace
-
-Result<std::vector<CandidateProcess>> Laboratory::start_all(const Contract& contract,
-                                                            const Versions& versions,
-                                                            const CallContext& call) {
-  std::vector<CandidateProcess> processes;
-  std::vector<CandidateProcess::Code> codes;
-  // All start at once: a context takes longer than all else that a process does before its work.
-  for (const auto& version : versions) {
-    auto plan =
-        start_plan(contract, *version.second, CandidateProcess::Use::time, TimedArenas::kMost + 1);
-    if (!plan) return plan.error();
-    auto process = CandidateProcess::launch(plan->spec, plan->deadline);
-    if (!process) return process.error();
-    processes.push_back(*std::move(process));
-    codes.push_back(std::move(plan->code));
-  }
-  for (std::size_t i = 0; i < processes.size(); ++i)
-    if (auto loaded = processes[i].load(codes[i], call); !loaded) return loaded.error();
-  return processes;
+/// Maps samples to source lines by the disassembled code.
+Hotspots hotspots_of(LabParts& lab, const Contract& contract, const Candidate& candidate,
+                     const wire::PcSamples& samples, const CallContext& call) {
+  if (samples.unavailable) return hotspots_from(samples, {});
+  auto listing = lab.listing_of(contract, candidate, CodeView::sass, call);
+  if (!listing) return hotspots_from(samples, {});
+  const auto functions = read_code(listing->text, CodeKind::sass);
+  return hotspots_from(samples, functions);
 }
 
-Result<Profile> Laboratory::profile(const Contract& contract, const ProfileRequest& request,
-                                    std::string_view run_secret, CallContext& call) {
-  const auto begin = steady_clock::now();
-  if (auto possible = check_engine(contract, request.engine); !possible) return possible.error();
-  auto turn = queue_.wait(contract.device_kind, contract.device, call);
-  if (!turn) return turn.error();
-  auto greeted = greeting(contract.device_kind, contract.device, call);
-  if (!greeted) return greeted.error();
-  const DeviceInfo device = greeted->device;
-  const auto contention = device_contention(device, call);
-  const SessionPlan plan = session_plan(contract, device, call);
-  const auto timing_begin = steady_clock::now();
-  Versions versions{{"candidate", request.candidate}};
-  if (request.parent) versions.emplace_back("parent", request.parent);
-  if (request.v0) versions.emplace_back("v0", request.v0);
-  auto source = ArenaSource::open(parts(contract), contract, versions.size(), call);
-  if (!source) return source.error();
-  // Its start goes on beside the others'. The kernel is not loaded into it before they are gone.
-  auto counting = start_plan(contract, *request.candidate, CandidateProcess::Use::count,
-                             TimedArenas::kMost + 1);
-  if (!counting) return counting.error();
-  auto counter = CandidateProcess::launch(counting->spec, counting->deadline);
-  if (!counter) return counter.error();
-  auto processes = start_all(contract, versions, call);
-  if (!processes) return processes.error();
-  if (auto idle = counter->greet(call); !idle) return idle.error();
-  const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
-  auto arenas = source->arenas(contract.cases.front().dims, secret, call);
-  if (!arenas) return arenas.error();
-  auto session = TimingSession(**arenas, plan).run(contestants_of(versions, *processes), call);
-  if (!session) return session.error();
+/// An idle process for counters, the code to load into it and the arenas to call it on.
+struct Counting {
+  CandidateProcess& process;
+  const CandidateProcess::Code& code;
+  TimedArenas& arenas;
+};
 
-  Profile profile;
-  profile.candidate_digest = request.candidate->build.binary_digest;
-  profile.metric_set = request.names.empty() ? name_of(request.metrics) : "given";
-  profile.timing_ms = milliseconds_since(timing_begin);
-  if (const auto& reasons = session->contestants.front().reasons; !reasons.empty()) {
-    profile = invalid_profile(std::move(profile), reasons, processes->front());
-    profile.elapsed_ms = milliseconds_since(begin);
-    return profile;
-  }
-  auto timing = timing_of(*session, 0, plan);
-  if (!timing) return timing.error();
-  profile.timing = *std::move(timing);
-  note_contention(contention, profile.timing);
-  take_comparisons(*session, profile);
-  if (flag_resolution(contract.device_kind, profile.timing))
-    for (auto& comparison : profile.comparisons) judge_resolution(profile.timing, comparison);
-  if (!profile.comparisons.empty()) profile.verdict = profile.comparisons.front().verdict;
-  processes->clear();  // counting never shares the machine with a timed process
-
-  const Counting counts{*counter, counting->code, **arenas};
-  if (auto done = count(contract, request, counts, profile, call); !done) return done.error();
-  if (auto done = diagnose_profile(contract, request, device, profile, call); !done)
-    return done.error();
-  if (auto done = judge_physics(contract, device, request, run_secret, profile, call); !done)
-    return done.error();
-  profile.elapsed_ms = milliseconds_since(begin);
-  return profile;
-}
-
-Status Laboratory::count(const Contract& contract, const ProfileRequest& request,
-                         const Counting& counting, Profile& profile, const CallContext& call) {
+Status count(LabParts& lab, const Contract& contract, const ProfileRequest& request,
+             const Counting& counting, Profile& profile, const CallContext& call) {
   profile.engine = "none";
   profile.cache = "as_is";
   const auto degrade = [&](std::string why) {
@@ -215,31 +149,21 @@ Status Laboratory::count(const Contract& contract, const ProfileRequest& request
     profile.reasons.push_back(*std::move(reason));
   }
   if (counted->samples)
-    profile.hotspots = hotspots_of(contract, *request.candidate, *counted->samples, call);
+    profile.hotspots = hotspots_of(lab, contract, *request.candidate, *counted->samples, call);
   if (by_ncu) {
     (void)process.left_behind();  // it ends before ncu asks for the counters
     profile.engine = "none";
-    return count_with_ncu(contract, request, profile, call);
+    return lab.count_with_ncu(contract, request, profile, call);
   }
   if (counted->unavailable) return degrade(*counted->unavailable);
   return {};
 }
 
-Hotspots Laboratory::hotspots_of(const Contract& contract, const Candidate& candidate,
-                                 const wire::PcSamples& samples, const CallContext& call) {
-  if (samples.unavailable) return hotspots_from(samples, {});
-  auto listing = listing_of(contract, candidate, CodeView::sass, call);
-  if (!listing) return hotspots_from(samples, {});
-  const auto functions = read_code(listing->text, CodeKind::sass);
-  return hotspots_from(samples, functions);
-}
-
-Status Laboratory::diagnose_profile(const Contract& contract, const ProfileRequest& request,
-                                    const DeviceInfo& device, Profile& profile,
-                                    const CallContext& call) {
-  auto roofs = measured_ceilings(contract.device, contract.device_kind, false, call);
+Status diagnose_profile(LabParts& lab, const Contract& contract, const ProfileRequest& request,
+                        const DeviceInfo& device, Profile& profile, const CallContext& call) {
+  auto roofs = lab.measured_ceilings(contract.device, contract.device_kind, false, call);
   if (roofs && clock_moved(*roofs, profile.timing.clock))
-    roofs = measured_ceilings(contract.device, contract.device_kind, true, call);
+    roofs = lab.measured_ceilings(contract.device, contract.device_kind, true, call);
   if (!roofs) return roofs.error();
   auto work = work_of(contract, contract.cases.front().dims);
   if (!work) return work.error();
@@ -266,49 +190,16 @@ Status Laboratory::diagnose_profile(const Contract& contract, const ProfileReque
   return {};
 }
 
-Status Laboratory::judge_physics(const Contract& contract, const DeviceInfo& device,
-                                 const ProfileRequest& request, std::string_view run_secret,
-                                 Profile& profile, const CallContext& call) {
-  const auto& dims = contract.cases.front().dims;
-  auto work = work_of(contract, dims);
-  if (!work) return work.error();
-  const auto layout = layout_of(contract, dims);
-  if (!layout) return layout.error();
-  const bool declared = work->has_value();
-  // Undeclared work is at least to read every input and to write every output, as far as is known.
-  if (!declared) *work = WorkDone{tensor_bytes(*layout), 0, DType::f32};
-  const auto verdict = [&](const std::vector<Ceiling>& roofs) {
-    return faster_than_physics({**work, profile.timing.median, profile.timing.cache_mode,
-                                output_bytes(*layout), device.l2_bytes, highest_bandwidth(roofs),
-                                cache_ceiling(roofs),
-                                physical_compute_ceiling(roofs, (*work)->type)});
-  };
-  auto roofs = measured_ceilings(contract.device, contract.device_kind, false, call);
-  if (!roofs) return roofs.error();
-  if (!verdict(*roofs)) return {};
-  // The roof may have been measured beside a busy neighbour: it is measured again before a kernel
-  // is called impossible, and the report says so.
-  roofs = measured_ceilings(contract.device, contract.device_kind, true, call);
-  if (!roofs) return roofs.error();
-  profile.timing.flags.emplace_back("ceilings_measured_again");
-  auto reason = verdict(*roofs);
-  if (!reason) return {};
-  if (!declared) return measure_again(contract, request, run_secret, profile, call);
-  profile.verdict = Verdict::invalid;
-  profile.reasons.push_back(*std::move(reason));
-  return {};
-}
-
 /// A kernel that need not touch all of its data may be this fast; on inputs that it has never seen
 /// it must be right and as fast again.
-Status Laboratory::measure_again(const Contract& contract, const ProfileRequest& request,
-                                 std::string_view run_secret, Profile& profile,
-                                 const CallContext& call) {
+Status measure_again(LabParts& lab, const Contract& contract, const ProfileRequest& request,
+                     std::string_view run_secret, Profile& profile, const CallContext& call) {
   profile.timing.flags.emplace_back("implausibly_fast");
   const Versions alone{{"candidate", request.candidate}};
   SessionPlan plan;
-  plan.time_limit = options_.timing_limit;
-  auto session = session_of(contract, contract.cases.front().dims, alone, plan, run_secret, call);
+  plan.time_limit = lab.options.timing_limit;
+  auto session =
+      lab.session_of(contract, contract.cases.front().dims, alone, plan, run_secret, call);
   if (!session) return session.error();
   const auto& record = session->contestants.front();
   const auto again = timing_of(*session, 0, plan);
@@ -323,6 +214,103 @@ Status Laboratory::measure_again(const Contract& contract, const ProfileRequest&
                    {}}
           : record.reasons.front());
   return {};
+}
+
+Status judge_physics(LabParts& lab, const Contract& contract, const DeviceInfo& device,
+                     const ProfileRequest& request, std::string_view run_secret, Profile& profile,
+                     const CallContext& call) {
+  const auto& dims = contract.cases.front().dims;
+  auto work = work_of(contract, dims);
+  if (!work) return work.error();
+  const auto layout = layout_of(contract, dims);
+  if (!layout) return layout.error();
+  const bool declared = work->has_value();
+  // Undeclared work is at least to read every input and to write every output, as far as is known.
+  if (!declared) *work = WorkDone{tensor_bytes(*layout), 0, DType::f32};
+  const auto verdict = [&](const std::vector<Ceiling>& roofs) {
+    return faster_than_physics({**work, profile.timing.median, profile.timing.cache_mode,
+                                output_bytes(*layout), device.l2_bytes, highest_bandwidth(roofs),
+                                cache_ceiling(roofs),
+                                physical_compute_ceiling(roofs, (*work)->type)});
+  };
+  auto roofs = lab.measured_ceilings(contract.device, contract.device_kind, false, call);
+  if (!roofs) return roofs.error();
+  if (!verdict(*roofs)) return {};
+  // The roof may have been measured beside a busy neighbour: it is measured again before a kernel
+  // is called impossible, and the report says so.
+  roofs = lab.measured_ceilings(contract.device, contract.device_kind, true, call);
+  if (!roofs) return roofs.error();
+  profile.timing.flags.emplace_back("ceilings_measured_again");
+  auto reason = verdict(*roofs);
+  if (!reason) return {};
+  if (!declared) return measure_again(lab, contract, request, run_secret, profile, call);
+  profile.verdict = Verdict::invalid;
+  profile.reasons.push_back(*std::move(reason));
+  return {};
+}
+
+}  // namespace
+
+Result<Profile> Laboratory::profile(const Contract& contract, const ProfileRequest& request,
+                                    std::string_view run_secret, CallContext& call) {
+  const auto begin = steady_clock::now();
+  if (auto possible = check_engine(contract, request.engine); !possible) return possible.error();
+  auto turn = queue.wait(contract.device_kind, contract.device, call);
+  if (!turn) return turn.error();
+  auto greeted = greeting(contract.device_kind, contract.device, call);
+  if (!greeted) return greeted.error();
+  const DeviceInfo device = greeted->device;
+  const auto contention = device_contention(device, call);
+  const SessionPlan plan = session_plan(contract, device, call);
+  const auto timing_begin = steady_clock::now();
+  Versions versions{{"candidate", request.candidate}};
+  if (request.parent) versions.emplace_back("parent", request.parent);
+  if (request.v0) versions.emplace_back("v0", request.v0);
+  auto source = ArenaSource::open(reference_parts(contract), contract, versions.size(), call);
+  if (!source) return source.error();
+  // Its start goes on beside the others'. The kernel is not loaded into it before they are gone.
+  auto counting = start_plan(contract, *request.candidate, CandidateProcess::Use::count,
+                             TimedArenas::kMost + 1);
+  if (!counting) return counting.error();
+  auto counter = CandidateProcess::launch(counting->spec, counting->deadline);
+  if (!counter) return counter.error();
+  auto processes = start_all(contract, versions, call);
+  if (!processes) return processes.error();
+  if (auto idle = counter->greet(call); !idle) return idle.error();
+  const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
+  auto arenas = source->arenas(contract.cases.front().dims, secret, call);
+  if (!arenas) return arenas.error();
+  auto session = TimingSession(**arenas, plan).run(contestants_of(versions, *processes), call);
+  if (!session) return session.error();
+
+  Profile profile;
+  profile.candidate_digest = request.candidate->build.binary_digest;
+  profile.metric_set = request.names.empty() ? name_of(request.metrics) : "given";
+  profile.timing_ms = milliseconds_since(timing_begin);
+  if (const auto& reasons = session->contestants.front().reasons; !reasons.empty()) {
+    profile = invalid_profile(std::move(profile), reasons, processes->front());
+    profile.elapsed_ms = milliseconds_since(begin);
+    return profile;
+  }
+  auto timing = timing_of(*session, 0, plan);
+  if (!timing) return timing.error();
+  profile.timing = *std::move(timing);
+  note_contention(contention, profile.timing);
+  take_comparisons(*session, profile);
+  if (flag_resolution(contract.device_kind, profile.timing))
+    for (auto& comparison : profile.comparisons) judge_resolution(profile.timing, comparison);
+  if (!profile.comparisons.empty()) profile.verdict = profile.comparisons.front().verdict;
+  processes->clear();  // counting never shares the machine with a timed process
+
+  const Counting counts{*counter, counting->code, **arenas};
+  if (auto done = count(*this, contract, request, counts, profile, call); !done)
+    return done.error();
+  if (auto done = diagnose_profile(*this, contract, request, device, profile, call); !done)
+    return done.error();
+  if (auto done = judge_physics(*this, contract, device, request, run_secret, profile, call); !done)
+    return done.error();
+  profile.elapsed_ms = milliseconds_since(begin);
+  return profile;
 }
 
 }  // namespace ratchet

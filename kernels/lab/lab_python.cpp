@@ -71,22 +71,47 @@ std::string reason_without_baseline(const Contract& contract, const std::string&
   return "";
 }
 
+Result<std::optional<Fault>> compile_pass(LabParts& lab, const Contract& contract,
+                                          const Candidate& candidate, const std::vector<Dims>& dims,
+                                          const CallContext& call) {
+  auto arena_bytes = largest_arena(contract);
+  if (!arena_bytes) return arena_bytes.error();
+  auto plan =
+      lab.python_plan(contract, candidate, CandidateProcess::Use::compile, *arena_bytes * 2);
+  if (!plan) return plan.error();
+  auto process = CandidateProcess::launch(plan->spec, plan->deadline);
+  if (!process) return process.error();
+  if (auto loaded = process->load(plan->code, call); !loaded) return loaded.error();
+  for (const auto& one : dims) {
+    if (process->fault()) break;
+    auto layout = layout_of(contract, one);
+    if (!layout) return layout.error();
+    auto arguments = arguments_of(contract, one, *layout);
+    const CallPlan given{*std::move(layout), std::move(arguments)};
+    auto arena = lab.throwaway_arena(contract, given, one, call);
+    if (!arena) return arena.error();
+    auto returned = process->execute(given, *arena, 0, call);
+    if (!returned) return returned.error();
+  }
+  if (process->fault()) return process->fault();
+  auto kept =
+      lab.cache_of(candidate.build.build_key).keep(process->left_behind(), candidate.build, dims);
+  if (!kept) return kept.error();
+  return std::optional<Fault>{};
+}
+
 }  // namespace
 
-PythonForkServer::Options Laboratory::python_options(DeviceKind kind) const {
-  return {options_.python, options_.data_dir, options_.worker_dir, kind};
+PythonForkServer& LabParts::python_of(const Contract& contract) {
+  return contract.device_kind == DeviceKind::cuda ? cuda_python : host_python;
 }
 
-PythonForkServer& Laboratory::python_of(const Contract& contract) {
-  return contract.device_kind == DeviceKind::cuda ? cuda_python_ : host_python_;
+PythonCache LabParts::cache_of(const std::string& build_key) const {
+  return PythonCache(options.state_dir / "python" / build_key);
 }
 
-PythonCache Laboratory::cache_of(const std::string& build_key) const {
-  return PythonCache(options_.state_dir / "python" / build_key);
-}
-
-Result<Candidate> Laboratory::build_python(const Contract& contract, Source source,
-                                           CallContext& call) {
+Result<Candidate> LabParts::build_python(const Contract& contract, Source source,
+                                         CallContext& call) {
   const auto begin = steady_clock::now();
   auto versions = python_of(contract).versions(source.text, call);
   if (!versions) return versions.error();
@@ -106,11 +131,11 @@ Result<Candidate> Laboratory::build_python(const Contract& contract, Source sour
     known->build_ms = milliseconds_since(begin);
     return Candidate{std::move(source), *std::move(known)};
   }
-  auto turn = queue_.wait(contract.device_kind, contract.device, call);
+  auto turn = queue.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
   record.ok = true;
   Candidate candidate{std::move(source), std::move(record)};
-  auto fault = compile_pass(contract, candidate, dims, call);
+  auto fault = compile_pass(*this, contract, candidate, dims, call);
   if (!fault) return fault.error();
   candidate.build.build_ms = milliseconds_since(begin);
   if (!*fault) return candidate;
@@ -121,38 +146,9 @@ Result<Candidate> Laboratory::build_python(const Contract& contract, Source sour
   return candidate;
 }
 
-Result<std::optional<Fault>> Laboratory::compile_pass(const Contract& contract,
-                                                      const Candidate& candidate,
-                                                      const std::vector<Dims>& dims,
-                                                      const CallContext& call) {
-  auto arena_bytes = largest_arena(contract);
-  if (!arena_bytes) return arena_bytes.error();
-  auto plan = python_plan(contract, candidate, CandidateProcess::Use::compile, *arena_bytes * 2);
-  if (!plan) return plan.error();
-  auto process = CandidateProcess::launch(plan->spec, plan->deadline);
-  if (!process) return process.error();
-  if (auto loaded = process->load(plan->code, call); !loaded) return loaded.error();
-  for (const auto& one : dims) {
-    if (process->fault()) break;
-    auto layout = layout_of(contract, one);
-    if (!layout) return layout.error();
-    auto arguments = arguments_of(contract, one, *layout);
-    const CallPlan given{*std::move(layout), std::move(arguments)};
-    auto arena = throwaway_arena(contract, given, one, call);
-    if (!arena) return arena.error();
-    auto returned = process->execute(given, *arena, 0, call);
-    if (!returned) return returned.error();
-  }
-  if (process->fault()) return process->fault();
-  auto kept =
-      cache_of(candidate.build.build_key).keep(process->left_behind(), candidate.build, dims);
-  if (!kept) return kept.error();
-  return std::optional<Fault>{};
-}
-
 /// Inputs of the right shape that no check or timing will ever use.
-Result<MemoryFile> Laboratory::throwaway_arena(const Contract& contract, const CallPlan& plan,
-                                               const Dims& dims, const CallContext& call) {
+Result<MemoryFile> LabParts::throwaway_arena(const Contract& contract, const CallPlan& plan,
+                                             const Dims& dims, const CallContext& call) {
   auto worker = WorkerProcess::start(worker_spec(place(DeviceKind::host, 0), "judge", 0), call);
   if (!worker) return worker.error();
   auto arena = MemoryFile::create("throwaway", plan.layout.bytes);
@@ -161,10 +157,10 @@ Result<MemoryFile> Laboratory::throwaway_arena(const Contract& contract, const C
   const auto seed = hex(sha256(random_bytes(16)));
   request.generate = wire::Generate{plan.layout, seed, "normal", index_limit(dims)};
   const int descriptor = arena->fd();
-  auto made = worker->run(request, {&descriptor, 1}, options_.job_deadline, call);
+  auto made = worker->run(request, {&descriptor, 1}, options.job_deadline, call);
   if (!made) return made.error();
   if (made->fault) return Error{ErrorCode::internal, made->fault->message, ""};
-  auto inputs = open_inputs(python_of(contract), contract, options_.job_deadline, call);
+  auto inputs = open_inputs(python_of(contract), contract, options.job_deadline, call);
   if (!inputs) return inputs.error();
   if (*inputs)
     if (auto filled = (*inputs)->fill(dims, plan.layout, seed, *arena, call); !filled)
@@ -173,18 +169,18 @@ Result<MemoryFile> Laboratory::throwaway_arena(const Contract& contract, const C
   return arena;
 }
 
-Result<std::optional<Fault>> Laboratory::compile_for(const Contract& contract,
-                                                     const Candidate& candidate,
-                                                     const std::vector<Case>& cases,
-                                                     const CallContext& call) {
+Result<std::optional<Fault>> LabParts::compile_for(const Contract& contract,
+                                                   const Candidate& candidate,
+                                                   const std::vector<Case>& cases,
+                                                   const CallContext& call) {
   if (!is_python(contract.implementation)) return std::optional<Fault>{};
   const auto dims = cache_of(candidate.build.build_key).unknown(dims_of(cases));
   if (dims.empty()) return std::optional<Fault>{};
-  return compile_pass(contract, candidate, dims, call);
+  return compile_pass(*this, contract, candidate, dims, call);
 }
 
-Result<StartPlan> Laboratory::python_plan(const Contract& contract, const Candidate& candidate,
-                                          CandidateProcess::Use use, std::int64_t arena_bytes) {
+Result<StartPlan> LabParts::python_plan(const Contract& contract, const Candidate& candidate,
+                                        CandidateProcess::Use use, std::int64_t arena_bytes) {
   if (sha256_hex(candidate.source.text) != candidate.build.source_digest)
     return Error{ErrorCode::drift, "the kernel's source is not the one that was built",
                  "Call submit_kernel to build it again."};
@@ -200,9 +196,8 @@ Result<StartPlan> Laboratory::python_plan(const Contract& contract, const Candid
   return plan;
 }
 
-Result<CandidateProcess> Laboratory::start_baseline(const Contract& contract,
-                                                    const std::string& name, int arenas,
-                                                    const CallContext& call) {
+Result<CandidateProcess> LabParts::start_baseline(const Contract& contract, const std::string& name,
+                                                  int arenas, const CallContext& call) {
   const auto missing = [](std::string why) {
     return Error{ErrorCode::unavailable, std::move(why), ""};
   };

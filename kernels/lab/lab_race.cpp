@@ -41,10 +41,10 @@ std::vector<RaceLine> lines_of(const SessionRecord& session, const SessionPlan& 
 
 }  // namespace
 
-Result<SessionRecord> Laboratory::session_of(const Contract& contract, const Dims& dims,
-                                             const Versions& versions, const SessionPlan& plan,
-                                             std::string_view run_secret, const CallContext& call) {
-  auto source = ArenaSource::open(parts(contract), contract, versions.size(), call);
+Result<SessionRecord> LabParts::session_of(const Contract& contract, const Dims& dims,
+                                           const Versions& versions, const SessionPlan& plan,
+                                           std::string_view run_secret, const CallContext& call) {
+  auto source = ArenaSource::open(reference_parts(contract), contract, versions.size(), call);
   if (!source) return source.error();
   auto processes = start_all(contract, versions, call);
   if (!processes) return processes.error();
@@ -59,7 +59,7 @@ Result<std::vector<RaceLine>> Laboratory::race(const Contract& contract,
                                                const std::vector<Entrant>& entrants,
                                                const RacePlan& race, std::string_view run_secret,
                                                CallContext& call) {
-  auto turn = queue_.wait(contract.device_kind, contract.device, call);
+  auto turn = queue.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
   auto device = greeting(contract.device_kind, contract.device, call);
   if (!device) return device.error();

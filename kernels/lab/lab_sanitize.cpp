@@ -74,49 +74,19 @@ std::vector<std::string> options_for(SanitizerTool tool, const std::filesystem::
   return options;
 }
 
-}  // namespace
-
-Result<SanitizerReport> Laboratory::sanitize(const Contract& contract,
-                                             const SanitizeRequest& request, CallContext& call) {
-  const auto& sanitizer = builder_.toolchain().sanitizer;
-  if (auto possible = check_possible(contract, sanitizer); !possible) return possible.error();
-  auto dims = dims_for(contract, request.dims);
-  if (!dims) return dims.error();
-  auto turn = queue_.wait(contract.device_kind, contract.device, call);
-  if (!turn) return turn.error();
-  auto layout = layout_of(contract, *dims);
-  if (!layout) return layout.error();
-  auto arguments = arguments_of(contract, *dims, *layout);
-  const CallPlan plan{*std::move(layout), std::move(arguments)};
-  auto arena = throwaway_arena(contract, plan, *dims, call);
-  if (!arena) return arena.error();
-  SanitizerReport report;
-  report.dims = *std::move(dims);
-  report.version = sanitizer->version;
-  report.candidate_digest = request.candidate->build.binary_digest;
-  double done = 0;
-  for (const auto tool : request.tools) {
-    call.progress(done++, static_cast<double>(request.tools.size()), std::string(name_of(tool)));
-    if (auto ran = sanitize_with(tool, contract, request, plan, *arena, report, call); !ran)
-      return ran.error();
-  }
-  cap_findings(report);
-  return report;
-}
-
-Status Laboratory::sanitize_with(SanitizerTool tool, const Contract& contract,
-                                 const SanitizeRequest& request, const CallPlan& plan,
-                                 const MemoryFile& arena, SanitizerReport& report,
-                                 const CallContext& call) {
+Status sanitize_with(LabParts& lab, SanitizerTool tool, const Contract& contract,
+                     const SanitizeRequest& request, const CallPlan& plan, const MemoryFile& arena,
+                     SanitizerReport& report, const CallContext& call) {
   const auto begin = steady_clock::now();
-  auto library = library_of(*request.candidate);
+  auto library = lab.library_of(*request.candidate);
   if (!library) return library.error();
-  auto spec = worker_spec(place(contract.device_kind, contract.device), "tool", plan.layout.bytes);
-  const auto options = options_for(tool, builder_.toolchain().sanitizer->path);
+  auto spec =
+      worker_spec(lab.place(contract.device_kind, contract.device), "tool", plan.layout.bytes);
+  const auto options = options_for(tool, lab.builder.toolchain().sanitizer->path);
   spec.argv.insert(spec.argv.begin(), options.begin(), options.end());
   spec.start_deadline = kSanitizerStart;
   spec.resident_bytes.reset();  // the tool itself keeps records of every access
-  auto process = CandidateProcess::launch(spec, options_.job_deadline * kSanitizerSlowdown);
+  auto process = CandidateProcess::launch(spec, lab.options.job_deadline * kSanitizerSlowdown);
   if (!process) return process.error();
   const CandidateProcess::Code code{*std::move(library),
                                     {"the kernel's library", contract.entry, ""}};
@@ -136,6 +106,36 @@ Status Laboratory::sanitize_with(SanitizerTool tool, const Contract& contract,
   run.elapsed_ms = milliseconds_since(begin);
   report.runs.push_back(std::move(run));
   return {};
+}
+
+}  // namespace
+
+Result<SanitizerReport> Laboratory::sanitize(const Contract& contract,
+                                             const SanitizeRequest& request, CallContext& call) {
+  const auto& sanitizer = builder.toolchain().sanitizer;
+  if (auto possible = check_possible(contract, sanitizer); !possible) return possible.error();
+  auto dims = dims_for(contract, request.dims);
+  if (!dims) return dims.error();
+  auto turn = queue.wait(contract.device_kind, contract.device, call);
+  if (!turn) return turn.error();
+  auto layout = layout_of(contract, *dims);
+  if (!layout) return layout.error();
+  auto arguments = arguments_of(contract, *dims, *layout);
+  const CallPlan plan{*std::move(layout), std::move(arguments)};
+  auto arena = throwaway_arena(contract, plan, *dims, call);
+  if (!arena) return arena.error();
+  SanitizerReport report;
+  report.dims = *std::move(dims);
+  report.version = sanitizer->version;
+  report.candidate_digest = request.candidate->build.binary_digest;
+  double done = 0;
+  for (const auto tool : request.tools) {
+    call.progress(done++, static_cast<double>(request.tools.size()), std::string(name_of(tool)));
+    if (auto ran = sanitize_with(*this, tool, contract, request, plan, *arena, report, call); !ran)
+      return ran.error();
+  }
+  cap_findings(report);
+  return report;
 }
 
 }  // namespace ratchet

@@ -240,9 +240,9 @@ Status TaskValidation::try_inputs() {
 Result<std::vector<Reason>> Laboratory::validate_task(const Contract& contract,
                                                       std::string_view run_secret,
                                                       CallContext& call) {
-  auto turn = queue_.wait(contract.device_kind, contract.device, call);
+  auto turn = queue.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
-  auto backend = open_trial_backend(parts(contract), contract, call);
+  auto backend = open_trial_backend(reference_parts(contract), contract, call);
   if (!backend) return backend.error();
   TaskValidation validation{**backend, contract, run_secret, call, contract_warnings(contract)};
   if (auto tried = validation.try_distributions(); !tried) return tried.error();
