@@ -35,7 +35,7 @@ struct Manifest {
   static constexpr void fields(auto&& visit) { visit(required("entries", &Manifest::entries, "")); }
 };
 
-constexpr std::size_t kMostEntries = 16;  // older header states are forgotten, at worst rebuilt
+constexpr std::size_t kMostEntries = 16;  // older header states are forgotten and rebuilt if needed
 
 bool unchanged(const Dependency& header) {
   const auto text = read_file(header.path);
@@ -52,8 +52,7 @@ std::optional<T> stored(const fs::path& path) {
   return value ? std::optional(*std::move(value)) : std::nullopt;
 }
 
-/// In one step, but without waiting for the disk: what a crash leaves behind is found out by its
-/// digest, and built again.
+/// Atomic, but without waiting for the disk: damage from a crash is detected by digest and rebuilt.
 bool put(const fs::path& path, std::string_view bytes) {
   auto fresh = path;
   fresh += ".new";
@@ -126,10 +125,8 @@ Result<fs::path> BuildCache::path_of(const std::string& build_key) const {
                "Submit the kernel again."};
 }
 
-Result<fs::path> BuildCache::make_work_folder() const {
-  auto pattern = (root_ / "work" / "XXXXXX").string();
-  if (!::mkdtemp(pattern.data())) return unwritable(root_ / "work", std::strerror(errno));
-  return fs::path(pattern);
+Result<PrivateFolder> BuildCache::make_work_folder() const {
+  return PrivateFolder::make_in(root_ / "work");
 }
 
 std::string BuildCache::build_key(const std::string& request_key,

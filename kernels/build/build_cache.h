@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/process/private_folder.h"
 #include "server/core/result.h"
 #include "server/facts/findings.h"
 
@@ -43,8 +44,8 @@ class BuildCache {
   /// Errors: `not_found`.
   [[nodiscard]] Result<std::filesystem::path> path_of(const std::string& build_key) const;
 
-  /// Makes an empty folder for one compiler run, on the cache's file system.
-  [[nodiscard]] Result<std::filesystem::path> make_work_folder() const;
+  /// An empty folder for one compiler run, on the cache's file system.
+  [[nodiscard]] Result<PrivateFolder> make_work_folder() const;
 
   /// The entry's name, derived from request and headers.
   [[nodiscard]] static std::string build_key(const std::string& request_key,

@@ -24,26 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLargestFile = std::size_t{1} << 30U;
-constexpr std::string_view kMayRead =
-    "Only headers beside the source, headers of its git repository, the toolkit's and the system's "
-    "may be included: copy it beside the source.";
-
-/// A folder that goes away with everything in it.
-class WorkFolder {
- public:
-  explicit WorkFolder(fs::path path) : path_(std::move(path)) {}
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  ~WorkFolder() {
-    std::error_code none;
-    fs::remove_all(path_, none);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 BuildRecord failed(BuildRecord record, std::string error_class, std::string message,
                    std::string hint) {
   record.ok = false;
@@ -53,8 +33,12 @@ BuildRecord failed(BuildRecord record, std::string error_class, std::string mess
   return record;
 }
 
-/// Whether the entry takes what the contract froze. Names do not matter, order and types do. Behind
-/// a device-only kernel's own parameters stand the dims of its launch.
+BuildRecord failed(BuildRecord record, std::string error_class, const Error& error) {
+  return failed(std::move(record), std::move(error_class), error.message, error.hint);
+}
+
+/// Whether the entry has the contract's parameters. Names do not matter, order and types do. The
+/// dims of a launch follow a device-only kernel's own parameters.
 bool matches(const std::vector<Parameter>& seen, const BuildRequest& request) {
   const auto& wanted = request.parameters;
   if (seen.size() != wanted.size() && !(request.launch && seen.size() < wanted.size()))
@@ -68,36 +52,45 @@ bool matches(const std::vector<Parameter>& seen, const BuildRequest& request) {
       });
 }
 
-/// Errors are of the source: its signature, or its launch.
-Result<BuildPlan> plan_of(const BuildRequest& request, const Toolchain& toolchain,
-                          const fs::path& programs) {
-  const auto& text = request.source.text;
-  const auto signature = parse_signature(
-      text, request.entry, Dialect{request.cuda, request.flags, request.launch.has_value()});
-  if (!signature) return signature.error();
-  if (!request.parameters.empty() && !matches(signature->parameters, request))
+/// The entry's signature, which must match the contract's parameters.
+Result<Signature> signature_of(const BuildRequest& request) {
+  auto signature =
+      parse_signature(request.source.text, request.entry,
+                      Dialect{request.cuda, request.flags, request.launch.has_value()});
+  if (signature && !request.parameters.empty() && !matches(signature->parameters, request))
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("{} takes other parameters than the contract froze", request.entry),
+                 fmt::format("{} does not have the parameters of the contract", request.entry),
                  "Keep v0's parameter list: same order, same types."};
-  const auto header = declaration_header(*signature);
-  if (!request.launch) return plan_build(request, toolchain, header);
-  const auto line = launch_line(text);
-  if (!line) return line.error();
-  const auto launch = *line ? **line : *request.launch;
+  return signature;
+}
+
+/// How to launch a device-only kernel, valid for all cases; empty for other kernels.
+Result<std::optional<Launch>> launch_of(const BuildRequest& request) {
+  if (!request.launch) return std::optional<Launch>{};
+  auto launch = launch_line(request.source.text);
+  if (!launch) return launch;
+  if (!*launch) *launch = request.launch;
   for (const auto& dims : request.cases)
-    if (const auto fits = check_launch(launch, dims); !fits) return fits.error();
+    if (const auto fits = check_launch(**launch, dims); !fits) return fits.error();
+  return launch;
+}
+
+BuildPlan plan_of(const BuildRequest& request, const Toolchain& toolchain, const fs::path& programs,
+                  const Signature& signature, const std::optional<Launch>& launch) {
+  const auto header = declaration_header(signature);
+  if (!launch) return plan_build(request, toolchain, header);
   std::vector<std::string> more;
-  for (auto i = signature->parameters.size(); i < request.parameters.size(); ++i)
+  for (auto i = signature.parameters.size(); i < request.parameters.size(); ++i)
     more.push_back(request.parameters[i].name);
   const auto program = programs.empty() ? programs : programs / "ratchet-nvrtc";
   return plan_device_build(request, toolchain, program, header,
-                           launch_stub(launch, *signature, more));
+                           launch_stub(*launch, signature, more));
 }
 
-/// One compiler run in its folder.
+/// One compiler run in its own folder.
 class Compilation {
  public:
-  /// What compilers are run with.
+  /// How to run compilers.
   struct Tools {
     std::chrono::seconds deadline;
     WarmCompiler& warm;
@@ -112,7 +105,7 @@ class Compilation {
         plan_(std::move(plan)),
         work_(std::move(work)) {}
 
-  /// Errors are ours; what is wrong with the source is in the record.
+  /// Errors are our failures; errors in the source are in the record.
   Result<BuildRecord> run(BuildRecord record, const CallContext& call) {
     if (const auto written = write_sources(); !written) return written.error();
     const auto ran =
@@ -134,8 +127,6 @@ class Compilation {
                     fmt::format("the compiler ran longer than {} s", tools_.deadline.count()),
                     "Instantiate fewer templates or split the kernel.");
     if (!output->status.clean()) {
-      if (text.find(": Permission denied") != std::string::npos)
-        return failed(std::move(record), "forbidden_include", "", std::string(kMayRead));
       auto why = classify_failure(text, request_.arch);
       auto message = record.errors.empty() ? tail(text) : std::string();
       return failed(std::move(record), std::move(why.name), std::move(message),
@@ -148,7 +139,7 @@ class Compilation {
   [[nodiscard]] const std::string& library() const { return library_; }
 
  private:
-  /// Nothing here outlives the build, so nothing waits for the disk.
+  /// Not synced to disk: nothing here outlives the build.
   Status write_sources() {
     std::error_code failure;
     fs::create_directory(work_ / kGeneratedFolder, failure);
@@ -182,7 +173,7 @@ class Compilation {
     record.spill_bytes = output.spill_bytes;
   }
 
-  /// Headers beside the source are named as the source names them.
+  /// Headers beside the source are shown by the names the source uses.
   static std::string shown_file(const std::string& file) {
     const auto prefix = std::string(kBesideLink) + "/";
     return file.starts_with(prefix) ? file.substr(prefix.size()) : file;
@@ -192,16 +183,16 @@ class Compilation {
     return text.size() > kMaxDiagnosticText ? text.substr(text.size() - kMaxDiagnosticText) : text;
   }
 
-  /// Looks at what was built before it is trusted with a name.
+  /// Checks what was built before it is published under a key.
   Result<BuildRecord> inspect(BuildRecord record) {
-    // NVRTC is only given sources that read nothing but the toolkit.
+    // NVRTC only gets sources that read nothing but the toolkit.
     const auto rule = fast_ ? Result<std::string>("library.so: ") : read_file(work_ / "headers.d");
     if (!rule) return rule.error();
     auto headers = headers_of(*rule, work_, request_.source, toolchain_);
     if (headers.intruder)
       return failed(std::move(record), "forbidden_include",
                     fmt::format("the source includes {}", shown_file(*headers.intruder)),
-                    std::string(kMayRead));
+                    std::string(kReadableHeaders));
     headers_ = std::move(headers.local);
     auto library = read_file(work_ / "library.so", kLargestFile);
     if (!library) return library.error();
@@ -209,17 +200,18 @@ class Compilation {
     const auto symbols = dynamic_symbols(library_);
     if (!symbols) return symbols.error();
     if (std::ranges::find(symbols->exported, request_.entry) == symbols->exported.end())
-      return failed(std::move(record), "missing_entry",
-                    fmt::format("the library does not export {}", request_.entry),
-                    fmt::format("Define {0} in the source itself, outside namespaces and with the "
-                                "types of its declaration: what was compiled has at most a C++ "
-                                "(mangled) function of that name.",
-                                request_.entry));
+      return failed(
+          std::move(record), "missing_entry",
+          fmt::format("the library does not export {}", request_.entry),
+          fmt::format("Define {0} in the source itself, outside namespaces, with the types "
+                      "of its declaration: the compiled code has at most a C++ (mangled) "
+                      "function of that name.",
+                      request_.entry));
     const auto forbidden = forbidden_symbols(symbols->imported, request_.cuda, plan_.libraries);
     if (!forbidden.empty())
       return failed(std::move(record), "forbidden_symbol",
                     fmt::format("the kernel may not call: {}", fmt::join(forbidden, ", ")),
-                    "Kernels compute: no files, threads of their own (OpenMP is fine), processes, "
+                    "Kernels may not use files, their own threads (OpenMP is allowed), processes, "
                     "loading of libraries or sleeping.");
     record.ok = true;
     record.binary_digest = sha256_hex(library_);
@@ -299,22 +291,20 @@ Result<BuildRecord> Builder::build(const BuildRequest& request, const CallContex
   if (const auto ready = check_tools(request, toolchain()); !ready) return ready.error();
   BuildRecord record;
   record.source_digest = sha256_hex(request.source.text);
-  auto plan = plan_of(request, toolchain(), options_.programs);
-  if (!plan) {
-    const bool launch = plan.error().message.starts_with("launch:");
-    return failed(std::move(record), launch ? "launch" : "signature", plan.error().message,
-                  plan.error().hint);
-  }
-  record.toolchain = plan->compiler;
-  record.command = shown_command(plan->arguments, toolchain());
-  const auto key = request_key(*plan, request);
+  const auto signature = signature_of(request);
+  if (!signature) return failed(std::move(record), "signature", signature.error());
+  const auto launch = launch_of(request);
+  if (!launch) return failed(std::move(record), "launch", launch.error());
+  auto plan = plan_of(request, toolchain(), options_.programs, *signature, *launch);
+  record.toolchain = plan.compiler;
+  record.command = shown_command(plan.arguments, toolchain());
+  const auto key = request_key(plan, request);
   if (auto found = cache_.find(key)) return *std::move(found);
-  auto work = cache_.make_work_folder();
-  if (!work) return work.error();
-  const WorkFolder folder(*std::move(work));
+  const auto folder = cache_.make_work_folder();
+  if (!folder) return folder.error();
   Compilation compilation(request, toolchain(),
                           {options_.deadline, found_->warm, confinement(request.source)},
-                          *std::move(plan), folder.path());
+                          std::move(plan), folder->path());
   auto built = compilation.run(std::move(record), call);
   if (!built || !built->ok) return built;
   built->build_key = BuildCache::build_key(key, compilation.headers());

@@ -42,7 +42,7 @@ void raise(std::optional<T>& most, const std::optional<std::int64_t>& seen) {
   if (seen) most = std::max(most.value_or(0), static_cast<T>(*seen));
 }
 
-/// ptxas -v: two lines a kernel.
+/// ptxas -v prints two lines per kernel.
 void read_resources(std::string_view line, CompilerOutput& output) {
   raise(output.registers, number_after(line, "Used "));
   if (line.find("Used ") != std::string_view::npos)
@@ -71,7 +71,7 @@ struct Marker {
   std::string_view text;
   bool error;
 };
-// The blanks before the colon are ptxas's; "error #20-D" and "fatal error" are covered by "error".
+// The spaces before the colon are ptxas's; "error #20-D" and "fatal error" match "error".
 constexpr std::array<Marker, 9> kMarkers{{{": fatal error: ", true},
                                           {": catastrophic error: ", true},
                                           {": error: ", true},
@@ -107,7 +107,7 @@ void read_line(std::string_view line, CompilerOutput& output) {
     const auto at = line.find(marker.text);
     if (at == std::string_view::npos) continue;
     Diagnostic diagnostic;
-    // The place of a ptxas message is in a file of its own making.
+    // ptxas reports a position in a generated file.
     if (!line.starts_with("ptxas")) read_place(line.substr(0, at), diagnostic);
     const bool number = marker.text.ends_with('#');
     const auto skip = marker.text.size() - (number ? 1 : 0);
@@ -121,7 +121,7 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// Letters, digits and the like behind `mark`: a file or a library.
+/// The file or library name after `mark`.
 std::string word_after(std::string_view text, std::string_view mark) {
   const auto at = text.find(mark);
   if (at == std::string_view::npos) return {};
@@ -134,22 +134,23 @@ struct KnownFailure {
   std::string_view name;
   std::string_view hint;
 };
-// The first that fits. What names no header, architecture or library of its own.
+// The first match wins. For failures that name no header, architecture or library.
 constexpr std::array<KnownFailure, 25> kKnownFailures{
     {{"uses too much shared data", "too_much_shared",
-      "Static shared memory ends at 48 KB: use extern __shared__ and cudaFuncSetAttribute("
+      "Static shared memory is limited to 48 KB: use extern __shared__ and cudaFuncSetAttribute("
       "cudaFuncAttributeMaxDynamicSharedMemorySize)."},
      {"requires separate compilation mode", "device_launch",
-      "Kernels launch kernels where <<< >>> stands in the body of a __global__ or __device__ "
-      "function of a source whose entry is a host function: write it out, not in a macro."},
+      "A kernel may launch kernels if the source's entry is a host function and <<< >>> is written "
+      "in "
+      "the body of a __global__ or __device__ function, not in a macro."},
      {"unterminated comment", "unterminated_comment",
-      "A /* is not closed: end it with */, or remove the text behind the code."},
+      "A /* is not closed: end it with */, or remove the text after the code."},
      {"has \"C\" linkage", "signature_mismatch",
-      "The entry was read with other types than the compiler sees: write them out instead of "
-      "hiding them in macros and headers."},
+      "The compiler sees other types for the entry than were read from the source: write them out "
+      "instead of hiding them in macros and headers."},
      {"conflicting declaration of", "signature_mismatch",
-      "The entry was read with other types than the compiler sees: write them out instead of "
-      "hiding them in macros and headers."},
+      "The compiler sees other types for the entry than were read from the source: write them out "
+      "instead of hiding them in macros and headers."},
      {"unsupported GNU version", "host_compiler",
       "This nvcc does not work with this g++: install the version it names."},
      {"only available with -std=c++", "cxx_standard",
@@ -160,12 +161,13 @@ constexpr std::array<KnownFailure, 25> kKnownFailures{
       "The source needs a later C++: give flags [\"-std=c++20\"] at create_run."},
      {"is a C++20 feature", "cxx_standard",
       "The source needs a later C++: give flags [\"-std=c++20\"] at create_run."},
-     {"is a C++23 feature", "cxx_standard", "nvcc ends at C++20: write it without that feature."},
+     {"is a C++23 feature", "cxx_standard",
+      "nvcc supports at most C++20: do not use that feature."},
      {"calling a __host__ function", "host_call_on_device",
-      "Device code calls a function for the host: mark it __device__ (constexpr ones are allowed), "
+      "Device code calls a host function: mark it __device__ (constexpr functions are allowed), "
       "or use CUDA's own (fmaxf, cuda::std::)."},
      {"calling a constexpr __host__ function", "host_call_on_device",
-      "Device code calls a function for the host: mark it __device__."},
+      "Device code calls a host function: mark it __device__."},
      {"identifier \"__shfl", "removed_api",
       "The warp functions take a mask: __shfl_down_sync(0xffffffff, …) and so on."},
      {"identifier \"__ballot\"", "removed_api", "Use __ballot_sync(0xffffffff, …)."},
@@ -176,7 +178,7 @@ constexpr std::array<KnownFailure, 25> kKnownFailures{
      {"identifier \"cudaBindTexture", "removed_api",
       "Texture references were removed: use texture objects, or __ldg."},
      {"\"cudaDeviceProp\" has no member", "removed_api",
-      "This toolkit dropped that field: ask cudaDeviceGetAttribute."},
+      "This toolkit removed that field: use cudaDeviceGetAttribute."},
      {"identifier \"torch\"", "torch_headers",
       "Kernels are built without PyTorch: take raw pointers in solve() instead of tensors."},
      {"out of memory", "out_of_memory",
@@ -207,11 +209,11 @@ std::optional<FailureClass> missing_header(std::string_view text) {
   if (starts({"cutlass/", "cute/"}))
     hint = "Set CUTLASS_PATH to a checkout of CUTLASS (4.x for Blackwell).";
   else if (starts({"cudnn", "cublas", "cufft", "curand", "cusparse", "cusolver", "nccl", "npp"}))
-    hint = fmt::format("{} is not installed: install that library of the toolkit, or do without.",
-                       header);
+    hint = fmt::format(
+        "{} is not installed: install that library of the toolkit, or do not use it.", header);
   else if (starts({"helper_", "windows.h", "conio.h"}))
-    hint =
-        fmt::format("{} is part of no toolkit: copy it beside the source, or do without.", header);
+    hint = fmt::format(
+        "{} is not part of the toolkit: copy it beside the source, or do not use it.", header);
   return FailureClass{"missing_header", hint};
 }
 
@@ -240,6 +242,8 @@ CompilerOutput parse_compiler_output(std::string_view text) {
 }
 
 FailureClass classify_failure(std::string_view text, const std::string& arch) {
+  // Landlock lets a compiler open only what a source may include.
+  if (has(text, ": Permission denied")) return {"forbidden_include", std::string(kReadableHeaders)};
   if (auto missing = missing_header(text)) return *std::move(missing);
   for (const auto& known : kKnownFailures)
     if (has(text, known.sign)) return {std::string(known.name), std::string(known.hint)};
@@ -251,10 +255,10 @@ FailureClass classify_failure(std::string_view text, const std::string& arch) {
   if (has(text, "cannot find -l"))
     return {"unresolved_library",
             fmt::format("lib{} is not installed on this machine: install the toolkit's package of "
-                        "that name, or write the kernel without it.",
+                        "that name, or do not use it.",
                         word_after(text, "cannot find -l"))};
   if (has(text, "undefined reference to")) return unresolved_symbol(text);
-  return {"compile_error", "Mend the errors and submit again; this costs no retry."};
+  return {"compile_error", "Fix the errors and submit again; this costs no retry."};
 }
 
 }  // namespace ratchet

@@ -15,17 +15,23 @@ constexpr unsigned kNobody = 65534;  // the overflow user of every Linux; see wo
 
 }  // namespace
 
+Result<PrivateFolder> PrivateFolder::make_in(const std::filesystem::path& parent) {
+  std::string name = (parent / "ratchet-XXXXXX").string();
+  if (!::mkdtemp(name.data()))
+    return Error{ErrorCode::unavailable,
+                 fmt::format("cannot create the folder {}: {}", name, std::strerror(errno)),
+                 "Make its parent folder writable."};
+  return PrivateFolder(name);
+}
+
 Result<PrivateFolder> PrivateFolder::make() {
   std::error_code failed;
   const auto parent = std::filesystem::temp_directory_path(failed);
-  std::string name =
-      ((failed ? std::filesystem::path("/tmp") : parent) / "ratchet-XXXXXX").string();
-  if (!::mkdtemp(name.data()))
-    return Error{ErrorCode::unavailable,
-                 fmt::format("cannot make a temporary folder {}: {}", name, std::strerror(errno)),
-                 "Set TMPDIR to a writable folder."};
-  if (::geteuid() == 0) (void)!::chown(name.c_str(), kNobody, kNobody);
-  return PrivateFolder(name);
+  auto folder = make_in(failed ? std::filesystem::path("/tmp") : parent);
+  if (!folder)
+    return Error{folder.error().code, folder.error().message, "Set TMPDIR to a writable folder."};
+  if (::geteuid() == 0) (void)!::chown(folder->path().c_str(), kNobody, kNobody);
+  return folder;
 }
 
 PrivateFolder::~PrivateFolder() {

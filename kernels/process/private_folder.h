@@ -11,8 +11,10 @@ namespace ratchet {
 /// content. Move-only.
 class PrivateFolder {
  public:
-  /// Where the server runs as root, the folder is given to the user `nobody`, whom host workers
-  /// become. Errors: `unavailable` when the system's temporary folder refuses.
+  /// Errors: `unavailable` when `parent` is not writable.
+  static Result<PrivateFolder> make_in(const std::filesystem::path& parent);
+  /// In the system's temporary folder. If the server runs as root, the folder's owner is the user
+  /// `nobody`, as whom host workers run.
   static Result<PrivateFolder> make();
 
   PrivateFolder(PrivateFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}

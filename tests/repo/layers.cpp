@@ -129,7 +129,7 @@ const std::vector<Layer>& layers() {
       // The laboratory's face, and below it its rooms, each with the rooms it may enter.
       {"kernels/", {kCore, kFacts}, {}},
       {"kernels/source/", {kCore, kFacts}, {}},
-      {"kernels/build/", {kCore, kFacts, "kernels/source/"}, {"nlohmann_json"}},
+      {"kernels/build/", {kCore, kFacts, "kernels/source/", "kernels/process/"}, {"nlohmann_json"}},
       {"kernels/protocol/", {kCore, kFacts}, {}},
       {"kernels/process/", {kCore, kFacts, "kernels/protocol/"}, {}},
       {"kernels/contract/",
