@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kLetters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/// Only letters, digits and `extra`: no blanks, quotes, slashes or commas by default.
+/// Only letters, digits and `extra`: by default no spaces, quotes, slashes or commas.
 bool made_of(std::string_view text, std::string_view extra) {
   return !text.empty() && std::ranges::all_of(text, [&](char c) {
     return kLetters.find(c) != std::string_view::npos || extra.find(c) != std::string_view::npos;
@@ -23,7 +23,7 @@ bool made_of(std::string_view text, std::string_view extra) {
 
 bool common_flag(std::string_view flag) {
   if (flag.starts_with("-D") || flag.starts_with("-U")) return made_of(flag.substr(2), "_=.+-");
-  // -Wp, -Wa and -Wl hand their rest to other programs; they need a comma.
+  // -Wp, -Wa and -Wl pass their value to other programs; they need a comma.
   if (flag.starts_with("-W")) return made_of(flag.substr(2), "-=+");
   if (flag.starts_with("-std=")) return made_of(flag.substr(5), "+");
   return false;
@@ -52,7 +52,7 @@ bool cuda_flag(std::string_view flag) {
   return false;
 }
 
-/// A value for -Xptxas: one option of ptxas, none that names a file.
+/// A value for -Xptxas: one option of ptxas that names no file.
 bool ptxas_value(std::string_view value) {
   return value.starts_with("-") && made_of(value, "-=_") &&
          !starts_with_any(value, {"-o", "--output", "--input", "-optf", "--options-file"});

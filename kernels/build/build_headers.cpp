@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The names in a make rule "library.so: a b \<newline> c"; "\ " stands for a blank in a name.
+/// The names in a make rule "library.so: a b \<newline> c"; "\ " is a space within a name.
 std::vector<std::string> rule_names(std::string_view rule) {
   std::vector<std::string> names;
   std::string name;
@@ -38,7 +38,7 @@ bool lies_in(const fs::path& path, const fs::path& folder) {
   return !relative.empty() && *relative.begin() != "..";
 }
 
-/// The nearest folder above that git keeps; empty when there is none.
+/// The nearest parent folder under git; empty if there is none.
 fs::path repository_of(fs::path folder) {
   std::error_code none;
   for (; folder.has_relative_path(); folder = folder.parent_path())
@@ -52,9 +52,8 @@ bool is_header(const fs::path& path) {
   return suffixes.contains(path.extension().string());
 }
 
-/// The assembler's way to read files leaves no trace in the list of headers. A literal pieced
-/// together by macros gets past this; it gains nothing that the sandboxed kernel could tell
-/// anybody.
+/// `.incbin` reads files without a trace in the list of headers. A literal assembled from macros
+/// escapes this check, but gains nothing that the sandboxed kernel could disclose.
 bool mentions_incbin(std::string_view text) {
   return text.find("incbin") != std::string_view::npos;
 }

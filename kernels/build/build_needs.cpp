@@ -37,7 +37,7 @@ std::vector<std::string> included(std::string_view text) {
 }
 
 struct Library {
-  std::string_view header;  ///< how the header's name begins
+  std::string_view header;  ///< prefix of the header's name
   std::string_view name;
 };
 constexpr std::array<Library, 10> kHeaderLibraries{{{"cublas_v2.h", "cublas"},
@@ -57,17 +57,17 @@ constexpr std::array<std::string_view, 12> kNewHeaders{
 constexpr std::array<std::string_view, 5> kNewWords{"concept", "consteval", "constinit", "requires",
                                                     "co_await"};
 
-/// cuTensorMapEncodeTiled( …: functions of the driver, none of which the runtime exports.
+/// cuTensorMapEncodeTiled( …: driver functions, none of which the runtime exports.
 bool is_driver_call(const std::vector<Token>& tokens, std::size_t at) {
   const auto& text = tokens[at].text;
   return text.size() > 3 && text.starts_with("cu") && std::isupper(text[2]) != 0 &&
          at + 1 < tokens.size() && tokens[at + 1].is("(");
 }
 
-/// Whether `<<<` stands in the body of a function for the device.
+/// Whether `<<<` occurs in the body of a device function.
 bool launches_on_device(const std::vector<Token>& tokens) {
   int depth = 0;
-  int body = 0;  // depth of the device function's body; 0 outside of one
+  int body = 0;  // depth inside the device function's body; 0 outside
   bool declared = false;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const auto& token = tokens[i];
@@ -117,7 +117,7 @@ BuildNeeds build_needs(std::string_view text) {
     if (std::ranges::find(kNewWords, tokens[i].text) != kNewWords.end()) needs.standard = "c++20";
   }
   needs.device_launches = launches_on_device(tokens);
-  // What CUTLASS and CuTe name after an architecture, and the instructions themselves.
+  // Names that CUTLASS and CuTe derive from an architecture, and the instructions themselves.
   constexpr std::array<std::string_view, 14> kExact{
       "wgmma", "setmaxnreg", "tcgen05", "GMMA", "Sm90",   "Sm100",  "Sm120",
       "SM90_", "SM100_",     "SM120_",  "UMMA", "kind::", "e2m1x2", "tensormap.replace"};
@@ -155,7 +155,7 @@ bool reads_toolkit_alone(std::string_view text) {
   constexpr std::string_view kHarmless =
       " define undef if ifdef ifndef else elif endif pragma error warning line ";
   const std::string word = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-  // Other spellings of #, and lines that go on behind a backslash, are left to the slow way.
+  // Alternative spellings of # and continued lines are left to the slow path.
   for (const auto* other : {"%:",
                             "?"
                             "?=",

@@ -20,9 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kFormat =
-    "5";  // part of the key: raise it when the commands below change
+    "5";  // part of the key: increase it when the commands below change
 
-/// -march=native means another thing on every processor.
+/// -march=native depends on the processor.
 std::string processor() {
   std::ifstream cpuinfo("/proc/cpuinfo");
   std::string line, text;
@@ -32,7 +32,7 @@ std::string processor() {
   return text;
 }
 
-/// A name for the compiler that reads well in messages and cannot be an option or a path.
+/// A name for the compiler that is readable in messages and cannot be an option or a path.
 std::string safe_name(const Source& source, bool cuda) {
   auto name = fs::path(source.file_name).filename().string();
   const auto plain = [](unsigned char c) {
@@ -62,7 +62,7 @@ void add_host_arguments(BuildPlan& plan, const BuildNeeds& needs, const Toolchai
                     "-fdiagnostics-color=never",
                     "-fno-diagnostics-show-caret",
                     "-frandom-seed=0"};
-  // A host reference of a CUDA kernel may use half and the like, which live in the toolkit.
+  // A host reference of a CUDA kernel may use types such as half, which come from the toolkit.
   const bool cuda_types = needs.cuda_types || plan.header.find("cuda_") != std::string::npos;
   if (cuda_types && !toolchain.cuda_home.empty()) {
     plan.arguments.emplace_back("-isystem");
@@ -94,7 +94,7 @@ void add_cuda_arguments(BuildPlan& plan, const std::string& arch, const BuildNee
     plan.arguments.insert(plan.arguments.end(), {"-I", *toolchain.cutlass_include});
 }
 
-/// What the source uses and the request does not name.
+/// Needs of the source that the request does not name.
 void add_libraries(BuildPlan& plan, const BuildNeeds& needs) {
   for (const auto& library : needs.libraries) {
     if (std::ranges::find(plan.libraries, library) != plan.libraries.end()) continue;
@@ -115,13 +115,13 @@ void add_link_arguments(BuildPlan& plan, const BuildNeeds& needs, const Toolchai
   if (cuda) {
     // The worker loads the shared runtime from where the compiler found it.
     const auto libraries = (toolchain.cuda_home / "lib64").string();
-    // Only launches from kernels need the device linker, which costs its start.
+    // Only launches from kernels need the device linker, which is slow to start.
     arguments.emplace_back(needs.device_launches ? "-lcudadevrt" : "-nodlink");
     append(arguments, {"-cudart", "shared", "-Xlinker", "-rpath", "-Xlinker", libraries});
     if (std::ranges::find(plan.libraries, "cuda") != plan.libraries.end())
       arguments.push_back("-L" + libraries + "/stubs");
   }
-  // Everything called must be there at link time: nothing is looked up later.
+  // All called functions must exist at link time: nothing is looked up later.
   for (const auto* option : {"defs", "now", "relro"})
     append(arguments, {"-Xlinker", "-z", "-Xlinker", option});
   append(arguments, {"-Xlinker", "--gc-sections", "-Xlinker",
@@ -132,7 +132,7 @@ void add_link_arguments(BuildPlan& plan, const BuildNeeds& needs, const Toolchai
 
 BuildPlan plan_build(const BuildRequest& request, const Toolchain& toolchain, std::string header) {
   auto needs = build_needs(with_local_headers(request.source));
-  // The compilers take no second -std.
+  // The compilers do not accept a second -std.
   for (const auto& flag : request.flags)
     if (flag.starts_with("-std=")) needs.standard = flag.substr(5);
   BuildPlan plan;
@@ -145,7 +145,7 @@ BuildPlan plan_build(const BuildRequest& request, const Toolchain& toolchain, st
   if (!request.source.folder.empty()) append(plan.arguments, {"-I", kBesideLink});
   std::ranges::copy_if(request.flags, std::back_inserter(plan.arguments),
                        [](const auto& flag) { return !flag.starts_with("-std="); });
-  // Behind all others: a solve.h of the user's is found first.
+  // After all others: a user's own solve.h is found first.
   append(plan.arguments, {"-I", kGeneratedFolder, "-include",
                           fmt::format("{}/solve.h", kGeneratedFolder), plan.file_name});
   plan.libraries = linked_libraries(request.flags);
@@ -214,7 +214,7 @@ std::string request_key(const BuildPlan& plan, const BuildRequest& request) {
   text +=
       fmt::format("{}\n{}\n", fmt::join(plan.fast, "\x1f"), fmt::join(plan.fast_options, "\x1f"));
   if (!request.cuda) text += processor();
-  // The same source in another folder has other headers beside it.
+  // In another folder, the same source has other headers beside it.
   return sha256_hex(text + "\n" + request.source.folder + "\n" + request.entry + "\n" +
                     plan.header + "\n" + plan.stub + "\n" + request.source.text);
 }

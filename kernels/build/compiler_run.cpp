@@ -13,9 +13,9 @@ namespace {
 constexpr std::size_t kCompilerMemory = std::size_t{24}
                                         << 30U;  // cicc reserves far more than it uses
 constexpr std::size_t kLargestWritten = std::size_t{1} << 30U;
-constexpr unsigned kProcessorsForCheck = 4;  // with fewer the check would slow the build down
+constexpr unsigned kProcessorsForCheck = 4;  // with fewer, the check would slow the build down
 
-/// Runs the programs of one plan in its folder.
+/// Runs the commands of one plan in its folder.
 struct Runner {
   const std::filesystem::path& work;
   std::chrono::seconds deadline;
@@ -43,7 +43,7 @@ struct Runner {
     return run_program(spec_of(arguments), deadline, stop);
   }
 
-  /// The device-only check beside the whole build; see compiler_run.h.
+  /// The device-only check in parallel to the whole build; see compiler_run.h.
   [[nodiscard]] Result<Captured> with_check(const BuildPlan& plan, const std::stop_token& stop,
                                             unsigned processors) const {
     if (plan.check.empty() || processors < kProcessorsForCheck) return run(plan.arguments, stop);
@@ -66,7 +66,7 @@ struct Runner {
     return built;
   }
 
-  /// The job on standard input: name and options, the declaration in front of the source.
+  /// The job on standard input: name and options, then the declaration and the source.
   [[nodiscard]] Result<Captured> run_fast(const BuildPlan& plan, const std::stop_token& stop,
                                           WarmCompiler& warm) const {
     const auto source = read_file(work / plan.file_name);
@@ -74,7 +74,7 @@ struct Runner {
     std::string job = plan.file_name + "\n";
     for (const auto& option : plan.fast_options) job += option + "\n";
     job += "\n" + plan.header + "\n#line 1 \"" + plan.file_name + "\"\n" + *source;
-    // It writes no file, so that it can wait for a job before there is a folder.
+    // It writes no file, so it can wait for a job before there is a folder.
     static const std::filesystem::path nowhere = "/dev";
     auto spec = Runner{nowhere, deadline, confinement}.spec_of(plan.fast);
     auto ran = warm.run(spec, job, deadline, stop);

@@ -15,7 +15,7 @@
 namespace ratchet {
 namespace {
 
-/// Bounds-checked reads of a file image that untrusted code had a hand in.
+/// Bounds-checked reads of a file image that untrusted code can influence.
 class Image {
  public:
   explicit Image(std::string_view bytes) : bytes_(bytes) {}
@@ -28,7 +28,7 @@ class Image {
     return value;
   }
 
-  /// The NUL-terminated text at `offset`; empty when it leaves the file.
+  /// The NUL-terminated text at `offset`; empty if it extends beyond the file.
   [[nodiscard]] std::string text(std::uint64_t offset) const {
     if (offset >= bytes_.size()) return {};
     const auto end = bytes_.find('\0', offset);
@@ -87,8 +87,8 @@ std::map<unsigned, std::string> libraries_of(const Image& image, const Sections&
   return libraries;
 }
 
-/// C library functions that compute, allocate, copy, print or abort; nothing that opens, starts,
-/// loads, maps or waits. Each name stands between blanks.
+/// C library functions that compute, allocate, copy, print or abort; none that opens, starts,
+/// loads, maps or waits. Each name is surrounded by spaces.
 constexpr std::string_view kHarmlessInLibc =
     " malloc calloc realloc free aligned_alloc posix_memalign memalign memcpy memmove "
     "memset memcmp memchr strlen strcmp strncmp strcpy strncpy strchr strrchr strstr "
@@ -101,7 +101,7 @@ constexpr std::string_view kHarmlessInLibc =
     "sched_yield frexp ldexp modf scalbn copysign isnan isinf finite ";
 
 bool harmless_in_libc(const std::string& name) {
-  // Fortified forms: __memcpy_chk stands for memcpy.
+  // Fortified variants: __memcpy_chk for memcpy.
   const bool fortified = name.size() > 6 && name.starts_with("__") && name.ends_with("_chk");
   const auto plain = fortified ? name.substr(2, name.size() - 6) : name;
   return kHarmlessInLibc.find(" " + plain + " ") != std::string_view::npos;
@@ -146,8 +146,8 @@ Result<DynamicSymbols> dynamic_symbols(std::string_view bytes) {
   const Image image(bytes);
   const auto sections = sections_of(image);
   if (!sections)
-    return Error{ErrorCode::invalid_argument, "no 64-bit ELF shared library with dynamic symbols",
-                 ""};
+    return Error{ErrorCode::invalid_argument,
+                 "not a 64-bit ELF shared library with dynamic symbols", ""};
   const auto libraries = libraries_of(image, *sections);
   const auto names = sections->all[sections->symbols->sh_link].sh_offset;
   const auto count = sections->symbols->sh_size / sizeof(Elf64_Sym);
@@ -155,7 +155,8 @@ Result<DynamicSymbols> dynamic_symbols(std::string_view bytes) {
   for (std::uint64_t i = 1; i < count; ++i) {
     const auto symbol = image.read<Elf64_Sym>(sections->symbols->sh_offset + i * sizeof(Elf64_Sym));
     if (!symbol)
-      return Error{ErrorCode::invalid_argument, "the dynamic symbol table leaves the file", ""};
+      return Error{ErrorCode::invalid_argument, "the dynamic symbol table extends beyond the file",
+                   ""};
     if (symbol->st_shndx != SHN_UNDEF) {
       symbols.exported.push_back(image.text(names + symbol->st_name));
       continue;

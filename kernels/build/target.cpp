@@ -50,7 +50,7 @@ Result<Implementation> by_suffix(const std::string& suffix, Implementation pytho
                "Use .cu, .cpp or .py, or give `implementation`."};
 }
 
-/// "sm_90a" → 90; 0 when it is no such name.
+/// "sm_90a" → 90; 0 for any other name.
 int number_of(std::string_view arch) {
   if (!arch.starts_with("sm_")) return 0;
   arch.remove_prefix(3);
@@ -65,7 +65,8 @@ Result<std::string> checked_arch(const std::string& wanted, const DeviceInfo& de
                         : wanted;
   const int number = number_of(arch);
   if (number == 0)
-    return Error{ErrorCode::invalid_argument, fmt::format("arch: \"{}\" is no CUDA target", wanted),
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("arch: \"{}\" is not a CUDA target", wanted),
                  "Use a name such as sm_90 or sm_90a."};
   const int present = number_of(device.arch);
   // A cubin runs on its own major revision, at its minor or a later one (CUDA programming guide).
@@ -89,7 +90,7 @@ Result<Implementation> resolve_implementation(const std::optional<std::string>& 
     if (name != known) continue;
     if (fits(value, suffix)) return value;
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("implementation: {} cannot be the language of {}", name, file_name),
+                 fmt::format("implementation: {} does not match the file {}", name, file_name),
                  "host-cpp is .cpp, cuda-cpp and cutlass are .cu, triton, cute-dsl and host-python "
                  "are .py."};
   }
@@ -143,7 +144,7 @@ Result<std::vector<std::string>> resolve_baselines(const std::vector<std::string
     const bool compiled = name == "torch-compile" || name == "compile" || name == "pytorch-compile";
     const bool flash = name == "flashinfer" || name == "flash-infer";
     const bool vendor = name == "vendor" || name == "cublas";
-    const bool ancestor = name == "v0" || name == "parent";  // compared in any case
+    const bool ancestor = name == "v0" || name == "parent";  // always compared
     if (!(all || none || eager || compiled || flash || vendor || ancestor))
       return Error{ErrorCode::invalid_argument,
                    fmt::format("baselines: unknown name \"{}\"", given),

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::seconds kPatience{20};  // a cold Python on a slow disk takes seconds
 
-/// Names and what find_spec and the package index call them. Nothing is imported: torch alone takes
+/// Package names for find_spec and the package index. Nothing is imported: torch alone takes
 /// seconds.
 constexpr std::string_view kPythonProbe = R"(
 import importlib.metadata as m, importlib.util as u, json, os, sys
@@ -67,7 +67,7 @@ std::optional<fs::path> find_cuda_program(const std::string& name) {
   return std::nullopt;
 }
 
-/// The word of digits and dots behind `mark`.
+/// The word of digits and dots after `mark`.
 std::string version_after(std::string_view text, std::string_view mark) {
   const auto at = text.find(mark);
   if (at == std::string_view::npos) return {};
@@ -119,7 +119,7 @@ std::vector<fs::path> include_dirs(const FoundProgram& compiler, const std::stop
   return dirs;
 }
 
-/// Where nvcc's toolkit lies; nvcc itself may be a link or a wrapper script.
+/// The root of nvcc's toolkit; nvcc itself may be a link or a wrapper script.
 fs::path cuda_home(const FoundProgram& nvcc, const std::stop_token& stop) {
   const auto text = output_of({nvcc.path.string(), "--dryrun", "-x", "cu", "/dev/null"}, stop);
   const auto at = text ? text->find(" TOP=") : std::string::npos;
@@ -154,7 +154,7 @@ std::optional<std::string> cutlass_headers() {
   return std::nullopt;
 }
 
-/// Triton carries copies of tools that a toolkit may lack.
+/// Triton ships copies of tools that a toolkit may lack.
 void find_in_triton(Toolchain& toolchain, const fs::path& triton, const std::stop_token& stop) {
   const auto look = [&](const char* name) -> std::optional<FoundProgram> {
     const auto path = find_program((triton / "backends/nvidia/bin" / name).string());

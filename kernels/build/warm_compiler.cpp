@@ -23,11 +23,11 @@ constexpr std::size_t kMostOutput = std::size_t{256} << 20U;
 
 }  // namespace
 
-/// The program, started by a thread that stays with it: its end is the program's.
+/// The program, started by a thread that must outlive it (see Process).
 class WarmCompiler::Waiting {
  public:
   explicit Waiting(ProcessSpec spec) : argv_(spec.argv) {
-    // A socket: a program that has ended makes writing fail, and raises no signal.
+    // A socket: writing to a program that has exited then fails without raising a signal.
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
     input_ = Fd(ends[1]);
@@ -47,7 +47,8 @@ class WarmCompiler::Waiting {
 
   Result<Captured> run(const std::string& input, milliseconds limit, const std::stop_token& stop) {
     const auto begin = steady_clock::now();
-    if (!input_ || !give(input)) return Error{ErrorCode::unavailable, "the compiler is gone", ""};
+    if (!input_ || !give(input))
+      return Error{ErrorCode::unavailable, "the compiler has exited", ""};
     while (ended_.wait_for(kTick) != std::future_status::ready) {
       const bool late = steady_clock::now() - begin >= limit;
       if (!late && !stop.stop_requested()) continue;

@@ -20,7 +20,7 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
     const bool integers = !is_floating(tensor.dtype) && tensor.dtype != DType::boolean;
     if (integers && tensor.role != Role::out && tensor.init == "normal")
       warn("untyped_indices",
-           fmt::format("{} is filled with integers below the smallest dim; give its init",
+           fmt::format("{} is filled with integers below the smallest dim; set its `init`",
                        tensor.name));
     const auto usual = default_tolerance(tensor.dtype);
     if (tensor.role != Role::in && is_floating(tensor.dtype) && contract.rtol &&
@@ -38,7 +38,7 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
     if (tensor.role != Role::in && used.rtol < least && used.atol < least)
       warn("tight_tolerance",
            fmt::format("rtol {:.1e} with atol {:.1e} is below the rounding of {} itself ({:.1e}): "
-                       "right answers of {} may fail; give larger ones",
+                       "correct values of {} may fail; use larger tolerances",
                        used.rtol, used.atol, name_of(tensor.dtype), least, tensor.name));
   }
   const auto dims = std::ranges::count(contract.parameters, ParameterKind::dim, &Parameter::kind);
@@ -58,7 +58,8 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
          "reference's own");
   if (!contract.work)
     warn("work_undeclared", "without `work` there are no achieved rates and no physics floor");
-  if (contract.seed_given) warn("fixed_seed", "the seed is known to the caller: a weaker claim");
+  if (contract.seed_given)
+    warn("fixed_seed", "the caller knows the seed, so inputs can be predicted: a weaker result");
   if (!is_python(contract.implementation) && !contract.launch) {
     const auto signature =
         parse_signature(contract.kernel.text, contract.entry,

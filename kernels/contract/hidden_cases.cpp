@@ -15,15 +15,15 @@
 namespace ratchet {
 namespace {
 
-/// Sizes up to this are tile, head or group sizes that kernels are written for.
+/// Sizes up to this are tile, head or group sizes that kernels are specialized for.
 constexpr std::int64_t kFixedSize = 128;
 
-/// Numbers drawn from a seed; the same on every machine.
+/// Numbers derived from a seed; the same on every machine.
 class Draw {
  public:
   explicit Draw(std::string_view seed) : seed_(seed) {}
 
-  /// low … high, inclusive. The bias of the remainder is below 2^-40 for the sizes here.
+  /// low … high, inclusive. The bias of the modulo is below 2^-40 for these sizes.
   std::int64_t between(std::int64_t low, std::int64_t high) {
     const auto digest = hmac_sha256(seed_, std::to_string(count_++));
     std::uint64_t bits = 0;
@@ -49,14 +49,14 @@ bool has_odd_dim(const Contract& contract) {
   });
 }
 
-/// A size of the given case, the one drawn for it, and how many dims have it.
+/// A size of the given case, its replacement, and the number of dims that have it.
 struct Drawn {
   std::int64_t given = 0;
   std::int64_t now = 0;
   int dims = 1;
 };
 
-/// The new size of `value`, from those of the smaller ones.
+/// The new size of `value`, derived from those of the smaller sizes.
 std::int64_t redrawn(std::int64_t value, const std::vector<Drawn>& smaller, bool any_size,
                      Draw& draw) {
   for (const auto& a : smaller)
@@ -69,7 +69,7 @@ std::int64_t redrawn(std::int64_t value, const std::vector<Drawn>& smaller, bool
     if (part.given > kFixedSize && value % part.given == 0) return part.now * (value / part.given);
   const auto step = any_size ? 1 : power_of_two_factor(value);
   const auto most = value / step;
-  // Not below a quarter: a much smaller case may take another path of the kernel only.
+  // At least a quarter: a much smaller case might only exercise another path of the kernel.
   return step * draw.between(std::max<std::int64_t>(1, most / 4), std::max<std::int64_t>(1, most));
 }
 
@@ -97,7 +97,7 @@ std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed, 
   std::set<Dims> seen;
   for (const auto& given : contract.cases) seen.insert(given.dims);
   const auto wanted = static_cast<std::size_t>(std::max(count, 0));
-  // Eight tries a case: where the rules leave few sizes, drawing on would only repeat them.
+  // Eight tries per case: if the rules leave few sizes, more tries only repeat them.
   for (std::size_t tries = 0; hidden.size() < wanted && tries < 8 * wanted; ++tries) {
     const auto& given = contract.cases[tries % contract.cases.size()];
     const auto dims = redrawn(given.dims, any_size, draw);

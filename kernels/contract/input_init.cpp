@@ -62,7 +62,7 @@ Result<Init> read_limited(std::string_view text, const Call& call, InitKind kind
   if (call.arguments.size() != 1) return bad(text, fmt::format("{} takes one argument", call.name));
   const auto limit = evaluate_integer(call.arguments[0], dims);
   if (!limit) return limit.error();
-  if (*limit < 1) return bad(text, fmt::format("its bound is {}, at least 1 is needed", *limit));
+  if (*limit < 1) return bad(text, fmt::format("its bound is {}; it must be at least 1", *limit));
   return Init{kind, 0, 0, *limit};
 }
 
@@ -80,7 +80,8 @@ Result<Init> parse_init(std::string_view text, DType dtype, const Dims& dims) {
       call->name == "indices" || call->name == "permutation" || call->name == "offsets";
   if (!integers) return bad(text, "unknown form");
   if (is_floating(dtype) || dtype == DType::boolean)
-    return bad(text, fmt::format("it needs an integer tensor, this one is {}", name_of(dtype)));
+    return bad(text,
+               fmt::format("it requires an integer tensor, but this one is {}", name_of(dtype)));
   if (call->name == "permutation") {
     if (!plain) return bad(text, "permutation takes no argument");
     return Init{InitKind::permutation, 0, 0, 0};

@@ -23,7 +23,7 @@
 namespace ratchet {
 namespace {
 
-/// Elements of a buffer when nothing says more; figures of the kernel-profile package.
+/// Default number of elements of a buffer; figures of the kernel-profile package.
 constexpr std::int64_t kDefaultElements = 1'048'576;
 constexpr std::int64_t kMostInferredElements = 268'435'456;
 
@@ -60,7 +60,7 @@ Status check_case(const Case& one, std::size_t index, const std::vector<Paramete
   }
   for (const auto& [name, value] : one.dims) {
     if (!is_identifier(name))
-      return invalid_argument(fmt::format("dims: \"{}\" is no name", name),
+      return invalid_argument(fmt::format("dims: \"{}\" is not a valid name", name),
                               "Use letters, digits and _.");
     if (value < 1)
       return invalid_argument(
@@ -77,7 +77,8 @@ Result<std::vector<Case>> plan_cases(const TaskRequest& task,
   double weight = 0;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     auto& one = cases[i];
-    one.dims.insert(task.dims.begin(), task.dims.end());  // common dims, unless the case says else
+    one.dims.insert(task.dims.begin(),
+                    task.dims.end());  // common dims, unless the case overrides them
     one.hidden = false;
     if (one.weight < 0 || !std::isfinite(one.weight))
       return invalid_argument(fmt::format("cases[{}].weight: {} is negative", i, one.weight),
@@ -92,7 +93,7 @@ Result<std::vector<Case>> plan_cases(const TaskRequest& task,
 
 // --------------------------------------------------------------------------------------- tensors
 
-/// Elements of every buffer when the caller gave no tensors: the packages' rule.
+/// Elements of every buffer if the caller gave no tensors: the packages' rule.
 Result<std::string> inferred_extent(const TaskRequest& task,
                                     const std::vector<Parameter>& parameters, const Dims& dims) {
   if (task.ptr_size > 0) return std::to_string(task.ptr_size);
@@ -107,7 +108,7 @@ Result<std::string> inferred_extent(const TaskRequest& task,
   const auto elements = evaluate_integer(extent, dims);
   if (!elements || *elements > kMostInferredElements)
     return Error{ErrorCode::too_large,
-                 fmt::format("ptr_size: {} elements are inferred for every buffer, at most {} are",
+                 fmt::format("ptr_size: {} elements are inferred for every buffer; at most {} are",
                              extent, kMostInferredElements),
                  "Give `tensors` with their shapes."};
   return extent;
@@ -129,7 +130,7 @@ Result<std::vector<TensorSpec>> infer_tensors(const TaskRequest& task,
   return tensors;
 }
 
-/// The given tensors in the order of the parameters.
+/// The given tensors, in the order of the parameters.
 Result<std::vector<TensorSpec>> match_tensors(const TaskRequest& task,
                                               const std::vector<Parameter>& parameters) {
   std::vector<TensorSpec> ordered;
@@ -138,8 +139,7 @@ Result<std::vector<TensorSpec>> match_tensors(const TaskRequest& task,
     const auto spec = std::ranges::find(task.tensors, parameter.name, &TensorSpec::name);
     if (spec == task.tensors.end())
       return invalid_argument(
-          fmt::format("tensors: {} is a pointer of the entry and has no entry here",
-                      parameter.name),
+          fmt::format("tensors: the entry's pointer {} is not listed", parameter.name),
           "List all buffers, or none to have them inferred.");
     if (spec->dtype != parameter.dtype)
       return invalid_argument(
@@ -173,13 +173,12 @@ Status check_outputs(const Contract& contract) {
   }
   return invalid_argument(
       "tensors: the task has no output",
-      "Pointers to non-const are outputs; else give `tensors` with role out or inout.");
+      "Pointers to non-const are outputs; otherwise give `tensors` with role out or inout.");
 }
 
 // ------------------------------------------------------------------------------------- reference
 
-/// A C++ or CUDA reference is called with the kernel's arguments (a trailing stream may be left
-/// out).
+/// A C++ or CUDA reference is called with the kernel's arguments (it may omit a trailing stream).
 Status check_compiled_reference(const Contract& contract) {
   const auto signature = parse_signature(contract.reference.text, "reference",
                                          {contract.reference_kind == ReferenceKind::cuda, {}});
@@ -188,7 +187,7 @@ Status check_compiled_reference(const Contract& contract) {
   if (!wanted.empty() && wanted.back().kind == ParameterKind::stream &&
       signature->parameters.size() + 1 == wanted.size())
     wanted.pop_back();
-  // The dims behind a device-only kernel's parameters are for its launch alone.
+  // Dims after a device-only kernel's parameters are only for its launch.
   if (contract.launch && wanted.size() > signature->parameters.size())
     wanted.resize(signature->parameters.size());
   const auto alike = [](const Parameter& a, const Parameter& b) {
@@ -197,7 +196,7 @@ Status check_compiled_reference(const Contract& contract) {
   };
   if (std::ranges::equal(wanted, signature->parameters, alike)) return {};
   return invalid_argument(
-      fmt::format("{}: reference takes {} parameters that differ from those of {}",
+      fmt::format("{}: reference takes {} parameters, which differ from those of {}",
                   contract.reference.file_name, signature->parameters.size(), contract.entry),
       "Give reference the same parameter list as the entry, in the same order.");
 }
@@ -238,7 +237,7 @@ Status plan_reference(Contract& contract) {
     return invalid_argument(
         fmt::format("{}: reference is not defined", contract.reference.file_name),
         "Define reference(**kwargs): in place, or returning its outputs.");
-  // The call's own figures win over those of the module.
+  // Tolerances of the call take precedence over those of the module.
   if (!contract.atol) contract.atol = module_number(contract.reference.text, "atol");
   if (!contract.rtol) contract.rtol = module_number(contract.reference.text, "rtol");
   return {};
@@ -254,7 +253,7 @@ Status plan_target(Contract& contract, const TaskRequest& task, const DeviceInfo
   contract.device_kind = device_kind_of(*implementation);
   if (device.kind != contract.device_kind)
     return invalid_argument(
-        fmt::format("device: {} is a {} device, {} kernels need a {} device", device.name,
+        fmt::format("device: {} is a {} device, but {} kernels need a {} device", device.name,
                     name_of(device.kind), name_of(*implementation), name_of(contract.device_kind)),
         "check_env lists the devices.");
   const auto arch = resolve_arch(task.arch, device, contract.kernel.text);
@@ -263,18 +262,18 @@ Status plan_target(Contract& contract, const TaskRequest& task, const DeviceInfo
   contract.device = device.index;
   contract.device_name = device.name;
   if (!is_identifier(task.entry))
-    return invalid_argument(fmt::format("entry: \"{}\" is no function name", task.entry),
+    return invalid_argument(fmt::format("entry: \"{}\" is not a function name", task.entry),
                             "Default: solve.");
   contract.entry = task.entry;
   contract.flags = task.flags;
   return check_flags(task.flags, contract.device_kind == DeviceKind::cuda);
 }
 
-/// The buffers of one case lie on the device together.
+/// All buffers of one case are on the device at the same time.
 Status check_memory(const wire::ArenaLayout& layout, const DeviceInfo& device) {
   if (device.memory_bytes <= 0 || layout.bytes <= device.memory_bytes) return {};
   return Error{ErrorCode::too_large,
-               fmt::format("the buffers take {:.1f} GiB, {} has {:.1f} GiB",
+               fmt::format("the buffers need {:.1f} GiB, but {} has {:.1f} GiB",
                            std::ldexp(static_cast<double>(layout.bytes), -30), device.name,
                            std::ldexp(static_cast<double>(device.memory_bytes), -30)),
                "Use smaller dims, or give `tensors` with their shapes."};

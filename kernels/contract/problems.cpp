@@ -26,7 +26,7 @@ Result<fs::path> folder_of(const fs::path& data_dir, const std::string& name) {
                fmt::format("Shipped problems: {}.", fmt::join(names, ", "))};
 }
 
-/// The folder and suffix under which an implementation's kernels lie.
+/// The folder and file suffix of an implementation's kernels.
 std::pair<std::string, std::string> place_of(Implementation implementation) {
   if (is_python(implementation)) return {std::string(name_of(implementation)), ".py"};
   return {std::string(name_of(implementation)), is_host(implementation) ? ".cpp" : ".cu"};
@@ -37,7 +37,7 @@ struct ReferenceFile {
   std::string_view file;  ///< in the problem's folder
 };
 
-/// The reference that stands where the kernel's data is, so that nothing travels to be compared.
+/// The reference on the kernel's device, so that no data is copied for comparing.
 ReferenceFile reference_of(Implementation implementation) {
   if (!is_python(implementation))
     return is_host(implementation) ? ReferenceFile{"reference.cpp", "reference.cpp"}
@@ -51,7 +51,8 @@ Result<ProblemFile> read_problem(const fs::path& folder) {
   if (!text) return text.error();
   const auto json = Json::parse(*text, nullptr, false);
   if (json.is_discarded())
-    return Error{ErrorCode::invalid_argument, fmt::format("{} is no JSON", path.string()), ""};
+    return Error{ErrorCode::invalid_argument, fmt::format("{} is not valid JSON", path.string()),
+                 ""};
   auto file = decode<ProblemFile>(json);
   if (!file)
     return Error{file.error().code, fmt::format("{}: {}", path.string(), file.error().message),

@@ -21,7 +21,7 @@ class CsvReader {
   }
 
  private:
-  /// Up to and with the line break.
+  /// Up to and including the line break.
   Status read_row() {
     for (;;) {
       auto cell = at_ < text_.size() && text_[at_] == '"' ? quoted() : plain();
@@ -55,14 +55,14 @@ class CsvReader {
         ++at_;
       } else {
         ++at_;
-        // What follows a closing quote belongs to no cell.
+        // Text after a closing quote belongs to no cell.
         at_ = std::min(text_.find_first_of(",\n", at_), text_.size());
         return cell;
       }
     }
     return Error{
         ErrorCode::invalid_argument,
-        fmt::format("the quote in line {} is never closed: the file is cut off", row_.line),
+        fmt::format("the quote in line {} is never closed: the file is truncated", row_.line),
         "Export the report again."};
   }
 

@@ -14,14 +14,15 @@
 namespace ratchet {
 namespace {
 
-constexpr double kCyclesPerNanosecond = 1.7;  // about what these chips run at; sets a period only
-constexpr double kSamplesPerCall = 512;       // of each multiprocessor
-constexpr int kShortest = 5, kLongest = 31;   // what CUPTI takes
-constexpr double kSampledTime = 2e6;  // ns; short calls are repeated until they add up to it
+constexpr double kCyclesPerNanosecond =
+    1.7;  // approximate clock of these chips; only determines a period
+constexpr double kSamplesPerCall = 512;      // per multiprocessor
+constexpr int kShortest = 5, kLongest = 31;  // the range CUPTI accepts
+constexpr double kSampledTime = 2e6;         // ns; short calls are repeated until they total this
 constexpr int kMostCalls = 20;
 constexpr std::size_t kShownReasons = 4;
 
-/// What is known of one place while samples are added up.
+/// Totals of one place while samples are added up.
 struct Tally {
   std::string kernel;
   std::optional<int> line;
@@ -115,10 +116,10 @@ Hotspots hotspots_from(const wire::PcSamples& samples, std::span<const CodeFunct
   std::ranges::stable_sort(spots.places, std::greater{}, &Hotspot::samples);
   spots.places.resize(std::min(spots.places.size(), kMostHotspots));
   if (!spots.degraded_reason && spots.places.empty())
-    spots.degraded_reason = "no sample lies in this kernel's code";
+    spots.degraded_reason = "no sample is in this kernel's code";
   if (!spots.degraded_reason && !lines)
     spots.degraded_reason = functions.empty()
-                                ? "without a disassembler there are offsets, and no lines"
+                                ? "without a disassembler there are only offsets, no lines"
                                 : "the code carries no line numbers";
   return spots;
 }

@@ -50,8 +50,8 @@ const Names& launch_names() {
   return names;
 }
 
-/// Position, pipes and memory in three passes on GH100; no roll-ups, because a `*__throughput`
-/// costs up to eight passes alone.
+/// Position, pipes and memory in three passes on GH100. No roll-ups, because a single
+/// `*__throughput` takes up to eight passes.
 const Names& lean_names() {
   static const Names names{"gpu__time_duration.sum",
                            "sm__cycles_elapsed.max",
@@ -71,8 +71,8 @@ const Names& lean_names() {
   return names;
 }
 
-/// What diagnosis and roofline need on top of lean. A pass costs about 6 ms, starting to count some
-/// hundred: so the set is generous.
+/// What diagnosis and roofline need beyond lean. A pass costs about 6 ms and starting to count
+/// several hundred, so the set is generous.
 Names overview_extra() {
   Names names{"sm__throughput.avg.pct_of_peak_sustained_elapsed",
               "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
@@ -108,7 +108,7 @@ Names overview_extra() {
   return names;
 }
 
-/// The 41 of kernel-profile, by category and in its order; stalls are those it collects.
+/// The 41 metrics of kernel-profile, by category and in its order; stalls are those it collects.
 struct Category {
   std::string_view name;
   Names names;

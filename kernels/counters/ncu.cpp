@@ -31,7 +31,7 @@ const char* sections_of(MetricSet set) {
   return nullptr;
 }
 
-/// ncu's own complaints, without its marks; else the end of what it said.
+/// ncu's own messages, without its prefix; else the end of its output.
 std::string complaints_in(const std::string& log) {
   std::string found;
   std::size_t at = 0;
@@ -54,7 +54,7 @@ std::string ncu_name(const FoundProgram& ncu) {
 Error ncu_missing() {
   return {ErrorCode::unavailable, "engine: ncu (Nsight Compute) was not found",
           "Leave engine out: the counters are then read in process. Or install Nsight Compute and "
-          "have ncu in PATH; check_env lists what was found."};
+          "put ncu in PATH; check_env lists what was found."};
 }
 
 std::vector<std::string> ncu_command(const FoundProgram& ncu, MetricSet set,
@@ -83,7 +83,7 @@ std::string ncu_trouble(const std::string& log) {
     return "the driver does not permit hardware counters to this user. Run as root or with "
            "CAP_SYS_ADMIN, or let every user read counters; check_env says how";
   if (says("No kernels were profiled")) return "the call launches no kernel on this device";
-  if (log.empty()) return "ncu left no report and said nothing";
+  if (log.empty()) return "ncu wrote neither a report nor a message";
   return "ncu: " + complaints_in(log);
 }
 
@@ -110,14 +110,14 @@ Result<std::string> ncu_raw_page(const std::filesystem::path& report, const Tool
   if (!run) return run.error();
   if (run->truncated)
     return Error{ErrorCode::too_large,
-                 fmt::format("the report's table is longer than {} MiB", kMostCsv >> 20U),
+                 fmt::format("the report's table is larger than {} MiB", kMostCsv >> 20U),
                  "Export fewer launches."};
   if (run->timed_out || !run->status.clean())
     return Error{ErrorCode::invalid_argument,
                  fmt::format("ncu cannot read {} ({}): {}", report.filename().string(),
                              run->timed_out ? "deadline" : run->status.text(),
                              complaints_in(run->err + run->out)),
-                 "A report of a newer ncu needs that ncu; a damaged one must be made again."};
+                 "A report of a newer ncu requires that version; recreate a damaged report."};
   return std::move(run->out);
 }
 

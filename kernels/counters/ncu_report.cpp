@@ -24,14 +24,14 @@ constexpr std::size_t kMostReportedLaunches = 1024;
 constexpr const char* kHowToExport =
     "Export it with: ncu --import REPORT.ncu-rep --csv --page raw --print-units base";
 
-/// A label of the details page and the metric behind it.
+/// A label of the details page and its metric.
 struct Label {
   std::string_view section;
   std::string_view label;
   std::string_view metric;
 };
 
-// From the section files that ncu ships; a label may stand in several sections.
+// From the section files that ncu ships; a label may occur in several sections.
 constexpr std::array kLabels{
     Label{"GPU Speed Of Light Throughput", "Duration", "gpu__time_duration.sum"},
     Label{"GPU Speed Of Light Throughput", "Elapsed Cycles", "sm__cycles_elapsed.max"},
@@ -89,7 +89,7 @@ std::string metric_of(const std::string& section, const std::string& label) {
   return section.empty() ? label : section + ": " + label;
 }
 
-/// "softmax<4>" of "void softmax<(int)4>(const float *, float *)": as the other engine names it.
+/// "softmax<4>" from "void softmax<(int)4>(const float *, float *)", as the other engine names it.
 std::string plain_name(std::string name) {
   if (name.starts_with("_Z")) return source_name(name);
   int depth = 0;
@@ -140,7 +140,7 @@ class NcuReportReader {
     report_.page = details ? NcuReport::Page::details : NcuReport::Page::raw;
     if (auto read = details ? read_details() : read_raw(); !read) return read.error();
     if (report_.kernels.empty())
-      return damaged(rows_.front().line, "the table holds no launch of a kernel");
+      return damaged(rows_.front().line, "the table has no kernel launch");
     for (const auto& name : seen_)
       if (!numbers_.contains(name))
         (texts_.contains(name) ? report_.not_numbers : report_.unavailable).push_back(name);
@@ -148,7 +148,7 @@ class NcuReportReader {
   }
 
  private:
-  /// Rows of the details page leave out what they do not have at their end.
+  /// Rows of the details page may omit trailing empty cells.
   Status check_width(const CsvRow& row) const {
     const auto width = rows_.front().cells.size();
     const bool details = report_.page == NcuReport::Page::details;
@@ -178,14 +178,14 @@ class NcuReportReader {
     }
   }
 
-  /// Facts of the machine stand in the same row as those of the launch.
+  /// Device attributes are in the same row as the launch's own values.
   static bool is_metric(const std::string& name) {
     return name.find("__") != std::string::npos &&
            std::ranges::none_of(kMachine, [&](auto unit) { return name.starts_with(unit); });
   }
 
   Status read_raw() {
-    // The row of units has an empty ID; older versions write none for values without units.
+    // The row of units has an empty ID; older versions have no unit for values without one.
     std::vector<std::string> units(rows_.front().cells.size());
     for (auto row = rows_.begin() + 1; row != rows_.end(); ++row) {
       if (auto right = check_width(*row); !right) return right;
@@ -222,7 +222,7 @@ class NcuReportReader {
 
   static Error too_many() {
     return {ErrorCode::too_large,
-            fmt::format("the report holds more than {} launches", kMostReportedLaunches),
+            fmt::format("the report has more than {} launches", kMostReportedLaunches),
             "Export fewer of them: --kernel-name, --launch-skip, --launch-count."};
   }
 
@@ -246,7 +246,7 @@ std::optional<double> ncu_number(std::string_view text) {
       if (i < point && std::isdigit(static_cast<unsigned char>(c)) != 0) ++group;
       continue;
     }
-    // Thousands stand in threes: "1,5" is no number of ncu's.
+    // Thousands are grouped in threes: ncu never prints "1,5".
     if (i > point || group == 0 || group > 3 || (grouped && group != 3)) return std::nullopt;
     grouped = true;
     group = 0;
@@ -283,7 +283,7 @@ Result<NcuReport> read_ncu_csv(std::string_view text) {
   const auto table = table_in(text);
   if (table.empty())
     return Error{ErrorCode::invalid_argument,
-                 "this is no CSV of Nsight Compute: no line begins with \"ID\"", kHowToExport};
+                 "this is not CSV of Nsight Compute: no line begins with \"ID\"", kHowToExport};
   auto rows = read_csv(table);
   if (!rows) return rows.error();
   return NcuReportReader(*std::move(rows)).read();

@@ -42,7 +42,7 @@ std::optional<Place> source_place(std::string_view text) {
   return place;
 }
 
-/// What follows "at ": "f(int *)+0x90 in a.cu:13", "0x90 in a.cu:13:f(int *)", "f(int *)+0x90".
+/// The text after "at ": "f(int *)+0x90 in a.cu:13", "0x90 in a.cu:13:f(int *)", "f(int *)+0x90".
 Place place_of(std::string_view text) {
   if (const auto hazards = text.find(" ["); hazards != std::string_view::npos)
     text = text.substr(0, hazards);
@@ -60,7 +60,7 @@ Place place_of(std::string_view text) {
   return place;
 }
 
-/// Frames and their headings: they differ from run to run and repeat the place.
+/// Stack frames and their headings: they differ from run to run and repeat the place.
 bool is_frame(std::string_view line) {
   return std::ranges::any_of(
       std::array<std::string_view, 4>{"Host Frame", "Device Frame", "Saved host backtrace",
@@ -84,7 +84,7 @@ class SanitizerOutputReader {
       : tool_(tool), output_(output) {}
 
   void line(std::string_view text) {
-    if (!text.starts_with(kPrefix)) return;  // the program's own words
+    if (!text.starts_with(kPrefix)) return;  // output of the program itself
     text.remove_prefix(kPrefix.size());
     const bool continues = text.starts_with("   ");
     text = trimmed(text);
@@ -125,7 +125,7 @@ class SanitizerOutputReader {
     if (text.starts_with("Warning: ")) finding.severity = "warning";
     for (const std::string_view word : {"Warning: ", "Error: "})
       if (text.starts_with(word)) text.remove_prefix(word.size());
-    // What it says of the program and of itself is no report about the kernel.
+    // Messages about the program and about itself are not reports about the kernel.
     if (is_trouble(text)) {
       if (!output_.trouble.empty()) output_.trouble += "; ";
       output_.trouble += text;

@@ -12,9 +12,9 @@
 namespace ratchet {
 namespace {
 
-// The lead that decides between two roofs, from the same rule as kNearLimit. In per cent.
+// The lead that decides between two roofs, in per cent; from the same rule as kNearLimit.
 constexpr double kLead = 10;
-// Below this theoretical occupancy, with warps that wait, the warps are too few.
+// Below this theoretical occupancy, if warps wait, there are too few warps.
 constexpr double kFewWarps = 25;
 
 struct Class {
@@ -27,7 +27,7 @@ std::string both(const std::string& a, const std::string& b) {
   return a.empty() ? b : b.empty() ? a : a + "; " + b;
 }
 
-/// The larger of two utilisations when it leads clearly, mixed when neither does.
+/// The larger of two utilizations if it leads clearly, else mixed.
 Bound leader(double compute, double memory) {
   if (compute - memory >= kLead) return Bound::compute;
   if (memory - compute >= kLead) return Bound::memory;
@@ -39,7 +39,7 @@ Confidence confidence_of(double compute, double memory) {
   return lead >= 2 * kLead ? Confidence::high : Confidence::medium;
 }
 
-/// From fractions of the measured ceilings. One missing roof is no evidence against it.
+/// From fractions of the measured ceilings. A missing roof is no evidence.
 Class bound_by_roofs(const Roofline& roofline, DeviceKind kind) {
   const auto memory = roofline.bandwidth_fraction;
   const auto compute = roofline.compute_fraction;
@@ -57,11 +57,11 @@ Class bound_by_roofs(const Roofline& roofline, DeviceKind kind) {
     return {m >= kBusy / 100 && c < kNearLimit / 100 ? leader(100 * c, 100 * m) : Bound::compute,
             evidence, Confidence::medium};
   if (!memory || !compute)
-    return {Bound::unknown, evidence + "; the other roof is not known", Confidence::low};
+    return {Bound::unknown, evidence + "; the other roof is unknown", Confidence::low};
   return {Bound::latency, evidence, Confidence::low};
 }
 
-/// Neither roof is near: what keeps the device from it.
+/// Neither roof is near: determines what else limits the device.
 Class bound_by_shape(const DiagnosisInput& input, const Metrics& metrics, Class found) {
   const auto with = [&](Bound bound, const std::string& text) {
     return Class{bound, both(found.evidence, text), Confidence::high};
@@ -75,7 +75,7 @@ Class bound_by_shape(const DiagnosisInput& input, const Metrics& metrics, Class 
   if (theoretical && *theoretical <= kFewWarps && limited)
     return with(Bound::occupancy,
                 both(shown(metric::kTheoretical, *theoretical), "limited by " + *limiter));
-  // A grid of less than a wave cannot fill what theory allows.
+  // A grid smaller than one wave cannot reach the theoretical occupancy.
   const bool whole_wave = metrics[metric::kWaves].value_or(1) >= 1;
   if (achieved && theoretical && whole_wave && *achieved < *theoretical / 2)
     return with(Bound::occupancy, both(shown(metric::kOccupancy, *achieved),
@@ -88,13 +88,13 @@ Class bound_by_counters(const DiagnosisInput& input, const Metrics& metrics, dou
   Class found;
   found.evidence = both(shown("SM throughput, %", compute), shown("memory throughput, %", memory));
   found.confidence = confidence_of(compute, memory);
-  // Matrix instructions read shared memory at its full rate, too: their own pipe tells.
+  // Matrix instructions also read shared memory at its full rate: the tensor pipe decides.
   if (const auto tensor = metrics[metric::kTensor]; tensor && *tensor >= kNearLimit)
     return {Bound::compute, both(found.evidence, shown("tensor pipe, %", *tensor)),
             Confidence::high};
   if (metrics.small_grid(input.device.multiprocessors) && compute < kBusy && memory < kBusy)
     return bound_by_shape(input, metrics, found);
-  // SMs without a block say nothing about what limits those that have one.
+  // SMs without a block do not show what limits those that have one.
   const auto active = metrics.active_share();
   if (active && *active > 0.1 && *active < 0.85 && compute < kNearLimit && memory < kNearLimit) {
     compute = std::min(100.0, compute / *active);
@@ -117,7 +117,7 @@ Class bound_of(const DiagnosisInput& input, const Metrics& metrics) {
   return bound_by_roofs(input.roofline, input.kind);
 }
 
-/// The kernel with the longest duration; durations missing, the first.
+/// The kernel with the longest duration; without durations, the first.
 const KernelCounters* main_kernel(std::span<const KernelCounters> kernels) {
   const KernelCounters* longest = nullptr;
   double most = -1;

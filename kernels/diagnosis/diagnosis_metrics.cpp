@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kStallPrefix = "smsp__average_warps_issue_stalled_";
 constexpr std::string_view kStallSuffix = "_per_issue_active.ratio";
 
-/// The reason in a stall metric's name; empty for other metrics, and for warps that could run.
+/// The reason in a stall metric's name; empty for other metrics, and for warps that could issue.
 std::string_view stall_reason(std::string_view name) {
   if (!name.starts_with(kStallPrefix) || !name.ends_with(kStallSuffix)) return {};
   name.remove_prefix(kStallPrefix.size());
@@ -22,7 +22,7 @@ std::string_view stall_reason(std::string_view name) {
   return name == "selected" || name == "not_selected" ? std::string_view{} : name;
 }
 
-/// What a pattern page leads to: the query that finds it and the methods that treat it.
+/// The knowledge query for a pattern page and the methods that treat the pattern.
 struct Treatment {
   std::string_view page;
   std::string_view query;
@@ -141,7 +141,7 @@ double Metrics::free_share() const {
 std::optional<std::string> Metrics::occupancy_limiter() const {
   std::optional<std::string> limiter;
   double fewest = 0;
-  // Of equals, what a source can change comes first.
+  // Among equals, reasons that the source can change come first.
   for (const auto* name : {"registers", "shared_mem", "warps", "blocks"}) {
     const auto blocks = (*this)[std::string("launch__occupancy_limit_") + name];
     if (!blocks || (limiter && *blocks >= fewest)) continue;

@@ -8,7 +8,7 @@
 namespace ratchet {
 namespace {
 
-constexpr double kBigBox = 2048;  // bytes a bulk copy should move to keep the engine fed
+constexpr double kBigBox = 2048;  // bytes that a bulk copy should move to keep the engine busy
 
 std::string stall_text(std::string_view reason, double value) {
   return shown(fmt::format("stall {} (warps per issue)", reason), value);
@@ -23,8 +23,8 @@ bool has_fp64(const DiagnosisInput& input) {
 void launch_rule(const DiagnosisInput& input, Findings& findings) {
   const double median = input.timing.median.value;
   if (median <= 0 || median >= kLaunchBoundNs) return;
-  // About 2.5 us of a call go into one launch on current parts.
-  findings.add("launch-bound", "The call is as short as its launch",
+  // A launch takes about 2.5 us of a call on current devices.
+  findings.add("launch-bound", "The call is mostly launch overhead",
                {shown("median_ns", median), shown("launches per call", input.launches)},
                2500.0 * std::max(1, input.launches) / median, kLaunchBoundNs / median);
 }
@@ -44,13 +44,13 @@ void grid_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& fi
 
 void tail_rule(const Metrics& metrics, Findings& findings) {
   const auto waves = metrics[metric::kWaves];
-  // One wave has no tail; a small grid is its own finding.
+  // A single wave has no tail; a small grid is a separate finding.
   if (!waves || *waves < 1) return;
   const double tail = 1 - *waves / std::ceil(*waves);
   const auto active = metrics.active_share();
   if (tail > 0.15) {
     const double idle = active ? std::min(tail, 1 - *active) : tail;
-    if (idle <= 0.05) return;  // the last wave was short after all
+    if (idle <= 0.05) return;  // the last wave was short
     findings.add("tail-effect", "[B] The last wave leaves SMs idle",
                  {shown(metric::kWaves, *waves), shown("idle share", idle)}, idle, tail / 0.15);
   } else if (active && 1 - *active > 0.15) {
@@ -75,7 +75,7 @@ void occupancy_rule(const Metrics& metrics, Findings& findings) {
                metrics["launch__occupancy_limit_" + *limiter].value_or(0))},
         (1 - *theoretical / 100) * metrics.free_share(), 50 / *theoretical);
   else if (*achieved < *theoretical / 2 && metrics[metric::kWaves].value_or(1) >= 1)
-    // Occupancy is a means: half of the gap is a generous guess at the time in it.
+    // Occupancy matters only indirectly: half of the gap is a generous estimate of the time.
     findings.add("low-achieved-occupancy", "[J] Achieved occupancy is far below theoretical",
                  {shown(metric::kOccupancy, *achieved), shown(metric::kTheoretical, *theoretical)},
                  (1 - *achieved / *theoretical) / 2 * metrics.free_share(),
@@ -90,17 +90,17 @@ void access_rules(const Metrics& metrics, Findings& findings) {
   const auto requests = metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"];
   const bool counted = sectors && requests && *requests > 0;
   const double each = counted ? *sectors / *requests : 0;
-  // One address for a whole warp uses little of its one sector, and is no waste.
+  // A warp that reads one address uses little of its one sector, but wastes nothing.
   if (loads && *loads > 0 && *loads < kBusy && (!counted || each > 5)) {
     std::vector<std::string> evidence{shown("bytes per sector of global loads, %", *loads)};
     if (counted) evidence.push_back(shown("sectors per request", each));
-    findings.add("uncoalesced-loads", "[C] Global loads use a part of each sector",
+    findings.add("uncoalesced-loads", "[C] Global loads use only part of each sector",
                  std::move(evidence), 1 - *loads / 100, kBusy / *loads);
   }
   const auto stores = metrics["smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"];
   const auto red = metrics["smsp__sass_inst_executed_op_global_red.sum"];
   if (stores && *stores > 0 && *stores < 50 && red.value_or(0) <= 0)
-    findings.add("partial-sector-stores", "[D] Global stores write a part of each sector",
+    findings.add("partial-sector-stores", "[D] Global stores write only part of each sector",
                  {shown("bytes per sector of global stores, %", *stores)},
                  (1 - *stores / 100) / 2 * metrics[metric::kMemory].value_or(100) / 100,
                  50 / *stores);
@@ -110,12 +110,12 @@ void l2_rule(const Metrics& metrics, Findings& findings) {
   const auto l2 = metrics[metric::kL2];
   const auto dram = metrics[metric::kDram];
   if (l2 && dram && *l2 > 70 && *dram < 40 && !findings.has("uncoalesced-loads"))
-    findings.add("l2-bound", "L2 serves nearly all it can",
+    findings.add("l2-bound", "L2 is near its limit",
                  {shown(metric::kL2, *l2), shown(metric::kDram, *dram)}, 0.5 * *l2 / 100,
                  std::min(*l2 / 70, 40 / std::max(*dram, 1.0)) * 1.1);
 }
 
-/// Waits for bulk copies look like waits for loads; the engine's counters tell them apart.
+/// Waits for bulk copies look like waits for loads; the copy engine's counters distinguish them.
 void bulk_rule(const Metrics& metrics, Findings& findings) {
   const auto requests = metrics["sm__sass_inst_executed_op_tma_ld.sum"];
   const auto bytes = metrics["l1tex__m_xbar2l1tex_read_bytes_pipe_tma.sum"];
@@ -126,7 +126,7 @@ void bulk_rule(const Metrics& metrics, Findings& findings) {
     return;
   const double box = bytes ? *bytes / *requests : kBigBox;
   if (box >= kBigBox && engine.value_or(0) <= 50) return;
-  findings.add("tma-bound", "Bulk copies are too small to keep the engine fed",
+  findings.add("tma-bound", "Bulk copies are too small to keep the copy engine busy",
                {shown("bytes per bulk copy", box), shown("TMA pipe, %", engine.value_or(0))},
                (metrics.stall_share("long_scoreboard") + metrics.stall_share("branch_resolving") +
                 metrics.stall_share("sleeping")) *
@@ -145,7 +145,7 @@ void load_rules(const Metrics& metrics, Findings& findings) {
                  {stall_text("long_scoreboard", *waiting), shown(metric::kDram, *dram)},
                  1 - *dram / 100, *dram / 30);
   } else if (waiting && *waiting > 3 && memory_idle && !elsewhere) {
-    // Few warps cannot hide latency: with their number limited, that limit comes first.
+    // Few warps cannot hide latency: if their number is limited, that limit comes first.
     const double blame = findings.has("low-achieved-occupancy") ? 0.5 : 1;
     findings.add("latency-bound-loads", "[E] Loads wait although DRAM is idle",
                  {stall_text("long_scoreboard", *waiting), shown(metric::kDram, *dram)},
@@ -197,11 +197,10 @@ void pipe_rules(const Metrics& metrics, const DiagnosisInput& input, Findings& f
   const auto fma = metrics["smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active"];
   const auto tensor = metrics[metric::kTensor];
   if (fma && tensor && *fma > 50 && *tensor < 1)
-    findings.add(
-        "fma-without-tensor", "[F] FMA pipe busy, tensor cores idle",
-        {shown("FMA pipe, %", *fma), shown("tensor pipe, %", *tensor)},
-        // What tensor cores could win is only there when the work is a product of matrices.
-        *fma / 100 / 2 * metrics.active_share().value_or(1), *fma / 50);
+    findings.add("fma-without-tensor", "[F] FMA pipe busy, tensor cores idle",
+                 {shown("FMA pipe, %", *fma), shown("tensor pipe, %", *tensor)},
+                 // Tensor cores can only help if the work is a matrix product.
+                 *fma / 100 / 2 * metrics.active_share().value_or(1), *fma / 50);
   if (tensor && *tensor > 10 && *tensor < kBusy)
     findings.add("tensor-pipe-underfed", "The tensor pipe waits for operands",
                  {shown("tensor pipe, %", *tensor)}, (1 - *tensor / 100) * metrics.free_share(),
@@ -224,7 +223,7 @@ void pipe_rules(const Metrics& metrics, const DiagnosisInput& input, Findings& f
 
 void fetch_rules(const Metrics& metrics, Findings& findings) {
   const auto fetch = metrics.stall("no_instruction");
-  // Short kernels start with empty caches: a small share is no pattern.
+  // Short kernels start with empty caches: a small share is not a pattern.
   if (fetch && *fetch > 0.5 && metrics.stall_share("no_instruction") > 0.1)
     findings.add("instruction-cache-miss", "Warps wait for instructions",
                  {stall_text("no_instruction", *fetch)},
@@ -242,7 +241,7 @@ void waiting_rules(const Metrics& metrics, Findings& findings) {
   const auto throttle = metrics.stall("lg_throttle");
   const double atomics = atom.value_or(0) + red.value_or(0);
   if (throttle && atomics > 0 && *throttle > 1)
-    // Loads behind a jammed queue wait for the atomics in it.
+    // Loads queued behind atomics wait for them.
     findings.add(
         "atomics-contention", "[G] Global atomics contend",
         {shown("global atomic instructions", atomics), stall_text("lg_throttle", *throttle)},

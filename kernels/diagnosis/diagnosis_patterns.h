@@ -16,8 +16,8 @@ void cuda_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings
 /// The patterns of a kernel on the host.
 void host_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings);
 
-/// Levels of NVIDIA's SpeedOfLight rule (sections/SpeedOfLight.py), in per cent: above the one, a
-/// unit is near its limit; below the other, it is not what limits.
+/// Thresholds of NVIDIA's SpeedOfLight rule (sections/SpeedOfLight.py), in per cent: above the
+/// first a unit is near its limit, below the second it is not the limit.
 inline constexpr double kNearLimit = 80;
 inline constexpr double kBusy = 60;
 

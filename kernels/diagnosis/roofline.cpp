@@ -24,7 +24,7 @@ std::optional<double> metric(const KernelCounters& kernel, const std::string& na
   return found == kernel.metrics.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// FLOPs and bytes of all kernels; a number missing in one kernel is missing in the sum.
+/// FLOPs and bytes of all kernels; a number missing for one kernel is missing from the sum.
 struct Counted {
   std::optional<double> bytes = 0;
   std::optional<double> flops = 0;

@@ -1,4 +1,4 @@
-// A roofline report as a drawing and as text.
+// A roofline report as SVG and as text.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ constexpr double kWidth = 720, kHeight = 440, kLeft = 80, kRight = 170, kTop = 3
 /// A logarithmic axis from one power of ten to another.
 struct Axis {
   int from = 0, to = 1;
-  double begin = 0, end = 1;  ///< on paper
+  double begin = 0, end = 1;  ///< in drawing units
 
   [[nodiscard]] double at(double value) const {
     const double share = (std::log10(value) - from) / (to - from);

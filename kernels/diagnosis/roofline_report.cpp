@@ -208,7 +208,7 @@ class Report {
 }  // namespace
 
 PackageBudget package_budget(double compute, double memory, double latency) {
-  // In the order in which ties are broken.
+  // In the order that breaks ties.
   struct Axis {
     double gap;
     int PackageBudget::* slot;

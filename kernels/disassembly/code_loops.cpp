@@ -9,7 +9,7 @@ namespace {
 
 using Nodes = std::vector<std::size_t>;
 
-/// Blocks of instructions that always follow each other, and the arrows between them.
+/// Basic blocks and the edges between them.
 struct Blocks {
   std::vector<std::size_t> of;  ///< block of each instruction
   std::vector<Nodes> next, before;
@@ -64,7 +64,7 @@ class Components {
   }
 
  private:
-  /// Appends what can be reached and was not seen, each behind what it leads to.
+  /// Appends the unvisited reachable blocks in postorder.
   void walk(std::size_t start, const std::vector<Nodes>& arrows, Nodes& finished) {
     if (!alive_[start] || seen_[start]) return;
     std::vector<std::pair<std::size_t, std::size_t>> path{{start, 0}};
@@ -88,7 +88,7 @@ class Components {
   std::vector<bool> seen_;
 };
 
-/// The block by which control enters: one that is reached from outside, else the first.
+/// The block through which control enters: one reached from outside, else the first.
 std::size_t entry_of(const Blocks& blocks, const Nodes& component) {
   const std::set<std::size_t> inside(component.begin(), component.end());
   for (const auto node : inside)

@@ -25,7 +25,7 @@ Error missing(const char* program) {
   return {
       ErrorCode::unavailable, fmt::format("{} was not found", program),
       "The CUDA toolkit has it (packages cuda-cuobjdump and cuda-nvdisasm), and Triton's Python "
-      "package, too; check_env lists what was found."};
+      "package too; check_env lists what was found."};
 }
 
 Result<std::string> output_of(const FoundProgram& program, std::vector<std::string> arguments,
@@ -146,7 +146,7 @@ Result<Listing> ptx_of_library(const fs::path& library, const Toolchain& toolcha
   if (!text) return text.error();
   if (text->find(".entry") == std::string::npos)
     return Error{ErrorCode::not_found,
-                 "the binary carries no PTX: it is built for its exact architecture alone",
+                 "the binary has no PTX: it is built only for its exact architecture",
                  "Ask for kind sass."};
   return Listing{shown(*toolchain.cuobjdump), *std::move(text)};
 }

@@ -26,7 +26,7 @@ std::optional<std::uint64_t> hexadecimal(std::string_view text) {
   return value;
 }
 
-/// Cuts the first word off.
+/// Removes and returns the first word.
 std::string_view take_word(std::string_view& text) {
   text = trimmed(text, kBlanks);
   const auto end = std::min(text.find_first_of(" \t"), text.size());
@@ -35,7 +35,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-/// A function while it is read: labels stand for the instruction that follows them.
+/// A function being read: labels refer to the instruction after them.
 struct Draft {
   CodeFunction function;
   std::map<std::string, std::size_t, std::less<>> labels;
@@ -77,7 +77,7 @@ class Reader {
     if (drafts_.empty()) return;
     if (bare.starts_with("//## File")) {
       const auto at = bare.find(kLine);
-      // An inlined call's own place comes first; where it was inlined follows.
+      // The location inside an inlined function comes first, followed by where it was inlined.
       if (at == std::string_view::npos || bare.find("inlined at") != std::string_view::npos) return;
       line_ = std::atoi(bare.data() + at + kLine.size());
       return;
@@ -90,7 +90,7 @@ class Reader {
     if (close == std::string_view::npos || !address) return;
     auto rest = bare.substr(close + 2);
     rest = trimmed(rest.substr(0, rest.find(';')));
-    // The encoding alone stands on every second line of cuobjdump.
+    // Every second line of cuobjdump contains only the encoding.
     if (rest.empty() || rest.starts_with("/*")) return;
     Instruction instruction{.address = *address, .line = line_};
     if (rest.starts_with('@')) instruction.guard = take_word(rest);
@@ -138,7 +138,7 @@ class Reader {
     constexpr std::array<std::string_view, 7> kEnds{"BRA", "EXIT", "RET", "JMP",
                                                     "BRX", "JMX",  "KILL"};
     const auto base = instruction.opcode.substr(0, instruction.opcode.find('.'));
-    // "BRA.U !UP0, target" and "BRA.DIV UR4, target" fall through where the first operand says so.
+    // "BRA.U !UP0, target" and "BRA.DIV UR4, target" fall through depending on the first operand.
     const bool conditional = instruction.operands.find(',') != std::string_view::npos &&
                              !instruction.operands.starts_with("PT,");
     return !conditional && std::ranges::find(kEnds, base) != kEnds.end();
@@ -203,7 +203,7 @@ bool has_modifier(std::string_view opcode, std::string_view modifier) {
   return false;
 }
 
-/// Bits that one lane moves, of a memory instruction; nothing of others.
+/// Bits per lane that a memory instruction moves; empty for other instructions.
 std::optional<int> sass_width(std::string_view opcode) {
   constexpr std::array<std::string_view, 9> kMemory{"LDG", "STG", "LDS", "STS",   "LDL",
                                                     "STL", "LD",  "ST",  "LDGSTS"};

@@ -51,7 +51,7 @@ bool needs_parent(Relation relation) {
          relation == Relation::multiplies;
 }
 
-/// The counts on both sides of one condition, and what follows.
+/// The counts of one condition in candidate and parent, and the result.
 struct Seen {
   const CodeCondition* condition = nullptr;
   int own = 0;
@@ -169,7 +169,8 @@ MethodVerdict verdict_of(const MethodSignature& signature, const OpcodeCounts& c
     return verdict;
   }
   verdict.note =
-      parent ? fmt::format("not more of it than in the parent; look at {}", signature.evidence)
+      parent ? fmt::format("the code shows no more of it than the parent's; look at {}",
+                           signature.evidence)
              : fmt::format("needs a parent to compare with; look at {}", signature.evidence);
   return verdict;
 }

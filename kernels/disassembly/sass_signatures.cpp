@@ -13,7 +13,7 @@ constexpr CodeCondition rise(std::string_view opcodes, int least = 1) {
 constexpr CodeCondition appear(std::string_view opcodes) {
   return {.relation = appears, .opcodes = opcodes};
 }
-/// Four times as many: what an unrolled loop has, and a rearranged one has not.
+/// A factor of four: an unrolled loop reaches it, a rearranged one does not.
 constexpr CodeCondition multiply(std::string_view opcodes) {
   return {.relation = multiplies, .opcodes = opcodes, .least = 4};
 }

@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t kMostMetrics = 24;
 constexpr std::size_t kMostOpcodes = 24;
 constexpr std::size_t kMostLines = 40;
-constexpr std::size_t kMostComparedLines = 3000;  // the table of the comparison is their product
+constexpr std::size_t kMostComparedLines =
+    3000;  // the comparison's table has the product of the two line counts
 
 ValuePair pair_of(std::string name, std::optional<double> a, std::optional<double> b) {
   ValuePair pair{std::move(name), a, b, {}};
@@ -25,7 +26,7 @@ ValuePair pair_of(std::string name, std::optional<double> a, std::optional<doubl
   return pair;
 }
 
-/// Largest relative change first; numbers that one side lacks come last.
+/// Largest relative change first; numbers that one side lacks last.
 void order(std::vector<ValuePair>& pairs, std::size_t most) {
   std::ranges::stable_sort(pairs, std::greater{}, [](const ValuePair& pair) {
     return pair.change ? std::abs(*pair.change) : -1.0;
@@ -134,8 +135,8 @@ VersionDiff diff_of(const ComparedVersion& a, const ComparedVersion& b) {
                  pair_of("ci_low_ns", ta.ci_low.value, tb.ci_low.value),
                  pair_of("ci_high_ns", ta.ci_high.value, tb.ci_high.value)};
   diff.timing_note =
-      "Each was timed in its own session; a verdict needs both in one: see the comparisons of "
-      "their profiles, or benchmark.";
+      "Each version was timed in its own session. A verdict needs both in one session: see the "
+      "comparisons of their profiles, or call benchmark.";
   diff.bound_a = name_of(a.profile->bound);
   diff.bound_b = name_of(b.profile->bound);
   diff.metrics = metric_pairs(*a.profile, *b.profile);

@@ -1,4 +1,4 @@
-// The examiner whose judge sits on the candidate's GPU.
+// The examiner with a judge on the candidate's GPU.
 
 #include <utility>
 
@@ -51,7 +51,7 @@ class DeviceExaminer : public Examiner {
   }
 
  private:
-  /// The candidate's call and what the judge says of it; empty after a fault.
+  /// The candidate's call and the judge's reply; empty after a fault.
   Result<std::optional<wire::Reply>> compared(const CallPlan& plan, const wire::Place& place,
                                               const CallContext& call) {
     if (auto done = candidate_.run_attached(plan, place.at, call); !done) return done.error();
@@ -74,7 +74,7 @@ Result<std::unique_ptr<Examiner>> open_device_examiner(const ReferenceParts& par
                                                        const CandidateProcess::Code& code,
                                                        const CallContext& call) {
   auto trials = DeviceTrials::launch(parts, contract, {}, call);
-  // The candidate is loaded whatever comes of the rest.
+  // The candidate is loaded even if the rest fails.
   if (auto loaded = candidate.load(code, call); !loaded) return loaded.error();
   if (!trials) return trials.error();
   if (auto opened = (*trials)->open(call); !opened) return opened.error();

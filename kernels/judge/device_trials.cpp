@@ -13,7 +13,7 @@
 namespace ratchet {
 namespace {
 
-/// The library of kernels/cuda/judge.cu for this device, from the build cache after the first time.
+/// The library of kernels/cuda/judge.cu for this device; cached after the first build.
 Result<std::string> judge_library(const ReferenceParts& parts, const Contract& contract,
                                   const CallContext& call) {
   auto text = read_file(parts.data_dir / "cuda" / "judge.cu");
@@ -35,7 +35,7 @@ Result<std::string> judge_library(const ReferenceParts& parts, const Contract& c
   return read_file(*path);
 }
 
-/// A reference in Python runs as a framework's function does when it is timed.
+/// A Python reference runs like a timed framework baseline.
 WorkerSpec reference_spec(const ReferenceParts& parts, const Contract& contract,
                           std::int64_t arena_bytes) {
   if (contract.reference_kind != ReferenceKind::python)
@@ -53,10 +53,10 @@ Result<CandidateProcess::Code> reference_code(const ReferenceParts& parts, const
   return CandidateProcess::Code{std::move(library->bytes), {"the reference", library->entry, ""}};
 }
 
-/// From one place to the next: any shift of an arena stays within its own.
+/// Padding between places, so that a shifted arena stays within its own place.
 constexpr std::int64_t kPlaceRoom = std::int64_t{64} * 1024;
 
-/// A tolerance that ref.py works out when it is loaded is known to its own process alone.
+/// A tolerance that ref.py computes when loaded is known only in its own process.
 bool works_out_tolerances(const Contract& contract) {
   const auto& text = contract.reference.text;
   const auto assigns = [&](const std::string& name) {

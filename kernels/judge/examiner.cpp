@@ -7,7 +7,7 @@
 namespace ratchet {
 namespace {
 
-/// Through memory files.
+/// The examiner that uses memory files.
 class FileExaminer : public Examiner {
  public:
   FileExaminer(std::unique_ptr<Judge> judge, CandidateProcess& candidate)
@@ -35,7 +35,7 @@ class FileExaminer : public Examiner {
   }
 
  private:
-  /// Empty after a fault: the verdict of the first call stands.
+  /// Empty after a fault: the verdict of the first call is kept.
   Result<std::optional<Examination::Again>> repeat(const Trial& trial, const MemoryFile& first,
                                                    const CallContext& call) {
     auto second = candidate_.execute(trial.plan, trial.sent, shift_of("again"), call);

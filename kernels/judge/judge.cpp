@@ -22,7 +22,7 @@ Error worker_failed(const Fault& fault) {
                fmt::format("the judge's worker failed ({}): {}", fault.kind, fault.message), ""};
 }
 
-/// Whether no stretch of eight poisoned bytes in an output came through the reference unchanged.
+/// Whether the reference left no stretch of eight poisoned bytes in an output.
 bool writes_all(const wire::ArenaLayout& layout, std::span<const std::byte> sent,
                 std::span<const std::byte> expected) {
   constexpr std::size_t kStretch = 8;
@@ -117,7 +117,7 @@ Result<std::unique_ptr<Judge>> Judge::open(const ReferenceParts& parts, const Co
   auto inputs = open_inputs(parts.python, contract, parts.place.job_deadline, call);
   if (!inputs) return inputs.error();
   WorkerPlace host = parts.place;
-  host.kind = DeviceKind::host;  // bytes are judged on the host, whatever made them
+  host.kind = DeviceKind::host;  // bytes are judged on the host, whichever device wrote them
   host.device = 0;
   auto worker = WorkerProcess::start(worker_spec(host, "judge", *arena_bytes), call);
   if (!worker) return worker.error();

@@ -19,7 +19,7 @@ Error failed(const std::string& file_name, const std::string& message, int line)
   return Error{ErrorCode::invalid_argument,
                line > 0 ? fmt::format("the reference failed at {}:{}: {}", file_name, line, message)
                         : fmt::format("the reference {} failed: {}", file_name, message),
-               "Mend the reference and create the run again."};
+               "Fix the reference and create the run again."};
 }
 
 class PythonReference : public Reference {

@@ -11,7 +11,7 @@
 namespace ratchet {
 namespace {
 
-constexpr std::string_view kMend = "Mend the reference and create the run again.";
+constexpr std::string_view kFixReference = "Fix the reference and create the run again.";
 
 /// A C++ or CUDA `extern "C" void reference(...)` with the parameters of the kernel.
 class CompiledReference : public Reference {
@@ -36,7 +36,7 @@ Error build_failed(const BuildRecord& build, const std::string& file_name) {
     const auto& first = build.errors.front();
     text += fmt::format(": {}:{}: {}", first.file, first.line, first.message);
   }
-  return Error{ErrorCode::invalid_argument, text, std::string(kMend)};
+  return Error{ErrorCode::invalid_argument, text, std::string(kFixReference)};
 }
 
 Result<std::unique_ptr<Reference>> open_compiled(const ReferenceParts& parts,
@@ -59,7 +59,7 @@ Result<std::unique_ptr<Reference>> open_compiled(const ReferenceParts& parts,
 Error reference_failed(const Fault& fault) {
   return Error{ErrorCode::invalid_argument,
                fmt::format("the reference failed ({}): {}", fault.kind, fault.message),
-               std::string(kMend)};
+               std::string(kFixReference)};
 }
 
 Result<ReferenceLibrary> build_reference(const ReferenceParts& parts, const Contract& contract,

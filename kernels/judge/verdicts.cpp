@@ -15,7 +15,7 @@ Reason reason_of_output(const OutputError& output, const wire::OutputState& stat
   if (state.unwritten > 0)
     return {
         "output_not_written",
-        fmt::format("{}: {} of {} elements were not written, the first wrong one is [{}]",
+        fmt::format("{}: {} of {} elements were not written; the first wrong one is [{}]",
                     output.tensor, state.unwritten, output.elements, output.first_bad.value_or(0)),
         {}};
   if (state.unexpected > 0)
@@ -26,7 +26,7 @@ Reason reason_of_output(const OutputError& output, const wire::OutputState& stat
                     output.tensor, state.unexpected, output.elements, output.first_bad.value_or(0)),
         {}};
   return {"mismatch",
-          fmt::format("{}: {} of {} elements differ, the first is [{}]; largest absolute error "
+          fmt::format("{}: {} of {} elements differ, first at [{}]; largest absolute error "
                       "{:.3g}, relative {:.3g}",
                       output.tensor, output.mismatches, output.elements,
                       output.first_bad.value_or(0), output.max_abs, output.max_rel),
@@ -43,7 +43,7 @@ std::vector<Reason> reasons_of(const wire::Comparison& comparison) {
   std::vector<Reason> reasons;
   const std::string touched = comparison.touched.value_or("a buffer");
   if (!comparison.guards_intact)
-    reasons.push_back({"wrote_out_of_bounds", "wrote outside its buffers, beside " + touched, {}});
+    reasons.push_back({"wrote_out_of_bounds", "wrote outside its buffers, next to " + touched, {}});
   if (!comparison.inputs_intact)
     reasons.push_back({"modified_input",
                        comparison.guards_intact ? "changed its input " + touched
@@ -75,7 +75,7 @@ std::optional<Reason> reason_of_flags(const std::vector<std::string>& flags) {
   if (std::find(flags.begin(), flags.end(), "unsynchronised_work") == flags.end())
     return std::nullopt;
   return Reason{"unsynchronised_work",
-                fmt::format("parts of the work were missing when a timed call had returned ({})",
+                fmt::format("part of the work was unfinished when a timed call returned ({})",
                             fmt::join(flags, ", ")),
                 {}};
 }

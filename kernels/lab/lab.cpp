@@ -18,7 +18,7 @@ namespace ratchet {
 
 namespace {
 
-/// By name or alias alone: tried against each language, since a shipped problem has no file yet.
+/// By name or alias alone: tried for each language, since a shipped problem has no file yet.
 Result<Implementation> implementation_named(const std::string& name) {
   auto resolved = resolve_implementation(name, "kernel.cpp");
   for (const char* file : {"kernel.cu", "kernel.py"})
@@ -64,7 +64,7 @@ Result<Problem> Laboratory::problem(const std::string& name,
     wanted = *named;
   } else if (builder.toolchain().nvcc && greeting(DeviceKind::cuda, 0, {})) {
     auto cuda = load_problem(options.data_dir, name, Implementation::cuda_cpp);
-    if (cuda) return cuda;  // a problem may have no CUDA kernel; the host is the next best
+    if (cuda) return cuda;  // a problem may have no CUDA kernel; then the host is used
   }
   return load_problem(options.data_dir, name, wanted);
 }
@@ -142,7 +142,7 @@ Result<std::vector<CandidateProcess>> LabParts::start_all(const Contract& contra
                                                           const CallContext& call) {
   std::vector<CandidateProcess> processes;
   std::vector<CandidateProcess::Code> codes;
-  // All start at once: a context takes longer than all else that a process does before its work.
+  // All start at once: creating a context takes longer than anything else a process does first.
   for (const auto& version : versions) {
     auto plan =
         start_plan(contract, *version.second, CandidateProcess::Use::time, TimedArenas::kMost + 1);

@@ -1,4 +1,4 @@
-// What can be said of versions that are measured already.
+// Analysis of versions that have been measured.
 
 #include "kernels/diagnosis/roofline_report.h"
 #include "kernels/disassembly/machine_code.h"

@@ -25,7 +25,7 @@ using std::chrono::steady_clock;
 constexpr const char* kCandidate = "candidate";
 constexpr const char* kVendor = "vendor";
 constexpr int kArenas = TimedArenas::kMost + 1;
-constexpr double kMemoryShare = 0.9;  // the rest is contexts and code
+constexpr double kMemoryShare = 0.9;  // the rest is for contexts and code
 constexpr double kGibi = 1024.0 * 1024 * 1024;
 
 BenchmarkRow row_of(std::string name, std::string status, const Dims& dims) {
@@ -48,7 +48,7 @@ void add_speedups(BenchmarkRow& row, const Timing& candidate) {
   row.speedup_median = row.timing->median.value / candidate.median.value;
 }
 
-/// The candidate's row of a case, which the other rows are held against.
+/// The candidate's row of a case, to which the other rows are compared.
 const Timing* candidate_timing(const BenchmarkReport& report, const Dims& dims) {
   for (const auto& row : report.rows)
     if (row.name == kCandidate && row.dims == dims && row.timing) return &*row.timing;
@@ -83,13 +83,13 @@ void add_rows(const Contract& contract, const SessionRecord& session, const Sess
   report.correct = report.correct && !candidate_failed;
 }
 
-/// The paired speed-up of a row, else that of the medians.
+/// The paired speed-up of a row, else the ratio of the medians.
 std::optional<double> speedup_of(const BenchmarkRow& row) {
   if (row.comparison) return row.comparison->speedup;
   return row.speedup_median;
 }
 
-/// The candidate against one other over W; empty unless every case has both.
+/// The candidate against one other over the workload; empty unless every case has both.
 std::optional<BenchmarkGain> gain_over(const BenchmarkReport& report, const Contract& contract,
                                        const std::string& other) {
   BenchmarkGain gain;
@@ -137,17 +137,17 @@ void add_gains(const Contract& contract, std::vector<std::string> baselines,
   }
 }
 
-/// What stands in the way of this case, if anything.
+/// Why this case cannot be benchmarked; empty if it can.
 std::optional<std::string> too_large(const Contract& contract, const Dims& dims,
                                      std::size_t contestants, const DeviceInfo& device) {
   const auto layout = layout_of(contract, dims);
   if (!layout) return layout.error().message;
-  // Each holds one arena at least, and the server its contents and the answer.
+  // Each contestant holds at least one arena, and the server holds the contents and the answer.
   const double needed = static_cast<double>(layout->bytes) * static_cast<double>(contestants + 2);
   const double most = kMemoryShare * static_cast<double>(device.memory_bytes);
   if (device.memory_bytes <= 0 || needed <= most) return std::nullopt;
-  return fmt::format("{} contestants need {:.1f} GiB for it; the device has {:.1f} GiB",
-                     contestants, needed / kGibi, static_cast<double>(device.memory_bytes) / kGibi);
+  return fmt::format("{} contestants need {:.1f} GiB; the device has {:.1f} GiB", contestants,
+                     needed / kGibi, static_cast<double>(device.memory_bytes) / kGibi);
 }
 
 /// The contestants of one case's benchmark, and those that could not start.
@@ -184,7 +184,7 @@ Result<Candidate> vendor_of(LabParts& lab, const Contract& contract, CallContext
   auto built = lab.build(vendor, {"vendor.cu", *text, ""}, call);
   if (!built) return built.error();
   if (!built->build.ok)
-    return missing("the vendor's library cannot be called here: " +
+    return missing("the vendor library's caller does not build here: " +
                    (built->build.errors.empty() ? built->build.error_class.value_or("build error")
                                                 : built->build.errors.front().message));
   return built;
@@ -205,7 +205,7 @@ Status add_baselines(LabParts& lab, const Contract& contract, const BenchmarkReq
                      const Dims& dims, BenchmarkField& field, CallContext& call) {
   for (const auto& name : request.baselines) {
     if (call.canceled())
-      return Error{ErrorCode::timed_out, "the call was cancelled while baselines started", ""};
+      return Error{ErrorCode::timed_out, "the call was canceled while baselines started", ""};
     auto started = name == kVendor ? start_vendor(lab, contract, kArenas, call)
                                    : lab.start_baseline(contract, name, kArenas, call);
     if (started) {
@@ -290,7 +290,7 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
     auto done = benchmark_case(*this, contract, asked, one, run_secret, *source, report, call);
     if (done) continue;
     if (call.canceled()) return done.error();
-    // This case cannot be had; what the others say stands.
+    // This case failed; the other cases still count.
     report.rows.push_back(unavailable(kCandidate, "skipped", done.error().message, one.dims));
     report.notes.push_back(
         fmt::format("{} left out: {}", dims_text(one.dims), done.error().message));

@@ -23,7 +23,7 @@ using std::chrono::steady_clock;
 
 constexpr int kSeeds = 3;
 constexpr int kHiddenCases = 2;
-// A kernel that is wrong everywhere is not run through the whole plan.
+// A kernel that fails often is not run through the whole plan.
 constexpr int kMostFailures = 6;
 constexpr int kArenasAtOnce = 2;
 
@@ -55,7 +55,7 @@ CaseResult result_of(const Step& step, const wire::Comparison& verdict) {
   result.distribution = step.distribution;
   result.hidden = step.one->hidden;
   result.passed = verdict.passed;
-  // Sizes that the server chose are shown only where they help to mend a failure.
+  // Sizes that the server chose are shown only if they help to fix a failure.
   if (!result.hidden || !result.passed) result.dims = step.one->dims;
   result.outputs = verdict.outputs;
   for (const auto& output : verdict.outputs) {
@@ -66,7 +66,7 @@ CaseResult result_of(const Step& step, const wire::Comparison& verdict) {
   return result;
 }
 
-/// Collects reasons: one per code, with the first message and how often it came.
+/// Collects reasons: one per code, with the first message and the number of occurrences.
 class Reasons {
  public:
   void add(const Step& step, const Reason& reason) {
@@ -109,7 +109,7 @@ struct Check {
 };
 
 Status Check::run(const Step& step, std::string_view seed) {
-  // Once a case: the same input at another address.
+  // Once per case: the same input at another address.
   const bool twice = step.seed == 0 && step.distribution == "normal";
   auto examined = examiner.examine({step.one->dims, step.distribution, seed, twice}, call);
   if (!examined) return examined.error();
@@ -133,7 +133,8 @@ void Check::note_fault(const Step& step, const std::optional<Fault>& fault) {
   reasons.add(step, reason_of(*report.fault));
 }
 
-/// Of the default tolerances over all cases and outputs; 1 where the contract gives its own.
+/// The largest growth of a default tolerance over all cases and outputs; 1 if the contract gives
+/// its own.
 double largest_growth(const Contract& contract) {
   double growth = 1;
   if (contract.atol) return growth;
@@ -152,12 +153,11 @@ double largest_growth(const Contract& contract) {
 std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
   std::vector<Reason> notes;
   const std::string sandbox = check.process.sandbox();
-  // A sandbox that is whole names what it consists of; what it lacks begins with "no ".
+  // A complete sandbox lists its parts; each missing part begins with "no ".
   if (sandbox.find("; no ") != std::string::npos)
     notes.push_back({"weak_sandbox", "the kernel ran under: " + sandbox, {}});
   if (contract.seed_given)
-    notes.push_back(
-        {"fixed_seed", "the caller chose the seed, so inputs could be known ahead", {}});
+    notes.push_back({"fixed_seed", "the caller chose the seed, so inputs can be predicted", {}});
   if (contract.matched_ratio.value_or(1) < 1)
     notes.push_back(
         {"matched_ratio",
@@ -166,8 +166,8 @@ std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
   if (const double growth = largest_growth(contract); growth > 1)
     notes.push_back(
         {"long_reduction",
-         fmt::format("atol is {:.2f} times the default: the reductions are so long that "
-                     "honest sums differ by more",
+         fmt::format("atol is {:.2f} times the default: in reductions this long, correct "
+                     "sums differ by more",
                      growth),
          {}});
   if (!check.report.repeatable)

@@ -1,4 +1,4 @@
-// Machine code of a candidate: pages of it, and the methods that show in it.
+// A candidate's machine code, in pages, and the methods that show in it.
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 namespace ratchet {
 namespace {
 
-// A text answer stays under 8 kB: half of it code, the other half counts.
+// A text answer stays under 8 kB: half of it is code, half is counts.
 constexpr std::size_t kPageBytes = 4000;
 constexpr std::size_t kMostFunctions = 8;
 constexpr std::size_t kMostCubin = std::size_t{64} << 20U;
@@ -25,7 +25,7 @@ CodeKind kind_of(const Contract& contract) {
   return contract.device_kind == DeviceKind::cuda ? CodeKind::sass : CodeKind::host;
 }
 
-/// The function asked for, else the one with most work in loops.
+/// The requested function, else the one with most instructions in loops.
 const CodeFunction* chosen(const std::vector<CodeFunction>& functions, const std::string& name,
                            CodeKind kind) {
   if (!name.empty()) {
@@ -62,7 +62,7 @@ void fill_page(Disassembly& page, std::size_t first, std::size_t count, const Li
   }
 }
 
-/// Keeps the commonest opcodes; the others are added up.
+/// Keeps the most frequent opcodes; the others are summed up.
 void trim(FunctionCode& code) {
   std::vector<std::pair<int, std::string>> order;
   for (const auto& [opcode, count] : code.opcodes) order.emplace_back(-count, opcode);
@@ -73,7 +73,7 @@ void trim(FunctionCode& code) {
   }
 }
 
-/// The largest functions, counted.
+/// Counts of the largest functions.
 std::vector<FunctionCode> summaries(const std::vector<CodeFunction>& functions, CodeKind kind) {
   std::vector<FunctionCode> all;
   for (const auto& function : functions) all.push_back(summary_of(function, kind));
@@ -115,7 +115,7 @@ Result<Listing> LabParts::listing_of(const Contract& contract, const Candidate& 
     if (view == CodeView::sass) return sass_of_cubins(files, toolchain, stop);
     Listing listing{"as compiled", ""};
     for (const auto& file : files) listing.text += read_file(file).value_or("");
-    std::erase(listing.text, '\0');  // with which some compilers end their files
+    std::erase(listing.text, '\0');  // some compilers end their files with it
     return listing;
   }
   auto library = builder.path_of(candidate.build.build_key);
@@ -147,8 +147,7 @@ Result<std::vector<std::string>> LabParts::gpu_codes_of(const Contract& contract
 Result<Disassembly> Laboratory::disassemble(const Contract& contract, const Candidate& candidate,
                                             const DisassemblyRequest& request, CallContext& call) {
   if (request.view == CodeView::ptx && contract.device_kind == DeviceKind::host)
-    return Error{ErrorCode::invalid_argument, "kind: ptx is for kernels of the GPU",
-                 "Leave kind out."};
+    return Error{ErrorCode::invalid_argument, "kind: only GPU kernels have ptx", "Leave kind out."};
   auto listing = listing_of(contract, candidate, request.view, call);
   if (!listing) return listing.error();
   Disassembly page;
@@ -164,7 +163,7 @@ Result<Disassembly> Laboratory::disassemble(const Contract& contract, const Cand
   const auto kind = kind_of(contract);
   const auto functions = read_code(listing->text, kind);
   if (functions.empty())
-    return Error{ErrorCode::not_found, "the binary has no code that could be read", ""};
+    return Error{ErrorCode::not_found, "no code could be read from the binary", ""};
   page.functions = summaries(functions, kind);
   const auto* const function = chosen(functions, request.function, kind);
   if (function == nullptr) {
@@ -197,7 +196,7 @@ Result<SassCheck> Laboratory::check_sass(const Contract& contract, const Candida
     return check;
   };
   if (contract.device_kind == DeviceKind::host)
-    return unknown("the signatures are those of NVIDIA GPU code; this kernel runs on the host");
+    return unknown("signatures exist only for NVIDIA GPU code; this kernel runs on the host");
   auto own = listing_of(contract, candidate, CodeView::sass, call);
   if (!own) {
     if (call.canceled()) return own.error();
@@ -205,7 +204,7 @@ Result<SassCheck> Laboratory::check_sass(const Contract& contract, const Candida
   }
   check.disassembler = own->program;
   const auto functions = read_code(own->text, CodeKind::sass);
-  if (functions.empty()) return unknown("the binary has no GPU code that could be read");
+  if (functions.empty()) return unknown("no GPU code could be read from the binary");
   std::optional<OpcodeCounts> before;
   std::optional<Listing> parents;
   if (parent) {

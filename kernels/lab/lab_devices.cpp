@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kCeilingDeadline(120'000);
 constexpr std::int64_t kProbeElements = 1 << 16;
 
-/// A kernel with a little of everything, to see whether it can be counted.
+/// A small kernel to test whether counters can be read.
 Source probe_source(DeviceKind kind) {
   if (kind == DeviceKind::host)
     return {"probe.cpp",
@@ -52,7 +52,7 @@ Contract probe_contract(const DeviceInfo& device) {
   return contract;
 }
 
-/// What the cache of ceilings is filed under: they hold for a device, its driver and its cores.
+/// The key of the ceiling cache: ceilings are valid for a device, its driver and its cores.
 std::string ceiling_key(const DeviceInfo& device) {
   return sha256_hex(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", name_of(device.kind), device.name,
                                 device.uuid, device.driver, device.multiprocessors,
@@ -129,8 +129,8 @@ Result<Greeting> LabParts::greeting(DeviceKind kind, int device, const CallConte
   if (!ready || ready->error || !ready->device)
     return Error{ErrorCode::unavailable,
                  fmt::format("{} device {} cannot be used: {}", name_of(kind), where.device,
-                             ready && ready->error ? *ready->error : "its worker says nothing"),
-                 "check_env shows the devices there are."};
+                             ready && ready->error ? *ready->error : "its worker did not answer"),
+                 "check_env lists the devices."};
   Greeting found{*ready->device, ready->sandbox.value_or(""), ready->devices.value_or(1)};
   const std::lock_guard lock(guard);
   return greetings.emplace(key, std::move(found)).first->second;

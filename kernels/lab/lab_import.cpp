@@ -1,4 +1,4 @@
-// Reports of Nsight Compute that somebody else made, read beside a version.
+// Imports external Nsight Compute reports for a version.
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMostFile = std::size_t{256} << 20U;
 constexpr std::size_t kSniffedBytes = 4096;
 
-/// Tables are text; a report is a binary file, whatever its name.
+/// Tables are text; a report is binary, whatever its name.
 bool is_binary(std::string_view content) {
   return content.substr(0, kSniffedBytes).find('\0') != std::string_view::npos;
 }
@@ -30,16 +30,16 @@ std::pair<Binding, std::string> binding_of(LabParts& lab, const Contract& contra
   const auto* const ours = request.profile;
   if (ours && ours->report && ours->report->digest == digest &&
       ours->candidate_digest == request.candidate->build.binary_digest)
-    return {Binding::own_report, "profile_kernel wrote this very file for this binary"};
-  if (report.empty()) return {Binding::unbound, "a table of numbers does not say of which binary"};
+    return {Binding::own_report, "profile_kernel wrote this file for this binary"};
+  if (report.empty()) return {Binding::unbound, "a table of numbers does not identify a binary"};
   auto codes = lab.gpu_codes_of(contract, *request.candidate, call);
   if (!codes)
     return {Binding::unbound, "the version's own code could not be read: " + codes.error().message};
   for (const auto& code : *codes)
     if (report.find(code) != std::string::npos)
-      return {Binding::holds_code, fmt::format("it holds the version's GPU code (SHA-256 {})",
+      return {Binding::holds_code, fmt::format("it contains the version's GPU code (SHA-256 {})",
                                                sha256_hex(code).substr(0, 16))};
-  return {Binding::unbound, "it holds no code of this version's binary"};
+  return {Binding::unbound, "it contains no code of this version's binary"};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The counters of a version by Nsight Compute, as a program around the worker.
+// Counters of a version by Nsight Compute, which runs around the worker.
 
 #include <fmt/format.h>
 
@@ -19,13 +19,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kNcuSlowdown = 10;  // deadlines: a call is run once per pass, memory restored between
+constexpr int kNcuSlowdown =
+    10;  // for deadlines: a call runs once per pass, restoring memory in between
 constexpr milliseconds kNcuStart(180'000);
 constexpr milliseconds kWriting(120'000);
-constexpr std::size_t kLargestNcuReport = std::size_t{64} << 20U;  // what a run's ledger can take
+constexpr std::size_t kLargestNcuReport = std::size_t{64}
+                                          << 20U;  // the most a run's ledger accepts
 constexpr std::size_t kMostLog = std::size_t{1} << 20U;
 
-/// Facts of a launch that ncu did not give, from our own look at it.
+/// Adds launch facts that ncu did not report, from our own activity records.
 void complete(std::vector<KernelCounters>& kernels, const std::vector<KernelCounters>& seen) {
   if (kernels.size() != seen.size()) return;
   for (std::size_t i = 0; i < kernels.size(); ++i)
@@ -33,7 +35,7 @@ void complete(std::vector<KernelCounters>& kernels, const std::vector<KernelCoun
       kernels[i].metrics.insert(seen[i].metrics.begin(), seen[i].metrics.end());
 }
 
-/// What the sections of the set bring along stays in the report file.
+/// Keeps only requested metrics; others of the set's sections remain in the report file.
 void keep_asked(std::vector<KernelCounters>& kernels, const std::vector<std::string>& names) {
   for (auto& kernel : kernels)
     std::erase_if(kernel.metrics, [&](const auto& metric) {
@@ -65,7 +67,8 @@ Status take_report(LabParts& lab, const std::filesystem::path& folder, const std
   };
   auto content = read_file(folder / kNcuReport, kLargestNcuReport);
   if (!content && content.error().code == ErrorCode::too_large)
-    return without("ncu's report is too large to keep: count fewer launches, or with lean");
+    return without(
+        "ncu's report is too large to keep: profile fewer launches, or use the metric set lean");
   if (!content) return without(ncu_trouble(log));
   auto page = ncu_raw_page(folder / kNcuReport, toolchain, call.stop());
   if (!page) return without(page.error().message);
@@ -93,7 +96,7 @@ Status LabParts::check_engine(const Contract& contract, CounterEngine engine) co
   if (engine == CounterEngine::cupti) return {};
   if (contract.device_kind != DeviceKind::cuda)
     return Error{ErrorCode::invalid_argument,
-                 "engine: ncu counts kernels of the GPU; this run's kernels run on the processor",
+                 "engine: ncu profiles GPU kernels; this run's kernels run on the processor",
                  "Leave engine out."};
   if (!builder.toolchain().ncu) return ncu_missing();
   return {};
@@ -130,9 +133,9 @@ Status LabParts::count_with_ncu(const Contract& contract, const ProfileRequest& 
   if (auto loaded = process->load(start->code, call); !loaded)
     return degrade(loaded.error().message);
   profile.exceptions = {
-      "ncu runs outside the sandbox, and a library of its own in the kernel's process, with a "
-      "socket "
-      "between them that was open before the kernel was loaded; the process: " +
+      "ncu runs outside the sandbox. Its library runs in the kernel's process, connected to ncu by "
+      "a "
+      "socket that was opened before the kernel was loaded; the process: " +
       process->sandbox()};
   if (!process->fault()) {
     auto executed = process->execute(plan, *arena, 0, call);

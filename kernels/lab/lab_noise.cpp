@@ -1,4 +1,4 @@
-// How far apart two measurements of one kernel lie on a device.
+// Calibrates the noise of comparing one kernel with itself on a device.
 
 #include <fmt/format.h>
 
@@ -10,14 +10,14 @@
 namespace ratchet {
 namespace {
 
-// 2 to 5 µs on an H200, a few steps of its clock, and 60 µs.
+// 2 to 5 µs on an H200, a few ticks of its clock; and 60 µs.
 constexpr std::int64_t kShortOnGpu = std::int64_t{1} << 20;
 constexpr std::int64_t kLongOnGpu = std::int64_t{1} << 25;
 constexpr std::int64_t kShortOnHost = 20'000;
 constexpr std::int64_t kLongOnHost = 1'000'000;
-// About what a session with a verdict takes.
+// About as many as a session with a verdict takes.
 constexpr int kSamplesOnGpu = 320;
-constexpr int kMoreOnGpu = 2;       // sessions, which are quick there
+constexpr int kMoreOnGpu = 2;       // factor for the number of sessions, which are fast on GPUs
 constexpr int kSamplesOnHost = 20;  // each with a flush of some 10 ms
 
 Source calibration_source(DeviceKind kind, const char* entry) {
@@ -72,7 +72,8 @@ Result<NoiseProfile> calibrated_noise(LabParts& lab, const DeviceInfo& device,
       lab.options.noise_sessions * (device.kind == DeviceKind::cuda ? kMoreOnGpu : 1);
   for (int i = 0; i < sessions; ++i) {
     call.progress(i, sessions, "calibrating the noise of comparisons");
-    // Memory is dealt anew each time, as for each profile: where it lies is part of the noise.
+    // Memory is allocated anew for each session, as for each profile: its placement is part of the
+    // noise.
     auto source =
         ArenaSource::open(lab.reference_parts(contract), contract, versions.size(), quiet);
     if (!source) return source.error();
@@ -103,7 +104,7 @@ std::optional<NoiseProfile> LabParts::noise_of(const DeviceInfo& device, bool re
   if (!refresh)
     if (auto known = stored_noise(options.state_dir, device)) return known;
   auto profile = calibrated_noise(*this, device, call);
-  // Without one (no compiler, say) each session judges its noise by its own scatter.
+  // Without a calibration (no compiler, for instance), each session uses its own scatter.
   if (!profile) return std::nullopt;
   (void)store_noise(options.state_dir, device, *profile);
   return *std::move(profile);

@@ -36,7 +36,7 @@ void take_comparisons(const SessionRecord& session, Profile& profile) {
       profile.comparisons.push_back(*std::move(compared));
       continue;
     }
-    // No pair, no verdict: the other version failed now, though it passed before.
+    // Without a pair there is no verdict: the other version passed before but failed now.
     Comparison none;
     none.against = other.name;
     none.noise_floor = session.noise_floor;
@@ -46,18 +46,18 @@ void take_comparisons(const SessionRecord& session, Profile& profile) {
   }
 }
 
-// Times of one kernel on two inputs differ by less, unless the inputs decide how much there is to
-// do.
+// Times of one kernel on two inputs differ by less, unless the amount of work depends on the
+// inputs.
 constexpr double kMostDrift = 1.25;
 
-/// Whether the roofs were measured at another clock, which somebody has set since.
+/// Whether the clock was set differently since the roofs were measured.
 bool clock_moved(const std::vector<Ceiling>& roofs, const std::optional<Megahertz>& seen) {
-  constexpr double kSame = 0.1;  // what power and temperature do by themselves
+  constexpr double kSame = 0.1;  // the variation caused by power and temperature
   const auto then = std::ranges::find(roofs, "sm_clock", &Ceiling::what);
   return seen && then != roofs.end() && std::abs(seen->value / then->value - 1) > kSame;
 }
 
-/// All that a kernel is given and must give back.
+/// All bytes a kernel reads and writes at least.
 double tensor_bytes(const wire::ArenaLayout& layout) {
   double bytes = 0;
   for (const auto& buffer : layout.buffers)
@@ -125,7 +125,7 @@ Status count(LabParts& lab, const Contract& contract, const ProfileRequest& requ
   const bool by_ncu = request.engine == CounterEngine::ncu;
   auto names = request.names.empty() ? metric_names(request.metrics, contract.device_kind)
                                      : with_launch_facts(request.names, contract.device_kind);
-  // Launches and their spans are seen here in any case.
+  // Launches and their spans are observed here in any case.
   if (by_ncu) names.clear();
   std::optional<wire::Sampling> sampling;
   if (contract.device_kind == DeviceKind::cuda && !by_ncu && wants_samples(request))
@@ -135,9 +135,10 @@ Status count(LabParts& lab, const Contract& contract, const ProfileRequest& requ
   auto counted = process.count({profile.metric_set, names, sampling}, call);
   if (!counted) return degrade(counted.error().message);
   if (const auto& fault = process.fault())
-    return degrade("the kernel failed while it was counted: " + fault->message +
-                   " (counters may run kernels one after another: one that waits for another's "
-                   "work must be launched after it)");
+    return degrade(
+        "the kernel failed while it was counted: " + fault->message +
+        " (reading counters may serialize kernels: a kernel that waits for another one's "
+        "work must be launched after it)");
   profile.kernels = std::move(counted->kernels);
   profile.unknown_metrics = std::move(counted->unknown_metrics);
   profile.engine = counted->engine;
@@ -151,7 +152,7 @@ Status count(LabParts& lab, const Contract& contract, const ProfileRequest& requ
   if (counted->samples)
     profile.hotspots = hotspots_of(lab, contract, *request.candidate, *counted->samples, call);
   if (by_ncu) {
-    (void)process.left_behind();  // it ends before ncu asks for the counters
+    (void)process.left_behind();  // ends it before ncu reads the counters
     profile.engine = "none";
     return lab.count_with_ncu(contract, request, profile, call);
   }
@@ -190,8 +191,8 @@ Status diagnose_profile(LabParts& lab, const Contract& contract, const ProfileRe
   return {};
 }
 
-/// A kernel that need not touch all of its data may be this fast; on inputs that it has never seen
-/// it must be right and as fast again.
+/// A kernel that does not need all of its data may be this fast. On new inputs it must be right and
+/// as fast again.
 Status measure_again(LabParts& lab, const Contract& contract, const ProfileRequest& request,
                      std::string_view run_secret, Profile& profile, const CallContext& call) {
   profile.timing.flags.emplace_back("implausibly_fast");
@@ -210,7 +211,7 @@ Status measure_again(LabParts& lab, const Contract& contract, const ProfileReque
   profile.reasons.push_back(
       record.reasons.empty()
           ? Reason{"implausibly_fast",
-                   "it is faster than its data can be moved, and was not on other inputs",
+                   "it is faster than its data can be moved, but was not so on other inputs",
                    {}}
           : record.reasons.front());
   return {};
@@ -225,7 +226,7 @@ Status judge_physics(LabParts& lab, const Contract& contract, const DeviceInfo& 
   const auto layout = layout_of(contract, dims);
   if (!layout) return layout.error();
   const bool declared = work->has_value();
-  // Undeclared work is at least to read every input and to write every output, as far as is known.
+  // Undeclared work is at least reading every input and writing every output, as far as known.
   if (!declared) *work = WorkDone{tensor_bytes(*layout), 0, DType::f32};
   const auto verdict = [&](const std::vector<Ceiling>& roofs) {
     return faster_than_physics({**work, profile.timing.median, profile.timing.cache_mode,
@@ -236,8 +237,8 @@ Status judge_physics(LabParts& lab, const Contract& contract, const DeviceInfo& 
   auto roofs = lab.measured_ceilings(contract.device, contract.device_kind, false, call);
   if (!roofs) return roofs.error();
   if (!verdict(*roofs)) return {};
-  // The roof may have been measured beside a busy neighbour: it is measured again before a kernel
-  // is called impossible, and the report says so.
+  // The roof may have been measured under contention: it is measured again before a kernel is
+  // called impossible, and the report says so.
   roofs = lab.measured_ceilings(contract.device, contract.device_kind, true, call);
   if (!roofs) return roofs.error();
   profile.timing.flags.emplace_back("ceilings_measured_again");
@@ -268,7 +269,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   if (request.v0) versions.emplace_back("v0", request.v0);
   auto source = ArenaSource::open(reference_parts(contract), contract, versions.size(), call);
   if (!source) return source.error();
-  // Its start goes on beside the others'. The kernel is not loaded into it before they are gone.
+  // Starts in parallel with the others. The kernel is loaded into it only after they have ended.
   auto counting = start_plan(contract, *request.candidate, CandidateProcess::Use::count,
                              TimedArenas::kMost + 1);
   if (!counting) return counting.error();

@@ -21,9 +21,10 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::string_view kFormat = "1";  // part of the key: raise it when the pass changes
+constexpr std::string_view kFormat = "1";  // part of the key: increase it when the pass changes
 constexpr std::string_view kEntry = "run_kernel";
-// Triton and ptxas take seconds a variant, an autotuned kernel has dozens; torch.compile as long.
+// Triton and ptxas take seconds per variant and an autotuned kernel has dozens; torch.compile is
+// similar.
 constexpr int kCompileCalls = 5;  // times the deadline of a call
 
 CandidateProcess::Code code_of(const Source& source) {
@@ -36,7 +37,7 @@ std::vector<Dims> dims_of(const std::vector<Case>& cases) {
   return dims;
 }
 
-/// "kernel.py:12: NameError: …" taken apart.
+/// Parses "kernel.py:12: NameError: …".
 Diagnostic diagnostic_of(const Fault& fault, const std::string& file_name) {
   Diagnostic diagnostic{file_name, 0, fault.message};
   const auto at = fault.message.find(file_name + ":");
@@ -53,12 +54,12 @@ std::pair<std::string, std::string> class_of(const Fault& fault) {
   if (fault.message.find("ModuleNotFoundError") != std::string::npos ||
       fault.message.find("install it for") != std::string::npos)
     return {"missing_module",
-            "Install the module for the Python that check_env shows, or drop it."};
+            "Install the module for the Python that check_env shows, or do not use it."};
   if (fault.kind == "timeout")
-    return {"compile_timeout", "Import and first call must end: compile fewer variants."};
+    return {"compile_timeout", "Import and first call took too long: compile fewer variants."};
   if (fault.kind == "load_error" || fault.kind == "exception")
-    return {"python_error", "Mend the line that is named and submit again."};
-  return {fault.kind, "The kernel's import or first call failed: mend it and submit again."};
+    return {"python_error", "Fix the reported line and submit again."};
+  return {fault.kind, "The kernel's import or first call failed: fix it and submit again."};
 }
 
 std::string reason_without_baseline(const Contract& contract, const std::string& name) {
@@ -67,7 +68,7 @@ std::string reason_without_baseline(const Contract& contract, const std::string&
   const auto& text = contract.reference.text;
   if (text.find("torch") == std::string::npos) return "the reference does not use torch";
   if (name == "flashinfer" && text.find("flashinfer") == std::string::npos)
-    return "the reference does not answer to baseline=\"flashinfer\"";
+    return "the reference does not support baseline=\"flashinfer\"";
   return "";
 }
 
@@ -119,7 +120,7 @@ Result<Candidate> LabParts::build_python(const Contract& contract, Source source
   record.source_digest = sha256_hex(source.text);
   record.toolchain = *versions;
   record.command = fmt::format("import {0}; {1}(**inputs)", source.file_name, kEntry);
-  // What is measured is this text under these versions; compilers' caches follow from both.
+  // This text under these versions is what is measured; compilers' caches are derived from both.
   record.binary_digest =
       sha256_hex(fmt::format("ratchet python {}\n{}\n{}\n{}\n{}", kFormat, *versions, contract.arch,
                              name_of(contract.device_kind), record.source_digest));
@@ -146,7 +147,6 @@ Result<Candidate> LabParts::build_python(const Contract& contract, Source source
   return candidate;
 }
 
-/// Inputs of the right shape that no check or timing will ever use.
 Result<MemoryFile> LabParts::throwaway_arena(const Contract& contract, const CallPlan& plan,
                                              const Dims& dims, const CallContext& call) {
   auto worker = WorkerProcess::start(worker_spec(place(DeviceKind::host, 0), "judge", 0), call);
@@ -182,7 +182,7 @@ Result<std::optional<Fault>> LabParts::compile_for(const Contract& contract,
 Result<StartPlan> LabParts::python_plan(const Contract& contract, const Candidate& candidate,
                                         CandidateProcess::Use use, std::int64_t arena_bytes) {
   if (sha256_hex(candidate.source.text) != candidate.build.source_digest)
-    return Error{ErrorCode::drift, "the kernel's source is not the one that was built",
+    return Error{ErrorCode::drift, "the kernel's source has changed since it was built",
                  "Call submit_kernel to build it again."};
   const bool compiles = use == CandidateProcess::Use::compile;
   const char* role = compiles                              ? "compiler"
@@ -212,7 +212,7 @@ Result<CandidateProcess> LabParts::start_baseline(const Contract& contract, cons
   if (!process) return process;
   const CandidateProcess::Code code{reference.text, {reference.file_name, "reference", name}};
   if (auto loaded = process->load(code, call); !loaded) return loaded.error();
-  // What its module cannot import, or a library that is not there, is found at load.
+  // Missing modules and libraries are detected at load.
   if (process->fault() && process->fault()->kind == "load_error" &&
       process->fault()->message.find("install") != std::string::npos)
     return missing(process->fault()->message);

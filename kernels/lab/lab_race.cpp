@@ -1,4 +1,4 @@
-// Many versions of one kernel on one case, interleaved; and the dispatcher made of some.
+// Races several versions of one kernel on one case, interleaved; generates dispatchers.
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ RaceLine line_of(const SessionRecord& session, std::size_t own, const SessionPla
   return line;
 }
 
-/// One line for each contestant, with the speed-ups that hold together.
+/// One line per contestant, with speed-ups that hold together.
 std::vector<RaceLine> lines_of(const SessionRecord& session, const SessionPlan& plan) {
   std::vector<RaceLine> lines;
   for (std::size_t i = 0; i < session.contestants.size(); ++i)
@@ -48,7 +48,7 @@ Result<SessionRecord> LabParts::session_of(const Contract& contract, const Dims&
   if (!source) return source.error();
   auto processes = start_all(contract, versions, call);
   if (!processes) return processes.error();
-  // Inputs that no session before had.
+  // Inputs that no session has used before.
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
   auto arenas = source->arenas(dims, secret, call);
   if (!arenas) return arenas.error();

@@ -1,4 +1,4 @@
-// A version's kernel under compute-sanitizer: places in its source that are worth a look.
+// Runs a version's kernel under compute-sanitizer to find suspicious places in its source.
 
 #include <fmt/format.h>
 
@@ -18,9 +18,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr int kSanitizerSlowdown = 5;  // deadlines: instrumented code is that much slower and more
+constexpr int kSanitizerSlowdown =
+    5;  // for deadlines: instrumented code is slower by this factor or more
 constexpr milliseconds kSanitizerStart(120'000);
-constexpr milliseconds kSummary(60'000);  // races are sorted out when the program ends
+constexpr milliseconds kSummary(60'000);  // race reports are finished when the program exits
 constexpr std::size_t kLargestSanitizerReport = std::size_t{16} << 20U;
 constexpr const char* kReportFile = "sanitizer.txt";
 
@@ -28,19 +29,19 @@ Status check_possible(const Contract& contract, const std::optional<FoundProgram
   if (contract.device_kind != DeviceKind::cuda)
     return Error{ErrorCode::unavailable,
                  "compute-sanitizer watches CUDA kernels; this run's kernels run on the processor",
-                 "Build the kernel with -fsanitize=address,undefined in a program of your own."};
+                 "Build the kernel with -fsanitize=address,undefined in your own program."};
   if (is_python(contract.implementation))
     return Error{ErrorCode::unavailable,
-                 "Python kernels cannot be run under compute-sanitizer here: their process is "
-                 "forked from one that has the frameworks imported, not started by the tool",
-                 "Run compute-sanitizer on a script of your own that calls run_kernel."};
+                 "Python kernels cannot run under compute-sanitizer here: their process is forked "
+                 "from one that has imported the frameworks, not started by the tool",
+                 "Run compute-sanitizer on your own script that calls run_kernel."};
   if (!sanitizer)
     return Error{ErrorCode::unavailable, "compute-sanitizer was not found",
                  "Install it with the CUDA toolkit (package cuda-sanitizer) and see check_env."};
   return {};
 }
 
-/// The given sizes; without them the workload's smallest: instrumented calls are slow.
+/// The given sizes, else the workload's smallest: instrumented calls are slow.
 Result<Dims> dims_for(const Contract& contract, const std::optional<Dims>& asked) {
   const Case* smallest = &contract.cases.front();
   std::int64_t least = 0;
@@ -56,8 +57,8 @@ Result<Dims> dims_for(const Contract& contract, const std::optional<Dims>& asked
   for (const auto& [name, value] : *asked) {
     if (!dims.contains(name))
       return Error{ErrorCode::invalid_argument,
-                   fmt::format("dims.{}: the task has no such size", name),
-                   "Name sizes of the contract."};
+                   fmt::format("dims.{}: the task has no such dim", name),
+                   "Use dims of the contract."};
     dims[name] = value;
   }
   return dims;
@@ -67,8 +68,8 @@ std::vector<std::string> options_for(SanitizerTool tool, const std::filesystem::
   std::vector<std::string> options{program.string(), "--tool",           std::string(name_of(tool)),
                                    "--log-file",     kReportFile,        "--print-limit",
                                    "1000",           "--show-backtrace", "no"};
-  // A refused launch is the check's business, and errors that follow from a report say nothing new.
-  // Without padding a buffer's end is its neighbour's start.
+  // A refused launch is reported by the check, and errors that follow from a report add nothing.
+  // Without padding, buffers would be adjacent.
   if (tool == SanitizerTool::memcheck)
     options.insert(options.end(), {"--report-api-errors", "no", "--padding", "4096"});
   return options;
@@ -85,7 +86,7 @@ Status sanitize_with(LabParts& lab, SanitizerTool tool, const Contract& contract
   const auto options = options_for(tool, lab.builder.toolchain().sanitizer->path);
   spec.argv.insert(spec.argv.begin(), options.begin(), options.end());
   spec.start_deadline = kSanitizerStart;
-  spec.resident_bytes.reset();  // the tool itself keeps records of every access
+  spec.resident_bytes.reset();  // the tool itself records every access
   auto process = CandidateProcess::launch(spec, lab.options.job_deadline * kSanitizerSlowdown);
   if (!process) return process.error();
   const CandidateProcess::Code code{*std::move(library),

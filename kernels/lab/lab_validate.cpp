@@ -1,4 +1,4 @@
-// Whether a task's reference works, and whether the task can tell right from wrong.
+// Checks that a task's reference works and that the task rejects wrong answers.
 
 #include <fmt/format.h>
 
@@ -22,25 +22,25 @@ std::string_view described(wire::Control control) {
     case wire::Control::constant:
       return "one value everywhere";
     case wire::Control::identity:
-      return "an input handed back";
+      return "an unchanged input";
     case wire::Control::lower_precision:
       return "the right answer in the precision of the next smaller type";
   }
   return "";
 }
 
-/// Where trials of a task are made and answered, and what needs no computing is tried on them.
+/// Generates trials of a task, runs the reference on them and applies controls.
 class TrialBackend {
  public:
   virtual ~TrialBackend() = default;
 
-  /// A trial, which stands until the next; with `changed`, the last one without it, but for one
-  /// input.
+  /// Generates a trial, which is used until the next one. With `changed`: the previous trial with
+  /// one input changed.
   virtual Result<wire::Answered> generate(const Dims& dims, const std::string& distribution,
                                           const std::string& seed,
                                           const std::optional<wire::Changed>& changed,
                                           const CallContext& call) = 0;
-  /// The verdict on what the control would leave; empty when it has nothing to offer.
+  /// The verdict on what the control would leave; empty if it does not apply.
   virtual Result<std::optional<wire::Comparison>> forge(wire::Control control,
                                                         const CallContext& call) = 0;
 };
@@ -60,7 +60,7 @@ class DeviceTrialBackend : public TrialBackend {
     auto arguments = arguments_of(contract_, dims, *layout);
     const CallPlan plan{*std::move(layout), std::move(arguments)};
     const DeviceTrials::Content content{dims, distribution, seed, changed, {}};
-    // Nobody takes candidates' memory: what is judged never leaves the judge.
+    // No candidate attaches memory: everything judged stays in the judge.
     if (auto generated = trials_->generate(plan, content, {}, call); !generated)
       return generated.error();
     if (auto done = trials_->answer(call); !done) return done.error();
@@ -77,7 +77,7 @@ class DeviceTrialBackend : public TrialBackend {
   std::unique_ptr<DeviceTrials> trials_;
 };
 
-/// An output that the reference left as it was sent, in all of its bytes.
+/// An output of which the reference changed no byte.
 Result<std::optional<std::string>> unwritten_output(const Trial& trial) {
   const auto sent = trial.sent.map(Mapping::Access::read);
   if (!sent) return sent.error();
@@ -94,7 +94,7 @@ Result<std::optional<std::string>> unwritten_output(const Trial& trial) {
   return std::optional<std::string>{};
 }
 
-/// Through memory files.
+/// In memory files.
 class FileTrialBackend : public TrialBackend {
  public:
   explicit FileTrialBackend(std::unique_ptr<Judge> judge) : judge_(std::move(judge)) {}
@@ -159,7 +159,7 @@ struct TaskValidation {
   std::string_view run_secret;
   const CallContext& call;
   std::vector<Reason> weak;
-  std::map<wire::Control, bool> passes{};  ///< whether it passed all trials that it was tried on
+  std::map<wire::Control, bool> passes{};  ///< whether it passed all trials tried so far
 
   Status try_distributions();
   Status try_controls();
@@ -178,11 +178,11 @@ Result<wire::Answered> TaskValidation::generate(const std::string& what,
                           trial_seed(run_secret, "", "admit " + what), changed, call);
 }
 
-/// The normal one last: it stands when inputs are changed one by one.
+/// The normal distribution is last: its trial is used when inputs are changed one by one.
 Status TaskValidation::try_distributions() {
   auto distributions = distributions_of(contract);
   std::ranges::reverse(distributions);
-  // A constant is taken from another trial's answer.
+  // The constant comes from another trial's answer.
   if (auto other = generate("other", distributions.back()); !other) return other.error();
   bool writes_all = true;
   for (const auto& distribution : distributions) {
@@ -192,7 +192,7 @@ Status TaskValidation::try_distributions() {
       return Error{
           ErrorCode::invalid_argument,
           fmt::format("the reference writes nothing to the output {}", *answered->unwritten),
-          "Mend the reference, or give the tensor's role as in."};
+          "Fix the reference, or set the tensor's role to in."};
     writes_all = answered->writes_all;
     if (auto tried = try_controls(); !tried) return tried;
   }
@@ -219,7 +219,7 @@ Status TaskValidation::try_controls() {
   return {};
 }
 
-/// Names inputs that the answer does not depend on: work on them could be left out.
+/// Reports inputs that do not affect the answer, so that a kernel could skip work on them.
 Status TaskValidation::try_inputs() {
   const auto distribution = distributions_of(contract).front();
   for (const auto& tensor : contract.tensors) {
@@ -230,7 +230,7 @@ Status TaskValidation::try_inputs() {
     if (!answered) return answered.error();
     if (answered->same_as_before)
       warn("input_without_effect",
-           fmt::format("the answer does not depend on {}: a kernel may leave it out", tensor.name));
+           fmt::format("the answer does not depend on {}: a kernel could ignore it", tensor.name));
   }
   return {};
 }

@@ -13,13 +13,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kMostUses = 100'000;  // of one arena between two prepares; blocks have at most 50
+constexpr int kMostUses = 100'000;  // of one arena between two prepares; a block has at most 50
 constexpr std::int64_t kMebi = std::int64_t{1} << 20U;
 constexpr std::int64_t kKernelMemory = 2048 * kMebi;  // for the kernel's own use
-// A stack of 8 MiB and a malloc arena of 64 MiB of address space for each OpenMP thread.
+// Address space of each OpenMP thread: a stack of 8 MiB and a malloc arena of 64 MiB.
 constexpr std::int64_t kThreadMemory = 80 * kMebi;
 
-/// The worker's process also holds the kernel, so its word is held against our own clock.
+/// The worker's process also runs the kernel, so its report is checked against our own clock.
 bool plausible(const wire::Samples& samples, const wire::TimeBlock& block, double wall_ns) {
   double sum = 0;
   for (const double elapsed : samples.elapsed_ns) {
@@ -58,7 +58,7 @@ WorkerSpec worker_spec(const WorkerPlace& place, const std::string& role,
   auto spec = program_spec(place, role, 0);
   if (cuda) spec.environment = {only_gpu(std::getenv("CUDA_VISIBLE_DEVICES"), place.device)};
   const std::int64_t threads = std::max(1U, std::thread::hardware_concurrency());
-  // Twice: an arena is held as a memory file and as the device's copy of it.
+  // Twice: an arena exists as a memory file and as the device's copy.
   const auto limit =
       static_cast<std::size_t>(kKernelMemory + threads * kThreadMemory + 2 * arena_bytes);
   if (cuda) {
@@ -66,7 +66,7 @@ WorkerSpec worker_spec(const WorkerPlace& place, const std::string& role,
     return spec;
   }
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  // A sanitized worker maps terabytes of shadow memory.
+  // A worker with sanitizers maps terabytes of shadow memory.
   if (role != "judge") spec.address_space_bytes = limit;
 #endif
   return spec;
@@ -140,7 +140,8 @@ Result<std::optional<MemoryFile>> CandidateProcess::sealed(MemoryFile file) {
   if (fault_) return std::optional<MemoryFile>{};
   if (auto sealed = file.seal(); !sealed) {
     if (sealed.error().code != ErrorCode::conflict) return sealed.error();
-    fault_ = Fault{"kept_output", "the kernel keeps its answer open to change it later"};
+    fault_ =
+        Fault{"kept_output", "the kernel keeps its answer mapped, so it could change it later"};
     return std::optional<MemoryFile>{};
   }
   return std::optional<MemoryFile>(std::move(file));
@@ -214,7 +215,7 @@ Result<wire::Samples> CandidateProcess::time(const wire::TimeBlock& block,
                                              const CallContext& call) {
   wire::Request request;
   request.time = block;
-  // Past its limit a block may still finish the call it is in, and has its warm-up before it.
+  // Past its limit, a block may still finish its current call, and its warm-up comes first.
   const auto deadline = deadline_ + milliseconds(static_cast<long>(block.time_limit_ms));
   const auto start = std::chrono::steady_clock::now();
   auto reply = ask(request, {}, deadline, call);
@@ -222,7 +223,7 @@ Result<wire::Samples> CandidateProcess::time(const wire::TimeBlock& block,
   const std::chrono::duration<double, std::nano> wall = std::chrono::steady_clock::now() - start;
   if (!fault_ && !(reply->samples && plausible(*reply->samples, block, wall.count())))
     fault_ = Fault{"forged_reply",
-                   "the samples cannot be true: more of them, or more time, than "
+                   "the samples are implausible: more of them, or more time, than "
                    "passed on the server's clock"};
   return fault_ ? wire::Samples{} : *std::move(reply->samples);
 }
@@ -252,7 +253,7 @@ Result<int> CandidateProcess::collected(int index, std::span<const int> descript
   if (!reply) return reply.error();
   const int uses = reply->uses.value_or(0);
   if (!fault_ && (uses < 0 || uses > kMostUses))
-    fault_ = Fault{"forged_reply", "the number of its calls cannot be true"};
+    fault_ = Fault{"forged_reply", "the reported number of calls is implausible"};
   return uses;
 }
 

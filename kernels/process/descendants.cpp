@@ -16,7 +16,7 @@
 namespace ratchet {
 namespace {
 
-/// Field 4 of /proc/<pid>/stat; the name in field 2 may hold spaces and brackets.
+/// Field 4 of /proc/<pid>/stat; the name in field 2 may contain spaces and brackets.
 pid_t parent_of(const std::filesystem::path& folder) {
   std::ifstream file(folder / "stat");
   std::string line;
@@ -46,7 +46,7 @@ std::multimap<pid_t, pid_t> children_by_parent() {
 void guard_server_process() {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 #if !defined(__SANITIZE_ADDRESS__)
-  // The leak check of a sanitized build traces the process and needs it dumpable.
+  // The leak check of a build with sanitizers traces the process and requires it to be dumpable.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 #endif
 }
@@ -65,7 +65,7 @@ std::vector<pid_t> descendants_of(pid_t root) {
 std::vector<pid_t> adopted_from(const std::filesystem::path& folder) {
   const std::string wanted = "HOME=" + folder.string();
   const auto belongs = [&](const std::filesystem::path& process) {
-    // The environment is unreadable for a moment while a program is being replaced.
+    // The environment is briefly unreadable while a process executes a new program.
     std::error_code failed;
     if (std::filesystem::read_symlink(process / "cwd", failed) == folder) return true;
     std::ifstream file(process / "environ");
@@ -90,7 +90,7 @@ void end_processes(const std::vector<pid_t>& processes) {
 void reap_group(pid_t group) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   for (pid_t reaped = 0; reaped >= 0 && std::chrono::steady_clock::now() < deadline;) {
-    reaped = ::waitpid(-group, nullptr, WNOHANG);  // -1 once there is none
+    reaped = ::waitpid(-group, nullptr, WNOHANG);  // -1 if none is left
     if (reaped == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }

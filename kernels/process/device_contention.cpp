@@ -66,13 +66,13 @@ DeviceContention device_contention(const DeviceInfo& device, const CallContext& 
   return device.kind == DeviceKind::cuda ? on_gpu(device, call) : on_host(device);
 }
 
-std::string described(const DeviceContention& neighbours) {
-  if (neighbours.source.starts_with("not known")) return "neighbours " + neighbours.source;
-  return fmt::format("neighbours: {} ({})",
-                     neighbours.processes.empty()
+std::string described(const DeviceContention& contention) {
+  if (contention.source.starts_with("not known")) return "other processes: " + contention.source;
+  return fmt::format("other processes: {} ({})",
+                     contention.processes.empty()
                          ? "none"
-                         : fmt::format("{}", fmt::join(neighbours.processes, ", ")),
-                     neighbours.source);
+                         : fmt::format("{}", fmt::join(contention.processes, ", ")),
+                     contention.source);
 }
 
 }  // namespace ratchet

@@ -25,7 +25,7 @@ struct DeviceContention {
 [[nodiscard]] std::vector<std::string> parse_compute_apps(const std::string& csv,
                                                           const std::string& uuid);
 
-/// "neighbours: none (nvidia-smi)".
-[[nodiscard]] std::string described(const DeviceContention& neighbours);
+/// "other processes: none (nvidia-smi)".
+[[nodiscard]] std::string described(const DeviceContention& contention);
 
 }  // namespace ratchet

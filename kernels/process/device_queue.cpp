@@ -17,7 +17,7 @@ namespace {
 constexpr std::chrono::milliseconds kNap(50);
 
 Error cancelled(const std::string& name) {
-  return Error{ErrorCode::timed_out, "the call was cancelled while it waited for " + name, ""};
+  return Error{ErrorCode::timed_out, "the call was canceled while it waited for " + name, ""};
 }
 
 }  // namespace

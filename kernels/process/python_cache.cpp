@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array kCompilers{"triton", "inductor",
-                                "cute"};  // python/fork_server.py names them so
+                                "cute"};  // the folder names that python/fork_server.py uses
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 20U;
 constexpr int kMostFiles = 20'000;
 
@@ -45,8 +45,8 @@ Error refused(const fs::path& path, const std::error_code& why) {
       "Free some space in the state and temporary folders."};
 }
 
-/// Copies regular files and folders below `from`; links and whatever else lies there stay. The
-/// copies are open to the worker's user: only it can pass the private folder around them.
+/// Copies regular files and folders below `from`, nothing else (no links). The copies are readable
+/// by the worker's user: only it can enter the private folder around them.
 Status copy_files(const fs::path& from, const fs::path& to) {
   std::error_code failed;
   std::uintmax_t bytes = 0;
@@ -75,7 +75,7 @@ Status copy_files(const fs::path& from, const fs::path& to) {
   return failed ? Status(refused(to, failed)) : Status{};
 }
 
-/// Copies what the compilers keep, where there is any.
+/// Copies the compilers' caches that exist.
 Status copy_caches(const fs::path& from, const fs::path& to) {
   for (const char* compiler : kCompilers) {
     std::error_code failed;

@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kStart(60'000);
 constexpr milliseconds kImport(180'000);  // torch from a cold disk takes tens of seconds
-// A torch process on CUDA maps that much of its libraries; seen 3 GiB.
+// A torch process on CUDA maps this much of its libraries; 3 GiB observed.
 constexpr std::size_t kFrameworkMemory = std::size_t{6} << 30U;
 
 constexpr const char* kPlanFile = "plan.json";
@@ -31,7 +31,7 @@ std::vector<std::string> frameworks_in(std::string_view source) {
   std::vector<std::string> found;
   for (const char* name : kFrameworks)
     if (source.find(name) != std::string_view::npos) found.emplace_back(name);
-  // Kernels of these take torch's tensors, whether they name it or not (python/arena.py).
+  // Kernels of these take torch tensors, whether they mention torch or not (python/arena.py).
   const bool tensors = std::ranges::any_of(
       kOnTorch, [&](const char* name) { return source.find(name) != std::string_view::npos; });
   if (tensors && std::ranges::find(found, "torch") == found.end()) found.emplace_back("torch");
@@ -44,7 +44,7 @@ PythonForkServer::Child PythonForkServer::kernel_child(const WorkerPlace& place,
   const bool cuda = place.kind == DeviceKind::cuda;
   Child child{"kernel",
               {{"role", role},
-               {"device", 0},  // the only one that it sees
+               {"device", 0},  // the only one it can see
                {"cuda", cuda},
                {"library", library()},
                {"folder", role == "baseline" ? source.folder : ""}},
@@ -165,12 +165,12 @@ Result<Json> PythonForkServer::ask(const Json& question, std::span<const int> de
 
 Status PythonForkServer::start() {
   WorkerSpec spec;
-  // Isolated from the user's settings and paths, and leaving no byte code behind.
+  // Isolated from the user's settings and paths; writes no byte code.
   spec.argv = {options_.python, "-I", "-B",
                (options_.data_dir / "python" / "fork_server.py").string()};
   if (options_.kind == DeviceKind::host) spec.argv.emplace_back("--interpret");
   spec.start_deadline = kStart;
-  keeper_ = {};  // ends the thread of the one before
+  keeper_ = {};  // ends the previous thread
   std::promise<Result<WorkerProcess>> started;
   auto process = started.get_future();
   keeper_ = std::jthread([&started, &spec, this](const std::stop_token& stop) {

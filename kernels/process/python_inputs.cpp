@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMostSeed = 0x7fffffff;  // numpy's seeds end at 32 bits
 
-/// What is known of one extent: its value, and its value with each dim doubled.
+/// Samples of one extent: its value, and its value with each dim doubled.
 struct Extent {
   std::int64_t value = 0;
   std::vector<std::pair<std::string, std::int64_t>> doubled;
@@ -36,7 +36,7 @@ std::optional<std::string> as_product(const Extent& extent, const Dims& dims) {
   return rest == 1 ? text : fmt::format("{}*{}", rest, text);
 }
 
-/// a * dim + c, of the one dim that it depends on.
+/// a * dim + c, for the one dim it depends on.
 std::optional<std::string> as_line(const Extent& extent, const Dims& dims) {
   const auto moved = [&](const auto& one) { return one.second != extent.value; };
   if (std::ranges::count_if(extent.doubled, moved) != 1) return std::nullopt;
@@ -123,7 +123,7 @@ Result<std::vector<std::string>> PythonInputs::shape_of(const Tensor& tensor, co
                                                         const std::vector<Probe>& probes) const {
   const auto unclear = [&](std::size_t axis) {
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("{}: how extent {} of {} follows from dims is not clear",
+                 fmt::format("{}: cannot derive extent {} of {} from the dims",
                              function_.source.file_name, axis, tensor.name),
                  "Give `tensors` with their shapes."};
   };
@@ -161,7 +161,7 @@ Result<Json> PythonInputs::ask(const Json& question, std::span<const int> descri
     return Error{ErrorCode::invalid_argument,
                  fmt::format("{} of {}{}: {}", function_.name, file,
                              line > 0 ? fmt::format(":{}", line) : "", message),
-                 "Mend the function, or give `tensors`."};
+                 "Fix the function, or give `tensors`."};
   };
   auto answer = process_.ask(question, descriptors, deadline_, call);
   if (!answer) return answer.error();

@@ -26,7 +26,7 @@ constexpr std::size_t kMostOutput = std::size_t{1} << 20U;
 constexpr std::size_t kTail = 4096;
 constexpr std::size_t kShownLines = 12;
 constexpr std::size_t kMostFile = std::size_t{256} << 20U;  // of each file in its private folder
-constexpr milliseconds kTick(50);  // how late a cancellation or an outgrown memory may be seen
+constexpr milliseconds kTick(50);  // delay before a cancellation or excess memory is noticed
 
 std::vector<std::string> worker_environment(const PrivateFolder& folder,
                                             const std::vector<std::string>& given) {
@@ -56,14 +56,16 @@ std::size_t resident_bytes_of(pid_t pid) {
   return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-bool speaks_of_memory(const std::string& text) {
+/// Recognizes the messages of the C++ runtime, the C library and frameworks; the exit status of a
+/// process that aborts for lack of memory does not tell.
+bool reports_out_of_memory(const std::string& text) {
   return text.find("bad_alloc") != std::string::npos ||
          text.find("annot allocate memory") != std::string::npos ||
          text.find("ut of memory") != std::string::npos;
 }
 
 Error canceled() {
-  return Error{ErrorCode::timed_out, "the call was cancelled", ""};
+  return Error{ErrorCode::timed_out, "the call was canceled", ""};
 }
 
 }  // namespace
@@ -93,7 +95,7 @@ Result<WorkerProcess> WorkerProcess::launch(const WorkerSpec& spec) {
     return Error{ErrorCode::unavailable, fmt::format("pipe: {}", std::strerror(errno)), ""};
   Fd output(pipe[0]);
   const Fd printed(pipe[1]);
-  ::fcntl(printed.get(), F_SETFL, 0);  // the worker's end waits as any program expects
+  ::fcntl(printed.get(), F_SETFL, 0);  // blocking, as programs expect of their output
   ProcessSpec child{.argv = spec.argv,
                     .environment = worker_environment(*folder, spec.environment),
                     .folder = folder->path(),
@@ -161,7 +163,7 @@ Result<WorkerProcess::Answer> WorkerProcess::ask(const Json& question,
     return Answer{nullptr, Fault{"forged_reply", "the kernel wrote to the worker's channel"}};
   }
   const std::uint64_t id = fresh_id();
-  // A worker that is gone is found out, with its last words, by the wait for its answer.
+  // A dead worker is detected, with its last output, by the wait for its answer.
   (void)channel_->send(id, question, descriptors);
   return await(id, deadline, call);
 }
@@ -195,7 +197,7 @@ Result<WorkerProcess::Answer> WorkerProcess::await(std::uint64_t id, millisecond
     if (!message && message.error().code == ErrorCode::invalid_argument) {
       end();
       return Answer{nullptr,
-                    Fault{"forged_reply", "what came on the worker's channel is no answer"}};
+                    Fault{"forged_reply", "an unexpected message arrived on the worker's channel"}};
     }
     if (!message) return Answer{nullptr, ended()};
     if (*message) {
@@ -209,7 +211,7 @@ Result<WorkerProcess::Answer> WorkerProcess::await(std::uint64_t id, millisecond
       end();
       return canceled();
     }
-    // Dead, though a child of its own may hold the channel open.
+    // Dead, although one of its children may keep the channel open.
     if (process_->poll() && !*message) return Answer{nullptr, ended()};
     if (auto fault = trouble(deadline)) {
       end();
@@ -259,15 +261,15 @@ std::string WorkerProcess::last_lines() const {
 }
 
 Fault WorkerProcess::ended() {
-  // It closed its channel: it is dead or about to be. A process that lives on is killed.
+  // It closed its channel, so it is dead or about to be. A process that lives on is killed.
   const auto status = process_->wait_for(milliseconds(1000));
   read_output();
   const std::string said = last_lines();
   end();
-  if (!status) return {"exit", "closed the worker's channel and went on running" + said};
+  if (!status) return {"exit", "closed the worker's channel but kept running" + said};
   const std::string text = status->text() + said;
   if (status->signal == SIGSYS) return {"forbidden_call", text};
-  if (speaks_of_memory(said)) return {"out_of_memory", text};
+  if (reports_out_of_memory(said)) return {"out_of_memory", text};
   if (status->signal != 0) return {"crash", text};
   return {"exit", "the kernel ended its process: " + text};
 }
@@ -277,7 +279,7 @@ bool WorkerProcess::finish(milliseconds limit) {
   channel_.reset();
   const auto deadline = steady_clock::now() + limit;
   std::optional<ExitStatus> status;
-  // Its last words must not fill the pipe.
+  // Keeps reading so that its last output cannot fill the pipe.
   while (!(status = process_->wait_for(kTick)) && steady_clock::now() < deadline) read_output();
   end();
   return status.has_value();
@@ -285,13 +287,13 @@ bool WorkerProcess::finish(milliseconds limit) {
 
 void WorkerProcess::end() {
   if (!process_) return;
-  // Named before the kill: afterwards nobody knows whose children they were.
+  // Collected before the kill: afterward the parent links are gone.
   const pid_t group = process_->pid();
   const auto below = descendants_of(group);
   process_->kill();
   end_processes(below);
   reap_group(group);
-  // Orphans came to us; they may have forked once more while we looked.
+  // Orphans became our children; they may have forked again in the meantime.
   for (auto orphans = adopted_from(folder_.path()); !orphans.empty();
        orphans = adopted_from(folder_.path()))
     end_processes(orphans);

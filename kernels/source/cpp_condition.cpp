@@ -35,7 +35,7 @@ constexpr std::array<Operator, 18> kOperators{{{"||", 1},
                                                {"/", 10},
                                                {"%", 10}}};
 
-/// Two's complement, as the preprocessor of every compiler here has it.
+/// Two's complement, like the preprocessors of all supported compilers.
 std::int64_t wrapped(std::uint64_t value) {
   return static_cast<std::int64_t>(value);
 }
@@ -62,7 +62,7 @@ Value apply(std::string_view op, std::int64_t a, std::int64_t b) {
   return op == "/" ? a / b : a % b;
 }
 
-/// Terms that are looked at in all, macros' included: they may name each other.
+/// Limit on evaluated terms, including those of macros, which may refer to each other.
 constexpr int kMostTerms = 1000;
 constexpr int kDeepest = 64;
 
@@ -86,7 +86,7 @@ class Reader {
     return true;
   }
 
-  /// The operator that stands here; its characters are tokens of their own.
+  /// The operator at this position; its characters are separate tokens.
   [[nodiscard]] std::optional<Operator> operation() const {
     for (const auto& op : kOperators) {
       const bool two = op.text.size() == 2;

@@ -9,7 +9,7 @@
 namespace ratchet {
 namespace {
 
-/// Names may hold letters of any script; every byte of those has its high bit set.
+/// Names may contain letters of any script; all bytes of those have the high bit set.
 bool starts_word(char c) {
   return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || (c & '\x80') != 0;
 }
@@ -17,7 +17,7 @@ bool continues_word(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) || starts_word(c);
 }
 
-/// Line ends hidden behind a backslash do not exist for the language.
+/// A backslash before a line end removes both from the text.
 std::string spliced(std::string_view source) {
   std::string out;
   out.reserve(source.size());
@@ -35,9 +35,9 @@ std::string spliced(std::string_view source) {
 
 /// Which branch of an `#if` is being read.
 struct Branch {
-  bool reading = true;  ///< this branch's text counts
-  bool taken = true;    ///< some branch counted already
-  bool outer = true;    ///< the surrounding text counts
+  bool reading = true;  ///< this branch is active
+  bool taken = true;    ///< some branch was already active
+  bool outer = true;    ///< the surrounding text is active
 };
 
 class Lexer {
@@ -83,7 +83,7 @@ class Lexer {
     return true;
   }
 
-  /// The tokens up to the end of the line. In branches that do not count the text may be no C++.
+  /// The tokens up to the end of the line. The text of inactive branches may not be C++.
   std::vector<Token> rest_of_line() {
     std::vector<Token> tokens;
     while (at_ < text_.size() && text_[at_] != '\n') {

@@ -16,7 +16,7 @@
 namespace ratchet {
 namespace {
 
-/// Gives every value parameter its source: dims, or a frozen scalar.
+/// Assigns a source to every value parameter: dims, or a frozen scalar.
 Status fill_scalars(std::vector<Parameter>& parameters, const TaskRequest& task) {
   std::set<std::string> used;
   for (auto& parameter : parameters) {
@@ -29,8 +29,8 @@ Status fill_scalars(std::vector<Parameter>& parameters, const TaskRequest& task)
                               fmt::format("Give scalars: {{\"{}\": …}}.", parameter.name));
     if (!is_floating(parameter.dtype) && (given->second != std::trunc(given->second) ||
                                           std::abs(given->second) > most_of(parameter.dtype)))
-      return invalid_argument(fmt::format("scalars.{}: {} is no value of type {}", parameter.name,
-                                          given->second, name_of(parameter.dtype)),
+      return invalid_argument(fmt::format("scalars.{}: {} is not a value of type {}",
+                                          parameter.name, given->second, name_of(parameter.dtype)),
                               "Give a whole number in range.");
     parameter.kind = ParameterKind::scalar;
     parameter.value = given->second;
@@ -43,7 +43,7 @@ Status fill_scalars(std::vector<Parameter>& parameters, const TaskRequest& task)
   return {};
 }
 
-/// Names of dims that the cases have and the signature does not.
+/// Dims that the cases have and the signature does not.
 std::vector<std::string> other_dims(const std::vector<Parameter>& parameters,
                                     const TaskRequest& task) {
   std::set<std::string> names;
@@ -54,7 +54,7 @@ std::vector<std::string> other_dims(const std::vector<Parameter>& parameters,
   return {names.begin(), names.end()};
 }
 
-/// The kernel that is meant: the one named, or the only one where the name is the default.
+/// The named kernel, or the only one if the name is the default.
 std::string device_entry(const TaskRequest& task, const Source& kernel) {
   const auto kernels = kernel_names(kernel.text);
   const bool named = std::ranges::find(kernels, task.entry) != kernels.end();
@@ -71,7 +71,8 @@ Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, 
   if (!line) return line.error();
   plan.launch = *line ? *line : task.launch;
   if (plan.launch && !cuda)
-    return invalid_argument("launch: a host kernel has no launch", "Leave `launch` out.");
+    return invalid_argument("launch: only device-only kernels have a launch, this is a host kernel",
+                            "Leave `launch` out.");
   if (plan.launch) plan.entry = device_entry(task, kernel);
   auto signature =
       parse_signature(kernel.text, plan.entry, {cuda, task.flags, plan.launch.has_value()});
@@ -82,9 +83,10 @@ Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, 
   auto& parameters = signature->parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].kind == ParameterKind::stream && (plan.launch || i + 1 != parameters.size()))
-      return invalid_argument(fmt::format("{}: the stream parameter {} is not the last one",
-                                          kernel.file_name, parameters[i].name),
-                              "cudaStream_t goes last, and no kernel takes one.");
+      return invalid_argument(
+          fmt::format("{}: the stream parameter {} is not the last one", kernel.file_name,
+                      parameters[i].name),
+          "Make cudaStream_t the last parameter; a __global__ function takes none.");
   if (const auto filled = fill_scalars(parameters, task); !filled) return filled.error();
   if (plan.launch)
     for (const auto& name : other_dims(parameters, task))
@@ -95,9 +97,9 @@ Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, 
 
 Result<EntryPlan> python_entry(const TaskRequest& task, const Source& kernel) {
   if (kernel.text.find("def run_kernel") == std::string::npos)
-    return invalid_argument(
-        fmt::format("{}: run_kernel is not defined", kernel.file_name),
-        "A .py kernel defines run_kernel(**kwargs), and setup(**kwargs) when it owns inputs.");
+    return invalid_argument(fmt::format("{}: run_kernel is not defined", kernel.file_name),
+                            "A .py kernel defines run_kernel(**kwargs), and setup(**kwargs) if it "
+                            "makes its own inputs.");
   std::vector<Parameter> parameters;
   for (const auto& tensor : task.tensors)
     parameters.push_back(
@@ -105,7 +107,7 @@ Result<EntryPlan> python_entry(const TaskRequest& task, const Source& kernel) {
   const auto& dims = task.dims.empty() && !task.cases.empty() ? task.cases[0].dims : task.dims;
   for (const auto& [name, value] : dims)
     parameters.push_back({name, ParameterKind::dim, DType::i64, false, {}});
-  // A whole number may be a count: Python's ranges and shapes take no other.
+  // Whole numbers may be counts, and Python's ranges and shapes accept only integers.
   for (const auto& [name, value] : task.scalars)
     parameters.push_back({name, ParameterKind::scalar,
                           value == std::trunc(value) ? DType::i64 : DType::f64, false, value});

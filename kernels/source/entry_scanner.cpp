@@ -12,7 +12,7 @@ namespace {
 struct Scope {
   bool extern_c = false;
   bool in_namespace = false;
-  bool unnamed = false;  ///< extern "C" does not reach out of an unnamed namespace
+  bool unnamed = false;  ///< extern "C" has no effect inside an unnamed namespace
 };
 
 bool opens_linkage(const Tokens& statement) {
@@ -36,7 +36,7 @@ bool has(const Tokens& tokens, std::string_view word) {
   return std::ranges::any_of(tokens, [&](const Token& token) { return token.is(word); });
 }
 
-/// Without [[…]], __attribute__((…)) and the like, which may stand anywhere before a name.
+/// Removes [[…]], __attribute__((…)) and the like, which may precede a name anywhere.
 Tokens without_attributes(const Tokens& tokens) {
   Tokens out;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -51,13 +51,13 @@ Tokens without_attributes(const Tokens& tokens) {
   return out;
 }
 
-/// `before` stands before the function's name, `behind` behind its parameter list.
+/// `before` precedes the function's name, `behind` follows its parameter list.
 bool returns_void(const Tokens& before, const Tokens& behind) {
   const auto head = without_attributes(before);
   for (std::size_t i = 0; i + 1 < behind.size(); ++i)
     if (behind[i].is("->")) return has(head, "auto") && behind[i + 1].is("void");
   const auto found = std::ranges::find_if(head, [](const Token& t) { return t.is("void"); });
-  // What follows can only be macros of headers that are not read.
+  // The rest can only be macros of headers, which are not read.
   return found != head.end() &&
          std::all_of(found + 1, head.end(), [](const Token& t) { return t.identifier(); });
 }
@@ -71,14 +71,14 @@ std::string exception_of(const Tokens& behind) {
   return {};
 }
 
-/// Reads the declarations at namespace scope; bodies are skipped whole.
+/// Reads the declarations at namespace scope; bodies are skipped.
 class Scanner {
  public:
   Scanner(const TokenizedSource& source, std::string_view entry, bool device_entry)
       : tokens_(source.tokens), entry_(entry), device_entry_(device_entry) {
     for (const auto& [name, tokens] : source.macros) found_.aliases[name] = {tokens, false};
     found_.aliases.erase(entry_);
-    // Macros that would swallow the language itself (`#define const`) are not types.
+    // Macros that redefine keywords (`#define const`) are not types.
     for (const auto* word : {"const", "void", "extern", "static"}) found_.aliases.erase(word);
   }
 
@@ -152,7 +152,7 @@ class Scanner {
       note_other(statement);
   }
 
-  /// The function that a definition is of, when it could be meant as an entry.
+  /// The function being defined, if it could be the entry.
   void note_other(const Tokens& statement) {
     const auto words = expanded(statement, found_.aliases);
     if (words[0].is("template")) return;
@@ -191,19 +191,20 @@ class Scanner {
     const auto head = join(before);
     const bool kernel = has(before, "__global__");
     if (device_entry_ && !kernel)
-      found.problem = "it is no __global__ function, which `launch` needs";
+      found.problem = "it is not a __global__ function, which `launch` requires";
     else if (!device_entry_ && (kernel || has(before, "__device__")))
-      found.problem = fmt::format("it is device code (\"{}\"), the entry is a host function", head);
+      found.problem =
+          fmt::format("it is device code (\"{}\"), but the entry must be a host function", head);
     else if (has(before, "static"))
       found.problem = "it is static, so no other file can call it: remove static";
     else if (has(before, "inline"))
-      found.problem = "it is inline, so it may not be there to be called: remove inline";
+      found.problem = "it is inline, so the compiler may not emit it: remove inline";
     else if (!returns_void(before, behind))
       found.problem = fmt::format("it must return void; seen \"{}\"", head);
     else if (scope.unnamed)
-      found.problem = "it stands in an unnamed namespace, so no other file can call it";
+      found.problem = "it is in an unnamed namespace, so no other file can call it";
     else if (scope.in_namespace && (device_entry_ || !found.extern_c))
-      found.problem = "it stands in a namespace without extern \"C\"";
+      found.problem = "it is in a namespace without extern \"C\"";
     found_.occurrences.push_back(std::move(found));
   }
 

@@ -23,7 +23,7 @@ std::string names_of(const Dims& dims) {
   return names.empty() ? "none" : names;
 }
 
-/// Exact arithmetic: every operation that leaves 64 bits is an error.
+/// Exact arithmetic: every result beyond 64 bits is an error.
 struct IntegerArithmetic {
   using Number = std::int64_t;
   static std::optional<Number> add(Number a, Number b) {
@@ -54,7 +54,7 @@ struct IntegerArithmetic {
     return a % b != 0 && (a < 0) == (b < 0) ? quotient + 1 : quotient;
   }
   static std::optional<Number> literal(double value) {
-    // 2^53: above it a double no longer tells whole numbers apart.
+    // 2^53: larger doubles cannot represent every whole number.
     if (std::trunc(value) != value || value > 9007199254740992.0) return std::nullopt;
     return static_cast<Number>(value);
   }
@@ -76,7 +76,7 @@ struct RealArithmetic {
   static std::optional<Number> dim(std::int64_t value) { return static_cast<double>(value); }
 };
 
-/// Recursive descent; the first problem is kept in `error_` and ends the descent.
+/// Recursive descent; the first error is kept in `error_` and stops the parser.
 template <class Arithmetic>
 class Parser {
  public:
@@ -144,7 +144,7 @@ class Parser {
 
   Maybe atom() {
     skip_blanks();
-    if (at_ >= text_.size()) return fail("it ends where a number or name is expected");
+    if (at_ >= text_.size()) return fail("it ends before a number or name");
     if (take('(')) {
       const auto value = sum();
       if (value && !take(')')) return fail("\")\" is missing");
@@ -165,7 +165,7 @@ class Parser {
       return fail(fmt::format("bad number \"{}\"", text_.substr(at_, 16)));
     at_ += seen.size();
     const auto literal = Arithmetic::literal(value);
-    if (!literal) return fail(fmt::format("{} is no whole number that fits", seen));
+    if (!literal) return fail(fmt::format("{} is not a whole number in range", seen));
     return literal;
   }
 

@@ -21,7 +21,7 @@ Error bad(std::string message) {
   return Error{ErrorCode::invalid_argument, "launch: " + std::move(message), std::string(kForm)};
 }
 
-/// The pieces between `separator`s outside parentheses.
+/// The parts between `separator`s outside parentheses.
 std::vector<std::string> pieces(std::string_view text, char separator) {
   std::vector<std::string> list;
   int depth = 0;
@@ -51,7 +51,7 @@ Result<Launch> read_line(std::string_view line) {
     else if (name == "shared")
       launch.shared = value;
     else
-      return bad(fmt::format("\"{}\" is none of grid, block, shared", name));
+      return bad(fmt::format("\"{}\" is not grid, block or shared", name));
   }
   return launch;
 }
@@ -60,20 +60,20 @@ Result<Launch> read_line(std::string_view line) {
 Result<std::int64_t> product(std::string_view what, const std::vector<std::string>& parts,
                              const std::array<std::int64_t, 3>& limits, const Dims& dims) {
   if (parts.empty() || parts.size() > 3)
-    return bad(fmt::format("{} has {} parts, 1 to 3 are needed", what, parts.size()));
+    return bad(fmt::format("{} has {} parts; 1 to 3 are required", what, parts.size()));
   std::int64_t all = 1;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto value = evaluate_integer(parts[i], dims);
     if (!value) return bad(fmt::format("{}: {}", what, value.error().message));
     if (*value < 1 || *value > limits[i])
-      return bad(fmt::format("{} part {} (\"{}\") is {}, 1 to {} can be", what, i + 1, parts[i],
-                             *value, limits[i]));
+      return bad(fmt::format("{} part {} (\"{}\") is {}; allowed are 1 to {}", what, i + 1,
+                             parts[i], *value, limits[i]));
     all = i == 0 ? *value : std::min<std::int64_t>(all * *value, INT64_C(1) << 40U);
   }
   return all;
 }
 
-/// An expression of ours as one of C++; it was checked before.
+/// Translates a checked expression to C++.
 std::string in_cpp(std::string_view expression) {
   std::string text;
   for (const auto& token : tokenize(expression).tokens) {
@@ -124,7 +124,7 @@ std::string_view passed_as(const Parameter& parameter) {
   }
 }
 
-// Of the runtime's interface just what is called, so that compiling this takes no time.
+// Declares only the runtime functions it calls, which keeps its compilation fast.
 constexpr std::string_view kPrelude = R"(using i64 = long long;
 struct Extent { unsigned x, y, z; };
 extern "C" {
@@ -181,7 +181,8 @@ Status check_launch(const Launch& launch, const Dims& dims) {
   if (!grid) return grid.error();
   const auto block = product("block", launch.block, {1024, 1024, 64}, dims);
   if (!block) return block.error();
-  if (*block > 1024) return bad(fmt::format("block has {} threads, at most 1024 can be", *block));
+  if (*block > 1024)
+    return bad(fmt::format("block has {} threads; at most 1024 are allowed", *block));
   const auto shared = evaluate_integer(launch.shared, dims);
   if (!shared) return bad("shared: " + shared.error().message);
   if (*shared < 0 || *shared > 1 << 20)

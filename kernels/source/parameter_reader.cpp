@@ -46,7 +46,7 @@ const std::map<std::string_view, DType>& plain_types() {
   return types;
 }
 
-/// "unsigned", "long long int", …: the words may stand in any order.
+/// "unsigned", "long long int", …: the words may come in any order.
 std::optional<DType> integer_type(const std::vector<std::string>& words) {
   using enum DType;
   int longs = 0;
@@ -95,7 +95,7 @@ bool is_stream(const std::vector<std::string>& words, int stars) {
           (stars == 1 && words[0] == "CUstream_st"));
 }
 
-/// Drops what says nothing about the type: attributes, restrict, defaults, `std::`.
+/// Removes what does not affect the type: attributes, restrict, defaults, `std::`.
 Tokens without_decoration(const Tokens& tokens) {
   static const std::set<std::string_view> noise{"__restrict__",     "__restrict", "restrict",
                                                 "volatile",         "struct",     "register",
@@ -120,7 +120,7 @@ Tokens without_decoration(const Tokens& tokens) {
   return out;
 }
 
-/// A parameter taken apart before its type is looked up.
+/// A parameter split into its parts, before its type is looked up.
 struct Declarator {
   std::vector<std::string> words;  ///< of the base type
   std::string name;
@@ -170,7 +170,7 @@ Result<Parameter> classify(const Declarator& declarator, const std::string& text
   parameter.dtype = *type;
   parameter.is_const = declarator.stars == 1 && declarator.const_base;
   if (declarator.stars == 1) return parameter;
-  // size_t and long are passed alike: one register of 64 bits.
+  // size_t and long are passed the same way: in one 64-bit register.
   if (*type == DType::u64) parameter.dtype = DType::i64;
   const bool small_float = is_floating(*type) && *type != DType::f32 && *type != DType::f64;
   if (small_float)
@@ -181,7 +181,7 @@ Result<Parameter> classify(const Declarator& declarator, const std::string& text
   return parameter;
 }
 
-/// The type as it is written, without name, default and restrict: for the declaration.
+/// The type as spelled, without name, default and restrict; for the declaration.
 std::string spelled_type(const Tokens& tokens, const std::string& name) {
   Tokens type;
   for (const auto& token : tokens) {
@@ -195,7 +195,7 @@ std::string spelled_type(const Tokens& tokens, const std::string& name) {
   return join(type) + (array ? "*" : "");
 }
 
-/// `const P x` with `typedef float* P` is a constant pointer to what may be written.
+/// `const P x` with `typedef float* P` is a constant pointer to writable data.
 Tokens without_const_of_pointers(const Tokens& tokens, const Aliases& aliases) {
   const auto pointer = [&](const Token& token) {
     const auto alias = aliases.find(token.text);

@@ -64,20 +64,20 @@ Error not_found(const Declarations& found, const std::string& entry) {
     hint += fmt::format(" Or give one of these as `entry`: {}.",
                         fmt::join(found.others | std::views::take(3), ", "));
   else if (found.unbalanced)
-    hint = "A { is not closed, so that the text behind it belongs to another function.";
+    hint = "A { is not closed, so the text after it belongs to another function.";
   else
     hint += " Another name can be given as `entry`.";
   return Error{ErrorCode::invalid_argument, fmt::format("entry {} {}", entry, why), hint};
 }
 
-/// An occurrence that can be the entry, read.
+/// An occurrence that can be the entry, with its parameters read.
 struct Readable {
   Signature signature;
   bool definition = false;
 };
 
-/// Where one has C linkage, C++ overloads of it are other functions; without, those are passed over
-/// that no kernel's entry could be. Error: of the first that should have been readable.
+/// If one has C linkage, C++ overloads of it are other functions; otherwise, those that cannot be a
+/// kernel's entry are skipped. Error: that of the first one that should have been readable.
 Result<std::vector<Readable>> readable(const Declarations& found, const std::string& entry) {
   std::vector<Readable> linked, plain;
   std::optional<Error> unreadable;
@@ -100,7 +100,7 @@ Result<std::vector<Readable>> readable(const Declarations& found, const std::str
   return linked;
 }
 
-/// One signature of all: the definition's names, extern "C" from any of them.
+/// Merges them into one signature: the definition's names, extern "C" from any of them.
 Result<Signature> merged(const std::vector<Readable>& all) {
   const auto defined = std::ranges::find_if(all, &Readable::definition);
   auto signature = (defined == all.end() ? all.front() : *defined).signature;
@@ -113,11 +113,12 @@ Result<Signature> merged(const std::vector<Readable>& all) {
   if (!signature.extern_c)
     signature.notes.emplace_back("extern \"C\" is missing; a generated solve.h declares it");
   if (defined == all.end())
-    signature.notes.emplace_back("only a declaration is here; the definition lies elsewhere");
+    signature.notes.emplace_back(
+        "only a declaration was found here; the definition must be in an included file");
   return signature;
 }
 
-/// What the compilers define before they read a source.
+/// The macros that compilers predefine.
 Macros predefined(const Dialect& dialect) {
   Macros macros;
   const auto define = [&](const std::string& name, std::string_view value) {
@@ -156,7 +157,7 @@ std::string with_namespace(const std::string& type) {
   return join(tokens);
 }
 
-/// The names of <cstdint> and the like, spelt by the language itself.
+/// The names of <cstdint> and similar headers as built-in types.
 std::string without_library_names(const std::string& type) {
   static const std::map<std::string_view, std::string_view> names{
       {"int8_t", "signed char"},    {"uint8_t", "unsigned char"},
@@ -203,7 +204,7 @@ std::vector<std::string> kernel_names(std::string_view source) {
 std::string declaration_header(const Signature& signature) {
   std::string list;
   std::set<std::string> headers;
-  // NVRTC has no headers of the C library.
+  // NVRTC has no C library headers.
   if (!signature.device) headers = {"cstddef", "cstdint", "sys/types.h"};
   for (const auto& written : signature.types) {
     const auto type = with_namespace(signature.device ? without_library_names(written) : written);

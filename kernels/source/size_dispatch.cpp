@@ -15,7 +15,7 @@ bool word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Where a comment or literal that begins at `at` ends; `at` when none begins there.
+/// The end of a comment or literal that begins at `at`; `at` if none begins there.
 std::size_t past_opaque(std::string_view text, std::size_t at) {
   const auto rest = text.substr(at);
   const auto past = [&](std::string_view end, std::size_t from) {
@@ -37,7 +37,7 @@ std::size_t past_opaque(std::string_view text, std::size_t at) {
   return std::min(stop + 1, text.size());
 }
 
-/// The text with one identifier under another name.
+/// The text with one identifier renamed.
 std::string renamed(std::string_view text, std::string_view from, std::string_view to) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -57,7 +57,7 @@ std::string renamed(std::string_view text, std::string_view from, std::string_vi
   return out;
 }
 
-/// A variant's text without its includes, and what it includes and defines.
+/// A variant's text without its includes, plus what it includes and defines.
 struct Parts {
   std::string body;
   std::vector<std::string> includes;
@@ -114,7 +114,7 @@ std::string places(const Dims& dims, const std::vector<std::string>& names) {
   return text;
 }
 
-/// Parameters of the entry: as declared, as passed on, and those that are dims.
+/// Parameters of the entry: as declared, as passed on, and the dims among them.
 struct Call {
   std::string declared, passed;
   std::vector<std::string> logs;
@@ -133,7 +133,7 @@ Call call_of(const Contract& contract, const Signature& signature) {
   return call;
 }
 
-constexpr std::string_view kPythonEntry = "run_kernel";  // whatever the contract's entry says
+constexpr std::string_view kPythonEntry = "run_kernel";  // whatever entry the contract names
 constexpr std::string_view kHead =
     "Generated: calls, for each size, the variant that was fastest "
     "at the nearest case.";
@@ -182,7 +182,7 @@ Result<std::string> cpp_source(const Contract& contract, const std::vector<Varia
   return text;
 }
 
-/// A string literal that every Python reads as the text.
+/// A Python string literal with this text.
 std::string python_text(std::string_view text) {
   std::string out = "(\n";
   while (!text.empty()) {
@@ -240,10 +240,10 @@ Result<std::string> dispatcher_source(const Contract& contract,
                                       const std::vector<Route>& routes, std::size_t fallback) {
   if (contract.launch)
     return Error{ErrorCode::unavailable,
-                 "a device-only kernel has no host function that could choose",
+                 "a device-only kernel has no host function that could choose between variants",
                  "Write the variants with a host entry."};
   if (dims_of(contract).empty())
-    return Error{ErrorCode::unavailable, "the entry takes no dims to choose by",
+    return Error{ErrorCode::unavailable, "the entry has no dims to choose by",
                  "One variant serves this task."};
   if (is_python(contract.implementation))
     return python_source(contract, variants, routes, fallback);

@@ -1,4 +1,4 @@
-// Arenas of timed calls in memory that a judge on the GPU shares: nothing crosses the bus.
+// Arenas of timed calls in memory shared by a judge on the GPU: nothing crosses the bus.
 
 #include <fmt/format.h>
 
@@ -30,7 +30,7 @@ class DeviceArenas : public TimedArenas {
     DeviceArenas::renew();
   }
 
-  /// Finds out whether kernels must write all of their outputs.
+  /// Determines whether kernels must write all of their outputs.
   Status open(const CallContext& call) {
     if (auto generated = trials_.generate(plan_, content(seeds_.front(), {}), {}, call); !generated)
       return generated;

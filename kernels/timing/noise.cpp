@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::hours kBadHour(1);
 
-/// Standard deviation about a ratio of 1, which is known to be the truth.
+/// Standard deviation around a ratio of 1, the true value.
 double scatter(std::span<const NoisePoint> points) {
   double squares = 0;
   for (const auto& point : points) squares += std::log(point.ratio) * std::log(point.ratio);
@@ -42,7 +42,7 @@ NoiseProfile fit_noise(std::span<const NoisePoint> of_short, std::span<const Noi
   profile.points.insert(profile.points.end(), of_long.begin(), of_long.end());
   const double at_short = std::pow(kNoiseSigmas * scatter(of_short), 2);
   const double at_long = std::pow(kNoiseSigmas * scatter(of_long), 2);
-  // Of the two parts, which add as squares, each is known once at either time.
+  // The two parts add as squares; each is estimated at one of the two times.
   const auto per_time = [](std::span<const NoisePoint> points) {
     return points.empty() ? 0 : std::pow(typical_time(points), -2);
   };
@@ -66,7 +66,7 @@ std::optional<NoiseProfile> stored_noise(const std::filesystem::path& state,
   if (!text) return std::nullopt;
   auto profile = decode_stored<NoiseProfile>(Json::parse(*text, nullptr, false));
   if (!profile || profile->points.empty()) return std::nullopt;  // damaged: calibrated again
-  // Calibrated in a bad hour, it would hide differences for ever.
+  // A calibration under contention would hide differences permanently.
   std::error_code failed;
   const auto age = std::filesystem::file_time_type::clock::now() -
                    std::filesystem::last_write_time(path, failed);

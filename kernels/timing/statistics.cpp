@@ -11,9 +11,9 @@
 namespace ratchet {
 namespace {
 
-/// 0-based index k of the order statistics [k, n-1-k] that miss the median with `error_rate` at
-/// most: the largest k with 2·P(Bin(n, 1/2) <= k-1) <= error_rate. Empty when even min … max do
-/// not.
+/// 0-based index k of the order statistics [k, n-1-k] that miss the median with probability
+/// `error_rate` at most: the largest k with 2·P(Bin(n, 1/2) <= k-1) <= error_rate. Empty if even
+/// min … max does not.
 std::optional<std::size_t> interval_index(std::size_t n, double error_rate = kErrorRate) {
   // In logarithms, because 0.5^n underflows beyond n = 1074.
   const double log_half = std::log(0.5) * static_cast<double>(n);
@@ -40,8 +40,8 @@ double sorted_quantile(const std::vector<double>& sorted, double share) {
 
 // Three standard deviations of a normal distribution, in median absolute deviations.
 constexpr double kNear = 4.45;
-// Neighbouring ticks of a device's clock are near whatever their scatter says, which is nothing
-// where most samples fall on one tick.
+// Adjacent ticks of a device's clock count as near whatever their scatter, which is zero when most
+// samples fall on one tick.
 constexpr double kTicksNs = 640;
 constexpr double kTicksShare = 0.25;
 
@@ -128,12 +128,13 @@ Result<std::vector<double>> sorted_ratios(std::span<const PairedRound> rounds) {
                    fmt::format("round {} lacks positive times on one side", i), ""};
     ratios.push_back(middle_of(rounds[i].other_ns) / middle_of(rounds[i].candidate_ns));
   }
-  if (ratios.empty()) return Error{ErrorCode::invalid_argument, "a comparison needs rounds", ""};
+  if (ratios.empty())
+    return Error{ErrorCode::invalid_argument, "a comparison needs at least one round", ""};
   std::ranges::sort(ratios);
   return ratios;
 }
 
-/// Of a comparison whose interval is a real one.
+/// For a comparison with a confidence interval.
 Verdict verdict_of(const Comparison& comparison) {
   const double floor = comparison.noise_floor;
   const double most = 1 + floor;
@@ -147,14 +148,14 @@ Verdict verdict_of(const Comparison& comparison) {
 
 }  // namespace
 
-Result<Timing> summarise(std::span<const wire::Samples> blocks, int discard_first,
+Result<Timing> summarize(std::span<const wire::Samples> blocks, int discard_first,
                          CacheMode cache_mode) {
   auto kept = keep(blocks, discard_first);
   if (kept.elapsed.empty() || kept.throttled > static_cast<int>(kept.elapsed.size()))
     return Error{ErrorCode::unavailable,
                  fmt::format("too noisy: {} samples kept, {} throttled", kept.elapsed.size(),
                              kept.throttled),
-                 "The device is hot or shared; measure again."};
+                 "The device is throttled or shared; measure again."};
   Timing timing;
   timing.discarded = kept.discarded;
   timing.cache_mode = cache_mode;
@@ -226,7 +227,7 @@ Result<std::vector<Comparison>> compare_all(std::span<const Rival> rivals, doubl
       if (!one) return one.error();
       compared[i] = *std::move(one);
     }
-    // Whoever is clear at this rate is settled and leaves the others a wider one.
+    // A candidate that is clear at this rate is decided and leaves a larger rate to the others.
     const auto undecided = [&](std::size_t i) {
       return compared[i].verdict != Verdict::faster && compared[i].verdict != Verdict::slower;
     };
@@ -242,10 +243,10 @@ Result<double> calibrate_noise(std::span<const PairedRound> rounds) {
   if (!ratios) return ratios.error();
   const auto interval = median_interval(*ratios);
   if (!interval.real)
-    return Error{
-        ErrorCode::unavailable,
-        fmt::format("{} rounds are too few to calibrate, {} are needed", rounds.size(), kMinPairs),
-        ""};
+    return Error{ErrorCode::unavailable,
+                 fmt::format("{} rounds are too few to calibrate; {} are required", rounds.size(),
+                             kMinPairs),
+                 ""};
   return std::max({kLeastNoise, 1 / interval.low - 1, interval.high - 1});
 }
 

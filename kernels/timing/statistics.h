@@ -36,7 +36,7 @@ inline constexpr double kLeastNoise = 0.005;
 /// its limit, else `sample_limit` (the caller overrides it when it stopped at its target). Errors:
 /// `unavailable` when no sample is left, or fewer than half survived the clock check (code text
 /// "too noisy").
-[[nodiscard]] Result<Timing> summarise(std::span<const wire::Samples> blocks, int discard_first,
+[[nodiscard]] Result<Timing> summarize(std::span<const wire::Samples> blocks, int discard_first,
                                        CacheMode cache_mode);
 
 /// Times below this are too short for the device's clock: 20 of its finest ticks (32 ns on GPUs; on

@@ -19,11 +19,11 @@ namespace ratchet {
 namespace {
 
 constexpr std::int64_t kLeastPlaces = 2;
-// Rotating through more than a cache holds changes nothing that the flush does not.
+// Rotating through more memory than a cache holds adds nothing to the flush.
 constexpr std::int64_t kEnoughBytes = std::int64_t{128} << 20;
 constexpr std::int64_t kArenaMemory = std::int64_t{4} << 30;  // of all contestants together
 
-/// Through sealed memory files.
+/// Arenas in sealed memory files.
 class FileArenas : public TimedArenas {
  public:
   FileArenas(Judge& judge, std::vector<Trial> trials)
@@ -67,7 +67,7 @@ class FileArenas : public TimedArenas {
 
  private:
   struct Given {
-    std::vector<std::size_t> order;  // which trial lies in which place
+    std::vector<std::size_t> order;  // which trial is in which place
     std::vector<std::string> seeds;  // by place
   };
 
@@ -110,7 +110,7 @@ Result<ArenaSource> ArenaSource::open(const ReferenceParts& parts, const Contrac
   if (answers_on_device(contract)) {
     auto largest = largest_arena(contract);
     if (!largest) return largest.error();
-    // One more: counters are read in a process of their own, on the same arenas.
+    // One more: counters are read in a separate process, on the same arenas.
     auto trials = DeviceTrials::launch(
         parts, contract, {static_cast<int>(contestants) + 1, places_for(*largest, contestants + 1)},
         call);

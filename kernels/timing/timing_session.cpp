@@ -16,11 +16,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// Short, because many rounds tell more than long ones; long beside a message and the first call.
+// Short, because many rounds reveal more than long ones; long compared with a message and the first
+// call.
 constexpr double kBlockMs = 5;
 constexpr int kMostInBlock = 12;
-constexpr int kRoundsOfFixed = 10;  // a given number of samples is spread over these
-// New contents and checks may take a quarter of the time each that the sampling takes.
+constexpr int kRoundsOfFixed = 10;  // a given number of samples is split into this many rounds
+// New contents and checks may each take a quarter of the sampling time.
 constexpr double kRest = 4;
 constexpr double kPatience = 4;  // times the limit, for kernels too slow for enough rounds in it
 constexpr double kBlockLimitMs = 60'000;
@@ -51,13 +52,13 @@ std::vector<Contestant> contestants_of(
 struct TimingSession::Lane {
   CandidateProcess* process;
   ContestantRecord record;
-  double call_ms = 0;  ///< of one sample with all that stands around it
+  double call_ms = 0;  ///< of one sample including everything around it
   int taken = 0;
-  int calls = 0;  ///< timed ones on the arenas given last
+  int calls = 0;  ///< timed calls on the arenas given last
 
   [[nodiscard]] bool runs() const { return record.reasons.empty(); }
 
-  /// Notes a fault of its process; true when there is one.
+  /// Records a fault of its process; true if there is one.
   bool failed() {
     const auto& fault = process->fault();
     if (fault && runs()) record.reasons.push_back(reason_of(*fault));
@@ -83,7 +84,7 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
         plan_.samples ? std::nullopt : std::optional(static_cast<double>(plan_.time_limit.count())),
         fmt::format("timed {} samples", lanes.front().taken));
     auto stop = lanes.front().runs() ? reason_to_stop(lanes) : std::optional<std::string>("");
-    // Nobody can count which call is the last, or which are checked before it.
+    // Kernels cannot predict which call is the last, or which are checked before it.
     const bool due = since_checked_ms_ >= kRest * checked_ms_ && random_() % 2 == 0;
     if (stop || due)
       if (auto done = check_all(lanes, call); !done) return done.error();
@@ -98,7 +99,7 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
   return std::move(session_);
 }
 
-/// New contents at new addresses, when it is time.
+/// New contents at new addresses, when due.
 Status TimingSession::arrange(std::vector<Lane>& lanes, const CallContext& call) {
   if (arranged_ms_ > 0 && since_arranged_ms_ < kRest * arranged_ms_) return {};
   arenas_.renew();
@@ -145,7 +146,8 @@ Status TimingSession::give(Lane& lane, const CallContext& call) {
   return lane.taken == 0 && lane.call_ms == 0 ? probe(lane, call) : Status{};
 }
 
-/// Untimed calls of a newcomer, and how long one sample takes with all that stands around it.
+/// Untimed calls of a new contestant, and the duration of one sample including everything around
+/// it.
 Status TimingSession::probe(Lane& lane, const CallContext& call) {
   const wire::TimeBlock plan{std::max(plan_.prewarm, 1) - 1, 1, plan_.cache_mode, plan_.host_time,
                              kBlockLimitMs};
@@ -161,7 +163,7 @@ int TimingSession::block_size(const Lane& lane) {
   if (!plan_.samples) {
     const auto most =
         std::clamp(static_cast<int>(kBlockMs / std::max(lane.call_ms, 0.001)), 1, kMostInBlock);
-    // Not the same every time: nobody can count which call is the last, the one that is checked.
+    // Varies, so that kernels cannot predict the last call, which is the one that is checked.
     return most - static_cast<int>(random_() % static_cast<unsigned>(most / 5 + 1));
   }
   const int even = std::max(*plan_.samples / (2 * kRoundsOfFixed), 1);
@@ -177,11 +179,12 @@ Status TimingSession::block(Lane& lane, bool first, const CallContext& call) {
   if (!samples) return samples.error();
   const double spent = milliseconds_since(start);
   session_.sampling_ms += spent;
-  // The probe paid for loading code and for scouting; a block tells better how many fit the next.
+  // The probe included loading code and initial measurements; a block predicts better how many
+  // samples fit the next one.
   lane.call_ms = spent / (plan.warmup + size);
   if (lane.failed()) return {};
   lane.taken += static_cast<int>(samples->elapsed_ns.size());
-  // The places of a rotation are used from the first on in every block.
+  // Every block uses the places of a rotation from the first on.
   lane.calls = std::max(lane.calls, plan.warmup + size);
   if (auto flagged = reason_of_flags(samples->flags)) lane.record.reasons.push_back(*flagged);
   if (first)
@@ -192,7 +195,7 @@ Status TimingSession::block(Lane& lane, bool first, const CallContext& call) {
   return {};
 }
 
-/// One arena, drawn only now, must hold the right answers.
+/// One arena, drawn at random in this call, must have the right answers.
 Status TimingSession::judge(Lane& lane, const CallContext& call) {
   if (!lane.runs() || lane.calls == 0) return {};
   const auto start = steady_clock::now();
@@ -218,10 +221,10 @@ std::optional<std::string> TimingSession::reason_to_stop(const std::vector<Lane>
   return std::nullopt;
 }
 
-/// Whether more rounds would tell nothing that is asked for.
+/// Whether more rounds would change nothing that is asked for.
 bool TimingSession::decided(const std::vector<Lane>& lanes) const {
   const Lane& first = lanes.front();
-  const auto timing = summarise(first.record.blocks, plan_.discard_first, plan_.cache_mode);
+  const auto timing = summarize(first.record.blocks, plan_.discard_first, plan_.cache_mode);
   if (!timing || !precise_enough(*timing, plan_.target)) return false;
   const double floor = noise_floor(first.record);
   for (std::size_t i = 1; i < lanes.size(); ++i) {
@@ -233,26 +236,26 @@ bool TimingSession::decided(const std::vector<Lane>& lanes) const {
   return true;
 }
 
-/// Fixed numbers of samples are looked at once.
+/// With a fixed number of samples there is a single look.
 double TimingSession::look_error_rate() const {
   return plan_.samples ? plan_.error_rate : plan_.error_rate / static_cast<double>(kLooks.size());
 }
 
-/// Of one verdict among those that must hold together.
+/// The error rate of one of the verdicts that must hold together.
 double TimingSession::rival_error_rate() const {
   return look_error_rate() / plan_.rivals;
 }
 
 double TimingSession::noise_floor(const ContestantRecord& record) const {
   if (plan_.noise) {
-    const auto timing = summarise(record.blocks, plan_.discard_first, plan_.cache_mode);
+    const auto timing = summarize(record.blocks, plan_.discard_first, plan_.cache_mode);
     const double time = timing ? timing->median.value : 0;
     return std::max(plan_.least_noise, noise_floor_at(*plan_.noise, time));
   }
   std::vector<PairedRound> whole;
   for (const auto& turn : record.turns)
     if (!turn.candidate_ns.empty() && !turn.other_ns.empty()) whole.push_back(turn);
-  const auto seen = calibrate_noise(whole);  // too few rounds: the plan's figure stands
+  const auto seen = calibrate_noise(whole);  // with too few rounds the plan's value is used
   return std::max(plan_.least_noise, seen ? *seen : 0.0);
 }
 
@@ -275,7 +278,7 @@ Result<std::vector<Comparison>> challenges_of(const SessionRecord& session) {
 Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,
                          const SessionPlan& plan) {
   auto timing =
-      summarise(session.contestants.at(contestant).blocks, plan.discard_first, plan.cache_mode);
+      summarize(session.contestants.at(contestant).blocks, plan.discard_first, plan.cache_mode);
   if (timing && !session.stop_reason.empty()) timing->stop_reason = session.stop_reason;
   return timing;
 }
@@ -288,8 +291,8 @@ std::optional<Reason> reason_of_spans(const std::vector<wire::CallSpan>& calls, 
   const auto [fewest, most] = std::ranges::minmax(calls, {}, &wire::CallSpan::launches);
   if (fewest.launches != most.launches)
     return Reason{"launches_vary",
-                  fmt::format("one call launches {} kernels and another {}: the work of one is not "
-                              "that of the next",
+                  fmt::format("one call launches {} kernels and another {}: calls do different "
+                              "work",
                               fewest.launches, most.launches),
                   {}};
   std::vector<double> spans;
@@ -298,8 +301,8 @@ std::optional<Reason> reason_of_spans(const std::vector<wire::CallSpan>& calls, 
   if (span <= kMostRatio * median_ns + kAllowanceNs) return std::nullopt;
   return Reason{
       "span_exceeds_events",
-      fmt::format("the work of a call spans {:.1f} µs over all streams, and {:.1f} µs were "
-                  "timed: the rest was hidden from the events",
+      fmt::format("the work of a call spans {:.1f} µs over all streams, but only {:.1f} µs "
+                  "were timed: the rest was hidden from the events",
                   span / 1000, median_ns / 1000),
       {}};
 }

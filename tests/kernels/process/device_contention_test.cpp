@@ -4,7 +4,7 @@
 
 using namespace ratchet;
 
-TEST_CASE("only processes on the given GPU are neighbours", "[neighbours]") {
+TEST_CASE("only processes on the given GPU count as contention", "[contention]") {
   const std::string said =
       "GPU-aaa, 4711, python3\n"
       "GPU-bbb, 4712, /usr/bin/train, with a comma\n"
@@ -18,14 +18,14 @@ TEST_CASE("only processes on the given GPU are neighbours", "[neighbours]") {
   CHECK(parse_compute_apps("", "GPU-aaa").empty());
 }
 
-TEST_CASE("what is not known about neighbours is said", "[neighbours]") {
-  CHECK(described({{}, "nvidia-smi"}) == "neighbours: none (nvidia-smi)");
-  CHECK(described({{"pid 1 x"}, "nvidia-smi"}) == "neighbours: pid 1 x (nvidia-smi)");
+TEST_CASE("unknown contention is reported with the reason", "[contention]") {
+  CHECK(described({{}, "nvidia-smi"}) == "other processes: none (nvidia-smi)");
+  CHECK(described({{"pid 1 x"}, "nvidia-smi"}) == "other processes: pid 1 x (nvidia-smi)");
   CHECK(described({{}, "not known: nvidia-smi is not installed"}) ==
-        "neighbours not known: nvidia-smi is not installed");
+        "other processes: not known: nvidia-smi is not installed");
 }
 
-TEST_CASE("the host counts its runnable threads", "[neighbours]") {
+TEST_CASE("the host counts its runnable threads", "[contention]") {
   DeviceInfo host;
   host.multiprocessors = 1'000'000;  // more cores than anybody keeps busy
 

@@ -28,7 +28,7 @@ std::vector<PairedRound> rounds(const std::vector<double>& ratios) {
 TEST_CASE("a summary is computed from the samples that are left", "[statistics]") {
   // First sample dropped; 3 … 11 stay: median 7, mean 7.
   const std::vector blocks{block({1000, 11, 4, 10, 5}), block({9, 6, 8, 7, 3})};
-  const auto timing = summarise(blocks, 1, CacheMode::cold);
+  const auto timing = summarize(blocks, 1, CacheMode::cold);
 
   REQUIRE(timing);
   CHECK(timing->samples == 9);
@@ -51,18 +51,18 @@ TEST_CASE("the interval of a median has the index that tables give", "[statistic
   for (int i = 1; i <= 5000; ++i) thousands.push_back(i);
 
   // Tables of the sign test: n = 100 gives the 40th and 61st.
-  const auto timing = summarise(std::vector{block(hundred)}, 0, CacheMode::hot);
+  const auto timing = summarize(std::vector{block(hundred)}, 0, CacheMode::hot);
   CHECK(timing->ci_low.value == 40);
   CHECK(timing->ci_high.value == 61);
   // Large n: 2500.5 - 1.96 * sqrt(5000) / 2 = 2431.2; 0.5^5000 alone would underflow.
-  const auto large = summarise(std::vector{block(thousands)}, 0, CacheMode::hot);
+  const auto large = summarize(std::vector{block(thousands)}, 0, CacheMode::hot);
   CHECK(large->ci_low.value == Approx(2431).margin(2));
 }
 
 TEST_CASE("throttled samples are thrown away and counted", "[statistics]") {
   const std::vector blocks{block({10, 10, 30, 10}, {2000, 1990, 1400, 1501}),  // 1400 < 0.75 * 2000
                            block({10}, {1500})};
-  const auto timing = summarise(blocks, 0, CacheMode::cold);
+  const auto timing = summarize(blocks, 0, CacheMode::cold);
 
   REQUIRE(timing);
   CHECK(timing->samples == 4);
@@ -73,14 +73,14 @@ TEST_CASE("throttled samples are thrown away and counted", "[statistics]") {
 
 TEST_CASE("a series that is mostly throttled or empty has no summary", "[statistics]") {
   const std::vector hot{block({1, 1, 1}, {2000, 1000, 1000})};
-  CHECK(summarise(hot, 0, CacheMode::cold).error().message.find("too noisy") == 0);
-  CHECK_FALSE(summarise(std::vector{block({1, 2})}, 2, CacheMode::cold));
-  CHECK_FALSE(summarise({}, 0, CacheMode::cold));
+  CHECK(summarize(hot, 0, CacheMode::cold).error().message.find("too noisy") == 0);
+  CHECK_FALSE(summarize(std::vector{block({1, 2})}, 2, CacheMode::cold));
+  CHECK_FALSE(summarize({}, 0, CacheMode::cold));
 }
 
 TEST_CASE("few samples have no real interval and never stop a series", "[statistics]") {
-  const auto five = summarise(std::vector{block({10, 10, 10, 10, 10})}, 0, CacheMode::cold);
-  const auto six = summarise(std::vector{block({10, 10, 10, 10, 10, 10})}, 0, CacheMode::cold);
+  const auto five = summarize(std::vector{block({10, 10, 10, 10, 10})}, 0, CacheMode::cold);
+  const auto six = summarize(std::vector{block({10, 10, 10, 10, 10, 10})}, 0, CacheMode::cold);
 
   CHECK(five->flags == std::vector<std::string>{"few_samples"});
   CHECK_FALSE(precise_enough(*five, 0.01));
