@@ -17,13 +17,15 @@ TEST_CASE("CUDA libraries follow from headers and calls", "[build_needs]") {
   CHECK(build_needs("void f() { cudaMalloc(p, 4); curandInit(); }").libraries.empty());
 }
 
-TEST_CASE("a later C++ follows from headers and words, not from comments", "[build_needs]") {
+TEST_CASE("a later C++ standard follows from headers and keywords, not from comments",
+          "[build_needs]") {
   CHECK(build_needs("#include <span>").standard == "c++20");
   CHECK(build_needs("template <class T> concept C = true;").standard == "c++20");
   CHECK_FALSE(build_needs("// this concept requires care\n#include <vector>").standard);
 }
 
-TEST_CASE("kernels that launch kernels are told from functions that do", "[build_needs]") {
+TEST_CASE("kernels that launch kernels are distinguished from host functions that do",
+          "[build_needs]") {
   const std::string child = "__global__ void child(float* y) { y[0] = 1 << 2; }\n";
   CHECK(build_needs(child + "__global__ void f(float* y) { if (y) { child<<<1, 1>>>(y); } }")
             .device_launches);
@@ -35,7 +37,7 @@ TEST_CASE("kernels that launch kernels are told from functions that do", "[build
                   .device_launches);
 }
 
-TEST_CASE("exact architectures are for those that have them", "[build_needs]") {
+TEST_CASE("only architectures with an exact variant get one", "[build_needs]") {
   CHECK(exact_arch("sm_90", build_needs("asm(\"wgmma.fence.sync.aligned;\");")) == "sm_90a");
   CHECK(exact_arch("sm_100", build_needs("asm(\"tcgen05.wait\");")) == "sm_100a");
   CHECK(exact_arch("sm_90a", build_needs("wgmma")) == "sm_90a");
@@ -57,7 +59,8 @@ TEST_CASE("headers beside the source count, headers elsewhere do not", "[build_n
   CHECK(text.find("wgmma") == std::string::npos);
 }
 
-TEST_CASE("only sources that name no file of their own go to the fast compiler", "[build_needs]") {
+TEST_CASE("only sources that include no files of their own go to the fast compiler",
+          "[build_needs]") {
   CHECK(
       reads_toolkit_alone("#include <cuda_fp16.h>\n# include <cub/block/block_reduce.cuh>\n"
                           "#define A 1\n#pragma unroll\nint x;"));

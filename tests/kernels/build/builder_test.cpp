@@ -59,7 +59,7 @@ bool exports(const std::string& library, std::string_view symbol) {
 
 }  // namespace
 
-TEST_CASE("a host kernel builds once and is found again by content", "[builder]") {
+TEST_CASE("a host kernel builds once and is then found by content", "[builder]") {
   const Bench bench;
   const auto first = bench.build(host(kAdd));
   const auto again = bench.build(host(kAdd));
@@ -76,7 +76,7 @@ TEST_CASE("a host kernel builds once and is found again by content", "[builder]"
   CHECK(other.build_key != first.build_key);
 }
 
-TEST_CASE("a damaged cache entry is not handed out", "[builder]") {
+TEST_CASE("a damaged cache entry is not returned", "[builder]") {
   const Bench bench;
   const auto first = bench.build(host(kAdd));
   REQUIRE(write_file(*bench.builder.path_of(first.build_key), "not the library"));
@@ -86,7 +86,7 @@ TEST_CASE("a damaged cache entry is not handed out", "[builder]") {
   CHECK(sha256_hex(bench.library(again)) == again.binary_digest);
 }
 
-TEST_CASE("a changed local header is another build", "[builder]") {
+TEST_CASE("a changed local header makes a new build", "[builder]") {
   const Bench bench;
   const auto source =
       "#include \"factor.h\"\nextern \"C\" void solve(float* y) { y[0] = kFactor; }";
@@ -105,7 +105,7 @@ TEST_CASE("a changed local header is another build", "[builder]") {
   CHECK(two_again.build_key == two.build_key);
 }
 
-TEST_CASE("a missing extern C is mended by the generated header", "[builder]") {
+TEST_CASE("the generated header supplies a missing extern C", "[builder]") {
   const Bench bench;
   const auto record =
       bench.build(host("void solve(const float* x, float* y, int n) { y[0] = x[n - 1]; }"));
@@ -130,7 +130,7 @@ TEST_CASE("a misread entry does not build", "[builder]") {
   CHECK(elsewhere.hint->find("mangled") != std::string::npos);
 }
 
-TEST_CASE("a solve.h of the user's own comes before the generated one", "[builder]") {
+TEST_CASE("a user's own solve.h takes precedence over the generated one", "[builder]") {
   const Bench bench;
   const auto source = "#include \"solve.h\"\nvoid solve(float* y) { y[0] = kFactor; }";
   REQUIRE(write_file(bench.folder / "solve.h", "void solve(float* y);\n#define kFactor 2\n"));
@@ -141,7 +141,7 @@ TEST_CASE("a solve.h of the user's own comes before the generated one", "[builde
   CHECK(bench.build(host("#include \"solve.h\"\nvoid solve(float* y) { y[0] = 1; }")).ok);
 }
 
-TEST_CASE("folders may have names that a shell would read otherwise", "[builder]") {
+TEST_CASE("folder names may contain shell metacharacters", "[builder]") {
   const Bench bench;
   const auto folder = bench.folder / "f\u00f6lder $(touch made) 'and' \"quotes\"";
   REQUIRE(write_file(folder / "factor.h", "#error \"line two\"\n"));
@@ -154,7 +154,7 @@ TEST_CASE("folders may have names that a shell would read otherwise", "[builder]
   CHECK(bench.build(host(source, folder.string())).ok);
 }
 
-TEST_CASE("a main for tests takes nothing with it that the entry does not call", "[builder]") {
+TEST_CASE("a main for tests adds nothing that the entry does not call", "[builder]") {
   const Bench bench;
   const auto record = bench.build(host(
       "#include <cstdio>\n#include <cstdlib>\n#include <iostream>\n" + std::string(kAdd) +
@@ -166,7 +166,7 @@ TEST_CASE("a main for tests takes nothing with it that the entry does not call",
   CHECK_FALSE(exports(bench.library(record), "main"));
 }
 
-TEST_CASE("a source that uses C++20 gets it", "[builder]") {
+TEST_CASE("a source that uses C++20 is compiled as C++20", "[builder]") {
   const Bench bench;
   CHECK(bench
             .build(host("#include <numbers>\nextern \"C\" void solve(float* y) { y[0] = "
@@ -190,7 +190,7 @@ TEST_CASE("compiler errors come back with file, line and class", "[builder]") {
         "missing_header");
 }
 
-TEST_CASE("what the linker cannot resolve is the kernel's error", "[builder]") {
+TEST_CASE("an unresolved symbol is the kernel's error", "[builder]") {
   const Bench bench;
   const auto record = bench.build(
       host("extern \"C\" void other(); extern \"C\" void solve(float* y) { other(); }"));
@@ -251,8 +251,7 @@ TEST_CASE("a kernel may not include files of this machine", "[builder]") {
   CHECK(assembled.error_class == "forbidden_include");
 }
 
-TEST_CASE("headers of the same repository may be included, other files of it may not",
-          "[builder]") {
+TEST_CASE("headers of the same repository may be included, its other files may not", "[builder]") {
   const Bench bench;
   REQUIRE(write_file(bench.folder / "project/include/factor.h", "#define kFactor 2\n"));
   REQUIRE(write_file(bench.folder / "project/include/secret", "#define kFactor 2\n"));
@@ -268,7 +267,7 @@ TEST_CASE("headers of the same repository may be included, other files of it may
   CHECK(build("secret").error_class == "forbidden_include");
 }
 
-TEST_CASE("a parameter list other than the contract's is refused before the compiler runs",
+TEST_CASE("a parameter list that differs from the contract's is refused before the compiler runs",
           "[builder]") {
   const Bench bench;
   auto request = host(kAdd);
@@ -280,7 +279,7 @@ TEST_CASE("a parameter list other than the contract's is refused before the comp
   CHECK(bench.build(request).ok);
 }
 
-TEST_CASE("a compiler that does not end is ended", "[builder]") {
+TEST_CASE("a compiler that does not finish is killed", "[builder]") {
   const test::TempFolder folder;
   const auto builder = *Builder::open({folder / "cache", toolchain, std::chrono::seconds(1)});
   // 2^24 instantiations.
@@ -295,7 +294,7 @@ TEST_CASE("a compiler that does not end is ended", "[builder]") {
   CHECK(record->error_class == "compile_timeout");
 }
 
-TEST_CASE("a cancelled build is an error of ours and leaves nothing behind", "[builder]") {
+TEST_CASE("a canceled build is an error, not a finding, and leaves nothing behind", "[builder]") {
   const Bench bench;
   std::stop_source stop;
   stop.request_stop();
@@ -322,7 +321,7 @@ TEST_CASE("flags that reach other programs or files are refused", "[builder]") {
   CHECK_FALSE(check_flags({"-Xptxas", "-o/tmp/x"}, true));
 }
 
-TEST_CASE("what is no library is no symbol table", "[builder]") {
+TEST_CASE("reading symbols of anything but a library is an error", "[builder]") {
   CHECK_FALSE(dynamic_symbols(""));
   CHECK_FALSE(
       dynamic_symbols("\x7f"
@@ -330,7 +329,8 @@ TEST_CASE("what is no library is no symbol table", "[builder]") {
   const Bench bench;
   auto library = bench.library(bench.build(host(kAdd)));
   REQUIRE(dynamic_symbols(library));
-  // The section table lies at the end: cut off, or pointing outside, it is an error and no crash.
+  // The section table is at the end: truncated or pointing outside the file, it is an error, not a
+  // crash.
   CHECK_FALSE(dynamic_symbols(std::string_view(library).substr(0, library.size() - 64)));
   library[0x28 + 7] = '\x7f';
   CHECK_FALSE(dynamic_symbols(library));
@@ -407,7 +407,7 @@ extern "C" void solve(const float* x, float* y) { parent<<<1, 1>>>(x, y); })"));
   CHECK(record.registers.value_or(0) > 0);
 }
 
-TEST_CASE("nvcc's failures are classed", "[builder][cuda]") {
+TEST_CASE("nvcc's failures are classified", "[builder][cuda]") {
   const Bench bench;
   const auto hidden = bench.build(
       cuda("#define START <<<1, 1>>>()\n__global__ void f() {}\n__global__ void g() { f START; }\n"
@@ -418,13 +418,13 @@ TEST_CASE("nvcc's failures are classed", "[builder][cuda]") {
       "extern \"C\" void solve(float* y) { f<<<1, 1>>>(); }");
   wrong_arch.arch = "sm_80";
   CHECK(bench.build(wrong_arch).error_class == "wrong_arch");
-  wrong_arch.arch = "sm_90";  // mended: the source needs sm_90a
+  wrong_arch.arch = "sm_90";  // corrected: the source needs sm_90a
   CHECK(bench.build(wrong_arch).ok);
   auto shared = cuda(
       "__global__ void f(float* y) { __shared__ float s[20000]; s[threadIdx.x] = y[0]; "
       "__syncthreads(); y[1] = s[3]; }\n"
       "extern \"C\" void solve(float* y) { f<<<1, 1>>>(y); }");
-  shared.arch = "sm_90";  // ptxas lets the `a` variants have more than 48 KB
+  shared.arch = "sm_90";  // ptxas allows the `a` variants more than 48 KB
   CHECK(bench.build(shared).error_class == "too_much_shared");
   const auto thread =
       bench.build(cuda("#include <unistd.h>\nextern \"C\" void solve(float* y) { fork(); }"));

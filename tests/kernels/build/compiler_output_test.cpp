@@ -6,7 +6,7 @@ using namespace ratchet;
 
 // The texts below are what g++ 12.2, nvcc 13.0, ptxas and ld printed.
 
-TEST_CASE("resources of ptxas are the most of any kernel", "[compiler_output]") {
+TEST_CASE("resources are the maximum over all kernels that ptxas lists", "[compiler_output]") {
   const auto output = parse_compiler_output(
       "ptxas info    : 0 bytes gmem\n"
       "ptxas info    : Compiling entry function '_Z1fPf' for 'sm_90a'\n"
@@ -57,7 +57,7 @@ TEST_CASE("a flood of errors is capped", "[compiler_output]") {
   CHECK(output.errors[0].message.size() < kMaxDiagnosticText + 10);
 }
 
-TEST_CASE("failures are told apart", "[compiler_output]") {
+TEST_CASE("failures are classified", "[compiler_output]") {
   const auto name = [](std::string_view text) { return classify_failure(text, "sm_90").name; };
 
   CHECK(name("fatal error: torch/extension.h: No such file or directory") == "torch_headers");

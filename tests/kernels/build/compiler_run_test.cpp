@@ -29,7 +29,7 @@ bool there(const test::TempFolder& folder, const char* name) {
 
 }  // namespace
 
-TEST_CASE("errors of the device-only check end a build that would fail later", "[compiler_run]") {
+TEST_CASE("errors of the device-only check end a build early", "[compiler_run]") {
   const test::TempFolder folder;
   BuildPlan plan;
   plan.arguments = shell("sleep 15; touch built");
@@ -56,7 +56,7 @@ TEST_CASE("a check that passes or is slow changes nothing", "[compiler_run]") {
   CHECK_FALSE(there(folder, "checked"));
 }
 
-TEST_CASE("what the fast compiler refuses goes to the other one", "[compiler_run]") {
+TEST_CASE("sources that the fast compiler refuses go to the other one", "[compiler_run]") {
   const test::TempFolder folder;
   BuildPlan plan;
   plan.file_name = "kernel.cu";
@@ -73,7 +73,7 @@ TEST_CASE("what the fast compiler refuses goes to the other one", "[compiler_run
   CHECK(*read_file(folder.path() / "kernel.cubin") == "source\n");
 }
 
-TEST_CASE("nothing is finished of a build that failed", "[compiler_run]") {
+TEST_CASE("a failed build runs no finishing steps", "[compiler_run]") {
   const test::TempFolder folder;
   BuildPlan plan;
   plan.arguments = shell("exit 3");

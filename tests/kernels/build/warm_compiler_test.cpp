@@ -22,7 +22,7 @@ std::string said(WarmCompiler& warm, const std::string& script, const std::strin
 
 }  // namespace
 
-TEST_CASE("each job is given to a process of its own, which was there before it", "[warm]") {
+TEST_CASE("each job gets its own process, which was started before the job", "[warm]") {
   WarmCompiler warm;
   const std::string script = "echo $$; cat";
 
@@ -34,13 +34,13 @@ TEST_CASE("each job is given to a process of its own, which was there before it"
   CHECK(first.substr(0, first.find('\n')) != second.substr(0, second.find('\n')));
 }
 
-TEST_CASE("another program is started afresh", "[warm]") {
+TEST_CASE("a different program is started anew", "[warm]") {
   WarmCompiler warm;
   CHECK(said(warm, "cat", "x") == "x");
   CHECK(said(warm, "tr a-z A-Z", "x") == "X");
 }
 
-TEST_CASE("a compiler that hangs is ended at its limit, and its like work on", "[warm]") {
+TEST_CASE("a compiler that hangs is killed at its limit, and the next one works", "[warm]") {
   WarmCompiler warm;
   auto hung = warm.run(shell_spec("sleep 60"), "", std::chrono::milliseconds(50), {});
   REQUIRE(hung);
@@ -48,7 +48,7 @@ TEST_CASE("a compiler that hangs is ended at its limit, and its like work on", "
   CHECK(said(warm, "cat", "on") == "on");
 }
 
-TEST_CASE("a program that ended before its job is an error or an answer, never a signal",
+TEST_CASE("a program that exits before its job gives an error or an answer, never a signal",
           "[warm]") {
   WarmCompiler warm;
   for (int i = 0; i < 3; ++i) {

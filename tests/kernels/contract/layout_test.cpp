@@ -35,7 +35,7 @@ TEST_CASE("buffers are aligned and guarded on both sides", "[layout]") {
   CHECK(output_bytes(*layout) == 6);
 }
 
-TEST_CASE("arguments stand in the order of the signature", "[layout]") {
+TEST_CASE("arguments are in the order of the signature", "[layout]") {
   const auto made = contract();
   const Dims dims{{"n", 5}};
   const auto arguments = arguments_of(made, dims, *layout_of(made, dims));
@@ -56,7 +56,7 @@ TEST_CASE("empty and enormous tensors are refused by name", "[layout]") {
   CHECK(layout_of(made, {{"n", 3'000'000'000}}).error().code == ErrorCode::too_large);
 }
 
-TEST_CASE("init forms are read and put into numbers", "[layout]") {
+TEST_CASE("init forms are parsed and evaluated", "[layout]") {
   const Dims dims{{"n", 12}, {"k", 4}};
   const auto form = [&](std::string_view text, DType type) {
     const auto init = parse_init(text, type, dims);
@@ -74,7 +74,7 @@ TEST_CASE("init forms are read and put into numbers", "[layout]") {
   CHECK(form("uniform(1", DType::f32).find("missing") != std::string::npos);
 }
 
-TEST_CASE("tolerances follow the dtype until the caller gives figures", "[layout]") {
+TEST_CASE("tolerances follow the dtype unless the caller gives them", "[layout]") {
   CHECK(default_tolerance(DType::f32).atol == 1e-4);
   // Below 2^-11, what one rounding to half precision may cost.
   CHECK(default_tolerance(DType::f32).rtol == 1e-4);

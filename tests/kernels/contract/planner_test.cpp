@@ -68,7 +68,7 @@ TEST_CASE("a plain task becomes a contract in the compatible way", "[planner]") 
   CHECK(contract->cases[0].dims.at("rows") == 300);
 }
 
-TEST_CASE("buffers are sized by ptr_size, one integer, or a million when nothing is given",
+TEST_CASE("buffers are sized by ptr_size, one integer, or a million if nothing is given",
           "[planner]") {
   const auto extent = [](std::string parameters, TaskRequest request) {
     const Source kernel{"k.cpp", "extern \"C\" void solve(float* y" + parameters + ") {}", ""};
@@ -147,7 +147,7 @@ TEST_CASE("scalars must be given, exist and fit", "[planner]") {
   CHECK(has(error_of(request).message, "scalars.beta"));
 }
 
-TEST_CASE("the reference must take what the kernel takes", "[planner]") {
+TEST_CASE("the reference must take the kernel's parameters", "[planner]") {
   const Source other{"ref.cpp", "extern \"C\" void reference(const float* x, float* y, int n) {}",
                      ""};
   const auto contract = plan_contract(task(), kKernel, other, host());
@@ -156,7 +156,7 @@ TEST_CASE("the reference must take what the kernel takes", "[planner]") {
   CHECK(has(contract.error().message, "differ from those of solve"));
 }
 
-TEST_CASE("tolerances of ref.py count unless the call gives its own", "[planner]") {
+TEST_CASE("tolerances of ref.py apply unless the call gives its own", "[planner]") {
   const Source python{"ref.py", "import numpy\natol = 0.25\nrtol=1e-2\ndef reference(**k): pass\n",
                       ""};
   auto request = task();
@@ -199,7 +199,7 @@ TEST_CASE("a host kernel does not run on a GPU and the error says so", "[planner
   CHECK(has(contract.error().message, "need a host device"));
 }
 
-TEST_CASE("baselines answer to the packages' names", "[planner]") {
+TEST_CASE("baselines accept the packages' names", "[planner]") {
   CHECK(*resolve_baselines({"eager", "torch.compile", "pytorch-eager"}) ==
         std::vector<std::string>{"pytorch-eager", "torch-compile"});
   CHECK(resolve_baselines({"all"})->size() == 3);
@@ -208,7 +208,7 @@ TEST_CASE("baselines answer to the packages' names", "[planner]") {
   CHECK_FALSE(resolve_baselines({"mkl"}));
 }
 
-TEST_CASE("what weakens a contract is said", "[planner]") {
+TEST_CASE("weaknesses of a contract are reported", "[planner]") {
   const Source kernel{"g.cpp", "void solve(const int* idx, float* y, int n) {}", ""};
   const Source reference{"r.cpp", "extern \"C\" void reference(const int* idx, float* y, int n) {}",
                          ""};
@@ -228,7 +228,7 @@ TEST_CASE("what weakens a contract is said", "[planner]") {
   CHECK(warned("missing_extern_c"));
 }
 
-TEST_CASE("hidden cases keep factors and relations and are secret to the seed", "[planner]") {
+TEST_CASE("hidden cases keep factors and relations and depend on the seed", "[planner]") {
   Contract contract;
   contract.tensors = {{"x", DType::f32, {"a", "b"}, Role::out, "normal"}};
   contract.cases = {
@@ -294,7 +294,7 @@ TEST_CASE("dims under other names are shown beside the missing ones", "[planner]
   CHECK(has(error_of(request).message, "rows missing; given: M, cols"));
 }
 
-TEST_CASE("buffers that the device cannot hold are refused with both sizes", "[planner]") {
+TEST_CASE("buffers too large for the device are refused with both sizes", "[planner]") {
   auto device = host();
   device.memory_bytes = std::int64_t{1} << 20;
   auto request = task();
@@ -306,7 +306,7 @@ TEST_CASE("buffers that the device cannot hold are refused with both sizes", "[p
   CHECK(has(contract.error().message, device.name));
 }
 
-TEST_CASE("sizes that overflow are refused and not wrapped", "[planner]") {
+TEST_CASE("sizes that overflow are refused, not wrapped", "[planner]") {
   auto request = task();
   request.dims = {{"rows", 2147483647}, {"cols", 2147483647}};  // 2^62 elements
   CHECK_FALSE(plan_contract(request, kKernel, kReference, host()));

@@ -68,7 +68,7 @@ TEST_CASE("every shipped version builds, without warnings, under v0's contract",
   }
 }
 
-TEST_CASE("unknown problems, variants and implementations are named with what there is",
+TEST_CASE("unknown problems, variants and implementations are reported with the existing ones",
           "[problems]") {
   const auto unknown = load_problem(kData, "../softmax", Implementation::host_cpp);
   REQUIRE_FALSE(unknown);

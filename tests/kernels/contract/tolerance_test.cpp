@@ -27,7 +27,7 @@ double length_of(const Contract& contract) {
 
 }  // namespace
 
-TEST_CASE("the length of a reduction shows in the shapes, or in the declared work", "[tolerance]") {
+TEST_CASE("the length of a reduction follows from the shapes or the declared work", "[tolerance]") {
   auto contract = row_sums(8, 1000);
   CHECK(length_of(contract) == 1000);  // 8000 inputs for 8 outputs
 
@@ -35,7 +35,8 @@ TEST_CASE("the length of a reduction shows in the shapes, or in the declared wor
   CHECK(length_of(contract) == 3000);  // 48000 operations / 2 / 8 outputs
 }
 
-TEST_CASE("default tolerances grow with the root of long float32 reductions alone", "[tolerance]") {
+TEST_CASE("only default tolerances of float32 grow, with the root of a long reduction",
+          "[tolerance]") {
   CHECK(reduction_growth(DType::f32, 1 << 18) == 1);
   CHECK(reduction_growth(DType::f32, 1 << 20) == 2);  // four times the length
   CHECK(reduction_growth(DType::f32, 1e12) == 3);     // 3e-4 is below 2^-11

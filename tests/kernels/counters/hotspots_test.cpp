@@ -30,7 +30,7 @@ wire::PcSamples samples() {
 
 }  // namespace
 
-TEST_CASE("samples are added up by source line, the line with most first", "[hotspots]") {
+TEST_CASE("samples are summed by source line, the line with most first", "[hotspots]") {
   const auto spots = hotspots_from(samples(), code());
 
   // 40 + 10 on line 7, 30 on line 9; 900 of a function that is not the kernel's, and 35 that are a
@@ -48,7 +48,7 @@ TEST_CASE("samples are added up by source line, the line with most first", "[hot
   CHECK_FALSE(spots.degraded_reason);
 }
 
-TEST_CASE("without a disassembler there are offsets, and the reason", "[hotspots]") {
+TEST_CASE("without a disassembler there are only offsets, and the reason", "[hotspots]") {
   const auto spots = hotspots_from(samples(), {});
 
   REQUIRE(spots.places.size() == 4);

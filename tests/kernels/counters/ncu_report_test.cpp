@@ -13,7 +13,7 @@ using Catch::Approx;
 
 namespace {
 
-/// What ncu 2025.3.1 printed of two launches of a softmax on an H200, cut to some columns and rows.
+/// Output of ncu 2025.3.1 for two launches of a softmax on an H200, cut to some columns and rows.
 std::string captured(const std::string& name) {
   const auto text = read_file(test::source_dir() / "tests/kernels/ncu" / name);
   REQUIRE(text);
@@ -66,17 +66,17 @@ TEST_CASE("a kernel is named as the other engine names it", "[ncu]") {
   CHECK(named("triton_softmax") == "triton_softmax");
 }
 
-TEST_CASE("what is no number is told apart from what has no value", "[ncu]") {
+TEST_CASE("text values are distinguished from missing values", "[ncu]") {
   const auto report = must_read(captured("raw_base.csv"));
 
   CHECK(holds(report.not_numbers, "launch__cluster_scheduling_policy"));
   CHECK(holds(report.unavailable, "derived__local_spilling_requests_pct"));
   CHECK_FALSE(report.kernels[0].metrics.contains("launch__cluster_scheduling_policy"));
-  // Facts of the machine are none of the launch.
+  // Device attributes are not part of the launch.
   CHECK_FALSE(report.kernels[0].metrics.contains("device__attribute_l2_cache_size"));
 }
 
-TEST_CASE("the details page gives metrics by their names, and its remarks none", "[ncu]") {
+TEST_CASE("the details page gives metrics by name and ignores its remarks", "[ncu]") {
   const auto report = must_read(captured("details.csv"));
 
   REQUIRE(report.page == NcuReport::Page::details);
@@ -94,7 +94,7 @@ TEST_CASE("the details page gives metrics by their names, and its remarks none",
               "Memory Workload Analysis: Local Memory Spilling Request Overhead"));
 }
 
-TEST_CASE("what a program printed in front of the table is passed over", "[ncu]") {
+TEST_CASE("program output before the table is skipped", "[ncu]") {
   const auto report =
       must_read("==PROF== Connected to process 7\nmy program, \"quoted\n" + captured("raw.csv"));
   CHECK(report.kernels.size() == 2);
@@ -120,7 +120,7 @@ TEST_CASE("damaged tables are refused with the line", "[ncu]") {
   CHECK(open.error().message.find("never closed") != std::string::npos);
 }
 
-TEST_CASE("numbers have their thousands in threes", "[ncu]") {
+TEST_CASE("thousands in numbers are grouped in threes", "[ncu]") {
   CHECK(*ncu_number("3,496,843,398,157.63") == Approx(3496843398157.63));
   CHECK(*ncu_number("-0.5") == -0.5);
   CHECK(*ncu_number("1e+06") == 1e6);
@@ -131,7 +131,7 @@ TEST_CASE("numbers have their thousands in threes", "[ncu]") {
   }
 }
 
-TEST_CASE("units are brought to nanoseconds, bytes and counts", "[ncu]") {
+TEST_CASE("units are converted to nanoseconds, bytes and counts", "[ncu]") {
   CHECK(ncu_unit_factor("us") == 1e3);
   CHECK(ncu_unit_factor("Kbyte/block") == 1e3);
   CHECK(ncu_unit_factor("Gbyte/s") == 1e9);
@@ -143,7 +143,7 @@ TEST_CASE("units are brought to nanoseconds, bytes and counts", "[ncu]") {
   CHECK(ncu_unit_factor("%") == 1);
 }
 
-TEST_CASE("ncu is started on flushed caches and clocks as found, and keeps its report", "[ncu]") {
+TEST_CASE("ncu runs with flushed caches and unchanged clocks, and keeps its report", "[ncu]") {
   const auto command = ncu_command({"/opt/ncu", "2025.3.1"}, MetricSet::full, {"a.sum", "b.sum"});
 
   const auto after = [&](const std::string& option) {
@@ -159,7 +159,7 @@ TEST_CASE("ncu is started on flushed caches and clocks as found, and keeps its r
   CHECK_FALSE(holds(ncu_command({"/opt/ncu", ""}, MetricSet::lean, {"a.sum"}), "--set"));
 }
 
-TEST_CASE("without a report, ncu's words say what to do", "[ncu]") {
+TEST_CASE("without a report, ncu's log explains what to do", "[ncu]") {
   CHECK(ncu_trouble("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n")
             .find("check_env") != std::string::npos);
   CHECK(ncu_trouble("==WARNING== No kernels were profiled.\n").find("launches no kernel") !=

@@ -7,7 +7,7 @@ using namespace ratchet;
 
 namespace {
 
-/// Two threads behind the end of one buffer, as memcheck of CUDA 13 words it.
+/// Two threads past the end of one buffer, as reported by memcheck of CUDA 13.
 constexpr const char* kOutOfBounds =
     "========= COMPUTE-SANITIZER\n"
     "the kernel printed this\n"
@@ -51,7 +51,7 @@ TEST_CASE("reports of one kind at one place are one finding with its line", "[sa
   CHECK(finding.message.find("Frame") == std::string::npos);
 }
 
-TEST_CASE("the tool's own count stands, with what it did not print", "[sanitizer]") {
+TEST_CASE("the tool's own count is used, including what it did not print", "[sanitizer]") {
   const auto output = parse_sanitizer_output(SanitizerTool::memcheck, kOutOfBounds);
 
   CHECK(output.finished);
@@ -59,7 +59,7 @@ TEST_CASE("the tool's own count stands, with what it did not print", "[sanitizer
   CHECK(output.trouble.find("cudaErrorLaunchFailure") != std::string::npos);
 }
 
-TEST_CASE("a race names the place of its first access and tells of the second", "[sanitizer]") {
+TEST_CASE("a race names the place of its first access and mentions the second", "[sanitizer]") {
   const auto output = parse_sanitizer_output(
       SanitizerTool::racecheck,
       "========= COMPUTE-SANITIZER\n"
@@ -101,7 +101,7 @@ TEST_CASE("the older form of a place and code without lines are understood", "[s
   CHECK(bare.findings.at(0).line == 0);
 }
 
-TEST_CASE("trouble of the tool is no finding about the kernel", "[sanitizer]") {
+TEST_CASE("problems of the tool are not findings about the kernel", "[sanitizer]") {
   const auto output = parse_sanitizer_output(
       SanitizerTool::memcheck,
       "========= COMPUTE-SANITIZER\n"
@@ -116,7 +116,7 @@ TEST_CASE("trouble of the tool is no finding about the kernel", "[sanitizer]") {
   CHECK(output.trouble.find("terminated before first") != std::string::npos);
 }
 
-TEST_CASE("findings beyond the cap are counted, and errors stay", "[sanitizer]") {
+TEST_CASE("findings beyond the cap are counted, and errors are kept", "[sanitizer]") {
   SanitizerReport report;
   for (std::size_t i = 0; i < kMostSanitizerFindings; ++i)
     report.findings.push_back({SanitizerTool::racecheck, "warning", "Race", "f", "a.cu", 1, "", 1});

@@ -50,7 +50,7 @@ Diagnosis on_host(std::optional<double> memory, std::optional<double> compute,
 
 }  // namespace
 
-TEST_CASE("the bound class follows the two utilisations", "[diagnosis]") {
+TEST_CASE("the bound class follows the two utilizations", "[diagnosis]") {
   const auto bound = [](double compute, double memory) {
     return on_cuda({{kSm, compute}, {kMemory, memory}}).bound;
   };
@@ -155,7 +155,7 @@ TEST_CASE("of several kernels the longest is judged and named", "[diagnosis]") {
 
 TEST_CASE("host kernels are judged by the roofs", "[diagnosis]") {
   CHECK(on_host(0.9, 0.1).bound == Bound::memory);
-  // c = a + b at all the bandwidth there is: three of the four bytes moved are declared.
+  // c = a + b at full bandwidth: three of the four bytes moved are declared.
   CHECK(on_host(0.5, 0.02).bound == Bound::memory);
   CHECK(on_host(0.1, 0.7).bound == Bound::compute);
   CHECK(on_host(0.2, 0.1).bound == Bound::latency);
@@ -166,7 +166,7 @@ TEST_CASE("host kernels are judged by the roofs", "[diagnosis]") {
   CHECK(ids(on_host(0.2, 0.5)).empty());
 }
 
-TEST_CASE("host counters tell waiting from scalar work", "[diagnosis]") {
+TEST_CASE("host counters distinguish waiting from scalar work", "[diagnosis]") {
   const std::map<std::string, double> waiting{
       {"instructions", 1e6}, {"cycles", 4e6}, {"LLC-load-misses", 2e4}};  // ipc 0.25, 20 per 1,000
   const std::map<std::string, double> busy{{"instructions", 3e6}, {"cycles", 1e6}};
@@ -175,7 +175,7 @@ TEST_CASE("host counters tell waiting from scalar work", "[diagnosis]") {
   CHECK(ids(on_host(0.1, 0.01, busy)) == "host-scalar-loop");
 }
 
-TEST_CASE("every pattern that the rules name is a page of the wiki", "[diagnosis]") {
+TEST_CASE("every pattern that the rules name has a page in the wiki", "[diagnosis]") {
   const auto everything =
       on_cuda({{"launch__waves_per_multiprocessor", 1.2},
                {"sm__warps_active.avg.pct_of_peak_sustained_active", 10},
@@ -215,7 +215,7 @@ TEST_CASE("the metric sets hold the package's metrics and no name twice", "[diag
   CHECK(std::ranges::find(full, "sm__sass_data_bytes_mem_shared.sum.per_second") != full.end());
   CHECK(std::ranges::find(full, "gpu__time_duration.sum") != full.end());
   CHECK(metric_category("lts__t_bytes.sum.per_second") == "Memory");
-  // Roll-ups multiply the passes: none in lean, but for DRAM's, which costs one.
+  // Roll-ups multiply the passes: lean has only DRAM's, which costs one.
   for (const auto& name : metric_names(MetricSet::lean, DeviceKind::cuda))
     CHECK((name.find("throughput") == std::string::npos || name.starts_with("dram__")));
   CHECK(metric_names(MetricSet::lean, DeviceKind::host)[0] == "cycles");

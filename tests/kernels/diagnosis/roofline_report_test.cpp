@@ -43,7 +43,7 @@ std::vector<int> spent(double compute, double memory, double latency) {
 
 }  // namespace
 
-TEST_CASE("every level of memory is held against its own roof", "[roofline]") {
+TEST_CASE("every memory level is compared with its own roof", "[roofline]") {
   const auto profile = profile_of();
   const auto report = report_of(profile);
   REQUIRE(report.levels.size() == 3);
@@ -78,7 +78,7 @@ TEST_CASE("a metric that is missing is no evidence", "[roofline]") {
   CHECK(report.compatible.degraded);
 }
 
-TEST_CASE("a kernel at one roof reaches the stop target, whatever the others leave", "[roofline]") {
+TEST_CASE("a kernel at one roof reaches the stop target regardless of the others", "[roofline]") {
   const auto profile = profile_of({{"dram__bytes.sum", 380e6},
                                    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", 93},
                                    {"sm__throughput.avg.pct_of_peak_sustained_elapsed", 20}});
@@ -97,7 +97,7 @@ TEST_CASE("the budget is the package's", "[roofline]") {
   CHECK(spent(0.05, 0.05, 0.05) == std::vector{1, 1, 1});
 }
 
-TEST_CASE("without counters the declared work stands in", "[roofline]") {
+TEST_CASE("without counters the declared work is used", "[roofline]") {
   Profile profile;
   profile.timing.median = {100'000};
   const auto report = roofline_report({&profile, kRoofs, WorkDone{100e6, 2e9, DType::f32}, 100});
@@ -108,7 +108,7 @@ TEST_CASE("without counters the declared work stands in", "[roofline]") {
   CHECK(report.least_ns == Approx(40'000));  // 2 GFLOP at 50 TFLOP/s; the bytes need 25 us
 }
 
-TEST_CASE("nothing measured is drawn as nothing", "[roofline]") {
+TEST_CASE("without measurements the drawing is empty", "[roofline]") {
   const Profile profile;
   const auto report = roofline_report({&profile, {}, std::nullopt, 0});
   CHECK(report.binding == "unknown");

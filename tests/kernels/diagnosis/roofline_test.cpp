@@ -42,7 +42,7 @@ TEST_CASE("an unknown roof is no evidence", "[roofline]") {
   CHECK(place_under_roofs({}, {1}, {}, kCeilings).binding == "unknown");
 }
 
-TEST_CASE("counters stand in for work that is not declared", "[roofline]") {
+TEST_CASE("counters replace work that is not declared", "[roofline]") {
   const std::vector<KernelCounters> kernels{
       {"a",
        {{"dram__bytes.sum", 30},
@@ -69,7 +69,7 @@ TEST_CASE("achieved rates are metrics only where work is declared", "[roofline]"
   CHECK(device_independent_metrics(timing, Roofline{}).size() == 1);
 }
 
-TEST_CASE("faster than the ceiling by more than five percent is no measurement", "[roofline]") {
+TEST_CASE("faster than the ceiling by more than five percent is refused", "[roofline]") {
   auto physics = check();  // 1000 B in 10 ns: exactly the ceiling
   CHECK_FALSE(faster_than_physics(physics));
   physics.median = {9.6};  // 104.2 GB/s
@@ -86,7 +86,7 @@ TEST_CASE("outputs that may still be in the cache do not count", "[roofline]") {
   CHECK_FALSE(faster_than_physics(physics));
 }
 
-TEST_CASE("cached work is held against the cache, work in FLOP against the pipes", "[roofline]") {
+TEST_CASE("cached work is compared with the cache, FLOPs with the pipes", "[roofline]") {
   auto physics = check();
   physics.cache_mode = CacheMode::hot;
   physics.median = {3};  // 333 GB/s

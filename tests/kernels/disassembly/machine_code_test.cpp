@@ -35,7 +35,7 @@ constexpr const char* kNested = R"(
 
 }  // namespace
 
-TEST_CASE("loops are told from branches, also when code was moved behind the end", "[sass]") {
+TEST_CASE("loops are distinguished from branches, even if code was moved past the end", "[sass]") {
   const auto functions = read_code(kNested, CodeKind::sass);
   REQUIRE(functions.size() == 1);
   const auto& code = functions[0].instructions;
@@ -73,7 +73,7 @@ TEST_CASE("instructions carry guard, opcode, operands and source line", "[sass]"
   CHECK(code[3].line == 9);
 }
 
-TEST_CASE("what cuobjdump prints reads the same: addresses for labels, encodings beside",
+TEST_CASE("cuobjdump's output reads the same, with addresses for labels and encodings beside",
           "[sass]") {
   constexpr const char* kText = R"(
 		Function : plain
@@ -109,7 +109,7 @@ TEST_CASE("host code is read from objdump", "[sass]") {
   CHECK(code.widths.at("256-bit registers") == 1);
 }
 
-TEST_CASE("what is no listing gives no function", "[sass]") {
+TEST_CASE("text that is not a listing gives no function", "[sass]") {
   CHECK(read_code("", CodeKind::sass).empty());
   CHECK(read_code("cuobjdump fatal: no cubin\n/*00*/\n.text.:\n", CodeKind::sass).empty());
   CHECK(read_code("\x7f"

@@ -42,7 +42,7 @@ TEST_CASE("opcodes are compared token by token", "[sass]") {
   CHECK(code.count("HMMA.F32|STS") == 2);
 }
 
-TEST_CASE("a method is verified when it rises against the parent", "[sass]") {
+TEST_CASE("a method is verified if it shows more than in the parent", "[sass]") {
   const auto with = counts_of({"LDGSTS.E.BYPASS.128 [R1], [R2.64]", "LDGDEPBAR"});
   const auto without = counts_of({"LDG.E R0, [R2.64]", "STS [R1], R0"});
 
@@ -52,7 +52,7 @@ TEST_CASE("a method is verified when it rises against the parent", "[sass]") {
   CHECK(verdict("async_copy", with, &with) == CodeVerdict::unknown);  // the parent has it already
 }
 
-TEST_CASE("what falls cannot be verified without a parent", "[sass]") {
+TEST_CASE("a decrease cannot be verified without a parent", "[sass]") {
   const auto many = counts_of({"BAR.SYNC.DEFER_BLOCKING 0x0", "BAR.SYNC.DEFER_BLOCKING 0x0"});
   const auto few = counts_of({"BAR.SYNC.DEFER_BLOCKING 0x0"});
 
@@ -61,7 +61,7 @@ TEST_CASE("what falls cannot be verified without a parent", "[sass]") {
   CHECK(verdict("reduce_sync_count", few, nullptr) == CodeVerdict::unknown);
 }
 
-TEST_CASE("where a method must stand in a loop, elsewhere does not count", "[sass]") {
+TEST_CASE("for a method required in a loop, code outside loops does not count", "[sass]") {
   const std::vector<std::string> body{"LDGSTS.E.BYPASS.128 [R1], [R2.64]", "DEPBAR.LE SB0, 0x1"};
   const auto nothing = counts_of({"EXIT"});
   const auto straight = counts_of(body), looped = counts_of(body, true);
@@ -70,13 +70,13 @@ TEST_CASE("where a method must stand in a loop, elsewhere does not count", "[sas
   CHECK(verdict("async_pipeline", straight, &nothing) == CodeVerdict::unknown);
 }
 
-TEST_CASE("a wait for all copies leaves no pipeline", "[sass]") {
+TEST_CASE("waiting for all copies is not a pipeline", "[sass]") {
   const auto drained = counts_of({"LDGSTS.E.BYPASS.128 [R1], [R2.64]", "DEPBAR.LE SB0, 0x0"}, true);
   const auto nothing = counts_of({"EXIT"});
   CHECK(verdict("async_pipeline", drained, &nothing) == CodeVerdict::unknown);
 }
 
-TEST_CASE("a method without an opcode of its own is unknown, and says where to look", "[sass]") {
+TEST_CASE("a method without its own opcode is unknown, and the note says where to look", "[sass]") {
   const auto code = counts_of({"FFMA R0, R1, R2, R3"});
   const auto fusion = verdict_of(*signature_of("kernel_fusion"), code, nullptr);
 
@@ -94,7 +94,7 @@ TEST_CASE("a verdict cites the counts of both sides", "[sass]") {
   CHECK(found[0] == "SHFL.BFLY|SHFL.DOWN|SHFL.UP: 2 (parent 0)");
 }
 
-TEST_CASE("every method page of the wiki has a signature, and the other way round", "[sass]") {
+TEST_CASE("every method page of the wiki has a signature, and vice versa", "[sass]") {
   const std::filesystem::path pages = test::source_dir() / "kbs/content/docs/methods";
   std::size_t count = 0;
   for (const auto& page : std::filesystem::directory_iterator(pages)) {

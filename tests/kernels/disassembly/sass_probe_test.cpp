@@ -1,5 +1,5 @@
-// The signatures against code that nvcc makes of the wiki's own recipes: each with its method, and
-// ablated. Needs nvcc and a disassembler, and takes half a minute an architecture.
+// The signatures against nvcc's code for the wiki's own recipes, each with its method and ablated.
+// Needs nvcc and a disassembler, and takes half a minute per architecture.
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -50,7 +50,7 @@ std::vector<Recipe> recipes_for(const std::string& architecture) {
   return recipes;
 }
 
-/// All recipes as one source, each in a namespace of its own; the macros that ablate them go to
+/// All recipes as one source, each in its own namespace; the macros that ablate them are added to
 /// `macros`.
 std::string joined(const std::vector<Recipe>& recipes, std::string& macros) {
   std::string includes, bodies;
@@ -96,7 +96,7 @@ std::map<std::string, OpcodeCounts> compiled(const fs::path& source, const std::
   return counts;
 }
 
-/// What a recipe changes beside its own method: its code shows that, too, and rightly.
+/// Other methods that a recipe also changes: its code rightly shows those too.
 const std::map<std::string, std::set<std::string>>& companions() {
   static const std::map<std::string, std::set<std::string>> table{
       {"asymmetric_mbarrier_sync", {"reduce_sync_count"}},
@@ -185,7 +185,7 @@ TEST_CASE("no signature calls a recipe's method absent, nor its ablation verifie
   CHECK(judge(with, without) >= least);
 }
 
-TEST_CASE("methods that pages tell in words are seen in probes of their own", "[sass][slow]") {
+TEST_CASE("methods without a recipe are detected in separate probes", "[sass][slow]") {
   Probes probes;
   if (!probes.ready()) SKIP("needs nvcc and nvdisasm (of the toolkit or of Triton)");
   const auto source = test::source_dir() / "tests/kernels/probes/warpgroup.cu";

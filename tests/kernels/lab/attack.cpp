@@ -24,8 +24,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-/// What stands behind "// Key: " in the head, or "# Key: " of a Python file; empty when nothing
-/// does.
+/// The value of "// Key: " in the head, or of "# Key: " in a Python file; empty if absent.
 std::string optional_head(const Attack& attack, const std::string& key) {
   const std::string start = (attack.name.ends_with(".py") ? "# " : "// ") + key + ": ";
   const auto at = attack.text.find(start);

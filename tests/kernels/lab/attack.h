@@ -8,12 +8,12 @@
 
 namespace ratchet::test {
 
-/// One kernel of tests/attacks/, with what its head says of it.
+/// One kernel of tests/attacks/, with the expectations in its head.
 ///
-/// `stage` is where it must be found out: build, admit, check, profile, or `any` of the last two.
-/// `shown`: it is harmless, because the build says so much of it. `pass`: it is honest. `time`:
-/// harmless, if its time is at least `least_ns`. `like`: harmless, if it is no faster than the
-/// kernel that `reasons` names.
+/// `stage` is where it must be detected: build, admit (task validation), check, profile, or `any`
+/// of the last two. `shown`: harmless, because the build reports it. `pass`: honest. `time`:
+/// harmless if its time is at least `least_ns`. `like`: harmless if it is no faster than the kernel
+/// that `reasons` names.
 struct Attack {
   std::string name;  ///< "host/cache_by_pointer.cpp"
   std::string text;

@@ -1,5 +1,5 @@
-// Every kernel of tests/attacks/host, and those of tests/attacks/python that need no GPU, through
-// the real laboratory: what it must be found out by stands in its head.
+// Runs every kernel of tests/attacks/host, and those of tests/attacks/python that need no GPU,
+// through the real laboratory and checks the expectations in its head.
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -14,7 +14,7 @@ using namespace ratchet::test;
 
 namespace {
 
-/// Where a kernel was stopped, and by which reasons.
+/// Where a kernel was stopped, and the reasons.
 struct Outcome {
   std::string stage = "pass";
   std::vector<std::string> reasons;
@@ -75,7 +75,7 @@ Outcome outcome_of(LabFixture& fixture, const Attack& attack) {
 }
 
 bool as_expected(const Attack& attack, const Outcome& outcome) {
-  // How fast a harmless kernel is, a GPU tells; here it must only pass.
+  // The speed of a harmless kernel is checked on a GPU; here it must only pass.
   if (attack.stage == "pass" || attack.stage == "like") return outcome.stage == "pass";
   if (attack.stage == "time")
     return outcome.stage == "pass" && outcome.median_ns >= attack.least_ns;
@@ -113,7 +113,7 @@ void run_python(bool honest) {
 
 }  // namespace
 
-TEST_CASE("cheats in Python are found out on the host", "[attacks][python][timed]") {
+TEST_CASE("cheats in Python are detected on the host", "[attacks][python][timed]") {
   run_python(false);
 }
 
@@ -121,23 +121,23 @@ TEST_CASE("no honest Python kernel is refused on the host", "[attacks][python][s
   run_python(true);
 }
 
-TEST_CASE("cheats of timing are found out on the host", "[attacks][timed]") {
+TEST_CASE("timing cheats are detected on the host", "[attacks][timed]") {
   run_all("A");
 }
 
-TEST_CASE("stale, replayed and stolen answers are found out on the host", "[attacks][slow]") {
+TEST_CASE("stale, replayed and stolen answers are detected on the host", "[attacks][slow]") {
   run_all("B");
 }
 
-TEST_CASE("wrong and partial answers are found out on the host", "[attacks][slow]") {
+TEST_CASE("wrong and partial answers are detected on the host", "[attacks][slow]") {
   run_all("C");
 }
 
-TEST_CASE("cheats of precision are found out on the host", "[attacks][slow]") {
+TEST_CASE("precision cheats are detected on the host", "[attacks][slow]") {
   run_all("D");
 }
 
-TEST_CASE("tampering and cheats of resources and scores are found out on the host",
+TEST_CASE("tampering and cheats with resources and scores are detected on the host",
           "[attacks][slow]") {
   run_all("EFG");
 }

@@ -1,4 +1,4 @@
-// docs/attacks.md against the kernels it speaks of.
+// Compares docs/attacks.md with the kernels it describes.
 
 #include <catch2/catch_test_macros.hpp>
 #include <cctype>
@@ -29,7 +29,7 @@ std::map<std::string, std::string> rows() {
 
 }  // namespace
 
-TEST_CASE("the table of cheats has a row for each of the catalogue", "[attacks]") {
+TEST_CASE("the table of cheats has a row for each catalog entry", "[attacks]") {
   const std::map<char, int> counts{{'A', 17}, {'B', 16}, {'C', 16}, {'D', 8},
                                    {'E', 12}, {'F', 8},  {'G', 9}};
   const auto table = rows();
@@ -39,7 +39,7 @@ TEST_CASE("the table of cheats has a row for each of the catalogue", "[attacks]"
     for (int i = 1; i <= count; ++i) CHECK(table.contains(letter + std::to_string(i)));
 }
 
-TEST_CASE("every attack stands in the rows of its catalogue ids, and no other does", "[attacks]") {
+TEST_CASE("every attack is in the rows of its catalog ids, and no other is", "[attacks]") {
   auto table = rows();
   const auto page = read_file(source_dir() / "docs" / "attacks.md");
   REQUIRE(page);

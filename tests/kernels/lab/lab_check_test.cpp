@@ -65,7 +65,7 @@ TEST_CASE("a wrong element is found and named", "[lab]") {
   CHECK(output.max_abs > 0.99);
 }
 
-TEST_CASE("a kernel that does nothing leaves poison and is found out", "[lab]") {
+TEST_CASE("a kernel that does nothing leaves poison and is detected", "[lab]") {
   LabFixture fixture;
 
   const auto report = fixture.check("(void)x; (void)y; (void)n;");
@@ -74,7 +74,7 @@ TEST_CASE("a kernel that does nothing leaves poison and is found out", "[lab]") 
   CHECK(has_reason(report, "output_not_written"));
 }
 
-TEST_CASE("NaN in an output is a reason of its own", "[lab]") {
+TEST_CASE("NaN in an output is a separate reason", "[lab]") {
   LabFixture fixture;
 
   const auto report =
@@ -84,7 +84,7 @@ TEST_CASE("NaN in an output is a reason of its own", "[lab]") {
   CHECK_FALSE(report.passed);
 }
 
-TEST_CASE("a write beside a buffer is found by its guard", "[lab]") {
+TEST_CASE("a write next to a buffer is detected by its guard", "[lab]") {
   LabFixture fixture;
 
   const auto report = fixture.check(std::string(kHonestBody) + " y[n] = 1;");
@@ -93,7 +93,7 @@ TEST_CASE("a write beside a buffer is found by its guard", "[lab]") {
   CHECK(report.reasons.front().message.find("y") != std::string::npos);
 }
 
-TEST_CASE("a kernel that changes its input is found out though its output is right", "[lab]") {
+TEST_CASE("a kernel that changes its input is detected although its output is right", "[lab]") {
   LabFixture fixture;
 
   const auto report = fixture.check(std::string(kHonestBody) + " const_cast<float*>(x)[0] = 0;");
@@ -103,7 +103,7 @@ TEST_CASE("a kernel that changes its input is found out though its output is rig
   CHECK_FALSE(report.passed);
 }
 
-TEST_CASE("an answer remembered from the first call does not serve for the next", "[lab]") {
+TEST_CASE("an answer remembered from the first call does not pass for the next", "[lab]") {
   LabFixture fixture;
 
   const auto report = fixture.check(

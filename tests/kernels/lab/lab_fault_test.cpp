@@ -19,7 +19,8 @@ struct Seen {
   std::string message;
 };
 
-/// Checks a hostile kernel; the lab must live on, with nobody left, and take an honest one.
+/// Checks a hostile kernel; the lab must survive without leftover processes and accept an honest
+/// one.
 Seen fault_of(const std::string& body, const std::string& preamble = "") {
   LabFixture fixture;
   const auto report = fixture.check(body, preamble);
@@ -44,7 +45,7 @@ TEST_CASE("a crash is the kernel's fault, named by its signal", "[lab]") {
   CHECK(contains(seen.message, "signal 11"));
 }
 
-TEST_CASE("a kernel that never returns is ended at its deadline", "[lab]") {
+TEST_CASE("a kernel that never returns is killed at its deadline", "[lab]") {
   const auto begin = std::chrono::steady_clock::now();
 
   const auto seen = fault_of("volatile int spin = 1; while (spin) {} (void)x; (void)y; (void)n;");
@@ -53,7 +54,7 @@ TEST_CASE("a kernel that never returns is ended at its deadline", "[lab]") {
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
 }
 
-TEST_CASE("a kernel that ends its process with success is no success", "[lab]") {
+TEST_CASE("a kernel that exits its process successfully still fails", "[lab]") {
   // exit_group by the bare system call: the builder refuses `exit` already.
   const auto seen =
       fault_of("(void)x; (void)y; (void)n; asm volatile(\"syscall\" : : \"a\"(231L), \"D\"(0L));");
@@ -69,7 +70,7 @@ TEST_CASE("a kernel that floods its output is stopped", "[lab]") {
   CHECK(contains(seen.message, "line of noise"));
 }
 
-TEST_CASE("what a dying kernel printed is part of the finding", "[lab]") {
+TEST_CASE("the output of a dying kernel is part of the finding", "[lab]") {
   const auto seen =
       fault_of("(void)x; (void)y; (void)n; fputs(\"assertion 42 failed\\n\", stderr); abort();",
                "#include <cstdio>\n#include <cstdlib>");
@@ -88,7 +89,7 @@ TEST_CASE("a kernel that takes all memory is stopped by its limit", "[lab]") {
   CHECK(seen.kind == "out_of_memory");
 }
 
-TEST_CASE("a kernel that starts processes is ended, and the call is named", "[lab]") {
+TEST_CASE("a kernel that starts processes is killed, and the call is named", "[lab]") {
   // Through the bare system call: the library function is refused by the builder already.
   const auto seen = fault_of(
       "(void)x; (void)y; (void)n;\n"
@@ -99,7 +100,7 @@ TEST_CASE("a kernel that starts processes is ended, and the call is named", "[la
   CHECK(contains(seen.message, "fork"));
 }
 
-TEST_CASE("a kernel that opens a socket is ended, and the call is named", "[lab]") {
+TEST_CASE("a kernel that opens a socket is killed, and the call is named", "[lab]") {
   const auto seen = fault_of(
       "(void)x; (void)y; (void)n; long r = 41;\n"
       "asm volatile(\"syscall\" : \"+a\"(r) : \"D\"(2L), \"S\"(1L), \"d\"(0L) : \"rcx\", \"r11\", "
@@ -133,7 +134,7 @@ TEST_CASE("a kernel cannot read files outside what it needs", "[lab]") {
   CHECK(has_reason(report, "mismatch"));
 }
 
-TEST_CASE("a kernel that writes to the worker's channel is found out", "[lab]") {
+TEST_CASE("a kernel that writes to the worker's channel is detected", "[lab]") {
   // A frame of sixteen bytes and two of JSON, for whichever descriptor is the channel.
   const auto seen = fault_of(
       "for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n"
@@ -145,7 +146,7 @@ TEST_CASE("a kernel that writes to the worker's channel is found out", "[lab]") 
   CHECK(seen.kind == "forged_reply");
 }
 
-TEST_CASE("bytes on the worker's channel that are no message are a forged answer, too", "[lab]") {
+TEST_CASE("malformed bytes on the worker's channel are a forged answer too", "[lab]") {
   // Sixty-four bytes that announce a message of a gigabyte.
   const auto seen = fault_of(
       "for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n"

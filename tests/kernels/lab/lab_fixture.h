@@ -9,7 +9,7 @@
 
 namespace ratchet::test {
 
-/// A real laboratory in a folder of its own: real compiler, real workers, short deadlines.
+/// A real laboratory in its own folder: real compiler, real workers, short deadlines.
 struct LabFixture {
   TempFolder folder;
   std::unique_ptr<Lab> lab;

@@ -59,7 +59,7 @@ TEST_CASE("a profile of v0 has its time, its rates and no comparison", "[lab]") 
   CHECK(profile.roofline.bandwidth_ceiling.value_or(0) > 1e9);
 }
 
-TEST_CASE("a kernel that does a small part of its parent's work is faster", "[lab][timed]") {
+TEST_CASE("a kernel that does a fraction of its parent's work is faster", "[lab][timed]") {
   Profiled fixture;
   const auto slow = fixture.candidate(passes(48));
   const auto fast = fixture.candidate(passes(1));
@@ -95,7 +95,8 @@ TEST_CASE("a kernel that skips its work once it has been checked is invalid", "[
   CHECK(has_reason(profile, "unsynchronised_work"));
 }
 
-TEST_CASE("a kernel that is wrong only after many calls is found by its timed outputs", "[lab]") {
+TEST_CASE("a kernel that is wrong only after many calls is detected by its timed outputs",
+          "[lab]") {
   Profiled fixture;
   const auto cheat = fixture.candidate(
       "const float f = calls++ < 6 ? 2 : 1.5f; for (int i = 0; i < n; ++i) y[i] = f * x[i];",
@@ -120,8 +121,7 @@ TEST_CASE("a kernel that crashes while it is timed is invalid with its fault", "
   CHECK(profile.fault->kind == "crash");
 }
 
-TEST_CASE("a benchmark takes the trials asked for and names what it could not compare with",
-          "[lab]") {
+TEST_CASE("a benchmark runs the requested trials and names missing baselines", "[lab]") {
   Profiled fixture;
   const auto slow = fixture.candidate(passes(8));
   const auto fast = fixture.candidate(passes(2));

@@ -37,7 +37,7 @@ struct Race : LabFixture {
 
 }  // namespace
 
-TEST_CASE("a race says of each kernel whether it beats the first, and why one does not count",
+TEST_CASE("a race reports for each kernel whether it beats the first, and why one does not count",
           "[race][timed]") {
   Race fixture;
   const auto incumbent = fixture.candidate(racing_source(24));

@@ -65,7 +65,7 @@ TEST_CASE("a reference that disagrees makes the kernel fail, not pass", "[lab]")
   CHECK_FALSE(report->passed);
 }
 
-TEST_CASE("the tolerances of the reference's module count when the caller gives none", "[lab]") {
+TEST_CASE("the tolerances of the reference's module apply if the caller gives none", "[lab]") {
   PythonFixture fixture;
 
   const auto report =
@@ -89,7 +89,7 @@ TEST_CASE("an exception in the reference names its line", "[lab]") {
   CHECK(report.error().message.find("ValueError: odd") != std::string::npos);
 }
 
-TEST_CASE("a reference that writes nothing is not admitted", "[lab]") {
+TEST_CASE("a reference that writes nothing is refused", "[lab]") {
   PythonFixture fixture;
   const auto contract = fixture.contract("def reference(**kw):\n    pass\n");
 
@@ -99,7 +99,7 @@ TEST_CASE("a reference that writes nothing is not admitted", "[lab]") {
   CHECK(weak.error().message.find("writes nothing to the output y") != std::string::npos);
 }
 
-TEST_CASE("a task on which zeros pass is named as weak, a sound one is not", "[lab]") {
+TEST_CASE("a task on which zeros pass is reported as weak, a sound one is not", "[lab]") {
   PythonFixture fixture;
   const auto sound = fixture.contract("def reference(x, y):\n    y[:] = 2 * x\n");
   const auto zero = fixture.contract("def reference(x, y):\n    y[:] = 0 * abs(x)\n");

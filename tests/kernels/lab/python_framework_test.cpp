@@ -89,7 +89,7 @@ TEST_CASE("patching torch changes nothing but the kernel itself", "[lab][python]
   CHECK_FALSE(report.passed);
 }
 
-TEST_CASE("eager torch is timed beside the kernel, and what is not there is missing",
+TEST_CASE("eager torch is timed beside the kernel, and absent baselines are reported as missing",
           "[lab][python]") {
   PythonKernelFixture fixture(python_with_frameworks());
   const auto contract = fixture.contract(
@@ -108,7 +108,7 @@ TEST_CASE("eager torch is timed beside the kernel, and what is not there is miss
   CHECK(row_named(*report, "flashinfer").status == "missing");
 }
 
-TEST_CASE("a baseline that fails leaves the kernel's verdict alone", "[lab][python]") {
+TEST_CASE("a failing baseline does not affect the kernel's verdict", "[lab][python]") {
   PythonKernelFixture fixture(python_with_frameworks());
   // Right when it is the reference, broken when it is timed as a library's.
   const auto contract =

@@ -22,8 +22,7 @@ TEST_CASE("a Python kernel may write in place or return its output", "[lab][pyth
   }
 }
 
-TEST_CASE("a Python kernel gets its tensors in their shapes and its sizes by name",
-          "[lab][python-kernel]") {
+TEST_CASE("a Python kernel gets shaped tensors, and sizes by name", "[lab][python-kernel]") {
   PythonKernelFixture fixture;
 
   const auto report = fixture.check(
@@ -42,7 +41,7 @@ TEST_CASE("a wrong Python kernel fails like any other", "[lab][python-kernel]") 
   CHECK_FALSE(fixture.check("def run_kernel(x, y, n):\n    y[:] = 2 * x\n    x[0] = 0\n").passed);
 }
 
-TEST_CASE("what a Python kernel raises at its first call is a build error at its line",
+TEST_CASE("an exception in a Python kernel's first call is a build error at its line",
           "[lab][python-kernel]") {
   PythonKernelFixture fixture;
 
@@ -77,7 +76,7 @@ TEST_CASE("a Python kernel that raises only on the judge's inputs is at fault",
   CHECK(has_reason(report, "fault_exception"));
 }
 
-TEST_CASE("a Python kernel that never returns is ended", "[lab][python-kernel][slow]") {
+TEST_CASE("a Python kernel that never returns is killed", "[lab][python-kernel][slow]") {
   PythonKernelFixture fixture;
 
   const auto endless = fixture.build("def run_kernel(x, y, n):\n    while True: pass\n");
@@ -97,7 +96,7 @@ TEST_CASE("a Python kernel that ends its process is at fault", "[lab][python-ker
   }
 }
 
-TEST_CASE("a Python kernel that floods its output is ended", "[lab][python-kernel]") {
+TEST_CASE("a Python kernel that floods its output is killed", "[lab][python-kernel]") {
   PythonKernelFixture fixture;
 
   const auto flood =
@@ -124,7 +123,7 @@ TEST_CASE("a Python kernel may start programs only while it is compiled", "[lab]
   CHECK(has_reason(*report, "fault_forbidden_call"));
 }
 
-TEST_CASE("what a reference starts stays in its process group, whatever it asks for",
+TEST_CASE("processes that a reference starts stay in its process group, even if asked not to",
           "[lab][python-kernel]") {
   PythonKernelFixture fixture;
 
@@ -140,7 +139,7 @@ TEST_CASE("what a reference starts stays in its process group, whatever it asks 
   CHECK(report.passed);
 }
 
-TEST_CASE("a Python kernel cannot read what is not its own", "[lab][python-kernel]") {
+TEST_CASE("a Python kernel cannot read files of others", "[lab][python-kernel]") {
   PythonKernelFixture fixture;
   const auto secret = fixture.folder.path() / "state" / "answer";
   REQUIRE(write_file(secret, "42"));
@@ -152,7 +151,7 @@ TEST_CASE("a Python kernel cannot read what is not its own", "[lab][python-kerne
   CHECK(candidate.build.errors.at(0).message.find("PermissionError") != std::string::npos);
 }
 
-TEST_CASE("a Python kernel has no socket to the world", "[lab][python-kernel]") {
+TEST_CASE("a Python kernel has no network access", "[lab][python-kernel]") {
   PythonKernelFixture fixture;
 
   const auto candidate =

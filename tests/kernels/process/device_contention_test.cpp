@@ -27,7 +27,7 @@ TEST_CASE("unknown contention is reported with the reason", "[contention]") {
 
 TEST_CASE("the host counts its runnable threads", "[contention]") {
   DeviceInfo host;
-  host.multiprocessors = 1'000'000;  // more cores than anybody keeps busy
+  host.multiprocessors = 1'000'000;  // more cores than could be busy
 
   const auto found = device_contention(host, {});
 

@@ -10,7 +10,7 @@
 namespace ratchet {
 namespace {
 
-/// A call that says when it was told to wait.
+/// A call that signals when it is told to wait.
 struct Caller {
   std::promise<void> told;
   std::stop_source stop;
@@ -18,7 +18,7 @@ struct Caller {
                    stop.get_token()};
 };
 
-TEST_CASE("the second job of a device waits, says so, and then gets its turn", "[queue]") {
+TEST_CASE("the second job of a device waits, reports it, and then gets its turn", "[queue]") {
   const test::TempFolder folder;
   DeviceQueue queue(folder.path());
   Caller first;
@@ -34,7 +34,7 @@ TEST_CASE("the second job of a device waits, says so, and then gets its turn", "
   CHECK(next.get());
 }
 
-TEST_CASE("devices are taken one by one, not all at once", "[queue]") {
+TEST_CASE("each device has its own queue", "[queue]") {
   const test::TempFolder folder;
   DeviceQueue queue(folder.path());
   Caller caller;
@@ -65,7 +65,7 @@ TEST_CASE("two servers on one state directory share the device", "[queue]") {
   CHECK(next.get());
 }
 
-TEST_CASE("a call that is cancelled while it waits leaves the queue", "[queue]") {
+TEST_CASE("a call that is canceled while it waits leaves the queue", "[queue]") {
   const test::TempFolder folder;
   DeviceQueue queue(folder.path());
   Caller first;

@@ -1,4 +1,4 @@
-// Tasks whose inputs a function of the user's makes: inputs() of ref.py, or setup() of a kernel.
+// Tasks whose inputs come from a user's function: inputs() of ref.py, or setup() of a kernel.
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -42,7 +42,7 @@ Result<Contract> planned(LabFixture& fixture, const std::string& kernel,
 
 }  // namespace
 
-TEST_CASE("inputs() of the reference decides tensors, shapes and numbers of a task",
+TEST_CASE("inputs() of the reference determines tensors, shapes and numbers of a task",
           "[lab][python-kernel]") {
   PythonKernelFixture fixture;
 
@@ -63,7 +63,7 @@ TEST_CASE("inputs() of the reference decides tensors, shapes and numbers of a ta
   CHECK(report->passed);
 }
 
-TEST_CASE("a kernel that assumes what inputs() never promised fails", "[lab][python-kernel]") {
+TEST_CASE("a kernel that assumes more than inputs() guarantees fails", "[lab][python-kernel]") {
   PythonKernelFixture fixture;
   const auto contract = planned(
       fixture, "def run_kernel(x, y, scale, **_):\n    y[:] = scale * x\n",  // order = 0, 1, 2 …
@@ -93,7 +93,7 @@ TEST_CASE("inputs that the first kernel's setup() makes are used, and flagged",
   CHECK(std::ranges::find(*weak, "solution_inputs", &Reason::code) != weak->end());
 }
 
-TEST_CASE("a function of inputs that fails is named with its line", "[lab][python-kernel]") {
+TEST_CASE("a failing inputs function is reported with its line", "[lab][python-kernel]") {
   PythonKernelFixture fixture;
 
   const auto raised =

@@ -15,7 +15,7 @@ using namespace ratchet;
 
 namespace {
 
-/// What a shell script says before it fails to become a worker.
+/// The output of a shell script that fails to become a worker.
 std::string last_words(const std::string& script) {
   const auto worker = WorkerProcess::start({.argv = {"/bin/sh", "-c", script + "; exit 3"}}, {});
   REQUIRE_FALSE(worker);
@@ -29,14 +29,14 @@ WorkerPlace real_place() {
 
 }  // namespace
 
-TEST_CASE("a worker that never gets ready is our error, with its last words", "[worker]") {
+TEST_CASE("a worker that never gets ready is our error, with its last output", "[worker]") {
   const auto message = last_words("echo cannot find libfoo");
 
   CHECK(message.find("cannot find libfoo") != std::string::npos);
   CHECK(message.find("exit code 3") != std::string::npos);
 }
 
-TEST_CASE("a worker that says nothing is given up at the start deadline", "[worker]") {
+TEST_CASE("a silent worker is abandoned at the start deadline", "[worker]") {
   const auto worker = WorkerProcess::start(
       {.argv = {"/bin/sleep", "30"}, .start_deadline = std::chrono::milliseconds(200)}, {});
 
@@ -44,7 +44,7 @@ TEST_CASE("a worker that says nothing is given up at the start deadline", "[work
   CHECK(worker.error().message.find("deadline") != std::string::npos);
 }
 
-TEST_CASE("a worker's environment holds nothing of the server's but paths", "[worker]") {
+TEST_CASE("a worker inherits only paths from the server's environment", "[worker]") {
   ::setenv("RATCHET_TEST_SECRET", "hunter2", 1);
 
   const auto message = last_words("env");
@@ -54,7 +54,7 @@ TEST_CASE("a worker's environment holds nothing of the server's but paths", "[wo
   CHECK(message.find("hunter2") == std::string::npos);
 }
 
-TEST_CASE("a worker sees no other GPU than its own", "[worker]") {
+TEST_CASE("a worker sees only its own GPU", "[worker]") {
   CHECK(only_gpu(nullptr, 0) == "CUDA_VISIBLE_DEVICES=0");
   CHECK(only_gpu(nullptr, 3) == "CUDA_VISIBLE_DEVICES=3");
   CHECK(only_gpu("2,GPU-8f1d,5", 0) == "CUDA_VISIBLE_DEVICES=2");
@@ -75,7 +75,7 @@ TEST_CASE("a worker sees no other GPU than its own", "[worker]") {
   CHECK(worker.error().message.find("CUDA_VISIBLE_DEVICES=6") == std::string::npos);
 }
 
-TEST_CASE("a worker starts in an empty folder that is gone afterwards", "[worker]") {
+TEST_CASE("a worker starts in an empty folder that is removed afterward", "[worker]") {
   const auto message = last_words("ls | wc -l; pwd");
 
   CHECK(message.find("printed: 0\n") != std::string::npos);
@@ -92,7 +92,7 @@ TEST_CASE("children that left the worker's process group are killed with it", "[
   CHECK(descendants_of(::getpid()).empty());
 }
 
-TEST_CASE("a real worker says which device it is and what isolates it", "[worker]") {
+TEST_CASE("a real worker reports its device and its isolation", "[worker]") {
   const auto worker = WorkerProcess::start(worker_spec(real_place(), "candidate", 0), {});
 
   REQUIRE(worker);
@@ -104,7 +104,7 @@ TEST_CASE("a real worker says which device it is and what isolates it", "[worker
   CHECK(ready->sandbox.value_or("").find("seccomp") == 0);
 }
 
-TEST_CASE("a candidate's worker refuses the judge's work", "[worker]") {
+TEST_CASE("a candidate's worker refuses a judge's requests", "[worker]") {
   auto worker = WorkerProcess::start(worker_spec(real_place(), "candidate", 0), {});
   REQUIRE(worker);
   wire::Request request;
@@ -116,7 +116,7 @@ TEST_CASE("a candidate's worker refuses the judge's work", "[worker]") {
   CHECK(reply.error().message.find("role") != std::string::npos);
 }
 
-TEST_CASE("a cancelled call ends the worker", "[worker]") {
+TEST_CASE("a canceled call ends the worker", "[worker]") {
   std::stop_source stop;
   stop.request_stop();
   const CallContext call({}, stop.get_token());

@@ -43,7 +43,7 @@ TEST_CASE("expression errors name the offending piece", "[expression]") {
   CHECK(why("").find("it ends") != std::string::npos);
 }
 
-TEST_CASE("integer overflow is an error and not a wrong size", "[expression]") {
+TEST_CASE("integer overflow is an error, not a wrong size", "[expression]") {
   const Dims big{{"a", std::int64_t{1} << 62}};
 
   CHECK(evaluate_integer("a + (a - 1)", big).has_value());  // 2^63 - 1 still fits

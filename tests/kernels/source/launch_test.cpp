@@ -13,7 +13,7 @@ bool has(const std::string& text, std::string_view part) {
 
 }  // namespace
 
-TEST_CASE("a source says itself how it is launched", "[launch]") {
+TEST_CASE("a source can state its own launch configuration", "[launch]") {
   const auto launch = launch_line(
       "#include <cuda_fp16.h>\n"
       "  // launch: grid = ceil_div(n, 1024), min(rows, 64) ; block = 256; shared = 4 * 256\r\n"
@@ -27,7 +27,7 @@ TEST_CASE("a source says itself how it is launched", "[launch]") {
   CHECK(launch_line("// we launch: nothing\n// relaunch: x\nint x;")->has_value() == false);
 }
 
-TEST_CASE("a launch line that cannot be read says what is wrong with it", "[launch]") {
+TEST_CASE("an invalid launch line is refused with the reason", "[launch]") {
   for (const auto* line : {"// launch: blocks = 3", "// launch: grid 3", "// launch: (,"}) {
     const auto launch = launch_line(line);
     REQUIRE_FALSE(launch);
@@ -35,7 +35,7 @@ TEST_CASE("a launch line that cannot be read says what is wrong with it", "[laun
   }
 }
 
-TEST_CASE("a launch that no device could be asked for is refused with its numbers", "[launch]") {
+TEST_CASE("a launch that no device can execute is refused with its numbers", "[launch]") {
   const Dims dims{{"n", 1000}};
   CHECK(check_launch({{"ceil_div(n,256)"}, {"16", "16", "4"}, "n*4"}, dims));
   const auto message = [&](const Launch& launch) {

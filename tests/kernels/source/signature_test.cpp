@@ -25,7 +25,7 @@ constexpr std::string_view kPlain = "x:tensor:float32:const y:tensor:float32 n:d
 
 }  // namespace
 
-TEST_CASE("the forms in which people write the same entry read alike", "[signature]") {
+TEST_CASE("different spellings of the same entry read alike", "[signature]") {
   CHECK(shape("extern \"C\" void solve(const float* x, float* y, int n) {}") == kPlain);
   CHECK(shape("extern \"C\" { void solve(float const *x, float *y, int n) {} }") == kPlain);
   CHECK(shape("extern \"C\" __attribute__((visibility(\"default\"))) void solve(const float* "
@@ -121,7 +121,7 @@ TEST_CASE("return types and attributes may stand where people put them", "[signa
         std::string::npos);
 }
 
-TEST_CASE("only branches that hold are read", "[signature]") {
+TEST_CASE("only active branches are read", "[signature]") {
   const auto source = [](const std::string& condition) {
     return condition +
            "\nextern \"C\" void solve(const float* x, float* y, int n) {}\n#else\n"
@@ -159,7 +159,7 @@ TEST_CASE("a constant pointer is not a pointer to constants", "[signature]") {
         kPlain);
 }
 
-TEST_CASE("text of other editors and scripts is read", "[signature]") {
+TEST_CASE("byte order marks, line endings and other scripts are accepted", "[signature]") {
   CHECK(shape("\xef\xbb\xbf"
               "extern \"C\" {\r\nvoid solve(const float* x,\r\n  float* y, \\\r\n int "
               "n)\r\n{}\r\n}\r\n") == kPlain);
@@ -192,7 +192,7 @@ TEST_CASE("CUTLASS's types are declared in their namespace", "[signature]") {
   CHECK(declaration_header(*own).find("solve(__half*)") != std::string::npos);
 }
 
-TEST_CASE("what could be meant as the entry is named", "[signature]") {
+TEST_CASE("functions that may be meant as the entry are named", "[signature]") {
   const auto hint = [](std::string_view source) {
     return parse_signature(source, "solve").error().hint;
   };
@@ -205,7 +205,7 @@ TEST_CASE("what could be meant as the entry is named", "[signature]") {
         std::string::npos);
 }
 
-TEST_CASE("what cannot be read is quoted together with the accepted forms", "[signature]") {
+TEST_CASE("unreadable parameters are quoted with the accepted forms", "[signature]") {
   const auto error =
       parse_signature("extern \"C\" void solve(const float4* x, int n) {}", "solve").error();
   CHECK(error.message.find("const float4* x") != std::string::npos);
@@ -215,7 +215,7 @@ TEST_CASE("what cannot be read is quoted together with the accepted forms", "[si
     CHECK_FALSE(parse_signature("extern \"C\" void solve(" + std::string(list) + ") {}", "solve"));
 }
 
-TEST_CASE("an entry that cannot be called says why", "[signature]") {
+TEST_CASE("an entry that cannot be called is refused with the reason", "[signature]") {
   CHECK(shape("__global__ void solve(float* x) {}").find("device code") != std::string::npos);
   CHECK(shape("static void solve(float* x) {}").find("static") != std::string::npos);
   CHECK(shape("namespace a { void solve(float* x) {} }").find("namespace") != std::string::npos);
@@ -225,7 +225,7 @@ TEST_CASE("an entry that cannot be called says why", "[signature]") {
   CHECK(shape("namespace a { extern \"C\" void solve(float* x) {} }") == "x:tensor:float32");
 }
 
-TEST_CASE("unfinished sources end in an error and not in a crash", "[signature]") {
+TEST_CASE("truncated sources give an error, not a crash", "[signature]") {
   for (const auto* source :
        {"extern \"C\" void solve(", "extern \"C\" void solve(float* x", "\"abc", "R\"(", "/* open",
         "extern \"C\" {", "#define", "#if 0\n", "\\", "}}}}", "solve("})

@@ -33,7 +33,7 @@ std::size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
-TEST_CASE("variants stand apart: own namespaces, own macros, own entries", "[dispatcher]") {
+TEST_CASE("variants are separate: own namespaces, own macros, own entries", "[dispatch]") {
   const auto source = dispatcher_source(contract(), {{"v1", kFirst}, {"v2", kSecond}},
                                         {{{{"n", 512}}, 1}, {{{"n", 65536}}, 0}}, 0);
   REQUIRE(source);
@@ -48,7 +48,7 @@ TEST_CASE("variants stand apart: own namespaces, own macros, own entries", "[dis
   CHECK(source->find("{{9.000000}, 1}") != std::string::npos);     // log2 of 512
 }
 
-TEST_CASE("sizes that no case names go to the nearest by logarithms", "[dispatcher]") {
+TEST_CASE("sizes that no case names go to the nearest by logarithms", "[dispatch]") {
   const auto source =
       dispatcher_source(contract(), {{"v1", kFirst}, {"v2", kSecond}}, {{{{"n", 512}}, 1}}, 0);
   REQUIRE(source);
@@ -56,7 +56,7 @@ TEST_CASE("sizes that no case names go to the nearest by logarithms", "[dispatch
   CHECK(source->find("int chosen = 0;") != std::string::npos);
 }
 
-TEST_CASE("Python variants become modules that inspect can read", "[dispatcher]") {
+TEST_CASE("Python variants become modules that inspect can read", "[dispatch]") {
   const std::string text = "def run_kernel(x, y, n):\n    y[:] = \"a\\\"b\"\n";
   const auto source = dispatcher_source(contract(Implementation::host_python),
                                         {{"v1", text}, {"v2", text}}, {{{{"n", 512}}, 1}}, 0);
@@ -68,7 +68,7 @@ TEST_CASE("Python variants become modules that inspect can read", "[dispatcher]"
   CHECK(source->find("y[:] = \\\"a\\\\\\\"b\\\"\\n") != std::string::npos);
 }
 
-TEST_CASE("what no host function can choose is refused", "[dispatcher]") {
+TEST_CASE("variants that no host function can choose between are refused", "[dispatch]") {
   auto device_only = contract();
   device_only.launch = Launch{{"n"}, {"256"}, "0"};
   CHECK(dispatcher_source(device_only, {{"v1", kFirst}}, {}, 0).error().code ==

@@ -39,14 +39,14 @@ TEST_CASE("short kernels have a larger noise floor than long ones", "[noise]") {
   CHECK(noise_floor_at(profile, 60'000) == Approx(0.0078));
 }
 
-TEST_CASE("a quiet device still has the least noise floor", "[noise]") {
+TEST_CASE("a quiet device still has the minimum noise floor", "[noise]") {
   const auto profile = fit_noise(around_one(5'000, 0.0001), around_one(60'000, 0.0001));
 
   CHECK(noise_floor_at(profile, 5'000) == kLeastNoise);
   CHECK(noise_floor_at(NoiseProfile{}, 1) == kLeastNoise);
 }
 
-TEST_CASE("calibrated noise is kept for a device and its driver", "[noise]") {
+TEST_CASE("calibrated noise is stored per device and driver", "[noise]") {
   const test::TempFolder state;
   const auto profile = fit_noise(around_one(5'000, 0.02), around_one(60'000, 0.01));
   REQUIRE(store_noise(state.path(), device("580"), profile));
@@ -68,7 +68,7 @@ TEST_CASE("a damaged calibration counts as none", "[noise]") {
   CHECK_FALSE(stored_noise(state.path(), device("580")));
 }
 
-TEST_CASE("a calibration on a busy machine holds for an hour only", "[noise]") {
+TEST_CASE("a calibration on a busy machine is valid for only an hour", "[noise]") {
   const test::TempFolder state;
   // 2.6 times 5 % is more noise than "the same" may cover.
   REQUIRE(store_noise(state.path(), device("580"), fit_noise({}, around_one(60'000, 0.05))));

@@ -25,7 +25,7 @@ std::vector<PairedRound> rounds(const std::vector<double>& ratios) {
 
 }  // namespace
 
-TEST_CASE("a summary is computed from the samples that are left", "[statistics]") {
+TEST_CASE("a summary is computed from the remaining samples", "[statistics]") {
   // First sample dropped; 3 … 11 stay: median 7, mean 7.
   const std::vector blocks{block({1000, 11, 4, 10, 5}), block({9, 6, 8, 7, 3})};
   const auto timing = summarize(blocks, 1, CacheMode::cold);
@@ -45,7 +45,7 @@ TEST_CASE("a summary is computed from the samples that are left", "[statistics]"
   CHECK(timing->ci_high.value == 10);
 }
 
-TEST_CASE("the interval of a median has the index that tables give", "[statistics]") {
+TEST_CASE("the interval of a median matches published tables", "[statistics]") {
   std::vector<double> hundred, thousands;
   for (int i = 1; i <= 100; ++i) hundred.push_back(i);
   for (int i = 1; i <= 5000; ++i) thousands.push_back(i);
@@ -59,7 +59,7 @@ TEST_CASE("the interval of a median has the index that tables give", "[statistic
   CHECK(large->ci_low.value == Approx(2431).margin(2));
 }
 
-TEST_CASE("throttled samples are thrown away and counted", "[statistics]") {
+TEST_CASE("throttled samples are dropped and counted", "[statistics]") {
   const std::vector blocks{block({10, 10, 30, 10}, {2000, 1990, 1400, 1501}),  // 1400 < 0.75 * 2000
                            block({10}, {1500})};
   const auto timing = summarize(blocks, 0, CacheMode::cold);
@@ -78,7 +78,7 @@ TEST_CASE("a series that is mostly throttled or empty has no summary", "[statist
   CHECK_FALSE(summarize({}, 0, CacheMode::cold));
 }
 
-TEST_CASE("few samples have no real interval and never stop a series", "[statistics]") {
+TEST_CASE("few samples have no confidence interval and never stop a series", "[statistics]") {
   const auto five = summarize(std::vector{block({10, 10, 10, 10, 10})}, 0, CacheMode::cold);
   const auto six = summarize(std::vector{block({10, 10, 10, 10, 10, 10})}, 0, CacheMode::cold);
 
@@ -100,7 +100,7 @@ TEST_CASE("the stopping rule looks at half of the relative width", "[statistics]
   CHECK_FALSE(precise_enough(timing, 0.0099));
 }
 
-TEST_CASE("above the largest noise floor nothing is called the same", "[statistics]") {
+TEST_CASE("above the largest noise floor there is no verdict " same "", "[statistics]") {
   const auto even = rounds({1.0, 1.0, 1.0, 1.0, 1.0, 1.0});
 
   CHECK(compare(even, kMostNoise, "v0")->verdict == Verdict::same);
@@ -121,7 +121,7 @@ TEST_CASE("verdicts come from the whole interval", "[statistics]") {
   CHECK(verdict({1.05, 1.05, 1.05, 1.05, 1.05}) == Verdict::inconclusive);  // five rounds
 }
 
-TEST_CASE("whoever swaps the sides gets the opposite verdict, however noisy the device",
+TEST_CASE("swapping the sides gives the opposite verdict, however noisy the device",
           "[statistics]") {
   for (const double floor : {0.005, 0.3, 1.0, 3.0})
     for (const double times : {1.2, 1.9, 2.5, 5.0}) {
@@ -133,7 +133,7 @@ TEST_CASE("whoever swaps the sides gets the opposite verdict, however noisy the 
     }
 }
 
-TEST_CASE("one wild round among many does not change a verdict", "[statistics]") {
+TEST_CASE("one outlier among many rounds does not change a verdict", "[statistics]") {
   // n = 9 drops one on each side.
   const auto comparison =
       compare(rounds({1.05, 1.05, 1.05, 1.05, 0.2, 1.05, 1.05, 1.05, 1.05}), 0.01, "parent");
@@ -144,13 +144,12 @@ TEST_CASE("one wild round among many does not change a verdict", "[statistics]")
   CHECK(comparison->pairs == 9);
 }
 
-TEST_CASE("a round is compared without its stray samples, and other over candidate",
-          "[statistics]") {
+TEST_CASE("a round's ratio is other over candidate, without outliers", "[statistics]") {
   std::vector<PairedRound> made(6, PairedRound{{10, 10, 10, 900}, {20, 20, 20, 1}});
   CHECK(compare(made, 0.01, "v0")->speedup == Approx(2.0));
 }
 
-TEST_CASE("the mean near the median tells what lies between two ticks of a clock", "[statistics]") {
+TEST_CASE("the mean near the median resolves times between two clock ticks", "[statistics]") {
   // One sample of ten on the next tick: the median and the middle half would hide it.
   CHECK(middle_of({5120, 5120, 5120, 5120, 5376, 5120, 5120, 5120, 5120, 5120}) ==
         Approx(5120 + 25.6));
@@ -174,7 +173,7 @@ TEST_CASE("a stricter error rate needs more rounds and gives a wider interval", 
   CHECK(compare(nine, 0.0, "v0", 0.01)->ci_low == Approx(1.01));
 }
 
-TEST_CASE("several candidates are held to a stricter rate, the clearest first", "[statistics]") {
+TEST_CASE("several candidates are tested at a stricter rate, the clearest first", "[statistics]") {
   // Six rounds are clear at 5 % (2·0.5^6 = 3.1 %), not at 2.5 %; seven are (1.6 %).
   const Rival six{"six", rounds(std::vector<double>(6, 1.1)), 0.01};
   const Rival seven{"seven", rounds(std::vector<double>(7, 1.1)), 0.01};
@@ -196,7 +195,7 @@ TEST_CASE("a comparison without times is an error", "[statistics]") {
   CHECK_FALSE(compare(std::vector<PairedRound>{{{0}, {1}}}, 0.01, "v0"));
 }
 
-TEST_CASE("the noise floor is what a kernel shows against itself, at least half a percent",
+TEST_CASE("the noise floor is a kernel's ratio to itself, at least half a percent",
           "[statistics]") {
   CHECK(*calibrate_noise(rounds({1, 1.001, 0.999, 1, 1, 1})) == Approx(kLeastNoise));
   CHECK(*calibrate_noise(rounds({1, 1.01, 0.97, 1, 1, 1})) == Approx(1 / 0.97 - 1));

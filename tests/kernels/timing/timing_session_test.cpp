@@ -13,23 +13,23 @@ std::string code_of(const std::vector<wire::CallSpan>& calls, double median_ns) 
 
 }  // namespace
 
-TEST_CASE("calls whose span fits their time are no contradiction", "[timing]") {
+TEST_CASE("calls whose span fits their time are accepted", "[timing]") {
   CHECK(code_of({{1, 30'000}, {1, 31'000}, {1, 29'000}}, 31'000).empty());
-  // 1.5 times 10 µs and 5 µs: 20 µs is the most.
+  // The limit is 1.5 times 10 µs plus 5 µs: 20 µs.
   CHECK(code_of({{1, 20'000}, {1, 20'000}, {1, 20'000}}, 10'000).empty());
 }
 
-TEST_CASE("work that the events did not see is a contradiction", "[timing]") {
+TEST_CASE("work outside the events is a contradiction", "[timing]") {
   CHECK(code_of({{2, 20'100}, {2, 20'100}, {2, 20'100}}, 10'000) == "span_exceeds_events");
-  // One slow call of several is the machine's.
+  // One slow call of several is due to the machine.
   CHECK(code_of({{2, 90'000}, {2, 11'000}, {2, 11'000}}, 10'000).empty());
 }
 
-TEST_CASE("calls that launch more or fewer kernels than others are a contradiction", "[timing]") {
+TEST_CASE("varying numbers of launches are a contradiction", "[timing]") {
   CHECK(code_of({{1, 9'000}, {2, 9'000}, {1, 9'000}}, 10'000) == "launches_vary");
 }
 
-TEST_CASE("fewer than three calls say nothing", "[timing]") {
+TEST_CASE("fewer than three calls prove nothing", "[timing]") {
   CHECK(code_of({}, 10'000).empty());
   CHECK(code_of({{1, 90'000}, {2, 90'000}}, 10'000).empty());
 }

@@ -109,7 +109,7 @@ TEST_CASE("integers must be equal", "[worker]") {
   CHECK(bench.judged().outputs.at(0).mismatches == 1);
 }
 
-TEST_CASE("poison that is still there counts as unwritten", "[worker]") {
+TEST_CASE("remaining poison counts as unwritten", "[worker]") {
   Bench bench;
   for (std::size_t i = 256; i < 264; ++i) bench.returned[i] = bench.sent[i];  // two floats
 
@@ -119,7 +119,7 @@ TEST_CASE("poison that is still there counts as unwritten", "[worker]") {
   CHECK_FALSE(verdict.passed);
 }
 
-TEST_CASE("a single bit in a guard or an input fails a right answer", "[worker]") {
+TEST_CASE("one changed bit in a guard or an input fails a right answer", "[worker]") {
   Bench guard;
   guard.returned[static_cast<std::size_t>(guard.plan.layout.bytes) - 1] ^= std::byte{1};
   CHECK_FALSE(guard.judged().passed);
@@ -140,7 +140,7 @@ TEST_CASE("a task without outputs never passes", "[worker]") {
   CHECK_FALSE(bench.judged().passed);
 }
 
-TEST_CASE("a matched ratio lets so many elements differ, and no more", "[worker]") {
+TEST_CASE("a matched ratio allows that many elements to differ, and no more", "[worker]") {
   Bench bench;  // 16 elements: 0.9 lets one be wrong (1.6), not two
   bench.plan.matched_ratio = 0.9;
   bench.answer(bench.returned, 3, 40);
@@ -154,7 +154,7 @@ TEST_CASE("a matched ratio lets so many elements differ, and no more", "[worker]
   CHECK_FALSE(bench.judged().passed);
 }
 
-TEST_CASE("no matched ratio excuses NaN, infinity or what was not written", "[worker]") {
+TEST_CASE("no matched ratio excuses NaN, infinity or unwritten elements", "[worker]") {
   const auto passes = [](double value) {
     Bench bench;
     bench.plan.matched_ratio = 0.5;

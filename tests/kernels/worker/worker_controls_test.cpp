@@ -42,7 +42,7 @@ struct Forgery {
 
 }  // namespace
 
-TEST_CASE("the zero, constant and identity controls answer what they say", "[worker]") {
+TEST_CASE("the zero, constant and identity controls produce what their names say", "[worker]") {
   Forgery zero(wire::Control::zero), constant(wire::Control::constant),
       identity(wire::Control::identity);
 

@@ -69,7 +69,7 @@ TEST_CASE("inputs of every distribution have the stated mean and deviation", "[w
   check(DType::f32, "small", 0, 1.0 / 64);
 }
 
-TEST_CASE("the same seed makes the same arena and another seed another one", "[worker]") {
+TEST_CASE("the same seed makes the same arena, a different seed a different one", "[worker]") {
   auto plan = plan_of(DType::f32, "normal", "normal");
   const auto first = values_of(plan);
   CHECK(first == values_of(plan));
@@ -92,7 +92,7 @@ TEST_CASE("indices stay below their limit and reach both ends", "[worker]") {
   CHECK(std::set<double>(ends.begin(), ends.end()) == std::set<double>{0, 6});
 }
 
-TEST_CASE("a permutation holds every index once", "[worker]") {
+TEST_CASE("a permutation contains every index once", "[worker]") {
   for (const auto* distribution : {"normal", "shifted", "large", "small"}) {
     auto values = values_of(plan_of(DType::i64, "permutation", distribution));
     // The small distribution's is the identity.
@@ -119,7 +119,7 @@ TEST_CASE("a uniform range of integers includes both ends, of floats stays insid
   CHECK(*std::ranges::max_element(real) <= 1);
 }
 
-TEST_CASE("an init that is not known is refused by name", "[worker]") {
+TEST_CASE("an unknown init is refused by name", "[worker]") {
   auto plan = plan_of(DType::f32, "zipf(2)", "normal");
   std::vector<std::byte> arena(static_cast<std::size_t>(plan.layout.bytes));
 
@@ -129,10 +129,10 @@ TEST_CASE("an init that is not known is refused by name", "[worker]") {
   CHECK(done.error().message.find("zipf(2)") != std::string::npos);
 }
 
-TEST_CASE("small floats round to nearest even and keep their specials", "[worker]") {
+TEST_CASE("small floats round to nearest even and keep special values", "[worker]") {
   const auto half = [](double v) { return decode_small(encode_small(v, kHalf), kHalf); };
-  CHECK(half(1.0 + 0x1p-11) == 1.0);             // a tie: the even neighbour is 1
-  CHECK(half(1.0 + 3 * 0x1p-11) == 1 + 0x1p-9);  // a tie: the even neighbour is above
+  CHECK(half(1.0 + 0x1p-11) == 1.0);             // a tie: the even neighbor is 1
+  CHECK(half(1.0 + 3 * 0x1p-11) == 1 + 0x1p-9);  // a tie: the even neighbor is above
   CHECK(half(65504) == 65504);                   // the largest
   CHECK(std::isinf(half(65520)));                // half a step beyond it
   CHECK(half(0x1p-24) == 0x1p-24);               // the smallest subnormal

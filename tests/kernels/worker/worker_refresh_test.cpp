@@ -75,7 +75,7 @@ TEST_CASE("permutations, outputs and guards stay as they were sent", "[worker]")
   CHECK(std::equal(arena.sent.begin(), arena.sent.begin() + 512, arena.refreshed.begin()));
 }
 
-TEST_CASE("the worker's changes one by one are the judge's all at once", "[worker]") {
+TEST_CASE("the worker's incremental changes equal the judge's combined ones", "[worker]") {
   // So few elements that later changes take values which earlier ones put there.
   Arena arena(0);
   arena.plan.layout.buffers.front().elements = 12;

@@ -1,5 +1,5 @@
-// The diagnosis of twenty kernels written to have one known fault each, by the metrics that an H200
-// counted of them (tests/gpu/labeled_kernels.cu, counters.sh).
+// The diagnosis of twenty kernels, each written with one known flaw, from metrics counted on an
+// H200 (tests/gpu/labeled_kernels.cu, counters.sh).
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -30,7 +30,7 @@ Diagnosis diagnosed(const Json& recorded) {
   return diagnose(input);
 }
 
-/// Empty, or what is wrong with the diagnosis.
+/// Empty, or the error in the diagnosis.
 std::string complaint(const Diagnosis& diagnosis, const Json& label) {
   const std::string bound(name_of(diagnosis.bound));
   const std::string first =
@@ -43,7 +43,7 @@ std::string complaint(const Diagnosis& diagnosis, const Json& label) {
 
 }  // namespace
 
-TEST_CASE("kernels with one known fault are diagnosed with it", "[diagnosis]") {
+TEST_CASE("kernels with one known flaw are diagnosed with it", "[diagnosis]") {
   const auto recorded = json_at("tests/gpu/results/labelled.json");
   const auto labels = json_at("tests/gpu/labels.json");
   REQUIRE(labels.size() == 20);
@@ -54,7 +54,7 @@ TEST_CASE("kernels with one known fault are diagnosed with it", "[diagnosis]") {
   }
 }
 
-TEST_CASE("the diagnosis of a labelled kernel cites numbers, a query and methods", "[diagnosis]") {
+TEST_CASE("the diagnosis of a labeled kernel cites numbers, a query and methods", "[diagnosis]") {
   const auto recorded = json_at("tests/gpu/results/labelled.json");
   const auto diagnosis = diagnosed(recorded.at("barrier"));
   const auto& finding = diagnosis.findings.at(0);
