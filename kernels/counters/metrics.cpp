@@ -108,54 +108,49 @@ Names overview_extra() {
   return names;
 }
 
-/// The 41 metrics of kernel-profile, by category and in its order; stalls are those it collects.
-struct Category {
-  std::string_view name;
-  Names names;
-};
-
-const std::vector<Category>& package_categories() {
-  static const std::vector<Category> categories{
-      {"Speed of Light",
-       {"sm__throughput.avg.pct_of_peak_sustained_elapsed",
-        "dram__throughput.avg.pct_of_peak_sustained_elapsed"}},
-      {"Memory",
-       {"dram__bytes.sum.per_second", "dram__bytes_read.sum.per_second",
-        "dram__bytes_write.sum.per_second",
-        "l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum.per_second",
-        "l1tex__t_bytes_pipe_lsu_mem_global_op_st.sum.per_second", "lts__t_bytes.sum.per_second",
-        "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
-        "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct",
-        "l1tex__t_sector_hit_rate.pct", "lts__t_sector_hit_rate.pct"}},
-      {"Compute",
-       {"smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active",
-        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
-        "smsp__inst_executed.avg.per_cycle_active"}},
-      {"Occupancy",
-       {"sm__warps_active.avg.pct_of_peak_sustained_active",
-        "sm__maximum_warps_per_active_cycle_pct"}},
-      {"Launch",
-       {"launch__block_size", "launch__grid_size", "launch__registers_per_thread",
-        "launch__shared_mem_per_block_static", "launch__shared_mem_per_block_dynamic",
-        "launch__waves_per_multiprocessor"}},
-      {"Scheduler",
-       {"smsp__issue_active.avg.pct_of_peak_sustained_active",
-        "smsp__warps_eligible.avg.per_cycle_active"}},
-      {"Stalls",
-       {stall("barrier"), stall("long_scoreboard"), stall("short_scoreboard"),
-        stall("math_pipe_throttle"), stall("wait"), stall("no_instruction"),
-        stall("not_selected")}},
-      {"Branch",
-       {"smsp__sass_branch_targets.sum", "smsp__sass_branch_targets_threads_divergent.sum"}},
-      {"Extra",
-       {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum.per_cycle_elapsed",
-        "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum.per_cycle_elapsed",
-        "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.per_cycle_elapsed",
-        "smsp__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active",
-        "smsp__thread_inst_executed_per_inst_executed.ratio",
-        "l1tex__data_bank_conflicts_pipe_lsu.sum",
-        "sm__sass_data_bytes_mem_shared.sum.per_second"}}};
-  return categories;
+/// The 41 metrics of kernel-profile in its order; stalls are those it collects.
+Names package_names() {
+  return {"sm__throughput.avg.pct_of_peak_sustained_elapsed",
+          "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+          "dram__bytes.sum.per_second",
+          "dram__bytes_read.sum.per_second",
+          "dram__bytes_write.sum.per_second",
+          "l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum.per_second",
+          "l1tex__t_bytes_pipe_lsu_mem_global_op_st.sum.per_second",
+          "lts__t_bytes.sum.per_second",
+          "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct",
+          "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct",
+          "l1tex__t_sector_hit_rate.pct",
+          "lts__t_sector_hit_rate.pct",
+          "smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active",
+          "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
+          "smsp__inst_executed.avg.per_cycle_active",
+          "sm__warps_active.avg.pct_of_peak_sustained_active",
+          "sm__maximum_warps_per_active_cycle_pct",
+          "launch__block_size",
+          "launch__grid_size",
+          "launch__registers_per_thread",
+          "launch__shared_mem_per_block_static",
+          "launch__shared_mem_per_block_dynamic",
+          "launch__waves_per_multiprocessor",
+          "smsp__issue_active.avg.pct_of_peak_sustained_active",
+          "smsp__warps_eligible.avg.per_cycle_active",
+          stall("barrier"),
+          stall("long_scoreboard"),
+          stall("short_scoreboard"),
+          stall("math_pipe_throttle"),
+          stall("wait"),
+          stall("no_instruction"),
+          stall("not_selected"),
+          "smsp__sass_branch_targets.sum",
+          "smsp__sass_branch_targets_threads_divergent.sum",
+          "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum.per_cycle_elapsed",
+          "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum.per_cycle_elapsed",
+          "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.per_cycle_elapsed",
+          "smsp__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active",
+          "smsp__thread_inst_executed_per_inst_executed.ratio",
+          "l1tex__data_bank_conflicts_pipe_lsu.sum",
+          "sm__sass_data_bytes_mem_shared.sum.per_second"};
 }
 
 void append(Names& names, const Names& more) {
@@ -165,8 +160,7 @@ void append(Names& names, const Names& more) {
 
 Names cuda_names(MetricSet set) {
   Names names;
-  if (set == MetricSet::full)
-    for (const auto& category : package_categories()) append(names, category.names);
+  if (set == MetricSet::full) append(names, package_names());
   if (set == MetricSet::stalls) append(names, {"gpu__time_duration.sum"});
   if (set != MetricSet::stalls) append(names, lean_names());
   if (set == MetricSet::overview || set == MetricSet::full) append(names, overview_extra());
@@ -211,22 +205,6 @@ std::vector<std::string> with_launch_facts(const std::vector<std::string>& names
   append(all, {"gpu__time_duration.sum"});
   append(all, launch_names());
   return all;
-}
-
-std::string metric_category(const std::string& name) {
-  for (const auto& category : package_categories())
-    if (std::ranges::find(category.names, name) != category.names.end())
-      return std::string(category.name);
-  const auto starts = [&](std::string_view prefix) { return name.starts_with(prefix); };
-  if (name.find("_stalled_") != std::string::npos) return "Stalls";
-  if (starts("launch__")) return "Launch";
-  if (name.find("throughput") != std::string::npos) return "Speed of Light";
-  if (name.find("branch") != std::string::npos) return "Branch";
-  if (starts("dram__") || starts("lts__") || starts("l1tex__") || starts("LLC") || starts("L1-") ||
-      starts("dTLB") || starts("cache-"))
-    return "Memory";
-  if (name.find("_pipe_") != std::string::npos) return "Compute";
-  return "Extra";
 }
 
 }  // namespace ratchet

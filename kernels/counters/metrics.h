@@ -20,8 +20,4 @@ namespace ratchet {
 [[nodiscard]] std::vector<std::string> with_launch_facts(const std::vector<std::string>& names,
                                                          DeviceKind kind);
 
-/// A metric's category in kernel-profile's tables: Speed of Light, Memory, Compute, Occupancy,
-/// Launch, Scheduler, Stalls, Branch, Extra.
-[[nodiscard]] std::string metric_category(const std::string& name);
-
 }  // namespace ratchet

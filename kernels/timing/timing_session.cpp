@@ -138,10 +138,8 @@ Status TimingSession::check_all(std::vector<Lane>& lanes, const CallContext& cal
 
 Status TimingSession::give(Lane& lane, const CallContext& call) {
   if (!lane.runs()) return {};
-  const auto start = steady_clock::now();
   lane.calls = 0;
   auto done = arenas_.give(*lane.process, call);
-  session_.arranging_ms += milliseconds_since(start);
   if (!done || lane.failed()) return done;
   return lane.taken == 0 && lane.call_ms == 0 ? probe(lane, call) : Status{};
 }
@@ -198,9 +196,7 @@ Status TimingSession::block(Lane& lane, bool first, const CallContext& call) {
 /// One arena, drawn at random in this call, must have the right answers.
 Status TimingSession::judge(Lane& lane, const CallContext& call) {
   if (!lane.runs() || lane.calls == 0) return {};
-  const auto start = steady_clock::now();
   auto wrong = arenas_.judge(*lane.process, lane.calls, call);
-  session_.checking_ms += milliseconds_since(start);
   if (!wrong) return wrong.error();
   if (!lane.failed() && *wrong) lane.record.reasons.push_back(**std::move(wrong));
   return {};

@@ -61,8 +61,6 @@ struct SessionRecord {
   double noise_floor = kLeastNoise;
   double error_rate = kErrorRate;  ///< of one look at the intervals, see `kLooks`
   double sampling_ms = 0;          ///< in timed blocks, including everything around a sample
-  double arranging_ms = 0;         ///< uploading contents to the device
-  double checking_ms = 0;          ///< judging what the timed calls left
 };
 
 /// The numbers of rounds after which the intervals are examined. Repeated looks with a chance to
