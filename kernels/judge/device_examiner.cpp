@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "kernels/contract/layout.h"
 #include "kernels/contract/tolerance.h"
 #include "kernels/judge/device_trials.h"
 #include "kernels/judge/examiner.h"
@@ -18,12 +17,10 @@ class DeviceExaminer : public Examiner {
 
   Result<std::optional<Examination>> examine(const Question& question,
                                              const CallContext& call) override {
-    auto layout = layout_of(contract_, question.dims);
-    if (!layout) return layout.error();
-    auto arguments = arguments_of(contract_, question.dims, *layout);
-    const CallPlan plan{*std::move(layout), std::move(arguments)};
+    const auto plan = call_plan_of(contract_, question.dims);
+    if (!plan) return plan.error();
     const wire::Place place{0, shift_of(question.seed)};
-    if (auto generated = trials_->generate(plan,
+    if (auto generated = trials_->generate(*plan,
                                            {.dims = question.dims,
                                             .distribution = question.distribution,
                                             .seed = std::string(question.seed)},
@@ -31,7 +28,7 @@ class DeviceExaminer : public Examiner {
         !generated)
       return generated.error();
     if (auto done = trials_->answer(call); !done) return done.error();
-    auto first = compared(plan, place, call);
+    auto first = compared(*plan, place, call);
     if (!first) return first.error();
     if (!*first) return std::optional<Examination>{};
     Examination examination{*std::move((*first)->comparison), std::nullopt};
@@ -39,7 +36,7 @@ class DeviceExaminer : public Examiner {
     const wire::Place elsewhere{0, shift_of("again")};
     if (auto generated = trials_->generate_again(elsewhere, call); !generated)
       return generated.error();
-    auto second = compared(plan, elsewhere, call);
+    auto second = compared(*plan, elsewhere, call);
     if (!second) return second.error();
     if (*second)
       examination.again = {(*second)->same_bits.value_or(false), std::move((*second)->comparison)};

@@ -94,6 +94,13 @@ Result<std::int64_t> largest_arena(const Contract& contract) {
   return largest;
 }
 
+Result<CallPlan> call_plan_of(const Contract& contract, const Dims& dims) {
+  auto layout = layout_of(contract, dims);
+  if (!layout) return layout.error();
+  auto arguments = arguments_of(contract, dims, *layout);
+  return CallPlan{*std::move(layout), std::move(arguments)};
+}
+
 Result<std::optional<PythonInputs>> open_inputs(PythonForkServer& python, const Contract& contract,
                                                 std::chrono::milliseconds deadline,
                                                 const CallContext& call) {
@@ -157,14 +164,12 @@ Result<Trial> Judge::answered(const Dims& dims, const std::string& distribution,
 
 Result<Trial> Judge::make_trial(const Dims& dims, const std::string& distribution,
                                 std::string_view seed, const CallContext& call) {
-  auto layout = layout_of(contract_, dims);
-  if (!layout) return layout.error();
-  auto arguments = arguments_of(contract_, dims, *layout);
-  CallPlan plan{*std::move(layout), std::move(arguments)};
+  auto plan = call_plan_of(contract_, dims);
+  if (!plan) return plan.error();
   auto sent =
-      generate(dims, {plan.layout, std::string(seed), distribution, index_limit(dims)}, call);
+      generate(dims, {plan->layout, std::string(seed), distribution, index_limit(dims)}, call);
   if (!sent) return sent.error();
-  auto trial = answered(dims, distribution, std::move(plan), *std::move(sent), call);
+  auto trial = answered(dims, distribution, *std::move(plan), *std::move(sent), call);
   if (!trial) return trial;
   const auto before = trial->sent.map(Mapping::Access::read);
   if (!before) return before.error();

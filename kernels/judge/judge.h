@@ -122,6 +122,9 @@ class Judge {
                                                               std::chrono::milliseconds deadline,
                                                               const CallContext& call);
 
+/// The call of a contract's entry on one case. Errors: as `layout_of`.
+[[nodiscard]] Result<CallPlan> call_plan_of(const Contract& contract, const Dims& dims);
+
 /// Bytes of the largest arena among the contract's cases. Errors: as `layout_of`.
 [[nodiscard]] Result<std::int64_t> largest_arena(const Contract& contract);
 

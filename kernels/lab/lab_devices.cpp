@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "kernels/build/toolchain.h"
-#include "kernels/contract/layout.h"
 #include "kernels/counters/metrics.h"
 #include "kernels/lab/laboratory.h"
 #include "server/core/files.h"
@@ -94,15 +93,14 @@ CounterState probe_counters(LabParts& lab, const DeviceInfo& device, CallContext
   auto process = lab.start(contract, *candidate, CandidateProcess::Use::count, 1, call);
   if (!process) return unknown(process.error());
   const auto& dims = contract.cases.front().dims;
-  auto layout = layout_of(contract, dims);
-  if (!layout) return unknown(layout.error());
-  auto arena = MemoryFile::create("probe", layout->bytes);
+  const auto plan = call_plan_of(contract, dims);
+  if (!plan) return unknown(plan.error());
+  auto arena = MemoryFile::create("probe", plan->layout.bytes);
   if (!arena) return unknown(arena.error());
-  const CallPlan plan{*layout, arguments_of(contract, dims, *layout)};
   CandidateProcess::Rotation rotation;
   rotation.arenas = {&*arena};
   rotation.writes_all = false;
-  if (auto ready = process->prepare(plan, rotation, call); !ready) return unknown(ready.error());
+  if (auto ready = process->prepare(*plan, rotation, call); !ready) return unknown(ready.error());
   auto counted = process->count({"lean", metric_names(MetricSet::lean, device.kind)}, call);
   if (!counted) return unknown(counted.error());
   if (process->fault())

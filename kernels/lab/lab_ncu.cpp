@@ -6,7 +6,6 @@
 #include <chrono>
 #include <utility>
 
-#include "kernels/contract/layout.h"
 #include "kernels/counters/metrics.h"
 #include "kernels/counters/ncu.h"
 #include "kernels/counters/ncu_report.h"
@@ -111,15 +110,13 @@ Status LabParts::count_with_ncu(const Contract& contract, const ProfileRequest& 
     return Status{};
   };
   const auto& dims = contract.cases.front().dims;
-  auto layout = layout_of(contract, dims);
-  if (!layout) return layout.error();
-  auto arguments = arguments_of(contract, dims, *layout);
-  const CallPlan plan{*std::move(layout), std::move(arguments)};
-  auto arena = throwaway_arena(contract, plan, dims, call);
+  const auto plan = call_plan_of(contract, dims);
+  if (!plan) return plan.error();
+  auto arena = throwaway_arena(contract, *plan, dims, call);
   if (!arena) return arena.error();
   auto start = start_plan(contract, *request.candidate, CandidateProcess::Use::count, 1);
   if (!start) return start.error();
-  auto spec = ncu_spec(*this, contract, *request.candidate, plan.layout.bytes);
+  auto spec = ncu_spec(*this, contract, *request.candidate, plan->layout.bytes);
   if (!spec) return spec.error();
   const auto names = request.names.empty() ? metric_names(request.metrics, contract.device_kind)
                                            : with_launch_facts(request.names, contract.device_kind);
@@ -138,7 +135,7 @@ Status LabParts::count_with_ncu(const Contract& contract, const ProfileRequest& 
       "socket that was opened before the kernel was loaded; the process: " +
       process->sandbox()};
   if (!process->fault()) {
-    auto executed = process->execute(plan, *arena, 0, call);
+    auto executed = process->execute(*plan, *arena, 0, call);
     if (!executed) return executed.error();
   }
   const auto& folder = process->finished(kWriting);

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "kernels/contract/input_init.h"
-#include "kernels/contract/layout.h"
 #include "kernels/lab/laboratory.h"
 #include "server/core/clock.h"
 #include "server/core/hash.h"
@@ -85,13 +84,11 @@ Result<std::optional<Fault>> compile_pass(LabParts& lab, const Contract& contrac
   if (auto loaded = process->load(plan->code, call); !loaded) return loaded.error();
   for (const auto& one : dims) {
     if (process->fault()) break;
-    auto layout = layout_of(contract, one);
-    if (!layout) return layout.error();
-    auto arguments = arguments_of(contract, one, *layout);
-    const CallPlan given{*std::move(layout), std::move(arguments)};
-    auto arena = lab.throwaway_arena(contract, given, one, call);
+    const auto given = call_plan_of(contract, one);
+    if (!given) return given.error();
+    auto arena = lab.throwaway_arena(contract, *given, one, call);
     if (!arena) return arena.error();
-    auto returned = process->execute(given, *arena, 0, call);
+    auto returned = process->execute(*given, *arena, 0, call);
     if (!returned) return returned.error();
   }
   if (process->fault()) return process->fault();

@@ -119,11 +119,9 @@ Result<SanitizerReport> Laboratory::sanitize(const Contract& contract,
   if (!dims) return dims.error();
   auto turn = queue.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
-  auto layout = layout_of(contract, *dims);
-  if (!layout) return layout.error();
-  auto arguments = arguments_of(contract, *dims, *layout);
-  const CallPlan plan{*std::move(layout), std::move(arguments)};
-  auto arena = throwaway_arena(contract, plan, *dims, call);
+  const auto plan = call_plan_of(contract, *dims);
+  if (!plan) return plan.error();
+  auto arena = throwaway_arena(contract, *plan, *dims, call);
   if (!arena) return arena.error();
   SanitizerReport report;
   report.dims = *std::move(dims);
@@ -132,7 +130,7 @@ Result<SanitizerReport> Laboratory::sanitize(const Contract& contract,
   double done = 0;
   for (const auto tool : request.tools) {
     call.progress(done++, static_cast<double>(request.tools.size()), std::string(name_of(tool)));
-    if (auto ran = sanitize_with(*this, tool, contract, request, plan, *arena, report, call); !ran)
+    if (auto ran = sanitize_with(*this, tool, contract, request, *plan, *arena, report, call); !ran)
       return ran.error();
   }
   cap_findings(report);

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "kernels/contract/contract_warnings.h"
-#include "kernels/contract/layout.h"
 #include "kernels/judge/device_trials.h"
 #include "kernels/lab/laboratory.h"
 
@@ -55,13 +54,11 @@ class DeviceTrialBackend : public TrialBackend {
                                   const std::string& seed,
                                   const std::optional<wire::Changed>& changed,
                                   const CallContext& call) override {
-    auto layout = layout_of(contract_, dims);
-    if (!layout) return layout.error();
-    auto arguments = arguments_of(contract_, dims, *layout);
-    const CallPlan plan{*std::move(layout), std::move(arguments)};
+    const auto plan = call_plan_of(contract_, dims);
+    if (!plan) return plan.error();
     const DeviceTrials::Content content{dims, distribution, seed, changed, {}};
     // No candidate attaches memory: everything judged stays in the judge.
-    if (auto generated = trials_->generate(plan, content, {}, call); !generated)
+    if (auto generated = trials_->generate(*plan, content, {}, call); !generated)
       return generated.error();
     if (auto done = trials_->answer(call); !done) return done.error();
     return trials_->describe(call);

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/contract/layout.h"
 #include "kernels/judge/verdicts.h"
 #include "kernels/timing/timed_arenas.h"
 #include "server/core/hash.h"
@@ -120,14 +119,12 @@ Result<std::unique_ptr<TimedArenas>> device_arenas(DeviceTrials& trials, const C
                                                    const Dims& dims, std::string_view secret,
                                                    std::size_t contestants,
                                                    const CallContext& call) {
-  auto layout = layout_of(contract, dims);
-  if (!layout) return layout.error();
+  auto plan = call_plan_of(contract, dims);
+  if (!plan) return plan.error();
   auto largest = largest_arena(contract);
   if (!largest) return largest.error();
-  auto arguments = arguments_of(contract, dims, *layout);
-  auto made =
-      std::make_unique<DeviceArenas>(trials, CallPlan{*std::move(layout), std::move(arguments)},
-                                     dims, secret, places_for(*largest, contestants));
+  auto made = std::make_unique<DeviceArenas>(trials, *std::move(plan), dims, secret,
+                                             places_for(*largest, contestants));
   if (auto done = made->open(call); !done) return done.error();
   return std::unique_ptr<TimedArenas>(std::move(made));
 }
