@@ -100,7 +100,7 @@ TEST_CASE("the stopping rule looks at half of the relative width", "[statistics]
   CHECK_FALSE(precise_enough(timing, 0.0099));
 }
 
-TEST_CASE("above the largest noise floor there is no verdict " same "", "[statistics]") {
+TEST_CASE("above the largest noise floor there is no verdict 'same'", "[statistics]") {
   const auto even = rounds({1.0, 1.0, 1.0, 1.0, 1.0, 1.0});
 
   CHECK(compare(even, kMostNoise, "v0")->verdict == Verdict::same);

@@ -26,7 +26,7 @@ double milliseconds(const std::function<void()>& work) {
   return 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
-int from_environment(const char* name, int otherwise = 10) {
+int size_from_environment(const char* name, int otherwise = 10) {
   const char* const wanted = std::getenv(name);
   return wanted == nullptr ? otherwise : std::atoi(wanted);
 }
@@ -38,8 +38,8 @@ double median(std::vector<double> values) {
 }
 
 TEST_CASE("time of gate and status with a ledger of many runs", "[runs][speed][slow]") {
-  const int count = from_environment("RATCHET_SPEED_RUNS");
-  const int versions = from_environment("RATCHET_SPEED_VERSIONS");
+  const int count = size_from_environment("RATCHET_SPEED_RUNS");
+  const int versions = size_from_environment("RATCHET_SPEED_VERSIONS");
   samples::Workshop shop(versions);
   std::vector<RunId> runs;
   for (int i = 0; i < count; ++i) {
@@ -117,7 +117,7 @@ class Iterations {
 };
 
 TEST_CASE("time of the steps of a long run", "[runs][speed][slow]") {
-  const int last = from_environment("RATCHET_SPEED_LONG", 30);
+  const int last = size_from_environment("RATCHET_SPEED_LONG", 30);
   const samples::Workshop shop(last + 1);
   shop.finish_v0();
   REQUIRE(shop.gate().passed);
