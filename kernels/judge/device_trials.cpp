@@ -124,7 +124,7 @@ Status DeviceTrials::open(const CallContext& call) {
   if (!shared) return shared.error();
   auto& memories = shared->second;
   if (memories.size() != static_cast<std::size_t>(share_.candidates) + 1)
-    return Error{ErrorCode::internal, "the judge shared no memory", ""};
+    return Error{ErrorCode::internal, "the judge process did not pass its shared memory", ""};
   if (auto done = reference_.attach(memories.front().get(), share_.arena_bytes, call); !done)
     return done;
   if (reference_.fault()) return reference_failed(*reference_.fault());

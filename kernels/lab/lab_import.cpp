@@ -31,7 +31,8 @@ std::pair<Binding, std::string> binding_of(LabParts& lab, const Contract& contra
   if (ours && ours->report && ours->report->digest == digest &&
       ours->candidate_digest == request.candidate->build.binary_digest)
     return {Binding::own_report, "profile_kernel wrote this file for this binary"};
-  if (report.empty()) return {Binding::unbound, "a table of numbers does not identify a binary"};
+  if (report.empty())
+    return {Binding::unbound, "a CSV report does not say which binary it measured"};
   auto codes = lab.gpu_codes_of(contract, *request.candidate, call);
   if (!codes)
     return {Binding::unbound, "the version's own code could not be read: " + codes.error().message};

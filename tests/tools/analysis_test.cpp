@@ -104,7 +104,7 @@ TEST_CASE("a file that is not a report is refused, and nothing is written", "[an
   REQUIRE(write_file(text, "a,b\n1,2\n"));
   const auto refused = bench.call("import_profile", {{"run", run}, {"path", text.string()}});
   CHECK(refused.is_error);
-  CHECK(refused.text.find("no CSV of Nsight Compute") != std::string::npos);
+  CHECK(refused.text.find("not CSV of Nsight Compute") != std::string::npos);
   const auto report = bench.folder() / "profile.ncu-rep";
   REQUIRE(write_file(report, std::string("NVR\0\2", 5)));
   const auto damaged = bench.call("import_profile", {{"run", run}, {"path", report.string()}});

@@ -132,7 +132,7 @@ TEST_CASE("given tensors must match the signature", "[planner]") {
   CHECK(has(error_of(wrong).message, "unknown name \"colls\""));
   wrong = request;
   wrong.tensors.pop_back();
-  CHECK(has(error_of(wrong).message, "tensors: y is a pointer"));
+  CHECK(has(error_of(wrong).message, "tensors: the entry's pointer y is not listed"));
   wrong = request;
   wrong.tensors[0].init = "indices(rows)";
   CHECK(has(error_of(wrong).message, "integer tensor"));

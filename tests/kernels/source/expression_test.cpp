@@ -39,7 +39,7 @@ TEST_CASE("expression errors name the offending piece", "[expression]") {
   CHECK(why("m n").find("unexpected \"n\"") != std::string::npos);
   CHECK(why("(m").find("\")\" is missing") != std::string::npos);
   CHECK(why("system(m)").find("unknown function \"system\"") != std::string::npos);
-  CHECK(why("0.5").find("no whole number") != std::string::npos);
+  CHECK(why("0.5").find("not a whole number") != std::string::npos);
   CHECK(why("").find("it ends") != std::string::npos);
 }
 
