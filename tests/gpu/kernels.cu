@@ -186,7 +186,8 @@ void graph(const float* in, float* out, long n, cudaStream_t stream) {
   cudaGraphLaunch(ready, stream);
 }
 
-// Takes seconds from the tenth call on, to keep the counters in use once the earlier calls are done.
+// Takes seconds from the tenth call on, to keep the counters in use once the earlier calls are
+// done.
 void holding(const float* in, float* out, long, cudaStream_t stream) {
   static int calls = 0;
   launch_chain(in, out, ++calls > 9 ? 750'000'000 : 1, stream);

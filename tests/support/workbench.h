@@ -14,8 +14,8 @@
 
 namespace ratchet::test {
 
-/// All tools with real services: a lab with the built workers, runs in a temporary state folder, the
-/// shipped knowledge base. What a client gets, without a transport.
+/// All tools with real services: a lab with the built workers, runs in a temporary state folder,
+/// the shipped knowledge base. What a client gets, without a transport.
 class Workbench {
  public:
   Workbench();
@@ -44,8 +44,8 @@ class Workbench {
   std::vector<Tool> tools_;
 };
 
-/// A correct vector_add kernel for the host; `index` names its loop variable, which makes two of them
-/// differ.
+/// A correct vector_add kernel for the host; `index` names its loop variable, which makes two of
+/// them differ.
 std::string good_kernel(const std::string& index);
 
 }  // namespace ratchet::test

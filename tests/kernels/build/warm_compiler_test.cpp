@@ -52,7 +52,8 @@ TEST_CASE("a program that exits before its job gives an error or an answer, neve
           "[warm]") {
   WarmCompiler warm;
   for (int i = 0; i < 3; ++i) {
-    auto gone = warm.run(shell_spec("exit 3"), std::string(1 << 20, 'x'), std::chrono::seconds(20), {});
+    auto gone =
+        warm.run(shell_spec("exit 3"), std::string(1 << 20, 'x'), std::chrono::seconds(20), {});
     if (gone) CHECK(gone->status.code == 3);
   }
 }

@@ -22,9 +22,10 @@ struct Arena {
   std::vector<std::byte> sent, refreshed;
 
   explicit Arena(int uses) {
-    plan.layout.buffers = {{"x", DType::f32, Role::in, "normal", 512, kRefreshedElements},
-                           {"order", DType::i32, Role::in, "permutation", 65536, kRefreshedElements},
-                           {"y", DType::f32, Role::out, "normal", 131072, kRefreshedElements}};
+    plan.layout.buffers = {
+        {"x", DType::f32, Role::in, "normal", 512, kRefreshedElements},
+        {"order", DType::i32, Role::in, "permutation", 65536, kRefreshedElements},
+        {"y", DType::f32, Role::out, "normal", 131072, kRefreshedElements}};
     plan.layout.bytes = 262144;
     plan.uses = {kRefreshSeed, uses};
     sent.assign(262144, std::byte{7});
