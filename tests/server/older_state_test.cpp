@@ -85,7 +85,10 @@ TEST_CASE("a run of an older version goes on where it ended", "[state]") {
   const auto extended = older.ratchet({"call", "extend_run", argument(R"(, "iterations": 1)")});
   INFO(extended);
   CHECK(has_line(extended, "stage: evidenced"));
-  older.ratchet({"call", "query_kbs", argument(R"(, "query": "vectorized loads")")});
+  const auto pages =
+      older.ratchet({"call", "query_kbs", argument(R"(, "query": "vectorized loads")")});
+  INFO(pages);
+  CHECK(pages.find("technique-vectorized-access") != std::string::npos);
 
   const auto audit = older.ratchet({"audit", kRun});
   INFO(audit);
