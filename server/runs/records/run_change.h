@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "server/core/units.h"
 #include "server/facts/contract.h"
 
 namespace ratchet {
