@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "server/core/units.h"
-#include "server/facts/contract.h"
 
 namespace ratchet {
 
