@@ -22,8 +22,7 @@ struct KbsProblem {
 
   static constexpr void fields(auto&& visit) {
     using P = KbsProblem;
-    visit(required("path", &P::path, "Relative to the corpus."),
-          required("reason", &P::reason, ""));
+    visit(required<&P::path>("Relative to the corpus."), required<&P::reason>());
   }
 };
 
@@ -43,14 +42,12 @@ struct KbsAddReport {
 
   static constexpr void fields(auto&& visit) {
     using R = KbsAddReport;
-    visit(required("corpus", &R::corpus, ""),
-          required("documents", &R::documents, "Pages and records in the corpus now."),
-          required("bundles", &R::bundles, "Bundles of code in the corpus now."),
-          required("added", &R::added, "Documents and bundles; so are the next three."),
-          required("changed", &R::changed, ""),
-          required("unchanged", &R::unchanged, "Same content hash; not indexed again."),
-          required("removed", &R::removed, "No longer in the folder."),
-          required("problems", &R::problems, "Skipped, with the reason."));
+    visit(required<&R::corpus>(), required<&R::documents>("Pages and records in the corpus now."),
+          required<&R::bundles>("Bundles of code in the corpus now."),
+          required<&R::added>("Documents and bundles; so are the next three."),
+          required<&R::changed>(), required<&R::unchanged>("Same content hash; not indexed again."),
+          required<&R::removed>("No longer in the folder."),
+          required<&R::problems>("Skipped, with the reason."));
   }
 };
 
@@ -66,7 +63,7 @@ struct KbsRemoveReport {
 
   static constexpr void fields(auto&& visit) {
     using R = KbsRemoveReport;
-    visit(required("corpus", &R::corpus, ""), required("removed", &R::removed, "Documents."));
+    visit(required<&R::corpus>(), required<&R::removed>("Documents."));
   }
 };
 
@@ -80,11 +77,9 @@ struct KbsCorpus {
 
   static constexpr void fields(auto&& visit) {
     using C = KbsCorpus;
-    visit(required("name", &C::name, ""), required("root", &C::root, ""),
-          required("added_at", &C::added_at, "UTC."),
-          required("documents", &C::documents, "Pages and records."),
-          required("bundles", &C::bundles, "Bundles of code."),
-          required("problems", &C::problems, "Skipped when it was added."));
+    visit(required<&C::name>(), required<&C::root>(), required<&C::added_at>("UTC."),
+          required<&C::documents>("Pages and records."), required<&C::bundles>("Bundles of code."),
+          required<&C::problems>("Skipped when it was added."));
   }
 };
 
@@ -97,14 +92,12 @@ struct KbsIndexStats {
 
   static constexpr void fields(auto&& visit) {
     using S = KbsIndexStats;
-    visit(required("path", &S::path, ""), required("bytes", &S::bytes, "Size on disk."),
-          required("text_bytes", &S::text_bytes, "Text indexed, before compression."),
-          required("prefilter_bytes", &S::prefilter_bytes, "For grep_kbs."),
-          required("documents", &S::documents, "Pages, records and files of code."),
-          required("bundles", &S::bundles, "Bundles of code."),
-          required("parts", &S::parts, "Distinct parts of code."),
-          required("scopes", &S::scopes, "Documents per scope."),
-          required("corpora", &S::corpora, ""));
+    visit(required<&S::path>(), required<&S::bytes>("Size on disk."),
+          required<&S::text_bytes>("Text indexed, before compression."),
+          required<&S::prefilter_bytes>("For grep_kbs."),
+          required<&S::documents>("Pages, records and files of code."),
+          required<&S::bundles>("Bundles of code."), required<&S::parts>("Distinct parts of code."),
+          required<&S::scopes>("Documents per scope."), required<&S::corpora>());
   }
 };
 
@@ -118,9 +111,8 @@ struct KbsDoctorReport {
 
   static constexpr void fields(auto&& visit) {
     using R = KbsDoctorReport;
-    visit(required("healthy", &R::healthy, ""),
-          required("findings", &R::findings, "Problems with their remedies."),
-          required("problems", &R::problems, "Inputs that were skipped when corpora were added."));
+    visit(required<&R::healthy>(), required<&R::findings>("Problems with their remedies."),
+          required<&R::problems>("Inputs that were skipped when corpora were added."));
   }
 };
 

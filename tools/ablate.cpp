@@ -15,9 +15,9 @@ struct AblateArgs {
   std::vector<std::string> methods;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("run", &AblateArgs::run, "Run id."),
-          optional("methods", &AblateArgs::methods,
-                   "Method ids. Default: those accepted for the version.", {.max_length = 6}));
+    visit(required<&AblateArgs::run>("Run id."),
+          optional<&AblateArgs::methods>("Method ids. Default: those accepted for the version.",
+                                         {.max_length = 6}));
   }
 };
 

@@ -24,22 +24,18 @@ struct BenchmarkArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = BenchmarkArgs;
-    visit(
-        required("run", &A::run, "Run id."),
-        optional("version", &A::version, "Default: the best version."),
-        optional("baselines", &A::baselines,
-                 "pytorch-eager, torch-compile, flashinfer, vendor, all or none; v0 and the parent "
-                 "are always included. Default: the contract's.",
-                 {.max_length = 8}),
-        optional("num_warmup", &A::num_warmup, "Untimed calls.", {.min = 0, .max = 10000}),
-        optional("num_trials", &A::num_trials, "Timed calls.", {.min = 3, .max = 100000}),
-        optional("discard_first", &A::discard_first, "First samples to drop.",
-                 {.min = 0, .max = 1000}),
-        optional("prewarm_calls", &A::prewarm_calls, "Calls before warm-up.",
-                 {.min = 0, .max = 1000}),
-        optional("cache_mode", &A::cache_mode, "cold: flush the caches before each call."),
-        optional("timing_method", &A::timing_method,
-                 "cuda_event: device time (on the host, the call itself); host_time: end to end."));
+    visit(required<&A::run>("Run id."), optional<&A::version>("Default: the best version."),
+          optional<&A::baselines>(
+              "pytorch-eager, torch-compile, flashinfer, vendor, all or none; v0 and the parent "
+              "are always included. Default: the contract's.",
+              {.max_length = 8}),
+          optional<&A::num_warmup>("Untimed calls.", {.min = 0, .max = 10000}),
+          optional<&A::num_trials>("Timed calls.", {.min = 3, .max = 100000}),
+          optional<&A::discard_first>("First samples to drop.", {.min = 0, .max = 1000}),
+          optional<&A::prewarm_calls>("Calls before warm-up.", {.min = 0, .max = 1000}),
+          optional<&A::cache_mode>("cold: flush the caches before each call."),
+          optional<&A::timing_method>(
+              "cuda_event: device time (on the host, the call itself); host_time: end to end."));
   }
 };
 
@@ -50,22 +46,19 @@ struct RowLine : BenchmarkRow {
 
   static constexpr void fields(auto&& visit) {
     using R = RowLine;
-    visit(required("name", &R::name, "candidate, v0, parent or a baseline."),
-          required("status", &R::status, "ok, missing, failed or skipped."),
-          optional("detail", &R::detail, "Why the status is not ok."),
-          optional("mean_ns", &R::mean_ns, "Mean time per call, ns."),
-          optional("median_ns", &R::median_ns, "Median, ns."),
-          optional("p20_ns", &R::p20_ns, "20th percentile, ns."),
-          optional("p80_ns", &R::p80_ns, "80th percentile, ns."),
-          optional("min_ns", &R::min_ns, "Minimum, ns."),
-          optional("max_ns", &R::max_ns, "Maximum, ns."),
-          optional("std_ns", &R::std_ns, "Sample standard deviation, ns."),
-          optional("samples", &R::samples, "Samples kept."),
-          optional("speedup_mean", &R::speedup_mean, "Mean of this row ÷ mean of the candidate."),
-          optional("speedup_median", &R::speedup_median,
-                   "Median of this row ÷ median of the candidate."),
-          optional("comparison", &R::comparison, "Paired comparison with its interval."),
-          required("dims", &R::dims, "Sizes of the case."));
+    visit(required<&R::name>("candidate, v0, parent or a baseline."),
+          required<&R::status>("ok, missing, failed or skipped."),
+          optional<&R::detail>("Why the status is not ok."),
+          optional<&R::mean_ns>("Mean time per call, ns."), optional<&R::median_ns>("Median, ns."),
+          optional<&R::p20_ns>("20th percentile, ns."),
+          optional<&R::p80_ns>("80th percentile, ns."), optional<&R::min_ns>("Minimum, ns."),
+          optional<&R::max_ns>("Maximum, ns."),
+          optional<&R::std_ns>("Sample standard deviation, ns."),
+          optional<&R::samples>("Samples kept."),
+          optional<&R::speedup_mean>("Mean of this row ÷ mean of the candidate."),
+          optional<&R::speedup_median>("Median of this row ÷ median of the candidate."),
+          optional<&R::comparison>("Paired comparison with its interval."),
+          required<&R::dims>("Sizes of the case."));
   }
 };
 
@@ -77,11 +70,11 @@ struct BenchmarkAnswer : RunView, BenchmarkReport {
     using A = BenchmarkAnswer;
     RunView::fields(visit);
     visit(required("rows", &A::lines, "Per case, the candidate first."),
-          optional("geomean", &A::geomean,
-                   "Speedup over all cases against the first measured baseline, else v0."),
-          required("gains", &A::gains, "Speedups over all cases, one entry per opponent."),
-          required("notes", &A::notes, "What was left out and why; contention on the device."),
-          required("artifact", &A::artifact, "benchmark.md."));
+          optional<&A::geomean>(
+              "Speedup over all cases against the first measured baseline, else v0."),
+          required<&A::gains>("Speedups over all cases, one entry per opponent."),
+          required<&A::notes>("What was left out and why; contention on the device."),
+          required<&A::artifact>("benchmark.md."));
   }
 };
 

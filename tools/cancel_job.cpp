@@ -15,8 +15,7 @@ struct CancelJobArgs {
   std::string job;
 
   static constexpr void fields(auto&& visit) {
-    visit(
-        required("job", &CancelJobArgs::job, "Job id from a tool's answer.", {.max_length = 100}));
+    visit(required<&CancelJobArgs::job>("Job id from a tool's answer.", {.max_length = 100}));
   }
 };
 
@@ -27,10 +26,9 @@ struct CancelJobAnswer {
 
   static constexpr void fields(auto&& visit) {
     using A = CancelJobAnswer;
-    visit(required("job", &A::job, "Job id."),
-          required("state", &A::state,
-                   "completed when the job was done before it could be canceled."),
-          required("next", &A::next, "What to do next."));
+    visit(required<&A::job>("Job id."),
+          required<&A::state>("completed when the job was done before it could be canceled."),
+          required<&A::next>("What to do next."));
   }
 };
 

@@ -10,7 +10,7 @@ namespace {
 struct CheckArgs {
   RunId run;
 
-  static constexpr void fields(auto&& visit) { visit(required("run", &CheckArgs::run, "Run id.")); }
+  static constexpr void fields(auto&& visit) { visit(required<&CheckArgs::run>("Run id.")); }
 };
 
 /// A case without the details per output, which are in correctness.md.
@@ -19,14 +19,14 @@ struct CaseLine : CaseResult {
 
   static constexpr void fields(auto&& visit) {
     using C = CaseLine;
-    visit(required("dims", &C::dims, "Sizes; empty for a hidden case that passed."),
-          required("seed", &C::seed, "Index of the secret seed."),
-          required("distribution", &C::distribution, "Input distribution."),
-          required("passed", &C::passed, "All outputs within tolerance."),
-          required("max_abs", &C::max_abs, "Largest absolute error."),
-          required("max_rel", &C::max_rel, "Largest relative error."),
-          required("mismatches", &C::mismatches, "Elements out of tolerance."),
-          required("matched", &C::matched, "Smallest share of any output within tolerance."));
+    visit(required<&C::dims>("Sizes; empty for a hidden case that passed."),
+          required<&C::seed>("Index of the secret seed."),
+          required<&C::distribution>("Input distribution."),
+          required<&C::passed>("All outputs within tolerance."),
+          required<&C::max_abs>("Largest absolute error."),
+          required<&C::max_rel>("Largest relative error."),
+          required<&C::mismatches>("Elements out of tolerance."),
+          required<&C::matched>("Smallest share of any output within tolerance."));
   }
 };
 
@@ -36,11 +36,10 @@ struct CheckAnswer : RunView, CorrectnessReport {
   static constexpr void fields(auto&& visit) {
     using A = CheckAnswer;
     RunView::fields(visit);
-    visit(required("passed", &A::passed, "The verdict."),
+    visit(required<&A::passed>("The verdict."),
           required("cases", &A::lines, "One per case, seed and distribution."),
-          required("reasons", &A::reasons, "Why it failed."),
-          required("notes", &A::notes, "What weakens the claim."),
-          optional("fault", &A::fault, "Crash, timeout or device error of the kernel."));
+          required<&A::reasons>("Why it failed."), required<&A::notes>("What weakens the claim."),
+          optional<&A::fault>("Crash, timeout or device error of the kernel."));
   }
 };
 

@@ -10,9 +10,9 @@ struct CheckEnvArgs {
   std::optional<RunId> run;
 
   static constexpr void fields(auto&& visit) {
-    visit(optional("device", &CheckEnvArgs::device,
-                   "Index of the only GPU to report. Default: all.", {.min = 0, .max = 63}),
-          optional("run", &CheckEnvArgs::run, "Also rewrite env_check.md of this run."));
+    visit(optional<&CheckEnvArgs::device>("Index of the only GPU to report. Default: all.",
+                                          {.min = 0, .max = 63}),
+          optional<&CheckEnvArgs::run>("Also rewrite env_check.md of this run."));
   }
 };
 
@@ -21,7 +21,7 @@ struct CheckEnvAnswer : Environment {
 
   static constexpr void fields(auto&& visit) {
     Environment::fields(visit);
-    visit(optional("artifact", &CheckEnvAnswer::artifact, "env_check.md, when run was given."));
+    visit(optional<&CheckEnvAnswer::artifact>("env_check.md, when run was given."));
   }
 };
 

@@ -10,10 +10,9 @@ struct GateArgs {
   bool abandon = false;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("run", &GateArgs::run, "Run id."),
+    visit(required<&GateArgs::run>("Run id."),
           optional("final", &GateArgs::final_gate, "Verify the whole run after its last version."),
-          optional("abandon", &GateArgs::abandon,
-                   "Give up the open version; only after its last retry."));
+          optional<&GateArgs::abandon>("Give up the open version; only after its last retry."));
   }
 };
 

@@ -12,9 +12,8 @@ struct CheckSassArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = CheckSassArgs;
-    visit(required("run", &A::run, "Run id."),
-          optional("version", &A::version, "Default: the open one."),
-          optional("methods", &A::methods, "Method ids. Default: all.", {.max_length = 64}));
+    visit(required<&A::run>("Run id."), optional<&A::version>("Default: the open one."),
+          optional<&A::methods>("Method ids. Default: all.", {.max_length = 64}));
   }
 };
 
@@ -24,11 +23,10 @@ struct CheckSassAnswer : ArtifactAnswer, SassCheck {
   static constexpr void fields(auto&& visit) {
     using A = CheckSassAnswer;
     ArtifactAnswer::fields(visit);
-    visit(required("disassembler", &A::disassembler, "Program and version."),
-          optional("unavailable", &A::unavailable, "Why there is no code to inspect."),
-          required("methods", &A::methods,
-                   "The requested methods; by default those verified or absent."),
-          required("unknown", &A::unknown, "Methods not requested that the code cannot show."));
+    visit(required<&A::disassembler>("Program and version."),
+          optional<&A::unavailable>("Why there is no code to inspect."),
+          required<&A::methods>("The requested methods; by default those verified or absent."),
+          required<&A::unknown>("Methods not requested that the code cannot show."));
   }
 };
 

@@ -11,9 +11,8 @@ struct CompareArgs {
   VersionId b;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("run", &CompareArgs::run, "Run id."),
-          required("a", &CompareArgs::a, "The earlier version."),
-          required("b", &CompareArgs::b, "The later version."));
+    visit(required<&CompareArgs::run>("Run id."), required<&CompareArgs::a>("The earlier version."),
+          required<&CompareArgs::b>("The later version."));
   }
 };
 

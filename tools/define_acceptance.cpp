@@ -9,9 +9,9 @@ struct AcceptanceArgs {
   std::vector<AcceptancePair> pairs;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("run", &AcceptanceArgs::run, "Run id."),
-          required("pairs", &AcceptanceArgs::pairs, "What must hold, each with its criterion.",
-                   {.max_length = 50}));
+    visit(required<&AcceptanceArgs::run>("Run id."),
+          required<&AcceptanceArgs::pairs>("What must hold, each with its criterion.",
+                                           {.max_length = 50}));
   }
 };
 

@@ -14,13 +14,11 @@ struct DisassembleArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = DisassembleArgs;
-    visit(required("run", &A::run, "Run id."),
-          optional("version", &A::version, "Default: the open one."),
-          optional("kind", &A::kind, "sass or ptx; ignored for host kernels."),
-          optional("function", &A::function, "Default: the one with the most code in loops.",
-                   {.max_length = 512}),
-          optional("cursor", &A::cursor, "next_cursor of the previous page.",
-                   {.min = 0, .max = 10'000'000}));
+    visit(required<&A::run>("Run id."), optional<&A::version>("Default: the open one."),
+          optional<&A::kind>("sass or ptx; ignored for host kernels."),
+          optional<&A::function>("Default: the one with the most code in loops.",
+                                 {.max_length = 512}),
+          optional<&A::cursor>("next_cursor of the previous page.", {.min = 0, .max = 10'000'000}));
   }
 };
 
@@ -34,12 +32,12 @@ struct DisassembleAnswer {
 
   static constexpr void fields(auto&& visit) {
     using A = DisassembleAnswer;
-    visit(required("version", &A::version, "Version shown."),
-          required("disassembler", &A::disassembler, "Program and version."),
-          required("functions", &A::functions, "Counts per function, largest first."),
-          required("shown", &A::shown, "The function in text."),
-          required("text", &A::text, "Per line: loop depth, source line, offset, instruction."),
-          optional("next_cursor", &A::next_cursor, "Pass as cursor for the next page."));
+    visit(required<&A::version>("Version shown."),
+          required<&A::disassembler>("Program and version."),
+          required<&A::functions>("Counts per function, largest first."),
+          required<&A::shown>("The function in text."),
+          required<&A::text>("Per line: loop depth, source line, offset, instruction."),
+          optional<&A::next_cursor>("Pass as cursor for the next page."));
   }
 };
 

@@ -19,9 +19,9 @@ struct BranchArg {
 
   static constexpr void fields(auto&& visit) {
     using B = BranchArg;
-    visit(optional("source", &B::source, "Source text."),
-          optional("path", &B::path, "Or a file inside the allowed roots.", {.max_length = 4096}),
-          optional("note", &B::note, "What this branch varies.", {.max_length = 300}));
+    visit(optional<&B::source>("Source text."),
+          optional<&B::path>("Or a file inside the allowed roots.", {.max_length = 4096}),
+          optional<&B::note>("What this branch varies.", {.max_length = 300}));
   }
 };
 
@@ -30,9 +30,9 @@ struct ExploreArgs {
   std::vector<BranchArg> branches;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("run", &ExploreArgs::run, "Run id."),
-          required("branches", &ExploreArgs::branches, "Kernels to try, at most the contract's K.",
-                   {.max_length = 16}));
+    visit(required<&ExploreArgs::run>("Run id."),
+          required<&ExploreArgs::branches>("Kernels to try, at most the contract's K.",
+                                           {.max_length = 16}));
   }
 };
 

@@ -9,9 +9,8 @@ struct ExtendRunArgs {
   int iterations = 1;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("run", &ExtendRunArgs::run, "Run id."),
-          optional("iterations", &ExtendRunArgs::iterations, "Versions to add.",
-                   {.min = 1, .max = 100}));
+    visit(required<&ExtendRunArgs::run>("Run id."),
+          optional<&ExtendRunArgs::iterations>("Versions to add.", {.min = 1, .max = 100}));
   }
 };
 

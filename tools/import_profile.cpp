@@ -13,11 +13,10 @@ struct ImportProfileArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = ImportProfileArgs;
-    visit(
-        required("run", &A::run, "Run id."),
-        required("path", &A::path, "An .ncu-rep file, or a CSV export of its raw or details page.",
-                 {.max_length = 4096}),
-        optional("version", &A::version, "Default: the open one."));
+    visit(required<&A::run>("Run id."),
+          required<&A::path>("An .ncu-rep file, or a CSV export of its raw or details page.",
+                             {.max_length = 4096}),
+          optional<&A::version>("Default: the open one."));
   }
 };
 
@@ -29,9 +28,9 @@ struct ImportedLaunch {
 
   static constexpr void fields(auto&& visit) {
     using L = ImportedLaunch;
-    visit(required("kernel", &L::kernel, "Kernel name."),
-          required("metrics", &L::metrics, "Number of metrics with a value."),
-          optional("duration_ns", &L::duration_ns, "According to the report, ns."));
+    visit(required<&L::kernel>("Kernel name."),
+          required<&L::metrics>("Number of metrics with a value."),
+          optional<&L::duration_ns>("According to the report, ns."));
   }
 };
 
@@ -41,12 +40,12 @@ struct ImportProfileAnswer : ArtifactAnswer, ImportedProfile {
   static constexpr void fields(auto&& visit) {
     using A = ImportProfileAnswer;
     ArtifactAnswer::fields(visit);
-    visit(required("format", &A::format, "ncu-rep, csv_raw or csv_details."),
-          required("binding", &A::binding,
-                   "How the report is tied to the version: own_report, holds_code or unbound."),
-          required("binding_reason", &A::binding_reason, "The evidence for the binding."),
-          required("launches", &A::launches, "In the order of the report."),
-          required("without_value", &A::without_value, "Metrics without a value."));
+    visit(required<&A::format>("ncu-rep, csv_raw or csv_details."),
+          required<&A::binding>(
+              "How the report is tied to the version: own_report, holds_code or unbound."),
+          required<&A::binding_reason>("The evidence for the binding."),
+          required<&A::launches>("In the order of the report."),
+          required<&A::without_value>("Metrics without a value."));
   }
 };
 

@@ -13,9 +13,9 @@ struct ListMethodsArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = ListMethodsArgs;
-    visit(optional("run", &A::run, "Adds the readings of its profile, the budget and exclusions."),
-          optional("axis", &A::axis, "Only methods of this axis."),
-          optional("id", &A::id, "Only this method.", {.max_length = 64}));
+    visit(optional<&A::run>("Adds the readings of its profile, the budget and exclusions."),
+          optional<&A::axis>("Only methods of this axis."),
+          optional<&A::id>("Only this method.", {.max_length = 64}));
   }
 };
 

@@ -10,9 +10,8 @@ struct ListRunsArgs {
 
   static constexpr void fields(auto&& visit) {
     visit(
-        optional("limit", &ListRunsArgs::limit, "Maximum number of runs.", {.min = 1, .max = 100}),
-        optional("cursor", &ListRunsArgs::cursor, "next_cursor of the previous page.",
-                 {.max_length = 200}));
+        optional<&ListRunsArgs::limit>("Maximum number of runs.", {.min = 1, .max = 100}),
+        optional<&ListRunsArgs::cursor>("next_cursor of the previous page.", {.max_length = 200}));
   }
 };
 

@@ -9,9 +9,9 @@ struct SpecArgs {
   std::optional<std::string> metric;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("product", &SpecArgs::product, "For example H200.", {.max_length = 100}),
-          optional("metric", &SpecArgs::metric, "For example dram_bandwidth. Default: all.",
-                   {.max_length = 100}));
+    visit(required<&SpecArgs::product>("For example H200.", {.max_length = 100}),
+          optional<&SpecArgs::metric>("For example dram_bandwidth. Default: all.",
+                                      {.max_length = 100}));
   }
 };
 

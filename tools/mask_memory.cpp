@@ -12,10 +12,10 @@ struct MaskMemoryArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = MaskMemoryArgs;
-    visit(required("run", &A::run, "Run id."),
-          required("versions", &A::versions, "Versions to mask or unmask.", {.max_length = 1000}),
-          optional("mask", &A::mask, "false makes them visible again."),
-          required("reason", &A::reason, "Why; recorded in the ledger.", {.max_length = 500}));
+    visit(required<&A::run>("Run id."),
+          required<&A::versions>("Versions to mask or unmask.", {.max_length = 1000}),
+          optional<&A::mask>("false makes them visible again."),
+          required<&A::reason>("Why; recorded in the ledger.", {.max_length = 500}));
   }
 };
 

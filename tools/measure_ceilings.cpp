@@ -12,9 +12,9 @@ struct CeilingArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = CeilingArgs;
-    visit(optional("device", &A::device, "Device index.", {.min = 0, .max = 63}),
-          optional("kind", &A::kind, "host or cuda. Default: cuda if there is such a device."),
-          optional("refresh", &A::refresh, "Measure again instead of returning cached values."));
+    visit(optional<&A::device>("Device index.", {.min = 0, .max = 63}),
+          optional<&A::kind>("host or cuda. Default: cuda if there is such a device."),
+          optional<&A::refresh>("Measure again instead of returning cached values."));
   }
 };
 
@@ -28,11 +28,10 @@ struct CeilingLine {
 
   static constexpr void fields(auto&& visit) {
     using C = CeilingLine;
-    visit(required("what", &C::what, "fp32, copy_bandwidth, …"),
-          required("value", &C::value, "Measured."),
-          required("unit", &C::unit, "B/s, FLOP/s, OP/s, MHz or s."),
-          optional("datasheet", &C::datasheet, "The vendor's figure in the same unit."),
-          optional("citation", &C::citation, "Source of the vendor's figure."));
+    visit(required<&C::what>("fp32, copy_bandwidth, …"), required<&C::value>("Measured."),
+          required<&C::unit>("B/s, FLOP/s, OP/s, MHz or s."),
+          optional<&C::datasheet>("The vendor's figure in the same unit."),
+          optional<&C::citation>("Source of the vendor's figure."));
   }
 };
 
@@ -41,8 +40,8 @@ struct CeilingAnswer {
   std::vector<CeilingLine> ceilings;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("device", &CeilingAnswer::device, "Name of the device."),
-          required("ceilings", &CeilingAnswer::ceilings, "Measured roofs."));
+    visit(required<&CeilingAnswer::device>("Name of the device."),
+          required<&CeilingAnswer::ceilings>("Measured roofs."));
   }
 };
 

@@ -11,12 +11,12 @@ struct ProfileArgs {
   CounterEngine engine = CounterEngine::cupti;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("run", &ProfileArgs::run, "Run id."),
-          optional("metrics", &ProfileArgs::metrics,
-                   "lean, overview (default), full, stalls (with hot lines), or counter names.",
-                   {.max_length = 128}),
-          optional("engine", &ProfileArgs::engine,
-                   "Reads the counters. ncu (Nsight Compute) also keeps its report."));
+    visit(required<&ProfileArgs::run>("Run id."),
+          optional<&ProfileArgs::metrics>(
+              "lean, overview (default), full, stalls (with hot lines), or counter names.",
+              {.max_length = 128}),
+          optional<&ProfileArgs::engine>(
+              "Reads the counters. ncu (Nsight Compute) also keeps its report."));
   }
 };
 
@@ -36,13 +36,11 @@ struct TimingLine {
     visit(required("median_ns", &T::median, "Median time per call, ns."),
           required("ci_low_ns", &T::ci_low, "95 % interval of the median, low end, ns."),
           required("ci_high_ns", &T::ci_high, "High end, ns."),
-          required("samples", &T::samples, "Samples kept."),
-          required("discarded", &T::discarded, "Samples discarded."),
-          required("verdict", &T::verdict, "Against the parent."),
-          optional("speedup_vs_parent", &T::speedup_vs_parent, "Parent ÷ candidate."),
-          optional("speedup_ci", &T::speedup_ci, "Its 95 % interval."),
-          optional("speedup_vs_v0", &T::speedup_vs_v0, "v0 ÷ candidate."),
-          required("flags", &T::flags, "Caveats."));
+          required<&T::samples>("Samples kept."), required<&T::discarded>("Samples discarded."),
+          required<&T::verdict>("Against the parent."),
+          optional<&T::speedup_vs_parent>("Parent ÷ candidate."),
+          optional<&T::speedup_ci>("Its 95 % interval."),
+          optional<&T::speedup_vs_v0>("v0 ÷ candidate."), required<&T::flags>("Caveats."));
   }
 };
 
@@ -53,25 +51,22 @@ struct ProfileAnswer : RunView, Profile {
     using A = ProfileAnswer;
     RunView::fields(visit);
     visit(required("timing", &A::line, "Cold-cache time with interval and verdict."),
-          required("bound", &A::bound, "What limits the kernel."),
-          required("bound_evidence", &A::bound_evidence, "The numbers behind it."),
-          required("findings", &A::findings, "Diagnosis, most headroom first."),
-          required("roofline", &A::roofline, "Position under the measured roofs."),
-          required("metrics", &A::metrics, "Metrics that every device has."),
-          required("kernels", &A::kernels, "Hardware counters per kernel."),
-          optional("hotspots", &A::hotspots, "Where warps wait; only with metrics stalls."),
-          required("engine", &A::engine, "cupti, ncu, perf_event or none."),
-          optional("report", &A::report, "The report of ncu, an artifact."),
-          required("exceptions", &A::exceptions, "Sandbox rules that were lifted for ncu."),
-          required("unknown_metrics", &A::unknown_metrics,
-                   "Requested counters that this device does not have."),
-          required("reasons", &A::reasons, "Why the measurement is invalid."),
-          optional("fault", &A::fault, "The failure of the kernel itself."),
-          optional("counted_together", &A::counted_together,
-                   "Why all launches of a call were counted as one."),
-          required("degraded", &A::degraded, "Hardware counters are missing."),
-          optional("degraded_reason", &A::degraded_reason,
-                   "Why they are missing and how to fix it."));
+          required<&A::bound>("What limits the kernel."),
+          required<&A::bound_evidence>("The numbers behind it."),
+          required<&A::findings>("Diagnosis, most headroom first."),
+          required<&A::roofline>("Position under the measured roofs."),
+          required<&A::metrics>("Metrics that every device has."),
+          required<&A::kernels>("Hardware counters per kernel."),
+          optional<&A::hotspots>("Where warps wait; only with metrics stalls."),
+          required<&A::engine>("cupti, ncu, perf_event or none."),
+          optional<&A::report>("The report of ncu, an artifact."),
+          required<&A::exceptions>("Sandbox rules that were lifted for ncu."),
+          required<&A::unknown_metrics>("Requested counters that this device does not have."),
+          required<&A::reasons>("Why the measurement is invalid."),
+          optional<&A::fault>("The failure of the kernel itself."),
+          optional<&A::counted_together>("Why all launches of a call were counted as one."),
+          required<&A::degraded>("Hardware counters are missing."),
+          optional<&A::degraded_reason>("Why they are missing and how to fix it."));
   }
 };
 

@@ -10,9 +10,9 @@ struct ProposeArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = ProposeArgs;
-    visit(required("run", &A::run, "Run id."),
-          required("methods", &A::methods, "As many per axis as the budget of list_methods says.",
-                   {.max_length = 6}));
+    visit(required<&A::run>("Run id."),
+          required<&A::methods>("As many per axis as the budget of list_methods says.",
+                                {.max_length = 6}));
   }
 };
 

@@ -19,11 +19,9 @@ struct QueryArgs : KnowledgeQuery {
     using A = QueryArgs;
     KnowledgeQuery::fields(visit);
     visit(
-        optional(
-            "run", &A::run,
+        optional<&A::run>(
             "Rank for this run's device and diagnosis, and log the query so that it can be cited."),
-        optional("purpose", &A::purpose,
-                 "What the query is for; evidence needs one query of each purpose."));
+        optional<&A::purpose>("What the query is for; evidence needs one query of each purpose."));
   }
 };
 

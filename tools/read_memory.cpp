@@ -11,8 +11,8 @@ struct ReadMemoryArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = ReadMemoryArgs;
-    visit(required("run", &A::run, "Run id."), optional("version", &A::version, "Default: all."),
-          optional("field", &A::field, "For example performance.latency_us.", {.max_length = 100}));
+    visit(required<&A::run>("Run id."), optional<&A::version>("Default: all."),
+          optional<&A::field>("For example performance.latency_us.", {.max_length = 100}));
   }
 };
 

@@ -9,9 +9,8 @@ struct RestartArgs {
   bool confirm = false;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("run", &RestartArgs::run, "Run id."),
-          optional("confirm", &RestartArgs::confirm,
-                   "Confirms that half of the versions are masked."));
+    visit(required<&RestartArgs::run>("Run id."),
+          optional<&RestartArgs::confirm>("Confirms that half of the versions are masked."));
   }
 };
 

@@ -8,7 +8,7 @@ struct ReviewArgs : ReviewRequest {
   RunId run;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("run", &ReviewArgs::run, "Run id."));
+    visit(required<&ReviewArgs::run>("Run id."));
     ReviewRequest::fields(visit);
   }
 };

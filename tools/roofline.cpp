@@ -11,8 +11,8 @@ struct RooflineArgs {
   std::optional<VersionId> version;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("run", &RooflineArgs::run, "Run id."),
-          optional("version", &RooflineArgs::version, "Default: the open one."));
+    visit(required<&RooflineArgs::run>("Run id."),
+          optional<&RooflineArgs::version>("Default: the open one."));
   }
 };
 
@@ -22,7 +22,7 @@ struct RooflineAnswer : ArtifactAnswer {
   static constexpr void fields(auto&& visit) {
     using A = RooflineAnswer;
     ArtifactAnswer::fields(visit);
-    visit(required("roofline", &A::roofline, "Position, gaps and method budget."));
+    visit(required<&A::roofline>("Position, gaps and method budget."));
   }
 };
 

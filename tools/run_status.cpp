@@ -8,7 +8,7 @@ struct RunArgs {
   RunId run;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("run", &RunArgs::run, "Run id that create_run returned."));
+    visit(required<&RunArgs::run>("Run id that create_run returned."));
   }
 };
 

@@ -12,11 +12,11 @@ struct SanitizeArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = SanitizeArgs;
-    visit(required("run", &A::run, "Run id."),
-          optional("tools", &A::tools, "memcheck, racecheck, initcheck, synccheck. Default: all.",
-                   {.max_length = 4}),
-          optional("dims", &A::dims, "Sizes for this check. Default: the smallest given case.",
-                   {.min = 1, .max = 1e12}));
+    visit(required<&A::run>("Run id."),
+          optional<&A::tools>("memcheck, racecheck, initcheck, synccheck. Default: all.",
+                              {.max_length = 4}),
+          optional<&A::dims>("Sizes for this check. Default: the smallest given case.",
+                             {.min = 1, .max = 1e12}));
   }
 };
 
@@ -26,9 +26,9 @@ struct SanitizeAnswer : SanitizerReport {
 
   static constexpr void fields(auto&& visit) {
     using A = SanitizeAnswer;
-    visit(required("clean", &A::clean, "All tools covered the whole call and found nothing."));
+    visit(required<&A::clean>("All tools covered the whole call and found nothing."));
     SanitizerReport::fields(visit);
-    visit(required("artifacts", &A::artifacts, "sanitizer.md."));
+    visit(required<&A::artifacts>("sanitizer.md."));
   }
 };
 

@@ -17,11 +17,10 @@ struct SubmitKernelArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = SubmitKernelArgs;
-    visit(required("run", &A::run, "Run id."), optional("source", &A::source, "Source text."),
-          optional("path", &A::path, "Or a file inside the allowed roots.", {.max_length = 4096}),
-          optional("version", &A::version,
-                   "Expected open version; refused when another one is open."),
-          optional("note", &A::note, "One line for the attempt ledger.", {.max_length = 500}));
+    visit(required<&A::run>("Run id."), optional<&A::source>("Source text."),
+          optional<&A::path>("Or a file inside the allowed roots.", {.max_length = 4096}),
+          optional<&A::version>("Expected open version; refused when another one is open."),
+          optional<&A::note>("One line for the attempt ledger.", {.max_length = 500}));
   }
 };
 
@@ -32,8 +31,8 @@ struct SubmitKernelAnswer : RunView {
   static constexpr void fields(auto&& visit) {
     using A = SubmitKernelAnswer;
     RunView::fields(visit);
-    visit(required("candidate", &A::candidate, "SHA-256 of the source."),
-          required("build", &A::build, "Result of the build."));
+    visit(required<&A::candidate>("SHA-256 of the source."),
+          required<&A::build>("Result of the build."));
   }
 };
 

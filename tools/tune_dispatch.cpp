@@ -14,9 +14,9 @@ struct TuneArgs {
   std::vector<VersionId> variants;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("run", &TuneArgs::run, "Run id."),
-          required("variants", &TuneArgs::variants, "Correct versions; the first is the fallback.",
-                   {.max_length = 8}));
+    visit(required<&TuneArgs::run>("Run id."),
+          required<&TuneArgs::variants>("Correct versions; the first is the fallback.",
+                                        {.max_length = 8}));
   }
 };
 
@@ -28,10 +28,9 @@ struct TuneAnswer : ArtifactAnswer {
   static constexpr void fields(auto&& visit) {
     using A = TuneAnswer;
     ArtifactAnswer::fields(visit);
-    visit(required("verdict", &A::verdict,
-                   "accepted, single_variant, incorrect, slower or build_failed."),
-          required("routes", &A::routes, "Which variant serves which case."),
-          required("reasons", &A::reasons, "Why it was not accepted."));
+    visit(required<&A::verdict>("accepted, single_variant, incorrect, slower or build_failed."),
+          required<&A::routes>("Which variant serves which case."),
+          required<&A::reasons>("Why it was not accepted."));
   }
 };
 

@@ -9,9 +9,9 @@ struct ReportArgs {
   std::string retrospective;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("run", &ReportArgs::run, "Run id."),
-          optional("retrospective", &ReportArgs::retrospective,
-                   "Text for the last section of the report.", {.max_length = 20000}));
+    visit(required<&ReportArgs::run>("Run id."),
+          optional<&ReportArgs::retrospective>("Text for the last section of the report.",
+                                               {.max_length = 20000}));
   }
 };
 

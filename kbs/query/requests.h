@@ -34,9 +34,9 @@ struct KnowledgeQuery {
           optional("language", &Q::languages, "cuda-cpp, triton, …"),
           optional("symptom", &Q::symptoms, "Symptom."),
           optional("confidence", &Q::confidences, "verified, source-reported, …"),
-          optional("has_code", &Q::has_code, "Only pages with code."),
-          optional("limit", &Q::limit, "Most results.", {.min = 1, .max = 50}),
-          optional("cursor", &Q::cursor, "next_cursor of the page before.", {.max_length = 200}));
+          optional<&Q::has_code>("Only pages with code."),
+          optional<&Q::limit>("Most results.", {.min = 1, .max = 50}),
+          optional<&Q::cursor>("next_cursor of the page before.", {.max_length = 200}));
   }
 };
 
@@ -52,13 +52,13 @@ struct GrepRequest {
 
   static constexpr void fields(auto&& visit) {
     using G = GrepRequest;
-    visit(required("pattern", &G::pattern, "RE2 regular expression.", {.max_length = 1000}),
+    visit(required<&G::pattern>("RE2 regular expression.", {.max_length = 1000}),
           optional("scope", &G::scopes, "As in query_kbs; default all."),
-          optional("ignore_case", &G::ignore_case, "Upper and lower case are one."),
-          optional("context", &G::context, "Lines around each match.", {.min = 0, .max = 10}),
-          optional("files_only", &G::files_only, "Pages instead of lines."),
-          optional("limit", &G::limit, "Most hits.", {.min = 1, .max = 200}),
-          optional("cursor", &G::cursor, "next_cursor of the part before.", {.max_length = 200}));
+          optional<&G::ignore_case>("Upper and lower case are one."),
+          optional<&G::context>("Lines around each match.", {.min = 0, .max = 10}),
+          optional<&G::files_only>("Pages instead of lines."),
+          optional<&G::limit>("Most hits.", {.min = 1, .max = 200}),
+          optional<&G::cursor>("next_cursor of the part before.", {.max_length = 200}));
   }
 };
 
@@ -73,14 +73,13 @@ struct PageRequest {
 
   static constexpr void fields(auto&& visit) {
     using R = PageRequest;
-    visit(required("id", &R::id, "Page id from query_kbs.", {.max_length = 300}),
-          optional("section", &R::section, "Only the section with this heading.",
-                   {.max_length = 200}),
-          optional("follow_sources", &R::follow_sources, "Also what the page cites."),
-          optional("include_code", &R::include_code, "Keep code blocks."),
-          optional("body_only", &R::body_only, "Without front matter."),
-          optional("frontmatter_only", &R::frontmatter_only, "Without the text."),
-          optional("cursor", &R::cursor, "next_cursor of the part before.", {.max_length = 200}));
+    visit(required<&R::id>("Page id from query_kbs.", {.max_length = 300}),
+          optional<&R::section>("Only the section with this heading.", {.max_length = 200}),
+          optional<&R::follow_sources>("Also what the page cites."),
+          optional<&R::include_code>("Keep code blocks."),
+          optional<&R::body_only>("Without front matter."),
+          optional<&R::frontmatter_only>("Without the text."),
+          optional<&R::cursor>("next_cursor of the part before.", {.max_length = 200}));
   }
 };
 
@@ -90,8 +89,8 @@ struct PageSource {
   std::string publisher;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("id", &PageSource::id, ""), required("title", &PageSource::title, ""),
-          required("publisher", &PageSource::publisher, ""));
+    visit(required<&PageSource::id>(), required<&PageSource::title>(),
+          required<&PageSource::publisher>());
   }
 };
 
@@ -108,13 +107,10 @@ struct Page {
 
   static constexpr void fields(auto&& visit) {
     using P = Page;
-    visit(required("id", &P::id, ""), required("title", &P::title, ""),
-          required("text", &P::text, "Markdown."), required("front_matter", &P::front_matter, ""),
-          required("path", &P::path, "To cite it by."),
-          required("license", &P::license, "Or unknown."),
-          required("content_digest", &P::content_digest, "SHA-256, hex."),
-          required("sources", &P::sources, ""),
-          optional("next_cursor", &P::next_cursor, "More text follows."));
+    visit(required<&P::id>(), required<&P::title>(), required<&P::text>("Markdown."),
+          required<&P::front_matter>(), required<&P::path>("To cite it by."),
+          required<&P::license>("Or unknown."), required<&P::content_digest>("SHA-256, hex."),
+          required<&P::sources>(), optional<&P::next_cursor>("More text follows."));
   }
 };
 
@@ -129,10 +125,9 @@ struct Spec {
 
   static constexpr void fields(auto&& visit) {
     using S = Spec;
-    visit(required("metric", &S::metric, ""), required("value", &S::value, ""),
-          required("unit", &S::unit, ""), required("qualifier", &S::qualifier, ""),
-          required("kind", &S::kind, "datasheet, runtime or measured."),
-          required("citation", &S::citation, "metric: value unit <- path:line"));
+    visit(required<&S::metric>(), required<&S::value>(), required<&S::unit>(),
+          required<&S::qualifier>(), required<&S::kind>("datasheet, runtime or measured."),
+          required<&S::citation>("metric: value unit <- path:line"));
   }
 };
 
@@ -143,8 +138,8 @@ struct SpecAnswer {
 
   static constexpr void fields(auto&& visit) {
     using S = SpecAnswer;
-    visit(required("product", &S::product, "Hardware page."), required("specs", &S::specs, ""),
-          optional("unknown", &S::unknown, "Line to archive when unknown."));
+    visit(required<&S::product>("Hardware page."), required<&S::specs>(),
+          optional<&S::unknown>("Line to archive when unknown."));
   }
 };
 

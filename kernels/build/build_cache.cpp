@@ -27,12 +27,12 @@ struct Manifest {
     std::vector<Dependency> headers;
 
     static constexpr void fields(auto&& visit) {
-      visit(required("build_key", &Entry::build_key, ""), required("headers", &Entry::headers, ""));
+      visit(required<&Entry::build_key>(), required<&Entry::headers>());
     }
   };
   std::vector<Entry> entries;
 
-  static constexpr void fields(auto&& visit) { visit(required("entries", &Manifest::entries, "")); }
+  static constexpr void fields(auto&& visit) { visit(required<&Manifest::entries>()); }
 };
 
 constexpr std::size_t kMostEntries = 16;  // older header states are forgotten and rebuilt if needed

@@ -17,7 +17,7 @@ struct Dependency {
   std::string digest;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("path", &Dependency::path, ""), required("digest", &Dependency::digest, ""));
+    visit(required<&Dependency::path>(), required<&Dependency::digest>());
   }
 };
 

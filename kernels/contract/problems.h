@@ -24,8 +24,8 @@ struct ProblemDevice {
   std::vector<Case> cases;
 
   static constexpr void fields(auto&& visit) {
-    visit(optional("dims", &ProblemDevice::dims, "Sizes on this kind of device."),
-          optional("cases", &ProblemDevice::cases, "Workload on it."));
+    visit(optional<&ProblemDevice::dims>("Sizes on this kind of device."),
+          optional<&ProblemDevice::cases>("Workload on it."));
   }
 };
 
@@ -39,11 +39,10 @@ struct ProblemFile {
 
   static constexpr void fields(auto&& visit) {
     using P = ProblemFile;
-    visit(required("title", &P::title, "One line."),
-          required("description", &P::description, "What is computed."),
-          required("task", &P::task, "Fields of create_run."),
-          optional("host", &P::host, "Differences on the host."),
-          optional("cuda", &P::cuda, "Differences on CUDA."));
+    visit(required<&P::title>("One line."), required<&P::description>("What is computed."),
+          required<&P::task>("Fields of create_run."),
+          optional<&P::host>("Differences on the host."),
+          optional<&P::cuda>("Differences on CUDA."));
   }
 };
 

@@ -64,8 +64,7 @@ struct StoredCeilings {
   std::vector<Ceiling> ceilings;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("device", &StoredCeilings::device, ""),
-          required("ceilings", &StoredCeilings::ceilings, ""));
+    visit(required<&StoredCeilings::device>(), required<&StoredCeilings::ceilings>());
   }
 };
 

@@ -24,10 +24,9 @@ struct Buffer {
   [[nodiscard]] std::int64_t bytes() const { return elements * size_of(dtype); }
 
   static constexpr void fields(auto&& visit) {
-    visit(required("name", &Buffer::name, ""), required("dtype", &Buffer::dtype, ""),
-          required("role", &Buffer::role, ""), required("init", &Buffer::init, ""),
-          required("offset", &Buffer::offset, ""), required("elements", &Buffer::elements, ""),
-          optional("shape", &Buffer::shape, ""));
+    visit(required<&Buffer::name>(), required<&Buffer::dtype>(), required<&Buffer::role>(),
+          required<&Buffer::init>(), required<&Buffer::offset>(), required<&Buffer::elements>(),
+          optional<&Buffer::shape>());
   }
 };
 
@@ -37,8 +36,7 @@ struct ArenaLayout {
   std::vector<Buffer> buffers;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("bytes", &ArenaLayout::bytes, ""),
-          required("buffers", &ArenaLayout::buffers, ""));
+    visit(required<&ArenaLayout::bytes>(), required<&ArenaLayout::buffers>());
   }
 };
 
@@ -56,9 +54,9 @@ struct Argument {
   double real = 0;           ///< floating scalars
 
   static constexpr void fields(auto&& visit) {
-    visit(optional("name", &Argument::name, ""), required("kind", &Argument::kind, ""),
-          required("dtype", &Argument::dtype, ""), required("offset", &Argument::offset, ""),
-          required("integer", &Argument::integer, ""), required("real", &Argument::real, ""));
+    visit(optional<&Argument::name>(), required<&Argument::kind>(), required<&Argument::dtype>(),
+          required<&Argument::offset>(), required<&Argument::integer>(),
+          required<&Argument::real>());
   }
 };
 

@@ -19,8 +19,7 @@ struct Sampling {
   int calls = 1;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("period_log2", &Sampling::period_log2, ""),
-          required("calls", &Sampling::calls, ""));
+    visit(required<&Sampling::period_log2>(), required<&Sampling::calls>());
   }
 };
 
@@ -31,8 +30,8 @@ struct Count {
   std::optional<Sampling> sampling;  ///< taken before the counters
 
   static constexpr void fields(auto&& visit) {
-    visit(required("metric_set", &Count::metric_set, ""), required("metrics", &Count::metrics, ""),
-          optional("sampling", &Count::sampling, ""));
+    visit(required<&Count::metric_set>(), required<&Count::metrics>(),
+          optional<&Count::sampling>());
   }
 };
 
@@ -50,12 +49,10 @@ struct LaunchRecord {
 
   static constexpr void fields(auto&& visit) {
     using L = LaunchRecord;
-    visit(required("kernel", &L::kernel, ""), required("start_ns", &L::start_ns, ""),
-          required("end_ns", &L::end_ns, ""), required("grid", &L::grid, ""),
-          required("block", &L::block, ""), required("registers", &L::registers, ""),
-          required("static_shared_bytes", &L::static_shared_bytes, ""),
-          required("dynamic_shared_bytes", &L::dynamic_shared_bytes, ""),
-          required("stream", &L::stream, ""));
+    visit(required<&L::kernel>(), required<&L::start_ns>(), required<&L::end_ns>(),
+          required<&L::grid>(), required<&L::block>(), required<&L::registers>(),
+          required<&L::static_shared_bytes>(), required<&L::dynamic_shared_bytes>(),
+          required<&L::stream>());
   }
 };
 
@@ -65,8 +62,7 @@ struct CallSpan {
   double span_ns = 0;  ///< from the start of the first kernel to the end of the last one
 
   static constexpr void fields(auto&& visit) {
-    visit(required("launches", &CallSpan::launches, ""),
-          required("span_ns", &CallSpan::span_ns, ""));
+    visit(required<&CallSpan::launches>(), required<&CallSpan::span_ns>());
   }
 };
 
@@ -78,8 +74,7 @@ struct PcSample {
 
   static constexpr void fields(auto&& visit) {
     using P = PcSample;
-    visit(required("function", &P::function, ""), required("offset", &P::offset, ""),
-          required("reasons", &P::reasons, ""));
+    visit(required<&P::function>(), required<&P::offset>(), required<&P::reasons>());
   }
 };
 
@@ -95,9 +90,8 @@ struct PcSamples {
 
   static constexpr void fields(auto&& visit) {
     using P = PcSamples;
-    visit(required("pcs", &P::pcs, ""), required("total", &P::total, ""),
-          required("dropped", &P::dropped, ""), required("period_cycles", &P::period_cycles, ""),
-          required("calls", &P::calls, ""), optional("unavailable", &P::unavailable, ""));
+    visit(required<&P::pcs>(), required<&P::total>(), required<&P::dropped>(),
+          required<&P::period_cycles>(), required<&P::calls>(), optional<&P::unavailable>());
   }
 };
 
@@ -115,11 +109,9 @@ struct Counters {
 
   static constexpr void fields(auto&& visit) {
     using C = Counters;
-    visit(required("kernels", &C::kernels, ""), required("launches", &C::launches, ""),
-          required("calls", &C::calls, ""), required("unknown_metrics", &C::unknown_metrics, ""),
-          required("engine", &C::engine, ""), required("cache", &C::cache, ""),
-          optional("together", &C::together, ""), optional("unavailable", &C::unavailable, ""),
-          optional("samples", &C::samples, ""));
+    visit(required<&C::kernels>(), required<&C::launches>(), required<&C::calls>(),
+          required<&C::unknown_metrics>(), required<&C::engine>(), required<&C::cache>(),
+          optional<&C::together>(), optional<&C::unavailable>(), optional<&C::samples>());
   }
 };
 

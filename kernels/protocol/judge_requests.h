@@ -22,9 +22,8 @@ struct Generate {
   std::int64_t index_limit = 0;  ///< exclusive bound of untyped integer inputs
 
   static constexpr void fields(auto&& visit) {
-    visit(required("layout", &Generate::layout, ""), required("seed", &Generate::seed, ""),
-          required("distribution", &Generate::distribution, ""),
-          required("index_limit", &Generate::index_limit, ""));
+    visit(required<&Generate::layout>(), required<&Generate::seed>(),
+          required<&Generate::distribution>(), required<&Generate::index_limit>());
   }
 };
 
@@ -34,7 +33,7 @@ struct Uses {
   int count = 0;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("seed", &Uses::seed, ""), required("count", &Uses::count, ""));
+    visit(required<&Uses::seed>(), required<&Uses::count>());
   }
 };
 
@@ -45,7 +44,7 @@ struct Refresh {
   Uses uses;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("layout", &Refresh::layout, ""), required("uses", &Refresh::uses, ""));
+    visit(required<&Refresh::layout>(), required<&Refresh::uses>());
   }
 };
 
@@ -69,7 +68,7 @@ struct Forge {
   Control control = Control::zero;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("layout", &Forge::layout, ""), required("control", &Forge::control, ""));
+    visit(required<&Forge::layout>(), required<&Forge::control>());
   }
 };
 
@@ -90,8 +89,8 @@ struct Tolerance {
   bool exact = true;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("atol", &Tolerance::atol, ""), required("rtol", &Tolerance::rtol, ""),
-          required("scale", &Tolerance::scale, ""), required("exact", &Tolerance::exact, ""));
+    visit(required<&Tolerance::atol>(), required<&Tolerance::rtol>(), required<&Tolerance::scale>(),
+          required<&Tolerance::exact>());
   }
 };
 
@@ -104,9 +103,8 @@ struct Share {
   int candidates = 0;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("arena_bytes", &Share::arena_bytes, ""),
-          required("candidate_bytes", &Share::candidate_bytes, ""),
-          required("candidates", &Share::candidates, ""));
+    visit(required<&Share::arena_bytes>(), required<&Share::candidate_bytes>(),
+          required<&Share::candidates>());
   }
 };
 
@@ -116,7 +114,7 @@ struct Place {
   std::int64_t at = 0;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("candidate", &Place::candidate, ""), required("at", &Place::at, ""));
+    visit(required<&Place::candidate>(), required<&Place::at>());
   }
 };
 
@@ -126,7 +124,7 @@ struct Changed {
   std::string seed;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("tensor", &Changed::tensor, ""), required("seed", &Changed::seed, ""));
+    visit(required<&Changed::tensor>(), required<&Changed::seed>());
   }
 };
 
@@ -140,11 +138,9 @@ struct GenerateOnDevice {
   std::optional<Uses> uses;  ///< apply the changes of that many timed calls to the inputs
 
   static constexpr void fields(auto&& visit) {
-    visit(required("content", &GenerateOnDevice::content, ""),
-          optional("place", &GenerateOnDevice::place, ""),
-          required("again", &GenerateOnDevice::again, ""),
-          optional("changed", &GenerateOnDevice::changed, ""),
-          optional("uses", &GenerateOnDevice::uses, ""));
+    visit(required<&GenerateOnDevice::content>(), optional<&GenerateOnDevice::place>(),
+          required<&GenerateOnDevice::again>(), optional<&GenerateOnDevice::changed>(),
+          optional<&GenerateOnDevice::uses>());
   }
 };
 
@@ -161,9 +157,8 @@ struct Compare {
   double matched_ratio = 1;           ///< share of each output's elements that must be right
 
   static constexpr void fields(auto&& visit) {
-    visit(required("layout", &Compare::layout, ""),
-          required("tolerances", &Compare::tolerances, ""),
-          optional("matched_ratio", &Compare::matched_ratio, ""));
+    visit(required<&Compare::layout>(), required<&Compare::tolerances>(),
+          optional<&Compare::matched_ratio>());
   }
 };
 
@@ -175,8 +170,7 @@ struct CompareOnDevice {
   Place place;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("compare", &CompareOnDevice::compare, ""),
-          required("place", &CompareOnDevice::place, ""));
+    visit(required<&CompareOnDevice::compare>(), required<&CompareOnDevice::place>());
   }
 };
 
@@ -187,8 +181,7 @@ struct ForgeOnDevice {
   Compare compare;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("control", &ForgeOnDevice::control, ""),
-          required("compare", &ForgeOnDevice::compare, ""));
+    visit(required<&ForgeOnDevice::control>(), required<&ForgeOnDevice::compare>());
   }
 };
 

@@ -25,10 +25,9 @@ struct Samples {
   std::string conditions;  ///< which clock, which cores; for display
 
   static constexpr void fields(auto&& visit) {
-    visit(required("elapsed_ns", &Samples::elapsed_ns, ""),
-          required("clock_mhz", &Samples::clock_mhz, ""), required("flags", &Samples::flags, ""),
-          required("time_limit_hit", &Samples::time_limit_hit, ""),
-          required("conditions", &Samples::conditions, ""));
+    visit(required<&Samples::elapsed_ns>(), required<&Samples::clock_mhz>(),
+          required<&Samples::flags>(), required<&Samples::time_limit_hit>(),
+          required<&Samples::conditions>());
   }
 };
 
@@ -38,8 +37,8 @@ struct CeilingValue {
   std::string unit;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("what", &CeilingValue::what, ""), required("value", &CeilingValue::value, ""),
-          required("unit", &CeilingValue::unit, ""));
+    visit(required<&CeilingValue::what>(), required<&CeilingValue::value>(),
+          required<&CeilingValue::unit>());
   }
 };
 
@@ -50,9 +49,8 @@ struct OutputState {
   bool right = true;            ///< enough elements match
 
   static constexpr void fields(auto&& visit) {
-    visit(required("unwritten", &OutputState::unwritten, ""),
-          required("unexpected", &OutputState::unexpected, ""),
-          required("right", &OutputState::right, ""));
+    visit(required<&OutputState::unwritten>(), required<&OutputState::unexpected>(),
+          required<&OutputState::right>());
   }
 };
 
@@ -63,9 +61,8 @@ struct Answered {
   bool same_as_before = false;  ///< bit-identical to the answer to the trial without the change
 
   static constexpr void fields(auto&& visit) {
-    visit(required("writes_all", &Answered::writes_all, ""),
-          optional("unwritten", &Answered::unwritten, ""),
-          required("same_as_before", &Answered::same_as_before, ""));
+    visit(required<&Answered::writes_all>(), optional<&Answered::unwritten>(),
+          required<&Answered::same_as_before>());
   }
 };
 
@@ -81,10 +78,8 @@ struct Comparison {
 
   static constexpr void fields(auto&& visit) {
     using C = Comparison;
-    visit(required("guards_intact", &C::guards_intact, ""),
-          required("inputs_intact", &C::inputs_intact, ""), optional("touched", &C::touched, ""),
-          required("passed", &C::passed, ""), required("outputs", &C::outputs, ""),
-          required("states", &C::states, ""));
+    visit(required<&C::guards_intact>(), required<&C::inputs_intact>(), optional<&C::touched>(),
+          required<&C::passed>(), required<&C::outputs>(), required<&C::states>());
   }
 };
 
@@ -108,13 +103,11 @@ struct Reply {
 
   static constexpr void fields(auto&& visit) {
     using R = Reply;
-    visit(optional("fault", &R::fault, ""), optional("error", &R::error, ""),
-          optional("device", &R::device, ""), optional("devices", &R::devices, ""),
-          optional("sandbox", &R::sandbox, ""), optional("samples", &R::samples, ""),
-          optional("counters", &R::counters, ""), optional("uses", &R::uses, ""),
-          optional("forged", &R::forged, ""), optional("same_bits", &R::same_bits, ""),
-          optional("answered", &R::answered, ""), optional("comparison", &R::comparison, ""),
-          optional("ceilings", &R::ceilings, ""));
+    visit(optional<&R::fault>(), optional<&R::error>(), optional<&R::device>(),
+          optional<&R::devices>(), optional<&R::sandbox>(), optional<&R::samples>(),
+          optional<&R::counters>(), optional<&R::uses>(), optional<&R::forged>(),
+          optional<&R::same_bits>(), optional<&R::answered>(), optional<&R::comparison>(),
+          optional<&R::ceilings>());
   }
 };
 

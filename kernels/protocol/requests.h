@@ -24,8 +24,7 @@ struct Load {
   std::string baseline;  ///< which baseline a baseline process times; otherwise empty
 
   static constexpr void fields(auto&& visit) {
-    visit(required("library", &Load::library, ""), required("entry", &Load::entry, ""),
-          optional("baseline", &Load::baseline, ""));
+    visit(required<&Load::library>(), required<&Load::entry>(), optional<&Load::baseline>());
   }
 };
 
@@ -36,8 +35,8 @@ struct Execute {
   std::int64_t shift = 0;  ///< bytes by which the arena is offset from its allocation's start
 
   static constexpr void fields(auto&& visit) {
-    visit(required("layout", &Execute::layout, ""), required("arguments", &Execute::arguments, ""),
-          required("shift", &Execute::shift, ""));
+    visit(required<&Execute::layout>(), required<&Execute::arguments>(),
+          required<&Execute::shift>());
   }
 };
 
@@ -56,10 +55,9 @@ struct Prepare {
   std::vector<std::string> refresh_seeds;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("layout", &Prepare::layout, ""), required("arguments", &Prepare::arguments, ""),
-          required("rotation", &Prepare::rotation, ""), required("shift", &Prepare::shift, ""),
-          optional("at", &Prepare::at, ""), required("writes_all", &Prepare::writes_all, ""),
-          required("refresh_seeds", &Prepare::refresh_seeds, ""));
+    visit(required<&Prepare::layout>(), required<&Prepare::arguments>(),
+          required<&Prepare::rotation>(), required<&Prepare::shift>(), optional<&Prepare::at>(),
+          required<&Prepare::writes_all>(), required<&Prepare::refresh_seeds>());
   }
 };
 
@@ -72,10 +70,9 @@ struct TimeBlock {
   double time_limit_ms = 1000;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("warmup", &TimeBlock::warmup, ""), required("samples", &TimeBlock::samples, ""),
-          required("cache_mode", &TimeBlock::cache_mode, ""),
-          required("host_time", &TimeBlock::host_time, ""),
-          required("time_limit_ms", &TimeBlock::time_limit_ms, ""));
+    visit(required<&TimeBlock::warmup>(), required<&TimeBlock::samples>(),
+          required<&TimeBlock::cache_mode>(), required<&TimeBlock::host_time>(),
+          required<&TimeBlock::time_limit_ms>());
   }
 };
 
@@ -84,14 +81,14 @@ struct TimeBlock {
 struct Collect {
   int index = 0;  ///< position in the rotation
 
-  static constexpr void fields(auto&& visit) { visit(required("index", &Collect::index, "")); }
+  static constexpr void fields(auto&& visit) { visit(required<&Collect::index>()); }
 };
 
 /// Attaches shared device memory. Descriptor: the memory.
 struct Attach {
   std::int64_t bytes = 0;  ///< of the arenas in it, as in Share
 
-  static constexpr void fields(auto&& visit) { visit(required("bytes", &Attach::bytes, "")); }
+  static constexpr void fields(auto&& visit) { visit(required<&Attach::bytes>()); }
 };
 
 /// Calls the entry once on the arena at offset `at` of the attached memory.
@@ -101,8 +98,7 @@ struct Call {
   std::int64_t at = 0;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("layout", &Call::layout, ""), required("arguments", &Call::arguments, ""),
-          required("at", &Call::at, ""));
+    visit(required<&Call::layout>(), required<&Call::arguments>(), required<&Call::at>());
   }
 };
 
@@ -113,8 +109,7 @@ struct Exercise {
   std::vector<Argument> arguments;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("layout", &Exercise::layout, ""),
-          required("arguments", &Exercise::arguments, ""));
+    visit(required<&Exercise::layout>(), required<&Exercise::arguments>());
   }
 };
 
@@ -147,18 +142,13 @@ struct Request {
 
   static constexpr void fields(auto&& visit) {
     using R = Request;
-    visit(optional("load", &R::load, ""), optional("execute", &R::execute, ""),
-          optional("prepare", &R::prepare, ""), optional("time", &R::time, ""),
-          optional("collect", &R::collect, ""), optional("count", &R::count, ""),
-          optional("generate", &R::generate, ""), optional("refresh", &R::refresh, ""),
-          optional("forge", &R::forge, ""), optional("compare", &R::compare, ""),
-          optional("share", &R::share, ""), optional("attach", &R::attach, ""),
-          optional("call", &R::call, ""),
-          optional("generate_on_device", &R::generate_on_device, ""),
-          optional("compare_on_device", &R::compare_on_device, ""),
-          optional("describe_on_device", &R::describe_on_device, ""),
-          optional("forge_on_device", &R::forge_on_device, ""),
-          optional("exercise", &R::exercise, ""), optional("ceilings", &R::ceilings, ""));
+    visit(optional<&R::load>(), optional<&R::execute>(), optional<&R::prepare>(),
+          optional<&R::time>(), optional<&R::collect>(), optional<&R::count>(),
+          optional<&R::generate>(), optional<&R::refresh>(), optional<&R::forge>(),
+          optional<&R::compare>(), optional<&R::share>(), optional<&R::attach>(),
+          optional<&R::call>(), optional<&R::generate_on_device>(),
+          optional<&R::compare_on_device>(), optional<&R::describe_on_device>(),
+          optional<&R::forge_on_device>(), optional<&R::exercise>(), optional<&R::ceilings>());
   }
 };
 

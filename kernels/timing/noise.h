@@ -24,7 +24,7 @@ struct NoisePoint {
   double ratio = 1;    ///< the measured speed-up; 1 in a perfect comparison
 
   static constexpr void fields(auto&& visit) {
-    visit(required("time_ns", &NoisePoint::time_ns, ""), required("ratio", &NoisePoint::ratio, ""));
+    visit(required<&NoisePoint::time_ns>(), required<&NoisePoint::ratio>());
   }
 };
 
@@ -37,9 +37,8 @@ struct NoiseProfile {
 
   static constexpr void fields(auto&& visit) {
     using N = NoiseProfile;
-    visit(required("relative", &N::relative, "Fraction."),
-          required("absolute_ns", &N::absolute_ns, "Nanoseconds."),
-          required("points", &N::points, ""));
+    visit(required<&N::relative>("Fraction."), required<&N::absolute_ns>("Nanoseconds."),
+          required<&N::points>());
   }
 };
 

@@ -49,18 +49,14 @@ struct CallSnapshot {
 
   static constexpr void fields(auto&& visit) {
     using C = CallSnapshot;
-    visit(required("id", &C::id, "Job id."), required("tool", &C::tool, "Tool that was called."),
-          optional("run", &C::run, "Run it works on."),
-          required("state", &C::state, "completed: the tool answered, possibly with an error."),
-          optional("message", &C::message, "Latest progress."),
-          optional("done", &C::done, "Progress so far."),
-          optional("total", &C::total, "Progress at the end, when known."),
-          required("started", &C::started, "UTC."),
-          required("changed", &C::changed, "Latest change, UTC."),
-          required("elapsed_s", &C::elapsed_s, "Running time, s."),
-          optional("answer", &C::answer, "The tool's answer."),
-          optional("error", &C::error, "The tool's error."),
-          required("next", &C::next, "What to do next."));
+    visit(required<&C::id>("Job id."), required<&C::tool>("Tool that was called."),
+          optional<&C::run>("Run it works on."),
+          required<&C::state>("completed: the tool answered, possibly with an error."),
+          optional<&C::message>("Latest progress."), optional<&C::done>("Progress so far."),
+          optional<&C::total>("Progress at the end, when known."), required<&C::started>("UTC."),
+          required<&C::changed>("Latest change, UTC."), required<&C::elapsed_s>("Running time, s."),
+          optional<&C::answer>("The tool's answer."), optional<&C::error>("The tool's error."),
+          required<&C::next>("What to do next."));
   }
 };
 

@@ -49,6 +49,26 @@ constexpr Field<Struct, Member> optional(std::string_view name, Member Struct::*
   return {name, member, description, false, rules};
 }
 
+/// The declared name of a member: "samples" for `&Timing::samples`.
+template <auto Member>
+consteval std::string_view member_name() {
+  // GCC and Clang name the template's argument here: "… [Member = &ratchet::Timing::samples]".
+  constexpr std::string_view function = __PRETTY_FUNCTION__;
+  const auto end = function.find_first_of(";]", function.find('&'));
+  const auto begin = function.rfind(':', end) + 1;
+  return function.substr(begin, end - begin);
+}
+
+/// Fields that have the same name in JSON as in the struct. Renaming the member renames the field.
+template <auto Member>
+constexpr auto required(std::string_view description = "", Rules rules = {}) {
+  return required(member_name<Member>(), Member, description, rules);
+}
+template <auto Member>
+constexpr auto optional(std::string_view description = "", Rules rules = {}) {
+  return optional(member_name<Member>(), Member, description, rules);
+}
+
 /// One filter value or several: `"wiki"` and `["wiki", "prs"]` both parse. The schema says a list.
 template <class T>
 struct OneOrMany {

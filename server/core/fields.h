@@ -4,8 +4,9 @@
 // and the docs. A struct takes part by offering
 //
 //   static constexpr void fields(auto&& visit) {
-//     visit(required("run", &Args::run, "Run id that create_run returned."),
-//           optional("limit", &Args::limit, "Most rows.", {.min = 1, .max = 50}));
+//     visit(required<&Args::run>("Run id that create_run returned."),
+//           optional<&Args::limit>("Most rows.", {.min = 1, .max = 50}),
+//           required("class", &Args::kind, "A field with another name than its member."));
 //   }
 //
 // which may call `visit` more than once, for example through its base's `fields(visit)`. An enum

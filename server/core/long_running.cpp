@@ -17,12 +17,11 @@ struct Ticket {
   std::optional<std::string> run;
 
   static constexpr void fields(auto&& visit) {
-    visit(
-        optional("job", &Ticket::job,
-                 "Only when the work outlasts wait_s: id for run_status. Of the other fields only "
-                 "next and run are then present."),
-        optional("next", &Ticket::next, "With job: what to do next."),
-        optional("run", &Ticket::run, "With job: the run it works on."));
+    visit(optional<&Ticket::job>(
+              "Only when the work outlasts wait_s: id for run_status. Of the other fields only "
+              "next and run are then present."),
+          optional<&Ticket::next>("With job: what to do next."),
+          optional<&Ticket::run>("With job: the run it works on."));
   }
 };
 

@@ -21,11 +21,9 @@ struct Step {
 
   static constexpr void fields(auto&& visit) {
     using S = Step;
-    visit(required("kernel_query", &S::kernel_query, ""),
-          required("bottleneck_query", &S::bottleneck_query, ""),
-          required("applies_because", &S::applies_because, ""),
-          required("decision_link", &S::decision_link, ""),
-          optional("hypothesis", &S::hypothesis, ""), optional("next_file", &S::next_file, ""));
+    visit(required<&S::kernel_query>(), required<&S::bottleneck_query>(),
+          required<&S::applies_because>(), required<&S::decision_link>(),
+          optional<&S::hypothesis>(), optional<&S::next_file>());
   }
 };
 

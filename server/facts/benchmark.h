@@ -25,15 +25,14 @@ struct BenchmarkRow {
 
   static constexpr void fields(auto&& visit) {
     using B = BenchmarkRow;
-    visit(required("name", &B::name, "candidate, v0, parent or a baseline."),
-          required("status", &B::status, "ok, missing, failed or skipped."),
-          optional("detail", &B::detail, "Why the status is not ok."),
-          optional("timing", &B::timing, "Time of this row."),
-          optional("speedup_mean", &B::speedup_mean, "Mean of this row ÷ mean of the candidate."),
-          optional("speedup_median", &B::speedup_median,
-                   "Median of this row ÷ median of the candidate."),
-          optional("comparison", &B::comparison, "Paired comparison, if they were interleaved."),
-          required("dims", &B::dims, "Sizes of the case."));
+    visit(required<&B::name>("candidate, v0, parent or a baseline."),
+          required<&B::status>("ok, missing, failed or skipped."),
+          optional<&B::detail>("Why the status is not ok."),
+          optional<&B::timing>("Time of this row."),
+          optional<&B::speedup_mean>("Mean of this row ÷ mean of the candidate."),
+          optional<&B::speedup_median>("Median of this row ÷ median of the candidate."),
+          optional<&B::comparison>("Paired comparison, if they were interleaved."),
+          required<&B::dims>("Sizes of the case."));
   }
 };
 
@@ -48,12 +47,12 @@ struct BenchmarkGain {
 
   static constexpr void fields(auto&& visit) {
     using G = BenchmarkGain;
-    visit(required("against", &G::against, "v0, parent or a baseline."),
-          required("geomean", &G::geomean, "Weighted geometric mean of the speedups."),
-          required("best", &G::best, "Largest speedup of any case."),
-          required("worst", &G::worst, "Smallest speedup of any case."),
-          required("best_dims", &G::best_dims, "Sizes of the best case."),
-          required("worst_dims", &G::worst_dims, "Sizes of the worst case."));
+    visit(required<&G::against>("v0, parent or a baseline."),
+          required<&G::geomean>("Weighted geometric mean of the speedups."),
+          required<&G::best>("Largest speedup of any case."),
+          required<&G::worst>("Smallest speedup of any case."),
+          required<&G::best_dims>("Sizes of the best case."),
+          required<&G::worst_dims>("Sizes of the worst case."));
   }
 };
 
@@ -75,15 +74,11 @@ struct BenchmarkReport {
 
   static constexpr void fields(auto&& visit) {
     using B = BenchmarkReport;
-    visit(required("rows", &B::rows, ""), optional("geomean", &B::geomean, ""),
-          optional("geomean_against", &B::geomean_against, ""), optional("gains", &B::gains, ""),
-          optional("notes", &B::notes, ""), required("timing_method", &B::timing_method, ""),
-          required("cache_mode", &B::cache_mode, ""), required("num_warmup", &B::num_warmup, ""),
-          required("num_trials", &B::num_trials, ""),
-          required("discard_first", &B::discard_first, ""),
-          required("prewarm_calls", &B::prewarm_calls, ""), required("correct", &B::correct, ""),
-          required("candidate_digest", &B::candidate_digest, ""),
-          required("elapsed_ms", &B::elapsed_ms, ""));
+    visit(required<&B::rows>(), optional<&B::geomean>(), optional<&B::geomean_against>(),
+          optional<&B::gains>(), optional<&B::notes>(), required<&B::timing_method>(),
+          required<&B::cache_mode>(), required<&B::num_warmup>(), required<&B::num_trials>(),
+          required<&B::discard_first>(), required<&B::prewarm_calls>(), required<&B::correct>(),
+          required<&B::candidate_digest>(), required<&B::elapsed_ms>());
   }
 };
 

@@ -19,9 +19,9 @@ struct Reason {
   std::optional<std::string> path;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("code", &Reason::code, "Stable code."),
-          required("message", &Reason::message, "One sentence with the numbers."),
-          optional("path", &Reason::path, "File it is about."));
+    visit(required<&Reason::code>("Stable code."),
+          required<&Reason::message>("One sentence with the numbers."),
+          optional<&Reason::path>("File it is about."));
   }
 };
 
@@ -31,9 +31,9 @@ struct Diagnostic {
   std::string message;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("file", &Diagnostic::file, "Source file."),
-          required("line", &Diagnostic::line, "Line; 0: unknown."),
-          required("message", &Diagnostic::message, "What the compiler reported."));
+    visit(required<&Diagnostic::file>("Source file."),
+          required<&Diagnostic::line>("Line; 0: unknown."),
+          required<&Diagnostic::message>("What the compiler reported."));
   }
 };
 
@@ -57,23 +57,19 @@ struct BuildRecord {
 
   static constexpr void fields(auto&& visit) {
     using B = BuildRecord;
-    visit(
-        required("ok", &B::ok, "Whether it built."),
-        required("source_digest", &B::source_digest, "SHA-256 of the source."),
-        required("binary_digest", &B::binary_digest, "SHA-256 of the binary."),
-        required("build_key", &B::build_key, "Cache key."),
-        required("toolchain", &B::toolchain, "Compiler and version."),
-        required("command", &B::command, "Compiler command."),
-        optional("registers", &B::registers, "Registers per thread, the maximum over the kernels."),
-        optional("shared_bytes", &B::shared_bytes, "Static shared memory, bytes."),
-        optional("spill_bytes", &B::spill_bytes, "Spill stores and loads, bytes."),
-        optional("stack_bytes", &B::stack_bytes, "Stack frame, bytes."),
-        required("warnings", &B::warnings, "Compiler warnings."),
-        required("errors", &B::errors, "Compiler errors."),
-        required("build_ms", &B::build_ms, "Build time, ms."),
-        required("cached", &B::cached, "Taken from the build cache."),
-        optional("error_class", &B::error_class, "Kind of failure."),
-        optional("hint", &B::hint, "How to fix it."));
+    visit(required<&B::ok>("Whether it built."),
+          required<&B::source_digest>("SHA-256 of the source."),
+          required<&B::binary_digest>("SHA-256 of the binary."),
+          required<&B::build_key>("Cache key."), required<&B::toolchain>("Compiler and version."),
+          required<&B::command>("Compiler command."),
+          optional<&B::registers>("Registers per thread, the maximum over the kernels."),
+          optional<&B::shared_bytes>("Static shared memory, bytes."),
+          optional<&B::spill_bytes>("Spill stores and loads, bytes."),
+          optional<&B::stack_bytes>("Stack frame, bytes."),
+          required<&B::warnings>("Compiler warnings."), required<&B::errors>("Compiler errors."),
+          required<&B::build_ms>("Build time, ms."),
+          required<&B::cached>("Taken from the build cache."),
+          optional<&B::error_class>("Kind of failure."), optional<&B::hint>("How to fix it."));
   }
 };
 
@@ -83,7 +79,7 @@ struct Candidate {
   BuildRecord build;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("source", &Candidate::source, ""), required("build", &Candidate::build, ""));
+    visit(required<&Candidate::source>(), required<&Candidate::build>());
   }
 };
 

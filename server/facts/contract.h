@@ -37,14 +37,13 @@ struct TensorSpec {
   std::string init = "normal";
 
   static constexpr void fields(auto&& visit) {
-    visit(required("name", &TensorSpec::name, "Parameter name.", {.max_length = 64}),
-          required("dtype", &TensorSpec::dtype, "Element type."),
-          required("shape", &TensorSpec::shape, "Extents, as expressions over dims.",
-                   {.max_length = 8}),
-          required("role", &TensorSpec::role, "in, out or inout."),
-          optional("init", &TensorSpec::init,
-                   "Initial values: normal, uniform(a,b), indices(n), permutation or offsets.",
-                   {.max_length = 64}));
+    visit(required<&TensorSpec::name>("Parameter name.", {.max_length = 64}),
+          required<&TensorSpec::dtype>("Element type."),
+          required<&TensorSpec::shape>("Extents, as expressions over dims.", {.max_length = 8}),
+          required<&TensorSpec::role>("in, out or inout."),
+          optional<&TensorSpec::init>(
+              "Initial values: normal, uniform(a,b), indices(n), permutation or offsets.",
+              {.max_length = 64}));
   }
 };
 
@@ -64,9 +63,8 @@ struct Parameter {
   std::optional<double> value;  ///< of a floating-point scalar, frozen at create_run
 
   static constexpr void fields(auto&& visit) {
-    visit(required("name", &Parameter::name, ""), required("kind", &Parameter::kind, ""),
-          required("dtype", &Parameter::dtype, ""), optional("is_const", &Parameter::is_const, ""),
-          optional("value", &Parameter::value, ""));
+    visit(required<&Parameter::name>(), required<&Parameter::kind>(), required<&Parameter::dtype>(),
+          optional<&Parameter::is_const>(), optional<&Parameter::value>());
   }
 };
 
@@ -78,9 +76,9 @@ struct Case {
       false;  ///< added by the server: checked, never timed, dims not shown while it passes
 
   static constexpr void fields(auto&& visit) {
-    visit(required("dims", &Case::dims, "Sizes by name."),
-          optional("weight", &Case::weight, "Weight in averages.", {.min = 0}),
-          optional("hidden", &Case::hidden, "Added by the server."));
+    visit(required<&Case::dims>("Sizes by name."),
+          optional<&Case::weight>("Weight in averages.", {.min = 0}),
+          optional<&Case::hidden>("Added by the server."));
   }
 };
 
@@ -91,11 +89,11 @@ struct Work {
   DType type = DType::f32;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("bytes", &Work::bytes, "Least bytes to move, an expression over dims.",
-                   {.max_length = 256}),
-          required("flops", &Work::flops, "Floating-point operations, an expression over dims.",
-                   {.max_length = 256}),
-          optional("type", &Work::type, "Type of the arithmetic."));
+    visit(required<&Work::bytes>("Least bytes to move, an expression over dims.",
+                                 {.max_length = 256}),
+          required<&Work::flops>("Floating-point operations, an expression over dims.",
+                                 {.max_length = 256}),
+          optional<&Work::type>("Type of the arithmetic."));
   }
 };
 
@@ -107,12 +105,12 @@ struct Launch {
   std::string shared = "0";
 
   static constexpr void fields(auto&& visit) {
-    visit(required("grid", &Launch::grid, "Blocks per grid: 1 to 3 expressions over dims.",
-                   {.max_length = 3}),
-          required("block", &Launch::block, "Threads per block: 1 to 3 expressions over dims.",
-                   {.max_length = 3}),
-          optional("shared", &Launch::shared,
-                   "Dynamic shared memory, bytes, an expression over dims.", {.max_length = 256}));
+    visit(required<&Launch::grid>("Blocks per grid: 1 to 3 expressions over dims.",
+                                  {.max_length = 3}),
+          required<&Launch::block>("Threads per block: 1 to 3 expressions over dims.",
+                                   {.max_length = 3}),
+          optional<&Launch::shared>("Dynamic shared memory, bytes, an expression over dims.",
+                                    {.max_length = 256}));
   }
 };
 
@@ -129,8 +127,7 @@ struct Source {
   std::string folder;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("file_name", &Source::file_name, ""), required("text", &Source::text, ""),
-          optional("folder", &Source::folder, ""));
+    visit(required<&Source::file_name>(), required<&Source::text>(), optional<&Source::folder>());
   }
 };
 
@@ -164,20 +161,15 @@ struct Contract {
 
   static constexpr void fields(auto&& visit) {
     using C = Contract;
-    visit(required("kernel_name", &C::kernel_name, ""), required("problem", &C::problem, ""),
-          required("implementation", &C::implementation, ""),
-          required("device_kind", &C::device_kind, ""), required("device", &C::device, ""),
-          required("device_name", &C::device_name, ""), required("arch", &C::arch, ""),
-          required("entry", &C::entry, ""), required("flags", &C::flags, ""),
-          optional("launch", &C::launch, ""), required("parameters", &C::parameters, ""),
-          required("tensors", &C::tensors, ""), required("cases", &C::cases, ""),
-          optional("work", &C::work, ""), optional("atol", &C::atol, ""),
-          optional("rtol", &C::rtol, ""), optional("matched_ratio", &C::matched_ratio, ""),
-          optional("any_size", &C::any_size, ""), required("seed_given", &C::seed_given, ""),
-          required("reference_kind", &C::reference_kind, ""), required("kernel", &C::kernel, ""),
-          required("reference", &C::reference, ""), required("iterations", &C::iterations, ""),
-          required("retries", &C::retries, ""), required("baselines", &C::baselines, ""),
-          required("noise_threshold_pct", &C::noise_threshold_pct, ""));
+    visit(required<&C::kernel_name>(), required<&C::problem>(), required<&C::implementation>(),
+          required<&C::device_kind>(), required<&C::device>(), required<&C::device_name>(),
+          required<&C::arch>(), required<&C::entry>(), required<&C::flags>(),
+          optional<&C::launch>(), required<&C::parameters>(), required<&C::tensors>(),
+          required<&C::cases>(), optional<&C::work>(), optional<&C::atol>(), optional<&C::rtol>(),
+          optional<&C::matched_ratio>(), optional<&C::any_size>(), required<&C::seed_given>(),
+          required<&C::reference_kind>(), required<&C::kernel>(), required<&C::reference>(),
+          required<&C::iterations>(), required<&C::retries>(), required<&C::baselines>(),
+          required<&C::noise_threshold_pct>());
   }
 };
 

@@ -19,8 +19,8 @@ struct Fault {
   std::string message;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("kind", &Fault::kind, "crash, timeout, cuda_error, exit, …"),
-          required("message", &Fault::message, "What happened."));
+    visit(required<&Fault::kind>("crash, timeout, cuda_error, exit, …"),
+          required<&Fault::message>("What happened."));
   }
 };
 
@@ -38,16 +38,15 @@ struct OutputError {
 
   static constexpr void fields(auto&& visit) {
     using O = OutputError;
-    visit(required("tensor", &O::tensor, "Output tensor."),
-          required("max_abs", &O::max_abs, "Largest absolute error."),
-          required("max_rel", &O::max_rel, "Largest relative error."),
-          required("mean_abs", &O::mean_abs, "Mean absolute error."),
-          required("mismatches", &O::mismatches, "Elements out of tolerance."),
-          required("elements", &O::elements, "Elements compared."),
-          optional("matched", &O::matched, "Share of the elements within tolerance."),
-          optional("first_bad", &O::first_bad, "Flat index of the first mismatch."),
-          required("preview_kernel", &O::preview_kernel, "First values of the kernel."),
-          required("preview_reference", &O::preview_reference, "First values of the reference."));
+    visit(required<&O::tensor>("Output tensor."), required<&O::max_abs>("Largest absolute error."),
+          required<&O::max_rel>("Largest relative error."),
+          required<&O::mean_abs>("Mean absolute error."),
+          required<&O::mismatches>("Elements out of tolerance."),
+          required<&O::elements>("Elements compared."),
+          optional<&O::matched>("Share of the elements within tolerance."),
+          optional<&O::first_bad>("Flat index of the first mismatch."),
+          required<&O::preview_kernel>("First values of the kernel."),
+          required<&O::preview_reference>("First values of the reference."));
   }
 };
 
@@ -64,15 +63,14 @@ struct CaseResult {
 
   static constexpr void fields(auto&& visit) {
     using C = CaseResult;
-    visit(required("dims", &C::dims, "Sizes."),
-          required("seed", &C::seed, "Index of the secret seed."),
-          required("distribution", &C::distribution, "Input distribution."),
-          optional("hidden", &C::hidden, "Added by the server."),
-          required("passed", &C::passed, "All outputs within tolerance."),
-          required("max_abs", &C::max_abs, "Largest absolute error."),
-          required("max_rel", &C::max_rel, "Largest relative error."),
-          required("mismatches", &C::mismatches, "Elements out of tolerance."),
-          required("outputs", &C::outputs, "Per output tensor."));
+    visit(required<&C::dims>("Sizes."), required<&C::seed>("Index of the secret seed."),
+          required<&C::distribution>("Input distribution."),
+          optional<&C::hidden>("Added by the server."),
+          required<&C::passed>("All outputs within tolerance."),
+          required<&C::max_abs>("Largest absolute error."),
+          required<&C::max_rel>("Largest relative error."),
+          required<&C::mismatches>("Elements out of tolerance."),
+          required<&C::outputs>("Per output tensor."));
   }
 };
 
@@ -91,18 +89,15 @@ struct CorrectnessReport {
 
   static constexpr void fields(auto&& visit) {
     using C = CorrectnessReport;
-    visit(required("passed", &C::passed, "Verdict."),
-          required("cases", &C::cases, "One per case, seed and distribution."),
-          required("reasons", &C::reasons, "Why it failed."),
-          required("notes", &C::notes, "What weakens the claim."),
-          optional("fault", &C::fault, "The failure of the kernel itself."),
-          required("atol", &C::atol, "Absolute tolerance."),
-          required("rtol", &C::rtol, "Relative tolerance."),
-          optional("matched_ratio", &C::matched_ratio, "Share of each output that had to match."),
-          required("repeatable", &C::repeatable, "Outputs were bitwise equal when run twice."),
-          required("elapsed_ms", &C::elapsed_ms, "Wall time, ms."),
-          required("candidate_digest", &C::candidate_digest,
-                   "SHA-256 of the binary that was checked."));
+    visit(required<&C::passed>("Verdict."),
+          required<&C::cases>("One per case, seed and distribution."),
+          required<&C::reasons>("Why it failed."), required<&C::notes>("What weakens the claim."),
+          optional<&C::fault>("The failure of the kernel itself."),
+          required<&C::atol>("Absolute tolerance."), required<&C::rtol>("Relative tolerance."),
+          optional<&C::matched_ratio>("Share of each output that had to match."),
+          required<&C::repeatable>("Outputs were bitwise equal when run twice."),
+          required<&C::elapsed_ms>("Wall time, ms."),
+          required<&C::candidate_digest>("SHA-256 of the binary that was checked."));
   }
 };
 

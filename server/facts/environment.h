@@ -26,15 +26,14 @@ struct DeviceInfo {
 
   static constexpr void fields(auto&& visit) {
     using D = DeviceInfo;
-    visit(required("kind", &D::kind, "host or cuda."),
-          required("index", &D::index, "Device index."),
-          required("name", &D::name, "Name of the device."),
-          required("arch", &D::arch, "Architecture, such as sm_90 or x86-64."),
-          required("uuid", &D::uuid, "UUID; empty on the host."),
-          required("driver", &D::driver, "CUDA driver or kernel release."),
-          required("memory_bytes", &D::memory_bytes, "Memory, bytes."),
-          required("l2_bytes", &D::l2_bytes, "Last-level cache, bytes."),
-          required("multiprocessors", &D::multiprocessors, "SMs or cores."));
+    visit(required<&D::kind>("host or cuda."), required<&D::index>("Device index."),
+          required<&D::name>("Name of the device."),
+          required<&D::arch>("Architecture, such as sm_90 or x86-64."),
+          required<&D::uuid>("UUID; empty on the host."),
+          required<&D::driver>("CUDA driver or kernel release."),
+          required<&D::memory_bytes>("Memory, bytes."),
+          required<&D::l2_bytes>("Last-level cache, bytes."),
+          required<&D::multiprocessors>("SMs or cores."));
   }
 };
 
@@ -45,9 +44,9 @@ struct ImplementationState {
 
   static constexpr void fields(auto&& visit) {
     using I = ImplementationState;
-    visit(required("name", &I::name, "Implementation."),
-          required("ready", &I::ready, "Whether it can be used here."),
-          required("missing", &I::missing, "What it needs and was not found."));
+    visit(required<&I::name>("Implementation."),
+          required<&I::ready>("Whether it can be used here."),
+          required<&I::missing>("What it needs and was not found."));
   }
 };
 
@@ -59,10 +58,9 @@ struct ToolState {
 
   static constexpr void fields(auto&& visit) {
     using T = ToolState;
-    visit(required("name", &T::name, "Program or library."),
-          required("found", &T::found, "Whether it was found."),
-          required("version", &T::version, "Its version."),
-          required("detail", &T::detail, "Where it is, or what is wrong."));
+    visit(required<&T::name>("Program or library."), required<&T::found>("Whether it was found."),
+          required<&T::version>("Its version."),
+          required<&T::detail>("Where it is, or what is wrong."));
   }
 };
 
@@ -73,10 +71,9 @@ struct CounterState {
 
   static constexpr void fields(auto&& visit) {
     using C = CounterState;
-    visit(required("permitted", &C::permitted, "Result of a real probe."),
-          required("engine", &C::engine, "cupti, perf_event or none."),
-          required("how_to_grant", &C::how_to_grant,
-                   "How to grant permission; empty when permitted."));
+    visit(required<&C::permitted>("Result of a real probe."),
+          required<&C::engine>("cupti, perf_event or none."),
+          required<&C::how_to_grant>("How to grant permission; empty when permitted."));
   }
 };
 
@@ -90,13 +87,12 @@ struct Environment {
 
   static constexpr void fields(auto&& visit) {
     using E = Environment;
-    visit(required("devices", &E::devices, "Usable devices."),
-          required("implementations", &E::implementations,
-                   "Whether each can be used here, and what it lacks."),
-          required("tools", &E::tools, "Helper programs and libraries."),
-          required("counters", &E::counters, "Permission for hardware counters."),
-          required("sandbox", &E::sandbox, "What isolates candidate code here."),
-          required("ratchet_version", &E::ratchet_version, "Version of this server."));
+    visit(required<&E::devices>("Usable devices."),
+          required<&E::implementations>("Whether each can be used here, and what it lacks."),
+          required<&E::tools>("Helper programs and libraries."),
+          required<&E::counters>("Permission for hardware counters."),
+          required<&E::sandbox>("What isolates candidate code here."),
+          required<&E::ratchet_version>("Version of this server."));
   }
 };
 

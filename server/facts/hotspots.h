@@ -26,14 +26,11 @@ struct Hotspot {
 
   static constexpr void fields(auto&& visit) {
     using H = Hotspot;
-    visit(required("kernel", &H::kernel, "Kernel name."),
-          optional("line", &H::line, "Source line."),
-          required("offset", &H::offset, "Offset of the hottest instruction, bytes."),
-          required("instruction", &H::instruction, "The hottest instruction."),
-          required("samples", &H::samples, "Samples here."),
-          required("share", &H::share, "Share of all samples."),
-          required("stalls", &H::stalls,
-                   "Share of the samples by stall reason; selected: was issuing."));
+    visit(required<&H::kernel>("Kernel name."), optional<&H::line>("Source line."),
+          required<&H::offset>("Offset of the hottest instruction, bytes."),
+          required<&H::instruction>("The hottest instruction."),
+          required<&H::samples>("Samples here."), required<&H::share>("Share of all samples."),
+          required<&H::stalls>("Share of the samples by stall reason; selected: was issuing."));
   }
 };
 
@@ -47,11 +44,11 @@ struct Hotspots {
 
   static constexpr void fields(auto&& visit) {
     using H = Hotspots;
-    visit(required("places", &H::places, "Most samples first."),
-          required("samples", &H::samples, "Samples of all instructions."),
-          required("dropped", &H::dropped, "Samples dropped by the hardware."),
-          required("period_cycles", &H::period_cycles, "Cycles between two samples."),
-          optional("degraded_reason", &H::degraded_reason, "What is missing and why."));
+    visit(required<&H::places>("Most samples first."),
+          required<&H::samples>("Samples of all instructions."),
+          required<&H::dropped>("Samples dropped by the hardware."),
+          required<&H::period_cycles>("Cycles between two samples."),
+          optional<&H::degraded_reason>("What is missing and why."));
   }
 };
 

@@ -34,17 +34,14 @@ struct ImportedProfile {
 
   static constexpr void fields(auto&& visit) {
     using I = ImportedProfile;
-    visit(required("source", &I::source, "imported: this server did not measure it."),
-          required("file", &I::file, "File that was read."),
-          required("digest", &I::digest, "SHA-256 of the file."),
-          required("format", &I::format, "ncu-rep, csv_raw or csv_details."),
-          required("binding", &I::binding,
-                   "own_report, holds_code (it has the version's code) or unbound."),
-          required("binding_reason", &I::binding_reason, "The evidence for the binding."),
-          required("kernels", &I::kernels, "Counters per launch, in base units."),
-          required("without_value", &I::without_value, "Metrics without a value."),
-          required("candidate_digest", &I::candidate_digest,
-                   "SHA-256 of the binary it was imported for."));
+    visit(required<&I::source>("imported: this server did not measure it."),
+          required<&I::file>("File that was read."), required<&I::digest>("SHA-256 of the file."),
+          required<&I::format>("ncu-rep, csv_raw or csv_details."),
+          required<&I::binding>("own_report, holds_code (it has the version's code) or unbound."),
+          required<&I::binding_reason>("The evidence for the binding."),
+          required<&I::kernels>("Counters per launch, in base units."),
+          required<&I::without_value>("Metrics without a value."),
+          required<&I::candidate_digest>("SHA-256 of the binary it was imported for."));
   }
 };
 

@@ -34,16 +34,16 @@ struct QueryHit {
 
   static constexpr void fields(auto&& visit) {
     using H = QueryHit;
-    visit(required("id", &H::id, "Page id."), required("title", &H::title, "Title."),
-          required("scope", &H::scope, "wiki, docs, blogs, contests, prs, diffs or snapshots."),
-          required("score", &H::score, "Higher is better."),
-          required("why", &H::why, "Fields and terms that matched."),
-          required("snippet", &H::snippet, "Text around the matches."),
-          required("confidence", &H::confidence, "How reliable the page is."),
-          required("architectures", &H::architectures, "Architectures it applies to."),
-          required("license", &H::license, "License of the text."),
-          required("path", &H::path, "path:line of the snippet."),
-          required("content_digest", &H::content_digest, "SHA-256 of the page."));
+    visit(required<&H::id>("Page id."), required<&H::title>("Title."),
+          required<&H::scope>("wiki, docs, blogs, contests, prs, diffs or snapshots."),
+          required<&H::score>("Higher is better."),
+          required<&H::why>("Fields and terms that matched."),
+          required<&H::snippet>("Text around the matches."),
+          required<&H::confidence>("How reliable the page is."),
+          required<&H::architectures>("Architectures it applies to."),
+          required<&H::license>("License of the text."),
+          required<&H::path>("path:line of the snippet."),
+          required<&H::content_digest>("SHA-256 of the page."));
   }
 };
 
@@ -58,14 +58,12 @@ struct QueryAnswer {
 
   static constexpr void fields(auto&& visit) {
     using A = QueryAnswer;
-    visit(required("query_id", &A::query_id, "Cite this id in evidence."),
-          required("results", &A::results, "Best first."),
-          required("total", &A::total, "Number of matches."),
-          required("relaxed", &A::relaxed,
-                   "How many of the terms had to match: all, most, any or none."),
-          required("weak", &A::weak, "Nothing matches well."),
-          optional("note", &A::note, "How the query was understood."),
-          optional("next_cursor", &A::next_cursor, "Pass as cursor for the next page."));
+    visit(required<&A::query_id>("Cite this id in evidence."), required<&A::results>("Best first."),
+          required<&A::total>("Number of matches."),
+          required<&A::relaxed>("How many of the terms had to match: all, most, any or none."),
+          required<&A::weak>("Nothing matches well."),
+          optional<&A::note>("How the query was understood."),
+          optional<&A::next_cursor>("Pass as cursor for the next page."));
   }
 };
 
@@ -77,9 +75,9 @@ struct GrepHit {
 
   static constexpr void fields(auto&& visit) {
     using H = GrepHit;
-    visit(required("id", &H::id, "Page id."), required("path", &H::path, "File of the page."),
-          required("line", &H::line, "Line of the match, counted from 1."),
-          required("text", &H::text, "The line, with context if requested."));
+    visit(required<&H::id>("Page id."), required<&H::path>("File of the page."),
+          required<&H::line>("Line of the match, counted from 1."),
+          required<&H::text>("The line, with context if requested."));
   }
 };
 
@@ -91,10 +89,10 @@ struct GrepAnswer {
 
   static constexpr void fields(auto&& visit) {
     using A = GrepAnswer;
-    visit(required("hits", &A::hits, "In index order."),
-          required("total", &A::total, "Matching lines, or pages with files_only."),
-          optional("note", &A::note, "How the query was understood."),
-          optional("next_cursor", &A::next_cursor, "Pass as cursor for the next page."));
+    visit(required<&A::hits>("In index order."),
+          required<&A::total>("Matching lines, or pages with files_only."),
+          optional<&A::note>("How the query was understood."),
+          optional<&A::next_cursor>("Pass as cursor for the next page."));
   }
 };
 

@@ -29,16 +29,14 @@ struct FunctionCode {
 
   static constexpr void fields(auto&& visit) {
     using F = FunctionCode;
-    visit(required("name", &F::name, "Function."),
-          required("instructions", &F::instructions, "Instructions, without padding."),
-          required("loops", &F::loops, "Loops."),
-          required("deepest_loop", &F::deepest_loop, "Deepest nesting."),
-          required("in_loops", &F::in_loops, "Instructions inside loops."),
-          required("spill_loads", &F::spill_loads, "Loads from local memory (LDL)."),
-          required("spill_stores", &F::spill_stores, "Stores to local memory (STL)."),
-          required("opcodes", &F::opcodes, "Instructions by opcode."),
-          required("widths", &F::widths,
-                   "Memory accesses by width in bits; on the host: registers used."));
+    visit(required<&F::name>("Function."),
+          required<&F::instructions>("Instructions, without padding."),
+          required<&F::loops>("Loops."), required<&F::deepest_loop>("Deepest nesting."),
+          required<&F::in_loops>("Instructions inside loops."),
+          required<&F::spill_loads>("Loads from local memory (LDL)."),
+          required<&F::spill_stores>("Stores to local memory (STL)."),
+          required<&F::opcodes>("Instructions by opcode."),
+          required<&F::widths>("Memory accesses by width in bits; on the host: registers used."));
   }
 };
 
@@ -60,11 +58,10 @@ struct MethodVerdict {
 
   static constexpr void fields(auto&& visit) {
     using M = MethodVerdict;
-    visit(required("id", &M::id, "Method id."),
-          required("verdict", &M::verdict, "verified, absent or unknown."),
-          required("found", &M::found, "Conditions that hold, with counts (and the parent's)."),
-          required("missing", &M::missing, "Conditions that do not hold."),
-          required("note", &M::note, "Basis of the verdict."));
+    visit(required<&M::id>("Method id."), required<&M::verdict>("verified, absent or unknown."),
+          required<&M::found>("Conditions that hold, with counts (and the parent's)."),
+          required<&M::missing>("Conditions that do not hold."),
+          required<&M::note>("Basis of the verdict."));
   }
 };
 
@@ -78,13 +75,11 @@ struct SassCheck {
 
   static constexpr void fields(auto&& visit) {
     using S = SassCheck;
-    visit(required("candidate_digest", &S::candidate_digest, "SHA-256 of the inspected binary."),
-          required("parent_digest", &S::parent_digest,
-                   "SHA-256 of the parent's binary; empty: no parent."),
-          required("arch", &S::arch, "Architecture."),
-          required("disassembler", &S::disassembler, "Program and version."),
-          optional("unavailable", &S::unavailable, "Why there is no code to inspect."),
-          required("methods", &S::methods, "Verdict per method."));
+    visit(required<&S::candidate_digest>("SHA-256 of the inspected binary."),
+          required<&S::parent_digest>("SHA-256 of the parent's binary; empty: no parent."),
+          required<&S::arch>("Architecture."), required<&S::disassembler>("Program and version."),
+          optional<&S::unavailable>("Why there is no code to inspect."),
+          required<&S::methods>("Verdict per method."));
   }
 };
 

@@ -33,8 +33,8 @@ struct KernelCounters {
   std::map<std::string, double> metrics;  ///< by the names that ncu uses
 
   static constexpr void fields(auto&& visit) {
-    visit(required("name", &KernelCounters::name, "Kernel name."),
-          required("metrics", &KernelCounters::metrics, "Values by metric name."));
+    visit(required<&KernelCounters::name>("Kernel name."),
+          required<&KernelCounters::metrics>("Values by metric name."));
   }
 };
 
@@ -57,12 +57,12 @@ struct DiagnosisFinding {
 
   static constexpr void fields(auto&& visit) {
     using D = DiagnosisFinding;
-    visit(required("id", &D::id, "Id of the pattern page."), required("title", &D::title, "Title."),
-          required("evidence", &D::evidence, "Metrics and values it is based on."),
-          required("headroom", &D::headroom, "Estimated share of the time that could be saved."),
-          required("query", &D::query, "A suitable query for query_kbs."),
-          optional("confidence", &D::confidence, "low, medium or high."),
-          optional("methods", &D::methods, "Ids of methods that address it."));
+    visit(required<&D::id>("Id of the pattern page."), required<&D::title>("Title."),
+          required<&D::evidence>("Metrics and values it is based on."),
+          required<&D::headroom>("Estimated share of the time that could be saved."),
+          required<&D::query>("A suitable query for query_kbs."),
+          optional<&D::confidence>("low, medium or high."),
+          optional<&D::methods>("Ids of methods that address it."));
   }
 };
 
@@ -80,15 +80,15 @@ struct Roofline {
 
   static constexpr void fields(auto&& visit) {
     using R = Roofline;
-    visit(optional("intensity", &R::intensity, "FLOP per byte."),
-          optional("achieved_bytes_per_s", &R::achieved_bytes_per_s, "Achieved bytes/s."),
-          optional("achieved_flops_per_s", &R::achieved_flops_per_s, "Achieved FLOP/s."),
-          optional("bandwidth_ceiling", &R::bandwidth_ceiling, "Measured bandwidth roof, bytes/s."),
-          optional("compute_ceiling", &R::compute_ceiling, "Measured compute roof, FLOP/s."),
-          optional("bandwidth_fraction", &R::bandwidth_fraction, "Share of the bandwidth roof."),
-          optional("compute_fraction", &R::compute_fraction, "Share of the compute roof."),
-          required("binding", &R::binding, "The nearest roof: memory, compute or unknown."),
-          required("source", &R::source, "Source of the work: declared_work or counters."));
+    visit(optional<&R::intensity>("FLOP per byte."),
+          optional<&R::achieved_bytes_per_s>("Achieved bytes/s."),
+          optional<&R::achieved_flops_per_s>("Achieved FLOP/s."),
+          optional<&R::bandwidth_ceiling>("Measured bandwidth roof, bytes/s."),
+          optional<&R::compute_ceiling>("Measured compute roof, FLOP/s."),
+          optional<&R::bandwidth_fraction>("Share of the bandwidth roof."),
+          optional<&R::compute_fraction>("Share of the compute roof."),
+          required<&R::binding>("The nearest roof: memory, compute or unknown."),
+          required<&R::source>("Source of the work: declared_work or counters."));
   }
 };
 
@@ -115,10 +115,9 @@ struct ReportFile {
 
   static constexpr void fields(auto&& visit) {
     using R = ReportFile;
-    visit(required("name", &R::name, "File name in the version's folder."),
-          required("digest", &R::digest, "SHA-256."),
-          required("bytes", &R::bytes, "Size in bytes."),
-          required("tool", &R::tool, "Program and version."));
+    visit(required<&R::name>("File name in the version's folder."),
+          required<&R::digest>("SHA-256."), required<&R::bytes>("Size in bytes."),
+          required<&R::tool>("Program and version."));
   }
 };
 
@@ -152,35 +151,30 @@ struct Profile {
 
   static constexpr void fields(auto&& visit) {
     using P = Profile;
-    visit(
-        required("timing", &P::timing, "Time of the candidate."),
-        required("comparisons", &P::comparisons, "Paired comparisons with parent and v0."),
-        required("verdict", &P::verdict, "Against the parent."),
-        required("metrics", &P::metrics, "Device-independent metrics."),
-        required("kernels", &P::kernels, "Counters per kernel."),
-        required("unknown_metrics", &P::unknown_metrics,
-                 "Requested counters that this device does not have."),
-        required("bound", &P::bound, "What limits the kernel."),
-        required("bound_evidence", &P::bound_evidence, "The numbers behind it."),
-        required("findings", &P::findings, "Diagnosis, most headroom first."),
-        required("roofline", &P::roofline, "Position under the measured roofs."),
-        optional("roofs", &P::roofs, "All roofs, by memory level and arithmetic type."),
-        optional("hotspots", &P::hotspots, "Where warps wait."),
-        optional("report", &P::report, "The report of ncu."),
-        optional("exceptions", &P::exceptions, "Sandbox rules that were lifted for ncu."),
-        required("engine", &P::engine, "Counter engine."),
-        required("metric_set", &P::metric_set, "Counter set."),
-        required("cache", &P::cache, "Cache state of the counter passes."),
-        optional("counted_together", &P::counted_together,
-                 "Why all launches of a call were counted as one."),
-        required("launches", &P::launches, "Kernel launches per call."),
-        required("degraded", &P::degraded, "Hardware counters are missing."),
-        optional("degraded_reason", &P::degraded_reason, "Why they are missing and how to fix it."),
-        optional("fault", &P::fault, "The failure of the kernel itself."),
-        required("reasons", &P::reasons, "Why the timing is invalid."),
-        required("candidate_digest", &P::candidate_digest, "SHA-256 of the measured binary."),
-        optional("timing_ms", &P::timing_ms, "Part of elapsed_ms for timing and comparing."),
-        required("elapsed_ms", &P::elapsed_ms, "Wall time, ms."));
+    visit(required<&P::timing>("Time of the candidate."),
+          required<&P::comparisons>("Paired comparisons with parent and v0."),
+          required<&P::verdict>("Against the parent."),
+          required<&P::metrics>("Device-independent metrics."),
+          required<&P::kernels>("Counters per kernel."),
+          required<&P::unknown_metrics>("Requested counters that this device does not have."),
+          required<&P::bound>("What limits the kernel."),
+          required<&P::bound_evidence>("The numbers behind it."),
+          required<&P::findings>("Diagnosis, most headroom first."),
+          required<&P::roofline>("Position under the measured roofs."),
+          optional<&P::roofs>("All roofs, by memory level and arithmetic type."),
+          optional<&P::hotspots>("Where warps wait."), optional<&P::report>("The report of ncu."),
+          optional<&P::exceptions>("Sandbox rules that were lifted for ncu."),
+          required<&P::engine>("Counter engine."), required<&P::metric_set>("Counter set."),
+          required<&P::cache>("Cache state of the counter passes."),
+          optional<&P::counted_together>("Why all launches of a call were counted as one."),
+          required<&P::launches>("Kernel launches per call."),
+          required<&P::degraded>("Hardware counters are missing."),
+          optional<&P::degraded_reason>("Why they are missing and how to fix it."),
+          optional<&P::fault>("The failure of the kernel itself."),
+          required<&P::reasons>("Why the timing is invalid."),
+          required<&P::candidate_digest>("SHA-256 of the measured binary."),
+          optional<&P::timing_ms>("Part of elapsed_ms for timing and comparing."),
+          required<&P::elapsed_ms>("Wall time, ms."));
   }
 };
 

@@ -17,8 +17,8 @@ struct Ceiling {
   std::string unit;  ///< B/s, FLOP/s, OP/s, MHz or s
 
   static constexpr void fields(auto&& visit) {
-    visit(required("what", &Ceiling::what, ""), required("value", &Ceiling::value, ""),
-          required("unit", &Ceiling::unit, "B/s, FLOP/s, OP/s, MHz or s."));
+    visit(required<&Ceiling::what>(), required<&Ceiling::value>(),
+          required<&Ceiling::unit>("B/s, FLOP/s, OP/s, MHz or s."));
   }
 };
 
@@ -35,13 +35,12 @@ struct RooflineLevel {
 
   static constexpr void fields(auto&& visit) {
     using L = RooflineLevel;
-    visit(required("level", &L::level, "dram, l2 or shared."),
-          required("bytes", &L::bytes, "Bytes moved by one call."),
-          optional("intensity", &L::intensity, "FLOP per byte."),
-          required("achieved_bytes_per_s", &L::achieved_bytes_per_s, "Achieved bytes/s."),
-          optional("ceiling", &L::ceiling, "Roof, bytes/s."),
-          optional("fraction", &L::fraction, "Share of the roof."),
-          required("ceiling_source", &L::ceiling_source, "measured, derived or unknown."));
+    visit(required<&L::level>("dram, l2 or shared."),
+          required<&L::bytes>("Bytes moved by one call."),
+          optional<&L::intensity>("FLOP per byte."),
+          required<&L::achieved_bytes_per_s>("Achieved bytes/s."),
+          optional<&L::ceiling>("Roof, bytes/s."), optional<&L::fraction>("Share of the roof."),
+          required<&L::ceiling_source>("measured, derived or unknown."));
   }
 };
 
@@ -55,11 +54,11 @@ struct RooflineCompute {
 
   static constexpr void fields(auto&& visit) {
     using C = RooflineCompute;
-    visit(required("type", &C::type, "Type of the arithmetic."),
-          required("flops", &C::flops, "Operations of one call."),
-          required("achieved_flops_per_s", &C::achieved_flops_per_s, "Achieved FLOP/s."),
-          optional("ceiling", &C::ceiling, "Measured roof, FLOP/s."),
-          optional("fraction", &C::fraction, "Share of the roof."));
+    visit(required<&C::type>("Type of the arithmetic."),
+          required<&C::flops>("Operations of one call."),
+          required<&C::achieved_flops_per_s>("Achieved FLOP/s."),
+          optional<&C::ceiling>("Measured roof, FLOP/s."),
+          optional<&C::fraction>("Share of the roof."));
   }
 };
 
@@ -69,9 +68,8 @@ struct PackageBudget {
 
   static constexpr void fields(auto&& visit) {
     using B = PackageBudget;
-    visit(required("compute", &B::compute, "Compute methods."),
-          required("memory", &B::memory, "Memory methods."),
-          required("latency", &B::latency, "Latency methods."));
+    visit(required<&B::compute>("Compute methods."), required<&B::memory>("Memory methods."),
+          required<&B::latency>("Latency methods."));
   }
 };
 
@@ -87,16 +85,16 @@ struct CompatibleRoofline {
 
   static constexpr void fields(auto&& visit) {
     using C = CompatibleRoofline;
-    visit(required("delta_compute", &C::delta_compute, "Gap of the compute axis."),
-          required("delta_memory", &C::delta_memory, "Gap of the memory axis."),
-          required("delta_latency", &C::delta_latency, "Gap of the latency axis."),
-          required("compute_util_pct", &C::compute_util_pct, "Compute utilization, %."),
-          required("memory_util_pct", &C::memory_util_pct, "Memory utilization, %."),
-          required("max_stall_pct", &C::max_stall_pct, "Share of the largest stall reason, %."),
-          required("axis_budget", &C::axis_budget, "Methods per axis."),
-          required("bound", &C::bound, "What limits the kernel."),
-          required("near_peak", &C::near_peak, "All gaps are small."),
-          required("degraded", &C::degraded, "Metrics were missing."));
+    visit(required<&C::delta_compute>("Gap of the compute axis."),
+          required<&C::delta_memory>("Gap of the memory axis."),
+          required<&C::delta_latency>("Gap of the latency axis."),
+          required<&C::compute_util_pct>("Compute utilization, %."),
+          required<&C::memory_util_pct>("Memory utilization, %."),
+          required<&C::max_stall_pct>("Share of the largest stall reason, %."),
+          required<&C::axis_budget>("Methods per axis."),
+          required<&C::bound>("What limits the kernel."),
+          required<&C::near_peak>("All gaps are small."),
+          required<&C::degraded>("Metrics were missing."));
   }
 };
 
@@ -115,18 +113,17 @@ struct RooflineReport {
 
   static constexpr void fields(auto&& visit) {
     using R = RooflineReport;
-    visit(required("median_ns", &R::median_ns, "Median time of a call, ns."),
-          required("levels", &R::levels, "Memory traffic by level."),
-          required("compute", &R::compute, "Arithmetic by type."),
-          required("binding", &R::binding, "Nearest roof: dram, l2, shared, a type or unknown."),
-          required("headroom", &R::headroom, "1 − fraction of the binding roof."),
-          required("stop_target", &R::stop_target, "90 % of the binding roof is reached."),
-          optional("least_ns", &R::least_ns,
-                   "Lower bound from declared work and measured roofs, ns."),
-          optional("waves", &R::waves, "Waves of the longest kernel."),
-          optional("tail_idle", &R::tail_idle, "Idle share of the last wave."),
-          optional("sm_clock_mhz", &R::sm_clock_mhz, "SM clock during the timing, MHz."),
-          required("compatible", &R::compatible, "The same as cuda-kernel-optimizer computes it."));
+    visit(required<&R::median_ns>("Median time of a call, ns."),
+          required<&R::levels>("Memory traffic by level."),
+          required<&R::compute>("Arithmetic by type."),
+          required<&R::binding>("Nearest roof: dram, l2, shared, a type or unknown."),
+          required<&R::headroom>("1 − fraction of the binding roof."),
+          required<&R::stop_target>("90 % of the binding roof is reached."),
+          optional<&R::least_ns>("Lower bound from declared work and measured roofs, ns."),
+          optional<&R::waves>("Waves of the longest kernel."),
+          optional<&R::tail_idle>("Idle share of the last wave."),
+          optional<&R::sm_clock_mhz>("SM clock during the timing, MHz."),
+          required<&R::compatible>("The same as cuda-kernel-optimizer computes it."));
   }
 };
 

@@ -36,14 +36,12 @@ struct SanitizerFinding {
 
   static constexpr void fields(auto&& visit) {
     using F = SanitizerFinding;
-    visit(required("tool", &F::tool, "The tool that reported it."),
-          required("severity", &F::severity, "error or warning."),
-          required("kind", &F::kind, "Kind of error."),
-          required("function", &F::function, "Kernel."),
-          required("file", &F::file, "Source file; empty: unknown."),
-          required("line", &F::line, "Line; 0: unknown."),
-          required("message", &F::message, "The first report of this kind at this place."),
-          required("count", &F::count, "Number of such reports."));
+    visit(required<&F::tool>("The tool that reported it."),
+          required<&F::severity>("error or warning."), required<&F::kind>("Kind of error."),
+          required<&F::function>("Kernel."), required<&F::file>("Source file; empty: unknown."),
+          required<&F::line>("Line; 0: unknown."),
+          required<&F::message>("The first report of this kind at this place."),
+          required<&F::count>("Number of such reports."));
   }
 };
 
@@ -57,11 +55,10 @@ struct SanitizerRun {
 
   static constexpr void fields(auto&& visit) {
     using R = SanitizerRun;
-    visit(required("tool", &R::tool, "Tool."),
-          required("finished", &R::finished, "It covered the whole call."),
-          required("errors", &R::errors, "Errors, as counted by the tool."),
-          optional("detail", &R::detail, "Why it did not finish, or what the kernel did."),
-          required("elapsed_ms", &R::elapsed_ms, "Wall time, ms."));
+    visit(required<&R::tool>("Tool."), required<&R::finished>("It covered the whole call."),
+          required<&R::errors>("Errors, as counted by the tool."),
+          optional<&R::detail>("Why it did not finish, or what the kernel did."),
+          required<&R::elapsed_ms>("Wall time, ms."));
   }
 };
 
@@ -83,14 +80,12 @@ struct SanitizerReport {
 
   static constexpr void fields(auto&& visit) {
     using S = SanitizerReport;
-    visit(
-        required("dims", &S::dims, "Sizes of the call."),
-        required("runs", &S::runs, "One entry per tool."),
-        required("findings", &S::findings, "Errors first."),
-        required("dropped", &S::dropped, "Findings beyond the limit."),
-        required("sandbox", &S::sandbox, "What isolated the kernel."),
-        required("version", &S::version, "Version of compute-sanitizer."),
-        required("candidate_digest", &S::candidate_digest, "SHA-256 of the binary that was run."));
+    visit(required<&S::dims>("Sizes of the call."), required<&S::runs>("One entry per tool."),
+          required<&S::findings>("Errors first."),
+          required<&S::dropped>("Findings beyond the limit."),
+          required<&S::sandbox>("What isolated the kernel."),
+          required<&S::version>("Version of compute-sanitizer."),
+          required<&S::candidate_digest>("SHA-256 of the binary that was run."));
   }
 };
 

@@ -20,8 +20,8 @@ struct SourceArg {
   std::optional<std::string> text;
 
   static constexpr void fields(auto&& visit) {
-    visit(optional("path", &SourceArg::path, "File inside the allowed roots."),
-          optional("text", &SourceArg::text, "Source text."));
+    visit(optional<&SourceArg::path>("File inside the allowed roots."),
+          optional<&SourceArg::text>("Source text."));
   }
 };
 
@@ -51,41 +51,36 @@ struct TaskRequest {
 
   static constexpr void fields(auto&& visit) {
     using T = TaskRequest;
-    visit(optional("problem", &T::problem, "A shipped problem by name, e.g. softmax.",
-                   {.max_length = 64}),
-          optional("kernel", &T::kernel,
-                   "Source of v0, {path} or {text}; with reference, instead of problem."),
-          optional("reference", &T::reference, "ref.py, ref.cpp or ref.cu, {path} or {text}."),
-          optional("implementation", &T::implementation,
-                   "auto, host-cpp, cuda-cpp, cutlass, cute-dsl, triton or host-python.",
-                   {.max_length = 32}),
-          optional("dims", &T::dims, "Integer sizes by parameter name.", {.min = 1, .max = 1e12}),
-          optional("cases", &T::cases,
-                   "Workload: dims with weights; versions are timed on the first.",
-                   {.max_length = 64}),
-          optional("any_size", &T::any_size, "The kernel must also handle odd and prime sizes."),
-          optional("tensors", &T::tensors, "Buffers, if the signature does not determine them.",
-                   {.max_length = 64}),
-          optional("scalars", &T::scalars, "Floating-point scalar parameters by name."),
-          optional("work", &T::work, "Least bytes to move and FLOPs."),
-          optional("ptr_size", &T::ptr_size, "Elements of every buffer; 0: derived from dims.",
-                   {.min = 0, .max = 268435456}),
-          optional("arch", &T::arch, "Target such as sm_90a. Default: the device's.",
-                   {.max_length = 32}),
-          optional("iterations", &T::iterations, "N, the number of versions after v0.",
-                   {.min = 1, .max = 1000}),
-          optional("device", &T::device, "Device index.", {.min = 0, .max = 63}),
-          optional("seed", &T::seed, "Fixed seed, which weakens the claim. Default: secret."),
-          optional("atol", &T::atol, "Absolute tolerance. Default: by dtype.", {.min = 0}),
-          optional("rtol", &T::rtol, "Relative tolerance. Default: by dtype.", {.min = 0}),
-          optional("matched_ratio", &T::matched_ratio,
-                   "Share of elements that must be within tolerance. Default: 1.",
-                   {.min = 0.5, .max = 1}),
-          optional("baselines", &T::baselines, "pytorch-eager, torch-compile, flashinfer, vendor.",
-                   {.max_length = 8}),
-          optional("entry", &T::entry, "Kernel entry function.", {.max_length = 64}),
-          optional("flags", &T::flags, "Extra compiler flags.", {.max_length = 32}),
-          optional("launch", &T::launch, "Device-only .cu: how to launch its __global__ entry."));
+    visit(
+        optional<&T::problem>("A shipped problem by name, e.g. softmax.", {.max_length = 64}),
+        optional<&T::kernel>("Source of v0, {path} or {text}; with reference, instead of problem."),
+        optional<&T::reference>("ref.py, ref.cpp or ref.cu, {path} or {text}."),
+        optional<&T::implementation>(
+            "auto, host-cpp, cuda-cpp, cutlass, cute-dsl, triton or host-python.",
+            {.max_length = 32}),
+        optional<&T::dims>("Integer sizes by parameter name.", {.min = 1, .max = 1e12}),
+        optional<&T::cases>("Workload: dims with weights; versions are timed on the first.",
+                            {.max_length = 64}),
+        optional<&T::any_size>("The kernel must also handle odd and prime sizes."),
+        optional<&T::tensors>("Buffers, if the signature does not determine them.",
+                              {.max_length = 64}),
+        optional<&T::scalars>("Floating-point scalar parameters by name."),
+        optional<&T::work>("Least bytes to move and FLOPs."),
+        optional<&T::ptr_size>("Elements of every buffer; 0: derived from dims.",
+                               {.min = 0, .max = 268435456}),
+        optional<&T::arch>("Target such as sm_90a. Default: the device's.", {.max_length = 32}),
+        optional<&T::iterations>("N, the number of versions after v0.", {.min = 1, .max = 1000}),
+        optional<&T::device>("Device index.", {.min = 0, .max = 63}),
+        optional<&T::seed>("Fixed seed, which weakens the claim. Default: secret."),
+        optional<&T::atol>("Absolute tolerance. Default: by dtype.", {.min = 0}),
+        optional<&T::rtol>("Relative tolerance. Default: by dtype.", {.min = 0}),
+        optional<&T::matched_ratio>("Share of elements that must be within tolerance. Default: 1.",
+                                    {.min = 0.5, .max = 1}),
+        optional<&T::baselines>("pytorch-eager, torch-compile, flashinfer, vendor.",
+                                {.max_length = 8}),
+        optional<&T::entry>("Kernel entry function.", {.max_length = 64}),
+        optional<&T::flags>("Extra compiler flags.", {.max_length = 32}),
+        optional<&T::launch>("Device-only .cu: how to launch its __global__ entry."));
   }
 };
 

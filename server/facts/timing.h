@@ -52,13 +52,11 @@ struct Timing {
           required("min_ns", &T::min, "Minimum, ns."), required("max_ns", &T::max, "Maximum, ns."),
           required("p20_ns", &T::p20, "20th percentile, ns."),
           required("p80_ns", &T::p80, "80th percentile, ns."),
-          required("samples", &T::samples, "Samples kept."),
-          required("discarded", &T::discarded, "Samples discarded."),
-          required("cache_mode", &T::cache_mode, "cold: caches were flushed before each call."),
+          required<&T::samples>("Samples kept."), required<&T::discarded>("Samples discarded."),
+          required<&T::cache_mode>("cold: caches were flushed before each call."),
           optional("clock_mhz", &T::clock, "Mean clock during the samples, MHz."),
-          required("stop_reason", &T::stop_reason, "Why sampling ended."),
-          required("flags", &T::flags, "Caveats."),
-          optional("conditions", &T::conditions, "Clock used, cores, contention on the device."));
+          required<&T::stop_reason>("Why sampling ended."), required<&T::flags>("Caveats."),
+          optional<&T::conditions>("Clock used, cores, contention on the device."));
   }
 };
 
@@ -74,14 +72,13 @@ struct Comparison {
 
   static constexpr void fields(auto&& visit) {
     using C = Comparison;
-    visit(required("against", &C::against, "Opponent: parent, v0 or a baseline."),
-          required("speedup", &C::speedup, "Median of the paired ratios, other ÷ candidate."),
-          required("ci_low", &C::ci_low,
-                   "95 % interval, low end; covers all looks and all candidates together."),
-          required("ci_high", &C::ci_high, "High end."),
-          required("pairs", &C::pairs, "Number of interleaved pairs."),
-          required("noise_floor", &C::noise_floor, "Differences below this fraction are noise."),
-          required("verdict", &C::verdict, "Based on the interval, not on two means."));
+    visit(required<&C::against>("Opponent: parent, v0 or a baseline."),
+          required<&C::speedup>("Median of the paired ratios, other ÷ candidate."),
+          required<&C::ci_low>(
+              "95 % interval, low end; covers all looks and all candidates together."),
+          required<&C::ci_high>("High end."), required<&C::pairs>("Number of interleaved pairs."),
+          required<&C::noise_floor>("Differences below this fraction are noise."),
+          required<&C::verdict>("Based on the interval, not on two means."));
   }
 };
 

@@ -26,8 +26,8 @@ struct ValuePair {
 
   static constexpr void fields(auto&& visit) {
     using V = ValuePair;
-    visit(required("name", &V::name, "What is compared."), optional("a", &V::a, "Value in a."),
-          optional("b", &V::b, "Value in b."), optional("change", &V::change, "b ÷ a − 1."));
+    visit(required<&V::name>("What is compared."), optional<&V::a>("Value in a."),
+          optional<&V::b>("Value in b."), optional<&V::change>("b ÷ a − 1."));
   }
 };
 
@@ -44,19 +44,16 @@ struct VersionDiff {
 
   static constexpr void fields(auto&& visit) {
     using V = VersionDiff;
-    visit(
-        required("timing", &V::timing, "Times, ns."),
-        required("timing_note", &V::timing_note, "Whether the two were timed against each other."),
-        required("bound_a", &V::bound_a, "What limits a."),
-        required("bound_b", &V::bound_b, "What limits b."),
-        required("metrics", &V::metrics, "Counters, largest change first."),
-        required("resources", &V::resources,
-                 "Registers, shared memory, spills and stack of the builds."),
-        required("findings_gone", &V::findings_gone, "Diagnosed only in a."),
-        required("findings_new", &V::findings_new, "Diagnosed only in b."),
-        required("source_diff", &V::source_diff, "Changed lines, − of a and + of b."),
-        required("sass_diff", &V::sass_diff, "Instructions by opcode, largest change first."),
-        required("sass_note", &V::sass_note, "Why sass_diff is empty."));
+    visit(required<&V::timing>("Times, ns."),
+          required<&V::timing_note>("Whether the two were timed against each other."),
+          required<&V::bound_a>("What limits a."), required<&V::bound_b>("What limits b."),
+          required<&V::metrics>("Counters, largest change first."),
+          required<&V::resources>("Registers, shared memory, spills and stack of the builds."),
+          required<&V::findings_gone>("Diagnosed only in a."),
+          required<&V::findings_new>("Diagnosed only in b."),
+          required<&V::source_diff>("Changed lines, − of a and + of b."),
+          required<&V::sass_diff>("Instructions by opcode, largest change first."),
+          required<&V::sass_note>("Why sass_diff is empty."));
   }
 };
 

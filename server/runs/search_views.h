@@ -28,14 +28,13 @@ struct MethodLine {
 
   static constexpr void fields(auto&& visit) {
     using M = MethodLine;
-    visit(required("id", &M::id, ""), required("priority", &M::priority, "On its axis."),
-          optional("strength", &M::strength, "0..1; empty: not measured."),
-          optional("excluded", &M::excluded, "Why not in this run."),
-          optional("title", &M::title, "With axis or id, as what follows."),
-          optional("page", &M::page, "Recipe: get_kbs_page."),
-          optional("trigger", &M::trigger, "Metric: good … bad."),
-          optional("needs", &M::needs, "Least sm and features."),
-          optional("macro", &M::macro, "Switches it off for ablate."));
+    visit(required<&M::id>(), required<&M::priority>("On its axis."),
+          optional<&M::strength>("0..1; empty: not measured."),
+          optional<&M::excluded>("Why not in this run."),
+          optional<&M::title>("With axis or id, as what follows."),
+          optional<&M::page>("Recipe: get_kbs_page."), optional<&M::trigger>("Metric: good … bad."),
+          optional<&M::needs>("Least sm and features."),
+          optional<&M::macro>("Switches it off for ablate."));
   }
 };
 
@@ -48,11 +47,11 @@ struct MethodList {
 
   static constexpr void fields(auto&& visit) {
     using M = MethodList;
-    visit(required("methods", &M::methods, "By axis and priority."),
-          optional("base", &M::base, "Version whose profile speaks."),
-          optional("gaps", &M::gaps, "What each axis could still give."),
-          optional("budget", &M::budget, "Methods a proposal takes, by axis."),
-          optional("near_peak", &M::near_peak, "The binding roof is nearly reached."));
+    visit(required<&M::methods>("By axis and priority."),
+          optional<&M::base>("Version whose profile speaks."),
+          optional<&M::gaps>("What each axis could still give."),
+          optional<&M::budget>("Methods a proposal takes, by axis."),
+          optional<&M::near_peak>("The binding roof is nearly reached."));
   }
 };
 
@@ -65,9 +64,8 @@ struct ProposalAnswer : RunView {
   static constexpr void fields(auto&& visit) {
     using P = ProposalAnswer;
     RunView::fields(visit);
-    visit(required("accepted", &P::accepted, ""), required("reasons", &P::reasons, "All at once."),
-          required("methods", &P::methods, "With their strength."),
-          optional("artifact", &P::artifact, "methods.json"));
+    visit(required<&P::accepted>(), required<&P::reasons>("All at once."),
+          required<&P::methods>("With their strength."), optional<&P::artifact>("methods.json"));
   }
 };
 
@@ -83,13 +81,12 @@ struct BranchLine {
 
   static constexpr void fields(auto&& visit) {
     using B = BranchLine;
-    visit(required("name", &B::name, ""), required("status", &B::status, ""),
-          optional("median_ns", &B::median_ns, ""),
-          optional("speedup", &B::speedup, "Incumbent ÷ branch, paired."),
-          optional("ci_low", &B::ci_low, "95 % interval."), optional("ci_high", &B::ci_high, ""),
-          required("confirmed", &B::confirmed, "By the second, longer comparison."),
-          required("diff_lines", &B::diff_lines, "Lines unlike the incumbent's."),
-          required("reasons", &B::reasons, "Why it does not work."));
+    visit(required<&B::name>(), required<&B::status>(), optional<&B::median_ns>(),
+          optional<&B::speedup>("Incumbent ÷ branch, paired."),
+          optional<&B::ci_low>("95 % interval."), optional<&B::ci_high>(),
+          required<&B::confirmed>("By the second, longer comparison."),
+          required<&B::diff_lines>("Lines unlike the incumbent's."),
+          required<&B::reasons>("Why it does not work."));
   }
 };
 
@@ -103,10 +100,9 @@ struct BranchesAnswer : RunView {
   static constexpr void fields(auto&& visit) {
     using B = BranchesAnswer;
     RunView::fields(visit);
-    visit(optional("champion", &B::champion, "Now the version's kernel, checked."),
-          required("decision", &B::decision, ""), required("incumbent", &B::incumbent, ""),
-          required("branches", &B::branches, ""),
-          required("frontier", &B::frontier, "Of the whole run."));
+    visit(optional<&B::champion>("Now the version's kernel, checked."), required<&B::decision>(),
+          required<&B::incumbent>(), required<&B::branches>(),
+          required<&B::frontier>("Of the whole run."));
   }
 };
 
@@ -118,10 +114,9 @@ struct AblationAnswer : RunView {
   static constexpr void fields(auto&& visit) {
     using A = AblationAnswer;
     RunView::fields(visit);
-    visit(
-        required("attribution", &A::attribution, ""),
-        optional("interaction_ns", &A::interaction_ns, "All off − whole, less the single deltas."),
-        required("artifact", &A::artifact, "attribution.json"));
+    visit(required<&A::attribution>(),
+          optional<&A::interaction_ns>("All off − whole, less the single deltas."),
+          required<&A::artifact>("attribution.json"));
   }
 };
 
@@ -133,8 +128,8 @@ struct MemoryRecord {
 
   static constexpr void fields(auto&& visit) {
     using M = MemoryRecord;
-    visit(required("version", &M::version, ""), required("masked", &M::masked, ""),
-          required("record", &M::record, "memory/v<N>.json, or one field of it."));
+    visit(required<&M::version>(), required<&M::masked>(),
+          required<&M::record>("memory/v<N>.json, or one field of it."));
   }
 };
 
@@ -143,7 +138,7 @@ struct MemoryAnswer : RunView {
 
   static constexpr void fields(auto&& visit) {
     RunView::fields(visit);
-    visit(required("records", &MemoryAnswer::records, ""));
+    visit(required<&MemoryAnswer::records>());
   }
 };
 
@@ -154,8 +149,8 @@ struct MaskAnswer : RunView {
   static constexpr void fields(auto&& visit) {
     using M = MaskAnswer;
     RunView::fields(visit);
-    visit(required("masked", &M::masked, "All masked versions."),
-          optional("seed", &M::seed, "The draw follows from it."));
+    visit(required<&M::masked>("All masked versions."),
+          optional<&M::seed>("The draw follows from it."));
   }
 };
 
@@ -169,11 +164,10 @@ struct ReviewAnswer : RunView {
   static constexpr void fields(auto&& visit) {
     using R = ReviewAnswer;
     RunView::fields(visit);
-    visit(required("pairs", &R::pairs, "met, open or stalled."),
-          required("promotable", &R::promotable, "Geomean >= 1.05, no case < 1.0."),
-          optional("geomean", &R::geomean, "Over W, against v0."),
-          optional("lowest", &R::lowest, "Worst case."),
-          required("promotion", &R::promotion, "Why."));
+    visit(required<&R::pairs>("met, open or stalled."),
+          required<&R::promotable>("Geomean >= 1.05, no case < 1.0."),
+          optional<&R::geomean>("Over W, against v0."), optional<&R::lowest>("Worst case."),
+          required<&R::promotion>("Why."));
   }
 };
 

@@ -21,7 +21,7 @@ struct Binding {
   std::vector<wire::Argument> arguments;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("layout", &Binding::layout, ""), required("arguments", &Binding::arguments, ""));
+    visit(required<&Binding::layout>(), required<&Binding::arguments>());
   }
 };
 

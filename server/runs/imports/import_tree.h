@@ -32,9 +32,8 @@ struct ImportedVersion {
 
   static constexpr void fields(auto&& visit) {
     using I = ImportedVersion;
-    visit(required("version", &I::version, ""), optional("kernel", &I::kernel, ""),
-          optional("kernel_digest", &I::kernel_digest, ""), required("verified", &I::verified, ""),
-          required("claimed", &I::claimed, ""), required("problems", &I::problems, ""));
+    visit(required<&I::version>(), optional<&I::kernel>(), optional<&I::kernel_digest>(),
+          required<&I::verified>(), required<&I::claimed>(), required<&I::problems>());
   }
 };
 
@@ -48,9 +47,8 @@ struct ImportReport {
 
   static constexpr void fields(auto&& visit) {
     using I = ImportReport;
-    visit(required("layout", &I::layout, ""), required("versions", &I::versions, ""),
-          optional("reference", &I::reference, ""), optional("best", &I::best, "Claimed."),
-          required("problems", &I::problems, ""), required("next", &I::next, ""));
+    visit(required<&I::layout>(), required<&I::versions>(), optional<&I::reference>(),
+          optional<&I::best>("Claimed."), required<&I::problems>(), required<&I::next>());
   }
 };
 

@@ -31,8 +31,7 @@ struct AnalysisFact {
 
   static constexpr void fields(auto&& visit) {
     using A = AnalysisFact;
-    visit(required("tool", &A::tool, ""), required("candidate_digest", &A::candidate_digest, ""),
-          required("result", &A::result, ""));
+    visit(required<&A::tool>(), required<&A::candidate_digest>(), required<&A::result>());
   }
 };
 

@@ -17,9 +17,9 @@ struct AxisGaps {
 
   static constexpr void fields(auto&& visit) {
     using G = AxisGaps;
-    visit(optional("compute", &G::compute, "1 − best pipe's share of its peak."),
-          optional("memory", &G::memory, "1 − share of the memory roof."),
-          optional("latency", &G::latency, "Largest stall's share of waiting."));
+    visit(optional<&G::compute>("1 − best pipe's share of its peak."),
+          optional<&G::memory>("1 − share of the memory roof."),
+          optional<&G::latency>("Largest stall's share of waiting."));
   }
 };
 
@@ -32,8 +32,7 @@ struct AxisBudget {
 
   static constexpr void fields(auto&& visit) {
     using B = AxisBudget;
-    visit(required("compute", &B::compute, ""), required("memory", &B::memory, ""),
-          required("latency", &B::latency, ""));
+    visit(required<&B::compute>(), required<&B::memory>(), required<&B::latency>());
   }
 };
 

@@ -26,7 +26,7 @@ struct ArtifactRef {
   std::string digest;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("path", &ArtifactRef::path, ""), required("digest", &ArtifactRef::digest, ""));
+    visit(required<&ArtifactRef::path>(), required<&ArtifactRef::digest>());
   }
 };
 
@@ -38,8 +38,8 @@ struct Entry {
   std::vector<std::string> removed;  ///< artifacts that this fact invalidated
 
   static constexpr void fields(auto&& visit) {
-    visit(optional("event", &Entry::event, ""), required("fact", &Entry::fact, ""),
-          required("artifacts", &Entry::artifacts, ""), required("removed", &Entry::removed, ""));
+    visit(optional<&Entry::event>(), required<&Entry::fact>(), required<&Entry::artifacts>(),
+          required<&Entry::removed>());
   }
 };
 
@@ -78,8 +78,8 @@ struct BuildFact {
 
   static constexpr void fields(auto&& visit) {
     using B = BuildFact;
-    visit(required("candidate", &B::candidate, ""), required("source_blob", &B::source_blob, ""),
-          required("stripped_digest", &B::stripped_digest, ""), optional("note", &B::note, ""));
+    visit(required<&B::candidate>(), required<&B::source_blob>(), required<&B::stripped_digest>(),
+          optional<&B::note>());
   }
 };
 
@@ -99,14 +99,10 @@ struct CreatedFact {
 
   static constexpr void fields(auto&& visit) {
     using C = CreatedFact;
-    visit(required("contract", &C::contract, ""),
-          required("contract_digest", &C::contract_digest, ""),
-          required("kernel_blob", &C::kernel_blob, ""),
-          required("reference_blob", &C::reference_blob, ""),
-          required("secret_digest", &C::secret_digest, ""),
-          required("environment", &C::environment, ""), required("warnings", &C::warnings, ""),
-          required("output_dir", &C::output_dir, ""), required("v0", &C::v0, ""),
-          optional("search", &C::search, ""), optional("forked_from", &C::forked_from, ""));
+    visit(required<&C::contract>(), required<&C::contract_digest>(), required<&C::kernel_blob>(),
+          required<&C::reference_blob>(), required<&C::secret_digest>(),
+          required<&C::environment>(), required<&C::warnings>(), required<&C::output_dir>(),
+          required<&C::v0>(), optional<&C::search>(), optional<&C::forked_from>());
   }
 };
 
@@ -115,8 +111,7 @@ struct BenchmarkFact {
   bool final_report = false;  ///< made after the final gate
 
   static constexpr void fields(auto&& visit) {
-    visit(required("report", &BenchmarkFact::report, ""),
-          required("final_report", &BenchmarkFact::final_report, ""));
+    visit(required<&BenchmarkFact::report>(), required<&BenchmarkFact::final_report>());
   }
 };
 
@@ -126,8 +121,7 @@ struct GateFact {
   std::optional<VersionId> opens;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("final_gate", &GateFact::final_gate, ""),
-          optional("opens", &GateFact::opens, ""));
+    visit(required<&GateFact::final_gate>(), optional<&GateFact::opens>());
   }
 };
 
@@ -138,17 +132,14 @@ struct ExtendedFact {
   std::optional<VersionId> opens;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("iterations", &ExtendedFact::iterations, ""),
-          optional("opens", &ExtendedFact::opens, ""));
+    visit(required<&ExtendedFact::iterations>(), optional<&ExtendedFact::opens>());
   }
 };
 
 struct ReportFact {
   std::string retrospective;
 
-  static constexpr void fields(auto&& visit) {
-    visit(required("retrospective", &ReportFact::retrospective, ""));
-  }
+  static constexpr void fields(auto&& visit) { visit(required<&ReportFact::retrospective>()); }
 };
 
 }  // namespace ratchet

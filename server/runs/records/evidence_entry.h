@@ -19,8 +19,8 @@ struct QueryFact {
   QueryAnswer answer;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("query", &QueryFact::query, ""), required("purpose", &QueryFact::purpose, ""),
-          required("answer", &QueryFact::answer, ""));
+    visit(required<&QueryFact::query>(), required<&QueryFact::purpose>(),
+          required<&QueryFact::answer>());
   }
 };
 
@@ -31,8 +31,8 @@ struct MetricFact {
   double value = 0;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("metric", &MetricFact::metric, ""), required("kernel", &MetricFact::kernel, ""),
-          required("value", &MetricFact::value, ""));
+    visit(required<&MetricFact::metric>(), required<&MetricFact::kernel>(),
+          required<&MetricFact::value>());
   }
 };
 
@@ -47,10 +47,8 @@ struct CitedDocument {
 
   static constexpr void fields(auto&& visit) {
     using C = CitedDocument;
-    visit(required("id", &C::id, ""), required("query_id", &C::query_id, ""),
-          required("applies_because", &C::applies_because, ""), required("path", &C::path, ""),
-          required("confidence", &C::confidence, ""),
-          required("content_digest", &C::content_digest, ""));
+    visit(required<&C::id>(), required<&C::query_id>(), required<&C::applies_because>(),
+          required<&C::path>(), required<&C::confidence>(), required<&C::content_digest>());
   }
 };
 
@@ -63,9 +61,8 @@ struct EvidenceFact {
 
   static constexpr void fields(auto&& visit) {
     using E = EvidenceFact;
-    visit(required("facts", &E::facts, ""), required("selected", &E::selected, ""),
-          required("rejected", &E::rejected, ""), optional("specs", &E::specs, ""),
-          required("decision_link", &E::decision_link, ""));
+    visit(required<&E::facts>(), required<&E::selected>(), required<&E::rejected>(),
+          optional<&E::specs>(), required<&E::decision_link>());
   }
 };
 

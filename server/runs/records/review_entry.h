@@ -22,17 +22,15 @@ struct MaskFact {
 
   static constexpr void fields(auto&& visit) {
     using M = MaskFact;
-    visit(required("versions", &M::versions, ""), required("mask", &M::mask, ""),
-          required("reason", &M::reason, ""), optional("seed", &M::seed, ""));
+    visit(required<&M::versions>(), required<&M::mask>(), required<&M::reason>(),
+          optional<&M::seed>());
   }
 };
 
 struct AcceptanceFact {
   std::vector<AcceptancePair> pairs;
 
-  static constexpr void fields(auto&& visit) {
-    visit(required("pairs", &AcceptanceFact::pairs, ""));
-  }
+  static constexpr void fields(auto&& visit) { visit(required<&AcceptanceFact::pairs>()); }
 };
 
 /// A verdict on an acceptance pair whose criterion is `review`.
@@ -44,8 +42,8 @@ struct ReviewFact {
 
   static constexpr void fields(auto&& visit) {
     using R = ReviewFact;
-    visit(required("pair", &R::pair, ""), required("verdict", &R::verdict, ""),
-          required("looked_at", &R::looked_at, ""), required("note", &R::note, ""));
+    visit(required<&R::pair>(), required<&R::verdict>(), required<&R::looked_at>(),
+          required<&R::note>());
   }
 };
 
@@ -56,8 +54,7 @@ struct SignatureFact {
   std::map<std::string, std::string> verdicts;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("binary_digest", &SignatureFact::binary_digest, ""),
-          required("verdicts", &SignatureFact::verdicts, ""));
+    visit(required<&SignatureFact::binary_digest>(), required<&SignatureFact::verdicts>());
   }
 };
 
@@ -72,9 +69,8 @@ struct VariantPoint {
 
   static constexpr void fields(auto&& visit) {
     using V = VariantPoint;
-    visit(required("dims", &V::dims, ""), required("variant", &V::variant, ""),
-          required("correct", &V::correct, ""), optional("timing", &V::timing, ""),
-          optional("comparison", &V::comparison, ""), required("reasons", &V::reasons, ""));
+    visit(required<&V::dims>(), required<&V::variant>(), required<&V::correct>(),
+          optional<&V::timing>(), optional<&V::comparison>(), required<&V::reasons>());
   }
 };
 
@@ -87,8 +83,8 @@ struct DispatchRoute {
 
   static constexpr void fields(auto&& visit) {
     using D = DispatchRoute;
-    visit(required("dims", &D::dims, ""), required("variant", &D::variant, ""),
-          required("why", &D::why, ""), optional("dispatched", &D::dispatched, ""));
+    visit(required<&D::dims>(), required<&D::variant>(), required<&D::why>(),
+          optional<&D::dispatched>());
   }
 };
 
@@ -103,10 +99,9 @@ struct DispatchFact {
 
   static constexpr void fields(auto&& visit) {
     using D = DispatchFact;
-    visit(required("variants", &D::variants, ""), required("fallback", &D::fallback, ""),
-          required("points", &D::points, ""), required("routes", &D::routes, ""),
-          optional("dispatcher", &D::dispatcher, ""), required("verdict", &D::verdict, ""),
-          required("reasons", &D::reasons, ""));
+    visit(required<&D::variants>(), required<&D::fallback>(), required<&D::points>(),
+          required<&D::routes>(), optional<&D::dispatcher>(), required<&D::verdict>(),
+          required<&D::reasons>());
   }
 };
 

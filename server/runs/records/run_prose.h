@@ -17,10 +17,9 @@ struct SelectedEvidence {
 
   static constexpr void fields(auto&& visit) {
     using S = SelectedEvidence;
-    visit(required("id", &S::id, "Page id a query returned."),
-          required("query_id", &S::query_id, "The query that returned it."),
-          required("applies_because", &S::applies_because, "Why it fits here.",
-                   {.max_length = 2000}));
+    visit(required<&S::id>("Page id a query returned."),
+          required<&S::query_id>("The query that returned it."),
+          required<&S::applies_because>("Why it fits here.", {.max_length = 2000}));
   }
 };
 
@@ -29,8 +28,8 @@ struct RejectedEvidence {
   std::string reason;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("id", &RejectedEvidence::id, "Page id or idea."),
-          required("reason", &RejectedEvidence::reason, "Why not.", {.max_length = 2000}));
+    visit(required<&RejectedEvidence::id>("Page id or idea."),
+          required<&RejectedEvidence::reason>("Why not.", {.max_length = 2000}));
   }
 };
 
@@ -43,8 +42,8 @@ struct SpecRequest {
 
   static constexpr void fields(auto&& visit) {
     using S = SpecRequest;
-    visit(required("product", &S::product, "As for lookup_spec.", {.max_length = 100}),
-          required("metric", &S::metric, "", {.max_length = 100}));
+    visit(required<&S::product>("As for lookup_spec.", {.max_length = 100}),
+          required<&S::metric>("", {.max_length = 100}));
   }
 };
 
@@ -57,14 +56,13 @@ struct EvidenceRequest {
 
   static constexpr void fields(auto&& visit) {
     using E = EvidenceRequest;
-    visit(required("facts", &E::facts, "Metric names from the profile; values are filled in.",
-                   {.max_length = 64}),
-          required("selected", &E::selected, "Documents that decide.", {.max_length = 32}),
-          optional("rejected", &E::rejected, "Documents or ideas turned down.", {.max_length = 32}),
-          optional("specs", &E::specs, "Hardware figures; the server cites the line.",
-                   {.max_length = 16}),
-          required("decision_link", &E::decision_link, "Symptom → pattern → proposed change.",
-                   {.max_length = 4000}));
+    visit(
+        required<&E::facts>("Metric names from the profile; values are filled in.",
+                            {.max_length = 64}),
+        required<&E::selected>("Documents that decide.", {.max_length = 32}),
+        optional<&E::rejected>("Documents or ideas turned down.", {.max_length = 32}),
+        optional<&E::specs>("Hardware figures; the server cites the line.", {.max_length = 16}),
+        required<&E::decision_link>("Symptom → pattern → proposed change.", {.max_length = 4000}));
   }
 };
 
@@ -75,9 +73,9 @@ struct ExpectedMovement {
 
   static constexpr void fields(auto&& visit) {
     using X = ExpectedMovement;
-    visit(required("metric", &X::metric, "A metric of the profile."),
-          required("direction", &X::direction, "up, down or same."),
-          optional("amount", &X::amount, "For example \"-40 %\".", {.max_length = 100}));
+    visit(required<&X::metric>("A metric of the profile."),
+          required<&X::direction>("up, down or same."),
+          optional<&X::amount>("For example \"-40 %\".", {.max_length = 100}));
   }
 };
 
@@ -93,15 +91,14 @@ struct Hypothesis {
 
   static constexpr void fields(auto&& visit) {
     using H = Hypothesis;
-    visit(required("category", &H::category, "One word: memory, compute, latency, …",
-                   {.max_length = 64}),
-          required("change", &H::change, "Exactly one change.", {.max_length = 2000}),
-          required("rationale", &H::rationale, "Why it should help.", {.max_length = 4000}),
-          required("expected", &H::expected, "Metrics that should move.", {.max_length = 16}),
-          required("risk", &H::risk, "Correctness and performance risks.", {.max_length = 2000}),
-          required("evidence", &H::evidence, "Page ids of the evidence.", {.max_length = 32}),
-          required("accept_if", &H::accept_if, "", {.max_length = 1000}),
-          required("reject_if", &H::reject_if, "", {.max_length = 1000}));
+    visit(required<&H::category>("One word: memory, compute, latency, …", {.max_length = 64}),
+          required<&H::change>("Exactly one change.", {.max_length = 2000}),
+          required<&H::rationale>("Why it should help.", {.max_length = 4000}),
+          required<&H::expected>("Metrics that should move.", {.max_length = 16}),
+          required<&H::risk>("Correctness and performance risks.", {.max_length = 2000}),
+          required<&H::evidence>("Page ids of the evidence.", {.max_length = 32}),
+          required<&H::accept_if>("", {.max_length = 1000}),
+          required<&H::reject_if>("", {.max_length = 1000}));
   }
 };
 

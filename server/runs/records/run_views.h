@@ -21,10 +21,9 @@ struct RunView {
   std::vector<std::string> allowed;  ///< tools that may be called next
 
   static constexpr void fields(auto&& visit) {
-    visit(required("run", &RunView::run, "Run id."),
-          required("version", &RunView::version, "Open version."),
-          required("stage", &RunView::stage, "Its stage."),
-          required("allowed", &RunView::allowed, "Tools that may be called next."));
+    visit(required<&RunView::run>("Run id."), required<&RunView::version>("Open version."),
+          required<&RunView::stage>("Its stage."),
+          required<&RunView::allowed>("Tools that may be called next."));
   }
 };
 
@@ -41,16 +40,14 @@ struct VersionRow {
 
   static constexpr void fields(auto&& visit) {
     using V = VersionRow;
-    visit(required("version", &V::version, ""), required("stage", &V::stage, ""),
-          optional("verdict", &V::verdict, "Against its parent."),
-          optional("median_ns", &V::median_ns, "Median time, ns."),
-          optional("ci_low_ns", &V::ci_low_ns, "95 % interval, low end, ns."),
-          optional("ci_high_ns", &V::ci_high_ns, "High end, ns."),
-          optional("speedup_vs_v0", &V::speedup_vs_v0, "v0 ÷ version."),
-          optional("speedup_vs_parent", &V::speedup_vs_parent, "Parent ÷ version."),
-          optional("bound", &V::bound, "What limits it."),
-          optional("degraded", &V::degraded, "Profiled without counters."),
-          optional("retries_used", &V::retries_used, "Failed checks so far."));
+    visit(required<&V::version>(), required<&V::stage>(),
+          optional<&V::verdict>("Against its parent."), optional<&V::median_ns>("Median time, ns."),
+          optional<&V::ci_low_ns>("95 % interval, low end, ns."),
+          optional<&V::ci_high_ns>("High end, ns."), optional<&V::speedup_vs_v0>("v0 ÷ version."),
+          optional<&V::speedup_vs_parent>("Parent ÷ version."),
+          optional<&V::bound>("What limits it."),
+          optional<&V::degraded>("Profiled without counters."),
+          optional<&V::retries_used>("Failed checks so far."));
   }
 };
 
@@ -74,21 +71,19 @@ struct RunStatus : RunView {
   static constexpr void fields(auto&& visit) {
     using S = RunStatus;
     RunView::fields(visit);
-    visit(required("versions", &S::versions, "All versions so far."),
-          optional("best", &S::best, "Fastest correct version."),
-          required("iterations", &S::iterations, "N of the contract."),
-          required("output_dir", &S::output_dir, "Where artifacts are."),
-          required("contract_digest", &S::contract_digest, "SHA-256 of the contract."),
-          required("open_acceptance", &S::open_acceptance, "Acceptance pairs not yet met."),
-          required("integrity", &S::integrity, "Drift and broken links; empty is good."),
-          optional("last_result", &S::last_result, "Newest fact."),
-          required("next", &S::next, "What to do now."),
-          required("claim", &S::claim, "strong, or weak for the reasons below."),
-          required("weaknesses", &S::weaknesses, ""),
-          required("stop", &S::stop, "Stop conditions that hold; advice."),
-          required("methods", &S::methods, "Accepted for the open version."),
-          required("frontier", &S::frontier, "Branches that work and were not taken."),
-          required("masked", &S::masked, "Versions withheld."));
+    visit(required<&S::versions>("All versions so far."),
+          optional<&S::best>("Fastest correct version."),
+          required<&S::iterations>("N of the contract."),
+          required<&S::output_dir>("Where artifacts are."),
+          required<&S::contract_digest>("SHA-256 of the contract."),
+          required<&S::open_acceptance>("Acceptance pairs not yet met."),
+          required<&S::integrity>("Drift and broken links; empty is good."),
+          optional<&S::last_result>("Newest fact."), required<&S::next>("What to do now."),
+          required<&S::claim>("strong, or weak for the reasons below."), required<&S::weaknesses>(),
+          required<&S::stop>("Stop conditions that hold; advice."),
+          required<&S::methods>("Accepted for the open version."),
+          required<&S::frontier>("Branches that work and were not taken."),
+          required<&S::masked>("Versions withheld."));
   }
 };
 
@@ -98,8 +93,8 @@ struct GateAnswer : RunView {
 
   static constexpr void fields(auto&& visit) {
     RunView::fields(visit);
-    visit(required("passed", &GateAnswer::passed, "Verdict."),
-          required("reasons", &GateAnswer::reasons, "All at once."));
+    visit(required<&GateAnswer::passed>("Verdict."),
+          required<&GateAnswer::reasons>("All at once."));
   }
 };
 
@@ -108,7 +103,7 @@ struct ArtifactAnswer : RunView {
 
   static constexpr void fields(auto&& visit) {
     RunView::fields(visit);
-    visit(required("artifacts", &ArtifactAnswer::artifacts, "Files written."));
+    visit(required<&ArtifactAnswer::artifacts>("Files written."));
   }
 };
 
@@ -123,10 +118,9 @@ struct RunSummary {
 
   static constexpr void fields(auto&& visit) {
     using R = RunSummary;
-    visit(required("run", &R::run, ""), required("kernel", &R::kernel, ""),
-          required("device", &R::device, ""), required("version", &R::version, ""),
-          required("stage", &R::stage, ""), required("created", &R::created, "UTC."),
-          required("output_dir", &R::output_dir, ""));
+    visit(required<&R::run>(), required<&R::kernel>(), required<&R::device>(),
+          required<&R::version>(), required<&R::stage>(), required<&R::created>("UTC."),
+          required<&R::output_dir>());
   }
 };
 
@@ -135,8 +129,8 @@ struct RunList {
   std::optional<std::string> next_cursor;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("runs", &RunList::runs, "Newest first."),
-          optional("next_cursor", &RunList::next_cursor, "For the next page."));
+    visit(required<&RunList::runs>("Newest first."),
+          optional<&RunList::next_cursor>("For the next page."));
   }
 };
 
@@ -146,8 +140,8 @@ struct AuditReport {
   std::vector<Reason> breaks;  ///< first break of the chain, then digests and renderings
 
   static constexpr void fields(auto&& visit) {
-    visit(required("intact", &AuditReport::intact, ""), required("rows", &AuditReport::rows, ""),
-          required("breaks", &AuditReport::breaks, ""));
+    visit(required<&AuditReport::intact>(), required<&AuditReport::rows>(),
+          required<&AuditReport::breaks>());
   }
 };
 

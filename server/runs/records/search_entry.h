@@ -27,11 +27,9 @@ struct ChosenMethod {
 
   static constexpr void fields(auto&& visit) {
     using C = ChosenMethod;
-    visit(required("id", &C::id, ""), required("axis", &C::axis, ""),
-          required("priority", &C::priority, ""),
-          optional("strength", &C::strength, "0..1, from the profile."),
-          required("readings", &C::readings, ""),
-          required("skipped_higher", &C::skipped_higher, ""));
+    visit(required<&C::id>(), required<&C::axis>(), required<&C::priority>(),
+          optional<&C::strength>("0..1, from the profile."), required<&C::readings>(),
+          required<&C::skipped_higher>());
   }
 };
 
@@ -44,9 +42,8 @@ struct MethodsFact {
 
   static constexpr void fields(auto&& visit) {
     using M = MethodsFact;
-    visit(required("base", &M::base, ""), required("gaps", &M::gaps, ""),
-          required("budget", &M::budget, ""), required("near_peak", &M::near_peak, ""),
-          required("methods", &M::methods, ""));
+    visit(required<&M::base>(), required<&M::gaps>(), required<&M::budget>(),
+          required<&M::near_peak>(), required<&M::methods>());
   }
 };
 
@@ -76,13 +73,11 @@ struct BranchResult {
 
   static constexpr void fields(auto&& visit) {
     using B = BranchResult;
-    visit(required("name", &B::name, ""), required("candidate", &B::candidate, ""),
-          optional("source_blob", &B::source_blob, ""),
-          optional("stripped_digest", &B::stripped_digest, ""), optional("note", &B::note, ""),
-          required("status", &B::status, ""), optional("correctness", &B::correctness, ""),
-          optional("screened", &B::screened, ""), optional("screening", &B::screening, ""),
-          optional("timing", &B::timing, ""), optional("confirmation", &B::confirmation, ""),
-          required("diff_lines", &B::diff_lines, ""), required("reasons", &B::reasons, ""));
+    visit(required<&B::name>(), required<&B::candidate>(), optional<&B::source_blob>(),
+          optional<&B::stripped_digest>(), optional<&B::note>(), required<&B::status>(),
+          optional<&B::correctness>(), optional<&B::screened>(), optional<&B::screening>(),
+          optional<&B::timing>(), optional<&B::confirmation>(), required<&B::diff_lines>(),
+          required<&B::reasons>());
   }
 };
 
@@ -95,8 +90,8 @@ struct BranchesFact {
 
   static constexpr void fields(auto&& visit) {
     using B = BranchesFact;
-    visit(required("incumbent", &B::incumbent, ""), required("branches", &B::branches, ""),
-          optional("champion", &B::champion, ""), required("decision", &B::decision, ""));
+    visit(required<&B::incumbent>(), required<&B::branches>(), optional<&B::champion>(),
+          required<&B::decision>());
   }
 };
 
@@ -120,9 +115,8 @@ struct AblatedBuild {
 
   static constexpr void fields(auto&& visit) {
     using A = AblatedBuild;
-    visit(required("without", &A::without, ""), required("build", &A::build, ""),
-          required("correct", &A::correct, ""), optional("timing", &A::timing, ""),
-          optional("comparison", &A::comparison, ""), required("reasons", &A::reasons, ""));
+    visit(required<&A::without>(), required<&A::build>(), required<&A::correct>(),
+          optional<&A::timing>(), optional<&A::comparison>(), required<&A::reasons>());
   }
 };
 
@@ -137,11 +131,10 @@ struct MethodAttribution {
 
   static constexpr void fields(auto&& visit) {
     using M = MethodAttribution;
-    visit(required("id", &M::id, ""), optional("delta_ns", &M::delta_ns, "Without it − with it."),
-          optional("delta_low_ns", &M::delta_low_ns, "95 % interval."),
-          optional("delta_high_ns", &M::delta_high_ns, ""),
-          optional("alone_ns", &M::alone_ns, "All off − only this one on."),
-          required("class", &M::verdict, ""), required("why", &M::why, ""));
+    visit(required<&M::id>(), optional<&M::delta_ns>("Without it − with it."),
+          optional<&M::delta_low_ns>("95 % interval."), optional<&M::delta_high_ns>(),
+          optional<&M::alone_ns>("All off − only this one on."), required("class", &M::verdict, ""),
+          required<&M::why>());
   }
 };
 
@@ -154,9 +147,8 @@ struct AblationFact {
 
   static constexpr void fields(auto&& visit) {
     using A = AblationFact;
-    visit(required("candidate_digest", &A::candidate_digest, ""), required("whole", &A::whole, ""),
-          required("builds", &A::builds, ""), required("attribution", &A::attribution, ""),
-          optional("interaction_ns", &A::interaction_ns, ""));
+    visit(required<&A::candidate_digest>(), required<&A::whole>(), required<&A::builds>(),
+          required<&A::attribution>(), optional<&A::interaction_ns>());
   }
 };
 

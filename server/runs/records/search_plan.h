@@ -18,10 +18,9 @@ struct StopConditions {
 
   static constexpr void fields(auto&& visit) {
     using S = StopConditions;
-    visit(optional("roof_fraction", &S::roof_fraction, "Of the binding measured roof.",
-                   {.min = 0.01, .max = 1}),
-          optional("median_ns", &S::median_ns, "Time per call, ns.", {.min = 0}),
-          optional("speedup", &S::speedup, "Over v0.", {.min = 1}));
+    visit(optional<&S::roof_fraction>("Of the binding measured roof.", {.min = 0.01, .max = 1}),
+          optional<&S::median_ns>("Time per call, ns.", {.min = 0}),
+          optional<&S::speedup>("Over v0.", {.min = 1}));
   }
 };
 
@@ -33,8 +32,8 @@ struct SearchPlan {
 
   static constexpr void fields(auto&& visit) {
     using S = SearchPlan;
-    visit(optional("branches", &S::branches, ""), optional("methods", &S::methods, ""),
-          optional("axis_cap", &S::axis_cap, ""), optional("stop", &S::stop, ""));
+    visit(optional<&S::branches>(), optional<&S::methods>(), optional<&S::axis_cap>(),
+          optional<&S::stop>());
   }
 };
 
@@ -44,8 +43,8 @@ struct ForkOrigin {
   VersionId version;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("run", &ForkOrigin::run, "Run id."),
-          required("version", &ForkOrigin::version, "A correct version of it."));
+    visit(required<&ForkOrigin::run>("Run id."),
+          required<&ForkOrigin::version>("A correct version of it."));
   }
 };
 

@@ -37,10 +37,10 @@ struct SkippedMethod {
 
   static constexpr void fields(auto&& visit) {
     using S = SkippedMethod;
-    visit(required("id", &S::id, "", {.max_length = 64}),
-          optional("reason", &S::reason, "Verified, but for skip_condition."),
-          optional("why", &S::why, "For skip_condition: what in this task rules it out.",
-                   {.max_length = 500}));
+    visit(required<&S::id>("", {.max_length = 64}),
+          optional<&S::reason>("Verified, but for skip_condition."),
+          optional<&S::why>("For skip_condition: what in this task rules it out.",
+                            {.max_length = 500}));
   }
 };
 
@@ -49,9 +49,9 @@ struct ProposedMethod {
   std::vector<SkippedMethod> skipped_higher;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("id", &ProposedMethod::id, "From list_methods.", {.max_length = 64}),
-          optional("skipped_higher", &ProposedMethod::skipped_higher,
-                   "Higher-priority methods of its axis passed over.", {.max_length = 32}));
+    visit(required<&ProposedMethod::id>("From list_methods.", {.max_length = 64}),
+          optional<&ProposedMethod::skipped_higher>(
+              "Higher-priority methods of its axis passed over.", {.max_length = 32}));
   }
 };
 
@@ -61,9 +61,9 @@ struct AcceptancePair {
   std::string criterion;
 
   static constexpr void fields(auto&& visit) {
-    visit(required("task", &AcceptancePair::task, "", {.max_length = 300}),
-          required("criterion", &AcceptancePair::criterion,
-                   "\"name >= number\", joined by \"and\", or \"review\".", {.max_length = 300}));
+    visit(required<&AcceptancePair::task>("", {.max_length = 300}),
+          required<&AcceptancePair::criterion>(
+              "\"name >= number\", joined by \"and\", or \"review\".", {.max_length = 300}));
   }
 };
 
@@ -80,11 +80,10 @@ struct ReviewRequest {
 
   static constexpr void fields(auto&& visit) {
     using R = ReviewRequest;
-    visit(optional("pair", &R::pair, "Number of the pair judged.", {.min = 1, .max = 1000}),
-          optional("verdict", &R::verdict, "Of a pair whose criterion is review."),
-          optional("looked_at", &R::looked_at, "Versions or artifacts looked at.",
-                   {.max_length = 64}),
-          optional("note", &R::note, "", {.max_length = 1000}));
+    visit(optional<&R::pair>("Number of the pair judged.", {.min = 1, .max = 1000}),
+          optional<&R::verdict>("Of a pair whose criterion is review."),
+          optional<&R::looked_at>("Versions or artifacts looked at.", {.max_length = 64}),
+          optional<&R::note>("", {.max_length = 1000}));
   }
 };
 

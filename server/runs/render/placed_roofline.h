@@ -17,11 +17,11 @@ struct PlacedRoofline : RooflineReport {
   static constexpr void fields(auto&& visit) {
     using P = PlacedRoofline;
     RooflineReport::fields(visit);
-    visit(required("position", &P::position, "Of all kernels together."),
-          required("bound", &P::bound, "By the diagnosis."),
-          required("gaps", &P::gaps, "To the roofs; what is not measured is left out."),
-          required("budget", &P::budget, "Methods per axis, three in all."),
-          required("near_peak", &P::near_peak, "Little is left to the binding roof."));
+    visit(required<&P::position>("Of all kernels together."),
+          required<&P::bound>("By the diagnosis."),
+          required<&P::gaps>("To the roofs; what is not measured is left out."),
+          required<&P::budget>("Methods per axis, three in all."),
+          required<&P::near_peak>("Little is left to the binding roof."));
   }
 };
 

@@ -29,9 +29,8 @@ struct ReviewedPair {
 
   static constexpr void fields(auto&& visit) {
     using R = ReviewedPair;
-    visit(required("number", &R::number, ""), required("task", &R::task, ""),
-          required("criterion", &R::criterion, ""), required("state", &R::state, ""),
-          required("detail", &R::detail, "What it was held against."));
+    visit(required<&R::number>(), required<&R::task>(), required<&R::criterion>(),
+          required<&R::state>(), required<&R::detail>("What it was held against."));
   }
 };
 

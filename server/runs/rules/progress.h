@@ -34,9 +34,9 @@ struct Promotion {
 
   static constexpr void fields(auto&& visit) {
     using P = Promotion;
-    visit(required("promotable", &P::promotable, "Geomean >= 1.05, no case < 1.0."),
-          optional("geomean", &P::geomean, "Over W, against v0, weighted."),
-          optional("lowest", &P::lowest, "Worst case."), required("why", &P::why, ""));
+    visit(required<&P::promotable>("Geomean >= 1.05, no case < 1.0."),
+          optional<&P::geomean>("Over W, against v0, weighted."),
+          optional<&P::lowest>("Worst case."), required<&P::why>());
   }
 };
 inline constexpr double kPromotionGeomean = 1.05;
