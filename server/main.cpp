@@ -136,7 +136,7 @@ int call_tool(Application& app, const std::string& name, const std::string& argu
   }
   const auto parsed = Json::parse(arguments, nullptr, false);
   if (parsed.is_discarded())
-    return fail({ErrorCode::invalid_argument, "the arguments are not JSON: " + arguments, ""});
+    return fail({ErrorCode::invalid_argument, "the arguments are not JSON: " + arguments});
   CallContext call([](double, std::optional<double>,
                       std::string_view message) { fmt::print(stderr, "… {}\n", message); },
                    stop);

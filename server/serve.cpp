@@ -61,7 +61,7 @@ Result<Endpoint> parse_endpoint(const std::string& text) {
   const bool whole = code == std::errc{} && stop == port.data() + port.size();
   if (!whole || endpoint.host.empty() || endpoint.port < 0 || endpoint.port > 65535)
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("--http: must be [HOST:]PORT, got {}", text), ""};
+                 fmt::format("--http: must be [HOST:]PORT, got {}", text)};
   return endpoint;
 }
 

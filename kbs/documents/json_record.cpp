@@ -129,7 +129,7 @@ void read_labels(const Json& record, Document& document) {
 
 Result<Document> read_json_record(std::string_view json, std::string_view path) {
   const auto bad = [](std::string why) {
-    return Error{ErrorCode::invalid_argument, std::move(why), ""};
+    return Error{ErrorCode::invalid_argument, std::move(why)};
   };
   if (!is_utf8(json)) return bad("not UTF-8 text");
   const auto record = Json::parse(json, nullptr, false);

@@ -29,7 +29,7 @@ std::vector<std::string> texts_of(const Json& object, const char* name) {
 /// Errors: `invalid_argument` with the reason why the line is not a record.
 Result<Record> read_record(std::string_view line, std::string place) {
   const auto bad = [](std::string why) {
-    return Error{ErrorCode::invalid_argument, std::move(why), ""};
+    return Error{ErrorCode::invalid_argument, std::move(why)};
   };
   if (!is_utf8(line)) return bad("not UTF-8 text");
   const auto json = Json::parse(line, nullptr, false);

@@ -284,7 +284,7 @@ Change change_of(const std::unordered_map<std::string, Before::Item>& before, co
 Status IndexWriter::put(const Document& document) {
   auto& state = *state_;
   if (!state.put_documents.insert(document.id).second)
-    return Error{ErrorCode::conflict, fmt::format("duplicate id '{}'", document.id), ""};
+    return Error{ErrorCode::conflict, fmt::format("duplicate id '{}'", document.id)};
   const auto digest = DocumentWriter::digest_of(document);
   const auto change = change_of(state.before.documents, document.id, digest, state.counts);
   if (change == Change::none) return {};
@@ -299,7 +299,7 @@ Status IndexWriter::put(const Document& document) {
 Result<bool> IndexWriter::claim(Bundle& bundle) {
   auto& state = *state_;
   if (!state.put_bundles.insert(bundle.id).second)
-    return Error{ErrorCode::conflict, fmt::format("duplicate bundle id '{}'", bundle.id), ""};
+    return Error{ErrorCode::conflict, fmt::format("duplicate bundle id '{}'", bundle.id)};
   const auto change = change_of(state.before.bundles, bundle.id, bundle.digest, state.counts);
   if (change == Change::none) return false;
   if (auto started = state.start_writing(); !started) return started.error();

@@ -61,7 +61,7 @@ Result<Json> read_method(const fs::path& page) {
   Json method = Json::object();
   for (const auto* field : kMethodFields) {
     if (!header->contains(field))
-      return Error{ErrorCode::invalid_argument, fmt::format("the header lacks `{}`", field), ""};
+      return Error{ErrorCode::invalid_argument, fmt::format("the header lacks `{}`", field)};
     method[field] = (*header)[field];
   }
   return method;
@@ -93,7 +93,7 @@ Status write_methods(const fs::path& content, const fs::path& target) {
   std::ofstream out(target);
   out << source;
   out.close();
-  if (!out) return Error{ErrorCode::internal, "cannot write " + target.string(), ""};
+  if (!out) return Error{ErrorCode::internal, "cannot write " + target.string()};
   return {};
 }
 

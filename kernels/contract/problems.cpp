@@ -51,8 +51,7 @@ Result<ProblemFile> read_problem(const fs::path& folder) {
   if (!text) return text.error();
   const auto json = Json::parse(*text, nullptr, false);
   if (json.is_discarded())
-    return Error{ErrorCode::invalid_argument, fmt::format("{} is not valid JSON", path.string()),
-                 ""};
+    return Error{ErrorCode::invalid_argument, fmt::format("{} is not valid JSON", path.string())};
   auto file = decode<ProblemFile>(json);
   if (!file)
     return Error{file.error().code, fmt::format("{}: {}", path.string(), file.error().message),

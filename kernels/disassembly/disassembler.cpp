@@ -50,8 +50,7 @@ Result<std::string> output_of(const FoundProgram& program, std::vector<std::stri
     return Error{
         ErrorCode::unavailable,
         fmt::format("{} failed ({}): {}", name, run->timed_out ? "deadline" : run->status.text(),
-                    run->err.substr(0, 300)),
-        ""};
+                    run->err.substr(0, 300))};
   return std::move(run->out);
 }
 
@@ -84,7 +83,7 @@ Result<Listing> sass_of_cubins(std::span<const fs::path> cubins, const Toolchain
     if (!text) return text.error();
     listing.text += *text;
     if (listing.text.size() > kMostText)
-      return Error{ErrorCode::too_large, "the kernel's variants have too much code", ""};
+      return Error{ErrorCode::too_large, "the kernel's variants have too much code"};
   }
   return listing;
 }

@@ -17,7 +17,7 @@ namespace {
 Result<std::string> judge_library(const ReferenceParts& parts, const Contract& contract,
                                   const CallContext& call) {
   auto text = read_file(parts.data_dir / "cuda" / "judge.cu");
-  if (!text) return Error{ErrorCode::unavailable, text.error().message, ""};
+  if (!text) return Error{ErrorCode::unavailable, text.error().message};
   BuildRequest request;
   request.source = {"judge.cu", *std::move(text), ""};
   request.cuda = true;
@@ -28,8 +28,7 @@ Result<std::string> judge_library(const ReferenceParts& parts, const Contract& c
   if (!build->ok)
     return Error{ErrorCode::unavailable,
                  "the device's judge does not build" +
-                     (build->errors.empty() ? "" : ": " + build->errors.front().message),
-                 ""};
+                     (build->errors.empty() ? "" : ": " + build->errors.front().message)};
   const auto path = parts.builder.path_of(build->build_key);
   if (!path) return path.error();
   return read_file(*path);
@@ -124,7 +123,7 @@ Status DeviceTrials::open(const CallContext& call) {
   if (!shared) return shared.error();
   auto& memories = shared->second;
   if (memories.size() != static_cast<std::size_t>(share_.candidates) + 1)
-    return Error{ErrorCode::internal, "the judge process did not pass its shared memory", ""};
+    return Error{ErrorCode::internal, "the judge process did not pass its shared memory"};
   if (auto done = reference_.attach(memories.front().get(), share_.arena_bytes, call); !done)
     return done;
   if (reference_.fault()) return reference_failed(*reference_.fault());
@@ -179,7 +178,7 @@ Result<wire::Answered> DeviceTrials::describe(const CallContext& call) {
   request.describe_on_device = wire::DescribeOnDevice{};
   auto reply = ask(request, {}, call);
   if (!reply) return reply.error();
-  if (!reply->first.answered) return Error{ErrorCode::internal, "the judge saw no answer", ""};
+  if (!reply->first.answered) return Error{ErrorCode::internal, "the judge saw no answer"};
   return *std::move(reply->first.answered);
 }
 
@@ -201,7 +200,7 @@ Result<wire::Reply> DeviceTrials::compare(const wire::Place& place, const CallCo
   request.compare_on_device = wire::CompareOnDevice{comparison(), place};
   auto reply = ask(request, {}, call);
   if (!reply) return reply.error();
-  if (!reply->first.comparison) return Error{ErrorCode::internal, "the judge gave no verdict", ""};
+  if (!reply->first.comparison) return Error{ErrorCode::internal, "the judge gave no verdict"};
   return std::move(reply->first);
 }
 
@@ -211,12 +210,12 @@ Result<DeviceTrials::Answer> DeviceTrials::ask(const wire::Request& request,
   auto answer = judge_.ask(encode(request), descriptors, deadline_, call);
   if (!answer) return answer.error();
   if (answer->fault)
-    return Error{ErrorCode::internal, "the judge's worker failed: " + answer->fault->message, ""};
+    return Error{ErrorCode::internal, "the judge's worker failed: " + answer->fault->message};
   auto reply = decode_stored<wire::Reply>(answer->body);
   if (!reply) return reply.error();
-  if (reply->error) return Error{ErrorCode::unavailable, *reply->error, ""};
+  if (reply->error) return Error{ErrorCode::unavailable, *reply->error};
   if (reply->fault)
-    return Error{ErrorCode::unavailable, "the judge's library: " + reply->fault->message, ""};
+    return Error{ErrorCode::unavailable, "the judge's library: " + reply->fault->message};
   return Answer{*std::move(reply), std::move(answer->descriptors)};
 }
 

@@ -19,7 +19,7 @@ constexpr std::int64_t kMostShift = std::int64_t{32} * 1024;
 
 Error worker_failed(const Fault& fault) {
   return Error{ErrorCode::internal,
-               fmt::format("the judge's worker failed ({}): {}", fault.kind, fault.message), ""};
+               fmt::format("the judge's worker failed ({}): {}", fault.kind, fault.message)};
 }
 
 /// Whether the reference left no stretch of eight poisoned bytes in an output.
@@ -234,7 +234,7 @@ Result<wire::Comparison> Judge::compare(const Trial& trial, const MemoryFile& re
   const std::array descriptors{trial.sent.fd(), returned.fd(), trial.expected.fd()};
   auto reply = ask(request, descriptors, call);
   if (!reply) return reply.error();
-  if (!reply->comparison) return Error{ErrorCode::internal, "the judge gave no verdict", ""};
+  if (!reply->comparison) return Error{ErrorCode::internal, "the judge gave no verdict"};
   return *std::move(reply->comparison);
 }
 

@@ -166,7 +166,7 @@ struct BenchmarkField {
 /// The vendor library call of a shipped problem. Error `unavailable`: not available here.
 Result<Candidate> vendor_of(LabParts& lab, const Contract& contract, CallContext& call) {
   const auto missing = [](std::string why) {
-    return Error{ErrorCode::unavailable, std::move(why), ""};
+    return Error{ErrorCode::unavailable, std::move(why)};
   };
   if (contract.device_kind != DeviceKind::cuda)
     return missing("there is no vendor library for the host");
@@ -205,7 +205,7 @@ Status add_baselines(LabParts& lab, const Contract& contract, const BenchmarkReq
                      const Dims& dims, BenchmarkField& field, CallContext& call) {
   for (const auto& name : request.baselines) {
     if (call.canceled())
-      return Error{ErrorCode::timed_out, "the call was canceled while baselines started", ""};
+      return Error{ErrorCode::timed_out, "the call was canceled while baselines started"};
     auto started = name == kVendor ? start_vendor(lab, contract, kArenas, call)
                                    : lab.start_baseline(contract, name, kArenas, call);
     if (started) {
@@ -230,7 +230,7 @@ Status benchmark_case(LabParts& lab, const Contract& contract, const BenchmarkRe
   if (!device) return device.error();
   const std::size_t contestants = versions.size() + request.baselines.size();
   if (auto why = too_large(contract, one.dims, contestants, device->device))
-    return Error{ErrorCode::too_large, *std::move(why), ""};
+    return Error{ErrorCode::too_large, *std::move(why)};
   auto processes = lab.start_all(contract, versions, call);
   if (!processes) return processes.error();
   BenchmarkField field;

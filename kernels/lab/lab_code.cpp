@@ -105,7 +105,7 @@ Result<Listing> LabParts::listing_of(const Contract& contract, const Candidate& 
   const auto& stop = call.stop();
   if (contract.implementation == Implementation::host_python)
     return Error{ErrorCode::unavailable,
-                 "a Python kernel for the host has no machine code of its own", ""};
+                 "a Python kernel for the host has no machine code of its own"};
   if (is_python(contract.implementation)) {
     const auto files =
         cache_of(candidate.build.build_key).files(view == CodeView::sass ? ".cubin" : ".ptx");
@@ -129,7 +129,7 @@ Result<std::vector<std::string>> LabParts::gpu_codes_of(const Contract& contract
                                                         const Candidate& candidate,
                                                         const CallContext& call) {
   if (contract.device_kind != DeviceKind::cuda)
-    return Error{ErrorCode::unavailable, "this kernel runs on the processor", ""};
+    return Error{ErrorCode::unavailable, "this kernel runs on the processor"};
   if (!is_python(contract.implementation)) {
     auto library = builder.path_of(candidate.build.build_key);
     if (!library) return library.error();
@@ -163,7 +163,7 @@ Result<Disassembly> Laboratory::disassemble(const Contract& contract, const Cand
   const auto kind = kind_of(contract);
   const auto functions = read_code(listing->text, kind);
   if (functions.empty())
-    return Error{ErrorCode::not_found, "no code could be read from the binary", ""};
+    return Error{ErrorCode::not_found, "no code could be read from the binary"};
   page.functions = summaries(functions, kind);
   const auto* const function = chosen(functions, request.function, kind);
   if (function == nullptr) {

@@ -183,8 +183,7 @@ Result<std::vector<Ceiling>> LabParts::measured_ceilings(int device, DeviceKind 
   if (reply->fault || !reply->ceilings)
     return Error{ErrorCode::unavailable,
                  "the ceilings could not be measured: " +
-                     (reply->fault ? reply->fault->message : std::string("no answer")),
-                 ""};
+                     (reply->fault ? reply->fault->message : std::string("no answer"))};
   StoredCeilings stored{info->device, {}};
   for (const auto& value : *reply->ceilings)
     stored.ceilings.push_back({value.what, value.value, value.unit});

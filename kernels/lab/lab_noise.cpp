@@ -65,7 +65,7 @@ Result<NoiseProfile> calibrated_noise(LabParts& lab, const DeviceInfo& device,
   auto candidate = lab.build(contract, contract.kernel, quiet);
   if (!candidate) return candidate.error();
   if (!candidate->build.ok)
-    return Error{ErrorCode::unavailable, "the calibration's kernel does not build", ""};
+    return Error{ErrorCode::unavailable, "the calibration's kernel does not build"};
   const Versions versions{{"one", &*candidate}, {"same", &*candidate}};
   std::vector<std::vector<NoisePoint>> points(contract.cases.size());
   const int sessions =
@@ -89,7 +89,7 @@ Result<NoiseProfile> calibrated_noise(LabParts& lab, const DeviceInfo& device,
       const auto timing = timing_of(*session, 0, plan);
       const auto compared = comparison_of(*session, 1);
       if (!timing || !compared)
-        return Error{ErrorCode::unavailable, "the calibration's kernel could not be timed", ""};
+        return Error{ErrorCode::unavailable, "the calibration's kernel could not be timed"};
       points[which].push_back({timing->median.value, compared->speedup});
     }
   }

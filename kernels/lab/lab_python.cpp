@@ -156,7 +156,7 @@ Result<MemoryFile> LabParts::throwaway_arena(const Contract& contract, const Cal
   const int descriptor = arena->fd();
   auto made = worker->run(request, {&descriptor, 1}, options.job_deadline, call);
   if (!made) return made.error();
-  if (made->fault) return Error{ErrorCode::internal, made->fault->message, ""};
+  if (made->fault) return Error{ErrorCode::internal, made->fault->message};
   auto inputs = open_inputs(python_of(contract), contract, options.job_deadline, call);
   if (!inputs) return inputs.error();
   if (*inputs)
@@ -196,7 +196,7 @@ Result<StartPlan> LabParts::python_plan(const Contract& contract, const Candidat
 Result<CandidateProcess> LabParts::start_baseline(const Contract& contract, const std::string& name,
                                                   int arenas, const CallContext& call) {
   const auto missing = [](std::string why) {
-    return Error{ErrorCode::unavailable, std::move(why), ""};
+    return Error{ErrorCode::unavailable, std::move(why)};
   };
   if (auto why = reason_without_baseline(contract, name); !why.empty()) return missing(why);
   auto arena_bytes = largest_arena(contract);

@@ -36,9 +36,9 @@ Result<double> best_ns(Gpu& gpu, const Work& work) {
     if (auto queued = work(); !queued) return queued.error();
     cudaEventRecord(stop->get(), nullptr);
     if (const auto failure = gpu.finish())
-      return Error{ErrorCode::internal, "measuring the ceilings failed: " + *failure, ""};
+      return Error{ErrorCode::internal, "measuring the ceilings failed: " + *failure};
     const auto elapsed = elapsed_ns(*start, *stop);
-    if (!elapsed) return Error{ErrorCode::internal, "the timing events were not recorded", ""};
+    if (!elapsed) return Error{ErrorCode::internal, "the timing events were not recorded"};
     if (i >= kWarmups) times.push_back(*elapsed);
   }
   std::ranges::sort(times);
@@ -162,7 +162,7 @@ Status add_launches(Gpu& gpu, Roofs& roofs) {
   for (int i = 0; i < kWarmups + kQueued; ++i) {
     const auto start = std::chrono::steady_clock::now();
     if (auto queued = launch(); !queued) return queued;
-    if (const auto failure = gpu.finish()) return Error{ErrorCode::internal, *failure, ""};
+    if (const auto failure = gpu.finish()) return Error{ErrorCode::internal, *failure};
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     if (i >= kWarmups) latencies.push_back(spent.count());
   }

@@ -83,7 +83,7 @@ Status Timer::calibrate() {
     auto shot = shoot(nothing, true, true, kSampleLimitNs);
     if (!shot) return shot.error();
     if (shot->failure)
-      return Error{ErrorCode::internal, "cannot calibrate the timer: " + *shot->failure, ""};
+      return Error{ErrorCode::internal, "cannot calibrate the timer: " + *shot->failure};
     pairs.push_back(shot->elapsed_ns);
   }
   overhead_ns_ = median(std::move(pairs));
@@ -123,8 +123,7 @@ Result<Timer::Shot> Timer::shoot(const Turn& turn, bool cold, bool blocked,
 Status Timer::read_clocks(Shot& shot) {
   const auto elapsed = elapsed_ns(events_.start, events_.stop);
   const auto tail = elapsed_ns(events_.stop, events_.all);
-  if (!elapsed || !tail)
-    return Error{ErrorCode::internal, "the timing events were not recorded", ""};
+  if (!elapsed || !tail) return Error{ErrorCode::internal, "the timing events were not recorded"};
   shot.elapsed_ns = std::max(kLeastNs, *elapsed - overhead_ns_);
   shot.tail_ns = *tail;
   if (!spans_) return {};
@@ -241,8 +240,7 @@ Status Timer::take(std::span<const Turn> rotation, const TimingPlan& plan, Sampl
 
 Result<Sampled> Timer::time(std::span<const Turn> rotation, const TimingPlan& plan) {
   if (rotation.empty() || plan.samples < 1)
-    return Error{ErrorCode::invalid_argument, "nothing to time: no call, or no sample asked for",
-                 ""};
+    return Error{ErrorCode::invalid_argument, "nothing to time: no call, or no sample asked for"};
   Sampled sampled;
   tails_ns_.clear();
   spans_ns_.clear();

@@ -125,11 +125,11 @@ Result<std::vector<double>> sorted_ratios(std::span<const PairedRound> rounds) {
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     if (!usable(rounds[i].candidate_ns) || !usable(rounds[i].other_ns))
       return Error{ErrorCode::invalid_argument,
-                   fmt::format("round {} lacks positive times on one side", i), ""};
+                   fmt::format("round {} lacks positive times on one side", i)};
     ratios.push_back(middle_of(rounds[i].other_ns) / middle_of(rounds[i].candidate_ns));
   }
   if (ratios.empty())
-    return Error{ErrorCode::invalid_argument, "a comparison needs at least one round", ""};
+    return Error{ErrorCode::invalid_argument, "a comparison needs at least one round"};
   std::ranges::sort(ratios);
   return ratios;
 }
@@ -245,8 +245,7 @@ Result<double> calibrate_noise(std::span<const PairedRound> rounds) {
   if (!interval.real)
     return Error{ErrorCode::unavailable,
                  fmt::format("{} rounds are too few to calibrate; {} are required", rounds.size(),
-                             kMinPairs),
-                 ""};
+                             kMinPairs)};
   return std::max({kLeastNoise, 1 / interval.low - 1, interval.high - 1});
 }
 

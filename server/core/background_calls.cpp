@@ -45,7 +45,7 @@ Result<std::shared_ptr<BackgroundCall>> BackgroundCalls::start(const std::string
                                                                const std::string& run,
                                                                BackgroundCall::Work work) {
   const std::lock_guard lock(mutex_);
-  if (stopping_) return Error{ErrorCode::unavailable, "the server is stopping", ""};
+  if (stopping_) return Error{ErrorCode::unavailable, "the server is stopping"};
   reap();
   for (const auto& other : running_)
     if (!run.empty() && other.call->run_id() == run) return busy(*other.call);

@@ -20,11 +20,11 @@ using std::chrono::steady_clock;
 constexpr timeval kSendPatience{10, 0};
 
 Error gone(const std::string& what) {
-  return Error{ErrorCode::unavailable, "the other end of the channel " + what, ""};
+  return Error{ErrorCode::unavailable, "the other end of the channel " + what};
 }
 
 Error malformed(const std::string& what) {
-  return Error{ErrorCode::invalid_argument, "invalid message: " + what, ""};
+  return Error{ErrorCode::invalid_argument, "invalid message: " + what};
 }
 
 /// Moves the descriptors of a received control message to `into`, which owns them.
@@ -50,16 +50,16 @@ Channel::Channel(Fd socket, Descriptors descriptors)
 Result<std::pair<Fd, Fd>> Channel::connected() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return Error{ErrorCode::unavailable, fmt::format("socketpair: {}", std::strerror(errno)), ""};
+    return Error{ErrorCode::unavailable, fmt::format("socketpair: {}", std::strerror(errno))};
   return std::pair{Fd(ends[0]), Fd(ends[1])};
 }
 
 Status Channel::send(std::uint64_t id, const Json& body, std::span<const int> descriptors) {
   if (descriptors.size() > kMaxDescriptors)
-    return Error{ErrorCode::internal, "too many descriptors in one message", ""};
+    return Error{ErrorCode::internal, "too many descriptors in one message"};
   // A failing program's output may not be UTF-8: invalid bytes are replaced.
   const std::string text = body.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > kMaxBytes) return Error{ErrorCode::too_large, "message too large", ""};
+  if (text.size() > kMaxBytes) return Error{ErrorCode::too_large, "message too large"};
   const Header header{static_cast<std::uint32_t>(text.size()),
                       static_cast<std::uint32_t>(descriptors.size()), id};
   std::string frame(sizeof header, '\0');
@@ -151,7 +151,7 @@ Result<Channel::Message> Channel::receive(std::optional<milliseconds> limit) {
     if (limit) {
       const auto left =
           *limit - std::chrono::duration_cast<milliseconds>(steady_clock::now() - start);
-      if (left.count() <= 0) return Error{ErrorCode::timed_out, "no message in time", ""};
+      if (left.count() <= 0) return Error{ErrorCode::timed_out, "no message in time"};
       patience = static_cast<int>(left.count());
     }
     pollfd waiting{socket_.get(), POLLIN, 0};

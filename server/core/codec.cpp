@@ -31,7 +31,7 @@ std::string named(const Place& place) {
 }
 
 Error invalid(const Place& place, std::string_view rule, std::string_view seen) {
-  return {ErrorCode::invalid_argument, fmt::format("{}: {}, got {}", named(place), rule, seen), ""};
+  return {ErrorCode::invalid_argument, fmt::format("{}: {}, got {}", named(place), rule, seen)};
 }
 
 Error out_of_range(const Place& place, const Rules& rules, const std::string& seen) {
@@ -49,7 +49,7 @@ Status check_length(const Place& place, const Rules& rules, std::size_t seen) {
   const auto limit = rules.max_length ? rules.max_length : kDefaultMaxLength;
   if (seen <= limit) return {};
   return Error{ErrorCode::too_large,
-               fmt::format("{}: must be at most {} long, got {}", named(place), limit, seen), ""};
+               fmt::format("{}: must be at most {} long, got {}", named(place), limit, seen)};
 }
 
 void add_bounds(Json& schema, const Rules& rules, bool integer) {
@@ -163,7 +163,7 @@ Status Codec<std::string>::decode(const Json& json, const Place& place, const Ru
   const auto& text = json.get_ref<const std::string&>();
   if (auto fits = fields_detail::check_length(place, rules, text.size()); !fits) return fits;
   if (text.find('\0') != std::string::npos)
-    return Error{ErrorCode::invalid_argument, place.path + ": must not contain NUL bytes", ""};
+    return Error{ErrorCode::invalid_argument, place.path + ": must not contain NUL bytes"};
   value = text;
   return {};
 }

@@ -49,11 +49,10 @@ Result<std::string> read_open_file(int fd, const std::filesystem::path& path, st
   struct stat info{};
   if (::fstat(fd, &info) != 0) return system_error("read", path);
   if (!S_ISREG(info.st_mode))
-    return Error{ErrorCode::invalid_argument, path.string() + " is not a regular file", ""};
+    return Error{ErrorCode::invalid_argument, path.string() + " is not a regular file"};
   if (static_cast<std::size_t>(info.st_size) > limit)
-    return Error{
-        ErrorCode::too_large,
-        fmt::format("{} has {} bytes; the limit is {}", path.string(), info.st_size, limit), ""};
+    return Error{ErrorCode::too_large, fmt::format("{} has {} bytes; the limit is {}",
+                                                   path.string(), info.st_size, limit)};
   std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
   std::size_t filled = 0;
   while (filled < bytes.size()) {
@@ -72,9 +71,9 @@ Status write_file(const std::filesystem::path& path, std::string_view bytes) {
   std::error_code failed;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failed);
   if (failed)
-    return Error{ErrorCode::unavailable,
-                 fmt::format("cannot create {}: {}", path.parent_path().string(), failed.message()),
-                 ""};
+    return Error{
+        ErrorCode::unavailable,
+        fmt::format("cannot create {}: {}", path.parent_path().string(), failed.message())};
   const std::filesystem::path temporary =
       path.parent_path() /
       fmt::format(".{}.{}.{}", path.filename().string(), ::getpid(), counter++);
@@ -98,7 +97,7 @@ Result<std::filesystem::path> inside_roots(const std::filesystem::path& path,
   std::error_code failed;
   const auto real = std::filesystem::canonical(path, failed);
   if (failed)
-    return Error{ErrorCode::not_found, fmt::format("{}: {}", path.string(), failed.message()), ""};
+    return Error{ErrorCode::not_found, fmt::format("{}: {}", path.string(), failed.message())};
   std::string names;
   for (const auto& root : roots) {
     const auto real_root = std::filesystem::canonical(root, failed);

@@ -76,7 +76,7 @@ ToolAnswer call_with_limit(const Tool& inner, BackgroundCalls& calls, std::chron
   if ((*background)->wait(call, until)) return *(*background)->answer();
   if (call.canceled()) {
     (*background)->cancel();
-    return error_answer({ErrorCode::timed_out, inner.info.name + " was canceled", ""});
+    return error_answer({ErrorCode::timed_out, inner.info.name + " was canceled"});
   }
   calls.keep(*background);
   return ticket_for(*background, inner.info.name);

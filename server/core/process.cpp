@@ -104,15 +104,14 @@ Result<Process> Process::spawn(const ProcessSpec& spec) {
     return Error{ErrorCode::unavailable, spec.argv[0] + " was not found", "check_env lists tools."};
   std::array<int, 2> report{};
   if (::pipe2(report.data(), O_CLOEXEC) != 0)
-    return Error{ErrorCode::unavailable, fmt::format("pipe: {}", std::strerror(errno)), ""};
+    return Error{ErrorCode::unavailable, fmt::format("pipe: {}", std::strerror(errno))};
   Fd reader(report[0]);
   Fd writer(report[1]);
   const auto argv = pointers(spec.argv);
   const auto envp = pointers(spec.environment);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0)
-    return Error{ErrorCode::unavailable, fmt::format("fork: {}", std::strerror(errno)), ""};
+  if (pid < 0) return Error{ErrorCode::unavailable, fmt::format("fork: {}", std::strerror(errno))};
   if (pid == 0) become(spec, program->c_str(), argv.data(), envp.data(), writer.get(), parent);
   ::setpgid(pid, pid);  // parent and child both set it: either may run first
   writer.reset();
@@ -124,7 +123,7 @@ Result<Process> Process::spawn(const ProcessSpec& spec) {
   } while (got < 0 && errno == EINTR);
   if (got == sizeof code)
     return Error{ErrorCode::unavailable,
-                 fmt::format("cannot start {}: {}", program->string(), std::strerror(code)), ""};
+                 fmt::format("cannot start {}: {}", program->string(), std::strerror(code))};
   return child;
 }
 
@@ -179,7 +178,7 @@ Result<Captured> run_program(const ProcessSpec& spec, milliseconds limit,
   std::array<std::array<int, 2>, 2> pipes{};
   for (auto& pair : pipes)
     if (::pipe2(pair.data(), O_CLOEXEC) != 0)
-      return Error{ErrorCode::unavailable, fmt::format("pipe: {}", std::strerror(errno)), ""};
+      return Error{ErrorCode::unavailable, fmt::format("pipe: {}", std::strerror(errno))};
   std::array<Fd, 2> readers{Fd(pipes[0][0]), Fd(pipes[1][0])};
   std::array<Fd, 2> writers{Fd(pipes[0][1]), Fd(pipes[1][1])};
   ProcessSpec piped = spec;
@@ -194,7 +193,7 @@ Result<Captured> run_program(const ProcessSpec& spec, milliseconds limit,
   const auto deadline = start + limit;
   while (readers[0] || readers[1]) {
     if (stop.stop_requested())
-      return Error{ErrorCode::timed_out, spec.argv[0] + " was stopped: the call was canceled", ""};
+      return Error{ErrorCode::timed_out, spec.argv[0] + " was stopped: the call was canceled"};
     const auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
     if (left.count() <= 0) {
       captured.timed_out = true;

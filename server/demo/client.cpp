@@ -97,7 +97,7 @@ Result<Json> Client::request(const std::string& method, Json params) {
     }
     if (message->value("id", Json()) != Json(id)) continue;
     if (message->contains("error"))
-      return Error{ErrorCode::internal, message->at("error").value("message", "?"), ""};
+      return Error{ErrorCode::internal, message->at("error").value("message", "?")};
     return message->at("result");
   }
 }

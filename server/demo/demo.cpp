@@ -60,7 +60,7 @@ class Player {
     const auto start = std::chrono::steady_clock::now();
     auto reply = client_.call(tool, arguments);
     if (!reply) return reply.error();
-    if (reply->is_error) return Error{ErrorCode::internal, tool + " failed: " + reply->text, ""};
+    if (reply->is_error) return Error{ErrorCode::internal, tool + " failed: " + reply->text};
     say(fmt::format("  {:<20} {:>8}", tool, seconds_since(start)));
     return reply->structured;
   }
@@ -94,8 +94,7 @@ class Player {
     if (!checked) return checked.error();
     if (!checked->at("passed").get<bool>())
       return Error{ErrorCode::internal,
-                   fmt::format("v{} is not correct: {}", number, checked->at("reasons").dump()),
-                   ""};
+                   fmt::format("v{} is not correct: {}", number, checked->at("reasons").dump())};
     say(fmt::format("    correct on {} cases × seeds × distributions",
                     checked->at("cases").size()));
     auto profile = must("profile_kernel", {{"run", run_}});
@@ -116,8 +115,7 @@ class Player {
     auto reply =
         client_.call("submit_kernel", {{"run", run_}, {"version", "v2"}, {"source", *source}});
     if (!reply) return reply.error();
-    if (!reply->is_error)
-      return Error{ErrorCode::internal, "submitting v2 early was not refused", ""};
+    if (!reply->is_error) return Error{ErrorCode::internal, "submitting v2 early was not refused"};
     refused_ = true;
     say("  submit_kernel v2 now? The server refuses:");
     say("    " + reply->text);
@@ -132,7 +130,7 @@ class Player {
           must("query_kbs", {{"run", run_}, {"purpose", purpose}, {"query", query}, {"limit", 5}});
       if (!answer) return answer.error();
       if (answer->at("results").empty())
-        return Error{ErrorCode::internal, "query_kbs found nothing for: " + query, ""};
+        return Error{ErrorCode::internal, "query_kbs found nothing for: " + query};
       const Json& hit = answer->at("results").at(0);
       say(fmt::format("    “{}” → {}", query, hit.at("id").get<std::string>()));
       if (!selected.empty() && selected[0].at("id") == hit.at("id")) continue;
@@ -165,7 +163,7 @@ class Player {
     if (!submitted) return submitted.error();
     const Json& build = submitted->at("build");
     if (!build.at("ok").get<bool>())
-      return Error{ErrorCode::internal, "the next version does not build: " + build.dump(2), ""};
+      return Error{ErrorCode::internal, "the next version does not build: " + build.dump(2)};
     return {};
   }
 
@@ -173,7 +171,7 @@ class Player {
     auto gate = must("check_gate", arguments);
     if (!gate) return gate.error();
     if (gate->at("passed").get<bool>()) return {};
-    return Error{ErrorCode::internal, "the gate did not open: " + gate->at("reasons").dump(2), ""};
+    return Error{ErrorCode::internal, "the gate did not open: " + gate->at("reasons").dump(2)};
   }
 
   Result<std::string> source_of(const Step& step) {

@@ -14,7 +14,7 @@ Result<std::vector<Step>> load_walkthrough(const std::filesystem::path& problem_
   const Json parsed = Json::parse(*text, nullptr, false);
   if (!parsed.is_object() || !parsed.contains(implementation))
     return Error{ErrorCode::not_found,
-                 fmt::format("{} has no steps for {}", path.string(), implementation), ""};
+                 fmt::format("{} has no steps for {}", path.string(), implementation)};
   return decode<std::vector<Step>>(parsed[implementation], Place{implementation});
 }
 

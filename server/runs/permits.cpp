@@ -22,10 +22,9 @@ Status check_stage(const RunState& state, Event event) {
                      event == Event::proposed || event == Event::explored;
   if (!tries || !state.retries_exhausted()) return {};
   if (open.stage != (open.id.number == 0 ? Stage::built : Stage::open)) return {};
-  return refusal(state, {ErrorCode::wrong_stage,
-                         fmt::format("{} failed {} times and has no retry left", open.id.text(),
-                                     open.retries_used),
-                         ""});
+  return refusal(state,
+                 {ErrorCode::wrong_stage, fmt::format("{} failed {} times and has no retry left",
+                                                      open.id.text(), open.retries_used)});
 }
 
 /// The version to benchmark: the given one, otherwise the best one after the final gate, otherwise
@@ -119,10 +118,8 @@ Result<HeldRun> ready_for(RunStore& store, const RunId& run, Event event) {
 
 Result<HeldRun> still_valid(RunStore& store, const Permit& permit, Event granted) {
   if (permit.event != granted)
-    return Error{
-        ErrorCode::internal,
-        fmt::format("the permit is for {}, not for {}", name_of(permit.event), name_of(granted)),
-        ""};
+    return Error{ErrorCode::internal, fmt::format("the permit is for {}, not for {}",
+                                                  name_of(permit.event), name_of(granted))};
   auto held = store.hold(permit.run);
   if (!held) return held;
   const RunState& state = *held->state;

@@ -89,7 +89,7 @@ Result<std::unique_ptr<Gpu>> Gpu::open(int index) {
   if (!driver) return driver.error();
   gpu->driver_ = *driver;
   if (gpu->driver_.ctx_get_current(&gpu->context_) != CUDA_SUCCESS || !gpu->context_)
-    return Error{ErrorCode::internal, "the CUDA runtime made no current context", ""};
+    return Error{ErrorCode::internal, "the CUDA runtime made no current context"};
   if (auto loaded = gpu->load_code(); !loaded) return loaded.error();
   return gpu;
 }
@@ -112,7 +112,7 @@ Status Gpu::load_code() {
                                        {"ratchet_small_copies", &small_copies_}})
     if (driver_.module_get_function(function, module_, name) != CUDA_SUCCESS)
       return Error{ErrorCode::internal,
-                   std::string("the device code of ratchet has no function ") + name, ""};
+                   std::string("the device code of ratchet has no function ") + name};
   auto sink = DeviceMemory::allocate(sizeof(std::uint64_t));
   if (!sink) return sink.error();
   sink_ = *std::move(sink);
@@ -124,10 +124,8 @@ Status Gpu::launch(CUfunction function, unsigned blocks, unsigned threads, cudaS
   const auto error = driver_.launch_kernel(function, blocks, 1, 1, threads, 1, 1, 0, stream,
                                            arguments.data(), nullptr);
   if (error == CUDA_SUCCESS) return {};
-  return Error{ErrorCode::internal,
-               "cannot launch a kernel of ratchet itself: driver error " +
-                   std::to_string(static_cast<int>(error)),
-               ""};
+  return Error{ErrorCode::internal, "cannot launch a kernel of ratchet itself: driver error " +
+                                        std::to_string(static_cast<int>(error))};
 }
 
 unsigned Gpu::blocks() const {
@@ -184,14 +182,13 @@ Result<DeviceCode> Gpu::assemble(const std::string& ptx, const char* entry) cons
   if (const auto error = driver_.module_load_data(&module, ptx.c_str()); error != CUDA_SUCCESS)
     return Error{ErrorCode::unavailable,
                  "the driver cannot assemble the device code of ratchet: error " +
-                     std::to_string(static_cast<int>(error)),
-                 ""};
+                     std::to_string(static_cast<int>(error))};
   CUfunction function = nullptr;
   const bool found = driver_.module_get_function(&function, module, entry) == CUDA_SUCCESS;
   DeviceCode code(driver_, module, function);
   if (!found)
     return Error{ErrorCode::internal,
-                 std::string("the device code of ratchet has no function ") + entry, ""};
+                 std::string("the device code of ratchet has no function ") + entry};
   return code;
 }
 

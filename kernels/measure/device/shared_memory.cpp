@@ -7,10 +7,9 @@ namespace ratchet::measure {
 namespace {
 
 Error cannot(const char* what, CUresult result) {
-  return {ErrorCode::unavailable,
-          std::string("cannot ") + what + " shared device memory: driver error " +
-              std::to_string(static_cast<int>(result)),
-          ""};
+  return {ErrorCode::unavailable, std::string("cannot ") + what +
+                                      " shared device memory: driver error " +
+                                      std::to_string(static_cast<int>(result))};
 }
 
 CUmemAllocationProp properties_of(int device) {

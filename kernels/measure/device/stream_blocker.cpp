@@ -27,7 +27,7 @@ Status StreamBlocker::block(const Gpu& gpu, std::uint64_t limit_ns) {
     return launched.error();
   cudaEventRecord(released_.get(), stream_.get());
   if (gpu.driver().ctx_wait_event(gpu.context(), released_.get()) != CUDA_SUCCESS)
-    return Error{ErrorCode::internal, "cannot block the streams of the context", ""};
+    return Error{ErrorCode::internal, "cannot block the streams of the context"};
   return {};
 }
 

@@ -148,7 +148,7 @@ class CudaDevice : public Device {
 
   Result<std::unique_ptr<DeviceArena>> allocate(std::int64_t bytes, std::int64_t shift) override {
     if (bytes < 0 || shift < 0)
-      return Error{ErrorCode::internal, "an arena's size and shift must not be negative", ""};
+      return Error{ErrorCode::internal, "an arena's size and shift must not be negative"};
     auto memory = measure::DeviceMemory::allocate(static_cast<std::size_t>(bytes + shift));
     if (!memory) return memory.error();
     return std::unique_ptr<DeviceArena>(new CudaArena(*std::move(memory), shift));

@@ -79,8 +79,7 @@ Result<std::byte*> CudaJudge::find(const wire::Place& place) const {
   const bool there = place.candidate >= 0 &&
                      place.candidate < static_cast<int>(candidates_.size()) && place.at >= 0 &&
                      place.at <= candidate_bytes_ - layout_.bytes;
-  if (!there)
-    return Error{ErrorCode::internal, "the place is outside every candidate's memory", ""};
+  if (!there) return Error{ErrorCode::internal, "the place is outside every candidate's memory"};
   return candidates_[static_cast<std::size_t>(place.candidate)].data() + place.at;
 }
 
@@ -94,14 +93,14 @@ Status CudaJudge::copy(std::byte* to, const std::byte* from) const {
 
 Status CudaJudge::generate(const wire::GenerateOnDevice& plan) {
   if (!reference_)
-    return Error{ErrorCode::internal, "the judge has no memory shared with the kernel yet", ""};
+    return Error{ErrorCode::internal, "the judge has no memory shared with the kernel yet"};
   again_ = plan.again;
   if (plan.again) {
     std::swap(returned_, earlier_);
   } else {
     layout_ = plan.content.layout;
     if (layout_.bytes > static_cast<std::int64_t>(sent_.bytes()))
-      return Error{ErrorCode::internal, "the trial does not fit into the shared memory", ""};
+      return Error{ErrorCode::internal, "the trial does not fit into the shared memory"};
     if (auto filled = fill(plan.content); !filled) return filled;
     changed_ = plan.changed.has_value();
     if (changed_)
@@ -116,7 +115,7 @@ Status CudaJudge::generate(const wire::GenerateOnDevice& plan) {
     if (auto copied = copy(*to, sent_.data()); !copied) return copied;
   }
   if (auto failure = gpu_.finish())
-    return Error{ErrorCode::internal, "the judge cannot generate a trial: " + *failure, ""};
+    return Error{ErrorCode::internal, "the judge cannot generate a trial: " + *failure};
   return {};
 }
 
@@ -143,7 +142,7 @@ Status CudaJudge::change(const wire::Generate& plan, const wire::Changed& change
       return fill_input(buffer, other, stream);
     ++stream;
   }
-  return Error{ErrorCode::internal, "no input is called " + changed.tensor, ""};
+  return Error{ErrorCode::internal, "no input is called " + changed.tensor};
 }
 
 Status CudaJudge::use(const wire::Uses& uses) {
@@ -194,7 +193,7 @@ Status CudaJudge::clear_result() {
 template <class Record>
 Result<Record> CudaJudge::result_of() const {
   if (auto failure = gpu_.finish())
-    return Error{ErrorCode::internal, "the judge cannot compare: " + *failure, ""};
+    return Error{ErrorCode::internal, "the judge cannot compare: " + *failure};
   std::array<std::byte, sizeof(Record)> bytes{};
   if (auto got = result_.read(0, bytes); !got) return got.error();
   return std::bit_cast<Record>(bytes);
@@ -302,7 +301,7 @@ Result<bool> CudaJudge::same_outputs(const std::byte* a, const std::byte* b) {
 }
 
 Result<bool> CudaJudge::writes_all() {
-  if (!reference_) return Error{ErrorCode::internal, "no trial has been generated yet", ""};
+  if (!reference_) return Error{ErrorCode::internal, "no trial has been generated yet"};
   for (const auto& buffer : layout_.buffers) {
     if (buffer.role != Role::out) continue;
     // Compared exactly with the poison: mismatching elements were written.
@@ -326,7 +325,7 @@ Result<bool> CudaJudge::writes_all() {
 
 Result<wire::Comparison> CudaJudge::judged(const wire::Compare& plan) {
   if (!reference_ || plan.tolerances.size() != layout_.buffers.size())
-    return Error{ErrorCode::internal, "tolerances needs one entry per buffer of the trial", ""};
+    return Error{ErrorCode::internal, "tolerances needs one entry per buffer of the trial"};
   wire::Comparison verdict;
   if (auto seen = check_untouched(verdict); !seen) return seen.error();
   for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
@@ -355,7 +354,7 @@ Result<DeviceJudge::Compared> CudaJudge::compare(const wire::CompareOnDevice& pl
 
 Result<wire::Answered> CudaJudge::describe() {
   if (!reference_)
-    return Error{ErrorCode::internal, "the judge has no memory shared with the kernel yet", ""};
+    return Error{ErrorCode::internal, "the judge has no memory shared with the kernel yet"};
   wire::Answered answered;
   std::vector<std::uint64_t> firsts(layout_.buffers.size());
   for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
@@ -417,7 +416,7 @@ Result<bool> CudaJudge::forge_output(wire::Control control, std::size_t buffer) 
 
 Result<std::optional<wire::Comparison>> CudaJudge::forge(const wire::ForgeOnDevice& plan) {
   if (!reference_)
-    return Error{ErrorCode::internal, "the judge has no memory shared with the kernel yet", ""};
+    return Error{ErrorCode::internal, "the judge has no memory shared with the kernel yet"};
   if (auto copied = copy(returned_.data(), sent_.data()); !copied) return copied.error();
   for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
     if (layout_.buffers[i].role == Role::in) continue;

@@ -55,7 +55,7 @@ class HostDevice : public Device {
     void* start =
         ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)
-      return Error{ErrorCode::unavailable, "not enough memory for the buffers of this case", ""};
+      return Error{ErrorCode::unavailable, "not enough memory for the buffers of this case"};
     return std::unique_ptr<DeviceArena>(
         std::make_unique<HostArena>(static_cast<std::byte*>(start), mapped, shift));
   }

@@ -175,8 +175,7 @@ Dispatcher::Answer Dispatcher::read_resource(Request& request, const std::stop_t
       std::find_if(options_.resources.begin(), options_.resources.end(),
                    [&](const ResourceProvider& one) { return one.scheme == scheme; });
   if (provider == options_.resources.end())
-    return provider_error({ErrorCode::not_found, "Resource not found: " + uri, ""}, request.era,
-                          uri);
+    return provider_error({ErrorCode::not_found, "Resource not found: " + uri}, request.era, uri);
   auto read = provider->read(uri);
   if (!read) return provider_error(read.error(), request.era, uri);
   Json contents = Json::array();

@@ -201,7 +201,7 @@ std::string next_of(const ImportReport& report) {
 Result<ImportReport> import_tree(const fs::path& folder) {
   std::error_code failed;
   if (!fs::is_directory(folder, failed))
-    return Error{ErrorCode::not_found, fmt::format("{} is not a folder", folder.string()), ""};
+    return Error{ErrorCode::not_found, fmt::format("{} is not a folder", folder.string())};
   std::optional<ImportReport> report;
   if (fs::is_regular_file(folder / "state.json", failed))
     report = read_state(folder);
