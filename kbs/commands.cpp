@@ -38,14 +38,13 @@ std::string name_of_folder(const std::filesystem::path& folder) {
 Result<KbsAddReport> kbs_add(const KbsAddOptions& options) {
   std::error_code unreadable;
   if (!std::filesystem::is_directory(options.folder, unreadable))
-    return Error{ErrorCode::not_found,
-                 fmt::format("folder: {} is not a folder", options.folder.string()),
-                 "Pass a folder of pages, or one that contains `knowledge/`."};
+    return not_found(fmt::format("folder: {} is not a folder", options.folder.string()),
+                     "Pass a folder of pages, or one that contains `knowledge/`.");
   const auto name = options.name.empty() ? name_of_folder(options.folder) : options.name;
   if (!kbs::is_document_id(name) || name.size() > 60)
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("name: '{}' must match [A-Za-z0-9._-]+, at most 60 characters", name),
-                 "Pass another name for the corpus."};
+    return invalid_argument(
+        fmt::format("name: '{}' must match [A-Za-z0-9._-]+, at most 60 characters", name),
+        "Pass another name for the corpus.");
   auto writer = kbs::IndexWriter::open(options.user_index);
   if (!writer) return writer.error();
   auto report = kbs::import_folder({.root = options.folder,

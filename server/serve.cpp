@@ -60,8 +60,7 @@ Result<Endpoint> parse_endpoint(const std::string& text) {
   const auto [stop, code] = std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
   const bool whole = code == std::errc{} && stop == port.data() + port.size();
   if (!whole || endpoint.host.empty() || endpoint.port < 0 || endpoint.port > 65535)
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("--http: must be [HOST:]PORT, got {}", text)};
+    return invalid_argument(fmt::format("--http: must be [HOST:]PORT, got {}", text));
   return endpoint;
 }
 

@@ -132,10 +132,10 @@ class Ablation {
     if (!lines) return lines.error();
     const auto& whole = lines->front();
     if (!whole.timing)
-      return Error{ErrorCode::unavailable,
-                   fmt::format("the version's own kernel failed while it was being timed: {}",
-                               whole.reasons.empty() ? "no reason" : whole.reasons.front().message),
-                   "Call ablate again; nothing was recorded."};
+      return unavailable(
+          fmt::format("the version's own kernel failed while it was being timed: {}",
+                      whole.reasons.empty() ? "no reason" : whole.reasons.front().message),
+          "Call ablate again; nothing was recorded.");
     fact_.whole = *whole.timing;
     for (std::size_t i = 0; i < places.size(); ++i) {
       auto& line = (*lines)[i + 1];
@@ -162,15 +162,14 @@ Result<AblationAnswer> ablate_version(const Services& services, const AblateArgs
   for (const auto& id : args.methods.empty() ? permit->methods : args.methods) {
     const auto* const method = find_method(id);
     if (method == nullptr)
-      return Error{ErrorCode::not_found, fmt::format("methods: there is no method \"{}\"", id),
-                   "list_methods lists all methods."};
+      return not_found(fmt::format("methods: there is no method \"{}\"", id),
+                       "list_methods lists all methods.");
     ids.insert(method->id);
   }
   if (ids.empty())
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("methods: none were accepted for {}; name at least one",
-                             permit->version.text()),
-                 "Each method is switched off by its macro, which list_methods shows."};
+    return invalid_argument(fmt::format("methods: none were accepted for {}; name at least one",
+                                        permit->version.text()),
+                            "Each method is switched off by its macro, which list_methods shows.");
   Ablation ablation(services, *permit, call);
   if (auto done = ablation.run({ids.begin(), ids.end()}); !done) return done.error();
   return services.runs.record_ablation(*permit, ablation.take());

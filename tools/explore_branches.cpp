@@ -135,11 +135,10 @@ class Exploration {
                            {permit_.contract.cases.front().dims, samples}, permit_.secret, call_);
     if (!lines) return lines.error();
     if (!lines->front().reasons.empty())
-      return Error{
-          ErrorCode::unavailable,
+      return unavailable(
           fmt::format("the incumbent {} failed while it was being timed: {}",
                       permit_.incumbent_version.text(), lines->front().reasons.front().message),
-          "Call explore_branches again; nothing was recorded."};
+          "Call explore_branches again; nothing was recorded.");
     for (std::size_t i = 0; i < branches.size(); ++i) {
       auto& line = (*lines)[i + 1];
       auto& branch = *branches[i];
@@ -163,9 +162,9 @@ Result<BranchesAnswer> explore(const Services& services, const ExploreArgs& args
   if (!permit) return permit.error();
   const auto most = static_cast<std::size_t>(permit->search.branches);
   if (args.branches.empty() || args.branches.size() > most)
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("branches: must be 1 to {}, got {}", most, args.branches.size()),
-                 "The argument branches of create_run sets the limit."};
+    return invalid_argument(
+        fmt::format("branches: must be 1 to {}, got {}", most, args.branches.size()),
+        "The argument branches of create_run sets the limit.");
   if (!permit->incumbent)
     return Error{ErrorCode::wrong_stage, "no version has a profile to compare with",
                  "Call profile_kernel for v0 first."};

@@ -34,8 +34,8 @@ Tool list_methods(const Services& services) {
         if (!list) return list;
         const auto* const wanted = args.id ? find_method(*args.id) : nullptr;
         if (args.id && wanted == nullptr)
-          return Error{ErrorCode::not_found, "id: there is no method \"" + *args.id + "\"",
-                       "list_methods without id lists all methods."};
+          return not_found("id: there is no method \"" + *args.id + "\"",
+                           "list_methods without id lists all methods.");
         std::erase_if(list->methods, [&](const MethodLine& line) {
           const bool other_axis = args.axis && find_method(line.id)->axis != *args.axis;
           return other_axis || (wanted != nullptr && line.id != wanted->id);

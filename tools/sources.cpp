@@ -15,11 +15,10 @@ Result<Source> read_source(const SourceArg& argument, const std::string& field,
                            const std::string& default_name,
                            const std::vector<std::filesystem::path>& roots) {
   if (argument.path.has_value() == argument.text.has_value())
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("{}: give exactly one of path and text", field)};
+    return invalid_argument(fmt::format("{}: give exactly one of path and text", field));
   if (argument.text) {
     if (argument.text->empty())
-      return Error{ErrorCode::invalid_argument, fmt::format("{}: the text is empty", field)};
+      return invalid_argument(fmt::format("{}: the text is empty", field));
     return Source{default_name, *argument.text, ""};
   }
   auto path = inside_roots(*argument.path, roots);

@@ -113,14 +113,13 @@ std::string_view head_of(std::string_view yaml) {
 
 /// Errors: `invalid_argument` with the reason why the provenance cannot be read.
 Result<YAML::Node> read_head(std::string_view yaml) {
-  if (!is_utf8(yaml)) return Error{ErrorCode::invalid_argument, "not UTF-8 text"};
+  if (!is_utf8(yaml)) return invalid_argument("not UTF-8 text");
   try {
     auto head = YAML::Load(std::string(head_of(yaml)));
-    if (!head.IsMap()) return Error{ErrorCode::invalid_argument, "not a YAML map"};
+    if (!head.IsMap()) return invalid_argument("not a YAML map");
     return head;
   } catch (const YAML::Exception& problem) {
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("line {}: {}", problem.mark.line + 1, problem.msg)};
+    return invalid_argument(fmt::format("line {}: {}", problem.mark.line + 1, problem.msg));
   }
 }
 

@@ -190,8 +190,8 @@ Result<CorpusListing> list_corpus(const fs::path& folder, std::vector<Problem>& 
   std::error_code failure;
   listing.given = fs::canonical(folder, failure);
   if (failure || !fs::is_directory(listing.given))
-    return Error{ErrorCode::not_found, fmt::format("{} is not a folder", folder.string()),
-                 "Pass a folder of pages, or one that contains `knowledge/`."};
+    return not_found(fmt::format("{} is not a folder", folder.string()),
+                     "Pass a folder of pages, or one that contains `knowledge/`.");
   const bool holds = fs::is_directory(listing.given / "knowledge", failure);
   listing.root = holds ? listing.given / "knowledge" : listing.given;
   Lister(listing, problems).list();

@@ -99,7 +99,7 @@ class Reader {
     const bool named = header.starts_with("id:") || header.find("\nid:") != std::string_view::npos;
     if (!listing_.plain || named) return read_page(path.generic_string(), *std::move(text));
     if (!is_utf8(*text) || text->find('\0') != std::string::npos)
-      return Error{ErrorCode::invalid_argument, "not UTF-8 text"};
+      return invalid_argument("not UTF-8 text");
     return plain_page(path, *std::move(text));
   }
 

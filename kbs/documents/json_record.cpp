@@ -128,19 +128,17 @@ void read_labels(const Json& record, Document& document) {
 }  // namespace
 
 Result<Document> read_json_record(std::string_view json, std::string_view path) {
-  const auto bad = [](std::string why) {
-    return Error{ErrorCode::invalid_argument, std::move(why)};
-  };
-  if (!is_utf8(json)) return bad("not UTF-8 text");
+  if (!is_utf8(json)) return invalid_argument("not UTF-8 text");
   const auto record = Json::parse(json, nullptr, false);
-  if (!record.is_object()) return bad("not a JSON object, or truncated");
+  if (!record.is_object()) return invalid_argument("not a JSON object, or truncated");
   Document document;
   document.id = text_at(record, {"id"});
-  if (!is_document_id(document.id)) return bad("`id` is missing or does not match [A-Za-z0-9._-]+");
+  if (!is_document_id(document.id))
+    return invalid_argument("`id` is missing or does not match [A-Za-z0-9._-]+");
   const auto* knowledge = find(record, {"payload"});
   if (knowledge == nullptr) knowledge = find(record, {"facts"});
   if (knowledge == nullptr || !knowledge->is_object())
-    return bad("`payload` or `facts` must be an object");
+    return invalid_argument("`payload` or `facts` must be an object");
   document.scope = Scope::wiki;
   document.title = title_of(record, document.id);
   document.kind = text_at(record, {"type"});

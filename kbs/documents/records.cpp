@@ -28,18 +28,17 @@ std::vector<std::string> texts_of(const Json& object, const char* name) {
 
 /// Errors: `invalid_argument` with the reason why the line is not a record.
 Result<Record> read_record(std::string_view line, std::string place) {
-  const auto bad = [](std::string why) {
-    return Error{ErrorCode::invalid_argument, std::move(why)};
-  };
-  if (!is_utf8(line)) return bad("not UTF-8 text");
+  if (!is_utf8(line)) return invalid_argument("not UTF-8 text");
   const auto json = Json::parse(line, nullptr, false);
-  if (!json.is_object()) return bad("not a JSON object");
+  if (!json.is_object()) return invalid_argument("not a JSON object");
   Record record;
   record.id = text_of(json, "id");
-  if (!is_document_id(record.id)) return bad("`id` is missing or does not match [A-Za-z0-9._-]+");
+  if (!is_document_id(record.id))
+    return invalid_argument("`id` is missing or does not match [A-Za-z0-9._-]+");
   record.title = text_of(json, "title");
   record.body = text_of(json, "body");
-  if (record.title.empty() && record.body.empty()) return bad("neither `title` nor `body`");
+  if (record.title.empty() && record.body.empty())
+    return invalid_argument("neither `title` nor `body`");
   if (record.title.empty()) record.title = record.id;
   std::erase(record.body, '\0');
   std::erase(record.title, '\0');

@@ -101,7 +101,7 @@ class Reader final : public nlohmann::json_sax<Json> {
 Result<Upstream> read_upstream(std::string_view json) {
   Reader reader;
   if (!Json::sax_parse(json.begin(), json.end(), &reader) && !reader.complete)
-    return Error{ErrorCode::invalid_argument, "not JSON, or truncated"};
+    return invalid_argument("not JSON, or truncated");
   auto& upstream = reader.upstream;
   upstream.body = without_people(upstream.body);
   std::erase(upstream.body, '\0');

@@ -26,7 +26,7 @@ Result<StoredCode> read_code(Statement& statement, std::int64_t file) {
   statement.reset();
   auto row = statement.bind(1, file).step();
   if (!row) return row.error();
-  if (!*row) return Error{ErrorCode::not_found, "no such file in the knowledge index"};
+  if (!*row) return not_found("no such file in the knowledge index");
   StoredCode code;
   code.scope = static_cast<Scope>(statement.integer(10));
   code.id = code_id(code.scope, statement.text(0), statement.integer(1));

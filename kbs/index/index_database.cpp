@@ -9,8 +9,8 @@ namespace ratchet::kbs {
 Result<Database> open_index(const std::filesystem::path& path, OpenMode mode) {
   std::error_code ignored;
   if (mode == OpenMode::immutable && !std::filesystem::is_regular_file(path, ignored))
-    return Error{ErrorCode::not_found, fmt::format("no knowledge index at {}", path.string()),
-                 "Run `ratchet kbs add DIR`, or build the project."};
+    return not_found(fmt::format("no knowledge index at {}", path.string()),
+                     "Run `ratchet kbs add DIR`, or build the project.");
   auto database =
       Database::open(path, mode, {.name = "knowledge index", .hint = "Run `ratchet kbs doctor`."});
   if (!database) return database.error();

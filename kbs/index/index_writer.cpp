@@ -154,9 +154,8 @@ Status IndexWriter::State::open_old() {
   if (!opened) return opened.error();
   const auto version = opened->integer("SELECT value FROM meta WHERE name='schema'", 0);
   if (!version || *version != kSchemaVersion)
-    return Error{ErrorCode::unavailable,
-                 fmt::format("{} is not a knowledge index of this version", target.string()),
-                 "Delete the file and add the corpora again."};
+    return unavailable(fmt::format("{} is not a knowledge index of this version", target.string()),
+                       "Delete the file and add the corpora again.");
   database = *std::move(opened);
   return {};
 }
@@ -384,8 +383,8 @@ Result<int> IndexWriter::remove_corpus(std::string_view name) {
   if (state.old)
     if (auto read = read_before(state.database, name, known); !read) return read.error();
   if (!known.known)
-    return Error{ErrorCode::not_found, fmt::format("no corpus named '{}'", name),
-                 "`ratchet kbs stats` lists the corpora."};
+    return not_found(fmt::format("no corpus named '{}'", name),
+                     "`ratchet kbs stats` lists the corpora.");
   if (auto begun = begin_corpus(name, known.root); !begun) return begun.error();
   auto counts = end_corpus();
   if (!counts) return counts.error();

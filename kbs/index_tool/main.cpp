@@ -61,7 +61,7 @@ Result<Json> read_method(const fs::path& page) {
   Json method = Json::object();
   for (const auto* field : kMethodFields) {
     if (!header->contains(field))
-      return Error{ErrorCode::invalid_argument, fmt::format("the header lacks `{}`", field)};
+      return invalid_argument(fmt::format("the header lacks `{}`", field));
     method[field] = (*header)[field];
   }
   return method;

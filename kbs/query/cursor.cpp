@@ -25,8 +25,9 @@ Result<std::size_t> read_cursor(const std::optional<std::string>& cursor, std::s
                     std::string_view(at + 1, static_cast<std::size_t>(end - at - 1)) == mark &&
                     place < std::size_t{1} << 31U;
   if (!same)
-    return Error{ErrorCode::invalid_argument, "cursor: does not belong to this request",
-                 "Repeat the call without a cursor; the knowledge base may have changed."};
+    return invalid_argument(
+        "cursor: does not belong to this request",
+        "Repeat the call without a cursor; the knowledge base may have changed.");
   return place;
 }
 

@@ -100,8 +100,8 @@ Result<std::uint32_t> scope_mask(const std::vector<std::string>& names) {
     for (const auto& [scope, known] : enum_names(Scope{}))
       if (name == known) bits = bit(scope);
     if (bits == 0)
-      return Error{ErrorCode::invalid_argument, fmt::format("scope: unknown value '{}'", name),
-                   "Use wiki, docs, blogs, contests, prs, diffs, snapshots or sources."};
+      return invalid_argument(fmt::format("scope: unknown value '{}'", name),
+                              "Use wiki, docs, blogs, contests, prs, diffs, snapshots or sources.");
     mask |= bits;
   }
   return mask;

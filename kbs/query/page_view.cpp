@@ -76,11 +76,10 @@ Result<DocumentPlace> place_of(const Indexes& indexes, const std::string& id) {
   }
   auto near = nearest_ids(indexes, readable ? std::string_view(id) : std::string_view{}, 5);
   if (!near) return near.error();
-  return Error{ErrorCode::not_found,
-               readable ? fmt::format("no page '{}'", id) : std::string("no page with that id"),
-               near->empty() ? "Ids come from query_kbs."
-                             : fmt::format("Nearest ids: {}. Ids come from query_kbs.",
-                                           fmt::join(*near, ", "))};
+  return not_found(readable ? fmt::format("no page '{}'", id) : std::string("no page with that id"),
+                   near->empty() ? "Ids come from query_kbs."
+                                 : fmt::format("Nearest ids: {}. Ids come from query_kbs.",
+                                               fmt::join(*near, ", ")));
 }
 
 struct Heading {
@@ -125,9 +124,9 @@ Result<std::string> section_of(std::string_view body, const std::string& name) {
     std::vector<std::string_view> names;
     for (const auto& heading : all)
       if (names.size() < 30) names.push_back(heading.text);
-    return Error{ErrorCode::not_found, fmt::format("section: no heading like '{}'", name),
-                 names.empty() ? "The page has no headings."
-                               : fmt::format("Headings: {}.", fmt::join(names, " | "))};
+    return not_found(fmt::format("section: no heading like '{}'", name),
+                     names.empty() ? "The page has no headings."
+                                   : fmt::format("Headings: {}.", fmt::join(names, " | ")));
   }
   auto end = body.size();
   for (const auto& heading : all)
@@ -210,9 +209,9 @@ Result<Page> code_page(const Indexes& indexes, const CodePlace& place, std::stri
   auto code = read_code(**statement, place.file);
   if (!code) return code.error();
   if (place.part > static_cast<int>(code->parts.size()))
-    return Error{
-        ErrorCode::not_found, fmt::format("{} has {} parts", code->id, code->parts.size()),
-        fmt::format("Request {} as a whole, or one of its parts, counted from 1.", code->id)};
+    return not_found(
+        fmt::format("{} has {} parts", code->id, code->parts.size()),
+        fmt::format("Request {} as a whole, or one of its parts, counted from 1.", code->id));
   CodePart part{0, code->text.size(), 1, ""};
   if (place.part > 0) part = code->parts[static_cast<std::size_t>(place.part) - 1];
   const auto text = std::string_view(code->text).substr(part.begin, part.end - part.begin);

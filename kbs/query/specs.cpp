@@ -180,9 +180,8 @@ Result<SpecAnswer> look_up_spec(const Indexes& indexes, const std::string& produ
   if (best.size() > 1) {
     std::vector<std::string> ids;
     for (const auto* one : best) ids.push_back(one->id);
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("product: '{}' fits {} products", product, best.size()),
-                 fmt::format("Name one of {}.", fmt::join(ids, ", "))};
+    return invalid_argument(fmt::format("product: '{}' fits {} products", product, best.size()),
+                            fmt::format("Name one of {}.", fmt::join(ids, ", ")));
   }
   answer.product = best.front()->id;
   auto specs = read_specs(indexes, *best.front(), metric);

@@ -67,8 +67,8 @@ bool put(const fs::path& path, std::string_view bytes) {
 }
 
 Error unwritable(const fs::path& path, const std::string& why) {
-  return Error{ErrorCode::unavailable, fmt::format("build cache {}: {}", path.string(), why),
-               "Check that the state directory can be written."};
+  return unavailable(fmt::format("build cache {}: {}", path.string(), why),
+                     "Check that the state directory can be written.");
 }
 
 }  // namespace
@@ -121,8 +121,8 @@ Result<fs::path> BuildCache::path_of(const std::string& build_key) const {
   const bool plain =
       !build_key.empty() && build_key.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (plain && fs::is_regular_file(path, none)) return path;
-  return Error{ErrorCode::not_found, fmt::format("no build named {} in the cache", build_key),
-               "Submit the kernel again."};
+  return not_found(fmt::format("no build named {} in the cache", build_key),
+                   "Submit the kernel again.");
 }
 
 Result<PrivateFolder> BuildCache::make_work_folder() const {

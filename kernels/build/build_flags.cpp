@@ -65,14 +65,13 @@ Status check_flags(const std::vector<std::string>& flags, bool cuda) {
     const std::string_view flag = flags[i];
     const bool value = cuda && i > 0 && flags[i - 1] == "-Xptxas" && ptxas_value(flag);
     if (value || common_flag(flag) || (cuda ? cuda_flag(flag) : host_flag(flag))) continue;
-    return Error{
-        ErrorCode::invalid_argument,
+    return invalid_argument(
         fmt::format("flags: \"{}\" is not accepted for {}", flag.substr(0, 80),
                     cuda ? "nvcc" : "g++"),
         cuda ? "Accepted: -D -U -W -std=, --use_fast_math, --maxrregcount=N, --expt-*, "
                "--extended-lambda, --ftz= --fmad= --prec-div= --prec-sqrt=, -Xptxas X, -l of "
                "CUDA libraries."
-             : "Accepted: -D -U -W -std= -O… -f… -m…, without file names and plugins."};
+             : "Accepted: -D -U -W -std= -O… -f… -m…, without file names and plugins.");
   }
   return {};
 }

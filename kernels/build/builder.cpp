@@ -58,9 +58,9 @@ Result<Signature> signature_of(const BuildRequest& request) {
       parse_signature(request.source.text, request.entry,
                       Dialect{request.cuda, request.flags, request.launch.has_value()});
   if (signature && !request.parameters.empty() && !matches(signature->parameters, request))
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("{} does not have the parameters of the contract", request.entry),
-                 "Keep v0's parameter list: same order, same types."};
+    return invalid_argument(
+        fmt::format("{} does not have the parameters of the contract", request.entry),
+        "Keep v0's parameter list: same order, same types.");
   return signature;
 }
 
@@ -154,9 +154,8 @@ class Compilation {
         {plan_.file_name, request_.source.text}};
     for (const auto& [name, text] : files)
       if (!(std::ofstream(work_ / name, std::ios::binary) << text << std::flush))
-        return Error{ErrorCode::unavailable,
-                     fmt::format("{} cannot be written", (work_ / name).string()),
-                     "Check that the state directory can be written."};
+        return unavailable(fmt::format("{} cannot be written", (work_ / name).string()),
+                           "Check that the state directory can be written.");
     return {};
   }
 
@@ -232,13 +231,13 @@ Status check_tools(const BuildRequest& request, const Toolchain& toolchain) {
   const bool there =
       request.cuda ? toolchain.nvcc.has_value() : toolchain.host_compiler.has_value();
   if (!there)
-    return Error{
-        ErrorCode::unavailable, fmt::format("{} was not found", request.cuda ? "nvcc" : "g++"),
+    return unavailable(
+        fmt::format("{} was not found", request.cuda ? "nvcc" : "g++"),
         request.cuda ? "Install the CUDA toolkit or set CUDA_HOME; check_env shows what is there."
-                     : "Install g++; check_env shows what is there."};
+                     : "Install g++; check_env shows what is there.");
   if (request.cutlass && !toolchain.cutlass_include)
-    return Error{ErrorCode::unavailable, "the CUTLASS headers were not found",
-                 "Set CUTLASS_PATH to a checkout of CUTLASS."};
+    return unavailable("the CUTLASS headers were not found",
+                       "Set CUTLASS_PATH to a checkout of CUTLASS.");
   return check_flags(request.flags, request.cuda);
 }
 

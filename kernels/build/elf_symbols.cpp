@@ -145,17 +145,14 @@ bool allowed(const ImportedSymbol& symbol, bool cuda, const std::vector<std::str
 Result<DynamicSymbols> dynamic_symbols(std::string_view bytes) {
   const Image image(bytes);
   const auto sections = sections_of(image);
-  if (!sections)
-    return Error{ErrorCode::invalid_argument,
-                 "not a 64-bit ELF shared library with dynamic symbols"};
+  if (!sections) return invalid_argument("not a 64-bit ELF shared library with dynamic symbols");
   const auto libraries = libraries_of(image, *sections);
   const auto names = sections->all[sections->symbols->sh_link].sh_offset;
   const auto count = sections->symbols->sh_size / sizeof(Elf64_Sym);
   DynamicSymbols symbols;
   for (std::uint64_t i = 1; i < count; ++i) {
     const auto symbol = image.read<Elf64_Sym>(sections->symbols->sh_offset + i * sizeof(Elf64_Sym));
-    if (!symbol)
-      return Error{ErrorCode::invalid_argument, "the dynamic symbol table extends beyond the file"};
+    if (!symbol) return invalid_argument("the dynamic symbol table extends beyond the file");
     if (symbol->st_shndx != SHN_UNDEF) {
       symbols.exported.push_back(image.text(names + symbol->st_name));
       continue;

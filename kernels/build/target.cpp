@@ -45,9 +45,9 @@ Result<Implementation> by_suffix(const std::string& suffix, Implementation pytho
   if (suffix == ".cu") return Implementation::cuda_cpp;
   if (suffix == ".py") return python;
   if (is_cpp(suffix)) return Implementation::host_cpp;
-  return Error{ErrorCode::invalid_argument,
-               fmt::format("kernel: cannot tell the implementation from the suffix \"{}\"", suffix),
-               "Use .cu, .cpp or .py, or give `implementation`."};
+  return invalid_argument(
+      fmt::format("kernel: cannot tell the implementation from the suffix \"{}\"", suffix),
+      "Use .cu, .cpp or .py, or give `implementation`.");
 }
 
 /// "sm_90a" → 90; 0 for any other name.
@@ -65,15 +65,14 @@ Result<std::string> checked_arch(const std::string& wanted, const DeviceInfo& de
                         : wanted;
   const int number = number_of(arch);
   if (number == 0)
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("arch: \"{}\" is not a CUDA target", wanted),
-                 "Use a name such as sm_90 or sm_90a."};
+    return invalid_argument(fmt::format("arch: \"{}\" is not a CUDA target", wanted),
+                            "Use a name such as sm_90 or sm_90a.");
   const int present = number_of(device.arch);
   // A cubin runs on its own major revision, at its minor or a later one (CUDA programming guide).
   if (present != 0 && (number / 10 != present / 10 || number > present))
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("arch: {} does not run on {} ({})", arch, device.name, device.arch),
-                 "Leave `arch` out to build for the device."};
+    return invalid_argument(
+        fmt::format("arch: {} does not run on {} ({})", arch, device.name, device.arch),
+        "Leave `arch` out to build for the device.");
   return arch;
 }
 
@@ -89,14 +88,13 @@ Result<Implementation> resolve_implementation(const std::optional<std::string>& 
   for (const auto& [value, known] : enum_names(Implementation{})) {
     if (name != known) continue;
     if (fits(value, suffix)) return value;
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("implementation: {} does not match the file {}", name, file_name),
-                 "host-cpp is .cpp, cuda-cpp and cutlass are .cu, triton, cute-dsl and host-python "
-                 "are .py."};
+    return invalid_argument(
+        fmt::format("implementation: {} does not match the file {}", name, file_name),
+        "host-cpp is .cpp, cuda-cpp and cutlass are .cu, triton, cute-dsl and host-python "
+        "are .py.");
   }
-  return Error{ErrorCode::invalid_argument,
-               fmt::format("implementation: unknown value \"{}\"", name),
-               std::string(kImplementations)};
+  return invalid_argument(fmt::format("implementation: unknown value \"{}\"", name),
+                          std::string(kImplementations));
 }
 
 DeviceKind device_kind_of(Implementation implementation) {
@@ -108,18 +106,16 @@ Result<ReferenceKind> reference_kind_of(std::string_view file_name) {
   if (suffix == ".py") return ReferenceKind::python;
   if (suffix == ".cu") return ReferenceKind::cuda;
   if (is_cpp(suffix)) return ReferenceKind::cpp;
-  return Error{ErrorCode::invalid_argument,
-               fmt::format("reference: unknown suffix in \"{}\"", file_name),
-               "Use ref.py, ref.cpp or ref.cu."};
+  return invalid_argument(fmt::format("reference: unknown suffix in \"{}\"", file_name),
+                          "Use ref.py, ref.cpp or ref.cu.");
 }
 
 Result<std::string> resolve_arch(const std::optional<std::string>& wanted, const DeviceInfo& device,
                                  std::string_view source) {
   if (device.kind == DeviceKind::host) {
     if (wanted && *wanted != "native")
-      return Error{ErrorCode::invalid_argument,
-                   fmt::format("arch: \"{}\" cannot be chosen on the host", *wanted),
-                   "Leave `arch` out: host kernels are built for this processor."};
+      return invalid_argument(fmt::format("arch: \"{}\" cannot be chosen on the host", *wanted),
+                              "Leave `arch` out: host kernels are built for this processor.");
     return std::string("native");
   }
   auto arch = checked_arch(wanted.value_or(device.arch), device);
@@ -146,9 +142,9 @@ Result<std::vector<std::string>> resolve_baselines(const std::vector<std::string
     const bool vendor = name == "vendor" || name == "cublas";
     const bool ancestor = name == "v0" || name == "parent";  // always compared
     if (!(all || none || eager || compiled || flash || vendor || ancestor))
-      return Error{ErrorCode::invalid_argument,
-                   fmt::format("baselines: unknown name \"{}\"", given),
-                   "Accepted: pytorch-eager, torch-compile, flashinfer, vendor, all, none."};
+      return invalid_argument(
+          fmt::format("baselines: unknown name \"{}\"", given),
+          "Accepted: pytorch-eager, torch-compile, flashinfer, vendor, all, none.");
     if (all || eager) add("pytorch-eager");
     if (all || compiled) add("torch-compile");
     if (all || flash) add("flashinfer");

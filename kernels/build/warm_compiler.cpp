@@ -47,7 +47,7 @@ class WarmCompiler::Waiting {
 
   Result<Captured> run(const std::string& input, milliseconds limit, const std::stop_token& stop) {
     const auto begin = steady_clock::now();
-    if (!input_ || !give(input)) return Error{ErrorCode::unavailable, "the compiler has exited"};
+    if (!input_ || !give(input)) return unavailable("the compiler has exited");
     while (ended_.wait_for(kTick) != std::future_status::ready) {
       const bool late = steady_clock::now() - begin >= limit;
       if (!late && !stop.stop_requested()) continue;

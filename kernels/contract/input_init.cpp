@@ -18,8 +18,8 @@ constexpr std::string_view kGrammar =
     "expressions over dims.";
 
 Error bad(std::string_view text, std::string_view why) {
-  return Error{ErrorCode::invalid_argument, fmt::format("init \"{}\": {}", text.substr(0, 64), why),
-               std::string(kGrammar)};
+  return invalid_argument(fmt::format("init \"{}\": {}", text.substr(0, 64), why),
+                          std::string(kGrammar));
 }
 
 /// Splits "name(a,b)" at commas outside inner parentheses.

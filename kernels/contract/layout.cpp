@@ -37,9 +37,9 @@ Result<Extents> extents_of(const TensorSpec& tensor, const Dims& dims) {
                    fmt::format("tensor {}: {}", tensor.name, value.error().message),
                    value.error().hint};
     if (*value < 1)
-      return Error{ErrorCode::invalid_argument,
-                   fmt::format("tensor {}: extent \"{}\" is {}", tensor.name, extent, *value),
-                   "Every extent must be at least 1."};
+      return invalid_argument(
+          fmt::format("tensor {}: extent \"{}\" is {}", tensor.name, extent, *value),
+          "Every extent must be at least 1.");
     if (__builtin_mul_overflow(elements, *value, &elements) || elements > kMaxArenaBytes)
       return too_large(tensor);
     extents.shape.push_back(*value);

@@ -22,8 +22,8 @@ constexpr std::array<std::string_view, 3> kVariants{"naive", "better", "best"};
 Result<fs::path> folder_of(const fs::path& data_dir, const std::string& name) {
   const auto names = problem_names(data_dir);
   if (std::ranges::find(names, name) != names.end()) return data_dir / "problems" / name;
-  return Error{ErrorCode::not_found, fmt::format("no problem named \"{}\"", name),
-               fmt::format("Shipped problems: {}.", fmt::join(names, ", "))};
+  return not_found(fmt::format("no problem named \"{}\"", name),
+                   fmt::format("Shipped problems: {}.", fmt::join(names, ", ")));
 }
 
 /// The folder and file suffix of an implementation's kernels.
@@ -51,7 +51,7 @@ Result<ProblemFile> read_problem(const fs::path& folder) {
   if (!text) return text.error();
   const auto json = Json::parse(*text, nullptr, false);
   if (json.is_discarded())
-    return Error{ErrorCode::invalid_argument, fmt::format("{} is not valid JSON", path.string())};
+    return invalid_argument(fmt::format("{} is not valid JSON", path.string()));
   auto file = decode<ProblemFile>(json);
   if (!file)
     return Error{file.error().code, fmt::format("{}: {}", path.string(), file.error().message),
@@ -82,15 +82,15 @@ Result<Source> load_problem_kernel(const fs::path& data_dir, const std::string& 
   const auto folder = folder_of(data_dir, name);
   if (!folder) return folder.error();
   if (std::ranges::find(kVariants, variant) == kVariants.end())
-    return Error{ErrorCode::invalid_argument, fmt::format("no variant named \"{}\"", variant),
-                 fmt::format("Variants: {}.", fmt::join(kVariants, ", "))};
+    return invalid_argument(fmt::format("no variant named \"{}\"", variant),
+                            fmt::format("Variants: {}.", fmt::join(kVariants, ", ")));
   const auto [sub, suffix] = place_of(implementation);
   const auto file_name = variant + suffix;
   auto text = read_file(*folder / sub / file_name);
   if (!text)
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("problem {} has no {} kernel for {}", name, variant, sub),
-                 "Choose another implementation, or give `kernel` and `reference` yourself."};
+    return invalid_argument(
+        fmt::format("problem {} has no {} kernel for {}", name, variant, sub),
+        "Choose another implementation, or give `kernel` and `reference` yourself.");
   return Source{file_name, *std::move(text), ""};
 }
 

@@ -13,10 +13,9 @@ Result<std::optional<WorkDone>> work_of(const Contract& contract, const Dims& di
   const auto flops = evaluate(contract.work->flops, dims);
   if (!flops) return flops.error();
   if (*bytes < 0 || *flops < 0)
-    return Error{
-        ErrorCode::invalid_argument,
+    return invalid_argument(
         fmt::format("work: {} bytes and {} FLOPs; neither may be negative", *bytes, *flops),
-        "Give the least bytes moved and the operations of one call."};
+        "Give the least bytes moved and the operations of one call.");
   return std::optional(WorkDone{*bytes, *flops, contract.work->type});
 }
 

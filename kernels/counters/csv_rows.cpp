@@ -60,10 +60,9 @@ class CsvReader {
         return cell;
       }
     }
-    return Error{
-        ErrorCode::invalid_argument,
+    return invalid_argument(
         fmt::format("the quote in line {} is never closed: the file is truncated", row_.line),
-        "Export the report again."};
+        "Export the report again.");
   }
 
   std::string_view text_;

@@ -113,11 +113,11 @@ Result<std::string> ncu_raw_page(const std::filesystem::path& report, const Tool
                  fmt::format("the report's table is larger than {} MiB", kMostCsv >> 20U),
                  "Export fewer launches."};
   if (run->timed_out || !run->status.clean())
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("ncu cannot read {} ({}): {}", report.filename().string(),
-                             run->timed_out ? "deadline" : run->status.text(),
-                             complaints_in(run->err + run->out)),
-                 "A report of a newer ncu requires that version; recreate a damaged report."};
+    return invalid_argument(
+        fmt::format("ncu cannot read {} ({}): {}", report.filename().string(),
+                    run->timed_out ? "deadline" : run->status.text(),
+                    complaints_in(run->err + run->out)),
+        "A report of a newer ncu requires that version; recreate a damaged report.");
   return std::move(run->out);
 }
 

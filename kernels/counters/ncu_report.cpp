@@ -282,8 +282,8 @@ double ncu_unit_factor(std::string_view unit) {
 Result<NcuReport> read_ncu_csv(std::string_view text) {
   const auto table = table_in(text);
   if (table.empty())
-    return Error{ErrorCode::invalid_argument,
-                 "this is not CSV of Nsight Compute: no line begins with \"ID\"", kHowToExport};
+    return invalid_argument("this is not CSV of Nsight Compute: no line begins with \"ID\"",
+                            kHowToExport);
   auto rows = read_csv(table);
   if (!rows) return rows.error();
   return NcuReportReader(*std::move(rows)).read();

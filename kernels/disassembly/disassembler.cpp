@@ -47,10 +47,9 @@ Result<std::string> output_of(const FoundProgram& program, std::vector<std::stri
                  fmt::format("{} prints more than {} MiB", name, kMostText >> 20U),
                  "Instantiate fewer templates."};
   if (run->timed_out || !run->status.clean())
-    return Error{
-        ErrorCode::unavailable,
-        fmt::format("{} failed ({}): {}", name, run->timed_out ? "deadline" : run->status.text(),
-                    run->err.substr(0, 300))};
+    return unavailable(fmt::format("{} failed ({}): {}", name,
+                                   run->timed_out ? "deadline" : run->status.text(),
+                                   run->err.substr(0, 300)));
   return std::move(run->out);
 }
 
@@ -125,8 +124,8 @@ Result<std::vector<std::string>> cubins_of_library(const fs::path& library,
 Result<Listing> host_code_of(const fs::path& library, const Toolchain& toolchain,
                              const std::stop_token& stop) {
   if (!toolchain.objdump)
-    return Error{ErrorCode::unavailable, "objdump was not found",
-                 "Install binutils; check_env lists what was found."};
+    return unavailable("objdump was not found",
+                       "Install binutils; check_env lists what was found.");
   auto folder = PrivateFolder::make();
   if (!folder) return folder.error();
   auto text =
@@ -144,9 +143,8 @@ Result<Listing> ptx_of_library(const fs::path& library, const Toolchain& toolcha
   auto text = output_of(*toolchain.cuobjdump, {"-ptx", library.string()}, folder->path(), stop);
   if (!text) return text.error();
   if (text->find(".entry") == std::string::npos)
-    return Error{ErrorCode::not_found,
-                 "the binary has no PTX: it is built only for its exact architecture",
-                 "Ask for kind sass."};
+    return not_found("the binary has no PTX: it is built only for its exact architecture",
+                     "Ask for kind sass.");
   return Listing{shown(*toolchain.cuobjdump), *std::move(text)};
 }
 

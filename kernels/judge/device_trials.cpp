@@ -17,7 +17,7 @@ namespace {
 Result<std::string> judge_library(const ReferenceParts& parts, const Contract& contract,
                                   const CallContext& call) {
   auto text = read_file(parts.data_dir / "cuda" / "judge.cu");
-  if (!text) return Error{ErrorCode::unavailable, text.error().message};
+  if (!text) return unavailable(text.error().message);
   BuildRequest request;
   request.source = {"judge.cu", *std::move(text), ""};
   request.cuda = true;
@@ -26,9 +26,8 @@ Result<std::string> judge_library(const ReferenceParts& parts, const Contract& c
   auto build = parts.builder.build(request, call);
   if (!build) return build.error();
   if (!build->ok)
-    return Error{ErrorCode::unavailable,
-                 "the device's judge does not build" +
-                     (build->errors.empty() ? "" : ": " + build->errors.front().message)};
+    return unavailable("the device's judge does not build" +
+                       (build->errors.empty() ? "" : ": " + build->errors.front().message));
   const auto path = parts.builder.path_of(build->build_key);
   if (!path) return path.error();
   return read_file(*path);
@@ -213,9 +212,8 @@ Result<DeviceTrials::Answer> DeviceTrials::ask(const wire::Request& request,
     return Error{ErrorCode::internal, "the judge's worker failed: " + answer->fault->message};
   auto reply = decode_stored<wire::Reply>(answer->body);
   if (!reply) return reply.error();
-  if (reply->error) return Error{ErrorCode::unavailable, *reply->error};
-  if (reply->fault)
-    return Error{ErrorCode::unavailable, "the judge's library: " + reply->fault->message};
+  if (reply->error) return unavailable(*reply->error);
+  if (reply->fault) return unavailable("the judge's library: " + reply->fault->message);
   return Answer{*std::move(reply), std::move(answer->descriptors)};
 }
 

@@ -16,10 +16,10 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLoad(120'000);  // a module's own imports, and a CUDA context
 
 Error failed(const std::string& file_name, const std::string& message, int line) {
-  return Error{ErrorCode::invalid_argument,
-               line > 0 ? fmt::format("the reference failed at {}:{}: {}", file_name, line, message)
-                        : fmt::format("the reference {} failed: {}", file_name, message),
-               "Fix the reference and create the run again."};
+  return invalid_argument(
+      line > 0 ? fmt::format("the reference failed at {}:{}: {}", file_name, line, message)
+               : fmt::format("the reference {} failed: {}", file_name, message),
+      "Fix the reference and create the run again.");
 }
 
 class PythonReference : public Reference {

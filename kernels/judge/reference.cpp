@@ -36,7 +36,7 @@ Error build_failed(const BuildRecord& build, const std::string& file_name) {
     const auto& first = build.errors.front();
     text += fmt::format(": {}:{}: {}", first.file, first.line, first.message);
   }
-  return Error{ErrorCode::invalid_argument, text, std::string(kFixReference)};
+  return invalid_argument(text, std::string(kFixReference));
 }
 
 Result<std::unique_ptr<Reference>> open_compiled(const ReferenceParts& parts,
@@ -57,9 +57,8 @@ Result<std::unique_ptr<Reference>> open_compiled(const ReferenceParts& parts,
 }  // namespace
 
 Error reference_failed(const Fault& fault) {
-  return Error{ErrorCode::invalid_argument,
-               fmt::format("the reference failed ({}): {}", fault.kind, fault.message),
-               std::string(kFixReference)};
+  return invalid_argument(fmt::format("the reference failed ({}): {}", fault.kind, fault.message),
+                          std::string(kFixReference));
 }
 
 Result<ReferenceLibrary> build_reference(const ReferenceParts& parts, const Contract& contract,

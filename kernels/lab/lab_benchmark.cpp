@@ -36,7 +36,7 @@ BenchmarkRow row_of(std::string name, std::string status, const Dims& dims) {
   return row;
 }
 
-BenchmarkRow unavailable(std::string name, std::string status, std::string why, const Dims& dims) {
+BenchmarkRow unmeasured(std::string name, std::string status, std::string why, const Dims& dims) {
   auto row = row_of(std::move(name), std::move(status), dims);
   row.detail = std::move(why);
   return row;
@@ -63,7 +63,7 @@ void add_rows(const Contract& contract, const SessionRecord& session, const Sess
     const auto& record = session.contestants[i];
     if (!record.reasons.empty()) {
       report.rows.push_back(
-          unavailable(record.name, "failed", record.reasons.front().message, dims));
+          unmeasured(record.name, "failed", record.reasons.front().message, dims));
       continue;
     }
     auto row = row_of(record.name, "ok", dims);
@@ -165,17 +165,14 @@ struct BenchmarkField {
 
 /// The vendor library call of a shipped problem. Error `unavailable`: not available here.
 Result<Candidate> vendor_of(LabParts& lab, const Contract& contract, CallContext& call) {
-  const auto missing = [](std::string why) {
-    return Error{ErrorCode::unavailable, std::move(why)};
-  };
   if (contract.device_kind != DeviceKind::cuda)
-    return missing("there is no vendor library for the host");
+    return unavailable("there is no vendor library for the host");
   const auto text =
       contract.problem.empty()
-          ? Result<std::string>(missing(""))
+          ? Result<std::string>(unavailable(""))
           : read_file(lab.options.data_dir / "problems" / contract.problem / "vendor.cu");
   if (!text)
-    return missing("the task names no vendor library: it is not a shipped problem with one");
+    return unavailable("the task names no vendor library: it is not a shipped problem with one");
   Contract vendor = contract;
   vendor.implementation = Implementation::cuda_cpp;
   vendor.entry = "solve";
@@ -184,9 +181,10 @@ Result<Candidate> vendor_of(LabParts& lab, const Contract& contract, CallContext
   auto built = lab.build(vendor, {"vendor.cu", *text, ""}, call);
   if (!built) return built.error();
   if (!built->build.ok)
-    return missing("the vendor library's caller does not build here: " +
-                   (built->build.errors.empty() ? built->build.error_class.value_or("build error")
-                                                : built->build.errors.front().message));
+    return unavailable("the vendor library's caller does not build here: " +
+                       (built->build.errors.empty()
+                            ? built->build.error_class.value_or("build error")
+                            : built->build.errors.front().message));
   return built;
 }
 
@@ -215,7 +213,7 @@ Status add_baselines(LabParts& lab, const Contract& contract, const BenchmarkReq
     }
     const bool missing = started.error().code == ErrorCode::unavailable;
     field.absent.push_back(
-        unavailable(name, missing ? "missing" : "failed", started.error().message, dims));
+        unmeasured(name, missing ? "missing" : "failed", started.error().message, dims));
   }
   return {};
 }
@@ -291,7 +289,7 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
     if (done) continue;
     if (call.canceled()) return done.error();
     // This case failed; the other cases still count.
-    report.rows.push_back(unavailable(kCandidate, "skipped", done.error().message, one.dims));
+    report.rows.push_back(unmeasured(kCandidate, "skipped", done.error().message, one.dims));
     report.notes.push_back(
         fmt::format("{} left out: {}", dims_text(one.dims), done.error().message));
   }

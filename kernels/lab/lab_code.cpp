@@ -88,8 +88,8 @@ Result<std::vector<const MethodSignature*>> wanted(const std::vector<std::string
   for (const auto& id : ids) {
     const auto* const signature = signature_of(id);
     if (signature == nullptr)
-      return Error{ErrorCode::not_found, fmt::format("methods: there is no method \"{}\"", id),
-                   "list_methods shows the ids."};
+      return not_found(fmt::format("methods: there is no method \"{}\"", id),
+                       "list_methods shows the ids.");
     signatures.push_back(signature);
   }
   if (ids.empty())
@@ -104,14 +104,13 @@ Result<Listing> LabParts::listing_of(const Contract& contract, const Candidate& 
   const auto& toolchain = builder.toolchain();
   const auto& stop = call.stop();
   if (contract.implementation == Implementation::host_python)
-    return Error{ErrorCode::unavailable,
-                 "a Python kernel for the host has no machine code of its own"};
+    return unavailable("a Python kernel for the host has no machine code of its own");
   if (is_python(contract.implementation)) {
     const auto files =
         cache_of(candidate.build.build_key).files(view == CodeView::sass ? ".cubin" : ".ptx");
     if (files.empty())
-      return Error{ErrorCode::not_found, "the kernel's compiler left no GPU code in its cache",
-                   "Call check_correctness first: it compiles the kernel."};
+      return not_found("the kernel's compiler left no GPU code in its cache",
+                       "Call check_correctness first: it compiles the kernel.");
     if (view == CodeView::sass) return sass_of_cubins(files, toolchain, stop);
     Listing listing{"as compiled", ""};
     for (const auto& file : files) listing.text += read_file(file).value_or("");
@@ -129,7 +128,7 @@ Result<std::vector<std::string>> LabParts::gpu_codes_of(const Contract& contract
                                                         const Candidate& candidate,
                                                         const CallContext& call) {
   if (contract.device_kind != DeviceKind::cuda)
-    return Error{ErrorCode::unavailable, "this kernel runs on the processor"};
+    return unavailable("this kernel runs on the processor");
   if (!is_python(contract.implementation)) {
     auto library = builder.path_of(candidate.build.build_key);
     if (!library) return library.error();
@@ -147,7 +146,7 @@ Result<std::vector<std::string>> LabParts::gpu_codes_of(const Contract& contract
 Result<Disassembly> Laboratory::disassemble(const Contract& contract, const Candidate& candidate,
                                             const DisassemblyRequest& request, CallContext& call) {
   if (request.view == CodeView::ptx && contract.device_kind == DeviceKind::host)
-    return Error{ErrorCode::invalid_argument, "kind: only GPU kernels have ptx", "Leave kind out."};
+    return invalid_argument("kind: only GPU kernels have ptx", "Leave kind out.");
   auto listing = listing_of(contract, candidate, request.view, call);
   if (!listing) return listing.error();
   Disassembly page;
@@ -162,16 +161,14 @@ Result<Disassembly> Laboratory::disassemble(const Contract& contract, const Cand
   }
   const auto kind = kind_of(contract);
   const auto functions = read_code(listing->text, kind);
-  if (functions.empty())
-    return Error{ErrorCode::not_found, "no code could be read from the binary"};
+  if (functions.empty()) return not_found("no code could be read from the binary");
   page.functions = summaries(functions, kind);
   const auto* const function = chosen(functions, request.function, kind);
   if (function == nullptr) {
     std::string names;
     for (const auto& one : functions) names += (names.empty() ? "" : ", ") + source_name(one.name);
-    return Error{ErrorCode::not_found,
-                 fmt::format("function: there is no \"{}\"", request.function),
-                 fmt::format("The binary has: {}.", names.substr(0, 500))};
+    return not_found(fmt::format("function: there is no \"{}\"", request.function),
+                     fmt::format("The binary has: {}.", names.substr(0, 500)));
   }
   page.shown = source_name(function->name);
   const auto& code = function->instructions;

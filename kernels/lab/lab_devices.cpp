@@ -124,10 +124,10 @@ Result<Greeting> LabParts::greeting(DeviceKind kind, int device, const CallConte
   if (!worker) return worker.error();
   const auto ready = decode_stored<wire::Reply>(worker->ready());
   if (!ready || ready->error || !ready->device)
-    return Error{ErrorCode::unavailable,
-                 fmt::format("{} device {} cannot be used: {}", name_of(kind), where.device,
-                             ready && ready->error ? *ready->error : "its worker did not answer"),
-                 "check_env lists the devices."};
+    return unavailable(
+        fmt::format("{} device {} cannot be used: {}", name_of(kind), where.device,
+                    ready && ready->error ? *ready->error : "its worker did not answer"),
+        "check_env lists the devices.");
   Greeting found{*ready->device, ready->sandbox.value_or(""), ready->devices.value_or(1)};
   const std::lock_guard lock(guard);
   return greetings.emplace(key, std::move(found)).first->second;
@@ -181,9 +181,8 @@ Result<std::vector<Ceiling>> LabParts::measured_ceilings(int device, DeviceKind 
   auto reply = worker->run(request, {}, kCeilingDeadline, call);
   if (!reply) return reply.error();
   if (reply->fault || !reply->ceilings)
-    return Error{ErrorCode::unavailable,
-                 "the ceilings could not be measured: " +
-                     (reply->fault ? reply->fault->message : std::string("no answer"))};
+    return unavailable("the ceilings could not be measured: " +
+                       (reply->fault ? reply->fault->message : std::string("no answer")));
   StoredCeilings stored{info->device, {}};
   for (const auto& value : *reply->ceilings)
     stored.ceilings.push_back({value.what, value.value, value.unit});

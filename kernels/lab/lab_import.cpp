@@ -52,8 +52,7 @@ Result<ImportedProfile> Laboratory::import_profile(const Contract& contract,
   if (!content)
     return Error{content.error().code, "path: " + content.error().message, content.error().hint};
   if (content->empty())
-    return Error{ErrorCode::invalid_argument, "path: the file is empty",
-                 "Export the report again."};
+    return invalid_argument("path: the file is empty", "Export the report again.");
   const bool is_report =
       is_binary(*content) || request.file.extension().string().starts_with(".ncu-rep");
   std::string table;

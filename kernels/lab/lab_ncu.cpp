@@ -94,9 +94,9 @@ Status take_report(LabParts& lab, const std::filesystem::path& folder, const std
 Status LabParts::check_engine(const Contract& contract, CounterEngine engine) const {
   if (engine == CounterEngine::cupti) return {};
   if (contract.device_kind != DeviceKind::cuda)
-    return Error{ErrorCode::invalid_argument,
-                 "engine: ncu profiles GPU kernels; this run's kernels run on the processor",
-                 "Leave engine out."};
+    return invalid_argument(
+        "engine: ncu profiles GPU kernels; this run's kernels run on the processor",
+        "Leave engine out.");
   if (!builder.toolchain().ncu) return ncu_missing();
   return {};
 }

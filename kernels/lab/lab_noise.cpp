@@ -64,8 +64,7 @@ Result<NoiseProfile> calibrated_noise(LabParts& lab, const DeviceInfo& device,
   CallContext quiet({}, call.stop());
   auto candidate = lab.build(contract, contract.kernel, quiet);
   if (!candidate) return candidate.error();
-  if (!candidate->build.ok)
-    return Error{ErrorCode::unavailable, "the calibration's kernel does not build"};
+  if (!candidate->build.ok) return unavailable("the calibration's kernel does not build");
   const Versions versions{{"one", &*candidate}, {"same", &*candidate}};
   std::vector<std::vector<NoisePoint>> points(contract.cases.size());
   const int sessions =
@@ -88,8 +87,7 @@ Result<NoiseProfile> calibrated_noise(LabParts& lab, const DeviceInfo& device,
       if (!session) return session.error();
       const auto timing = timing_of(*session, 0, plan);
       const auto compared = comparison_of(*session, 1);
-      if (!timing || !compared)
-        return Error{ErrorCode::unavailable, "the calibration's kernel could not be timed"};
+      if (!timing || !compared) return unavailable("the calibration's kernel could not be timed");
       points[which].push_back({timing->median.value, compared->speedup});
     }
   }

@@ -29,8 +29,8 @@ using std::chrono::steady_clock;
 void take_comparisons(const SessionRecord& session, Profile& profile) {
   for (std::size_t i = 1; i < session.contestants.size(); ++i) {
     const auto& other = session.contestants[i];
-    auto compared = other.reasons.empty() ? comparison_of(session, i)
-                                          : Result<Comparison>(Error{ErrorCode::unavailable, ""});
+    auto compared =
+        other.reasons.empty() ? comparison_of(session, i) : Result<Comparison>(unavailable(""));
     if (compared) {
       profile.comparisons.push_back(*std::move(compared));
       continue;

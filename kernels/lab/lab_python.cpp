@@ -195,10 +195,7 @@ Result<StartPlan> LabParts::python_plan(const Contract& contract, const Candidat
 
 Result<CandidateProcess> LabParts::start_baseline(const Contract& contract, const std::string& name,
                                                   int arenas, const CallContext& call) {
-  const auto missing = [](std::string why) {
-    return Error{ErrorCode::unavailable, std::move(why)};
-  };
-  if (auto why = reason_without_baseline(contract, name); !why.empty()) return missing(why);
+  if (auto why = reason_without_baseline(contract, name); !why.empty()) return unavailable(why);
   auto arena_bytes = largest_arena(contract);
   if (!arena_bytes) return arena_bytes.error();
   const auto& reference = contract.reference;
@@ -212,7 +209,7 @@ Result<CandidateProcess> LabParts::start_baseline(const Contract& contract, cons
   // Missing modules and libraries are detected at load.
   if (process->fault() && process->fault()->kind == "load_error" &&
       process->fault()->message.find("install") != std::string::npos)
-    return missing(process->fault()->message);
+    return unavailable(process->fault()->message);
   return process;
 }
 

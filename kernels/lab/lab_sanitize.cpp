@@ -27,17 +27,18 @@ constexpr const char* kReportFile = "sanitizer.txt";
 
 Status check_possible(const Contract& contract, const std::optional<FoundProgram>& sanitizer) {
   if (contract.device_kind != DeviceKind::cuda)
-    return Error{ErrorCode::unavailable,
-                 "compute-sanitizer watches CUDA kernels; this run's kernels run on the processor",
-                 "Build the kernel with -fsanitize=address,undefined in your own program."};
+    return unavailable(
+        "compute-sanitizer watches CUDA kernels; this run's kernels run on the processor",
+        "Build the kernel with -fsanitize=address,undefined in your own program.");
   if (is_python(contract.implementation))
-    return Error{ErrorCode::unavailable,
-                 "Python kernels cannot run under compute-sanitizer here: their process is forked "
-                 "from one that has imported the frameworks, not started by the tool",
-                 "Run compute-sanitizer on your own script that calls run_kernel."};
+    return unavailable(
+        "Python kernels cannot run under compute-sanitizer here: their process is forked "
+        "from one that has imported the frameworks, not started by the tool",
+        "Run compute-sanitizer on your own script that calls run_kernel.");
   if (!sanitizer)
-    return Error{ErrorCode::unavailable, "compute-sanitizer was not found",
-                 "Install it with the CUDA toolkit (package cuda-sanitizer) and see check_env."};
+    return unavailable(
+        "compute-sanitizer was not found",
+        "Install it with the CUDA toolkit (package cuda-sanitizer) and see check_env.");
   return {};
 }
 
@@ -56,9 +57,8 @@ Result<Dims> dims_for(const Contract& contract, const std::optional<Dims>& asked
   Dims dims = smallest->dims;
   for (const auto& [name, value] : *asked) {
     if (!dims.contains(name))
-      return Error{ErrorCode::invalid_argument,
-                   fmt::format("dims.{}: the task has no such dim", name),
-                   "Use dims of the contract."};
+      return invalid_argument(fmt::format("dims.{}: the task has no such dim", name),
+                              "Use dims of the contract.");
     dims[name] = value;
   }
   return dims;

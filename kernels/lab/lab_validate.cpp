@@ -186,10 +186,9 @@ Status TaskValidation::try_distributions() {
     auto answered = generate(distribution, distribution);
     if (!answered) return answered.error();
     if (answered->unwritten)
-      return Error{
-          ErrorCode::invalid_argument,
+      return invalid_argument(
           fmt::format("the reference writes nothing to the output {}", *answered->unwritten),
-          "Fix the reference, or set the tensor's role to in."};
+          "Fix the reference, or set the tensor's role to in.");
     writes_all = answered->writes_all;
     if (auto tried = try_controls(); !tried) return tried;
   }

@@ -86,10 +86,9 @@ class Parser {
 
   Result<Number> run() {
     if (text_.size() > kMaxExpressionLength)
-      return Error{ErrorCode::invalid_argument,
-                   fmt::format("expression of {} characters: at most {}", text_.size(),
-                               kMaxExpressionLength),
-                   std::string(kGrammar)};
+      return invalid_argument(fmt::format("expression of {} characters: at most {}", text_.size(),
+                                          kMaxExpressionLength),
+                              std::string(kGrammar));
     const auto value = sum();
     skip_blanks();
     if (value && at_ < text_.size()) fail(fmt::format("unexpected \"{}\"", text_.substr(at_, 16)));
@@ -227,9 +226,8 @@ class Parser {
 
   Maybe fail(std::string_view why) {
     if (!error_)
-      error_ = Error{ErrorCode::invalid_argument,
-                     fmt::format("expression \"{}\": {}", text_.substr(0, 80), why),
-                     std::string(kGrammar)};
+      error_ = invalid_argument(fmt::format("expression \"{}\": {}", text_.substr(0, 80), why),
+                                std::string(kGrammar));
     return std::nullopt;
   }
 

@@ -18,7 +18,7 @@ constexpr std::string_view kForm =
     "over dims each, with commas between).";
 
 Error bad(std::string message) {
-  return Error{ErrorCode::invalid_argument, "launch: " + std::move(message), std::string(kForm)};
+  return invalid_argument("launch: " + std::move(message), std::string(kForm));
 }
 
 /// The parts between `separator`s outside parentheses.

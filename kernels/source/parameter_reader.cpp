@@ -267,7 +267,7 @@ Result<ReadParameter> read_parameter(const Tokens& tokens, const Aliases& aliase
 }
 
 Error unreadable_signature(std::string message) {
-  return Error{ErrorCode::invalid_argument, std::move(message), std::string(accepted_parameters())};
+  return invalid_argument(std::move(message), std::string(accepted_parameters()));
 }
 
 }  // namespace ratchet

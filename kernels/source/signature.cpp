@@ -55,7 +55,7 @@ bool same_types(const Signature& a, const Signature& b) {
   });
 }
 
-Error not_found(const Declarations& found, const std::string& entry) {
+Error no_declaration(const Declarations& found, const std::string& entry) {
   const auto why = found.occurrences.empty()
                        ? "is not defined in this source"
                        : "cannot be used: " + found.occurrences.front().problem;
@@ -67,7 +67,7 @@ Error not_found(const Declarations& found, const std::string& entry) {
     hint = "A { is not closed, so the text after it belongs to another function.";
   else
     hint += " Another name can be given as `entry`.";
-  return Error{ErrorCode::invalid_argument, fmt::format("entry {} {}", entry, why), hint};
+  return invalid_argument(fmt::format("entry {} {}", entry, why), hint);
 }
 
 /// An occurrence that can be the entry, with its parameters read.
@@ -92,7 +92,8 @@ Result<std::vector<Readable>> readable(const Declarations& found, const std::str
     else if (!unreadable)
       unreadable = signature.error();
   }
-  if (linked.empty() && plain.empty()) return unreadable ? *unreadable : not_found(found, entry);
+  if (linked.empty() && plain.empty())
+    return unreadable ? *unreadable : no_declaration(found, entry);
   if (linked.empty()) return plain;
   for (auto& overload : plain)
     if (same_types(overload.signature, linked.front().signature))
@@ -185,7 +186,7 @@ std::string_view accepted_parameters() {
 Result<Signature> parse_signature(std::string_view source, std::string_view entry,
                                   const Dialect& dialect) {
   if (source.starts_with("\xff\xfe") || source.starts_with("\xfe\xff"))
-    return Error{ErrorCode::invalid_argument, "the source is UTF-16 text", "Save it as UTF-8."};
+    return invalid_argument("the source is UTF-16 text", "Save it as UTF-8.");
   const auto tokenized = tokenize(source, predefined(dialect));
   const std::string name(entry);
   const auto entries = readable(declarations_of(tokenized, name, dialect.device_entry), name);

@@ -239,12 +239,11 @@ Result<std::string> dispatcher_source(const Contract& contract,
                                       const std::vector<Variant>& variants,
                                       const std::vector<Route>& routes, std::size_t fallback) {
   if (contract.launch)
-    return Error{ErrorCode::unavailable,
-                 "a device-only kernel has no host function that could choose between variants",
-                 "Write the variants with a host entry."};
+    return unavailable(
+        "a device-only kernel has no host function that could choose between variants",
+        "Write the variants with a host entry.");
   if (dims_of(contract).empty())
-    return Error{ErrorCode::unavailable, "the entry has no dims to choose by",
-                 "One variant serves this task."};
+    return unavailable("the entry has no dims to choose by", "One variant serves this task.");
   if (is_python(contract.implementation))
     return python_source(contract, variants, routes, fallback);
   return cpp_source(contract, variants, routes, fallback);

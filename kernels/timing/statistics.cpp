@@ -124,12 +124,10 @@ Result<std::vector<double>> sorted_ratios(std::span<const PairedRound> rounds) {
   };
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     if (!usable(rounds[i].candidate_ns) || !usable(rounds[i].other_ns))
-      return Error{ErrorCode::invalid_argument,
-                   fmt::format("round {} lacks positive times on one side", i)};
+      return invalid_argument(fmt::format("round {} lacks positive times on one side", i));
     ratios.push_back(middle_of(rounds[i].other_ns) / middle_of(rounds[i].candidate_ns));
   }
-  if (ratios.empty())
-    return Error{ErrorCode::invalid_argument, "a comparison needs at least one round"};
+  if (ratios.empty()) return invalid_argument("a comparison needs at least one round");
   std::ranges::sort(ratios);
   return ratios;
 }
@@ -152,10 +150,9 @@ Result<Timing> summarize(std::span<const wire::Samples> blocks, int discard_firs
                          CacheMode cache_mode) {
   auto kept = keep(blocks, discard_first);
   if (kept.elapsed.empty() || kept.throttled > static_cast<int>(kept.elapsed.size()))
-    return Error{ErrorCode::unavailable,
-                 fmt::format("too noisy: {} samples kept, {} throttled", kept.elapsed.size(),
-                             kept.throttled),
-                 "The device is throttled or shared; measure again."};
+    return unavailable(fmt::format("too noisy: {} samples kept, {} throttled", kept.elapsed.size(),
+                                   kept.throttled),
+                       "The device is throttled or shared; measure again.");
   Timing timing;
   timing.discarded = kept.discarded;
   timing.cache_mode = cache_mode;
@@ -243,9 +240,8 @@ Result<double> calibrate_noise(std::span<const PairedRound> rounds) {
   if (!ratios) return ratios.error();
   const auto interval = median_interval(*ratios);
   if (!interval.real)
-    return Error{ErrorCode::unavailable,
-                 fmt::format("{} rounds are too few to calibrate; {} are required", rounds.size(),
-                             kMinPairs)};
+    return unavailable(fmt::format("{} rounds are too few to calibrate; {} are required",
+                                   rounds.size(), kMinPairs));
   return std::max({kLeastNoise, 1 / interval.low - 1, interval.high - 1});
 }
 

@@ -142,14 +142,14 @@ class Device {
   /// on devices without one.
   virtual Result<std::unique_ptr<DeviceJudge>> judge(void* entry) {
     (void)entry;
-    return Error{ErrorCode::unavailable, "this device cannot judge on its own memory"};
+    return unavailable("this device cannot judge on its own memory");
   }
 
   /// Maps memory that a DeviceJudge shares. `bytes`: total size of its arenas, without shifts.
   virtual Result<std::unique_ptr<DeviceArena>> attach(int descriptor, std::int64_t bytes) {
     (void)descriptor;
     (void)bytes;
-    return Error{ErrorCode::unavailable, "this device cannot share memory"};
+    return unavailable("this device cannot share memory");
   }
 };
 

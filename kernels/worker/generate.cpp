@@ -158,9 +158,9 @@ void fill_offsets(const Target& target, double total) {
 Status fill_input(const Target& target, std::int64_t index_limit) {
   const auto init = parse_init_text(target.buffer.init);
   const auto wrong = [&] {
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("{}: unknown init \"{}\"", target.buffer.name, target.buffer.init),
-                 "Use normal, uniform(a,b), indices(n), permutation or offsets(n)."};
+    return invalid_argument(
+        fmt::format("{}: unknown init \"{}\"", target.buffer.name, target.buffer.init),
+        "Use normal, uniform(a,b), indices(n), permutation or offsets(n).");
   };
   if (!init) return wrong();
   const auto& numbers = init->numbers;
@@ -186,8 +186,8 @@ Result<Shape> shape_of(const std::string& distribution) {
   if (distribution == "shifted") return Shape::shifted;
   if (distribution == "large") return Shape::large;
   if (distribution == "small") return Shape::small;
-  return Error{ErrorCode::invalid_argument, "unknown distribution \"" + distribution + "\"",
-               "Use normal, shifted, large or small."};
+  return invalid_argument("unknown distribution \"" + distribution + "\"",
+                          "Use normal, shifted, large or small.");
 }
 
 }  // namespace

@@ -28,9 +28,8 @@ Result<Normal> normal_of(std::string_view distribution, DType type) {
   if (distribution == "shifted") return Normal{1, 1};
   if (distribution == "large") return Normal{0, tiny ? 4.0 : type == DType::f16 ? 10.0 : 30.0};
   if (distribution == "small") return Normal{0, tiny ? 0x1p-3 : 0x1p-6};
-  return Error{ErrorCode::invalid_argument,
-               "unknown distribution \"" + std::string(distribution) + "\"",
-               "Use normal, shifted, large or small."};
+  return invalid_argument("unknown distribution \"" + std::string(distribution) + "\"",
+                          "Use normal, shifted, large or small.");
 }
 
 }  // namespace ratchet::worker

@@ -70,12 +70,11 @@ void store_value(std::array<std::byte, 8>& slot, const wire::Argument& argument)
 Status NativeKernel::load(Fd file, const wire::Load& plan) {
   const std::string path = fmt::format("/proc/self/fd/{}", file.get());
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle)
-    return Error{ErrorCode::invalid_argument, fmt::format("{}: {}", plan.library, ::dlerror())};
+  if (!handle) return invalid_argument(fmt::format("{}: {}", plan.library, ::dlerror()));
   entry_ = ::dlsym(handle, plan.entry.c_str());
   if (!entry_)
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("{} has no function `{}` with C linkage", plan.library, plan.entry)};
+    return invalid_argument(
+        fmt::format("{} has no function `{}` with C linkage", plan.library, plan.entry));
   return {};
 }
 

@@ -45,13 +45,13 @@ Result<std::shared_ptr<BackgroundCall>> BackgroundCalls::start(const std::string
                                                                const std::string& run,
                                                                BackgroundCall::Work work) {
   const std::lock_guard lock(mutex_);
-  if (stopping_) return Error{ErrorCode::unavailable, "the server is stopping"};
+  if (stopping_) return unavailable("the server is stopping");
   reap();
   for (const auto& other : running_)
     if (!run.empty() && other.call->run_id() == run) return busy(*other.call);
   if (running_.size() >= max_running_)
-    return Error{ErrorCode::unavailable, fmt::format("{} jobs are already running", max_running_),
-                 "Wait until one is done, or end one with cancel_job."};
+    return unavailable(fmt::format("{} jobs are already running", max_running_),
+                       "Wait until one is done, or end one with cancel_job.");
   auto call = std::make_shared<BackgroundCall>(new_id(), tool, run);
   running_.push_back({call, std::thread([call, work = std::move(work)] { call->run(work); })});
   return call;

@@ -20,11 +20,11 @@ using std::chrono::steady_clock;
 constexpr timeval kSendPatience{10, 0};
 
 Error gone(const std::string& what) {
-  return Error{ErrorCode::unavailable, "the other end of the channel " + what};
+  return unavailable("the other end of the channel " + what);
 }
 
 Error malformed(const std::string& what) {
-  return Error{ErrorCode::invalid_argument, "invalid message: " + what};
+  return invalid_argument("invalid message: " + what);
 }
 
 /// Moves the descriptors of a received control message to `into`, which owns them.
@@ -50,7 +50,7 @@ Channel::Channel(Fd socket, Descriptors descriptors)
 Result<std::pair<Fd, Fd>> Channel::connected() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-    return Error{ErrorCode::unavailable, fmt::format("socketpair: {}", std::strerror(errno))};
+    return unavailable(fmt::format("socketpair: {}", std::strerror(errno)));
   return std::pair{Fd(ends[0]), Fd(ends[1])};
 }
 

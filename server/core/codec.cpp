@@ -163,7 +163,7 @@ Status Codec<std::string>::decode(const Json& json, const Place& place, const Ru
   const auto& text = json.get_ref<const std::string&>();
   if (auto fits = fields_detail::check_length(place, rules, text.size()); !fits) return fits;
   if (text.find('\0') != std::string::npos)
-    return Error{ErrorCode::invalid_argument, place.path + ": must not contain NUL bytes"};
+    return invalid_argument(place.path + ": must not contain NUL bytes");
   value = text;
   return {};
 }
@@ -182,10 +182,9 @@ Status Codec<Json>::decode(const Json& json, const Place& place, const Rules& /*
 Status Codec<VersionId>::decode(const Json& json, const Place& place, const Rules& /*rules*/,
                                 VersionId& value) {
   const auto refuse = [&] {
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("{}: must be a version such as \"v0\" or \"v12\", got {}", place.path,
-                             json.dump()),
-                 "run_status lists the versions of a run."};
+    return invalid_argument(fmt::format("{}: must be a version such as \"v0\" or \"v12\", got {}",
+                                        place.path, json.dump()),
+                            "run_status lists the versions of a run.");
   };
   if (!json.is_string()) return refuse();
   const auto& text = json.get_ref<const std::string&>();

@@ -48,8 +48,7 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t lim
 Result<std::string> read_open_file(int fd, const std::filesystem::path& path, std::size_t limit) {
   struct stat info{};
   if (::fstat(fd, &info) != 0) return system_error("read", path);
-  if (!S_ISREG(info.st_mode))
-    return Error{ErrorCode::invalid_argument, path.string() + " is not a regular file"};
+  if (!S_ISREG(info.st_mode)) return invalid_argument(path.string() + " is not a regular file");
   if (static_cast<std::size_t>(info.st_size) > limit)
     return Error{ErrorCode::too_large, fmt::format("{} has {} bytes; the limit is {}",
                                                    path.string(), info.st_size, limit)};
@@ -71,9 +70,8 @@ Status write_file(const std::filesystem::path& path, std::string_view bytes) {
   std::error_code failed;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failed);
   if (failed)
-    return Error{
-        ErrorCode::unavailable,
-        fmt::format("cannot create {}: {}", path.parent_path().string(), failed.message())};
+    return unavailable(
+        fmt::format("cannot create {}: {}", path.parent_path().string(), failed.message()));
   const std::filesystem::path temporary =
       path.parent_path() /
       fmt::format(".{}.{}.{}", path.filename().string(), ::getpid(), counter++);
@@ -96,8 +94,7 @@ Result<std::filesystem::path> inside_roots(const std::filesystem::path& path,
                                            const std::vector<std::filesystem::path>& roots) {
   std::error_code failed;
   const auto real = std::filesystem::canonical(path, failed);
-  if (failed)
-    return Error{ErrorCode::not_found, fmt::format("{}: {}", path.string(), failed.message())};
+  if (failed) return not_found(fmt::format("{}: {}", path.string(), failed.message()));
   std::string names;
   for (const auto& root : roots) {
     const auto real_root = std::filesystem::canonical(root, failed);

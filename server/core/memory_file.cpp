@@ -21,7 +21,7 @@ namespace {
 constexpr std::chrono::seconds kReferenceTimeout{2};
 
 Error refused(std::string_view what) {
-  return Error{ErrorCode::unavailable, fmt::format("{}: {}", what, std::strerror(errno))};
+  return unavailable(fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
 }  // namespace
@@ -30,8 +30,8 @@ Result<Mapping> Mapping::map(int fd, std::int64_t bytes, Access access) {
   struct stat state{};
   if (::fstat(fd, &state) != 0) return refused("fstat of a memory file");
   if (bytes <= 0 || state.st_size < bytes)
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("the memory file has {} bytes; {} are needed", state.st_size, bytes)};
+    return invalid_argument(
+        fmt::format("the memory file has {} bytes; {} are needed", state.st_size, bytes));
   const int protection = access == Access::write ? PROT_READ | PROT_WRITE : PROT_READ;
   void* start = ::mmap(nullptr, static_cast<std::size_t>(bytes), protection, MAP_SHARED, fd, 0);
   if (start == MAP_FAILED) return refused("mmap of a memory file");

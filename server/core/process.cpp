@@ -100,18 +100,17 @@ std::string ExitStatus::text() const {
 
 Result<Process> Process::spawn(const ProcessSpec& spec) {
   const auto program = find_program(spec.argv.at(0));
-  if (!program)
-    return Error{ErrorCode::unavailable, spec.argv[0] + " was not found", "check_env lists tools."};
+  if (!program) return unavailable(spec.argv[0] + " was not found", "check_env lists tools.");
   std::array<int, 2> report{};
   if (::pipe2(report.data(), O_CLOEXEC) != 0)
-    return Error{ErrorCode::unavailable, fmt::format("pipe: {}", std::strerror(errno))};
+    return unavailable(fmt::format("pipe: {}", std::strerror(errno)));
   Fd reader(report[0]);
   Fd writer(report[1]);
   const auto argv = pointers(spec.argv);
   const auto envp = pointers(spec.environment);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) return Error{ErrorCode::unavailable, fmt::format("fork: {}", std::strerror(errno))};
+  if (pid < 0) return unavailable(fmt::format("fork: {}", std::strerror(errno)));
   if (pid == 0) become(spec, program->c_str(), argv.data(), envp.data(), writer.get(), parent);
   ::setpgid(pid, pid);  // parent and child both set it: either may run first
   writer.reset();
@@ -122,8 +121,7 @@ Result<Process> Process::spawn(const ProcessSpec& spec) {
     got = ::read(reader.get(), &code, sizeof code);
   } while (got < 0 && errno == EINTR);
   if (got == sizeof code)
-    return Error{ErrorCode::unavailable,
-                 fmt::format("cannot start {}: {}", program->string(), std::strerror(code))};
+    return unavailable(fmt::format("cannot start {}: {}", program->string(), std::strerror(code)));
   return child;
 }
 
@@ -178,7 +176,7 @@ Result<Captured> run_program(const ProcessSpec& spec, milliseconds limit,
   std::array<std::array<int, 2>, 2> pipes{};
   for (auto& pair : pipes)
     if (::pipe2(pair.data(), O_CLOEXEC) != 0)
-      return Error{ErrorCode::unavailable, fmt::format("pipe: {}", std::strerror(errno))};
+      return unavailable(fmt::format("pipe: {}", std::strerror(errno)));
   std::array<Fd, 2> readers{Fd(pipes[0][0]), Fd(pipes[1][0])};
   std::array<Fd, 2> writers{Fd(pipes[0][1]), Fd(pipes[1][1])};
   ProcessSpec piped = spec;

@@ -36,9 +36,15 @@ struct Error {
   }
 };
 
-/// The caller's input breaks a rule.
+// Errors of the commonest codes.
 [[nodiscard]] inline Error invalid_argument(std::string message, std::string hint = "") {
   return {ErrorCode::invalid_argument, std::move(message), std::move(hint)};
+}
+[[nodiscard]] inline Error not_found(std::string message, std::string hint = "") {
+  return {ErrorCode::not_found, std::move(message), std::move(hint)};
+}
+[[nodiscard]] inline Error unavailable(std::string message, std::string hint = "") {
+  return {ErrorCode::unavailable, std::move(message), std::move(hint)};
 }
 
 /// A value or an `Error`; shaped so that `std::expected` can replace it.

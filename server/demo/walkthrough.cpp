@@ -13,8 +13,7 @@ Result<std::vector<Step>> load_walkthrough(const std::filesystem::path& problem_
   if (!text) return text.error();
   const Json parsed = Json::parse(*text, nullptr, false);
   if (!parsed.is_object() || !parsed.contains(implementation))
-    return Error{ErrorCode::not_found,
-                 fmt::format("{} has no steps for {}", path.string(), implementation)};
+    return not_found(fmt::format("{} has no steps for {}", path.string(), implementation));
   return decode<std::vector<Step>>(parsed[implementation], Place{implementation});
 }
 

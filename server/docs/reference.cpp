@@ -62,7 +62,7 @@ Result<std::string> with_block(const std::string& text, const std::string& path,
   if (begin == std::string::npos) return text;
   const auto end = text.find(kEnd, begin);
   if (end == std::string::npos)
-    return Error{ErrorCode::invalid_argument, fmt::format("{}: {} is missing", path, kEnd)};
+    return invalid_argument(fmt::format("{}: {} is missing", path, kEnd));
   return text.substr(0, begin) + std::string(kBegin) + "\n" + block + text.substr(end);
 }
 

@@ -60,11 +60,11 @@ Result<std::string> decompress_file(std::string_view bytes, std::size_t limit) {
   while (in.pos < in.size) {
     ZSTD_outBuffer to{piece.data(), piece.size(), 0};
     left = ZSTD_decompressStream(context.get(), &to, &in);
-    if (ZSTD_isError(left) != 0U) return Error{ErrorCode::invalid_argument, "damaged zstd data"};
+    if (ZSTD_isError(left) != 0U) return invalid_argument("damaged zstd data");
     out.append(piece, 0, to.pos);
     if (out.size() > limit) return Error{ErrorCode::too_large, "unpacks to more than is read"};
   }
-  if (left != 0) return Error{ErrorCode::invalid_argument, "zstd data cut short"};
+  if (left != 0) return invalid_argument("zstd data cut short");
   return out;
 }
 

@@ -53,7 +53,7 @@ void listen(const Cupti* cupti, ActivityRecorder::Sink sink) {
 Result<std::unique_ptr<ActivityRecorder>> ActivityRecorder::start(
     const Cupti& cupti, const std::vector<CUpti_ActivityKind>& kinds, Sink sink) {
   const auto failed = [&](const char* what, CUptiResult result) {
-    return Error{ErrorCode::unavailable, std::string(what) + ": " + cupti.describe(result)};
+    return unavailable(std::string(what) + ": " + cupti.describe(result));
   };
   if (const auto result = cupti.activity_register_callbacks(give_buffer, take_buffer);
       result != CUPTI_SUCCESS)

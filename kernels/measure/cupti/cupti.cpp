@@ -14,16 +14,17 @@ Result<void*> open_library(const std::vector<std::string>& paths) {
     if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
     tried += (tried.empty() ? "" : ", ") + path;
   }
-  return Error{ErrorCode::unavailable, "CUPTI was not found; tried: " + tried,
-               "Install the CUDA toolkit's CUPTI, or point CUDA_HOME or LD_LIBRARY_PATH to it."};
+  return unavailable(
+      "CUPTI was not found; tried: " + tried,
+      "Install the CUDA toolkit's CUPTI, or point CUDA_HOME or LD_LIBRARY_PATH to it.");
 }
 
 template <class Function>
 Status find(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
   if (function) return {};
-  return Error{ErrorCode::unavailable, std::string("the installed CUPTI has no function ") + name,
-               "Install the CUPTI of CUDA 12.8 or newer."};
+  return unavailable(std::string("the installed CUPTI has no function ") + name,
+                     "Install the CUPTI of CUDA 12.8 or newer.");
 }
 
 }  // namespace

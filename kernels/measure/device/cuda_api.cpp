@@ -12,10 +12,9 @@ Status find(const char* name, Function& function) {
   const auto error =
       cudaGetDriverEntryPointByVersion(name, &address, CUDA_VERSION, cudaEnableDefault, &state);
   if (error != cudaSuccess || state != cudaDriverEntryPointSuccess || !address)
-    return Error{ErrorCode::unavailable,
-                 std::string("the CUDA driver has no function ") + name +
-                     "; it is older than the CUDA toolkit that ratchet was built with",
-                 "Update the NVIDIA driver."};
+    return unavailable(std::string("the CUDA driver has no function ") + name +
+                           "; it is older than the CUDA toolkit that ratchet was built with",
+                       "Update the NVIDIA driver.");
   function = reinterpret_cast<Function>(address);
   return {};
 }

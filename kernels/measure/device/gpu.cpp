@@ -73,17 +73,16 @@ Result<std::unique_ptr<Gpu>> Gpu::open(int index) {
   int count = 0;
   if (const auto error = cudaGetDeviceCount(&count); error != cudaSuccess) return no_device(error);
   if (index < 0 || index >= count)
-    return Error{ErrorCode::not_found,
-                 "device " + std::to_string(index) + " does not exist: this machine has " +
-                     std::to_string(count) + " CUDA device(s)",
-                 "Devices are counted from 0."};
+    return not_found("device " + std::to_string(index) + " does not exist: this machine has " +
+                         std::to_string(count) + " CUDA device(s)",
+                     "Devices are counted from 0.");
   std::unique_ptr<Gpu> gpu(new Gpu);
   if (const auto error = cudaGetDeviceProperties(&gpu->properties_, index); error != cudaSuccess)
     return no_device(error);
   if (const auto error = cudaSetDevice(index); error != cudaSuccess) return no_device(error);
   if (const auto error = cudaFree(nullptr); error != cudaSuccess)
-    return Error{ErrorCode::unavailable, "cannot create a CUDA context: " + describe(error),
-                 "Is the device's memory full, or its compute mode exclusive?"};
+    return unavailable("cannot create a CUDA context: " + describe(error),
+                       "Is the device's memory full, or its compute mode exclusive?");
   gpu->facts_ = facts_of(gpu->properties_, index, count);
   auto driver = Driver::load();
   if (!driver) return driver.error();
@@ -100,11 +99,10 @@ Gpu::~Gpu() {
 
 Status Gpu::load_code() {
   if (const auto error = driver_.module_load_data(&module_, kMeasurePtx); error != CUDA_SUCCESS)
-    return Error{
-        ErrorCode::unavailable,
+    return unavailable(
         "the driver cannot assemble the device code of ratchet: error " +
             std::to_string(static_cast<int>(error)),
-        "Use a GPU of compute capability 7.5 or newer, and install libnvidia-ptxjitcompiler.so.1."};
+        "Use a GPU of compute capability 7.5 or newer, and install libnvidia-ptxjitcompiler.so.1.");
   for (const auto& [name, function] : {std::pair{"ratchet_stream_blocker", &block_stream_},
                                        {"ratchet_stamp", &stamp_},
                                        {"ratchet_read", &read_},
@@ -180,9 +178,8 @@ Status Gpu::small_copies(void* entries, std::uint32_t count, bool write) const {
 Result<DeviceCode> Gpu::assemble(const std::string& ptx, const char* entry) const {
   CUmodule module = nullptr;
   if (const auto error = driver_.module_load_data(&module, ptx.c_str()); error != CUDA_SUCCESS)
-    return Error{ErrorCode::unavailable,
-                 "the driver cannot assemble the device code of ratchet: error " +
-                     std::to_string(static_cast<int>(error))};
+    return unavailable("the driver cannot assemble the device code of ratchet: error " +
+                       std::to_string(static_cast<int>(error)));
   CUfunction function = nullptr;
   const bool found = driver_.module_get_function(&function, module, entry) == CUDA_SUCCESS;
   DeviceCode code(driver_, module, function);

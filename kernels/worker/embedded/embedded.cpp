@@ -31,7 +31,7 @@ Fault fault_of(const char* text) {
 }
 
 Error refused(const char* text) {
-  return Error{ErrorCode::invalid_argument, fault_of(text).message};
+  return invalid_argument(fault_of(text).message);
 }
 
 /// A kernel in the language of the embedding process.

@@ -114,7 +114,7 @@ Result<std::vector<wire::CeilingValue>> measure_host_ceilings() {
   try {
     return measure(usable_cores(), last_level_cache_bytes());
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::unavailable, "not enough memory to measure the ceilings"};
+    return unavailable("not enough memory to measure the ceilings");
   }
 }
 

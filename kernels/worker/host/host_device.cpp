@@ -44,8 +44,7 @@ class HostArena : public DeviceArena {
 class HostDevice : public Device {
  public:
   Result<DeviceInfo> open(int index) override {
-    if (index != 0)
-      return Error{ErrorCode::not_found, "the host has only device 0", "Use device 0."};
+    if (index != 0) return not_found("the host has only device 0", "Use device 0.");
     counters_ = std::make_unique<PerfCounters>();
     return host_info();
   }
@@ -54,8 +53,7 @@ class HostDevice : public Device {
     const auto mapped = static_cast<std::size_t>(bytes + shift);
     void* start =
         ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED)
-      return Error{ErrorCode::unavailable, "not enough memory for the buffers of this case"};
+    if (start == MAP_FAILED) return unavailable("not enough memory for the buffers of this case");
     return std::unique_ptr<DeviceArena>(
         std::make_unique<HostArena>(static_cast<std::byte*>(start), mapped, shift));
   }

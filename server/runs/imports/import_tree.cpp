@@ -201,7 +201,7 @@ std::string next_of(const ImportReport& report) {
 Result<ImportReport> import_tree(const fs::path& folder) {
   std::error_code failed;
   if (!fs::is_directory(folder, failed))
-    return Error{ErrorCode::not_found, fmt::format("{} is not a folder", folder.string())};
+    return not_found(fmt::format("{} is not a folder", folder.string()));
   std::optional<ImportReport> report;
   if (fs::is_regular_file(folder / "state.json", failed))
     report = read_state(folder);
@@ -210,11 +210,10 @@ Result<ImportReport> import_tree(const fs::path& folder) {
   else if (!numbered(folder / "memory", "v", ".json").empty())
     report = read_memory_tree(folder);
   if (!report)
-    return Error{
-        ErrorCode::invalid_argument,
+    return invalid_argument(
         fmt::format("{} holds none of v0/, state.json and memory/v0.json", folder.string()),
         "Name the folder that a workflow of kernel-opt-agent, cuda-kernel-optimizer or "
-        "gpu-kernel-optimizer left."};
+        "gpu-kernel-optimizer left.");
   report->next = next_of(*report);
   if (const auto run = field_text(json_of(folder / "contract.json"), "run"); !run.empty())
     report->next = fmt::format(

@@ -278,8 +278,8 @@ Result<EvidenceFact> resolve_evidence(const RunState& state, const EvidenceReque
   const auto& version = state.open();
   const auto problems = evidence_problems(state, version, request);
   if (!problems.empty())
-    return Error{ErrorCode::invalid_argument, joined(problems),
-                 "Correct these and call write_kbs_evidence again; nothing was written."};
+    return invalid_argument(
+        joined(problems), "Correct these and call write_kbs_evidence again; nothing was written.");
   EvidenceFact fact;
   const auto metrics = all_metrics(*version.profile);
   for (const auto& name : request.facts)
@@ -300,8 +300,8 @@ Result<EvidenceFact> resolve_evidence(const RunState& state, const EvidenceReque
 Status check_hypothesis(const RunState& state, const Hypothesis& hypothesis) {
   const auto problems = hypothesis_problems(state, state.open(), hypothesis);
   if (problems.empty()) return {};
-  return Error{ErrorCode::invalid_argument, joined(problems),
-               "Correct these and call write_hypothesis again; nothing was written."};
+  return invalid_argument(joined(problems),
+                          "Correct these and call write_hypothesis again; nothing was written.");
 }
 
 }  // namespace ratchet
