@@ -13,7 +13,6 @@
 namespace ratchet::worker {
 namespace {
 
-constexpr std::int64_t kLeastPart = 1 << 15;  // elements; less does not pay for a thread
 constexpr std::int64_t kPreview = 8;
 
 /// One thread's counts of one output.

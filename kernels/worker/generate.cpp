@@ -17,7 +17,6 @@
 namespace ratchet::worker {
 namespace {
 
-constexpr std::int64_t kLeastPart = 1 << 15;  // elements; less does not pay for a thread
 constexpr std::uint32_t kGuardStream = 0xFFFFFFFFU;
 
 enum class Shape { normal, shifted, large, small };

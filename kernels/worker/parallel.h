@@ -7,6 +7,8 @@
 
 namespace ratchet::worker {
 
+inline constexpr std::int64_t kLeastPart = 1 << 15;  ///< elements; less does not pay for a thread
+
 /// Runs `body(first, last)` over [0, count) on all cores, in parts of at least `least` elements,
 /// and returns when all are done. `body` is called from several threads concurrently and must not
 /// throw.

@@ -18,8 +18,6 @@ Place Place::element(std::size_t index) const {
 namespace fields_detail {
 namespace {
 
-constexpr std::size_t kShownBytes = 120;
-
 std::string shown(const Json& value) {
   auto text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() > kShownBytes) text = text.substr(0, kShownBytes) + "…";

@@ -34,6 +34,7 @@ struct Place {
 namespace fields_detail {
 
 inline constexpr Rules kNoRules{};
+inline constexpr std::size_t kShownBytes = 120;  ///< of a caller's text in a message
 
 Error wrong_type(const Place& place, std::string_view expected, const Json& seen);
 /// Refuses what is not a list, or a list longer than `rules` allow.

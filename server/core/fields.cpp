@@ -8,8 +8,6 @@
 namespace ratchet::fields_detail {
 namespace {
 
-constexpr std::size_t kShownKeyBytes = 120;
-
 const void* member_of(const FieldRow& row, const void* record) {
   return static_cast<const char*>(record) + row.offset;
 }
@@ -45,7 +43,7 @@ Error unknown_key(const FieldTable& table, const Place& place, const std::string
     nearest = row.name;
   }
   return {ErrorCode::invalid_argument,
-          fmt::format("{}: is not a known field", place.field(key.substr(0, kShownKeyBytes)).path),
+          fmt::format("{}: is not a known field", place.field(key.substr(0, kShownBytes)).path),
           nearest.empty() ? fmt::format("Known fields: {}.", known)
                           : fmt::format("Did you mean {}? Known fields: {}.", nearest, known)};
 }

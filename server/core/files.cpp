@@ -42,12 +42,8 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t lim
   // O_NONBLOCK: opening a named pipe must not wait for a writer.
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) return system_error("read", path);
-  return read_open_file(fd.get(), path, limit);
-}
-
-Result<std::string> read_open_file(int fd, const std::filesystem::path& path, std::size_t limit) {
   struct stat info{};
-  if (::fstat(fd, &info) != 0) return system_error("read", path);
+  if (::fstat(fd.get(), &info) != 0) return system_error("read", path);
   if (!S_ISREG(info.st_mode)) return invalid_argument(path.string() + " is not a regular file");
   if (static_cast<std::size_t>(info.st_size) > limit)
     return Error{ErrorCode::too_large, fmt::format("{} has {} bytes; the limit is {}",
@@ -55,7 +51,7 @@ Result<std::string> read_open_file(int fd, const std::filesystem::path& path, st
   std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
   std::size_t filled = 0;
   while (filled < bytes.size()) {
-    const ssize_t got = ::read(fd, bytes.data() + filled, bytes.size() - filled);
+    const ssize_t got = ::read(fd.get(), bytes.data() + filled, bytes.size() - filled);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error("read", path);
     if (got == 0) break;  // the file shrank while being read

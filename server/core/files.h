@@ -16,11 +16,6 @@ namespace ratchet {
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path,
                                             std::size_t limit = std::size_t{64} << 20U);
 
-/// The same for a file that is already open, from its current offset. `path` is its name in
-/// messages.
-[[nodiscard]] Result<std::string> read_open_file(int fd, const std::filesystem::path& path,
-                                                 std::size_t limit = std::size_t{64} << 20U);
-
 /// Replaces `path` atomically: temporary file beside it, fsync, rename, fsync of the folder.
 /// Creates missing parent folders. Readers see either the old content or the new.
 [[nodiscard]] Status write_file(const std::filesystem::path& path, std::string_view bytes);
