@@ -87,7 +87,7 @@ struct DispatchChoice {
 /// Which code of a binary to show.
 enum class CodeView { sass, ptx };
 constexpr auto enum_names(CodeView) {
-  return std::array{std::pair{CodeView::sass, "sass"}, std::pair{CodeView::ptx, "ptx"}};
+  return as_written<CodeView::sass, CodeView::ptx>();
 }
 
 struct DisassemblyRequest {

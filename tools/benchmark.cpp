@@ -7,8 +7,7 @@ namespace {
 
 enum class TimingMethod { cuda_event, host_time };
 constexpr auto enum_names(TimingMethod) {
-  return std::array{std::pair{TimingMethod::cuda_event, "cuda_event"},
-                    std::pair{TimingMethod::host_time, "host_time"}};
+  return as_written<TimingMethod::cuda_event, TimingMethod::host_time>();
 }
 
 struct BenchmarkArgs {

@@ -7,8 +7,7 @@ namespace {
 
 enum class Purpose { kernel, bottleneck };
 constexpr auto enum_names(Purpose) {
-  return std::array{std::pair{Purpose::kernel, "kernel"},
-                    std::pair{Purpose::bottleneck, "bottleneck"}};
+  return as_written<Purpose::kernel, Purpose::bottleneck>();
 }
 
 struct QueryArgs : KnowledgeQuery {

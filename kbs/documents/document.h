@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "server/core/field.h"
 
 namespace ratchet::kbs {
 
@@ -13,13 +14,8 @@ namespace ratchet::kbs {
 /// scopes differently.
 enum class Scope : std::uint8_t { wiki, docs, blogs, contests, prs, diffs, snapshots };
 constexpr auto enum_names(Scope) {
-  return std::array{std::pair{Scope::wiki, "wiki"},
-                    std::pair{Scope::docs, "docs"},
-                    std::pair{Scope::blogs, "blogs"},
-                    std::pair{Scope::contests, "contests"},
-                    std::pair{Scope::prs, "prs"},
-                    std::pair{Scope::diffs, "diffs"},
-                    std::pair{Scope::snapshots, "snapshots"}};
+  using enum Scope;
+  return as_written<wiki, docs, blogs, contests, prs, diffs, snapshots>();
 }
 
 /// Fields of the full-text index, in column order.
@@ -37,9 +33,8 @@ enum class LabelOrigin : std::uint8_t {
   unverified,  ///< a generator's default that nothing in the document supports
 };
 constexpr auto enum_names(LabelOrigin) {
-  return std::array{std::pair{LabelOrigin::declared, "declared"},
-                    std::pair{LabelOrigin::derived, "derived"},
-                    std::pair{LabelOrigin::unverified, "unverified"}};
+  using enum LabelOrigin;
+  return as_written<declared, derived, unverified>();
 }
 
 struct ArchitectureLabel {

@@ -2,11 +2,9 @@
 
 // Requests to a judge. See messages.h for the roles.
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "kernels/protocol/arena.h"
@@ -57,8 +55,7 @@ enum class Control {
 };
 constexpr auto enum_names(Control) {
   using enum Control;
-  return std::array{std::pair{zero, "zero"}, std::pair{constant, "constant"},
-                    std::pair{identity, "identity"}, std::pair{lower_precision, "lower_precision"}};
+  return as_written<zero, constant, identity, lower_precision>();
 }
 
 /// Writes what a kernel would return if it only applied the control. Descriptors: the arena as it
@@ -76,8 +73,8 @@ struct Forge {
 /// or by RMS.
 enum class AtolScale { absolute, shrink, rms };
 constexpr auto enum_names(AtolScale) {
-  return std::array{std::pair{AtolScale::absolute, "absolute"},
-                    std::pair{AtolScale::shrink, "shrink"}, std::pair{AtolScale::rms, "rms"}};
+  using enum AtolScale;
+  return as_written<absolute, shrink, rms>();
 }
 
 /// When an element of an output counts as right: |got - expected| <= atol * scale + rtol *

@@ -49,12 +49,12 @@ constexpr Field<Struct, Member> optional(std::string_view name, Member Struct::*
   return {name, member, description, false, rules};
 }
 
-/// The declared name of a member: "samples" for `&Timing::samples`.
-template <auto Member>
-consteval std::string_view member_name() {
-  // GCC and Clang name the template's argument here: "… [Member = &ratchet::Timing::samples]".
+/// A member's or an enumerator's name as it is declared: "samples" for `&Timing::samples`.
+template <auto Value>
+consteval std::string_view declared_name() {
+  // GCC and Clang name the argument here: "… [Value = &ratchet::Timing::samples]".
   constexpr std::string_view function = __PRETTY_FUNCTION__;
-  const auto end = function.find_first_of(";]", function.find('&'));
+  const auto end = function.find_first_of(";]", function.find("Value = "));
   const auto begin = function.rfind(':', end) + 1;
   return function.substr(begin, end - begin);
 }
@@ -62,11 +62,11 @@ consteval std::string_view member_name() {
 /// Fields that have the same name in JSON as in the struct. Renaming the member renames the field.
 template <auto Member>
 constexpr auto required(std::string_view description = "", Rules rules = {}) {
-  return required(member_name<Member>(), Member, description, rules);
+  return required(declared_name<Member>(), Member, description, rules);
 }
 template <auto Member>
 constexpr auto optional(std::string_view description = "", Rules rules = {}) {
-  return optional(member_name<Member>(), Member, description, rules);
+  return optional(declared_name<Member>(), Member, description, rules);
 }
 
 /// One filter value or several: `"wiki"` and `["wiki", "prs"]` both parse. The schema says a list.
@@ -89,6 +89,12 @@ concept HasFields = requires { T::fields(fields_detail::Ignore{}); };
 /// {value, name} pairs.
 template <class E>
 concept NamedEnum = std::is_enum_v<E> && requires { enum_names(E{}); };
+
+/// What `enum_names` returns where each value has the name in JSON that it has in the enum.
+template <auto... Values>
+consteval auto as_written() {
+  return std::array{std::pair{Values, declared_name<Values>()}...};
+}
 
 /// The wire name of an enum value.
 template <NamedEnum E>

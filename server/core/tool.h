@@ -23,9 +23,8 @@ enum class Effect {
 /// Groups of tools that `--toolsets` selects.
 enum class Toolset { loop, kbs, analysis, search, memory, review };
 constexpr auto enum_names(Toolset) {
-  return std::array{std::pair{Toolset::loop, "loop"},         std::pair{Toolset::kbs, "kbs"},
-                    std::pair{Toolset::analysis, "analysis"}, std::pair{Toolset::search, "search"},
-                    std::pair{Toolset::memory, "memory"},     std::pair{Toolset::review, "review"}};
+  using enum Toolset;
+  return as_written<loop, kbs, analysis, search, memory, review>();
 }
 
 struct ToolInfo {

@@ -51,8 +51,7 @@ struct TensorSpec {
 enum class ParameterKind { tensor, dim, scalar, stream };
 constexpr auto enum_names(ParameterKind) {
   using enum ParameterKind;
-  return std::array{std::pair{tensor, "tensor"}, std::pair{dim, "dim"}, std::pair{scalar, "scalar"},
-                    std::pair{stream, "stream"}};
+  return as_written<tensor, dim, scalar, stream>();
 }
 
 struct Parameter {
@@ -116,8 +115,8 @@ struct Launch {
 
 enum class ReferenceKind { cpp, cuda, python };
 constexpr auto enum_names(ReferenceKind) {
-  return std::array{std::pair{ReferenceKind::cpp, "cpp"}, std::pair{ReferenceKind::cuda, "cuda"},
-                    std::pair{ReferenceKind::python, "python"}};
+  using enum ReferenceKind;
+  return as_written<cpp, cuda, python>();
 }
 
 /// A source text with its file name; `folder` has its local headers and may be empty.

@@ -2,13 +2,12 @@
 
 // An imported report of Nsight Compute. It never counts as measured by this server.
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "server/core/field.h"
 #include "server/facts/profile.h"
 
 namespace ratchet {
@@ -16,9 +15,8 @@ namespace ratchet {
 /// How an imported report is tied to the binary of a version.
 enum class Binding { own_report, holds_code, unbound };
 constexpr auto enum_names(Binding) {
-  return std::array{std::pair{Binding::own_report, "own_report"},
-                    std::pair{Binding::holds_code, "holds_code"},
-                    std::pair{Binding::unbound, "unbound"}};
+  using enum Binding;
+  return as_written<own_report, holds_code, unbound>();
 }
 
 struct ImportedProfile {

@@ -3,12 +3,10 @@
 // What a binary contains: functions with their instruction counts, and verdicts about which methods
 // show in the code.
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "server/core/field.h"
@@ -44,9 +42,8 @@ struct FunctionCode {
 /// show, and does not. `unknown`: the code cannot tell.
 enum class CodeVerdict { verified, absent, unknown };
 constexpr auto enum_names(CodeVerdict) {
-  return std::array{std::pair{CodeVerdict::verified, "verified"},
-                    std::pair{CodeVerdict::absent, "absent"},
-                    std::pair{CodeVerdict::unknown, "unknown"}};
+  using enum CodeVerdict;
+  return as_written<verified, absent, unknown>();
 }
 
 struct MethodVerdict {

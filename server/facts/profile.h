@@ -2,12 +2,10 @@
 
 // A profile: time, counters per kernel, diagnosis and position under the roofline.
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "server/core/field.h"
@@ -22,10 +20,7 @@ namespace ratchet {
 enum class Bound { memory, compute, latency, occupancy, launch, mixed, unknown };
 constexpr auto enum_names(Bound) {
   using enum Bound;
-  return std::array{std::pair{memory, "memory"},   std::pair{compute, "compute"},
-                    std::pair{latency, "latency"}, std::pair{occupancy, "occupancy"},
-                    std::pair{launch, "launch"},   std::pair{mixed, "mixed"},
-                    std::pair{unknown, "unknown"}};
+  return as_written<memory, compute, latency, occupancy, launch, mixed, unknown>();
 }
 
 struct KernelCounters {
@@ -41,8 +36,8 @@ struct KernelCounters {
 /// How far the numbers of a rule are beyond their thresholds.
 enum class Confidence { low, medium, high };
 constexpr auto enum_names(Confidence) {
-  return std::array{std::pair{Confidence::low, "low"}, std::pair{Confidence::medium, "medium"},
-                    std::pair{Confidence::high, "high"}};
+  using enum Confidence;
+  return as_written<low, medium, high>();
 }
 
 /// A diagnosed fact with its numbers and where to read more.
@@ -95,14 +90,14 @@ struct Roofline {
 /// Which counters to read.
 enum class MetricSet { lean, overview, full, stalls };
 constexpr auto enum_names(MetricSet) {
-  return std::array{std::pair{MetricSet::lean, "lean"}, std::pair{MetricSet::overview, "overview"},
-                    std::pair{MetricSet::full, "full"}, std::pair{MetricSet::stalls, "stalls"}};
+  using enum MetricSet;
+  return as_written<lean, overview, full, stalls>();
 }
 
 /// Which program reads the counters.
 enum class CounterEngine { cupti, ncu };
 constexpr auto enum_names(CounterEngine) {
-  return std::array{std::pair{CounterEngine::cupti, "cupti"}, std::pair{CounterEngine::ncu, "ncu"}};
+  return as_written<CounterEngine::cupti, CounterEngine::ncu>();
 }
 
 /// A tool's report file, stored with a version's artifacts.

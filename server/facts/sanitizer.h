@@ -2,11 +2,9 @@
 
 // What compute-sanitizer reported about a kernel: advice, not a verdict.
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "server/core/field.h"
@@ -19,8 +17,7 @@ namespace ratchet {
 enum class SanitizerTool { memcheck, racecheck, initcheck, synccheck };
 constexpr auto enum_names(SanitizerTool) {
   using enum SanitizerTool;
-  return std::array{std::pair{memcheck, "memcheck"}, std::pair{racecheck, "racecheck"},
-                    std::pair{initcheck, "initcheck"}, std::pair{synccheck, "synccheck"}};
+  return as_written<memcheck, racecheck, initcheck, synccheck>();
 }
 
 /// A place in the source with all reports of one kind about it.

@@ -2,10 +2,8 @@
 
 // Times with confidence intervals, and paired comparisons with verdicts.
 
-#include <array>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "server/core/field.h"
@@ -16,18 +14,12 @@ namespace ratchet {
 enum class Verdict { baseline, faster, slower, same, inconclusive, incorrect, invalid };
 constexpr auto enum_names(Verdict) {
   using enum Verdict;
-  return std::array{std::pair{baseline, "baseline"},
-                    std::pair{faster, "faster"},
-                    std::pair{slower, "slower"},
-                    std::pair{same, "same"},
-                    std::pair{inconclusive, "inconclusive"},
-                    std::pair{incorrect, "incorrect"},
-                    std::pair{invalid, "invalid"}};
+  return as_written<baseline, faster, slower, same, inconclusive, incorrect, invalid>();
 }
 
 enum class CacheMode { cold, hot };
 constexpr auto enum_names(CacheMode) {
-  return std::array{std::pair{CacheMode::cold, "cold"}, std::pair{CacheMode::hot, "hot"}};
+  return as_written<CacheMode::cold, CacheMode::hot>();
 }
 
 /// Summary of the samples of one kernel on one case.

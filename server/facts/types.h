@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "server/core/field.h"
+
 namespace ratchet {
 
 enum class Implementation { host_cpp, cuda_cpp, cutlass, cute_dsl, triton, host_python };
@@ -31,7 +33,7 @@ constexpr auto enum_names(Implementation) {
 /// Where a kernel runs: `host` kernels get host pointers, `cuda` kernels device pointers.
 enum class DeviceKind { host, cuda };
 constexpr auto enum_names(DeviceKind) {
-  return std::array{std::pair{DeviceKind::host, "host"}, std::pair{DeviceKind::cuda, "cuda"}};
+  return as_written<DeviceKind::host, DeviceKind::cuda>();
 }
 
 enum class DType {
@@ -98,8 +100,8 @@ constexpr auto enum_names(DType) {
 
 enum class Role { in, out, inout };
 constexpr auto enum_names(Role) {
-  return std::array{std::pair{Role::in, "in"}, std::pair{Role::out, "out"},
-                    std::pair{Role::inout, "inout"}};
+  using enum Role;
+  return as_written<in, out, inout>();
 }
 
 }  // namespace ratchet

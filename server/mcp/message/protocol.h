@@ -5,7 +5,6 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 
 #include "server/core/fields.h"
@@ -67,11 +66,8 @@ enum class Change { tools, prompts, resources };
 /// Severity of `notifications/message`, lowest first.
 enum class LogLevel { debug, info, notice, warning, error, critical, alert, emergency };
 constexpr auto enum_names(LogLevel) {
-  return std::array{
-      std::pair{LogLevel::debug, "debug"},   std::pair{LogLevel::info, "info"},
-      std::pair{LogLevel::notice, "notice"}, std::pair{LogLevel::warning, "warning"},
-      std::pair{LogLevel::error, "error"},   std::pair{LogLevel::critical, "critical"},
-      std::pair{LogLevel::alert, "alert"},   std::pair{LogLevel::emergency, "emergency"}};
+  using enum LogLevel;
+  return as_written<debug, info, notice, warning, error, critical, alert, emergency>();
 }
 
 }  // namespace ratchet::mcp

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,8 +13,8 @@ namespace ratchet {
 /// What a method improves: arithmetic, data movement or waiting.
 enum class Axis { compute, memory, latency };
 constexpr auto enum_names(Axis) {
-  return std::array{std::pair{Axis::compute, "compute"}, std::pair{Axis::memory, "memory"},
-                    std::pair{Axis::latency, "latency"}};
+  using enum Axis;
+  return as_written<compute, memory, latency>();
 }
 
 /// A metric that indicates a method, on a scale from `good` (nothing to gain) to `bad` (the most to

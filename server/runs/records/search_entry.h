@@ -2,7 +2,6 @@
 
 // Ledger rows about the search: methods, branches, ablations, dispatchers.
 
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -50,9 +49,7 @@ struct MethodsFact {
 enum class BranchStatus { champion, frontier, build_failed, incorrect, failed };
 constexpr auto enum_names(BranchStatus) {
   using enum BranchStatus;
-  return std::array{std::pair{champion, "champion"}, std::pair{frontier, "frontier"},
-                    std::pair{build_failed, "build_failed"}, std::pair{incorrect, "incorrect"},
-                    std::pair{failed, "failed"}};
+  return as_written<champion, frontier, build_failed, incorrect, failed>();
 }
 
 /// One kernel of an exploration. Speedups are incumbent ÷ branch, from paired rounds.
@@ -99,9 +96,7 @@ struct BranchesFact {
 enum class MethodClass { effective, ineffective, implementation_failed, inconclusive };
 constexpr auto enum_names(MethodClass) {
   using enum MethodClass;
-  return std::array{std::pair{effective, "effective"}, std::pair{ineffective, "ineffective"},
-                    std::pair{implementation_failed, "implementation_failed"},
-                    std::pair{inconclusive, "inconclusive"}};
+  return as_written<effective, ineffective, implementation_failed, inconclusive>();
 }
 
 /// The kernel with some methods switched off, beside the whole one. Speedup: this ÷ whole.

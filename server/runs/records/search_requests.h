@@ -2,7 +2,6 @@
 
 // Arguments of the search tools, methods and acceptance: ids and prose.
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,11 +20,8 @@ enum class SkipReason {
 };
 constexpr auto enum_names(SkipReason) {
   using enum SkipReason;
-  return std::array{std::pair{already_selected, "already_selected"},
-                    std::pair{arch_incompatible, "arch_incompatible"},
-                    std::pair{feature_unavailable, "feature_unavailable"},
-                    std::pair{no_trigger, "no_trigger"},
-                    std::pair{skip_condition, "skip_condition"}};
+  return as_written<already_selected, arch_incompatible, feature_unavailable, no_trigger,
+                    skip_condition>();
 }
 
 /// A method of higher priority that was not chosen. The server verifies every reason except
@@ -69,7 +65,7 @@ struct AcceptancePair {
 
 enum class ReviewVerdict { met, open };
 constexpr auto enum_names(ReviewVerdict) {
-  return std::array{std::pair{ReviewVerdict::met, "met"}, std::pair{ReviewVerdict::open, "open"}};
+  return as_written<ReviewVerdict::met, ReviewVerdict::open>();
 }
 
 struct ReviewRequest {

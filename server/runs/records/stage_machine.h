@@ -55,25 +55,10 @@ enum class Event {
 };
 constexpr auto enum_names(Event) {
   using enum Event;
-  return std::array{std::pair{submitted, "submitted"},
-                    std::pair{build_failed, "build_failed"},
-                    std::pair{checked, "checked"},
-                    std::pair{check_failed, "check_failed"},
-                    std::pair{profiled, "profiled"},
-                    std::pair{profile_invalid, "profile_invalid"},
-                    std::pair{evidence_written, "evidence_written"},
-                    std::pair{hypothesis_written, "hypothesis_written"},
-                    std::pair{gate_passed, "gate_passed"},
-                    std::pair{final_gate_passed, "final_gate_passed"},
-                    std::pair{abandoned, "abandoned"},
-                    std::pair{benchmarked, "benchmarked"},
-                    std::pair{reported, "reported"},
-                    std::pair{proposed, "proposed"},
-                    std::pair{explored, "explored"},
-                    std::pair{branches_failed, "branches_failed"},
-                    std::pair{ablated, "ablated"},
-                    std::pair{sanitized, "sanitized"},
-                    std::pair{tuned, "tuned"}};
+  return as_written<submitted, build_failed, checked, check_failed, profiled, profile_invalid,
+                    evidence_written, hypothesis_written, gate_passed, final_gate_passed, abandoned,
+                    benchmarked, reported, proposed, explored, branches_failed, ablated, sanitized,
+                    tuned>();
 }
 
 /// The stage that follows when `event` happens at `stage`, from one table. Pure.

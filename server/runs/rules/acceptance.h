@@ -16,8 +16,8 @@ namespace ratchet {
 
 enum class PairState { met, open, stalled };
 constexpr auto enum_names(PairState) {
-  return std::array{std::pair{PairState::met, "met"}, std::pair{PairState::open, "open"},
-                    std::pair{PairState::stalled, "stalled"}};
+  using enum PairState;
+  return as_written<met, open, stalled>();
 }
 
 struct ReviewedPair {
