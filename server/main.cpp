@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -77,7 +78,7 @@ Result<Application> assemble(const Options& options) {
                         .version = RATCHET_VERSION,
                         .job_deadline = std::chrono::seconds(options.job_deadline_s)});
   if (!lab) return lab.error();
-  auto runs = Runs::open(options.state_dir);
+  auto runs = Runs::open(options.state_dir, {.system_log = "/dev/log"});
   if (!runs) return runs.error();
   const KbsIndexes indexes = kbs_indexes(options);
   auto knowledge = Knowledge::open({.builtin_index = indexes.builtin,
@@ -177,11 +178,38 @@ int check_docs(const Application& app, const Options& options) {
   return options.write || changed->empty() ? 0 : kFailed;
 }
 
-int audit(Application& app, const std::string& run) {
-  auto report = app.runs->audit(RunId{run});
+/// The heads given with --against; for "-", the words of stdin that begin as a head does.
+std::vector<std::string> kept_heads(const std::vector<std::string>& given) {
+  std::vector<std::string> heads;
+  for (const auto& one : given) {
+    if (one != "-") {
+      heads.push_back(one);
+      continue;
+    }
+    for (std::string word; std::cin >> word;)
+      if (word.find_first_not_of("0123456789abcdef-") == std::string::npos &&
+          std::ranges::count(word, '-') == 2)
+        heads.push_back(word);
+    // Text without any head proves nothing, and must not pass for a comparison that held.
+    if (heads.empty()) heads.emplace_back("");
+  }
+  return heads;
+}
+
+int audit(Application& app, const Options& options) {
+  std::optional<RunId> run;
+  if (!options.run.empty()) run = RunId{options.run};
+  auto report = app.runs->audit(run, kept_heads(options.against));
   if (!report) return fail(report.error());
   fmt::print("{}", readable_text(encode(*report)));
   return report->intact ? 0 : kFailed;
+}
+
+int print_head(Application& app) {
+  const auto head = app.runs->ledger_head();
+  if (!head) return fail(head.error());
+  fmt::print("{}\n", *head);
+  return 0;
 }
 
 int describe_tree(const Options& options) {
@@ -212,7 +240,8 @@ int run_command(const Options& options) {
   if (options.command == "doctor")
     return call_tool(*app, "check_env", "{}", options.json, stop.get_token());
   if (options.command == "docs") return check_docs(*app, options);
-  if (options.command == "audit") return audit(*app, options.run);
+  if (options.command == "audit") return audit(*app, options);
+  if (options.command == "head") return print_head(*app);
   return kUsage;
 }
 

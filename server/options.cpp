@@ -68,8 +68,12 @@ void add_others(CLI::App& app, Options& options) {
   demo->add_option("--implementation", options.implementation,
                    "host-cpp, cuda-cpp, triton or host-python");
 
-  auto* audit = app.add_subcommand("audit", "Verify a run: chain, digests, renderings");
-  audit->add_option("run", options.run, "Run id")->required();
+  auto* audit = app.add_subcommand("audit", "Verify chain, digests and renderings of runs");
+  audit->add_option("run", options.run, "Run id; default: every run");
+  audit->add_option("--against", options.against,
+                    "A head of the ledger kept earlier, which shows a rollback (repeatable); "
+                    "-: take all heads in the text on stdin, such as a log");
+  app.add_subcommand("head", "Print the head of the ledger, to keep for audit --against");
 
   auto* foreign = app.add_subcommand(
       "import", "Report what the results of another workflow prove, and what they only claim");

@@ -11,7 +11,7 @@ namespace ratchet {
 
 /// The options of the command line, with their defaults, for all subcommands.
 struct Options {
-  std::string command;  ///< serve, call, demo, kbs, audit, import, docs or doctor
+  std::string command;  ///< serve, call, demo, kbs, audit, head, import, docs or doctor
 
   std::filesystem::path state_dir;           ///< ledger, build cache, calibration
   std::filesystem::path data_dir;            ///< problems, wiki index, adapters
@@ -29,7 +29,8 @@ struct Options {
   std::string arguments;  ///< call: JSON
   bool json = false;      ///< call, kbs, import, doctor: print structured content
 
-  std::string run;                   ///< audit
+  std::string run;                   ///< audit; empty: every run
+  std::vector<std::string> against;  ///< audit: heads that were kept; "-": read them from stdin
   std::filesystem::path tree;        ///< import
   std::filesystem::path repository;  ///< docs
   bool write = false;                ///< docs

@@ -152,7 +152,7 @@ VersionRow row_of(const RunState& state, const VersionState& version) {
 }  // namespace
 
 Result<std::unique_ptr<Runs>> Runs::open(const fs::path& state_dir, RunsOptions options) {
-  auto store = RunStore::open(state_dir, options.durable);
+  auto store = RunStore::open(state_dir, options.durable, options.system_log);
   if (!store) return store.error();
   return std::unique_ptr<Runs>(new Runs(*std::move(store)));
 }
@@ -203,6 +203,9 @@ Result<RunStatus> Runs::status(const RunId& run) {
   const auto chain = store_->ledger().first_new_break(run);
   if (!chain) return chain.error();
   if (*chain) status.integrity.push_back(**chain);
+  auto head = store_->ledger().kept_head();
+  if (head) status.ledger_head = *std::move(head);
+  if (!head) status.integrity.push_back({"ledger_broken", head.error().message, std::nullopt});
   for (auto& reason : disk::inspect(state, disk::Extent::whole))
     status.integrity.push_back(std::move(reason));
   status.last_result = state.last_result;
@@ -297,10 +300,12 @@ Result<ArtifactAnswer> Runs::write_report(const RunId& run, const std::string& r
   const auto held = ready_for(*store_, run, Event::reported);
   if (!held) return held.error();
   const RunState& state = *held->state;
+  const auto head = store_->ledger().kept_head();
+  if (!head) return head.error();
   return artifacts_after(
       store_->commit(state, {.version = state.open().id,
                              .kind = kind::kReport,
-                             .fact = encode(ReportFact{retrospective}),
+                             .fact = encode(ReportFact{retrospective, *head}),
                              .render =
                                  [&](const RunState& now, const std::string& time) {
                                    auto files = render::ledgers(now, time);

@@ -74,6 +74,8 @@ struct ForkSource {
 /// How a state directory is opened.
 struct RunsOptions {
   bool durable = true;  ///< false skips fsync of the ledger: for tests only
+  /// Socket of the machine's log, to which the ledger's heads are written; empty: to none.
+  std::filesystem::path system_log = {};
 };
 
 /// All runs of one state directory: contract, ledger, gate and artifacts.
@@ -127,7 +129,12 @@ class Runs {
   Result<RunView> extend(const RunId& run, int iterations);
   Result<ArtifactAnswer> write_report(const RunId& run, const std::string& retrospective);
 
-  Result<AuditReport> audit(const RunId& run);
+  /// Verifies a run, or every run, and the chain over all runs. `kept` are heads of the ledger that
+  /// were kept outside, as `ledger_head` gave them: only they show that the ledger as a whole was
+  /// put back to an earlier state.
+  Result<AuditReport> audit(const std::optional<RunId>& run,
+                            const std::vector<std::string>& kept = {});
+  Result<std::string> ledger_head();
 
   /// Errors: `wrong_stage` for a version without a correct kernel, `not_permitted` for a masked
   /// one.

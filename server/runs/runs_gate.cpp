@@ -141,9 +141,14 @@ Result<GateAnswer> Runs::check_gate(const RunId& run, bool final_gate, bool aban
   if (!loaded) return loaded.error();
   const RunState& state = *loaded->state;
   // The final gate covers the whole run and verifies every row again.
-  const auto chain =
+  auto chain =
       final_gate ? store_->ledger().first_break(run) : store_->ledger().first_new_break(run);
   if (!chain) return chain.error();
+  if (final_gate && !*chain) {
+    auto all = store_->ledger().inspect_chain();
+    if (!all) return all.error();
+    *chain = std::move(all->broken);
+  }
   if (abandon && !*chain) return abandon_version(*store_, state);
 
   const auto on_disk = disk::inspect(state, disk::Extent::whole);
@@ -161,40 +166,6 @@ Result<GateAnswer> Runs::check_gate(const RunId& run, bool final_gate, bool aban
   }
   if (state.open().stage == Stage::finished) return GateAnswer{view_of(state), true, {}};
   return pass_gate(*store_, state, final_gate ? Event::final_gate_passed : Event::gate_passed);
-}
-
-Result<AuditReport> Runs::audit(const RunId& run) {
-  if (auto done = store_->finish(run); !done && done.error().code != ErrorCode::not_found)
-    return done.error();
-  AuditReport report;
-  const auto rows = store_->ledger().rows(run);
-  if (!rows) return rows.error();
-  report.rows = static_cast<std::int64_t>(rows->size());
-  const auto chain = store_->ledger().first_break(run);
-  if (!chain) return chain.error();
-  if (*chain) report.breaks.push_back(**chain);
-  const auto loaded = store_->load(run);
-  if (!loaded) {
-    if (report.breaks.empty() || rows->empty()) return loaded.error();
-    return report;
-  }
-  const RunState& state = *loaded->state;
-  std::vector<std::pair<std::string, std::string>> texts(state.artifacts.begin(),
-                                                         state.artifacts.end());
-  texts.emplace_back("reference", state.contract.reference_blob);
-  texts.emplace_back("kernel", state.contract.kernel_blob);
-  for (const auto& attempt : state.attempts)
-    if (!attempt.source_digest.empty())
-      texts.emplace_back("source of row " + std::to_string(attempt.sequence),
-                         attempt.source_digest);
-  for (const auto& [name, digest] : texts)
-    if (const auto text = store_->ledger().blob(digest); !text)
-      report.breaks.push_back(
-          {"text_changed", fmt::format("{}: {}", name, text.error().message), name});
-  for (auto& reason : disk::inspect(state, disk::Extent::whole))
-    report.breaks.push_back(std::move(reason));
-  report.intact = report.breaks.empty();
-  return report;
 }
 
 }  // namespace ratchet

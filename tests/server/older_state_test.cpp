@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "server/core/process.h"
+#include "server/core/text.h"
 #include "tests/support/places.h"
 #include "tests/support/temp_folder.h"
 
@@ -34,9 +35,16 @@ class OlderState {
   OlderState(const OlderState&) = delete;
   OlderState& operator=(const OlderState&) = delete;
 
-  [[nodiscard]] std::string ratchet(const std::vector<std::string>& words) const {
-    std::vector<std::string> argv{(build_dir() / "bin/ratchet").string(), "--state-dir",
-                                  (folder_ / "state" / "ratchet").string(), "--root",
+  [[nodiscard]] std::string ratchet(const std::vector<std::string>& words,
+                                    const std::string& input = "") const {
+    std::vector<std::string> argv{"sh",
+                                  "-c",
+                                  R"(printf %s "$0" | "$@")",
+                                  input,
+                                  (build_dir() / "bin/ratchet").string(),
+                                  "--state-dir",
+                                  (folder_ / "state" / "ratchet").string(),
+                                  "--root",
                                   kOutput.string()};
     argv.insert(argv.end(), words.begin(), words.end());
     const auto ended = run(argv);
@@ -69,6 +77,8 @@ TEST_CASE("a run of an older version is intact", "[state]") {
   CHECK(has_line(audit, "breaks: none"));
   CHECK(has_line(audit, "intact: true"));
   CHECK(has_line(audit, "rows: 25"));
+  CHECK(audit.find("; 25 of them, up to record 25, were written by an older version") !=
+        std::string::npos);
 }
 
 TEST_CASE("a run of an older version goes on where it ended", "[state]") {
@@ -77,6 +87,7 @@ TEST_CASE("a run of an older version goes on where it ended", "[state]") {
     return fmt::format(R"({{"run": "{}"{}}})", kRun, more);
   };
 
+  const auto head = std::string(trimmed(older.ratchet({"head"})));
   const auto status = older.ratchet({"call", "run_status", argument("")});
   INFO(status);
   CHECK(has_line(status, "stage: finished"));
@@ -90,10 +101,17 @@ TEST_CASE("a run of an older version goes on where it ended", "[state]") {
   INFO(pages);
   CHECK(pages.find("technique-vectorized-access") != std::string::npos);
 
-  const auto audit = older.ratchet({"audit", kRun});
+  const auto audit = older.ratchet({"audit", kRun, "--against", head});
   INFO(audit);
   CHECK(has_line(audit, "intact: true"));
   CHECK(has_line(audit, "rows: 27"));
+  CHECK(audit.find("none: extended by 2 records since record 25") != std::string::npos);
+
+  const auto logged = older.ratchet({"audit", "--against", "-"},
+                                    "Nov 23 host ratchet[7]: ledger head " + head + "\nother\n");
+  CHECK(has_line(logged,
+                 "rollback: none: extended by 2 records since record 25, the last one when "
+                 "the head was kept"));
 }
 
 }  // namespace

@@ -114,10 +114,12 @@ Status apply_fact(RunState& state, const LedgerRow& row, const Entry& entry) {
       state.environment = std::move(environment);
       return Status{};
     });
-  if (row.kind == kind::kReport) {
-    state.last_result = "reports written";
-    return {};
-  }
+  if (row.kind == kind::kReport)
+    return with<ReportFact>(row, entry.fact, [&](ReportFact fact) {
+      state.ledger_head = std::move(fact.ledger_head);
+      state.last_result = "reports written";
+      return Status{};
+    });
   if (row.kind == kind::kAnalysis)
     return with<AnalysisFact>(row, entry.fact, [&](const AnalysisFact& fact) {
       state.last_result = fmt::format("{}: {} answered", row.version.text(), fact.tool);

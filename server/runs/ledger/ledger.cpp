@@ -9,6 +9,7 @@
 #include <limits>
 #include <thread>
 
+#include "server/core/clock.h"
 #include "server/core/hash.h"
 #include "server/runs/ledger/ledger_key.h"
 #include "server/sqlite/compression.h"
@@ -29,16 +30,7 @@ CREATE TABLE IF NOT EXISTS blobs(digest TEXT PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS secrets(run TEXT PRIMARY KEY, secret BLOB NOT NULL);
 )";
 
-/// Length-prefixed, so that no two rows give the same message.
-void add(std::string& message, std::string_view field) {
-  message += fmt::format("{}:{};", field.size(), field);
-}
-
-std::string hmac_hex(const std::string& key, const std::string& message) {
-  return hex(hmac_sha256(key, message));
-}
-
-Status prepare_database(sqlite::Database& database, bool durable) {
+Status prepare_database(sqlite::Database& database, const std::string& key, bool durable) {
   // SQLite does not wait for other processes when it changes the journal mode, so try repeatedly.
   constexpr int kTries = 50;
   Status status;
@@ -54,12 +46,14 @@ Status prepare_database(sqlite::Database& database, bool durable) {
   auto transaction = sqlite::Transaction::begin(database);
   if (!transaction) return transaction.error();
   if (auto made = database.execute(kTables); !made) return made;
+  if (auto begun = LedgerChain(database, key).begin(utc_now()); !begun) return begun;
   return transaction->commit();
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Ledger>> Ledger::open(const std::filesystem::path& folder, bool durable) {
+Result<std::unique_ptr<Ledger>> Ledger::open(const std::filesystem::path& folder, bool durable,
+                                             const std::filesystem::path& system_log) {
   std::error_code failed;
   if (std::filesystem::create_directories(folder, failed))
     ::chmod(folder.c_str(), S_IRWXU);  // holds the key and the secrets of all runs
@@ -73,30 +67,21 @@ Result<std::unique_ptr<Ledger>> Ledger::open(const std::filesystem::path& folder
                                          {.name = "ledger", .hint = ""});
   if (!database) return database.error();
   ::chmod((folder / "ledger.sqlite").c_str(), S_IRUSR | S_IWUSR);
-  if (auto ready = prepare_database(*database, durable); !ready) return ready.error();
-  return std::unique_ptr<Ledger>(new Ledger(*std::move(database), *std::move(key)));
+  if (auto ready = prepare_database(*database, *key, durable); !ready) return ready.error();
+  return std::unique_ptr<Ledger>(
+      new Ledger(*std::move(database), *std::move(key), SystemLog(system_log)));
 }
 
 std::string Ledger::seal_of(const LedgerRow& row) const {
-  std::string message;
-  add(message, row.run.text);
-  add(message, std::to_string(row.sequence));
-  add(message, row.time);
-  add(message, std::to_string(row.version.number));
-  add(message, row.kind);
-  add(message, std::to_string(row.schema));
-  add(message, row.payload);
-  add(message, row.previous);
-  return hmac_hex(key_, message);
+  return seal_with(
+      key_, "",
+      {row.run.text, std::to_string(row.sequence), row.time, std::to_string(row.version.number),
+       row.kind, std::to_string(row.schema), row.payload, row.previous});
 }
 
 std::string Ledger::head_seal(const RunId& run, std::int64_t sequence,
                               const std::string& seal) const {
-  std::string message = "head;";
-  add(message, run.text);
-  add(message, std::to_string(sequence));
-  add(message, seal);
-  return hmac_hex(key_, message);
+  return seal_with(key_, "head;", {run.text, std::to_string(sequence), seal});
 }
 
 Result<LedgerRow> Ledger::append(const NewRow& row, std::int64_t expected) {
@@ -105,30 +90,41 @@ Result<LedgerRow> Ledger::append(const NewRow& row, std::int64_t expected) {
   if (!transaction) return transaction.error();
   const auto head = head_locked(row.run);
   if (!head) return head.error();
-  if (*head != expected)
+  if (head->sequence != expected)
     return Error{ErrorCode::conflict,
                  fmt::format("run {} grew from row {} to row {} in the meantime", row.run.text,
-                             expected, *head),
+                             expected, head->sequence),
                  "Call run_status, then the tool it names."};
-  auto written = write(row, expected);
+  // Also before a row is added: a new head would hide that the old one did not fit.
+  const auto last = chain_.last();
+  if (!last) return last.error();
+  ChainHead now;
+  auto written = write(row, *head, *last, now);
   if (!written) return written;
   if (auto done = transaction->commit(); !done) return done.error();
+  system_log_.write(fmt::format("ledger head {}", chain_.kept_text(now)));
   return written;
 }
 
-Result<LedgerRow> Ledger::write(const NewRow& row, std::int64_t expected) {
+Result<LedgerRow> Ledger::write(const NewRow& row, const RunHead& head, const ChainHead& last,
+                                ChainHead& now) {
+  const std::int64_t expected = head.sequence;
   LedgerRow whole{expected + 1,   row.time,    row.run,       row.version, row.kind,
                   kPayloadSchema, row.payload, std::string(), ""};
   if (expected > 0) {
-    auto last = rows_locked(row.run, expected - 1);
-    if (!last) return last.error();
-    if (last->empty())
+    auto before = rows_locked(row.run, expected - 1);
+    if (!before) return before.error();
+    if (before->empty() ||
+        !equal_in_constant_time(head.seal, head_seal(row.run, expected, before->front().seal)))
       return Error{ErrorCode::drift,
-                   fmt::format("ledger: row {} of run {} is missing", expected, row.run.text),
+                   fmt::format("ledger: row {} of run {} is missing, or is not the row that was "
+                               "written last",
+                               expected, row.run.text),
                    "Run `ratchet audit` on it; this run cannot be continued."};
-    whole.previous = last->front().seal;
+    whole.previous = before->front().seal;
   }
   whole.seal = seal_of(whole);
+  now = chain_.next(last, whole.seal);
 
   for (const auto& [digest, bytes] : row.blobs) {
     auto blob = database_.prepare("INSERT OR IGNORE INTO blobs VALUES(?,?)");
@@ -139,34 +135,37 @@ Result<LedgerRow> Ledger::write(const NewRow& row, std::int64_t expected) {
     if (auto done = blob->bind(1, digest).bind_blob(2, kept).step(); !done) return done.error();
   }
   auto insert = database_.prepare(
-      "INSERT INTO rows(run,sequence,time,version,kind,schema,payload,previous,seal) "
-      "VALUES(?,?,?,?,?,?,?,?,?)");
+      "INSERT INTO rows(run,sequence,time,version,kind,schema,payload,previous,seal,position,link) "
+      "VALUES(?,?,?,?,?,?,?,?,?,?,?)");
   if (!insert) return insert.error();
   insert->bind(1, whole.run.text).bind(2, whole.sequence).bind(3, whole.time);
   insert->bind(4, std::int64_t{whole.version.number}).bind(5, whole.kind);
   insert->bind(6, std::int64_t{whole.schema}).bind(7, whole.payload);
-  insert->bind(8, whole.previous).bind(9, whole.seal);
+  insert->bind(8, whole.previous).bind(9, whole.seal).bind(10, now.record).bind(11, now.link);
   if (auto done = insert->step(); !done) return done.error();
 
-  auto head = database_.prepare("INSERT OR REPLACE INTO heads VALUES(?,?,?)");
-  if (!head) return head.error();
-  head->bind(1, whole.run.text).bind(2, whole.sequence);
-  head->bind(3, head_seal(whole.run, whole.sequence, whole.seal));
-  if (auto done = head->step(); !done) return done.error();
+  auto heads = database_.prepare("INSERT OR REPLACE INTO heads VALUES(?,?,?),('',?,?)");
+  if (!heads) return heads.error();
+  heads->bind(1, whole.run.text).bind(2, whole.sequence);
+  heads->bind(3, head_seal(whole.run, whole.sequence, whole.seal));
+  heads->bind(4, now.record).bind(5, chain_.seal(now));
+  if (auto done = heads->step(); !done) return done.error();
   return whole;
 }
 
 Result<std::int64_t> Ledger::head(const RunId& run) {
   const std::scoped_lock lock(mutex_);
-  return head_locked(run);
+  const auto head = head_locked(run);
+  if (!head) return head.error();
+  return head->sequence;
 }
 
-Result<std::int64_t> Ledger::head_locked(const RunId& run) {
-  auto query = database_.prepare("SELECT sequence FROM heads WHERE run=?");
+Result<Ledger::RunHead> Ledger::head_locked(const RunId& run) {
+  auto query = database_.prepare("SELECT sequence,seal FROM heads WHERE run=?");
   if (!query) return query.error();
   const auto found = query->bind(1, run.text).step();
   if (!found) return found.error();
-  return *found ? query->integer(0) : 0;
+  return *found ? RunHead{query->integer(0), std::string(query->text(1))} : RunHead{};
 }
 
 Result<std::vector<LedgerRow>> Ledger::rows(const RunId& run, std::int64_t after) {
@@ -300,12 +299,10 @@ Result<std::optional<Reason>> Ledger::break_after(const RunId& run, Verified& fr
     before = &row;
   }
   if (before != nullptr) from = {before->sequence, before->seal};
-  auto query = database_.prepare("SELECT sequence,seal FROM heads WHERE run=?");
-  if (!query) return query.error();
-  const auto found = query->bind(1, run.text).step();
-  if (!found) return found.error();
-  if (!*found || query->integer(0) != from.sequence ||
-      !equal_in_constant_time(query->text(1), head_seal(run, from.sequence, from.seal)))
+  const auto head = head_locked(run);
+  if (!head) return head.error();
+  if (head->sequence != from.sequence ||
+      !equal_in_constant_time(head->seal, head_seal(run, from.sequence, from.seal)))
     return std::optional<Reason>{
         Reason{"chain_cut",
                fmt::format("the rows of run {} end at {}, which is not the row that was written "
@@ -313,6 +310,29 @@ Result<std::optional<Reason>> Ledger::break_after(const RunId& run, Verified& fr
                            run.text, from.sequence),
                std::nullopt}};
   return std::optional<Reason>{};
+}
+
+Result<std::string> Ledger::kept_head() {
+  const std::scoped_lock lock(mutex_);
+  auto snapshot = sqlite::Transaction::begin(database_, true);
+  if (!snapshot) return snapshot.error();
+  const auto head = chain_.sealed_head();
+  if (!head) return head.error();
+  return chain_.kept_text(*head);
+}
+
+Result<ChainReport> Ledger::inspect_chain() {
+  const std::scoped_lock lock(mutex_);
+  auto snapshot = sqlite::Transaction::begin(database_, true);
+  if (!snapshot) return snapshot.error();
+  return chain_.inspect();
+}
+
+Result<HeadStanding> Ledger::compare(const std::string& kept) {
+  const std::scoped_lock lock(mutex_);
+  auto snapshot = sqlite::Transaction::begin(database_, true);
+  if (!snapshot) return snapshot.error();
+  return chain_.compare(kept);
 }
 
 }  // namespace ratchet

@@ -12,6 +12,8 @@
 #include "server/core/fields.h"
 #include "server/core/result.h"
 #include "server/facts/findings.h"
+#include "server/runs/ledger/chain.h"
+#include "server/runs/ledger/system_log.h"
 #include "server/sqlite/sqlite.h"
 
 namespace ratchet {
@@ -52,15 +54,18 @@ struct RunPosition {
 ///
 /// Each run has its own chain: a row holds the seal of the row before it, and a seal is an
 /// HMAC-SHA-256 with the key in `ledger.key` (mode 0600) beside the database. The last seal of a
-/// run is sealed again as its head, so that a truncated chain is detected too. A row is written
-/// whole or not at all. Thread rule: safe from several threads, and from several processes on one
-/// folder. Errors: `conflict` if the run has grown beyond row `expected`; `unavailable` if the
-/// database cannot be read or written.
+/// run is sealed again as its head, so that a truncated chain is detected too. The rows of all runs
+/// form one more chain (see chain.h). A row is written whole or not at all. Thread rule: safe from
+/// several threads, and from several processes on one folder. Errors: `conflict` if the run has
+/// grown beyond row `expected`; `drift` if a chain does not end where it was sealed; `unavailable`
+/// if the database cannot be read or written.
 class Ledger {
  public:
-  /// `durable` false skips fsync on commit: for tests only.
+  /// `durable` false skips fsync on commit: for tests only. Each new head of the chain over all
+  /// runs is also written to `system_log`, the socket of the machine's log.
   static Result<std::unique_ptr<Ledger>> open(const std::filesystem::path& folder,
-                                              bool durable = true);
+                                              bool durable = true,
+                                              const std::filesystem::path& system_log = {});
 
   /// Appends a row after row `expected` (0 for a new run) and returns it with its seal.
   Result<LedgerRow> append(const NewRow& row, std::int64_t expected);
@@ -91,9 +96,16 @@ class Ledger {
   /// has written to the database since.
   Result<std::optional<Reason>> first_new_break(const RunId& run);
 
+  /// The head of the chain over all runs, for keeping outside.
+  Result<std::string> kept_head();
+  /// Verifies the chain over all runs, not the content of their rows.
+  Result<ChainReport> inspect_chain();
+  /// What has become of a head that was kept earlier.
+  Result<HeadStanding> compare(const std::string& kept);
+
  private:
-  Ledger(sqlite::Database database, std::string key)
-      : database_(std::move(database)), key_(std::move(key)) {}
+  Ledger(sqlite::Database database, std::string key, SystemLog system_log)
+      : database_(std::move(database)), key_(std::move(key)), system_log_(std::move(system_log)) {}
 
   /// The row up to which a chain was verified.
   struct Verified {
@@ -101,10 +113,18 @@ class Ledger {
     std::string seal;
   };
 
-  Result<LedgerRow> write(const NewRow& row, std::int64_t expected);
+  /// The sealed end of a run's chain; 0 if there is no such run.
+  struct RunHead {
+    std::int64_t sequence = 0;
+    std::string seal;
+  };
+
+  /// `now` becomes the head of the chain over all runs.
+  Result<LedgerRow> write(const NewRow& row, const RunHead& head, const ChainHead& last,
+                          ChainHead& now);
   /// Requires an open snapshot. Advances `from` to the last row if the chain is intact.
   Result<std::optional<Reason>> break_after(const RunId& run, Verified& from);
-  Result<std::int64_t> head_locked(const RunId& run);
+  Result<RunHead> head_locked(const RunId& run);
   Result<std::vector<LedgerRow>> rows_locked(const RunId& run, std::int64_t after);
   [[nodiscard]] std::string seal_of(const LedgerRow& row) const;
   [[nodiscard]] std::string head_seal(const RunId& run, std::int64_t sequence,
@@ -113,6 +133,8 @@ class Ledger {
   std::mutex mutex_;
   sqlite::Database database_;
   const std::string key_;
+  LedgerChain chain_{database_, key_};
+  SystemLog system_log_;
   std::map<std::string, Verified> verified_;  ///< by run id; cleared when others write
   std::int64_t others_wrote_ = 0;             ///< SQLite's count of what other connections wrote
 };

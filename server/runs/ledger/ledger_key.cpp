@@ -59,4 +59,11 @@ Result<std::string> load_or_make_key(const std::filesystem::path& path) {
   return key;
 }
 
+std::string seal_with(const std::string& key, std::string_view purpose,
+                      std::initializer_list<std::string_view> fields) {
+  std::string message(purpose);
+  for (const auto field : fields) message += fmt::format("{}:{};", field.size(), field);
+  return hex(hmac_sha256(key, message));
+}
+
 }  // namespace ratchet

@@ -100,6 +100,7 @@ struct RunState {
   std::int64_t moved = 0;     ///< last row that changed a stage: older permits are void
   LedgerRow last_row;         ///< without payload
   std::string last_result;    ///< one line on the newest fact
+  std::string ledger_head;    ///< of the chain over all runs, when the newest report was written
 
   [[nodiscard]] const VersionState& open() const { return versions.back(); }
   [[nodiscard]] const VersionState* find(VersionId id) const;

@@ -32,8 +32,9 @@ Error broken_chain(const Reason& reason) {
 
 }  // namespace
 
-Result<std::unique_ptr<RunStore>> RunStore::open(const fs::path& state_dir, bool durable) {
-  auto ledger = Ledger::open(state_dir, durable);
+Result<std::unique_ptr<RunStore>> RunStore::open(const fs::path& state_dir, bool durable,
+                                                 const fs::path& system_log) {
+  auto ledger = Ledger::open(state_dir, durable, system_log);
   if (!ledger) return ledger.error();
   std::error_code failed;
   const auto folder = fs::canonical(state_dir, failed);

@@ -67,7 +67,8 @@ enum class Patience { wait, no_wait };
 class RunStore {
  public:
   static Result<std::unique_ptr<RunStore>> open(const std::filesystem::path& state_dir,
-                                                bool durable);
+                                                bool durable,
+                                                const std::filesystem::path& system_log = {});
 
   /// Errors: `not_found`; `drift` if even the first row is broken.
   Result<LoadedRun> load(const RunId& run);

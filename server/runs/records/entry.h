@@ -138,8 +138,11 @@ struct ExtendedFact {
 
 struct ReportFact {
   std::string retrospective;
+  std::string ledger_head;  ///< before this record; empty in those of older versions
 
-  static constexpr void fields(auto&& visit) { visit(required<&ReportFact::retrospective>()); }
+  static constexpr void fields(auto&& visit) {
+    visit(required<&ReportFact::retrospective>(), optional<&ReportFact::ledger_head>());
+  }
 };
 
 }  // namespace ratchet

@@ -59,6 +59,7 @@ struct RunStatus : RunView {
   std::string contract_digest;
   std::vector<std::string> open_acceptance;
   std::vector<Reason> integrity;           ///< empty: chain and digests hold
+  std::optional<std::string> ledger_head;  ///< of the chain over all runs, if it is whole
   std::optional<std::string> last_result;  ///< one line about the newest fact
   std::string next;                        ///< one sentence: what to do now
   std::string claim;                       ///< strong or weak
@@ -78,6 +79,7 @@ struct RunStatus : RunView {
           required<&S::contract_digest>("SHA-256 of the contract."),
           required<&S::open_acceptance>("Acceptance pairs not yet met."),
           required<&S::integrity>("Drift and broken links; empty is good."),
+          optional<&S::ledger_head>("To keep, for ratchet audit --against."),
           optional<&S::last_result>("Newest fact."), required<&S::next>("What to do now."),
           required<&S::claim>("strong, or weak for the reasons below."), required<&S::weaknesses>(),
           required<&S::stop>("Stop conditions that hold; advice."),
@@ -137,11 +139,15 @@ struct RunList {
 struct AuditReport {
   bool intact = false;
   std::int64_t rows = 0;
-  std::vector<Reason> breaks;  ///< first break of the chain, then digests and renderings
+  std::vector<Reason> breaks;         ///< first break of the chain, then digests and renderings
+  std::optional<std::string> ledger;  ///< what the chain over all runs covers
+  std::optional<std::string> head;    ///< of that chain
+  std::string rollback;  ///< what is known about the ledger as a whole having been put back
 
   static constexpr void fields(auto&& visit) {
     visit(required<&AuditReport::intact>(), required<&AuditReport::rows>(),
-          required<&AuditReport::breaks>());
+          required<&AuditReport::breaks>(), optional<&AuditReport::ledger>(),
+          optional<&AuditReport::head>(), required<&AuditReport::rollback>());
   }
 };
 

@@ -203,8 +203,9 @@ Rendered summary(const RunState& state, const std::string& retrospective, const 
               "## All Methods Tried\n\n{}\n"
               "## Frontier (unexplored branch candidates)\n\n{}\n## Retrospective\n\n{}",
               head(state, time),
-              markdown::bullets(
-                  {{"Device", device_text(state)}, {"Sandbox", state.environment.sandbox}}),
+              markdown::bullets({{"Device", device_text(state)},
+                                 {"Sandbox", state.environment.sandbox},
+                                 {"Ledger head", state.ledger_head}}),
               headline, roofline_history(state), timeline(state),
               of_class(state, MethodClass::effective), of_class(state, MethodClass::ineffective),
               of_class(state, MethodClass::implementation_failed), tried(state), frontier(state),

@@ -125,11 +125,12 @@ std::string integrity(const RunState& state) {
   std::string text = fmt::format(
       "<p>Every figure on this page comes from ledger row 1 to {} of run <code>{}</code>, each "
       "sealed with the one before it; the seal of row {} begins <code>{}</code>. "
-      "<code>ratchet audit {}</code> verifies chain, texts and renderings.</p>"
+      "<code>ratchet audit {} --against {}</code> verifies chain, texts and renderings, and that "
+      "the ledger was not put back to a state before this page.</p>"
       "<p>Contract SHA-256 <code>{}</code>. {}</p>",
       // The seal of the last row covers this page's digest, so the page cannot show it.
       state.sequence, escaped(state.run.text), state.sequence - 1,
-      state.last_row.previous.substr(0, 16), escaped(state.run.text),
+      state.last_row.previous.substr(0, 16), escaped(state.run.text), state.ledger_head,
       state.contract.contract_digest, escaped(device_text(state)));
   const auto weak = weaknesses(state);
   text += fmt::format("<p>Claim: <strong>{}</strong>.</p>", weak.empty() ? "strong" : "weak");

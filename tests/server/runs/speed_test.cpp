@@ -14,7 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "server/core/clock.h"
+#include "server/runs/ledger/ledger.h"
 #include "tests/support/runs_samples.h"
+#include "tests/support/temp_folder.h"
 
 namespace ratchet {
 namespace {
@@ -68,6 +71,26 @@ TEST_CASE("time of gate and status with a ledger of many runs", "[runs][speed][s
       fmt::format("{} runs of {} versions, {} rows a run: status {:.2f} ms, gate {:.2f} ms when "
                   "it refuses, {:.2f} ms with the files of a passage",
                   count, versions, audit->rows, median(status), median(refused), median(gate)));
+}
+
+TEST_CASE("time of an append to the ledger", "[runs][speed][slow]") {
+  constexpr int kRows = 2000;
+  const test::TempFolder folder;
+  const std::string payload(2000, 'x');
+  for (const bool durable : {false, true}) {
+    auto ledger = Ledger::open(folder / (durable ? "durable" : "fast"), durable);
+    REQUIRE(ledger);
+    std::vector<double> busy;
+    std::vector<double> wall;
+    for (int i = 0; i < kRows; ++i) {
+      const NewRow row{RunId{"run-1"}, VersionId{0}, "note", utc_now(), payload, {}};
+      const auto begin = std::chrono::steady_clock::now();
+      busy.push_back(milliseconds([&] { REQUIRE((*ledger)->append(row, i)); }));
+      wall.push_back(milliseconds_since(begin));
+    }
+    WARN(fmt::format("append{}: {:.1f} us of the processor, {:.1f} us in all",
+                     durable ? ", synced" : "", 1e3 * median(busy), 1e3 * median(wall)));
+  }
 }
 
 constexpr int kMeasured = 5;  // versions in a row, for a median
