@@ -273,17 +273,21 @@ Result<Builder> Builder::open(Options options) {
 }
 
 const Toolchain& Builder::toolchain() const {
-  std::call_once(found_->once, [this] { found_->toolchain = options_.find_toolchain(); });
+  std::call_once(found_->once, [this] {
+    found_->toolchain = options_.find_toolchain();
+    const auto program = options_.programs / "ratchet-confine";
+    std::error_code none;
+    if (!options_.programs.empty() && fs::exists(program, none))
+      found_->toolchain.confine = program;
+  });
   return found_->toolchain;
 }
 
 Confinement Builder::confinement(const Source& source) const {
-  const auto program = options_.programs / "ratchet-confine";
-  std::error_code none;
-  if (options_.programs.empty() || !fs::exists(program, none)) return {};
+  if (toolchain().confine.empty()) return {};
   auto readable = readable_by_compilers(source, toolchain());
   readable.push_back((options_.programs / "ratchet-nvrtc").string());
-  return {program, std::move(readable)};
+  return {.program = toolchain().confine, .readable = std::move(readable)};
 }
 
 Result<BuildRecord> Builder::build(const BuildRequest& request, const CallContext& call) const {

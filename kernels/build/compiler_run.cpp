@@ -23,12 +23,7 @@ struct Runner {
 
   [[nodiscard]] ProcessSpec spec_of(const std::vector<std::string>& arguments) const {
     ProcessSpec spec;
-    if (!confinement.program.empty()) {
-      spec.argv = {confinement.program.string(), work.string()};
-      spec.argv.insert(spec.argv.end(), confinement.readable.begin(), confinement.readable.end());
-      spec.argv.emplace_back("--");
-    }
-    spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
+    spec.argv = arguments;
     spec.folder = work;
     spec.environment = inherited_environment({"PATH"});
     for (const auto* name : {"TMPDIR=", "HOME="}) spec.environment.push_back(name + work.string());
@@ -40,7 +35,7 @@ struct Runner {
 
   [[nodiscard]] Result<Captured> run(const std::vector<std::string>& arguments,
                                      const std::stop_token& stop) const {
-    return run_program(spec_of(arguments), deadline, stop);
+    return run_confined(spec_of(arguments), confinement, deadline, stop);
   }
 
   /// The device-only check in parallel to the whole build; see compiler_run.h.
@@ -76,8 +71,8 @@ struct Runner {
     job += "\n" + plan.header + "\n#line 1 \"" + plan.file_name + "\"\n" + *source;
     // It writes no file, so it can wait for a job before there is a folder.
     static const std::filesystem::path nowhere = "/dev";
-    auto spec = Runner{nowhere, deadline, confinement}.spec_of(plan.fast);
-    auto ran = warm.run(spec, job, deadline, stop);
+    const auto spec = Runner{nowhere, deadline, confinement}.spec_of(plan.fast);
+    auto ran = warm.run(confined(spec, confinement, false), job, deadline, stop);
     if (!ran || !ran->status.clean() || ran->timed_out) return ran;
     std::ofstream cubin(work / kCubinFile, std::ios::binary);
     if (!(cubin << ran->out << std::flush))

@@ -8,6 +8,7 @@
 
 #include "kernels/build/build_plan.h"
 #include "kernels/build/warm_compiler.h"
+#include "kernels/process/confinement.h"
 #include "server/core/process.h"
 #include "server/core/result.h"
 
@@ -17,13 +18,6 @@ namespace ratchet {
 struct CompilerRun {
   Captured output;
   bool fast = false;
-};
-
-/// A program that restricts compilers to reading the named paths and writing to their own folder.
-/// Empty: no restriction.
-struct Confinement {
-  std::filesystem::path program;  ///< ratchet-confine
-  std::vector<std::string> readable;
 };
 
 /// Processors that this process may use at the same time.

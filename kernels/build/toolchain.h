@@ -34,6 +34,7 @@ struct Toolchain {
   std::vector<std::filesystem::path> include_dirs;     ///< where g++ finds <...> headers
   std::filesystem::path cuda_home;                     ///< root of the toolkit; empty without nvcc
   std::optional<std::filesystem::path> nvrtc;          ///< libnvrtc.so of the toolkit
+  std::filesystem::path confine;  ///< ratchet-confine, which runs these; empty: without walls
 };
 
 /// Searches PATH, then CUDA_HOME and CUDA_PATH, then /usr/local/cuda; for CUTLASS: CUTLASS_PATH,

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstddef>
 
+#include "kernels/process/confinement.h"
 #include "kernels/process/private_folder.h"
-#include "server/core/process.h"
 
 namespace ratchet {
 namespace {
@@ -106,7 +106,10 @@ Result<std::string> ncu_raw_page(const std::filesystem::path& report, const Tool
   spec.folder = folder->path();
   spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C", "HOME=" + folder->path().string(),
                       "TMPDIR=" + folder->path().string()};
-  auto run = run_program(spec, kImport, stop, kMostCsv);
+  const auto& program = toolchain.ncu->path;
+  const Confinement walls{
+      toolchain.confine, "reader", {program.parent_path().parent_path().string(), report.string()}};
+  auto run = run_confined(spec, walls, kImport, stop, kMostCsv);
   if (!run) return run.error();
   if (run->truncated)
     return Error{ErrorCode::too_large,

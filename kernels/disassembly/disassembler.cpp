@@ -7,9 +7,9 @@
 #include <optional>
 #include <utility>
 
+#include "kernels/process/confinement.h"
 #include "kernels/process/private_folder.h"
 #include "server/core/files.h"
-#include "server/core/process.h"
 
 namespace ratchet {
 namespace {
@@ -28,18 +28,24 @@ Error missing(const char* program) {
       "package too; check_env lists what was found."};
 }
 
+/// What the program prints about `file`, which is untrusted.
 Result<std::string> output_of(const FoundProgram& program, std::vector<std::string> arguments,
-                              const fs::path& folder, const std::stop_token& stop) {
+                              const fs::path& file, const fs::path& folder,
+                              const Toolchain& toolchain, const std::stop_token& stop) {
   ProcessSpec spec;
   spec.argv = std::move(arguments);
   spec.argv.insert(spec.argv.begin(), program.path.string());
+  spec.argv.push_back(file.string());
   spec.folder = folder;
   // cuobjdump looks for its helper beside itself and in PATH.
   spec.environment = {"PATH=" + program.path.parent_path().string() + ":/usr/bin:/bin", "LC_ALL=C",
                       "TMPDIR=" + folder.string()};
   spec.address_space_bytes = kMemoryLimit;
   spec.file_size_bytes = kLargestFile;
-  auto run = run_program(spec, kDeadline, stop, kMostText);
+  const Confinement walls{toolchain.confine,
+                          "reader",
+                          {program.path.parent_path().parent_path().string(), file.string()}};
+  auto run = run_confined(spec, walls, kDeadline, stop, kMostText);
   if (!run) return run.error();
   const auto name = program.path.filename().string();
   if (run->truncated)
@@ -76,9 +82,9 @@ Result<Listing> sass_of_cubins(std::span<const fs::path> cubins, const Toolchain
   if (!folder) return folder.error();
   Listing listing{shown(*program), ""};
   for (const auto& cubin : cubins) {
-    std::vector<std::string> arguments{"-sass", cubin.string()};
-    if (toolchain.nvdisasm) arguments = {"-c", "-g", cubin.string()};
-    auto text = output_of(*program, arguments, folder->path(), stop);
+    std::vector<std::string> arguments{"-sass"};
+    if (toolchain.nvdisasm) arguments = {"-c", "-g"};
+    auto text = output_of(*program, arguments, cubin, folder->path(), toolchain, stop);
     if (!text) return text.error();
     listing.text += *text;
     if (listing.text.size() > kMostText)
@@ -94,11 +100,11 @@ Result<Listing> sass_of_library(const fs::path& library, const Toolchain& toolch
   if (!folder) return folder.error();
   if (toolchain.nvdisasm) {
     auto extracted =
-        output_of(*toolchain.cuobjdump, {"-xelf", "all", library.string()}, folder->path(), stop);
+        output_of(*toolchain.cuobjdump, {"-xelf", "all"}, library, folder->path(), toolchain, stop);
     if (!extracted) return extracted.error();
     return sass_of_cubins(cubins_in(folder->path()), toolchain, stop);
   }
-  auto text = output_of(*toolchain.cuobjdump, {"-sass", library.string()}, folder->path(), stop);
+  auto text = output_of(*toolchain.cuobjdump, {"-sass"}, library, folder->path(), toolchain, stop);
   if (!text) return text.error();
   return Listing{shown(*toolchain.cuobjdump), *std::move(text)};
 }
@@ -110,7 +116,7 @@ Result<std::vector<std::string>> cubins_of_library(const fs::path& library,
   auto folder = PrivateFolder::make();
   if (!folder) return folder.error();
   auto extracted =
-      output_of(*toolchain.cuobjdump, {"-xelf", "all", library.string()}, folder->path(), stop);
+      output_of(*toolchain.cuobjdump, {"-xelf", "all"}, library, folder->path(), toolchain, stop);
   if (!extracted) return extracted.error();
   std::vector<std::string> codes;
   for (const auto& cubin : cubins_in(folder->path())) {
@@ -128,9 +134,8 @@ Result<Listing> host_code_of(const fs::path& library, const Toolchain& toolchain
                        "Install binutils; check_env lists what was found.");
   auto folder = PrivateFolder::make();
   if (!folder) return folder.error();
-  auto text =
-      output_of(*toolchain.objdump, {"-d", "-j", ".text", "--no-show-raw-insn", library.string()},
-                folder->path(), stop);
+  auto text = output_of(*toolchain.objdump, {"-d", "-j", ".text", "--no-show-raw-insn"}, library,
+                        folder->path(), toolchain, stop);
   if (!text) return text.error();
   return Listing{shown(*toolchain.objdump), *std::move(text)};
 }
@@ -140,7 +145,7 @@ Result<Listing> ptx_of_library(const fs::path& library, const Toolchain& toolcha
   if (!toolchain.cuobjdump) return missing("cuobjdump");
   auto folder = PrivateFolder::make();
   if (!folder) return folder.error();
-  auto text = output_of(*toolchain.cuobjdump, {"-ptx", library.string()}, folder->path(), stop);
+  auto text = output_of(*toolchain.cuobjdump, {"-ptx"}, library, folder->path(), toolchain, stop);
   if (!text) return text.error();
   if (text->find(".entry") == std::string::npos)
     return not_found("the binary has no PTX: it is built only for its exact architecture",

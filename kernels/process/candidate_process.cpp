@@ -61,6 +61,7 @@ WorkerSpec worker_spec(const WorkerPlace& place, const std::string& role,
   // Twice: an arena exists as a memory file and as the device's copy.
   const auto limit =
       static_cast<std::size_t>(kKernelMemory + threads * kThreadMemory + 2 * arena_bytes);
+  if (role != "judge") spec.memory_bytes = limit;
   if (cuda) {
     spec.resident_bytes = limit;
     return spec;

@@ -7,14 +7,15 @@
 
 namespace ratchet {
 
-/// An empty folder with mode 0700 for one child process; the destructor removes it with its
-/// content. Move-only.
+/// An empty folder with mode 0700 for one child process, or several of one trust; the destructor
+/// removes it with its content. If the server runs as root, the folder's owner is a user that
+/// nobody else has, and the untrusted processes that work in it become that user
+/// (confine/identity.h). Move-only.
 class PrivateFolder {
  public:
   /// Errors: `unavailable` when `parent` is not writable.
   static Result<PrivateFolder> make_in(const std::filesystem::path& parent);
-  /// In the system's temporary folder. If the server runs as root, the folder's owner is the user
-  /// `nobody`, as whom host workers run.
+  /// In the system's temporary folder.
   static Result<PrivateFolder> make();
 
   PrivateFolder(PrivateFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}

@@ -1,6 +1,7 @@
 #include "kernels/process/python_fork_server.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -65,6 +66,7 @@ WorkerSpec PythonForkServer::kernel_spec(const WorkerPlace& place, const std::st
   const auto limits = worker_spec(place, role, arena_bytes);
   spec.environment = limits.environment;
   spec.address_space_bytes = limits.address_space_bytes;
+  spec.memory_bytes = limits.memory_bytes + kFrameworkMemory;
   if (limits.resident_bytes) spec.resident_bytes = *limits.resident_bytes + kFrameworkMemory;
   return spec;
 }
@@ -138,7 +140,11 @@ Result<Process> PythonForkServer::fork(const Child& child, const ProcessSpec& sp
   if (!answer) return answer.error();
   if (answer->contains("failed"))
     return Error{ErrorCode::unavailable, answer->value("failed", ""), ""};
-  auto process = Process::adopted(answer->value("pid", -1));
+  const auto pid = answer->value("pid", -1);
+  auto process = Process::adopted(pid);
+  // It waits for its first message, so it runs none of the user's code yet.
+  for (const int group : spec.joins)
+    (void)!::write(group, std::to_string(pid).data(), std::to_string(pid).size());
   for (const auto& name : child.required)
     if (answer->at("missing").contains(name))
       return Error{ErrorCode::unavailable,

@@ -26,11 +26,15 @@ constexpr std::size_t kMostOutput = std::size_t{1} << 20U;
 constexpr std::size_t kTail = 4096;
 constexpr std::size_t kShownLines = 12;
 constexpr std::size_t kMostFile = std::size_t{256} << 20U;  // of each file in its private folder
+constexpr std::size_t kMostFolder = std::size_t{2} << 30U;
+constexpr std::size_t kMostProcesses = 1024;
+constexpr int kTicksOfLook = 10;
 constexpr milliseconds kTick(50);  // delay before a cancellation or excess memory is noticed
 
 std::vector<std::string> worker_environment(const PrivateFolder& folder,
                                             const std::vector<std::string>& given) {
-  auto variables = inherited_environment({"PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"});
+  auto variables = inherited_environment(
+      {"PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "RATCHET_REQUIRE_SANDBOX"});
   for (const auto& variable : given) {
     const auto name = variable.substr(0, variable.find('=') + 1);
     std::erase_if(variables, [&](const auto& inherited) { return inherited.starts_with(name); });
@@ -56,6 +60,18 @@ std::size_t resident_bytes_of(pid_t pid) {
   return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
+/// Of the files in a folder, which its process may be changing.
+std::size_t bytes_in(const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::size_t bytes = 0;
+  for (std::filesystem::recursive_directory_iterator entry(folder, failed), end;
+       !failed && entry != end; entry.increment(failed)) {
+    std::error_code gone;
+    if (entry->is_regular_file(gone)) bytes += entry->file_size(gone);
+  }
+  return bytes;
+}
+
 /// Recognizes the messages of the C++ runtime, the C library and frameworks; the exit status of a
 /// process that aborts for lack of memory does not tell.
 bool reports_out_of_memory(const std::string& text) {
@@ -70,10 +86,12 @@ Error canceled() {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(WorkerSpec spec, PrivateFolder folder, Process process,
-                             Channel channel, Fd output)
+WorkerProcess::WorkerProcess(WorkerSpec spec, PrivateFolder folder,
+                             std::optional<ControlGroup> group, Process process, Channel channel,
+                             Fd output)
     : spec_(std::move(spec)),
       folder_(std::move(folder)),
+      group_(std::move(group)),
       process_(std::move(process)),
       channel_(std::move(channel)),
       output_(std::move(output)) {}
@@ -104,13 +122,15 @@ Result<WorkerProcess> WorkerProcess::launch(const WorkerSpec& spec) {
                                     {ends->second.get(), kControlDescriptor}},
                     .address_space_bytes = spec.address_space_bytes,
                     .file_size_bytes = kMostFile};
+  auto group = ControlGroup::make({.memory_bytes = spec.memory_bytes});
+  if (group) child.joins = group->doors();
   if (spec.furnish)
     if (auto furnished = spec.furnish(folder->path()); !furnished) return furnished.error();
   auto process = spec.spawn ? spec.spawn(child) : Process::spawn(child);
   if (!process) return process.error();
   ends->second.reset();
   const auto policy = spec.gives_descriptors ? Descriptors::accepted : Descriptors::refused;
-  return WorkerProcess(spec, *std::move(folder), *std::move(process),
+  return WorkerProcess(spec, *std::move(folder), std::move(group), *std::move(process),
                        Channel(std::move(ends->first), policy), std::move(output));
 }
 
@@ -128,11 +148,13 @@ Status WorkerProcess::greet(const CallContext& call) {
 WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
     : spec_(std::move(other.spec_)),
       folder_(std::move(other.folder_)),
+      group_(std::exchange(other.group_, std::nullopt)),
       process_(std::exchange(other.process_, std::nullopt)),
       channel_(std::exchange(other.channel_, std::nullopt)),
       output_(std::move(other.output_)),
       tail_(std::move(other.tail_)),
       printed_bytes_(other.printed_bytes_),
+      ticks_(other.ticks_),
       ready_(std::move(other.ready_)) {}
 
 WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
@@ -140,11 +162,13 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
   end();
   spec_ = std::move(other.spec_);
   folder_ = std::move(other.folder_);
+  group_ = std::exchange(other.group_, std::nullopt);
   process_ = std::exchange(other.process_, std::nullopt);
   channel_ = std::exchange(other.channel_, std::nullopt);
   output_ = std::move(other.output_);
   tail_ = std::move(other.tail_);
   printed_bytes_ = other.printed_bytes_;
+  ticks_ = other.ticks_;
   ready_ = std::move(other.ready_);
   return *this;
 }
@@ -231,8 +255,27 @@ std::optional<Fault> WorkerProcess::trouble(steady_clock::time_point deadline) {
   if (spec_.resident_bytes && resident_bytes_of(process_->pid()) > *spec_.resident_bytes)
     return Fault{"out_of_memory",
                  fmt::format("used more than {} bytes of memory", *spec_.resident_bytes)};
+  if (++ticks_ % kTicksOfLook == 0)
+    if (auto fault = excess()) return fault;
   if (steady_clock::now() >= deadline)
     return Fault{"timeout", "ran past its deadline" + last_lines()};
+  return std::nullopt;
+}
+
+std::optional<Fault> WorkerProcess::excess() {
+  if (const auto bytes = bytes_in(folder_.path()); bytes > kMostFolder)
+    return Fault{"disk_flood",
+                 fmt::format("wrote {} bytes to its folder; {} are allowed", bytes, kMostFolder)};
+  if (group_) return std::nullopt;
+  auto all = descendants_of(process_->pid());
+  if (all.size() > kMostProcesses)
+    return Fault{"too_many_processes",
+                 fmt::format("started {} processes; {} are allowed", all.size(), kMostProcesses)};
+  std::size_t resident = resident_bytes_of(process_->pid());
+  for (const pid_t one : all) resident += resident_bytes_of(one);
+  if (spec_.memory_bytes > 0 && resident > spec_.memory_bytes)
+    return Fault{"out_of_memory", fmt::format("used {} bytes of memory; {} are allowed", resident,
+                                              spec_.memory_bytes)};
   return std::nullopt;
 }
 
@@ -264,12 +307,13 @@ Fault WorkerProcess::ended() {
   // It closed its channel, so it is dead or about to be. A process that lives on is killed.
   const auto status = process_->wait_for(milliseconds(1000));
   read_output();
+  const bool starved = group_ && group_->ran_out_of_memory();
   const std::string said = last_lines();
   end();
   if (!status) return {"exit", "closed the worker's channel but kept running" + said};
   const std::string text = status->text() + said;
   if (status->signal == SIGSYS) return {"forbidden_call", text};
-  if (reports_out_of_memory(said)) return {"out_of_memory", text};
+  if (starved || reports_out_of_memory(said)) return {"out_of_memory", text};
   if (status->signal != 0) return {"crash", text};
   return {"exit", "the kernel ended its process: " + text};
 }
@@ -299,6 +343,7 @@ void WorkerProcess::end() {
     end_processes(orphans);
   process_.reset();
   channel_.reset();
+  group_.reset();
 }
 
 }  // namespace ratchet

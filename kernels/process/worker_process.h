@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/process/control_group.h"
 #include "kernels/process/private_folder.h"
 #include "kernels/protocol/messages.h"
 #include "server/core/call_context.h"
@@ -25,7 +26,8 @@ struct WorkerSpec {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  ///< NAME=value; replaces the inherited one
   std::optional<std::size_t>
-      address_space_bytes;  ///< RLIMIT_AS; not for CUDA, which reserves address space
+      address_space_bytes;       ///< RLIMIT_AS; not for CUDA, which reserves address space
+  std::size_t memory_bytes = 0;  ///< of the process and all that it starts; 0: what a group may use
   std::optional<std::size_t> resident_bytes;         ///< checked while a job runs
   std::chrono::milliseconds start_deadline{30'000};  ///< a CUDA context takes 0.2 to 2 s
   bool gives_descriptors = false;  ///< may reply with descriptors: only where no kernel runs
@@ -37,10 +39,11 @@ struct WorkerSpec {
 
 /// A child process that answers jobs: ratchet-worker, or the Python adapter.
 ///
-/// It runs in its own process group and private empty folder, with only PATH, LD_LIBRARY_PATH,
-/// CUDA_VISIBLE_DEVICES, HOME and TMPDIR in its environment. Its output is read while a job runs;
-/// only the last lines are kept. The destructor kills the group and all descendants and removes the
-/// folder. Thread rule: one thread; the thread that started it must outlive it (see Process).
+/// It runs in its own session, control group (where the system has them) and private empty folder,
+/// with only PATH, LD_LIBRARY_PATH, CUDA_VISIBLE_DEVICES, HOME and TMPDIR in its environment. Its
+/// output is read while a job runs; only the last lines are kept. The destructor kills the group
+/// and all descendants and removes the folder. Thread rule: one thread; the thread that started it
+/// must outlive it (see Process).
 ///
 /// A process that never reports READY is our failure (`unavailable`). One that dies, hangs, floods
 /// its output, exceeds its memory or sends an unexpected answer during a job is the kernel's fault:
@@ -89,9 +92,12 @@ class WorkerProcess {
                           std::chrono::milliseconds deadline, const CallContext& call);
 
  private:
-  WorkerProcess(WorkerSpec spec, PrivateFolder folder, Process process, Channel channel, Fd output);
+  WorkerProcess(WorkerSpec spec, PrivateFolder folder, std::optional<ControlGroup> group,
+                Process process, Channel channel, Fd output);
 
   Result<Answer> await(std::uint64_t id, std::chrono::milliseconds limit, const CallContext& call);
+  /// What all processes of the worker use, where no control group limits it.
+  std::optional<Fault> excess();
   /// Why the wait ended without an answer.
   std::optional<Fault> trouble(std::chrono::steady_clock::time_point deadline);
   void read_output();
@@ -100,11 +106,13 @@ class WorkerProcess {
 
   WorkerSpec spec_;
   PrivateFolder folder_;
+  std::optional<ControlGroup> group_;
   std::optional<Process> process_;
   std::optional<Channel> channel_;
   Fd output_;
   std::string tail_;
   std::size_t printed_bytes_ = 0;
+  int ticks_ = 0;  ///< of waiting; what costs more is looked at every few
   Json ready_;
 };
 

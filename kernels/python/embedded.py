@@ -94,7 +94,7 @@ class EmbeddedKernel:
             self.prepare_triton()
 
     def prepare_triton(self):
-        """Lets Triton query other programs about this device before the sandbox forbids it. Its
+        """Lets Triton query other programs about this device before the filter forbids it. Its
         helper is loaded from the parent's cache; the cache in this folder is the kernel's."""
         import triton
         from triton.compiler.compiler import make_backend
@@ -190,6 +190,8 @@ def main(plan):
     if plan["folder"]:
         sys.path.insert(0, plan["folder"])
         readable = [*readable, plan["folder"]]
+    if plan["cuda"]:
+        readable = [*readable, plan["triton_tools"]]
     if role == "compiler":
         keep_machine_code()
     kernel = EmbeddedKernel(role, device if plan["cuda"] else None, plan["triton_tools"])

@@ -78,7 +78,6 @@ def limit_memory(extra):
 
 
 def become(plan, descriptors):
-    os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.chdir(plan["folder"])
     os.environ.clear()
@@ -102,14 +101,13 @@ def start(plan, descriptors):
     if between == 0:
         try:
             mother = os.getpid()
-            child = os.fork()
-            if child == 0:
+            if os.fork() == 0:
+                os.setsid()
+                os.write(write_end, str(os.getpid()).encode())
                 os.close(write_end)
-                while os.getppid() == mother:  # the sandbox ties the child's life to its new parent
+                while os.getppid() == mother:  # the walls tie the child's life to its new parent
                     time.sleep(0.0002)
                 become(plan, descriptors)
-            os.setpgid(child, child)  # set on both sides, to avoid a race
-            os.write(write_end, str(child).encode())
             os._exit(0)
         except BaseException as error:
             print(f"cannot start: {error}", file=sys.stderr, flush=True)

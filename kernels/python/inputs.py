@@ -48,12 +48,13 @@ class Inputs:
     def load(self, plan):
         self.file_name = os.path.basename(plan["file_name"]) or "ref.py"
         device = plan["cuda_device"]
+        sandbox.enter(self.plan, device is not None, plan.get("folder", ""))
         if device is not None:
             import torch
             if torch.cuda.is_available():
                 torch.cuda.set_device(device)
                 torch.empty(1, device="cuda")
-        sandbox.enter(self.plan, device is not None, plan.get("folder", ""))
+        sandbox.seal(self.plan)
         module = load_module("ratchet_inputs", self.file_name, plan["text"], plan.get("folder", ""))
         self.function = function_of(module, plan["function"])
         return {}

@@ -27,9 +27,11 @@ class Reference:
     def load(self, plan):
         self.file_name = os.path.basename(plan["file_name"]) or "ref.py"
         self.torch = arena.wants_torch(plan["text"])
-        if self.torch and plan["cuda_device"] is not None:
+        cuda = self.torch and plan["cuda_device"] is not None
+        sandbox.enter(self.plan, cuda, plan.get("folder", ""))
+        if cuda:
             self.use_cuda(plan["cuda_device"])
-        sandbox.enter(self.plan, self.device != "cpu", plan.get("folder", ""))
+        sandbox.seal(self.plan)
         self.module = load_module("ratchet_reference", self.file_name, plan["text"],
                                   plan.get("folder", ""))
         function_of(self.module, "reference")

@@ -78,6 +78,8 @@ class Device {
  public:
   virtual ~Device() = default;
 
+  [[nodiscard]] virtual DeviceKind kind() const = 0;
+
   /// Announces that this process will count rather than time, so that the device can prepare for
   /// counting while `open` runs.
   virtual void prepare_to_count() {}

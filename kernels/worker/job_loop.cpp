@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <utility>
 
+#include "kernels/confine/walls.h"
 #include "kernels/worker/compare.h"
 #include "kernels/worker/controls.h"
 #include "kernels/worker/generate.h"
 #include "kernels/worker/refresh.h"
 
 namespace ratchet::worker {
+
 namespace {
 
 wire::Reply ours(std::string message) {
@@ -48,19 +51,19 @@ Result<std::vector<Mapping>> map_arenas(const std::vector<Fd>& descriptors, std:
   return arenas;
 }
 
-bool runs_kernels(WorkerRole role) {
-  return role != WorkerRole::judge;
+bool runs_kernels(confine::Role role) {
+  return role != confine::Role::judge;
 }
 
-bool times(WorkerRole role) {
-  return role == WorkerRole::candidate || role == WorkerRole::baseline;
+bool times(confine::Role role) {
+  return role == confine::Role::candidate || role == confine::Role::baseline;
 }
 
 /// Whether this role accepts the request. Timing and counting never share a process.
-bool permitted(WorkerRole role, const wire::Request& request) {
-  if (request.exercise || role == WorkerRole::tool)
-    return role == WorkerRole::tool && (request.exercise || request.load);
-  if (role == WorkerRole::profiled) return request.load || request.execute;
+bool permitted(confine::Role role, const wire::Request& request) {
+  if (request.exercise || role == confine::Role::tool)
+    return role == confine::Role::tool && (request.exercise || request.load);
+  if (role == confine::Role::profiled) return request.load || request.execute;
   if (request.generate || request.refresh || request.forge || request.compare || request.ceilings)
     return !runs_kernels(role);
   if (request.share || request.generate_on_device || request.compare_on_device ||
@@ -68,7 +71,7 @@ bool permitted(WorkerRole role, const wire::Request& request) {
     return !runs_kernels(role);
   if (request.load) return true;  // a judge loads its own library
   if (request.time) return times(role);
-  if (request.count) return role == WorkerRole::counter;
+  if (request.count) return role == confine::Role::counter;
   return runs_kernels(role);
 }
 
@@ -77,17 +80,24 @@ bool permitted(WorkerRole role, const wire::Request& request) {
 int JobLoop::run(int device_index, const std::vector<std::string>& readable,
                  const std::function<void()>& opened) {
   wire::Reply ready;
-  if (role_ == WorkerRole::counter) device_.prepare_to_count();
+  if (role_ == confine::Role::counter) device_.prepare_to_count();
+  std::error_code failed;
+  confine::Walls walls(role_, device_.kind(), readable,
+                       std::filesystem::current_path(failed).string());
+  if (!walls.profile().after_device) walls.enter();
   auto info = device_.open(device_index);
   if (info) {
     if (opened) opened();
     ready.device = *info;
     ready.devices = device_.count();
-    ready.sandbox = enter_sandbox(role_, info->kind, readable);
+    if (walls.profile().after_device) walls.enter();
+    walls.seal();
+    ready.sandbox = walls.text();
+    if (const auto lacking = walls.lacking(); !lacking.empty()) ready.error = lacking;
   } else {
     ready.error = info.error().message;
   }
-  if (!channel_.send(0, encode(ready)) || !info) return 1;
+  if (!channel_.send(0, encode(ready)) || ready.error) return 1;
   for (;;) {
     auto message = channel_.receive();
     if (!message) return 0;  // the server closed the channel

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "kernels/confine/profile.h"
 #include "kernels/protocol/messages.h"
 #include "kernels/worker/device.h"
 #include "kernels/worker/kernel.h"
 #include "kernels/worker/rotation.h"
-#include "kernels/worker/sandbox.h"
 #include "server/core/channel.h"
 #include "server/core/result.h"
 
@@ -23,11 +23,12 @@ namespace ratchet::worker {
 /// seal the answer.
 class JobLoop {
  public:
-  JobLoop(WorkerRole role, Device& device, Kernel& kernel, Channel& channel)
+  JobLoop(confine::Role role, Device& device, Kernel& kernel, Channel& channel)
       : role_(role), device_(device), kernel_(kernel), channel_(channel) {}
 
-  /// Opens the device, calls `opened` if given, enters the sandbox (see there for `readable`),
-  /// sends READY and serves requests. Returns the exit code.
+  /// Opens the device behind its walls (confine/walls.h; see there for `readable`), calls `opened`
+  /// if given before the filter of system calls, sends READY and serves requests. Returns the exit
+  /// code.
   int run(int device_index, const std::vector<std::string>& readable = {},
           const std::function<void()>& opened = {});
 
@@ -57,7 +58,7 @@ class JobLoop {
   wire::Reply exercise(const wire::Exercise& plan, const Descriptors& descriptors);
   wire::Reply ceilings();
 
-  WorkerRole role_;
+  confine::Role role_;
   Device& device_;
   Kernel& kernel_;
   Channel& channel_;

@@ -28,7 +28,7 @@ int usage() {
 
 int main(int argc, char** argv) {
   if (argc != 3) return usage();
-  const auto role = ratchet::worker::parse_role(argv[1]);
+  const auto role = ratchet::confine::parse_role(argv[1]);
   const std::string_view number = argv[2];
   int index = 0;
   const auto [end, failed] = std::from_chars(number.data(), number.data() + number.size(), index);

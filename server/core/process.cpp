@@ -61,7 +61,8 @@ void arrange_descriptors(const std::vector<std::pair<int, int>>& wanted, int kee
 
 [[noreturn]] void become(const ProcessSpec& spec, const char* path, char* const* argv,
                          char* const* envp, int report, pid_t parent) {
-  ::setpgid(0, 0);
+  ::setsid();
+  for (const int group : spec.joins) (void)!::write(group, "0", 1);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kExecFailed);  // the parent died before prctl took effect
   sigset_t none;
@@ -112,7 +113,6 @@ Result<Process> Process::spawn(const ProcessSpec& spec) {
   const pid_t pid = ::fork();
   if (pid < 0) return unavailable(fmt::format("fork: {}", std::strerror(errno)));
   if (pid == 0) become(spec, program->c_str(), argv.data(), envp.data(), writer.get(), parent);
-  ::setpgid(pid, pid);  // parent and child both set it: either may run first
   writer.reset();
   Process child(pid);
   int code = 0;

@@ -22,7 +22,8 @@ struct ProcessSpec {
   std::vector<std::string> environment;  ///< "NAME=value"; the whole environment of the child
   std::filesystem::path folder;          ///< working directory; empty: the parent's
   std::vector<std::pair<int, int>>
-      descriptors;  ///< {parent's, child's}; 0, 1 and 2 default to /dev/null
+      descriptors;         ///< {parent's, child's}; 0, 1 and 2 default to /dev/null
+  std::vector<int> joins;  ///< files to which the child writes "0" first: control groups to enter
   std::optional<std::size_t> address_space_bytes;  ///< RLIMIT_AS
   std::optional<std::size_t> file_size_bytes;      ///< RLIMIT_FSIZE
 };
@@ -37,7 +38,8 @@ struct ExitStatus {
   [[nodiscard]] std::string text() const;
 };
 
-/// A child in its own process group. The destructor kills the whole group and reaps the child.
+/// A child in its own session and process group. The destructor kills the whole group and reaps the
+/// child.
 ///
 /// One thread at a time. The child gets SIGKILL when the *thread* that spawned it ends (the
 /// kernel's definition of a parent's death): spawn from a thread that outlives the child.

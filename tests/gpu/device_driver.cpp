@@ -8,7 +8,7 @@
 //   gpu-driver sample LIBRARY ENTRY PERIOD_LOG2 CALLS
 //   gpu-driver judge LIBRARY ENTRY    compares kernels/cuda/judge.cu (the library) with compare.cpp
 //
-// RATCHET_SANDBOX=candidate|counter first enters that role's sandbox, as a worker does.
+// RATCHET_SANDBOX=candidate|counter runs behind that role's walls, as a worker does.
 
 #include <dlfcn.h>
 
@@ -16,12 +16,14 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
+#include <optional>
 
+#include "kernels/confine/walls.h"
 #include "kernels/counters/metrics.h"
 #include "kernels/measure/timer.h"
 #include "kernels/worker/device.h"
-#include "kernels/worker/sandbox.h"
 #include "tests/gpu/judges.h"
 
 namespace {
@@ -208,11 +210,18 @@ int main(int argc, char** argv) {
   }
   const auto device = ratchet::worker::make_device();
   if (what.starts_with("count")) device->prepare_to_count();
+  std::optional<ratchet::confine::Walls> walls;
+  if (const char* role = std::getenv("RATCHET_SANDBOX")) {
+    walls.emplace(ratchet::confine::parse_role(role).value(), ratchet::DeviceKind::cuda,
+                  std::vector<std::string>{}, std::filesystem::current_path().string());
+    walls->enter();
+  }
   const auto info = need(device->open(0));
   Json json;
-  if (const char* role = std::getenv("RATCHET_SANDBOX"))
-    json["sandbox"] = ratchet::worker::enter_sandbox(need(ratchet::worker::parse_role(role)),
-                                                     ratchet::DeviceKind::cuda);
+  if (walls) {
+    walls->seal();
+    json["sandbox"] = walls->text();
+  }
   if (what == "info")
     json["device"] = ratchet::encode(info);
   else

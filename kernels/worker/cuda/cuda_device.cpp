@@ -126,6 +126,8 @@ class CudaDevice : public Device {
     warm_up_ = std::jthread([] { measure::MetricHost::warm_up(); });
   }
 
+  [[nodiscard]] DeviceKind kind() const override { return DeviceKind::cuda; }
+
   Result<DeviceInfo> open(int index) override {
     auto gpu = measure::Gpu::open(index);
     // The sandbox must be entered with a single thread.

@@ -1,10 +1,14 @@
 #include "kernels/worker/embedded/embedded.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "kernels/confine/walls.h"
 #include "kernels/worker/device.h"
 #include "kernels/worker/job_loop.h"
 #include "kernels/worker/kernel.h"
@@ -79,7 +83,7 @@ extern "C" __attribute__((visibility("default"))) int ratchet_embedded_run(
     const char* role, int device, const char* const* readable, int count,
     const ratchet_embedded_calls* calls) {
   using namespace ratchet;  // NOLINT(google-build-using-namespace): a C function outside of it
-  const auto part = worker::parse_role(role);
+  const auto part = confine::parse_role(role);
   if (!part) return 2;
   const std::vector<std::string> folders(readable, readable + count);
   Channel channel(Fd(worker::kControlDescriptor), Descriptors::accepted);
@@ -90,12 +94,44 @@ extern "C" __attribute__((visibility("default"))) int ratchet_embedded_run(
   });
 }
 
-extern "C" __attribute__((visibility("default"))) int ratchet_embedded_restrict(
+namespace {
+
+/// Of a process without a job loop.
+struct OwnWalls {
+  std::optional<ratchet::confine::Walls> walls;
+  std::string text;  ///< returned last
+};
+
+OwnWalls& own_walls() {
+  static OwnWalls one;
+  return one;
+}
+
+const char* told(std::string text) {
+  own_walls().text = std::move(text);
+  return own_walls().text.c_str();
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const char* ratchet_embedded_enter(
     const char* role, int cuda, const char* const* readable, int count) {
   using namespace ratchet;  // NOLINT(google-build-using-namespace): a C function outside of it
-  const auto part = worker::parse_role(role);
-  if (!part) return 2;
-  (void)worker::enter_sandbox(*part, cuda ? DeviceKind::cuda : DeviceKind::host,
-                              std::vector<std::string>(readable, readable + count));
-  return 0;
+  const auto part = confine::parse_role(role);
+  if (!part) return told("unknown role");
+  std::error_code failed;
+  auto& walls = own_walls().walls;
+  walls.emplace(*part, cuda ? DeviceKind::cuda : DeviceKind::host,
+                std::vector<std::string>(readable, readable + count),
+                std::filesystem::current_path(failed).string());
+  walls->enter();
+  return nullptr;
+}
+
+extern "C" __attribute__((visibility("default"))) const char* ratchet_embedded_seal() {
+  auto& walls = own_walls().walls;
+  if (!walls) return told("ratchet_embedded_enter comes first");
+  walls->seal();
+  auto lacking = walls->lacking();
+  return lacking.empty() ? nullptr : told(std::move(lacking));
 }

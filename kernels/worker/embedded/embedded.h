@@ -14,7 +14,8 @@ extern "C" {
 
 /* NOLINTBEGIN(modernize-use-using,modernize-redundant-void-arg,readability-identifier-naming): C */
 typedef struct ratchet_embedded_calls {
-  /* Called when the device is open, before the sandbox: the last chance to start a runtime. */
+  /* Called when the device is open, before the filter of system calls: the last chance to start a
+   * runtime. */
   void (*opened)(int device);
   /* Loads the kernel from an open file, which it does not close; `plan` is {"library", "entry"}. */
   const char* (*load)(int file, const char* plan);
@@ -38,8 +39,12 @@ typedef struct ratchet_embedded_calls {
 int ratchet_embedded_run(const char* role, int device, const char* const* readable, int count,
                          const ratchet_embedded_calls* calls);
 
-/* Enters the sandbox in a process without a job loop. Returns 0, or 2 if `role` is unknown. */
-int ratchet_embedded_restrict(const char* role, int cuda, const char* const* readable, int count);
+/* The walls of a process without a job loop: all but the filter of system calls, in a process with
+ * one thread, before a device is open; then the filter, before foreign code is loaded. Both return
+ * null on success, else what is wrong, valid until the next call. */
+const char* ratchet_embedded_enter(const char* role, int cuda, const char* const* readable,
+                                   int count);
+const char* ratchet_embedded_seal(void);
 
 #ifdef __cplusplus
 }

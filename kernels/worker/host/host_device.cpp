@@ -43,6 +43,8 @@ class HostArena : public DeviceArena {
 
 class HostDevice : public Device {
  public:
+  [[nodiscard]] DeviceKind kind() const override { return DeviceKind::host; }
+
   Result<DeviceInfo> open(int index) override {
     if (index != 0) return not_found("the host has only device 0", "Use device 0.");
     counters_ = std::make_unique<PerfCounters>();

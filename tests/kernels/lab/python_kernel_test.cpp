@@ -148,7 +148,10 @@ TEST_CASE("a Python kernel cannot read files of others", "[lab][python-kernel]")
       fixture.build("def run_kernel(x, y, n):\n    open('" + secret.string() + "')\n");
 
   REQUIRE_FALSE(candidate.build.ok);
-  CHECK(candidate.build.errors.at(0).message.find("PermissionError") != std::string::npos);
+  // It is not there for the kernel; where the system gives no private root, it may not be opened.
+  const auto& message = candidate.build.errors.at(0).message;
+  CHECK((message.find("FileNotFoundError") != std::string::npos ||
+         message.find("PermissionError") != std::string::npos));
 }
 
 TEST_CASE("a Python kernel has no network access", "[lab][python-kernel]") {

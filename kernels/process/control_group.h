@@ -1,0 +1,57 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/core/fd.h"
+
+namespace ratchet {
+
+/// What the processes of a control group may use together.
+struct GroupLimits {
+  std::size_t memory_bytes = 0;  ///< 0: three quarters of the machine's
+  int processes = 1024;          ///< threads included
+  int weight = 100;              ///< share of the processors beside others' 100
+};
+
+/// A control group of Linux for one untrusted process and all that it starts: a child of the
+/// server's own group, version 2 where that is delegated to the server, else version 1. The
+/// destructor kills what is left in it and removes it. Thread rule: one thread at a time; `make`
+/// may be called from any.
+class ControlGroup {
+ public:
+  /// Empty if the system lets this process make no groups; `description` tells why.
+  static std::optional<ControlGroup> make(const GroupLimits& limits);
+  /// "control groups 2", or why there are none: "no control group (not delegated)".
+  [[nodiscard]] static std::string description();
+
+  ControlGroup(ControlGroup&& other) noexcept = default;
+  ControlGroup& operator=(ControlGroup&& other) noexcept;
+  ControlGroup(const ControlGroup&) = delete;
+  ControlGroup& operator=(const ControlGroup&) = delete;
+  ~ControlGroup();
+
+  /// Descriptors to which a process writes "0" to enter; see ProcessSpec::joins.
+  [[nodiscard]] std::vector<int> doors() const;
+  /// Whether the system ended a process of the group because its memory was used up.
+  [[nodiscard]] bool ran_out_of_memory() const;
+
+ private:
+  struct Part {
+    std::filesystem::path folder;
+    Fd door;
+  };
+
+  ControlGroup() = default;
+  void end();
+
+  std::vector<Part> parts_;
+};
+
+}  // namespace ratchet
