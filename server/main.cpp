@@ -220,7 +220,17 @@ int describe_tree(const Options& options) {
   return 0;
 }
 
+/// Workers inherit the variable, and refuse foreign code where a wall is missing (confine/walls.h).
+void require_sandbox(const Options& options) {
+  const bool exposed = ::geteuid() == 0 || options.serve.http;
+  if (options.require_sandbox.value_or(exposed))
+    ::setenv("RATCHET_REQUIRE_SANDBOX", "1", 1);
+  else
+    ::unsetenv("RATCHET_REQUIRE_SANDBOX");
+}
+
 int run_command(const Options& options) {
+  require_sandbox(options);
   std::stop_source stop;
   const auto watcher = stop_on_signals(stop);
   if (options.command == "demo")

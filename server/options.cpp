@@ -43,6 +43,9 @@ void add_common(CLI::App& app, Options& options) {
                  "Time limit for one kernel call, in seconds")
       ->check(CLI::Range(1, 3600))
       ->capture_default_str();
+  app.add_flag("--require-sandbox,!--no-require-sandbox", options.require_sandbox,
+               "Run foreign code only where its files and system calls can be limited; "
+               "default: as root and over HTTP");
   app.add_option("--toolsets", options.toolsets,
                  "Tools to offer: loop, kbs, analysis, search, memory, review; default all")
       ->delimiter(',');

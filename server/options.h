@@ -19,6 +19,7 @@ struct Options {
   std::vector<std::filesystem::path> roots;  ///< folders whose files tools may read and write
   std::string python = "python3";
   int job_deadline_s = 60;  ///< for one call of a kernel or reference
+  std::optional<bool> require_sandbox;  ///< empty: as root, and over HTTP
   bool builtin_kbs = true;
   bool kbs_links = true;
   std::vector<std::string> toolsets;  ///< empty: all

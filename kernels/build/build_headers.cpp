@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "kernels/build/build_needs.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
 
@@ -60,8 +61,14 @@ bool mentions_incbin(std::string_view text) {
 
 }  // namespace
 
-bool may_include(const fs::path& path, const fs::path& folder) {
-  return lies_in(path, folder) || (is_header(path) && lies_in(path, repository_of(folder)));
+bool may_include(const fs::path& path, const Source& source) {
+  std::error_code none;
+  const auto folder = fs::weakly_canonical(source.folder, none);
+  if (lies_in(path, folder))
+    return path.extension() != ".gch";  // an image of the compiler's memory
+  const bool in_root =
+      source.root.empty() || lies_in(path, fs::weakly_canonical(source.root, none));
+  return in_root && is_header(path) && lies_in(path, repository_of(folder));
 }
 
 HeaderList headers_of(std::string_view rule, const fs::path& work, const Source& source,
@@ -70,8 +77,6 @@ HeaderList headers_of(std::string_view rule, const fs::path& work, const Source&
   std::vector<fs::path> trusted = toolchain.include_dirs;
   trusted.push_back(toolchain.cuda_home);
   if (toolchain.cutlass_include) trusted.emplace_back(*toolchain.cutlass_include);
-  const auto folder =
-      source.folder.empty() ? fs::path() : fs::weakly_canonical(source.folder, none);
   HeaderList list;
   if (mentions_incbin(source.text)) list.intruder = "a file through .incbin";
   for (const auto& name : rule_names(rule)) {
@@ -81,7 +86,9 @@ HeaderList headers_of(std::string_view rule, const fs::path& work, const Source&
     if (lies_in(path, work)) continue;
     if (std::ranges::any_of(trusted, [&](const auto& root) { return lies_in(path, root); }))
       continue;
-    const auto text = may_include(path, folder) ? read_file(path) : Result<std::string>(Error{});
+    const auto text = !source.folder.empty() && may_include(path, source)
+                          ? read_file(path)
+                          : Result<std::string>(Error{});
     if (!text)
       list.intruder = name;
     else if (mentions_incbin(*text))
@@ -115,9 +122,8 @@ std::vector<std::string> readable_by_compilers(const Source& source, const Toolc
   if (toolchain.nvrtc) add(toolchain.nvrtc->parent_path());
   if (toolchain.cutlass_include) add(*toolchain.cutlass_include);
   if (source.folder.empty()) return readable;
-  const auto folder = fs::weakly_canonical(source.folder, none);
-  add(folder);
-  add(repository_of(folder));
+  add(source.folder);
+  for (const auto& header : local_headers(source)) add(header.path);
   return readable;
 }
 

@@ -18,10 +18,9 @@ struct HeaderList {
   std::optional<std::string> intruder;
 };
 
-/// Whether a source in `folder` may include the file `path` (both canonical): any file below the
-/// folder, or a file with a header's suffix in the same git repository.
-[[nodiscard]] bool may_include(const std::filesystem::path& path,
-                               const std::filesystem::path& folder);
+/// Whether a source may include the file `path` (canonical): any file below its folder, or a file
+/// with a header's suffix in the same git repository and the same allowed root.
+[[nodiscard]] bool may_include(const std::filesystem::path& path, const Source& source);
 
 /// Classifies the files of a compiler's make rule (-MD): those of the work folder, the toolkit and
 /// the system are ignored, those that `may_include` allows are local, any other is an intruder.
@@ -30,7 +29,8 @@ struct HeaderList {
                                     const Source& source, const Toolchain& toolchain);
 
 /// Files and folders that compilers need for this source: the system's programs and headers, the
-/// toolkit, CUTLASS, the source's folder and its git repository. No other user files.
+/// toolkit, CUTLASS, the source's folder, and those headers of its repository that it includes. No
+/// other user files.
 [[nodiscard]] std::vector<std::string> readable_by_compilers(const Source& source,
                                                              const Toolchain& toolchain);
 

@@ -125,29 +125,37 @@ BuildNeeds build_needs(std::string_view text) {
   return needs;
 }
 
-std::string with_local_headers(const Source& source) {
-  std::string all = source.text;
-  if (source.folder.empty()) return all;
+std::vector<LocalHeader> local_headers(const Source& source) {
+  std::vector<LocalHeader> found;
+  if (source.folder.empty()) return found;
   std::error_code none;
   const auto folder = fs::weakly_canonical(source.folder, none);
   std::set<fs::path> seen;
+  std::size_t bytes = source.text.size();
   std::vector<std::pair<fs::path, std::string>> open{{folder, source.text}};
-  while (!open.empty() && seen.size() < kMostFiles && all.size() < kMostBytes) {
+  while (!open.empty() && seen.size() < kMostFiles && bytes < kMostBytes) {
     const auto [place, text] = std::move(open.back());
     open.pop_back();
     for (const auto& name : included(text)) {
       for (const auto& root : {place, folder}) {
         const auto path = fs::weakly_canonical(root / name, none);
-        if (!may_include(path, folder) || !fs::is_regular_file(path, none)) continue;
+        if (!may_include(path, source) || !fs::is_regular_file(path, none)) continue;
         if (!seen.insert(path).second) break;
         if (auto header = read_file(path, kMostBytes)) {
-          all += "\n" + *header;
-          open.emplace_back(path.parent_path(), *std::move(header));
+          bytes += header->size();
+          open.emplace_back(path.parent_path(), *header);
+          found.push_back({path, *std::move(header)});
         }
         break;
       }
     }
   }
+  return found;
+}
+
+std::string with_local_headers(const Source& source) {
+  std::string all = source.text;
+  for (const auto& header : local_headers(source)) all += "\n" + header.text;
   return all;
 }
 

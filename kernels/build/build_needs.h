@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,9 +25,18 @@ struct BuildNeeds {
 /// Derived from tokens and include lines. Pure.
 [[nodiscard]] BuildNeeds build_needs(std::string_view text);
 
-/// The source followed by the headers beside it that it includes; input of `build_needs` and of the
-/// check for exact architectures. Reads files. Those outside the source's folder and unreadable
-/// ones are left to the compiler. At most 64 files and 4 MiB.
+struct LocalHeader {
+  std::filesystem::path path;  ///< canonical
+  std::string text;
+};
+
+/// The headers that a source includes, directly or not, and may (build_headers.h), found by their
+/// include lines. Reads files; those that cannot be read are left to the compiler. At most 64 files
+/// and 4 MiB.
+[[nodiscard]] std::vector<LocalHeader> local_headers(const Source& source);
+
+/// The source followed by its local headers; input of `build_needs` and of the check for exact
+/// architectures.
 [[nodiscard]] std::string with_local_headers(const Source& source);
 
 /// Whether `text` includes only `<…>` headers by plain names. Anything that could reach another

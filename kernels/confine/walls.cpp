@@ -151,7 +151,8 @@ std::string Walls::text() const {
 
 std::string Walls::lacking() const {
   if (!std::getenv("RATCHET_REQUIRE_SANDBOX") || (files_held_ && calls_held_)) return "";
-  return "this machine cannot isolate foreign code: " + text();
+  return "this machine cannot isolate foreign code: " + text() +
+         ". Run the server as a user who owns nothing, with --no-require-sandbox, to go on without";
 }
 
 }  // namespace ratchet::confine

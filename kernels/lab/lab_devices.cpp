@@ -9,6 +9,7 @@
 #include "kernels/build/toolchain.h"
 #include "kernels/counters/metrics.h"
 #include "kernels/lab/laboratory.h"
+#include "kernels/process/control_group.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
 
@@ -111,6 +112,14 @@ CounterState probe_counters(LabParts& lab, const DeviceInfo& device, CallContext
   return state;
 }
 
+/// A worker's walls, and the control groups that the server puts it into.
+std::string with_groups(const std::string& walls) {
+  const auto groups = ControlGroup::description();
+  const auto bar = std::min(walls.find(';'), walls.size());
+  if (!groups.starts_with("no ")) return walls.substr(0, bar) + ", " + groups + walls.substr(bar);
+  return walls + (bar < walls.size() ? ", " : "; ") + groups;
+}
+
 }  // namespace
 
 Result<Greeting> LabParts::greeting(DeviceKind kind, int device, const CallContext& call) {
@@ -140,12 +149,13 @@ Result<Environment> Laboratory::environment(std::optional<int> device, CallConte
   auto host = greeting(DeviceKind::host, 0, call);
   if (!host) return host.error();
   environment.devices.push_back(host->device);
-  environment.sandbox = host->sandbox;
+  environment.sandbox = with_groups(host->sandbox);
   auto cuda = greeting(DeviceKind::cuda, device.value_or(0), call);
   if (!cuda && device.value_or(0) > 0) return cuda.error();
   if (cuda) {
     environment.devices.push_back(cuda->device);
-    environment.sandbox = fmt::format("host: {}; cuda: {}", host->sandbox, cuda->sandbox);
+    environment.sandbox =
+        fmt::format("host: {}; cuda: {}", with_groups(host->sandbox), cuda->sandbox);
   }
   environment.implementations = implementation_states(builder.toolchain(), cuda.has_value());
   environment.counters = probe_counters(*this, environment.devices.back(), call);
