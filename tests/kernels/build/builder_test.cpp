@@ -7,6 +7,7 @@
 #include "kernels/build/elf_symbols.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
+#include "tests/support/places.h"
 #include "tests/support/temp_folder.h"
 
 using namespace ratchet;
@@ -265,6 +266,44 @@ TEST_CASE("headers of the same repository may be included, its other files may n
   std::filesystem::create_directory(bench.folder / "project/.git");
   CHECK(build("factor.h").ok);
   CHECK(build("secret").error_class == "forbidden_include");
+}
+
+TEST_CASE("a compiler reads the source's folder and the headers that it includes, no other file",
+          "[builder]") {
+  const test::TempFolder folder;
+  const auto builder = *Builder::open({.cache = folder / "cache",
+                                       .find_toolchain = toolchain,
+                                       .deadline = std::chrono::seconds(60),
+                                       .programs = test::build_dir() / "bin"});
+  REQUIRE(write_file(folder / "project/include/factor.h", "#define kFactor 2\n"));
+  REQUIRE(write_file(folder / "project/other/key", "secret"));
+  REQUIRE(write_file(folder / "project/kernels/table.bin", "12345678"));
+  std::filesystem::create_directory(folder / "project/.git");
+  const auto build = [&](const std::string& assembled, const std::string& root) {
+    auto request = host(
+        "#include \"../include/factor.h\"\n"
+        "extern \"C\" void solve(float* y) {\n  y[0] = kFactor;\n"
+        "#define READ \".inc\" \"bin \"\n  asm(READ \"\\\"" +
+            assembled + "\\\"\");\n}",
+        (folder / "project/kernels").string());
+    request.source.root = root;
+    auto record = builder.build(request, CallContext());
+    REQUIRE(record);
+    return *record;
+  };
+  const auto project = (folder / "project").string();
+
+  // First, because what was built once is found again.
+  const auto outside = build(project + "/kernels/table.bin", project + "/kernels");
+  const auto own = build(project + "/kernels/table.bin", project);
+  const auto foreign = build(project + "/other/key", project);
+
+  CHECK(own.ok);
+  CHECK_FALSE(foreign.ok);
+  REQUIRE_FALSE(foreign.errors.empty());
+  CHECK(foreign.errors[0].message.find("key") != std::string::npos);  // it is not there
+  // The header lies in the repository, but not in the root that was allowed.
+  CHECK_FALSE(outside.ok);
 }
 
 TEST_CASE("a parameter list that differs from the contract's is refused before the compiler runs",
