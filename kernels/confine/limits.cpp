@@ -31,7 +31,9 @@ void limit_resources(const Profile& profile, bool counts_processes) {
   limit(RLIMIT_RTPRIO, 0);
   limit(RLIMIT_NICE, 0);
   limit(RLIMIT_NOFILE, profile.descriptors);
-  if (counts_processes) limit(RLIMIT_NPROC, profile.processes);
+  if (!counts_processes) return;
+  limit(RLIMIT_NPROC, profile.processes);
+  limit(RLIMIT_SIGPENDING, profile.processes);  // timers, too
 }
 
 }  // namespace ratchet::confine

@@ -7,8 +7,10 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -21,6 +23,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kernels/confine/test_switch.h"
 
@@ -44,7 +47,8 @@ constexpr std::array kForbidden{
     // ways around this filter
     "bpf", "perf_event_open", "io_uring_setup", "io_uring_enter", "io_uring_register",
     "userfaultfd", "seccomp", "open_by_handle_at", "name_to_handle_at", "fanotify_init",
-    "fanotify_mark", "personality", "vhangup", "lookup_dcookie", "modify_ldt", "uselib"};
+    "fanotify_mark", "memfd_secret", "personality", "vhangup", "lookup_dcookie", "modify_ldt",
+    "uselib"};
 
 constexpr std::array kPrograms{"execve", "execveat", "fork", "vfork"};
 
@@ -58,6 +62,13 @@ constexpr std::array kNetwork{"socket", "socketpair", "connect", "bind",
 constexpr std::array kMetadata{"chmod",     "fchmod",    "fchmodat",    "fchmodat2", "chown",
                                "fchown",    "lchown",    "fchownat",    "utime",     "utimes",
                                "futimesat", "utimensat", "file_setattr"};
+// Newer than the names that libseccomp may know; the numbers are the same on all architectures.
+constexpr std::array<std::pair<std::string_view, int>, 6> kNewNumbers{{{"fchmodat2", 452},
+                                                                       {"setxattrat", 463},
+                                                                       {"getxattrat", 464},
+                                                                       {"listxattrat", 465},
+                                                                       {"removexattrat", 466},
+                                                                       {"file_setattr", 469}}};
 constexpr std::array kExtendedAttributes{
     "setxattr",    "lsetxattr",    "fsetxattr",    "setxattrat",   "getxattr",   "lgetxattr",
     "fgetxattr",   "getxattrat",   "listxattr",    "llistxattr",   "flistxattr", "listxattrat",
@@ -68,14 +79,28 @@ constexpr std::array kScheduling{"sched_setaffinity", "sched_setscheduler", "sch
                                  "sched_setattr",     "migrate_pages",      "move_pages"};
 
 // Would change the clock or undo the process's protection.
-constexpr std::array kForbiddenControls{PR_SET_TSC,       PR_SET_SECCOMP,         PR_SET_DUMPABLE,
-                                        PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER, PR_SET_PTRACER,
-                                        PR_SET_MM};
+constexpr std::array kForbiddenControls{PR_SET_TSC,
+                                        PR_SET_SECCOMP,
+                                        PR_SET_DUMPABLE,
+                                        PR_SET_PDEATHSIG,
+                                        PR_SET_CHILD_SUBREAPER,
+                                        PR_SET_PTRACER,
+                                        PR_SET_MM,
+                                        PR_SET_SYSCALL_USER_DISPATCH};
 
 // Would type into a terminal, or send signals to others when a file is ready.
 constexpr std::array<std::uint64_t, 4> kForbiddenDeviceControls{TIOCSTI, 0x541c /* TIOCLINUX */,
                                                                 FIOSETOWN, SIOCSPGRP};
 constexpr std::array kForbiddenFileControls{F_SETOWN, F_SETOWN_EX, F_SETSIG};
+
+/// The number of a call by name; negative if neither libseccomp nor the table above knows it.
+int number_of(const char* name) {
+  const int number = ::seccomp_syscall_resolve_name(name);
+  if (number != __NR_SCMP_ERROR) return number;
+  const auto known = std::ranges::find(kNewNumbers, std::string_view(name),
+                                       [](const auto& one) { return one.first; });
+  return known == kNewNumbers.end() ? number : known->second;
+}
 
 void say(std::string_view text) {
   (void)!::write(STDERR_FILENO, text.data(), text.size());
@@ -115,7 +140,7 @@ class Filter {
   /// Calls that this architecture lacks are ignored.
   void forbid(const char* name, std::uint32_t action = SCMP_ACT_TRAP,
               std::initializer_list<scmp_arg_cmp> when = {}) {
-    const int number = ::seccomp_syscall_resolve_name(name);
+    const int number = number_of(name);
     if (number != __NR_SCMP_ERROR)
       ::seccomp_rule_add_array(context_.get(), action, number, static_cast<unsigned>(when.size()),
                                when.begin());
@@ -144,6 +169,26 @@ void forbid_programs(Filter& filter, bool starts_programs) {
   }
   filter.forbid_all(kPrograms);
   filter.forbid("clone", SCMP_ACT_TRAP, {{0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0}});
+}
+
+/// A file that would run as this process's user, whoever starts it. openat2, whose mode lies in
+/// memory, is not there, and programs fall back.
+void forbid_setuid_files(Filter& filter) {
+  for (const std::uint64_t bit : {S_ISUID, S_ISGID}) {
+    const auto with = [&](unsigned index) {
+      return scmp_arg_cmp{index, SCMP_CMP_MASKED_EQ, bit, bit};
+    };
+    const auto flag = [](unsigned index, std::uint64_t value) {
+      return scmp_arg_cmp{index, SCMP_CMP_MASKED_EQ, value, value};
+    };
+    constexpr std::uint64_t kNameless = O_TMPFILE & ~O_DIRECTORY;
+    filter.forbid("creat", SCMP_ACT_ERRNO(EPERM), {with(1)});
+    for (const std::uint64_t makes : {std::uint64_t{O_CREAT}, kNameless}) {
+      filter.forbid("open", SCMP_ACT_ERRNO(EPERM), {flag(1, makes), with(2)});
+      filter.forbid("openat", SCMP_ACT_ERRNO(EPERM), {flag(2, makes), with(3)});
+    }
+  }
+  filter.forbid("openat2", SCMP_ACT_ERRNO(ENOSYS));
 }
 
 void forbid_reaching_others(Filter& filter, bool starts_programs) {
@@ -193,6 +238,7 @@ Outcome forbid_system_calls(const Profile& profile, DeviceKind kind) {
     filter.forbid("prctl", SCMP_ACT_TRAP, {is(0, static_cast<std::uint64_t>(option))});
   // Asking for the handler is allowed: interpreters ask for all of them when they start.
   filter.forbid("rt_sigaction", SCMP_ACT_ERRNO(EINVAL), {is(0, SIGSYS), {1, SCMP_CMP_NE, 0, 0}});
+  forbid_setuid_files(filter);
   forbid_programs(filter, programs);
   forbid_reaching_others(filter, programs);
 
