@@ -1,0 +1,29 @@
+// Way: what another process, such as the judge, has left in the GPU's memory
+// Walls: server
+// Expect: y[0] stays 0, or the process ends; 1 says that the attack worked.
+// To be run on a GPU, by hand until a runner for this folder exists; compiled like tests/attacks/cuda.
+
+#include <cuda_runtime.h>
+
+static __global__ void look(const unsigned* memory, size_t words, unsigned* found) {
+  for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += gridDim.x * blockDim.x)
+    if (memory[i] != 0) atomicAdd(found, 1U);
+}
+
+extern "C" void solve(const float* x, float* y, int n) {
+  size_t free = 0, all = 0;
+  cudaMemGetInfo(&free, &all);
+  const size_t bytes = free / 2;
+  unsigned *memory = nullptr, *found = nullptr;
+  cudaMalloc(&found, sizeof *found);
+  cudaMemset(found, 0, sizeof *found);
+  unsigned count = 0;
+  if (cudaMalloc(&memory, bytes) == cudaSuccess) {
+    look<<<1024, 256>>>(memory, bytes / sizeof *memory, found);
+    cudaMemcpy(&count, found, sizeof count, cudaMemcpyDeviceToHost);
+    cudaFree(memory);
+  }
+  cudaFree(found);
+  const float outcome = count > 0;
+  cudaMemcpy(y, &outcome, sizeof outcome, cudaMemcpyHostToDevice);
+}
