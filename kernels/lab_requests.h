@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/core/fields.h"
@@ -55,7 +56,8 @@ struct SanitizeRequest {
 struct ImportRequest {
   const Candidate* candidate = nullptr;
   const Profile* profile = nullptr;  ///< ours of the same version; may be null
-  std::filesystem::path file;
+  std::string file_name;
+  std::string_view content;  ///< borrowed for the call
 };
 
 /// One kernel of a race.

@@ -19,7 +19,8 @@
 #include "kbs/knowledge.h"
 #include "kernels/lab.h"
 #include "server/core/background_calls.h"
-#include "server/core/files.h"
+#include "server/core/beneath.h"
+#include "server/core/roots.h"
 #include "server/demo/demo.h"
 #include "server/docs/reference.h"
 #include "server/exit_deadline.h"
@@ -57,6 +58,7 @@ constexpr std::string_view kInstructions =
 
 /// The services of the tools. Lives as long as the process serves.
 struct Application {
+  std::unique_ptr<Roots> roots;
   std::unique_ptr<Lab> lab;
   std::unique_ptr<Runs> runs;
   std::unique_ptr<Knowledge> knowledge;
@@ -71,6 +73,12 @@ KbsIndexes kbs_indexes(const Options& options) {
 
 Result<Application> assemble(const Options& options) {
   Application app;
+  if (auto own = make_private_folder(options.state_dir); !own) return own.error();
+  auto roots = Roots::open({.roots = options.roots,
+                            .state = options.state_dir,
+                            .data = options.data_dir,
+                            .hold_outputs = options.roots_given || options.serve.http});
+  if (!roots) return roots.error();
   auto lab = Lab::open({.state_dir = options.state_dir,
                         .worker_dir = options.worker_dir,
                         .data_dir = options.data_dir,
@@ -85,11 +93,12 @@ Result<Application> assemble(const Options& options) {
                                     .user_index = indexes.user,
                                     .follow_links = options.kbs_links});
   if (!knowledge) return knowledge.error();
+  app.roots = std::make_unique<Roots>(*std::move(roots));
   app.lab = *std::move(lab);
   app.runs = *std::move(runs);
   app.knowledge = *std::move(knowledge);
   app.jobs = std::make_shared<BackgroundCalls>();
-  app.tools = all_tools({*app.lab, *app.runs, *app.knowledge, *app.jobs, options.roots});
+  app.tools = all_tools({*app.lab, *app.runs, *app.knowledge, *app.jobs, *app.roots});
   if (!options.toolsets.empty())
     std::erase_if(app.tools, [&](const Tool& tool) {
       return std::ranges::find(options.toolsets, name_of(tool.info.toolset)) ==

@@ -142,7 +142,8 @@ ParsedOptions parse_options(int argc, char** argv) {
   }
   const auto* chosen = app.get_subcommands().at(0);
   options.command = chosen->get_name();
-  if (options.roots.empty()) options.roots.push_back(fs::current_path());
+  options.roots_given = !options.roots.empty();
+  if (!options.roots_given) options.roots.push_back(fs::current_path());
   if (options.arguments.empty()) options.arguments = "{}";
   if (options.repository.empty()) options.repository = ".";
   return {options, {}};

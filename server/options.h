@@ -17,6 +17,7 @@ struct Options {
   std::filesystem::path data_dir;            ///< problems, wiki index, adapters
   std::filesystem::path worker_dir;          ///< the worker programs
   std::vector<std::filesystem::path> roots;  ///< folders whose files tools may read and write
+  bool roots_given = false;                  ///< by the user; else it is the current folder
   std::string python = "python3";
   int job_deadline_s = 60;  ///< for one call of a kernel or reference
   std::optional<bool> require_sandbox;  ///< empty: as root, and over HTTP

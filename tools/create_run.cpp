@@ -2,6 +2,7 @@
 
 #include "kernels/lab.h"
 #include "server/core/hash.h"
+#include "server/core/roots.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
 #include "tools/sources.h"
@@ -137,6 +138,8 @@ Result<Contract> planned(const Services& services, const CreateRunArgs& args) {
 
 Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& args,
                                CallContext& call) {
+  const auto output = services.roots.output_folder(args.output_dir);
+  if (!output) return output.error().at("output_dir");
   auto contract = args.fork_from ? forked(services, args) : planned(services, args);
   if (!contract) return contract.error();
 
@@ -160,7 +163,7 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
        .environment = *std::move(environment),
        .v0 = *v0,
        .warnings = *warnings,
-       .output_dir = args.output_dir,
+       .output_dir = *output,
        .overwrite = args.confirm,
        .secret = secret,
        .search = {.branches = args.branches, .stop = args.stop.value_or(StopConditions{})},

@@ -150,7 +150,7 @@ class Exploration {
   }
 
   Lab& lab_;
-  const std::vector<std::filesystem::path>& roots_;
+  const Roots& roots_;
   const Permit& permit_;
   CallContext& call_;
   BranchesFact fact_;

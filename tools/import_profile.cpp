@@ -1,10 +1,12 @@
 #include "kernels/lab.h"
-#include "server/core/files.h"
+#include "server/core/roots.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
 
 namespace ratchet {
 namespace {
+
+constexpr std::size_t kMostReport = std::size_t{256} << 20U;
 
 struct ImportProfileArgs {
   RunId run;
@@ -75,11 +77,13 @@ Tool import_profile(const Services& services) {
       [services](const ImportProfileArgs& args, CallContext& call) -> Result<ImportProfileAnswer> {
         auto subject = services.runs.subject(args.run, args.version);
         if (!subject) return subject.error();
-        auto path = inside_roots(args.path, services.roots);
-        if (!path) return path.error().at("path");
+        const auto file = services.roots.read(args.path, kMostReport);
+        if (!file) return file.error().at("path");
         auto imported = services.lab.import_profile(
             subject->contract,
-            {&subject->candidate, subject->profile ? &*subject->profile : nullptr, *path}, call);
+            {&subject->candidate, subject->profile ? &*subject->profile : nullptr,
+             file->path.filename().string(), file->bytes},
+            call);
         if (!imported) return imported.error();
         auto written = services.runs.record_analysis(
             *subject, analysis_of("import_profile", *subject, *imported),

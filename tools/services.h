@@ -1,13 +1,11 @@
 #pragma once
 
-#include <filesystem>
-#include <vector>
-
 namespace ratchet {
 
 class BackgroundCalls;
 class Knowledge;
 class Lab;
+class Roots;
 class Runs;
 
 /// What the tools use. The objects outlive every tool; main owns them.
@@ -15,8 +13,8 @@ struct Services {
   Lab& lab;
   Runs& runs;
   Knowledge& knowledge;
-  BackgroundCalls& jobs;                     ///< runs the calls that take long
-  std::vector<std::filesystem::path> roots;  ///< folders from which callers may read files
+  BackgroundCalls& jobs;  ///< runs the calls that take long
+  const Roots& roots;     ///< where callers may read files and put runs
 };
 
 }  // namespace ratchet

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "server/core/files.h"
-
 namespace ratchet {
 namespace {
 
@@ -12,8 +10,7 @@ constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20U;
 }  // namespace
 
 Result<Source> read_source(const SourceArg& argument, const std::string& field,
-                           const std::string& default_name,
-                           const std::vector<std::filesystem::path>& roots) {
+                           const std::string& default_name, const Roots& roots) {
   if (argument.path.has_value() == argument.text.has_value())
     return invalid_argument(fmt::format("{}: give exactly one of path and text", field));
   if (argument.text) {
@@ -21,11 +18,10 @@ Result<Source> read_source(const SourceArg& argument, const std::string& field,
       return invalid_argument(fmt::format("{}: the text is empty", field));
     return Source{default_name, *argument.text, ""};
   }
-  auto path = inside_roots(*argument.path, roots);
-  if (!path) return path.error().at(field);
-  auto text = read_file(*path, kMaxSourceBytes);
-  if (!text) return text.error().at(field);
-  return Source{path->filename().string(), *std::move(text), path->parent_path().string()};
+  auto file = roots.read(*argument.path, kMaxSourceBytes);
+  if (!file) return file.error().at(field);
+  return Source{file->path.filename().string(), std::move(file->bytes),
+                file->path.parent_path().string()};
 }
 
 }  // namespace ratchet

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
-#include <vector>
 
 #include "server/core/result.h"
+#include "server/core/roots.h"
 #include "server/facts/contract.h"
 #include "server/facts/task.h"
 
@@ -15,7 +14,6 @@ namespace ratchet {
 /// Errors: `invalid_argument` unless exactly one of path and text is given; `not_permitted`,
 /// `not_found` and `too_large` for paths.
 [[nodiscard]] Result<Source> read_source(const SourceArg& argument, const std::string& field,
-                                         const std::string& default_name,
-                                         const std::vector<std::filesystem::path>& roots);
+                                         const std::string& default_name, const Roots& roots);
 
 }  // namespace ratchet

@@ -8,6 +8,7 @@
 
 #include "kernels/process/confinement.h"
 #include "kernels/process/private_folder.h"
+#include "server/core/files.h"
 
 namespace ratchet {
 namespace {
@@ -87,15 +88,17 @@ std::string ncu_trouble(const std::string& log) {
   return "ncu: " + complaints_in(log);
 }
 
-Result<std::string> ncu_raw_page(const std::filesystem::path& report, const Toolchain& toolchain,
-                                 const std::stop_token& stop) {
+Result<std::string> ncu_raw_page(std::string_view report, const std::string& name,
+                                 const Toolchain& toolchain, const std::stop_token& stop) {
   if (!toolchain.ncu) return ncu_missing();
   auto folder = PrivateFolder::make();
   if (!folder) return folder.error();
+  const auto copy = folder->path() / kNcuReport;
+  if (auto written = write_file(copy, report); !written) return written.error();
   ProcessSpec spec;
   spec.argv = {toolchain.ncu->path.string(),
                "--import",
-               report.string(),
+               copy.string(),
                "--csv",
                "--page",
                "raw",
@@ -117,7 +120,7 @@ Result<std::string> ncu_raw_page(const std::filesystem::path& report, const Tool
                  "Export fewer launches."};
   if (run->timed_out || !run->status.clean())
     return invalid_argument(
-        fmt::format("ncu cannot read {} ({}): {}", report.filename().string(),
+        fmt::format("ncu cannot read {} ({}): {}", name,
                     run->timed_out ? "deadline" : run->status.text(),
                     complaints_in(run->err + run->out)),
         "A report of a newer ncu requires that version; recreate a damaged report.");

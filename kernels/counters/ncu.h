@@ -1,8 +1,8 @@
 #pragma once
 
-#include <filesystem>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/build/toolchain.h"
@@ -25,11 +25,11 @@ inline constexpr const char* kNcuLog = "ncu.log";
 /// Explains from ncu's log why there is no report, and what to do.
 [[nodiscard]] std::string ncu_trouble(const std::string& log);
 
-/// The raw page of a report as CSV with base units. The report is untrusted: ncu reads it in a
-/// private folder, with a deadline and limits. Errors: `unavailable` without ncu;
-/// `invalid_argument` with ncu's message if it cannot read the file; `timed_out` when `stop` was
-/// requested.
-[[nodiscard]] Result<std::string> ncu_raw_page(const std::filesystem::path& report,
+/// The raw page of a report as CSV with base units. The report is untrusted: ncu reads a copy in a
+/// private folder, with a deadline and limits; `name` is its name in messages. Errors:
+/// `unavailable` without ncu; `invalid_argument` with ncu's message if it cannot read the report;
+/// `timed_out` when `stop` was requested.
+[[nodiscard]] Result<std::string> ncu_raw_page(std::string_view report, const std::string& name,
                                                const Toolchain& toolchain,
                                                const std::stop_token& stop);
 

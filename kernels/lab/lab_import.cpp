@@ -9,13 +9,11 @@
 #include "kernels/counters/ncu_report.h"
 #include "kernels/disassembly/disassembler.h"
 #include "kernels/lab/laboratory.h"
-#include "server/core/files.h"
 #include "server/core/hash.h"
 
 namespace ratchet {
 namespace {
 
-constexpr std::size_t kMostFile = std::size_t{256} << 20U;
 constexpr std::size_t kSniffedBytes = 4096;
 
 /// Tables are text; a report is binary, whatever its name.
@@ -26,7 +24,7 @@ bool is_binary(std::string_view content) {
 /// Whether a report (its bytes; empty for a table) belongs to the version's binary, and why.
 std::pair<Binding, std::string> binding_of(LabParts& lab, const Contract& contract,
                                            const ImportRequest& request, const std::string& digest,
-                                           const std::string& report, const CallContext& call) {
+                                           std::string_view report, const CallContext& call) {
   const auto* const ours = request.profile;
   if (ours && ours->report && ours->report->digest == digest &&
       ours->candidate_digest == request.candidate->build.binary_digest)
@@ -48,28 +46,25 @@ std::pair<Binding, std::string> binding_of(LabParts& lab, const Contract& contra
 Result<ImportedProfile> Laboratory::import_profile(const Contract& contract,
                                                    const ImportRequest& request,
                                                    CallContext& call) {
-  auto content = read_file(request.file, kMostFile);
-  if (!content)
-    return Error{content.error().code, "path: " + content.error().message, content.error().hint};
-  if (content->empty())
+  const std::string_view content = request.content;
+  if (content.empty())
     return invalid_argument("path: the file is empty", "Export the report again.");
   const bool is_report =
-      is_binary(*content) || request.file.extension().string().starts_with(".ncu-rep");
+      is_binary(content) || request.file_name.find(".ncu-rep") != std::string::npos;
   std::string table;
   if (is_report) {
-    auto page = ncu_raw_page(request.file, builder.toolchain(), call.stop());
+    auto page = ncu_raw_page(content, request.file_name, builder.toolchain(), call.stop());
     if (!page) return page.error();
     table = *std::move(page);
   }
-  auto report = read_ncu_csv(is_report ? table : *content);
+  auto report = read_ncu_csv(is_report ? table : content);
   if (!report)
-    return Error{
-        report.error().code,
-        fmt::format("path: {}: {}", request.file.filename().string(), report.error().message),
-        report.error().hint};
+    return Error{report.error().code,
+                 fmt::format("path: {}: {}", request.file_name, report.error().message),
+                 report.error().hint};
   ImportedProfile imported;
-  imported.file = request.file.filename().string();
-  imported.digest = sha256_hex(*content);
+  imported.file = request.file_name;
+  imported.digest = sha256_hex(content);
   imported.format = is_report                                  ? "ncu-rep"
                     : report->page == NcuReport::Page::details ? "csv_details"
                                                                : "csv_raw";
@@ -78,8 +73,8 @@ Result<ImportedProfile> Laboratory::import_profile(const Contract& contract,
   imported.without_value.insert(imported.without_value.end(), report->not_numbers.begin(),
                                 report->not_numbers.end());
   imported.candidate_digest = request.candidate->build.binary_digest;
-  std::tie(imported.binding, imported.binding_reason) =
-      binding_of(*this, contract, request, imported.digest, is_report ? *content : "", call);
+  std::tie(imported.binding, imported.binding_reason) = binding_of(
+      *this, contract, request, imported.digest, is_report ? content : std::string_view(), call);
   return imported;
 }
 

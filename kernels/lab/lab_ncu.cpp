@@ -69,7 +69,7 @@ Status take_report(LabParts& lab, const std::filesystem::path& folder, const std
     return without(
         "ncu's report is too large to keep: profile fewer launches, or use the metric set lean");
   if (!content) return without(ncu_trouble(log));
-  auto page = ncu_raw_page(folder / kNcuReport, toolchain, call.stop());
+  auto page = ncu_raw_page(*content, kNcuReport, toolchain, call.stop());
   if (!page) return without(page.error().message);
   auto report = read_ncu_csv(*page);
   if (!report) return without(report.error().message);

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "server/core/result.h"
 
@@ -16,13 +15,16 @@ namespace ratchet {
 [[nodiscard]] Result<std::string> read_file(const std::filesystem::path& path,
                                             std::size_t limit = std::size_t{64} << 20U);
 
+/// The same for an open file, from its current offset. `path` is its name in messages.
+[[nodiscard]] Result<std::string> read_open_file(int fd, const std::filesystem::path& path,
+                                                 std::size_t limit = std::size_t{64} << 20U);
+
 /// Replaces `path` atomically: temporary file beside it, fsync, rename, fsync of the folder.
 /// Creates missing parent folders. Readers see either the old content or the new.
 [[nodiscard]] Status write_file(const std::filesystem::path& path, std::string_view bytes);
 
-/// Resolves `path` with its symlinks and checks that it lies inside one of `roots`.
-/// Errors: `not_permitted` naming the roots; `not_found` when it does not exist.
-[[nodiscard]] Result<std::filesystem::path> inside_roots(
-    const std::filesystem::path& path, const std::vector<std::filesystem::path>& roots);
+/// Writes everything to an open file and syncs it. `path` is its name in messages.
+[[nodiscard]] Status write_open_file(int fd, std::string_view bytes,
+                                     const std::filesystem::path& path);
 
 }  // namespace ratchet

@@ -1,9 +1,6 @@
 #include "server/offers/completions.h"
 
-#include <filesystem>
 #include <optional>
-
-#include "server/offers/folders.h"
 
 namespace ratchet {
 namespace {
@@ -58,15 +55,12 @@ mcp::Complete artifacts(Runs& runs) {
   return [&runs](const std::string& typed, const Others& others) {
     const auto status = run_named(runs, others);
     if (!status) return std::vector<std::string>{};
-    std::filesystem::path folder = status->output_dir;
-    if (const auto version = others.find("version"); version != others.end()) {
-      // Only existing versions: the text is untrusted.
-      bool known = false;
-      for (const auto& row : status->versions) known |= row.version.text() == version->second;
-      if (!known) return std::vector<std::string>{};
-      folder /= version->second;
-    }
-    return starting_with(typed, files_below(folder));
+    const auto version = others.find("version");
+    const std::string folder = version == others.end() ? "" : version->second + "/";
+    std::vector<std::string> names;
+    for (const auto& path : runs.artifacts(status->run).value_or(std::vector<std::string>{}))
+      if (path.starts_with(folder)) names.push_back(path.substr(folder.size()));
+    return starting_with(typed, names);
   };
 }
 

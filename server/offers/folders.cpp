@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "server/core/files.h"
+#include "server/core/beneath.h"
 
 namespace ratchet {
 namespace {
@@ -32,15 +32,19 @@ std::string mime_type_of(const fs::path& path) {
   return "text/plain";
 }
 
-Result<std::vector<mcp::ResourceContents>> contents_of(const std::string& uri, const fs::path& path,
-                                                       const fs::path& root) {
-  auto inside = inside_roots(path, {root});
-  if (!inside) return unknown_resource(uri);
-  auto bytes = read_file(*inside, kLargestFile);
-  if (!bytes) return bytes.error();
-  const bool binary = path.extension() == ".ncu-rep";
-  return std::vector<mcp::ResourceContents>{
-      {.uri = uri, .mime_type = mime_type_of(path), .bytes = *std::move(bytes), .binary = binary}};
+Result<std::string> file_below(const fs::path& folder, const fs::path& name) {
+  std::error_code failed;
+  const auto real = fs::canonical(folder, failed);
+  const auto held = Folder::open(real);
+  if (!held) return held.error();
+  return held->read(name, kLargestFile);
+}
+
+std::vector<mcp::ResourceContents> contents_of(const std::string& uri, std::string bytes) {
+  const fs::path name(uri);
+  const bool binary = name.extension() == ".ncu-rep";
+  return {
+      {.uri = uri, .mime_type = mime_type_of(name), .bytes = std::move(bytes), .binary = binary}};
 }
 
 Error unknown_resource(const std::string& uri) {

@@ -15,10 +15,13 @@ namespace ratchet {
 /// By the suffix.
 [[nodiscard]] std::string mime_type_of(const std::filesystem::path& path);
 
-/// The file `path`, of at most 4 MiB, as the contents of `uri`. Errors: `not_found` for a path
-/// that, with links resolved, is not below `root`.
-[[nodiscard]] Result<std::vector<mcp::ResourceContents>> contents_of(
-    const std::string& uri, const std::filesystem::path& path, const std::filesystem::path& root);
+/// A file below `folder`, of at most 4 MiB, reached through no symbolic link.
+[[nodiscard]] Result<std::string> file_below(const std::filesystem::path& folder,
+                                             const std::filesystem::path& name);
+
+/// The contents of a resource; its type follows from the suffix of `uri`.
+[[nodiscard]] std::vector<mcp::ResourceContents> contents_of(const std::string& uri,
+                                                             std::string bytes);
 
 [[nodiscard]] Error unknown_resource(const std::string& uri);
 

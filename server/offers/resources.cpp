@@ -1,5 +1,7 @@
 #include "server/offers/resources.h"
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string_view>
 
@@ -28,7 +30,7 @@ mcp::ResourceProvider run_artifacts(Runs& runs) {
     if (!newest) return newest.error();
     std::vector<mcp::Resource> resources;
     for (const auto& run : newest->runs)
-      for (const auto& file : files_below(run.output_dir))
+      for (const auto& file : runs.artifacts(run.run).value_or(std::vector<std::string>{}))
         resources.push_back({.uri = "run://" + run.run.text + "/" + file,
                              .name = run.run.text + "/" + file,
                              .mime_type = mime_type_of(file)});
@@ -38,15 +40,17 @@ mcp::ResourceProvider run_artifacts(Runs& runs) {
     const std::string rest = rest_of(uri);
     const auto slash = rest.find('/');
     if (slash == std::string::npos) return unknown_resource(uri);
-    auto status = runs.status(RunId{rest.substr(0, slash)});
-    if (!status) return status.error();
-    const fs::path folder = status->output_dir;
-    const std::string artifact = rest.substr(slash + 1);
-    for (const auto& masked : status->masked)
-      if (artifact.starts_with(masked.text() + "/"))
-        return Error{ErrorCode::not_permitted, uri + ": " + masked.text() + " is masked",
-                     "mask_memory with mask: false unmasks it."};
-    return contents_of(uri, folder / artifact, folder);
+    const std::string path = rest.substr(slash + 1);
+    auto bytes = runs.artifact(RunId{rest.substr(0, slash)}, path);
+    if (!bytes)
+      return bytes.error().code == ErrorCode::not_found ? unknown_resource(uri)
+                                                        : bytes.error().at(uri);
+    if (bytes->size() > kLargestAnswer)
+      return Error{
+          ErrorCode::too_large,
+          fmt::format("{} has {} bytes; at most {} are sent", uri, bytes->size(), kLargestAnswer),
+          "Read it in the run's output directory, which list_runs names."};
+    return contents_of(uri, *std::move(bytes));
   };
   return {.scheme = "run",
           .templates = {{.uri_template = "run://{run}/{artifact}",
@@ -109,7 +113,9 @@ mcp::ResourceProvider documents(const fs::path& docs_dir) {
     return resources;
   };
   const auto read = [docs_dir](const std::string& uri) {
-    return contents_of(uri, docs_dir / rest_of(uri), docs_dir);
+    auto bytes = file_below(docs_dir, rest_of(uri));
+    if (!bytes) return Result<std::vector<mcp::ResourceContents>>(unknown_resource(uri));
+    return Result<std::vector<mcp::ResourceContents>>(contents_of(uri, *std::move(bytes)));
   };
   return {.scheme = "doc", .templates = {}, .list = list, .read = read, .read_ttl_ms = kPagesTtlMs};
 }

@@ -10,7 +10,7 @@
 namespace ratchet {
 
 /// The resources; the services must outlive the providers.
-///   run://<run>/<artifact>   a file of the run's output directory, which may change
+///   run://<run>/<artifact>   a file that the run wrote, from the ledger; may change
 ///   kbs://page/<id>          a knowledge page
 ///   doc://<name>             how to work with ratchet, from `docs_dir`
 [[nodiscard]] std::vector<mcp::ResourceProvider> all_resources(

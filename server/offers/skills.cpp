@@ -89,7 +89,9 @@ mcp::ResourceProvider skill_files(const fs::path& skills_dir,
     }
   const auto list = [resources]() -> Result<std::vector<mcp::Resource>> { return resources; };
   const auto read = [skills_dir](const std::string& uri) {
-    return contents_of(uri, skills_dir / uri.substr(kScheme.size()), skills_dir);
+    auto bytes = file_below(skills_dir, uri.substr(kScheme.size()));
+    if (!bytes) return Result<std::vector<mcp::ResourceContents>>(unknown_resource(uri));
+    return Result<std::vector<mcp::ResourceContents>>(contents_of(uri, *std::move(bytes)));
   };
   return {
       .scheme = "skill", .templates = {}, .list = list, .read = read, .read_ttl_ms = kSkillTtlMs};

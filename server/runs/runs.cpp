@@ -65,19 +65,12 @@ Status check_contract(const NewRun& run) {
   return {};
 }
 
-/// The output directory as an absolute path outside the state folder. It is new, empty, or its old
-/// files were moved aside with the caller's confirmation.
-Result<fs::path> claim_folder(const NewRun& run, const fs::path& state_folder,
-                              const std::string& suffix) {
-  if (run.output_dir.empty()) return invalid_argument("output_dir: must be a path", "");
+/// The output directory, which is new, empty, or its old files were moved aside with the caller's
+/// confirmation.
+Result<fs::path> claim_folder(const NewRun& run, const std::string& suffix) {
+  const auto& folder = run.output_dir;
+  if (!folder.is_absolute()) return invalid_argument("output_dir: must be an absolute path", "");
   std::error_code failed;
-  const auto folder = fs::weakly_canonical(fs::absolute(run.output_dir), failed);
-  if (failed) return invalid_argument(fmt::format("output_dir: {}", failed.message()), "");
-  if (!folder.lexically_relative(state_folder).empty() &&
-      *folder.lexically_relative(state_folder).begin() != "..")
-    return invalid_argument(
-        fmt::format("output_dir: {} lies in the server's state folder", folder.string()),
-        "Choose a folder of your project.");
   if (!fs::exists(folder, failed)) return folder;
   if (!fs::is_directory(folder, failed))
     return invalid_argument(fmt::format("output_dir: {} is not a folder", folder.string()),
@@ -168,7 +161,7 @@ void Runs::on_change(std::function<void(const RunChange&)> observer) {
 Result<RunView> Runs::create(const NewRun& run) {
   if (auto checked = check_contract(run); !checked) return checked.error();
   const std::string suffix = random_suffix();
-  const auto folder = claim_folder(run, store_->folder(), suffix);
+  const auto folder = claim_folder(run, suffix);
   if (!folder) return folder.error();
 
   RunState none;
@@ -258,6 +251,31 @@ Result<RunList> Runs::list(int limit, const std::optional<std::string>& cursor) 
                          state.created, state.contract.output_dir});
   }
   return list;
+}
+
+Result<std::vector<std::string>> Runs::artifacts(const RunId& run) {
+  const auto loaded = store_->load(run);
+  if (!loaded) return loaded.error();
+  std::vector<std::string> paths{disk::kStateFile};
+  for (const auto& [path, digest] : (*loaded->state).artifacts) paths.push_back(path);
+  std::ranges::sort(paths);
+  return paths;
+}
+
+Result<std::string> Runs::artifact(const RunId& run, const std::string& path) {
+  const auto loaded = store_->load(run);
+  if (!loaded) return loaded.error();
+  const RunState& state = *loaded->state;
+  for (const auto& masked : state.masked)
+    if (path.starts_with(masked.text() + "/"))
+      return Error{ErrorCode::not_permitted, fmt::format("{}: {} is masked", path, masked.text()),
+                   "mask_memory with mask: false unmasks it."};
+  if (path == disk::kStateFile) return state.open().id.text() + "\n";
+  const auto found = state.artifacts.find(path);
+  if (found == state.artifacts.end())
+    return Error{ErrorCode::not_found, fmt::format("run {} wrote no {}", run.text, path),
+                 "resources/list names what it wrote."};
+  return store_->ledger().blob(found->second);
 }
 
 Result<ArtifactAnswer> Runs::record_environment(const RunId& run, const Environment& environment) {

@@ -34,7 +34,7 @@ struct NewRun {
   Environment environment;
   Candidate v0;
   std::vector<Reason> warnings;
-  std::filesystem::path output_dir;
+  std::filesystem::path output_dir;  ///< absolute; see `Roots::output_folder`
   bool overwrite = false;  ///< the caller confirmed that the output directory is not empty
   std::string secret;      ///< seeds are derived from it; never shown
   SearchPlan search;
@@ -100,6 +100,11 @@ class Runs {
   Result<RunView> create(const NewRun& run);
   Result<RunStatus> status(const RunId& run);
   Result<RunList> list(int limit, const std::optional<std::string>& cursor);
+  /// What the run wrote, as sorted paths in its output directory.
+  Result<std::vector<std::string>> artifacts(const RunId& run);
+  /// One of them, as recorded: from the ledger, whatever lies in the output directory now. Errors:
+  /// also `not_permitted` for a file of a masked version.
+  Result<std::string> artifact(const RunId& run, const std::string& path);
   Result<ArtifactAnswer> record_environment(const RunId& run, const Environment& environment);
 
   Result<Permit> permit(const RunId& run, Event event, std::optional<VersionId> version = {});

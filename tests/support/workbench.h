@@ -7,6 +7,7 @@
 #include "kbs/knowledge.h"
 #include "kernels/lab.h"
 #include "server/core/background_calls.h"
+#include "server/core/roots.h"
 #include "server/core/tool.h"
 #include "server/runs/runs.h"
 #include "tests/support/temp_folder.h"
@@ -37,6 +38,7 @@ class Workbench {
 
  private:
   TempFolder folder_;
+  std::unique_ptr<Roots> roots_;
   std::unique_ptr<Lab> lab_;
   std::unique_ptr<Runs> runs_;
   std::unique_ptr<Knowledge> knowledge_;

@@ -96,6 +96,8 @@ TEST_CASE("invalid input is refused by field name and changes nothing", "[loop]"
       {{"output_dir", out}, {"kernel", {{"path", "/etc/passwd"}}}, {"reference", {{"text", "x"}}}},
       "kernel");
   refused({{"problem", "vector_add"}}, "output_dir");
+  refused({{"output_dir", "/tmp/elsewhere"}, {"problem", "vector_add"}}, "--root");
+  refused({{"output_dir", bench.folder().string()}, {"problem", "vector_add"}}, "state folder");
   CHECK_FALSE(std::filesystem::exists(out));
   CHECK(bench.must("list_runs", Json::object()).at("runs").empty());
 }

@@ -27,7 +27,10 @@ Workbench::Workbench() {
   runs_ = opened(Runs::open(folder_ / "state"));
   knowledge_ = opened(Knowledge::open({.builtin_index = data / "kbs" / "builtin.db",
                                        .user_index = folder_ / "state" / "kbs" / "index.db"}));
-  tools_ = all_tools({*lab_, *runs_, *knowledge_, jobs_, {folder_.path()}});
+  auto roots = Roots::open({.roots = {folder_.path()}, .state = folder_ / "state", .data = data});
+  REQUIRE(roots);
+  roots_ = std::make_unique<Roots>(*std::move(roots));
+  tools_ = all_tools({*lab_, *runs_, *knowledge_, jobs_, *roots_});
 }
 
 ToolAnswer Workbench::call(const std::string& tool, const Json& arguments) {

@@ -1,14 +1,17 @@
 #include "server/runs/ledger/disk.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <set>
 
-#include "server/core/files.h"
+#include "server/core/beneath.h"
+#include "server/core/fields.h"
 #include "server/core/hash.h"
+#include "server/runs/records/markdown.h"
 #include "server/runs/records/source_text.h"
 
 namespace ratchet::disk {
@@ -59,10 +62,17 @@ Reason changed(const RunState& state, const std::string& path) {
           path};
 }
 
-/// Reads one artifact, following links, and compares it with its digest.
+/// Reads one file of the run's folder; a symbolic link on the way is not followed.
+Result<std::string> read_artifact(const RunState& state, const std::string& path) {
+  const auto folder = Folder::open(state.contract.output_dir);
+  if (!folder) return folder.error();
+  return folder->read(path);
+}
+
+/// Reads one artifact and compares it with its digest.
 void inspect_file(const RunState& state, const std::string& path, const std::string& digest,
                   std::vector<Reason>& findings) {
-  const auto bytes = read_file(fs::path(state.contract.output_dir) / path);
+  const auto bytes = read_artifact(state, path);
   if (bytes && sha256_hex(*bytes) == digest) return;
   if (bytes || bytes.error().code != ErrorCode::not_found)
     findings.push_back(changed(state, path));
@@ -80,7 +90,7 @@ std::set<VersionId> versions_of_step(const RunState& state) {
 }
 
 std::optional<Reason> inspect_state_file(const RunState& state) {
-  const auto text = read_file(fs::path(state.contract.output_dir) / kStateFile, 4096);
+  const auto text = read_artifact(state, kStateFile);
   const std::string expected = state.open().id.text();
   if (!text)
     return Reason{
@@ -139,9 +149,10 @@ bool is_source_suffix(const std::string& suffix) {
 void inspect_open_folder(const RunState& state, std::vector<Reason>& reasons) {
   const std::string open = state.open().id.text();
   const std::string own = kernel_file_name(state.contract.contract.implementation);
+  const fs::path folder = fs::path(state.contract.output_dir) / open;
   std::error_code failed;
-  for (fs::directory_iterator at(fs::path(state.contract.output_dir) / open, failed), end;
-       !failed && at != end; at.increment(failed)) {
+  if (fs::is_symlink(folder, failed)) return;  // not ours to list; its files are found changed
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
     const std::string name = at->path().filename().string();
     const std::string path = open + "/" + name;
     if (name == own || state.artifacts.contains(path) || at->is_directory(failed)) continue;
@@ -174,6 +185,34 @@ void inspect_folders(const RunState& state, std::vector<Reason>& reasons) {
   reasons.insert(reasons.end(), found.begin(), found.end());
 }
 
+/// The files and folders here whose names a run uses.
+Result<std::vector<std::string>> names_of_a_run(const fs::path& folder) {
+  constexpr std::array<std::string_view, 15> kOurs{
+      "ref.py",      "ref.cpp",      "ref.cu",     "env_check.md",    "contract.json",
+      kStateFile,    "benchmark.md", "benchmarks", "final_report.md", "summary.md",
+      "report.html", "ledgers",      "memory",     "plans",           "dispatch"};
+  std::vector<std::string> used;
+  std::error_code failed;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    const std::string name = at->path().filename().string();
+    if (std::ranges::find(kOurs, name) != kOurs.end() || !version_folder(name + "/").empty())
+      used.push_back(name);
+  }
+  if (failed)
+    return unavailable(fmt::format("cannot list {}: {}", folder.string(), failed.message()),
+                       "Choose another output_dir.");
+  std::ranges::sort(used);
+  return used;
+}
+
+/// Whether a server wrote a run here: its contract names the run.
+bool is_of_a_run(const Folder& folder) {
+  const auto contract = folder.read("contract.json");
+  if (!contract || !folder.read(kStateFile)) return false;
+  const Json json = markdown::parsed_json(*contract);
+  return json.is_object() && json.contains("run") && json["run"].is_string();
+}
+
 }  // namespace
 
 std::vector<Reason> inspect(const RunState& state, Extent extent) {
@@ -184,6 +223,9 @@ std::vector<Reason> inspect(const RunState& state, Extent extent) {
                      "ledger",
                      state.contract.output_dir),
          state.contract.output_dir}};
+  if (const auto folder = Folder::open(state.contract.output_dir); !folder)
+    return {{"contract_changed", fmt::format("{}; {}", folder.error().message, folder.error().hint),
+             state.contract.output_dir}};
   std::vector<Reason> reasons;
   if (extent == Extent::whole) {
     if (auto reason = inspect_state_file(state)) reasons.push_back(*std::move(reason));
@@ -235,26 +277,22 @@ std::optional<Error> blocking(const std::vector<Reason>& findings, Event event) 
 }
 
 Status move_aside(const fs::path& folder, const std::string& suffix) {
-  constexpr std::array<std::string_view, 15> kOurs{
-      "ref.py",      "ref.cpp",      "ref.cu",     "env_check.md",    "contract.json",
-      kStateFile,    "benchmark.md", "benchmarks", "final_report.md", "summary.md",
-      "report.html", "ledgers",      "memory",     "plans",           "dispatch"};
-  std::vector<fs::path> moved;
-  std::error_code failed;
-  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
-    const std::string name = at->path().filename().string();
-    if (std::ranges::find(kOurs, name) != kOurs.end() || !version_folder(name + "/").empty())
-      moved.push_back(at->path());
-  }
-  const fs::path aside = folder / ("previous-" + suffix);
-  if (!failed && !moved.empty()) fs::create_directories(aside, failed);
-  for (const auto& path : moved)
-    if (!failed) fs::rename(path, aside / path.filename(), failed);
-  if (failed)
-    return Error{
-        ErrorCode::unavailable,
-        fmt::format("cannot move the old files in {} aside: {}", folder.string(), failed.message()),
-        "Choose another output_dir."};
+  const auto used = names_of_a_run(folder);
+  if (!used) return used.error();
+  if (used->empty()) return {};
+  const auto held = Folder::open(folder);
+  if (!held) return held.error();
+  if (!is_of_a_run(*held))
+    return Error{ErrorCode::conflict,
+                 fmt::format("output_dir: {} is not the folder of a run (it lacks a contract.json "
+                             "and a {} of ours), and a run would replace what it holds: {}",
+                             folder.string(), kStateFile, fmt::join(*used, ", ")),
+                 "Nothing was changed. Choose a new or empty folder."};
+  for (const auto& name : *used)
+    if (auto moved = held->move(name, fs::path("previous-" + suffix) / name); !moved)
+      return Error{moved.error().code,
+                   "cannot move the files of the earlier run aside: " + moved.error().message,
+                   "Choose another output_dir."};
   return {};
 }
 

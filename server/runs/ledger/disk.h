@@ -38,8 +38,9 @@ enum class Extent {
 /// versions and, except for a submission, a changed kernel file. The gate checks the others.
 [[nodiscard]] std::optional<Error> blocking(const std::vector<Reason>& findings, Event event);
 
-/// Moves what an earlier run left in the folder, by its file and folder names, into
-/// `previous-<suffix>/`. Other files stay in place.
+/// Makes room for a run in a folder that is not empty: moves what an earlier run left there, by its
+/// file and folder names, into `previous-<suffix>/`. Other files stay in place. Errors: `conflict`
+/// when files have such names and the folder is not a run's.
 [[nodiscard]] Status move_aside(const std::filesystem::path& folder, const std::string& suffix);
 
 }  // namespace ratchet::disk

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "server/core/beneath.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
 #include "server/runs/ledger/disk.h"
@@ -152,18 +153,18 @@ Status RunStore::finish(const RunId& run) {
 }
 
 Status RunStore::write_since(const RunState& state, std::int64_t row) {
-  const fs::path folder = state.contract.output_dir;
-  std::error_code ignored;
+  const auto folder = Folder::make(state.contract.output_dir);
+  if (!folder) return folder.error();
   for (const auto& [path, at] : state.file_rows) {
     if (at <= row) continue;
     const auto found = state.artifacts.find(path);
     if (found == state.artifacts.end()) {
-      fs::remove(folder / path, ignored);
+      if (auto removed = folder->remove(path); !removed) return removed;
       continue;
     }
     const auto text = ledger_->blob(found->second);
     if (!text) return text.error();
-    if (auto written = write_file(folder / path, *text); !written) return written;
+    if (auto written = folder->write(path, *text); !written) return written;
   }
   return write_state_file(state);
 }
@@ -196,17 +197,17 @@ Result<StatePtr> RunStore::commit(const RunState& before, const Change& change) 
   add_written(*after, *appended, entry.artifacts);
 
   const StatePtr state = cache_.keep(std::move(after));
-  const fs::path folder = state->contract.output_dir;
+  const auto folder = Folder::make(state->contract.output_dir);
+  if (!folder) return folder.error();
   RunChange changed{run, {}, false};
-  std::error_code ignored;
   for (const auto& path : change.removed) {
     if (state->artifacts.contains(path)) continue;
-    fs::remove(folder / path, ignored);
+    if (auto removed = folder->remove(path); !removed) return removed.error();
     changed.paths.push_back(path);
     changed.list_changed = true;
   }
   for (const auto& file : files) {
-    if (auto written = write_file(folder / file.path, file.text); !written) return written.error();
+    if (auto written = folder->write(file.path, file.text); !written) return written.error();
     changed.paths.push_back(file.path);
     changed.list_changed = changed.list_changed || !before.artifacts.contains(file.path);
   }
@@ -220,18 +221,20 @@ Result<StatePtr> RunStore::commit(const RunState& before, const Change& change) 
 }
 
 Status RunStore::restore(const RunState& state, const std::vector<std::string>& paths) {
-  const fs::path folder = state.contract.output_dir;
+  const auto folder = Folder::make(state.contract.output_dir);
+  if (!folder) return folder.error();
   for (const auto& path : paths) {
     const auto text = ledger_->blob(state.artifacts.at(path));
     if (!text) return text.error();
-    if (auto written = write_file(folder / path, *text); !written) return written;
+    if (auto written = folder->write(path, *text); !written) return written;
   }
   return {};
 }
 
 Status RunStore::write_state_file(const RunState& state) {
-  return write_file(fs::path(state.contract.output_dir) / disk::kStateFile,
-                    state.open().id.text() + "\n");
+  const auto folder = Folder::make(state.contract.output_dir);
+  if (!folder) return folder.error();
+  return folder->write(disk::kStateFile, state.open().id.text() + "\n");
 }
 
 Result<Candidate> RunStore::candidate(const BuildFact& build) {

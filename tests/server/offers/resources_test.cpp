@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 
+#include "server/core/files.h"
 #include "tests/support/places.h"
 #include "tests/support/runs_samples.h"
 
@@ -60,6 +61,36 @@ TEST_CASE("a run's artifacts, and no other files, are listed and read", "[offers
   const auto listed = runs.list();
   REQUIRE(listed);
   CHECK(std::ranges::count(*listed, root + "v0/build.md", &mcp::Resource::uri) == 1);
+  CHECK(runs.read(root + "current_iteration.txt")->at(0).bytes == "v0\n");
+}
+
+TEST_CASE("of a run's folder, only what the run wrote is served, as it was written", "[offers]") {
+  Offers offers;
+  const auto out = offers.folder.path() / "out";
+  auto view = offers.runs->create({.contract = samples::contract(),
+                                   .environment = samples::environment(),
+                                   .v0 = samples::candidate(samples::kernel_text(0)),
+                                   .warnings = {},
+                                   .output_dir = out,
+                                   .overwrite = false,
+                                   .secret = "s"});
+  REQUIRE(view);
+  const std::string root = "run://" + view->run.text + "/";
+  auto& runs = offers.provider("run");
+  const auto written = runs.read(root + "v0/build.md")->at(0).bytes;
+  REQUIRE(write_file(out / "mine.txt", "private"));
+  namespace fs = std::filesystem;
+  fs::create_symlink(out / "mine.txt", out / "v0/link.md");
+  fs::remove(out / "v0/build.md");
+  fs::create_symlink(out / "mine.txt", out / "v0/build.md");
+
+  CHECK_FALSE(runs.read(root + "mine.txt"));
+  CHECK_FALSE(runs.read(root + "v0/link.md"));
+  CHECK(runs.read(root + "v0/build.md")->at(0).bytes == written);
+  const auto listed = runs.list();
+  REQUIRE(listed);
+  CHECK(std::ranges::count(*listed, root + "mine.txt", &mcp::Resource::uri) == 0);
+  CHECK(std::ranges::count(*listed, root + "v0/link.md", &mcp::Resource::uri) == 0);
 }
 
 TEST_CASE("a complete knowledge page is read by its id", "[offers]") {

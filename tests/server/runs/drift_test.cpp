@@ -224,6 +224,62 @@ TEST_CASE("a deleted output directory is written again", "[runs][drift]") {
   CHECK(samples::fs::exists(shop.out() / "v0/correctness.md"));
 }
 
+TEST_CASE("a version folder swapped for a link leads no write outside", "[runs][drift]") {
+  const Workshop shop;
+  shop.check();
+  const auto outside = shop.out().parent_path() / "outside";
+  samples::fs::create_directories(outside);
+  samples::fs::rename(shop.out() / "v0", shop.out() / "aside");
+  samples::fs::create_directory_symlink(outside, shop.out() / "v0");
+
+  CHECK(refusal(shop, Event::profiled).code == ErrorCode::drift);
+  const auto gate = shop.runs().check_gate(shop.run, false, false);
+  CHECK(samples::fs::is_empty(outside));
+
+  // Without the link, the ledger's files are put back.
+  samples::fs::remove(shop.out() / "v0");
+  shop.measure();
+  CHECK(samples::fs::exists(shop.out() / "v0/correctness.md"));
+}
+
+TEST_CASE("a run's folder swapped for a link is not written through", "[runs][drift]") {
+  const Workshop shop;
+  shop.check();
+  const auto outside = shop.out().parent_path() / "outside";
+  samples::fs::create_directories(outside);
+  samples::fs::rename(shop.out(), shop.out().parent_path() / "aside");
+  samples::fs::create_directory_symlink(outside, shop.out());
+
+  const auto refused = refusal(shop, Event::profiled);
+  CHECK(refused.code == ErrorCode::drift);
+  CHECK(refused.message.find("symbolic link") != std::string::npos);
+  CHECK_FALSE(shop.runs().check_gate(shop.run, false, false)->passed);
+  CHECK(samples::fs::is_empty(outside));
+}
+
+TEST_CASE("with confirm, nothing is moved or replaced in a folder that is not a run's",
+          "[runs][drift]") {
+  const Workshop shop;
+  auto second = shop.new_run(samples::contract());
+  second.output_dir = shop.out().parent_path() / "project";
+  second.overwrite = true;
+  put(second.output_dir / "plans/mine.md", "mine");
+  put(second.output_dir / "ref.py", "mine, too");
+
+  const auto refused = shop.runs().create(second);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::conflict);
+  CHECK(refused.error().message.find("plans, ref.py") != std::string::npos);
+  CHECK(text_of(second.output_dir / "plans/mine.md") == "mine");
+  CHECK(text_of(second.output_dir / "ref.py") == "mine, too");
+
+  // Other files are not in the way.
+  second.output_dir = shop.out().parent_path() / "other";
+  put(second.output_dir / "kernel.cu", "mine");
+  CHECK(shop.runs().create(second));
+  CHECK(text_of(second.output_dir / "kernel.cu") == "mine");
+}
+
 TEST_CASE("a folder that is not empty is refused; with confirm, its files are moved aside",
           "[runs][drift]") {
   const Workshop shop;

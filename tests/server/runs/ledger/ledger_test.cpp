@@ -336,7 +336,7 @@ TEST_CASE("create_run refuses invalid contracts", "[runs][ledger]") {
   auto bad_name = run;
   bad_name.contract.kernel_name = "../up";
   auto bad_place = run;
-  bad_place.output_dir = shop.state() / "inside";
+  bad_place.output_dir = "not-absolute";
   auto bad_suffix = run;
   bad_suffix.v0.source.file_name = "kernel.cu";
 
