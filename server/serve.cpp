@@ -1,20 +1,52 @@
 #include "server/serve.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <utility>
 
+#include "server/core/fd.h"
 #include "server/core/files.h"
 #include "server/core/tool.h"
 
 namespace ratchet {
 namespace {
+
+/// The token in a file that only its owner, this user or root, can read and change.
+Result<std::string> read_token(const std::filesystem::path& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info{};
+  if (!file || ::fstat(file.get(), &info) != 0)
+    return Error{ErrorCode::not_found,
+                 fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)),
+                 "Make one with: (umask 077; openssl rand -hex 32 > FILE)"};
+  if (info.st_uid != ::geteuid() && info.st_uid != 0)
+    return Error{ErrorCode::not_permitted,
+                 fmt::format("{} belongs to user {}, who knows the token and can change it",
+                             path.string(), info.st_uid),
+                 "Use a file of the user that runs the server."};
+  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    return Error{
+        ErrorCode::not_permitted,
+        fmt::format("{} is open to other users (mode {:o})", path.string(), info.st_mode & 07777U),
+        fmt::format("chmod 600 {}, and use a new token if others could read this one.",
+                    path.string())};
+  auto token = read_open_file(file.get(), path, 4096);
+  if (!token) return token.error();
+  while (!token->empty() && std::isspace(static_cast<unsigned char>(token->back())))
+    token->pop_back();
+  if (auto weak = mcp::token_error(*token)) return weak->at(path.string());
+  return token;
+}
 
 Result<mcp::HttpOptions> http_options(const ServeOptions& options) {
   auto endpoint = parse_endpoint(*options.http);
@@ -24,13 +56,13 @@ Result<mcp::HttpOptions> http_options(const ServeOptions& options) {
   http.port = endpoint->port;
   http.sessions = options.sessions;
   http.force_old_library = options.force_old_http;
-  if (!options.token_file.empty()) {
-    auto token = read_file(options.token_file, 4096);
-    if (!token) return token.error();
-    while (!token->empty() && std::isspace(static_cast<unsigned char>(token->back())))
-      token->pop_back();
-    http.token = *std::move(token);
-  }
+  http.no_auth = options.no_auth;
+  if (options.token_file.empty()) return http;
+  if (options.no_auth)
+    return invalid_argument("--no-auth: a token is set with --token-file, too", "Leave out one.");
+  auto token = read_token(options.token_file);
+  if (!token) return token.error().at("--token-file");
+  http.token = *std::move(token);
   return http;
 }
 
@@ -41,7 +73,9 @@ void add_serve_options(CLI::App& app, ServeOptions& options) {
       ->expected(0, 1)
       ->default_str("8383");
   app.add_option("--token-file", options.token_file,
-                 "File with the bearer token; required beyond loopback");
+                 "File with the bearer token of HTTP clients, readable by its owner only");
+  app.add_flag("--no-auth", options.no_auth,
+               "Serve HTTP without a token to every user of this machine; loopback only");
   app.add_flag("--sessions", options.sessions, "Issue session ids to legacy HTTP clients");
   app.add_flag("--force-old-http", options.force_old_http,
                "Bind beyond loopback even with an old HTTP library");

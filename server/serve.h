@@ -20,6 +20,7 @@ namespace ratchet {
 struct ServeOptions {
   std::optional<std::string> http;  ///< [HOST:]PORT; not set: stdio
   std::filesystem::path token_file;
+  bool no_auth = false;
   bool sessions = false;
   bool force_old_http = false;
 };

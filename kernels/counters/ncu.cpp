@@ -111,7 +111,7 @@ Result<std::string> ncu_raw_page(std::string_view report, const std::string& nam
                       "TMPDIR=" + folder->path().string()};
   const auto& program = toolchain.ncu->path;
   const Confinement walls{
-      toolchain.confine, "reader", {program.parent_path().parent_path().string(), report.string()}};
+      toolchain.confine, "reader", {program.parent_path().parent_path().string(), copy.string()}};
   auto run = run_confined(spec, walls, kImport, stop, kMostCsv);
   if (!run) return run.error();
   if (run->truncated)

@@ -122,7 +122,7 @@ bool requires_run(const Json& schema) {
 }  // namespace
 
 Tool long_running(Tool tool, BackgroundCalls& calls, std::chrono::seconds wait) {
-  Tool wrapped{tool.info, tool.input_schema, tool.output_schema, {}};
+  Tool wrapped{tool.info, tool.input_schema, tool.output_schema, {}, true};
   Json& limit = wrapped.input_schema["properties"]["wait_s"];
   limit = Codec<double>::schema(kWait);
   limit["default"] = wait.count();

@@ -56,6 +56,7 @@ struct Tool {
   Json input_schema;
   Json output_schema;
   std::function<ToolAnswer(const Json& arguments, CallContext& call)> call;
+  bool only_waits = false;  ///< for work on a thread of its own (see long_running.h)
 };
 
 /// Renders an error as text for a model: code, message, hint.

@@ -19,7 +19,10 @@ namespace ratchet::mcp {
 struct Server::Parts {
   explicit Parts(ServerOptions options)
       : dispatcher(std::move(options)),
-        pool(dispatcher.options().threads, dispatcher.options().work_threads) {}
+        pool({.reads = dispatcher.options().threads,
+              .works = dispatcher.options().work_threads,
+              .waits = dispatcher.options().wait_threads,
+              .most_waiting = dispatcher.options().most_queued}) {}
 
   Dispatcher dispatcher;
   Pool pool;  // after the dispatcher: its tasks use it

@@ -100,7 +100,7 @@ Captured Newcomer::run(const std::vector<std::string>& argv, std::vector<std::st
 HttpServer::HttpServer(const Newcomer& person, std::vector<std::string> command)
     : process_([&] {
         Pipe log = make_pipe();
-        command.insert(command.end(), {"--http", "0"});
+        command.insert(command.end(), {"--http", "0", "--no-auth"});
         auto process = started({.argv = command,
                                 .environment = person.environment(),
                                 .folder = person.home(),

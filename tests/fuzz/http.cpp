@@ -28,6 +28,7 @@ class Target {
     thread_ = std::jthread([this, &listening](const std::stop_token& stop) {
       (void)server_.serve_http(
           {.port = 0,
+           .no_auth = true,
            .json_wait = std::chrono::milliseconds(20),
            .on_listening = [&listening](int number) { listening.set_value(number); }},
           stop);

@@ -202,6 +202,38 @@ TEST_CASE("a run records the version of the program", "[cli][slow]") {
   CHECK(has(*environment, "- ratchet: " + version));
 }
 
+TEST_CASE("a state folder that others could have filled is refused, with a way on", "[cli]") {
+  const TempFolder folder;
+  fs::create_directories(folder / "state");
+  fs::permissions(folder / "state", fs::perms::all);
+
+  const auto refusal = printed(folder, {"kbs", "stats"}, 1);
+
+  CHECK(has(refusal, "written by others"));
+  CHECK(has(refusal, "chmod 700"));
+  fs::permissions(folder / "state", fs::perms::owner_all);
+  printed(folder, {"kbs", "stats"});
+}
+
+TEST_CASE("over HTTP, a token must be given and good, or its absence asked for", "[cli]") {
+  const TempFolder folder;
+  const auto file = folder / "token";
+  const auto refused = [&](const std::string& token, fs::perms mode) {
+    REQUIRE(write_file(file, token));
+    fs::permissions(file, mode);
+    return printed(folder, {"serve", "--http", "0", "--token-file", file.string()}, 1);
+  };
+  const auto own = fs::perms::owner_read | fs::perms::owner_write;
+
+  CHECK(has(printed(folder, {"serve", "--http", "0"}, 1), "--no-auth"));
+  CHECK(has(refused("", own), "0 characters"));
+  CHECK(has(refused(" \n", own), "0 characters"));
+  CHECK(has(refused("0123456789abcde\n", own), "at least 16"));
+  CHECK(has(refused("0123456789abcdef\n", own | fs::perms::group_read), "chmod 600"));
+  CHECK(has(printed(folder, {"serve", "--http", "0", "--token-file", "/none"}, 1), "/none"));
+  CHECK(has(printed(folder, {"serve", "--http", "0.0.0.0:0", "--no-auth"}, 1), "other machines"));
+}
+
 TEST_CASE("an invalid command line is answered with the valid ones", "[cli]") {
   const TempFolder folder;
 

@@ -197,8 +197,17 @@ Dispatcher::Cost Dispatcher::cost(const Request& request) const {
   const auto name = params.find("name");
   if (name == params.end() || !name->is_string()) return Cost::quick;
   const auto known = tool_by_name_.find(name->get_ref<const std::string&>());
-  return known == tool_by_name_.end() || known->second.tool->effect == Effect::reads ? Cost::quick
-                                                                                     : Cost::slow;
+  if (known == tool_by_name_.end() || known->second.tool->effect == Effect::reads)
+    return Cost::quick;
+  return known->second.tool->only_waits ? Cost::waits : Cost::slow;
+}
+
+Reply Dispatcher::busy(const Request& request) {
+  const RpcError error{code::kBusy,
+                       "The server is busy: too many calls wait already. Nothing was done; try "
+                       "again when some of them have ended.",
+                       {}};
+  return {error_text(request.message.id, error), error.code, false, request.era};
 }
 
 std::optional<Reply> Dispatcher::serve(Request& request, std::stop_token disconnected) {

@@ -59,7 +59,8 @@ class Dispatcher {
                                                    std::shared_ptr<Session> session) const;
 
   /// How long serving a request may take: `quick` for answers from memory and tools that only read.
-  enum class Cost { quick, slow, listens };
+  /// `waits` for calls that only wait for a job.
+  enum class Cost { quick, slow, waits, listens };
   [[nodiscard]] Cost cost(const Request& request) const;
 
   /// Serves a request other than `subscriptions/listen`. Empty when the client canceled it: then
@@ -78,6 +79,9 @@ class Dispatcher {
   [[nodiscard]] Hub& hub() { return hub_; }
   [[nodiscard]] Metrics& metrics() { return metrics_; }
   [[nodiscard]] const ServerOptions& options() const { return options_; }
+
+  /// The answer to a request for which there is no room now.
+  [[nodiscard]] static Reply busy(const Request& request);
 
   [[nodiscard]] static Reply refusal(const Json& id, const RpcError& error, Era era) {
     return {error_text(id, error), error.code, true, era};

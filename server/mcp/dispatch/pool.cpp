@@ -5,9 +5,10 @@
 
 namespace ratchet::mcp {
 
-Pool::Pool(std::size_t read_limit, std::size_t work_limit) {
-  reads_.limit = read_limit;
-  works_.limit = work_limit;
+Pool::Pool(const Limits& limits) : most_waiting_(limits.most_waiting) {
+  reads_.limit = limits.reads;
+  works_.limit = limits.works;
+  waits_.limit = limits.waits;
   urgent_.limit = std::numeric_limits<std::size_t>::max();
 }
 
@@ -15,7 +16,7 @@ Pool::~Pool() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    for (Queue* queue : {&reads_, &works_, &urgent_}) queue->waiting.clear();
+    for (Queue* queue : {&reads_, &works_, &waits_, &urgent_}) queue->waiting.clear();
     ready_.clear();
   }
   task_ready_.notify_all();
@@ -28,19 +29,22 @@ Pool::Queue& Pool::queue(Lane lane) {
       return reads_;
     case Lane::works:
       return works_;
+    case Lane::waits:
+      return waits_;
     case Lane::urgent:
       break;
   }
   return urgent_;
 }
 
-void Pool::post(Lane lane, std::function<void()> task) {
+bool Pool::post(Lane lane, std::function<void()> task) {
   std::unique_lock lock(mutex_);
-  if (stopping_) return;
+  if (stopping_) return true;  // dropped, as queued ones are
   Queue& target = queue(lane);
   if (target.running >= target.limit) {
+    if (target.waiting.size() >= most_waiting_) return false;
     target.waiting.push_back(std::move(task));
-    return;
+    return true;
   }
   ++target.running;
   // Tasks already ready will take idle threads first, so only a surplus of idle ones counts.
@@ -48,9 +52,10 @@ void Pool::post(Lane lane, std::function<void()> task) {
     ready_.push_back({&target, std::move(task)});
     lock.unlock();
     task_ready_.notify_one();
-    return;
+    return true;
   }
   start_thread({&target, std::move(task)});
+  return true;
 }
 
 void Pool::start_thread(Task first) {

@@ -17,16 +17,24 @@ namespace ratchet::mcp {
 /// Thread-safe. The destructor waits for running tasks and drops queued ones.
 class Pool {
  public:
-  /// The tasks of a lane share a limit; more are queued in order. `urgent` has no limit: it is for
-  /// the few tasks that keep a transport alive.
-  enum class Lane { reads, works, urgent };
+  /// The tasks of a lane share a limit; more are queued in order, up to a limit, too. `waits` is
+  /// for tasks that only wait for work done elsewhere; so they keep no other task from running.
+  /// `urgent` has no limit: it is for the few tasks that keep a transport alive.
+  enum class Lane { reads, works, waits, urgent };
+  struct Limits {
+    std::size_t reads = 1;
+    std::size_t works = 1;
+    std::size_t waits = 1;
+    std::size_t most_waiting = 64;  ///< queued tasks of each lane
+  };
 
-  Pool(std::size_t read_limit, std::size_t work_limit);
+  explicit Pool(const Limits& limits);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  void post(Lane lane, std::function<void()> task);
+  /// Runs a task, or queues it. False when the lane's queue is full: the task never runs.
+  [[nodiscard]] bool post(Lane lane, std::function<void()> task);
   [[nodiscard]] std::size_t threads() const;
 
  private:
@@ -44,6 +52,7 @@ class Pool {
   void work(Task first);
   [[nodiscard]] Queue& queue(Lane lane);
 
+  const std::size_t most_waiting_;
   mutable std::mutex mutex_;
   std::condition_variable task_ready_;
   std::deque<Task> ready_;  ///< admitted by their lanes, waiting for an idle thread
@@ -51,6 +60,7 @@ class Pool {
   bool stopping_ = false;
   Queue reads_;
   Queue works_;
+  Queue waits_;
   Queue urgent_;
   std::vector<std::thread> threads_;
 };

@@ -22,6 +22,7 @@ OfferedTool offered(Tool tool) {
   const auto shared = std::make_shared<const Tool>(std::move(tool));
   return {.name = shared->info.name,
           .effect = shared->info.effect,
+          .only_waits = shared->only_waits,
           .input_schema = {shared, &shared->input_schema},
           .entry = [shared] { return entry_of(*shared); },
           .call = [shared](const Json& arguments, Interaction& interaction) -> Outcome {

@@ -97,6 +97,7 @@ struct Skill {
 struct OfferedTool {
   std::string name;
   Effect effect = Effect::reads;
+  bool only_waits = false;                   ///< for work on a thread of its own
   std::shared_ptr<const Json> input_schema;  ///< never null
   std::function<Json()> entry;               ///< its entry in tools/list
   std::function<Outcome(const Json& arguments, Interaction& interaction)> call;  ///< CallToolResult

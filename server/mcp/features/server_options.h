@@ -30,6 +30,9 @@ struct ServerOptions {
   std::size_t threads =
       std::max<std::size_t>(64, std::size_t{4} * std::thread::hardware_concurrency());
   std::size_t work_threads = 16;  ///< limit of other concurrent calls; more are queued
+  /// Limit of concurrent calls that only wait for their jobs: more than there may be jobs.
+  std::size_t wait_threads = 96;
+  std::size_t most_queued = 128;  ///< of each kind; more are refused
 };
 
 }  // namespace ratchet::mcp

@@ -47,14 +47,36 @@ bool is_library_from(std::string_view version, int minor) {
   return major > 0 || number >= minor;
 }
 
+std::optional<Error> token_error(std::string_view token) {
+  constexpr std::size_t kFewest = 16;  // 64 bits where they are hexadecimal digits
+  const bool sendable =
+      std::ranges::all_of(token, [](unsigned char c) { return c > ' ' && c < 0x7F; });
+  if (token.size() >= kFewest && sendable) return std::nullopt;
+  return Error{ErrorCode::not_permitted,
+               sendable ? fmt::format("the token has {} characters; at least {} are needed",
+                                      token.size(), kFewest)
+                        : std::string("the token holds spaces or characters that are not visible "
+                                      "ASCII; a token is one word"),
+               "Make one with: (umask 077; openssl rand -hex 32 > FILE)"};
+}
+
 std::optional<Error> exposure_error(const HttpOptions& options, std::string_view library_version) {
   constexpr int kSafeMinor = 41;
-  if (is_loopback(options.host)) return std::nullopt;
-  if (options.token.empty())
+  const bool local = is_loopback(options.host);
+  if (options.token.empty() && !local)
     return Error{
         ErrorCode::not_permitted,
         fmt::format("{} is reachable from other machines, and no token is set", options.host),
         "Set --token-file, or serve on 127.0.0.1."};
+  if (options.token.empty() && !options.no_auth)
+    return Error{ErrorCode::not_permitted,
+                 fmt::format("no token is set, so every user and program of this machine could "
+                             "call the server on {}",
+                             options.host),
+                 "Set --token-file FILE, or accept that with --no-auth."};
+  if (!options.token.empty())
+    if (auto weak = token_error(options.token)) return weak;
+  if (local) return std::nullopt;
   if (!is_library_from(library_version, kSafeMinor) && !options.force_old_library)
     return Error{ErrorCode::not_permitted,
                  fmt::format("{} is reachable from other machines, and this build's HTTP library, "

@@ -16,8 +16,9 @@ namespace ratchet::mcp {
 /// Whether a version of the HTTP library ("0.41.0") is 0.`minor` or newer.
 [[nodiscard]] bool is_library_from(std::string_view version, int minor);
 
-/// Why the address may not be served: other machines can reach it, and no token is set, or the HTTP
-/// library's parser has known vulnerabilities and `force_old_library` is not set. Pure.
+/// Why the address may not be served: its token is weak; it has none, and that was not asked for or
+/// other machines can reach it; or they can, the HTTP library's parser has known vulnerabilities,
+/// and `force_old_library` is not set. Pure.
 [[nodiscard]] std::optional<Error> exposure_error(const HttpOptions& options,
                                                   std::string_view library_version);
 

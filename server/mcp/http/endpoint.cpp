@@ -64,6 +64,11 @@ bool is_json(const HttpRequest& request) {
   return same_name(std::string_view(type).substr(0, type.find_first_of("; ")), kJson);
 }
 
+Pool::Lane lane_of(Dispatcher::Cost cost) {
+  if (cost == Dispatcher::Cost::waits) return Pool::Lane::waits;
+  return cost == Dispatcher::Cost::slow ? Pool::Lane::works : Pool::Lane::reads;
+}
+
 bool claims_stateless(const HttpRequest& request, const Message& message) {
   if (request.has_header(kVersionHeader) && !is_legacy_version(request.header(kVersionHeader)))
     return true;
@@ -150,8 +155,8 @@ HttpEndpoint::HttpEndpoint(Dispatcher& dispatcher, Pool& pool, const HttpOptions
 }
 
 void HttpEndpoint::add_to(HttpLibrary& server) {
-  server.set_filter([this](const HttpRequest& request, HttpResponse& response) {
-    return admits(request, response);
+  server.set_filter([this, &server](const HttpRequest& request, HttpResponse& response) {
+    return entry_of(server, request, response);
   });
   server.set_failure_handler([](HttpResponse& response) {
     spdlog::error("an HTTP handler threw");
@@ -177,24 +182,28 @@ void HttpEndpoint::add_to(HttpLibrary& server) {
   });
 }
 
-bool HttpEndpoint::admits(const HttpRequest& request, HttpResponse& response) const {
+HttpLibrary::Entry HttpEndpoint::entry_of(const HttpLibrary& server, const HttpRequest& request,
+                                          HttpResponse& response) const {
   std::optional<std::string> origin;
   if (request.has_header("Origin")) origin = request.header("Origin");
   auto problem = access_.host_problem(request.header("Host"), origin);
-  if (!problem && request.path() != "/healthz")
-    problem = access_.token_problem(request.header("Authorization"));
+  const bool for_anybody = request.path() == "/healthz";
+  if (!problem && !for_anybody) problem = access_.token_problem(request.header("Authorization"));
   if (!problem && request.path() == "/mcp" && request.method() != "POST" &&
       request.method() != "GET" && request.method() != "DELETE")
     problem = HttpProblem{405, "use POST, GET or DELETE"};
-  if (!problem) return true;
+  if (!problem && request.path() == "/mcp" && server.is_crowded())
+    problem = HttpProblem{503, "too many calls at once; nothing was done, try again in a moment"};
+  if (!problem) return for_anybody ? HttpLibrary::Entry::anybody : HttpLibrary::Entry::authorized;
 
   dispatcher_.metrics().refused.fetch_add(1);
   refuse(response, problem->status, problem->text);
   if (problem->status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
+  if (problem->status == 503) response.headers.emplace_back("Retry-After", "5");
   if (problem->status == 405) response.headers.emplace_back("Allow", "POST, GET, DELETE");
   // Its body is not read, and would be parsed as the next request.
   response.headers.emplace_back("Connection", "close");
-  return false;
+  return HttpLibrary::Entry::refused;
 }
 
 void HttpEndpoint::post(const HttpRequest& request, HttpResponse& response) {
@@ -257,7 +266,7 @@ void HttpEndpoint::serve(Request call, const AnswerFormat& format, HttpResponse&
   if (cost == Dispatcher::Cost::listens) return listen(std::move(call), format, response);
   const Json& meta = call.meta();
   const bool reports = format.events && meta.is_object() && meta.contains("progressToken");
-  if (cost == Dispatcher::Cost::slow || reports || format.events_first)
+  if (cost != Dispatcher::Cost::quick || reports || format.events_first)
     return serve_in_pool(std::move(call), format, response);
   if (auto reply = dispatcher_.serve(call, stop_))
     answer(response, *std::move(reply));
@@ -269,15 +278,16 @@ void HttpEndpoint::serve_in_pool(Request call, const AnswerFormat& format, HttpR
   const auto open = format.events ? open_stream() : nullptr;
   const Era era = call.era;
   const auto session = call.session;
-  const auto lane =
-      dispatcher_.cost(call) == Dispatcher::Cost::slow ? Pool::Lane::works : Pool::Lane::reads;
+  const auto lane = lane_of(dispatcher_.cost(call));
   auto events = std::make_shared<EventStream>();
   if (open) call.sink = events;
   auto gone = std::make_shared<std::stop_source>();
-  pool_.post(lane, [this, events, gone, held = std::make_shared<Request>(std::move(call))] {
+  const auto held = std::make_shared<Request>(std::move(call));
+  const bool posted = pool_.post(lane, [this, events, gone, held] {
     const std::stop_callback on_stop(stop_, [&gone] { gone->request_stop(); });
     events->finish(dispatcher_.serve(*held, gone->get_token()));
   });
+  if (!posted) return answer(response, Dispatcher::busy(*held));
 
   const bool stream_at_once = open && format.events_first;
   auto state = stream_at_once ? EventStream::State::talking : events->wait(0, options_.json_wait);

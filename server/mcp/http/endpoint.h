@@ -48,7 +48,8 @@ class HttpEndpoint {
   /// Runs when the stream ends: stops a call, or removes a subscription.
   using AtEnd = std::function<void()>;
 
-  [[nodiscard]] bool admits(const HttpRequest& request, HttpResponse& response) const;
+  [[nodiscard]] HttpLibrary::Entry entry_of(const HttpLibrary& server, const HttpRequest& request,
+                                            HttpResponse& response) const;
   void post(const HttpRequest& request, HttpResponse& response);
   void get(const HttpRequest& request, HttpResponse& response);
   void remove(const HttpRequest& request, HttpResponse& response);

@@ -5,6 +5,8 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -12,19 +14,21 @@
 #include <cstring>
 #include <mutex>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <variant>
 
 #include "server/core/fd.h"
 #include "server/mcp/dispatch/pool.h"
 #include "server/mcp/http/access_policy.h"
+#include "server/mcp/http/connection_table.h"
 #include "server/mcp/http/socket_stream.h"
 
 namespace ratchet::mcp {
 namespace {
 
-constexpr std::chrono::seconds kIdleLimit{75};
 constexpr int kBacklog = 512;
+constexpr std::size_t kReserve = 32;  // connections for requests that are answered at once
 
 std::string_view reason_of(int status) {
   switch (status) {
@@ -42,6 +46,8 @@ std::string_view reason_of(int status) {
       return "Request Header Fields Too Large";
     case 501:
       return "Not Implemented";
+    case 503:
+      return "Service Unavailable";
     case 505:
       return "HTTP Version Not Supported";
     default:
@@ -128,8 +134,8 @@ class LibraryStream final : public httplib::Stream {
   ssize_t read(char* bytes, size_t size) override { return stream_.read(bytes, size); }
   ssize_t write(const char* bytes, size_t size) override { return stream_.write(bytes, size); }
   using Stream::write;
-  // The library only logs addresses, and logging is off.
-  void get_remote_ip_and_port(std::string&, int&) const override {}
+  // The library only passes addresses on; the remote port is used to find the connection again.
+  void get_remote_ip_and_port(std::string&, int& port) const override { port = stream_.socket(); }
   void get_local_ip_and_port(std::string&, int&) const override {}
   socket_t socket() const override { return stream_.socket(); }
   // No `override`: older versions lack some of these, newer ones others.
@@ -143,18 +149,24 @@ class LibraryStream final : public httplib::Stream {
   SocketStream& stream_;
 };
 
-/// Runs each connection on a thread of the pool.
+/// Runs each connection on a thread of the pool. When all are taken, one that waits for its client
+/// is closed; while none is free yet, some more connections wait, and the others are refused: the
+/// thread that accepts them never waits.
 class Connections final : public httplib::TaskQueue {
  public:
   using EnqueueResult =
       decltype(std::declval<httplib::TaskQueue&>().enqueue(std::function<void()>()));
 
-  explicit Connections(Pool& pool) : pool_(pool) {}
+  /// `refusing` is the thread on which a task refuses its connection instead of serving it.
+  Connections(Pool& pool, ConnectionTable& table, std::atomic<std::thread::id>& refusing)
+      : pool_(pool), table_(table), refusing_(refusing) {}
   EnqueueResult enqueue(std::function<void()> task) override;
   void shutdown() override;
 
  private:
   Pool& pool_;
+  ConnectionTable& table_;
+  std::atomic<std::thread::id>& refusing_;
   std::mutex mutex_;
   std::condition_variable none_;
   std::size_t open_ = 0;
@@ -165,11 +177,18 @@ Connections::EnqueueResult Connections::enqueue(std::function<void()> task) {
     const std::lock_guard lock(mutex_);
     ++open_;
   }
-  pool_.post(Pool::Lane::reads, [this, held = std::move(task)] {
-    held();
+  table_.expect_one();
+  const auto serve = [this, task] {
+    table_.expect_less();
+    task();
     const std::lock_guard lock(mutex_);
     if (--open_ == 0) none_.notify_all();
-  });
+  };
+  if (!pool_.post(Pool::Lane::reads, serve)) {
+    refusing_ = std::this_thread::get_id();
+    serve();
+    refusing_ = std::thread::id();
+  }
   return EnqueueResult(true);  // newer versions return whether the task was accepted
 }
 
@@ -190,9 +209,13 @@ class HttpLibrary::Library final : public httplib::Server {
 
   Result<int> open(const std::string& host, int port);
   void shut();
+  [[nodiscard]] bool is_crowded() const { return table_.is_crowded(); }
+  void let_in(int socket) { table_.let_in(socket); }
 
  private:
   bool process_and_close_socket(socket_t socket) override;
+  void serve_connection(socket_t socket, ConnectionTable::Connection& connection);
+  void refuse(socket_t socket);
   template <class Self>
   static bool serve_one(Self& self, LibraryStream& stream, bool& closed);
 
@@ -200,22 +223,27 @@ class HttpLibrary::Library final : public httplib::Server {
   HeadLimits limits_;
   SocketStream::Times times_;
   Fd wake_;
+  ConnectionTable table_;
+  std::atomic<std::thread::id> refusing_;
   Pool pool_;
 };
 
 HttpLibrary::Library::Library(const HttpOptions& options, std::function<void()> refused)
     : refused_(std::move(refused)),
-      times_{options.head_limit, options.request_limit},
+      times_{options.first_limit, options.idle_limit, options.head_limit, options.request_limit},
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      pool_(options.connections, 1) {
+      table_({options.connections, options.connections_per_peer,
+              std::min(kReserve, options.connections / 4)}),
+      pool_({.reads = options.connections, .works = 1, .most_waiting = options.connections / 2}) {
   // Before 0.43.4 a negative chunk size wraps and the request hangs until its time is up.
   limits_.chunked = is_library_from(CPPHTTPLIB_VERSION, 44);
   set_tcp_nodelay(true);
   set_keep_alive_max_count(1'000'000);
-  set_keep_alive_timeout(kIdleLimit.count());
   set_payload_max_length(limits_.body_bytes);
   httplib::Server::set_socket_options(mcp::set_socket_options);
-  new_task_queue = [this] { return new Connections(pool_); };  // the library deletes it
+  new_task_queue = [this] {
+    return new Connections(pool_, table_, refusing_);
+  };  // the library deletes it
 }
 
 Result<int> HttpLibrary::Library::open(const std::string& host, int port) {
@@ -241,16 +269,23 @@ bool HttpLibrary::Library::serve_one(Self& self, LibraryStream& stream, bool& cl
   if constexpr (requires { self.process_request(stream, false, closed, no_setup); }) {
     return self.process_request(stream, false, closed, no_setup);
   } else {
-    return self.process_request(stream, "", 0, "", 0, false, closed, no_setup);
+    return self.process_request(stream, "", stream.socket(), "", 0, false, closed, no_setup);
   }
 }
 
-bool HttpLibrary::Library::process_and_close_socket(socket_t socket) {
-  SocketStream stream(socket, wake_.get(), times_);
+void HttpLibrary::Library::refuse(socket_t socket) {
+  refused_();
+  const std::string text = refusal_text({503, "too many connections; try again in a moment"});
+  ::send(socket, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void HttpLibrary::Library::serve_connection(socket_t socket,
+                                            ConnectionTable::Connection& connection) {
+  SocketStream stream(socket, wake_.get(), times_, connection);
   LibraryStream seen_by_library(stream);
   bool closed = false;
   bool whole = true;
-  while (!closed && stream.wait_for_request(kIdleLimit) == SocketStream::Waited::request) {
+  while (!closed && stream.wait_for_request() == SocketStream::Waited::request) {
     if (const auto problem = stream.receive_head(limits_)) {
       if (!problem->text.empty()) {
         refused_();
@@ -269,6 +304,17 @@ bool HttpLibrary::Library::process_and_close_socket(socket_t socket) {
     stream.flush();
   else
     stream.linger();
+}
+
+bool HttpLibrary::Library::process_and_close_socket(socket_t socket) {
+  const bool full = refusing_.load() == std::this_thread::get_id();
+  {
+    const auto connection = full ? nullptr : table_.add(socket);
+    if (connection)
+      serve_connection(socket, *connection);
+    else
+      refuse(socket);
+  }
   ::shutdown(socket, SHUT_RDWR);
   ::close(socket);
   return true;
@@ -282,9 +328,12 @@ HttpLibrary::~HttpLibrary() = default;
 void HttpLibrary::set_filter(Filter filter) {
   using Handled = httplib::Server::HandlerResponse;
   library_->set_pre_routing_handler(
-      [filter = std::move(filter)](const httplib::Request& request, httplib::Response& response) {
+      [filter = std::move(filter), library = library_.get()](const httplib::Request& request,
+                                                             httplib::Response& response) {
         HttpResponse refusal;
-        if (filter(LibraryRequest(request), refusal)) return Handled::Unhandled;
+        const auto entry = filter(LibraryRequest(request), refusal);
+        if (entry == Entry::authorized) library->let_in(request.remote_port);
+        if (entry != Entry::refused) return Handled::Unhandled;
         send(std::move(refusal), response);
         return Handled::Handled;
       });
@@ -326,6 +375,10 @@ bool HttpLibrary::is_running() const {
 
 void HttpLibrary::shut() {
   library_->shut();
+}
+
+bool HttpLibrary::is_crowded() const {
+  return library_->is_crowded();
 }
 
 }  // namespace ratchet::mcp

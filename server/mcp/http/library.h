@@ -14,13 +14,15 @@ namespace ratchet::mcp {
 /// checks every head. Its source is the only one that includes the library, which takes about 40 s
 /// to compile.
 ///
-/// Thread rule: set up by one thread; `shut` and `is_running` from any. Filter and handlers run on
-/// the threads of many connections at once.
+/// Thread rule: set up by one thread; `shut`, `is_running` and `is_crowded` from any. Filter and
+/// handlers run on the threads of many connections at once.
 class HttpLibrary {
  public:
   using Handler = std::function<void(const HttpRequest&, HttpResponse&)>;
-  /// Whether a request may go on to its handler; the response is sent when it may not.
-  using Filter = std::function<bool(const HttpRequest&, HttpResponse&)>;
+  /// Whether a request may go on to its handler: as anybody's, or as that of a client who may use
+  /// the server. When it may not, the response is sent.
+  enum class Entry { refused, anybody, authorized };
+  using Filter = std::function<Entry(const HttpRequest&, HttpResponse&)>;
 
   /// `refused` is called for every request rejected before the library saw it.
   HttpLibrary(const HttpOptions& options, std::function<void()> refused);
@@ -39,6 +41,8 @@ class HttpLibrary {
   void serve();
   [[nodiscard]] bool is_running() const;
   void shut();
+  /// Whether requests that may take a while must be refused, so that others are answered.
+  [[nodiscard]] bool is_crowded() const;
 
  private:
   class Library;

@@ -17,7 +17,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kWriteLimit{30};
+constexpr std::chrono::seconds kWriteLimit{30};  // for each KiB of an answer
+constexpr std::size_t kProgressBytes = 1024;     // less is what a client sends to stay connected
 constexpr std::chrono::seconds kLingerLimit{2};
 constexpr std::size_t kLingerBytes = std::size_t{64} << 20U;
 constexpr std::size_t kChunk = std::size_t{16} << 10U;
@@ -25,29 +26,40 @@ constexpr std::size_t kFlushAt = std::size_t{64} << 10U;
 
 }  // namespace
 
-SocketStream::SocketStream(int socket, int wake, Times times)
-    : socket_(socket), wake_(wake), times_(times) {}
+SocketStream::SocketStream(int socket, int wake, Times times,
+                           ConnectionTable::Connection& connection)
+    : socket_(socket), wake_(wake), times_(times), connection_(connection) {}
 
-bool SocketStream::wait(short events, steady_clock::time_point until) const {
-  while (true) {
+bool SocketStream::wait(short events, steady_clock::time_point until, bool until_stop) const {
+  std::array<pollfd, 2> watched{{{socket_, events, 0}, {wake_, POLLIN, 0}}};
+  int count = 0;
+  connection_.begin_wait();
+  do {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady_clock::now());
-    pollfd event{socket_, events, 0};
-    const int count = ::poll(&event, 1, static_cast<int>(std::max<std::int64_t>(0, left.count())));
-    if (count > 0) return true;
-    if (count == 0 || errno != EINTR) return false;
-  }
+    const auto limit = static_cast<int>(std::max<std::int64_t>(0, left.count()));
+    count = ::poll(watched.data(), until_stop ? 2 : 1, limit);
+  } while (count < 0 && errno == EINTR);
+  const bool open = connection_.end_wait();
+  return open && count > 0 && watched[1].revents == 0;
 }
 
-SocketStream::Waited SocketStream::wait_for_request(std::chrono::milliseconds limit) {
+bool SocketStream::note_moved(std::size_t bytes) {
+  moved_ += bytes;
+  if (moved_ < kProgressBytes) return false;
+  moved_ = 0;
+  connection_.note_progress();
+  return true;
+}
+
+SocketStream::Waited SocketStream::wait_for_request() {
   if (in_read_ < in_.size()) return Waited::request;
   // On a busy machine, the client has often sent its next call by the time that this thread runs
   // again; sleeping and waking up for it would cost more.
   ::sched_yield();
   if (receive_at_once() > 0) return Waited::request;
-  std::array<pollfd, 2> events{{{socket_, POLLIN, 0}, {wake_, POLLIN, 0}}};
-  const int count = ::poll(events.data(), events.size(), static_cast<int>(limit.count()));
-  if (count <= 0 || events[1].revents != 0) return Waited::end;
-  return Waited::request;
+  if (served_) connection_.note_progress();  // it waits since its last answer
+  const auto limit = served_ ? times_.idle : times_.first;
+  return wait(POLLIN, steady_clock::now() + limit, true) ? Waited::request : Waited::end;
 }
 
 ssize_t SocketStream::receive_at_once() {
@@ -64,7 +76,11 @@ ssize_t SocketStream::receive_at_once() {
 bool SocketStream::receive() {
   while (true) {
     const ssize_t count = receive_at_once();
-    if (count > 0) return true;
+    if (count > 0) {
+      if (note_moved(static_cast<std::size_t>(count)) && has_head_)
+        deadline_ = steady_clock::now() + times_.pause;
+      return true;
+    }
     if (count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return false;
     if (!wait(POLLIN, deadline_)) return false;
   }
@@ -72,6 +88,7 @@ bool SocketStream::receive() {
 
 std::optional<HttpProblem> SocketStream::receive_head(const HeadLimits& limits) {
   deadline_ = steady_clock::now() + times_.head;
+  has_head_ = false;
   std::size_t scanned = 0;
   while (true) {
     const auto view = std::string_view(in_).substr(in_read_);
@@ -83,7 +100,9 @@ std::optional<HttpProblem> SocketStream::receive_head(const HeadLimits& limits) 
       head_read_ = 0;
       body_read_ = 0;
       in_read_ += end + 4;
-      deadline_ = steady_clock::now() + times_.rest;
+      has_head_ = true;
+      served_ = true;
+      deadline_ = steady_clock::now() + times_.pause;
       return std::nullopt;
     }
     if (view.size() > limits.head_bytes) return HttpProblem{431, "the head is larger than 64 KiB"};
@@ -123,13 +142,15 @@ ssize_t SocketStream::write(const char* bytes, std::size_t size) {
 }
 
 bool SocketStream::flush() {
-  const auto until = steady_clock::now() + kWriteLimit;
+  auto until = steady_clock::now() + kWriteLimit;
   std::size_t done = 0;
+  connection_.note_progress();  // what it waited for before does not count
   while (done < out_.size()) {
     const ssize_t count =
         ::send(socket_, out_.data() + done, out_.size() - done, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (count > 0) {
       done += static_cast<std::size_t>(count);
+      if (note_moved(static_cast<std::size_t>(count))) until = steady_clock::now() + kWriteLimit;
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (!wait(POLLOUT, until)) return false;
     } else if (errno != EINTR) {
@@ -145,11 +166,8 @@ void SocketStream::linger() {
   ::shutdown(socket_, SHUT_WR);
   const auto until = steady_clock::now() + kLingerLimit;
   std::array<char, kChunk> chunk;  // NOLINT: filled by recv
-  std::array<pollfd, 2> events{{{socket_, POLLIN, 0}, {wake_, POLLIN, 0}}};
   for (std::size_t total = 0; total < kLingerBytes;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady_clock::now());
-    const auto limit = static_cast<int>(std::max<std::int64_t>(0, left.count()));
-    if (::poll(events.data(), events.size(), limit) <= 0 || events[1].revents != 0) return;
+    if (!wait(POLLIN, until, true)) return;
     const ssize_t count = ::recv(socket_, chunk.data(), chunk.size(), MSG_DONTWAIT);
     if (count <= 0) return;
     total += static_cast<std::size_t>(count);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "server/mcp/http/connection_table.h"
 #include "server/mcp/http/head.h"
 
 namespace ratchet::mcp {
@@ -17,17 +18,20 @@ namespace ratchet::mcp {
 /// connection's thread only.
 class SocketStream {
  public:
-  /// How long a request may take to arrive.
+  /// How long the server waits for a client.
   struct Times {
-    std::chrono::milliseconds head;
-    std::chrono::milliseconds rest;
+    std::chrono::milliseconds first;  ///< for the first byte of the first request
+    std::chrono::milliseconds idle;   ///< for that of a later one
+    std::chrono::milliseconds head;   ///< for a whole head
+    std::chrono::milliseconds pause;  ///< for each KiB of a body
   };
-  /// `wake` becomes readable when the server stops; idle connections then end.
-  SocketStream(int socket, int wake, Times times);
+  /// `wake` becomes readable when the server stops; idle connections then end. Borrows
+  /// `connection`, which learns when this waits for the client.
+  SocketStream(int socket, int wake, Times times, ConnectionTable::Connection& connection);
 
   enum class Waited { request, end };
   /// Waits for the next request's first byte.
-  [[nodiscard]] Waited wait_for_request(std::chrono::milliseconds limit);
+  [[nodiscard]] Waited wait_for_request();
   /// Reads a head and provides its cleaned form to the library. A problem without text means that
   /// the client went away.
   [[nodiscard]] std::optional<HttpProblem> receive_head(const HeadLimits& limits);
@@ -54,12 +58,21 @@ class SocketStream {
   [[nodiscard]] bool receive();
   /// Receives into `in_` without waiting. Returns what `recv` returned.
   ssize_t receive_at_once();
-  [[nodiscard]] bool wait(short events, std::chrono::steady_clock::time_point until) const;
+  /// Waits for an event of the socket, which is not the server's stop. False after `until`, and
+  /// when the connection was closed for another one.
+  [[nodiscard]] bool wait(short events, std::chrono::steady_clock::time_point until,
+                          bool until_stop = false) const;
+  /// Counts what the client took or gave. True when that was another KiB: it makes progress.
+  bool note_moved(std::size_t bytes);
 
   const int socket_;
   const int wake_;
   const Times times_;
-  std::chrono::steady_clock::time_point deadline_;  ///< for the current request to arrive
+  ConnectionTable::Connection& connection_;
+  bool served_ = false;                             ///< at least one request
+  bool has_head_ = false;                           ///< of the current request
+  std::size_t moved_ = 0;                           ///< bytes since progress was last counted
+  std::chrono::steady_clock::time_point deadline_;  ///< for more of the current request
   CleanHead head_;                                  ///< read by the library first
   std::size_t head_read_ = 0;
   std::size_t body_read_ = 0;

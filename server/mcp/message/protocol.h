@@ -29,6 +29,7 @@ inline constexpr int kInvalidRequest = -32600;
 inline constexpr int kMethodNotFound = -32601;
 inline constexpr int kInvalidParams = -32602;
 inline constexpr int kInternalError = -32603;
+inline constexpr int kBusy = -32000;              ///< no room now; nothing was done
 inline constexpr int kResourceNotFound = -32002;  ///< legacy only; stateless: kInvalidParams
 inline constexpr int kHeaderMismatch = -32020;
 inline constexpr int kMissingCapability = -32021;

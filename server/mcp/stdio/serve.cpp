@@ -99,7 +99,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   enum class Next { read_on, stop_reading };
 
   void start_reading() {
-    pool_.post(Pool::Lane::urgent, [self = shared_from_this()] { self->read_lines(); });
+    // This lane has no limit.
+    (void)pool_.post(Pool::Lane::urgent, [self = shared_from_this()] { self->read_lines(); });
   }
   void read_lines();
   [[nodiscard]] Next handle_line(std::string_view line);
@@ -107,6 +108,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] Next serve_here(Request& request);
   void serve_in_pool(Request request, Pool::Lane lane);
   void serve(Request& request);
+  void note_served();
   /// Returns when the input ended, `stop` was requested or the parent died.
   enum class End { orderly, orphaned };
   [[nodiscard]] End supervise(const std::stop_token& stop);
@@ -195,7 +197,9 @@ Connection::Next Connection::route(Request request) {
     const std::lock_guard lock(mutex_);
     ++active_;
   }
-  if (cost == Dispatcher::Cost::slow)
+  if (cost == Dispatcher::Cost::waits)
+    serve_in_pool(std::move(request), Pool::Lane::waits);
+  else if (cost == Dispatcher::Cost::slow)
     serve_in_pool(std::move(request), Pool::Lane::works);
   else if (left_behind_.load() >= dispatcher_.options().threads)
     serve_in_pool(std::move(request), Pool::Lane::reads);
@@ -220,13 +224,19 @@ Connection::Next Connection::serve_here(Request& request) {
 }
 
 void Connection::serve_in_pool(Request request, Pool::Lane lane) {
-  pool_.post(lane, [self = shared_from_this(),
-                    held = std::make_shared<Request>(std::move(request))] { self->serve(*held); });
+  const auto held = std::make_shared<Request>(std::move(request));
+  if (pool_.post(lane, [self = shared_from_this(), held] { self->serve(*held); })) return;
+  writer_->send(Dispatcher::busy(*held).text);
+  note_served();
 }
 
 void Connection::serve(Request& request) {
   if (auto reply = dispatcher_.serve(request, stop_.get_token()))
     writer_->send(std::move(reply->text));
+  note_served();
+}
+
+void Connection::note_served() {
   const std::lock_guard lock(mutex_);
   if (--active_ == 0) idle_.notify_all();
 }

@@ -2,9 +2,12 @@
 
 #include <barrier>
 #include <catch2/catch_test_macros.hpp>
+#include <latch>
 #include <mutex>
 #include <set>
 
+#include "server/core/long_running.h"
+#include "server/mcp/message/protocol.h"
 #include "tests/server/mcp/peers.h"
 
 namespace ratchet::test {
@@ -62,6 +65,49 @@ TEST_CASE("calls over HTTP run concurrently", "[parallel]") {
   clients.clear();
 
   CHECK(met == kAtOnce);
+}
+
+TEST_CASE("calls that only wait for their jobs leave room for those that work", "[parallel]") {
+  std::latch end{1};
+  BackgroundCalls jobs;
+  mcp::ServerOptions options = sample_options();
+  options.tools.push_back(mcp::offered(
+      long_running(make_tool<NoArgs, Said>(
+                       {.name = "endless", .summary = "Takes long.", .effect = Effect::uses_device},
+                       [&end](const NoArgs&, CallContext&) -> Result<Said> {
+                         end.wait();
+                         return Said{"done"};
+                       }),
+                   jobs)));
+  mcp::Server server(std::move(options));
+  StdioPeer peer(server);
+  // More than there are threads for work (16).
+  for (int id = 0; id < 40; ++id)
+    peer.send(legacy(id, "tools/call", {{"name", "endless"}, {"arguments", {{"wait_s", 3600}}}}));
+
+  peer.send(legacy("work", "tools/call", {{"name", "measure"}}));
+  CHECK(peer.receive()["id"] == "work");
+
+  end.count_down();
+  for (int id = 0; id < 40; ++id) CHECK(peer.receive().contains("result"));
+}
+
+TEST_CASE("more calls than can wait are refused by name, and those that wait are answered",
+          "[parallel]") {
+  SampleServer sample;
+  StdioPeer peer(*sample.server);
+  const mcp::ServerOptions defaults;
+  const auto taken = defaults.work_threads + defaults.most_queued;
+  for (std::size_t id = 0; id < taken + 7; ++id)
+    peer.send(legacy(id, "tools/call", {{"name", "occupy"}}));
+
+  for (int i = 0; i < 7; ++i) {
+    const Json refused = peer.receive();
+    CHECK(refused["error"]["code"] == mcp::code::kBusy);
+    CHECK(refused["id"] >= taken);
+  }
+  sample.release();
+  for (std::size_t i = 0; i < taken; ++i) CHECK(peer.receive().contains("result"));
 }
 
 TEST_CASE("answers arrive in the order in which calls end, not begin", "[parallel]") {

@@ -231,8 +231,13 @@ std::vector<Json> HttpAnswer::messages() const {
   return found;
 }
 
-HttpConnection::HttpConnection(int port)
+HttpConnection::HttpConnection(int port, const char* from)
     : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  ::inet_pton(AF_INET, from, &own.sin_addr);
+  if (::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0)
+    socket_.reset();
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(port));
@@ -323,6 +328,7 @@ HttpPeer::HttpPeer(mcp::Server& server, mcp::HttpOptions options) {
   std::promise<int> listening;
   auto port = listening.get_future();
   options.port = 0;
+  options.no_auth = options.token.empty();
   options.on_listening = [&listening](int number) { listening.set_value(number); };
   thread_ = std::jthread([&server, options = std::move(options)](const std::stop_token& stop) {
     (void)server.serve_http(options, stop);

@@ -65,10 +65,10 @@ struct HttpAnswer {
   [[nodiscard]] std::vector<Json> messages() const;
 };
 
-/// One TCP connection.
+/// One TCP connection, from an address of this machine.
 class HttpConnection {
  public:
-  explicit HttpConnection(int port);
+  explicit HttpConnection(int port, const char* from = "127.0.0.1");
 
   void send(std::string_view bytes);
   /// Closes the sending half: the server sees the end of the input.
