@@ -286,6 +286,7 @@ def main():
     parser.add_argument("--resume", metavar="RUN", help="go on with this run instead of a new one")
     options = parser.parse_args()
     folder = options.plan.resolve().parent
+    options.output.resolve().parent.mkdir(parents=True, exist_ok=True)
     command = [options.ratchet, "serve", "--root", str(folder), "--root", str(options.output.resolve().parent)]
     if options.state_dir:
         command += ["--state-dir", str(options.state_dir.resolve())]

@@ -68,7 +68,7 @@ int serve_ours(int port) {
   options.tools.push_back(text_tool());
   mcp::Server server(std::move(options));
   if (port == 0) return server.serve_stdio(STDIN_FILENO, *output, {});
-  const auto served = server.serve_http({.port = port}, {});
+  const auto served = server.serve_http({.port = port, .no_auth = true}, {});
   if (!served) spdlog::error("{}", served.error().message);
   return served ? 0 : 1;
 }

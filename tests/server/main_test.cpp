@@ -61,7 +61,7 @@ class BusyServer {
     Fd their_input(down[0]);
     Fd their_output(up[1]);
     const std::string serve =
-        "exec 3<&0; \"$0\" serve --state-dir \"$1\" --root \"$1\" <&3 & "
+        "exec 3<&0; \"$0\" serve --state-dir \"$1/state\" --root \"$1\" <&3 & "
         "echo $! > \"$1/server\"; exec 3<&-; wait";
     auto shell = Process::spawn(
         {.argv = {"/bin/sh", "-c", serve, program().string(), folder_.path().string()},
