@@ -134,7 +134,7 @@ class Ablation {
     if (!whole.timing)
       return unavailable(
           fmt::format("the version's own kernel failed while it was being timed: {}",
-                      whole.reasons.empty() ? "no reason" : whole.reasons.front().message),
+                      whole.reasons.empty() ? "no reason" : whole.reasons.front().text()),
           "Call ablate again; nothing was recorded.");
     fact_.whole = *whole.timing;
     for (std::size_t i = 0; i < places.size(); ++i) {

@@ -112,8 +112,7 @@ Result<Inputs> gather(const Services& services, const TaskRequest& asked) {
 
 Error build_failure(const BuildRecord& build) {
   std::string text = "kernel: v0 does not build, so no run was created";
-  for (const auto& error : build.errors)
-    text += fmt::format("\n{}:{}: {}", error.file, error.line, error.message);
+  for (const auto& error : build.errors) text += "\n" + error.text();
   return {ErrorCode::invalid_argument, text, "Fix the source and call create_run again."};
 }
 

@@ -23,6 +23,7 @@ struct DisassembleArgs {
 };
 
 struct DisassembleAnswer {
+  static constexpr std::string_view kOrigin = "machine code";  // with names from the source
   VersionId version;
   std::string disassembler;
   std::vector<FunctionCode> functions;

@@ -88,10 +88,7 @@ class Exploration {
     for (auto& branch : fact_.branches) {
       const auto& build = branch.candidate.build;
       if (!build.ok) {
-        for (const auto& error : build.errors)
-          branch.reasons.push_back(
-              {.code = "build_failed",
-               .message = fmt::format("{}:{}: {}", error.file, error.line, error.message)});
+        for (const auto& error : build.errors) branch.reasons.push_back(error.reason());
         continue;
       }
       const auto [at, fresh] = seen.emplace(build.binary_digest, branch.name);
@@ -137,7 +134,7 @@ class Exploration {
     if (!lines->front().reasons.empty())
       return unavailable(
           fmt::format("the incumbent {} failed while it was being timed: {}",
-                      permit_.incumbent_version.text(), lines->front().reasons.front().message),
+                      permit_.incumbent_version.text(), lines->front().reasons.front().text()),
           "Call explore_branches again; nothing was recorded.");
     for (std::size_t i = 0; i < branches.size(); ++i) {
       auto& line = (*lines)[i + 1];

@@ -99,8 +99,7 @@ class Tuning {
     fact_.dispatcher = *built;
     if (!built->build.ok) {
       fact_.verdict = "build_failed";
-      for (const auto& error : built->build.errors)
-        fact_.reasons.push_back({.code = "build_failed", .message = error.message});
+      for (const auto& error : built->build.errors) fact_.reasons.push_back(error.reason());
       return {};
     }
     auto report = lab_.check(permit_.contract, *built, permit_.secret, call_);
@@ -125,7 +124,7 @@ class Tuning {
     fact_.reasons.push_back({.code = "slower_than_fallback",
                              .message = line.reasons.empty()
                                             ? "the dispatcher is slower than the fallback on a case"
-                                            : line.reasons.front().message});
+                                            : line.reasons.front().text()});
     return {};
   }
 

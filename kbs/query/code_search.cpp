@@ -74,7 +74,7 @@ Result<std::vector<Scored>> CodeSearch::find(std::size_t head, int& total) {
 }
 
 Result<QueryHit> CodeSearch::hit(const Scored& scored, const std::vector<std::string>& words) {
-  auto hit = read_code_hit(*loans_[scored.source], scored.row, words);
+  auto hit = read_code_hit(indexes_, scored.source, *loans_[scored.source], scored.row, words);
   if (hit) hit->why = explain(plan_, source(scored.source), scored);
   return hit;
 }

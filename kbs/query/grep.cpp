@@ -155,7 +155,7 @@ class Grep {
     auto rows = (*connection)
                     ->prepared(
                         "SELECT file.rowid, trigrams, text, path, line, bundle.id, ordinal, "
-                        "source_path FROM file JOIN bundle ON bundle.rowid=file.bundle "
+                        "source_path, corpus FROM file JOIN bundle ON bundle.rowid=file.bundle "
                         "ORDER BY file.rowid");
     if (!rows) return rows.error();
     const auto& files = indexes_.readers[r]->code().files;
@@ -167,6 +167,7 @@ class Grep {
       if ((scopes >> scope & 1U) == 0 || !pattern.possible((*rows)->blob(1))) continue;
       auto text = decompress((*rows)->blob(2));
       if (!text) return text.error();
+      origin_ = indexes_.origin(r, (*rows)->text(8));
       search_file(**rows, static_cast<Scope>(scope), *text, pattern);
     }
     return {};
@@ -203,6 +204,7 @@ class Grep {
       const auto scope = static_cast<unsigned>(statistics.of((*rows)->integer(0)).scope());
       if ((scopes >> scope & 1U) == 0 || !pattern.possible((*rows)->blob(5))) continue;
       const auto id = indexes_.shown_id(r, (*rows)->text(1), (*rows)->text(2));
+      origin_ = indexes_.origin(r, (*rows)->text(2));
       if (auto done = search_document(**rows, id, pattern); !done) return done;
     }
     return {};
@@ -272,7 +274,7 @@ class Grep {
       return;
     }
     bytes_ += size;
-    answer_.hits.push_back({id, path, line, std::move(text)});
+    answer_.hits.push_back({id, path, line, std::move(text), origin_});
   }
 
   void finish(const Pattern& pattern) {
@@ -294,6 +296,7 @@ class Grep {
   const Indexes& indexes_;
   const GrepRequest& request_;
   GrepAnswer answer_;
+  Origin origin_;  // of the document that is searched
   std::size_t offset_ = 0;
   std::size_t bytes_ = 0;
   int matches_ = 0;

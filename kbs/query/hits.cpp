@@ -65,6 +65,7 @@ Result<QueryHit> read_hit(const Indexes& indexes, Connection& connection,
   if (!found) return found.error();
   QueryHit hit;
   hit.id = indexes.shown_id(place.reader, row.text(0), row.text(1));
+  hit.origin = indexes.origin(place.reader, row.text(1));
   hit.scope = name_of(static_cast<Scope>(row.integer(2)));
   hit.title = row.text(3);
   hit.confidence = row.text(4);
@@ -77,8 +78,8 @@ Result<QueryHit> read_hit(const Indexes& indexes, Connection& connection,
   return hit;
 }
 
-Result<QueryHit> read_code_hit(Connection& connection, std::int64_t number,
-                               const std::vector<std::string>& words) {
+Result<QueryHit> read_code_hit(const Indexes& indexes, std::size_t reader, Connection& connection,
+                               std::int64_t number, const std::vector<std::string>& words) {
   const auto place = CodeRow::of(number);
   auto prepared = connection.prepared(kReadCode);
   if (!prepared) return prepared.error();
@@ -92,6 +93,7 @@ Result<QueryHit> read_code_hit(Connection& connection, std::int64_t number,
   auto snippet = best_snippet(text, code->line + part.line - 1, words);
   QueryHit hit;
   hit.id = fmt::format("{}.{}", code->id, place.part + 1);
+  hit.origin = indexes.origin(reader, code->corpus);
   hit.scope = name_of(code->scope);
   hit.title =
       part.name.empty() ? code->source_path : fmt::format("{}: {}", code->source_path, part.name);

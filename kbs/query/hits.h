@@ -16,7 +16,7 @@ Result<QueryHit> read_hit(const Indexes& indexes, Connection& connection,
                           const DocumentPlace& place, const std::vector<std::string>& words);
 
 /// The same for one part of a file of code; `number` is its row in the index of code.
-Result<QueryHit> read_code_hit(Connection& connection, std::int64_t number,
-                               const std::vector<std::string>& words);
+Result<QueryHit> read_code_hit(const Indexes& indexes, std::size_t reader, Connection& connection,
+                               std::int64_t number, const std::vector<std::string>& words);
 
 }  // namespace ratchet::kbs

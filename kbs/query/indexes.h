@@ -10,6 +10,7 @@
 
 #include "kbs/index/index_reader.h"
 #include "kbs/query/query_plan.h"
+#include "server/core/origin.h"
 
 namespace ratchet::kbs {
 
@@ -26,6 +27,12 @@ struct Indexes {
   /// the same id.
   [[nodiscard]] std::string shown_id(std::size_t reader, std::string_view id,
                                      std::string_view corpus) const;
+
+  /// Whose texts a document of `reader` and `corpus` holds: only the shipped wiki is our own.
+  [[nodiscard]] Origin origin(std::size_t reader, std::string_view corpus) const {
+    if (has_builtin && reader == 0) return {};
+    return {"corpus " + std::string(corpus)};
+  }
 };
 
 /// The location of a document.

@@ -22,6 +22,7 @@ constexpr std::size_t kMaxId = 300;             // bytes
 /// A document as stored in the index.
 struct Stored {
   std::string id, title, text, extra, digest, license, path;
+  Origin origin;
 };
 
 Result<Stored> read_stored(const Indexes& indexes, const DocumentPlace& place) {
@@ -45,7 +46,8 @@ Result<Stored> read_stored(const Indexes& indexes, const DocumentPlace& place) {
                 *std::move(extra),
                 std::string((*statement)->text(5)),
                 std::string((*statement)->text(6)),
-                std::string((*statement)->text(7))};
+                std::string((*statement)->text(7)),
+                indexes.origin(place.reader, (*statement)->text(1))};
 }
 
 Result<std::vector<PageSource>> read_sources(const Indexes& indexes, const DocumentPlace& place) {
@@ -217,6 +219,7 @@ Result<Page> code_page(const Indexes& indexes, const CodePlace& place, std::stri
   const auto text = std::string_view(code->text).substr(part.begin, part.end - part.begin);
   Page page;
   page.id = place.part > 0 ? fmt::format("{}.{}", code->id, place.part) : code->id;
+  page.origin = indexes.origin(place.reader, code->corpus);
   page.title = code->source_path + (part.name.empty() ? "" : ": " + part.name);
   const auto fence = fence_around(text);
   const std::string language = code->scope == Scope::diffs ? "diff" : code->language;
@@ -298,6 +301,7 @@ Result<Page> read_page_view(const Indexes& indexes, const PageRequest& request) 
   Page page;
   page.id = stored->id;
   page.title = stored->title;
+  page.origin = stored->origin;
   page.path = stored->path;
   page.license = stored->license;
   page.content_digest = stored->digest;

@@ -104,6 +104,7 @@ struct Page {
   std::string content_digest;
   std::vector<PageSource> sources;
   std::optional<std::string> next_cursor;
+  Origin origin = {};  ///< the added corpus; empty: the shipped wiki
 
   static constexpr void fields(auto&& visit) {
     using P = Page;
@@ -135,6 +136,7 @@ struct SpecAnswer {
   std::string product;  ///< id of the matching hardware page; empty when there is none
   std::vector<Spec> specs;
   std::optional<std::string> unknown;  ///< the line to record when nothing is known
+  Origin origin = {};                  ///< as of a Page
 
   static constexpr void fields(auto&& visit) {
     using S = SpecAnswer;

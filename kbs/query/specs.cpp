@@ -14,6 +14,7 @@ namespace {
 struct Product {
   DocumentPlace place;
   std::string id, path;
+  Origin origin;
   std::vector<std::string> names;  // as written
 };
 
@@ -49,6 +50,7 @@ Result<std::vector<Product>> all_products(const Indexes& indexes) {
                                Product product;
                                product.place = {r, row.integer(0)};
                                product.id = indexes.shown_id(r, row.text(1), row.text(2));
+                               product.origin = indexes.origin(r, row.text(2));
                                product.path = row.text(3);
                                product.names.push_back(product.id);
                                for (const auto name : lines_of(row.text(4)))
@@ -184,6 +186,7 @@ Result<SpecAnswer> look_up_spec(const Indexes& indexes, const std::string& produ
                             fmt::format("Name one of {}.", fmt::join(ids, ", ")));
   }
   answer.product = best.front()->id;
+  answer.origin = best.front()->origin;
   auto specs = read_specs(indexes, *best.front(), metric);
   if (!specs) return specs.error();
   answer.specs = *std::move(specs);

@@ -17,8 +17,9 @@ constexpr milliseconds kLoad(120'000);  // a module's own imports, and a CUDA co
 
 Error failed(const std::string& file_name, const std::string& message, int line) {
   return invalid_argument(
-      line > 0 ? fmt::format("the reference failed at {}:{}: {}", file_name, line, message)
-               : fmt::format("the reference {} failed: {}", file_name, message),
+      line > 0
+          ? fmt::format("the reference failed at {}:{}: {}", file_name, line, behind_fence(message))
+          : fmt::format("the reference {} failed: {}", file_name, behind_fence(message)),
       "Fix the reference and create the run again.");
 }
 

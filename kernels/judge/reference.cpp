@@ -32,10 +32,7 @@ class CompiledReference : public Reference {
 
 Error build_failed(const BuildRecord& build, const std::string& file_name) {
   std::string text = "the reference " + file_name + " does not build";
-  if (!build.errors.empty()) {
-    const auto& first = build.errors.front();
-    text += fmt::format(": {}:{}: {}", first.file, first.line, first.message);
-  }
+  if (!build.errors.empty()) text += ": " + build.errors.front().text();
   return invalid_argument(text, std::string(kFixReference));
 }
 
@@ -57,8 +54,7 @@ Result<std::unique_ptr<Reference>> open_compiled(const ReferenceParts& parts,
 }  // namespace
 
 Error reference_failed(const Fault& fault) {
-  return invalid_argument(fmt::format("the reference failed ({}): {}", fault.kind, fault.message),
-                          std::string(kFixReference));
+  return invalid_argument("the reference failed: " + fault.text(), std::string(kFixReference));
 }
 
 Result<ReferenceLibrary> build_reference(const ReferenceParts& parts, const Contract& contract,

@@ -36,7 +36,7 @@ Reason reason_of_output(const OutputError& output, const wire::OutputState& stat
 }  // namespace
 
 Reason reason_of(const Fault& fault) {
-  return {"fault_" + fault.kind, fault.message, {}};
+  return {"fault_" + fault.kind, fault.message, {}, {std::string(Fault::kOrigin)}};
 }
 
 std::vector<Reason> reasons_of(const wire::Comparison& comparison) {

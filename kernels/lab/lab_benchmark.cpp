@@ -62,8 +62,7 @@ void add_rows(const Contract& contract, const SessionRecord& session, const Sess
   for (std::size_t i = 0; i < session.contestants.size(); ++i) {
     const auto& record = session.contestants[i];
     if (!record.reasons.empty()) {
-      report.rows.push_back(
-          unmeasured(record.name, "failed", record.reasons.front().message, dims));
+      report.rows.push_back(unmeasured(record.name, "failed", record.reasons.front().text(), dims));
       continue;
     }
     auto row = row_of(record.name, "ok", dims);
@@ -184,7 +183,7 @@ Result<Candidate> vendor_of(LabParts& lab, const Contract& contract, CallContext
     return unavailable("the vendor library's caller does not build here: " +
                        (built->build.errors.empty()
                             ? built->build.error_class.value_or("build error")
-                            : built->build.errors.front().message));
+                            : built->build.errors.front().text()));
   return built;
 }
 

@@ -71,6 +71,7 @@ class Reasons {
  public:
   void add(const Step& step, const Reason& reason) {
     auto& seen = seen_[reason.code];
+    seen.origin = reason.origin;
     if (seen.count++ == 0)
       seen.message = fmt::format("{} ({}, seed {}, {})", reason.message, dims_text(step.one->dims),
                                  step.seed, step.distribution);
@@ -83,13 +84,15 @@ class Reasons {
                          seen.count == 1
                              ? seen.message
                              : fmt::format("{}; {} executions in all", seen.message, seen.count),
-                         {}});
+                         {},
+                         seen.origin});
     return reasons;
   }
 
  private:
   struct Seen {
     std::string message;
+    Origin origin;
     int count = 0;
   };
   std::map<std::string, Seen> seen_;

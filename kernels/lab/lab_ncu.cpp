@@ -141,7 +141,8 @@ Status LabParts::count_with_ncu(const Contract& contract, const ProfileRequest& 
   const auto& folder = process->finished(kWriting);
   const auto log = read_file(folder / kNcuLog, kMostLog).value_or("");
   if (const auto& fault = process->fault())
-    return degrade("the kernel failed under ncu: " + fault->message + ". " + log.substr(0, 2000));
+    return degrade("the kernel failed under ncu: " +
+                   behind_fence(fault->message + ". " + log.substr(0, 2000)));
   return take_report(*this, folder, log, names, profile, call);
 }
 

@@ -41,7 +41,7 @@ void take_comparisons(const SessionRecord& session, Profile& profile) {
     none.noise_floor = session.noise_floor;
     profile.comparisons.push_back(std::move(none));
     if (!other.reasons.empty())
-      profile.timing.flags.push_back(other.name + "_failed: " + other.reasons.front().message);
+      profile.timing.flags.push_back(other.name + "_failed: " + other.reasons.front().text());
   }
 }
 
@@ -135,9 +135,9 @@ Status count(LabParts& lab, const Contract& contract, const ProfileRequest& requ
   if (!counted) return degrade(counted.error().message);
   if (const auto& fault = process.fault())
     return degrade(
-        "the kernel failed while it was counted: " + fault->message +
-        " (reading counters may serialize kernels: a kernel that waits for another one's "
-        "work must be launched after it)");
+        "the kernel failed while it was counted (reading counters may serialize kernels: a kernel "
+        "that waits for another one's work must be launched after it): " +
+        fault->text());
   profile.kernels = std::move(counted->kernels);
   profile.unknown_metrics = std::move(counted->unknown_metrics);
   profile.engine = counted->engine;

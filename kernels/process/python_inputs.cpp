@@ -160,7 +160,7 @@ Result<Json> PythonInputs::ask(const Json& question, std::span<const int> descri
     const auto& file = function_.source.file_name;
     return Error{ErrorCode::invalid_argument,
                  fmt::format("{} of {}{}: {}", function_.name, file,
-                             line > 0 ? fmt::format(":{}", line) : "", message),
+                             line > 0 ? fmt::format(":{}", line) : "", behind_fence(message)),
                  "Fix the function, or give `tensors`."};
   };
   auto answer = process_.ask(question, descriptors, deadline_, call);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "server/core/field.h"
+#include "server/core/origin.h"
 #include "server/core/result.h"
 #include "server/core/units.h"
 
@@ -112,6 +113,15 @@ struct Codec<Json> {
   static Json schema(const Rules& rules);
   static Json encode(const Json& value) { return value; }
   static Status decode(const Json& json, const Place& place, const Rules& rules, Json& value);
+};
+
+template <>
+struct Codec<Origin> {
+  static Json schema(const Rules& rules) { return Codec<std::string>::schema(rules); }
+  static Json encode(const Origin& value) { return Codec<std::string>::encode(value.name); }
+  static Status decode(const Json& json, const Place& place, const Rules& rules, Origin& value) {
+    return Codec<std::string>::decode(json, place, rules, value.name);
+  }
 };
 
 template <>

@@ -64,6 +64,7 @@ Json record_schema(const FieldTable& table, const void* initial) {
     if (!row.description.empty()) property["description"] = row.description;
     if (row.required) required.push_back(row.name);
     if (row.shows_default) property["default"] = row.encode(member_of(row, initial));
+    if (row.marks_foreign) properties[kUntrusted] = {{"type", "boolean"}};
     properties[std::string(row.name)] = std::move(property);
   }
   Json schema{{"type", "object"}, {"properties", std::move(properties)}};
@@ -78,6 +79,7 @@ Json encode_record(const FieldTable& table, const void* record) {
     const void* member = member_of(row, record);
     if (row.is_empty != nullptr && row.is_empty(member)) continue;
     object[std::string(row.name)] = row.encode(member);
+    if (row.marks_foreign) object[kUntrusted] = true;
   }
   return object;
 }
@@ -86,6 +88,7 @@ Status decode_record(const FieldTable& table, const Json& json, const Place& pla
   if (!json.is_object()) return wrong_type(place, "an object", json);
   std::size_t used = 0;
   for (const auto& row : table) {
+    if (row.marks_foreign && json.contains(kUntrusted)) ++used;
     const auto found = json.find(row.name);
     if (found == json.end()) {
       if (row.required && row.is_empty == nullptr) return missing(place, row);

@@ -10,9 +10,10 @@
 //   }
 //
 // which may call `visit` more than once, for example through its base's `fields(visit)`. An enum
-// takes part by `enum_names` (field.h). A list becomes a table of addresses and functions the first
-// time that it is needed, and one walker, compiled once, reads and writes every struct by its
-// table. Everything here is pure and thread-safe.
+// takes part by `enum_names` (field.h). A member `Origin origin` needs no line in the list. A list
+// becomes a table of addresses and functions the first time that it is needed, and one walker,
+// compiled once, reads and writes every struct by its table. Everything here is pure and
+// thread-safe.
 
 #include <optional>
 #include <string>
@@ -32,9 +33,10 @@ struct FieldRow {
   Rules rules;
   bool required;
   bool shows_default;     ///< the schema tells the member's initial value
+  bool marks_foreign;     ///< an `Origin`: unless it is empty, the record is marked as untrusted
   std::ptrdiff_t offset;  ///< of the member in its struct, in bytes
   Json (*schema)(const Rules& rules);
-  bool (*is_empty)(const void* value);  ///< of a `std::optional` member; else null
+  bool (*is_empty)(const void* value);  ///< of a `std::optional` or `Origin` member; else null
   Json (*encode)(const void* value);
   Status (*decode)(const Json& json, const Place& place, const Rules& rules, void* value);
 };
@@ -51,6 +53,10 @@ inline constexpr bool (*kIsEmpty)(const void*) = nullptr;
 template <class M>
 inline constexpr bool (*kIsEmpty<std::optional<M>>)(const void*) =
     [](const void* value) { return !static_cast<const std::optional<M>*>(value)->has_value(); };
+
+template <>
+inline constexpr bool (*kIsEmpty<Origin>)(const void*) =
+    [](const void* value) { return static_cast<const Origin*>(value)->name.empty(); };
 
 template <class M>
 Json encode_member(const void* value) {
@@ -71,11 +77,36 @@ FieldRow row_of(const T& record, const Field<S, M>& field) {
           .rules = field.rules,
           .required = field.required,
           .shows_default = !field.required && (std::is_arithmetic_v<M> || NamedEnum<M>),
+          .marks_foreign = std::is_same_v<M, Origin>,
           .offset = member - start,
           .schema = &Codec<M>::schema,
           .is_empty = kIsEmpty<M>,
           .encode = &encode_member<M>,
           .decode = &decode_member<M>};
+}
+
+inline constexpr std::string_view kOriginDescription = "Who wrote these texts.";
+
+// Also true of a record whose base has an origin: no list of fields can leave it out.
+template <class T>
+concept HasOrigin = requires { requires std::is_same_v<decltype(T::origin), Origin>; };
+template <class T>
+concept HasConstantOrigin = requires { std::string_view(T::kOrigin); };
+
+/// Written, never read: what claims to be such a record cannot claim another origin.
+template <class T>
+FieldRow constant_origin() {
+  return {.name = "origin",
+          .description = kOriginDescription,
+          .rules = {},
+          .required = false,
+          .shows_default = false,
+          .marks_foreign = true,
+          .offset = 0,
+          .schema = &Codec<std::string>::schema,
+          .is_empty = nullptr,
+          .encode = [](const void*) { return Json(T::kOrigin); },
+          .decode = [](const Json&, const Place&, const Rules&, void*) { return Status{}; }};
 }
 
 template <HasFields T>
@@ -84,6 +115,10 @@ const FieldTable& table_of() {
     FieldTable rows;
     const T record{};
     T::fields([&](const auto&... field) { (rows.push_back(row_of(record, field)), ...); });
+    if constexpr (HasConstantOrigin<T>)
+      rows.push_back(constant_origin<T>());
+    else if constexpr (HasOrigin<T>)
+      rows.push_back(row_of(record, optional<&T::origin>(kOriginDescription)));
     return rows;
   }();
   return table;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "server/core/origin.h"
+
 namespace ratchet {
 namespace {
 
@@ -25,10 +27,36 @@ std::string row_text(const Json& object) {
   return line;
 }
 
+bool is_foreign(const Json& value) {
+  return value.is_object() && value.contains(kUntrusted);
+}
+
+void append(std::string& out, const Json& value, std::size_t indent);
+
+/// A record of foreign text: who wrote it, and the record behind a fence. `lead` may be empty.
+void append_foreign(std::string& out, const std::string& margin, const std::string& lead,
+                    Json record) {
+  const auto origin = record.value("origin", "");
+  record.erase("origin");
+  record.erase(kUntrusted);
+  std::string text;
+  if (lead == "-" && is_flat(record))
+    text = row_text(record);
+  else
+    append(text, record, 0);
+  if (text.ends_with('\n')) text.pop_back();
+  out += fmt::format("{}{}{}[{}]", margin, lead, lead.empty() ? "" : " ", origin);
+  auto lines = fenced(text, margin + "  ");
+  const bool one = lines.find('\n') + 1 == lines.size();
+  out += one ? " " + lines.substr(margin.size() + 2) : "\n" + lines;
+}
+
 void append(std::string& out, const Json& value, std::size_t indent) {
   const std::string margin(indent, ' ');
   const auto item = [&](const std::string& lead, const Json& child) {
-    if (!child.is_structured()) {
+    if (is_foreign(child)) {
+      append_foreign(out, margin, lead, child);
+    } else if (!child.is_structured()) {
       const std::string text = scalar_text(child);
       if (text.find('\n') == std::string::npos) {
         out += margin + lead + " " + text + "\n";
@@ -48,7 +76,9 @@ void append(std::string& out, const Json& value, std::size_t indent) {
       append(out, child, indent + 2);
     }
   };
-  if (value.is_object())
+  if (is_foreign(value))
+    append_foreign(out, margin, "", value);
+  else if (value.is_object())
     for (const auto& [key, child] : value.items()) item(key + ":", child);
   else if (value.is_array())
     for (const auto& child : value) item("-", child);

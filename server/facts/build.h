@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server/core/field.h"
+#include "server/core/origin.h"
 #include "server/facts/contract.h"
 
 namespace ratchet {
@@ -17,6 +18,12 @@ struct Reason {
   std::string code;     ///< snake_case, stable
   std::string message;  ///< one sentence with the numbers
   std::optional<std::string> path;
+  Origin origin = {};  ///< set if the message quotes what a kernel or a compiler said
+
+  /// The message for use in another text.
+  [[nodiscard]] std::string text() const {
+    return origin.name.empty() ? message : behind_fence(message);
+  }
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Reason::code>("Stable code."),
@@ -26,9 +33,20 @@ struct Reason {
 };
 
 struct Diagnostic {
+  static constexpr std::string_view kOrigin = "compiler";
   std::string file;
   int line = 0;  ///< 0 when the compiler gave none
   std::string message;
+
+  /// The whole as a reason, which is marked as it is.
+  [[nodiscard]] Reason reason() const {
+    return {"build_failed",
+            file + ":" + std::to_string(line) + ": " + message,
+            std::nullopt,
+            {std::string(kOrigin)}};
+  }
+  /// The whole for the end of another text.
+  [[nodiscard]] std::string text() const { return reason().text(); }
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Diagnostic::file>("Source file."),

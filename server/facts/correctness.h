@@ -15,8 +15,12 @@ namespace ratchet {
 
 /// A failure of the kernel itself while it ran.
 struct Fault {
+  static constexpr std::string_view kOrigin = "kernel";
   std::string kind;  ///< crash, timeout, cuda_error, out_of_memory, exit, output_flood, load_error
   std::string message;
+
+  /// The whole for the end of another text.
+  [[nodiscard]] std::string text() const { return behind_fence(kind + ": " + message); }
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Fault::kind>("crash, timeout, cuda_error, exit, …"),

@@ -20,6 +20,7 @@ constexpr auto enum_names(Binding) {
 }
 
 struct ImportedProfile {
+  static constexpr std::string_view kOrigin = "imported report";
   std::string source = "imported";  ///< never a measurement of this server
   std::string file;
   std::string digest;  ///< SHA-256 of the file

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server/core/field.h"
+#include "server/core/origin.h"
 
 namespace ratchet {
 
@@ -31,6 +32,7 @@ struct QueryHit {
   std::string license;
   std::string path;  ///< path:line of the snippet
   std::string content_digest;
+  Origin origin = {};  ///< the added corpus; empty: the shipped wiki
 
   static constexpr void fields(auto&& visit) {
     using H = QueryHit;
@@ -71,7 +73,8 @@ struct GrepHit {
   std::string id;
   std::string path;
   int line = 0;
-  std::string text;  ///< the matching line, with context lines if requested
+  std::string text;    ///< the matching line, with context lines if requested
+  Origin origin = {};  ///< as of a QueryHit
 
   static constexpr void fields(auto&& visit) {
     using H = GrepHit;

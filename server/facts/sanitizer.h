@@ -22,6 +22,7 @@ constexpr auto enum_names(SanitizerTool) {
 
 /// A place in the source with all reports of one kind about it.
 struct SanitizerFinding {
+  static constexpr std::string_view kOrigin = "compute-sanitizer";
   SanitizerTool tool = SanitizerTool::memcheck;
   std::string severity;  ///< error or warning
   std::string kind;      ///< "Invalid __global__ write"
@@ -44,6 +45,7 @@ struct SanitizerFinding {
 
 /// The result of one tool.
 struct SanitizerRun {
+  static constexpr std::string_view kOrigin = "compute-sanitizer";
   SanitizerTool tool = SanitizerTool::memcheck;
   bool finished = false;
   int errors = 0;      ///< counted by the tool

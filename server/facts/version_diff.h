@@ -32,6 +32,7 @@ struct ValuePair {
 };
 
 struct VersionDiff {
+  static constexpr std::string_view kOrigin = "kernel sources";
   std::vector<ValuePair> timing;
   std::string timing_note;  ///< whether the two were timed against each other
   std::string bound_a, bound_b;

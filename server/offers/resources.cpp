@@ -78,7 +78,8 @@ mcp::ResourceProvider knowledge_pages(Knowledge& knowledge) {
     do {
       auto page = knowledge.page(request);
       if (!page) return page.error();
-      text += page->text;
+      const bool ours = page->origin.name.empty();
+      text += ours ? page->text : fenced(page->text);
       request.cursor = page->next_cursor;
     } while (request.cursor && text.size() < kLargestAnswer);
     return std::vector<mcp::ResourceContents>{

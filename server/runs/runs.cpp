@@ -55,7 +55,7 @@ Status check_contract(const NewRun& run) {
     return invalid_argument(
         fmt::format("v0 does not build: {}", run.v0.build.errors.empty()
                                                  ? "the compiler gave no reason"
-                                                 : run.v0.build.errors.front().message),
+                                                 : run.v0.build.errors.front().text()),
         "Fix the kernel and call create_run again; no run was created.");
   if (!has_fitting_suffix(run.v0.source.file_name, contract.implementation))
     return invalid_argument(
@@ -212,8 +212,9 @@ Result<RunStatus> Runs::status(const RunId& run) {
   status.masked = {state.masked.begin(), state.masked.end()};
   for (const auto& pair : review_pairs(state))
     if (pair.state != PairState::met)
-      status.open_acceptance.push_back(fmt::format("{}: {} ({}), {}", pair.number, pair.task,
-                                                   pair.criterion, name_of(pair.state)));
+      status.open_acceptance.push_back(
+          fmt::format("{}, {}: {}", pair.number, name_of(pair.state),
+                      behind_fence(fmt::format("{} ({})", pair.task, pair.criterion))));
   return status;
 }
 

@@ -122,6 +122,7 @@ struct AblationAnswer : RunView {
 
 /// One record of a run's memory; a masked one has nothing but its version.
 struct MemoryRecord {
+  static constexpr std::string_view kOrigin = "agents on this run";
   VersionId version;
   bool masked = false;
   Json record;

@@ -17,7 +17,7 @@ bool is_stuck_v0(const RunState& state) {
 
 std::string tested_text(const RunState& state) {
   const auto* const tested = tested_hypothesis(state, state.open());
-  return tested == nullptr ? "" : fmt::format("; it tests: {}", markdown::one_line(tested->change));
+  return tested == nullptr ? "" : "; it tests: " + behind_fence(markdown::one_line(tested->change));
 }
 
 }  // namespace
@@ -66,7 +66,8 @@ std::vector<std::string> frontier_of(const RunState& state) {
             "{}/{}: {}{}{}", version.id.text(), branch.name,
             compared ? fmt::format("{:.3f}x {}", compared->speedup, exploration.incumbent.text())
                      : std::string("not timed"),
-            branch.note ? ", " : "", markdown::one_line(branch.note.value_or(""))));
+            branch.note ? ", " : "",
+            branch.note ? behind_fence(markdown::one_line(*branch.note)) : ""));
       }
   }
   return lines;

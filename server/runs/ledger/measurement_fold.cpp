@@ -37,10 +37,10 @@ Status apply_correctness(RunState& state, const LedgerRow& row, Event event,
   auto& version = state.versions.back();
   std::string outcome = report.passed
                             ? fmt::format("correct on {} checks", report.cases.size())
-                            : fmt::format("incorrect: {}", report.fault ? report.fault->message
+                            : fmt::format("incorrect: {}", report.fault ? report.fault->text()
                                                            : report.reasons.empty()
                                                                ? std::string("see correctness.md")
-                                                               : report.reasons.front().message);
+                                                               : report.reasons.front().text());
   version.correctness = std::move(report);
   if (event == Event::check_failed) ++version.retries_used;
   note_attempt(state, row, event, std::move(outcome));
@@ -51,10 +51,10 @@ Status apply_profile(RunState& state, const LedgerRow& row, Event event, Profile
   auto& version = state.versions.back();
   std::string outcome =
       event == Event::profile_invalid
-          ? fmt::format("invalid timing: {}", profile.fault ? profile.fault->message
+          ? fmt::format("invalid timing: {}", profile.fault ? profile.fault->text()
                                               : profile.reasons.empty()
                                                   ? std::string("no reason was given")
-                                                  : profile.reasons.front().message)
+                                                  : profile.reasons.front().text())
           : fmt::format("{}, median {:.1f} ns, {}-bound", name_of(profile.verdict),
                         profile.timing.median.value, name_of(profile.bound));
   version.profile = std::move(profile);

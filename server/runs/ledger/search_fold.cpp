@@ -32,7 +32,7 @@ std::string outcome_of(const BranchResult& branch) {
     text += fmt::format(", {:.3f}x the incumbent ({:.3f} … {:.3f})", compared->speedup,
                         compared->ci_low, compared->ci_high);
   else if (!branch.reasons.empty())
-    text += ", " + branch.reasons.front().message;
+    text += ", " + branch.reasons.front().text();
   return text;
 }
 

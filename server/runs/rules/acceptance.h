@@ -21,6 +21,7 @@ constexpr auto enum_names(PairState) {
 }
 
 struct ReviewedPair {
+  static constexpr std::string_view kOrigin = "agents on this run";
   int number = 0;  ///< 1, 2, …
   std::string task;
   std::string criterion;
