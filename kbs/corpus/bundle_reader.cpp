@@ -1,7 +1,6 @@
 #include "kbs/corpus/bundle_reader.h"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,7 @@
 #include "kbs/documents/labels.h"
 #include "kbs/documents/page_reader.h"
 #include "kbs/documents/upstream.h"
+#include "kbs/documents/yaml.h"
 #include "kbs/index/code_file.h"
 #include "kbs/text/fast_hash.h"
 #include "kbs/text/trigrams.h"
@@ -23,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxFile = 8UL << 20U;
+constexpr std::size_t kMaxSections = 5'000;  // each becomes a file of its own
 constexpr std::size_t kMaxUpstream = 32UL << 20U;
 constexpr std::array<std::string_view, 3> kProvenance{"ORIGIN.yaml", "PROVENANCE.yaml",
                                                       "MANIFEST.yaml"};
@@ -115,7 +116,7 @@ std::string_view head_of(std::string_view yaml) {
 Result<YAML::Node> read_head(std::string_view yaml) {
   if (!is_utf8(yaml)) return invalid_argument("not UTF-8 text");
   try {
-    auto head = YAML::Load(std::string(head_of(yaml)));
+    auto head = load_yaml(head_of(yaml));
     if (!head.IsMap()) return invalid_argument("not a YAML map");
     return head;
   } catch (const YAML::Exception& problem) {
@@ -211,7 +212,13 @@ class BundleReader {
   void read_diff(const fs::path& file) {
     const auto text = text_of(file, kMaxFile);
     if (!text) return;
-    for (auto& section : split_diff(*text)) {
+    auto sections = split_diff(*text);
+    if (sections.size() > kMaxSections) {
+      skip(file,
+           fmt::format("changes {} files; the first {} are read", sections.size(), kMaxSections));
+      sections.resize(kMaxSections);
+    }
+    for (auto& section : sections) {
       CodeFile one;
       one.scope = Scope::diffs;
       one.path = (folder_.path / file).generic_string();

@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxPage = 8UL << 20U;
 constexpr std::size_t kMaxRecords = 1UL << 30U;
+constexpr std::size_t kMaxHeading = 300;
 constexpr int kProgressEvery = 200;
 constexpr std::size_t kReadAhead = 384;  // items that are read while FTS5 writes a segment
 
@@ -40,10 +41,32 @@ Document plain_page(const fs::path& path, std::string text) {
   });
   const auto headings = headings_of(text);
   page.title = headings.empty() ? page.id : headings.substr(0, headings.find('\n'));
+  if (page.title.size() > kMaxHeading) page.title = page.id;
   page.kind = "markdown";
   page.has_code = text.find("```") != std::string::npos;
   page.text = std::move(text);
   return page;
+}
+
+/// Why a document's labels are too much: a title is in every answer that names the document, the
+/// others in some.
+std::optional<std::string> excess_of(const Document& document) {
+  constexpr std::size_t kMaxTitle = 1000;
+  constexpr std::size_t kMaxLabels = 256UL << 10U;
+  if (document.title.size() > kMaxTitle)
+    return fmt::format("its title has {} bytes; at most {}", document.title.size(), kMaxTitle);
+  std::size_t bytes = document.kind.size() + document.repo.size() + document.date.size() +
+                      document.confidence.size() + document.license.size() +
+                      document.product.size();
+  for (const auto* list : {&document.tags, &document.aliases, &document.symptoms,
+                           &document.languages, &document.extra_terms, &document.proposes})
+    for (const auto& label : *list) bytes += label.size();
+  for (const auto& label : document.architectures) bytes += label.name.size();
+  for (const auto& source : document.sources)
+    bytes += source.id.size() + source.title.size() + source.publisher.size();
+  if (bytes <= kMaxLabels) return std::nullopt;
+  return fmt::format("its labels (tags, aliases, sources, …) have {} bytes; at most {}", bytes,
+                     kMaxLabels);
 }
 
 /// A page, a JSON record or a bundle, or a page with its bundle.
@@ -261,6 +284,10 @@ class Import {
 
   /// False for a duplicate id, which is reported.
   Result<bool> put_document(Document document) {
+    if (const auto excess = excess_of(document)) {
+      skip(document.path, *excess);
+      return false;
+    }
     if (document.license.empty())
       document.license = options_.license.empty() ? "unknown" : options_.license;
     return counted(writer_.put(document), document.path, report_.documents);

@@ -7,6 +7,7 @@
 
 #include "kbs/documents/labels.h"
 #include "kbs/documents/page_reader.h"
+#include "server/core/bounded_json.h"
 #include "server/core/fields.h"
 
 namespace ratchet::kbs {
@@ -129,7 +130,9 @@ void read_labels(const Json& record, Document& document) {
 
 Result<Document> read_json_record(std::string_view json, std::string_view path) {
   if (!is_utf8(json)) return invalid_argument("not UTF-8 text");
-  const auto record = Json::parse(json, nullptr, false);
+  auto parsed = bounded_json(json);
+  if (!parsed) return parsed.error();
+  const Json record = *std::move(parsed);
   if (!record.is_object()) return invalid_argument("not a JSON object, or truncated");
   Document document;
   document.id = text_at(record, {"id"});

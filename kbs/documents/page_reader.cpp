@@ -1,7 +1,6 @@
 #include "kbs/documents/page_reader.h"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,13 +8,15 @@
 #include <cstring>
 
 #include "kbs/documents/labels.h"
+#include "kbs/documents/yaml.h"
 #include "server/core/text.h"
 
 namespace ratchet::kbs {
 namespace {
 
 constexpr std::size_t kMaxHeader = 512UL << 10U;
-constexpr int kMaxNodes = 50'000;  // nested anchors can expand a small header without bound
+constexpr std::size_t kMaxVocabulary = 1UL << 20U;
+constexpr std::size_t kMaxAliases = 4UL << 20U;  // bytes: those of a group grow with its square
 
 Error bad_page(std::string message) {
   return {
@@ -48,17 +49,14 @@ std::vector<std::string> strings(const YAML::Node& node) {
   return out;
 }
 
-Result<Json> to_json(const YAML::Node& node, int& budget) {
-  if (--budget < 0) return bad_page(fmt::format("YAML header has more than {} values", kMaxNodes));
+Json to_json(const YAML::Node& node) {
   if (node.IsSequence() || node.IsMap()) {
     Json out = node.IsMap() ? Json::object() : Json::array();
     for (const auto& item : node) {
-      auto value = to_json(node.IsMap() ? item.second : YAML::Node(item), budget);
-      if (!value) return value.error();
       if (node.IsMap())
-        out[scalar(item.first)] = *std::move(value);
+        out[scalar(item.first)] = to_json(item.second);
       else
-        out.push_back(*std::move(value));
+        out.push_back(to_json(item));
     }
     return out;
   }
@@ -142,7 +140,7 @@ std::vector<std::string> all_tags(const YAML::Node& header) {
 }
 
 Result<Document> read_header(const PageParts& parts, Document page) {
-  const auto header = YAML::Load(std::string(parts.header));
+  const auto header = load_yaml(parts.header);
   if (!header.IsMap()) return bad_page("YAML header is not a map");
   page.id = scalar(header["id"]);
   if (page.id.empty()) return bad_page("YAML header has no `id`");
@@ -171,6 +169,23 @@ Result<Document> read_header(const PageParts& parts, Document page) {
   page.specs = *std::move(specs);
   return page;
 }
+
+/// Collects aliases up to a limit.
+class Aliases {
+ public:
+  /// False when there is no room.
+  bool add(const std::string& word, const std::string& replacement) {
+    bytes_ += sizeof(Alias) + word.size() + replacement.size();
+    if (bytes_ > kMaxAliases) return false;
+    aliases_.push_back({word, replacement});
+    return true;
+  }
+  std::vector<Alias> take() { return std::move(aliases_); }
+
+ private:
+  std::size_t bytes_ = 0;
+  std::vector<Alias> aliases_;
+};
 
 }  // namespace
 
@@ -216,30 +231,35 @@ Result<Document> read_page(std::string_view path, std::string text) {
 
 Result<Json> header_json(std::string_view header) {
   if (header.empty()) return Json::object();
-  return reading_yaml([&]() -> Result<Json> {
-    int budget = kMaxNodes;
-    return to_json(YAML::Load(std::string(header)), budget);
-  });
+  return reading_yaml([&]() -> Result<Json> { return to_json(load_yaml(header)); });
 }
 
 Result<std::vector<Alias>> read_vocabulary(std::string_view yaml) {
+  if (yaml.size() > kMaxVocabulary)
+    return bad_page(
+        fmt::format("the vocabulary has {} bytes; at most {}", yaml.size(), kMaxVocabulary));
   return reading_yaml([&]() -> Result<std::vector<Alias>> {
-    const auto root = YAML::Load(std::string(yaml));
+    const auto root = load_yaml(yaml);
     if (!root.IsMap()) return bad_page("vocabulary is not a map");
-    std::vector<Alias> aliases;
+    Aliases aliases;
     const auto directed = root["aliases"];
     for (const auto& item : directed ? directed : root) {
-      auto group = strings(item.second);
+      const auto group = strings(item.second);
       const auto word = scalar(item.first);
-      for (const auto& member : group) aliases.push_back({word, member});
-      if (directed) continue;
-      for (const auto& from : group) {
-        aliases.push_back({from, word});
-        for (const auto& to : group)
-          if (from != to) aliases.push_back({from, to});
+      bool fits = true;
+      for (const auto& member : group) fits = fits && aliases.add(word, member);
+      for (const auto& from : directed ? std::vector<std::string>{} : group) {
+        fits = fits && aliases.add(from, word);
+        for (const auto& to : group) fits = fits && (from == to || aliases.add(from, to));
       }
+      if (!fits)
+        return Error{ErrorCode::too_large,
+                     fmt::format("up to \"{}\", whose list has {} words, the vocabulary takes more "
+                                 "than {} MiB, since every word of a list stands for every other",
+                                 word.substr(0, 100), group.size(), kMaxAliases >> 20U),
+                     "Split long lists, or put them under `aliases`, which work in one direction."};
     }
-    return aliases;
+    return aliases.take();
   });
 }
 

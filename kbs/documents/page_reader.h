@@ -27,7 +27,8 @@ struct PageParts {
 /// Errors: `invalid_argument` naming the problem: not UTF-8, no `id` in the header, invalid YAML.
 [[nodiscard]] Result<Document> read_page(std::string_view path, std::string text);
 
-/// A YAML header as JSON; quoted scalars stay strings. Errors: `invalid_argument` for invalid YAML.
+/// A YAML header as JSON; quoted scalars stay strings. Errors: `invalid_argument` for invalid YAML,
+/// also beyond the limits of `load_yaml`.
 [[nodiscard]] Result<Json> header_json(std::string_view header);
 
 /// A word that users may write and a term to search for as well.
@@ -38,7 +39,7 @@ struct Alias {
 
 /// Reads a vocabulary. Entries under `aliases` (word: [replacements]) work in one direction; in a
 /// file that is only a map of lists (canonical: [variants]), every member of a list stands for
-/// every other. Errors: as above.
+/// every other. Errors: as above; `too_large` for more pairs of words than fit into 4 MiB.
 [[nodiscard]] Result<std::vector<Alias>> read_vocabulary(std::string_view yaml);
 
 /// The Markdown headings of a body, one per line.

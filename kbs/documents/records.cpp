@@ -6,11 +6,14 @@
 
 #include "kbs/documents/labels.h"
 #include "kbs/documents/page_reader.h"
+#include "server/core/bounded_json.h"
 #include "server/core/fields.h"
 #include "server/core/hash.h"
 
 namespace ratchet::kbs {
 namespace {
+
+constexpr std::size_t kMaxLine = 8UL << 20U;
 
 std::string text_of(const Json& object, const char* name) {
   const auto found = object.find(name);
@@ -29,7 +32,11 @@ std::vector<std::string> texts_of(const Json& object, const char* name) {
 /// Errors: `invalid_argument` with the reason why the line is not a record.
 Result<Record> read_record(std::string_view line, std::string place) {
   if (!is_utf8(line)) return invalid_argument("not UTF-8 text");
-  const auto json = Json::parse(line, nullptr, false);
+  if (line.size() > kMaxLine)
+    return invalid_argument(fmt::format("a record of {} bytes; at most {}", line.size(), kMaxLine));
+  auto parsed = bounded_json(line);
+  if (!parsed) return parsed.error();
+  const Json json = *std::move(parsed);
   if (!json.is_object()) return invalid_argument("not a JSON object");
   Record record;
   record.id = text_of(json, "id");

@@ -64,6 +64,7 @@ class Reader final : public nlohmann::json_sax<Json> {
 
  private:
   static constexpr int kMaxDepth = 100;
+  static constexpr std::size_t kMaxLabels = 1000;
 
   /// Nesting depth within the pull request: 1 for its own fields.
   [[nodiscard]] int level() const { return inside_pull_ ? depth_ - 1 : depth_; }
@@ -75,7 +76,7 @@ class Reader final : public nlohmann::json_sax<Json> {
       if (key_ == "body_excerpt" && upstream.body.empty()) upstream.body = text;
       if (key_ == "merged_at") take(upstream.merged_at, text, 4U);
     } else if (key_ == "labels" && (inner_key_ == "name" || level() == 2)) {
-      upstream.labels.emplace_back(text);
+      if (upstream.labels.size() < kMaxLabels) upstream.labels.emplace_back(text);
     }
     return !done();
   }

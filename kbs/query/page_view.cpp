@@ -15,6 +15,7 @@ namespace ratchet::kbs {
 namespace {
 
 constexpr std::size_t kPageBytes = 12'000;      // of text in one answer
+constexpr std::size_t kHeaderBytes = 64'000;    // of front matter in one answer
 constexpr std::size_t kFollowedBytes = 64'000;  // no further page is appended beyond this
 constexpr std::size_t kFollowed = 12;           // pages
 constexpr std::size_t kMaxId = 300;             // bytes
@@ -310,6 +311,12 @@ Result<Page> read_page_view(const Indexes& indexes, const PageRequest& request) 
     auto header = header_json(split_page(stored->text).header);
     if (!header) return header.error();
     page.front_matter = *std::move(header);
+    const auto size = page.front_matter.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+    if (size > kHeaderBytes)
+      return Error{ErrorCode::too_large,
+                   fmt::format("the header of {} takes {} bytes; at most {} are sent", page.path,
+                               size, kHeaderBytes),
+                   "Pass body_only: true, or read the file."};
   }
   page.sources = *std::move(sources);
   if (request.frontmatter_only) return page;

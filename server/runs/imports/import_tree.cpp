@@ -6,16 +6,20 @@
 #include <array>
 #include <map>
 
+#include "server/core/bounded_json.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
 #include "server/runs/imports/original_rules.h"
-#include "server/runs/records/markdown.h"
 #include "server/runs/records/source_text.h"
 
 namespace ratchet {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t kMostJson = std::size_t{8} << 20U;
+constexpr std::size_t kMostKernel = std::size_t{4} << 20U;
+constexpr std::size_t kMostVersions = 1000;
 
 /// Entries of a folder named by a prefix and a number, such as v0, v1, …
 std::map<int, fs::path> numbered(const fs::path& folder, std::string_view prefix,
@@ -40,15 +44,14 @@ std::optional<std::string> first_of(const fs::path& folder,
 }
 
 Json json_of(const fs::path& path) {
-  const auto text = read_file(path);
-  auto json = text ? markdown::parsed_json(*text) : Json();
-  return json.is_discarded() ? Json() : json;
+  const auto text = read_file(path, kMostJson);
+  return text ? bounded_json(*text).value_or(Json()) : Json();
 }
 
 /// Adds the kernel with its digest, and whether it differs from the previous one.
 void take_kernel(ImportedVersion& version, const fs::path& root, const fs::path& kernel,
                  std::string& before) {
-  const auto text = read_file(kernel);
+  const auto text = read_file(kernel, kMostKernel);
   if (!text) {
     version.problems.push_back({"kernel_unreadable", text.error().message, kernel.string()});
     return;
@@ -120,6 +123,13 @@ ImportReport read_state(const fs::path& root) {
   std::string before;
   const Json history = state.is_object() && state.contains("history") ? state["history"] : Json();
   for (const auto& entry : history.is_array() ? history : Json::array()) {
+    if (report.versions.size() == kMostVersions) {
+      report.problems.push_back({"too_many",
+                                 fmt::format("history has {} entries; the first {} are read",
+                                             history.size(), kMostVersions),
+                                 "state.json"});
+      break;
+    }
     ImportedVersion version;
     version.version = "iter " + field_text(entry, "iter");
     const fs::path kernel = field_text(entry, "kernel_file");

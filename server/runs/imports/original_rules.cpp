@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 
 #include "server/core/files.h"
 #include "server/core/text.h"
@@ -14,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
 constexpr std::array<std::string_view, 3> kCommonFiles{"correctness.md", "ncu_summary.md",
                                                        "ncu_details.md"};
 
@@ -24,7 +26,7 @@ bool is_heading(std::string_view line, std::string_view heading) {
 }
 
 std::string text_of(const fs::path& path) {
-  auto text = read_file(path);
+  auto text = read_file(path, kMostBytes);
   return text ? *std::move(text) : "";
 }
 
@@ -72,6 +74,17 @@ void check_state(std::vector<Reason>& reasons, const fs::path& root, int last) {
         {"state_differs",
          fmt::format("current_iteration.txt says \"{}\", the last version is v{}", state, last),
          "current_iteration.txt"});
+}
+
+/// The numbers of the versions up to the last that have a folder: the last may be any number.
+std::set<int> versions_in(const fs::path& folder, int last) {
+  std::set<int> found;
+  std::error_code failed;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
+    if (const auto number = number_after(at->path().filename().string(), "v");
+        number && *number <= last)
+      found.insert(*number);
+  return found;
 }
 
 }  // namespace
@@ -136,7 +149,13 @@ std::vector<Reason> check_tree(const fs::path& folder, int last) {
     if (number && *number > last && !fs::is_empty(at->path(), failed))
       reasons.push_back({"future_artifacts", name + " is later than the last version", name});
   }
-  for (int version = 0; version <= last; ++version) {
+  int next = 0;
+  for (const int version : versions_in(folder, last)) {
+    if (version > next)
+      reasons.push_back({"file_missing",
+                         fmt::format("versions are missing: v{} to v{}", next, version - 1),
+                         fmt::format("v{}", next)});
+    next = version + 1;
     const auto one = folder / fmt::format("v{}", version);
     for (const auto name : kCommonFiles) check_file(reasons, one, name, {});
     check_file(reasons, one, "kbs_evidence.md", evidence_headings());

@@ -46,6 +46,38 @@ Result<KbsAddReport> add(const fs::path& corpus, const fs::path& index,
                   .stop = {}});
 }
 
+TEST_CASE("JSON nested without end is reported, and the others are read") {
+  TestKnowledge kb;
+  const auto corpus = kb.folder() / "c";
+  write_text(corpus / "wiki/good.md", page_text("good", "Good", "okapi"));
+  const std::string deep = R"({"id": "deep", "payload": {"a": )" + std::string(1'000'000, '[') +
+                           std::string(1'000'000, ']') + "}}";
+  write_text(corpus / "records/deep.json", deep);
+  write_text(corpus / "lines.jsonl", deep + "\n" + R"({"id": "line", "title": "Line"})" + "\n");
+
+  const auto report = kb.add(corpus);
+
+  CHECK(report.documents == 2);
+  CHECK(reported(report, "deep.json", "64 levels"));
+  CHECK(reported(report, "lines.jsonl:1", "64 levels"));
+}
+
+TEST_CASE("a title or labels of megabytes are reported, not put into every answer") {
+  TestKnowledge kb;
+  const auto corpus = kb.folder() / "c";
+  write_text(corpus / "wiki/good.md", page_text("good", "Good", "okapi"));
+  write_text(corpus / "wiki/title.md", page_text("title", std::string(5000, 't'), "okapi"));
+  std::string tags;
+  for (int i = 0; i < 300; ++i) tags += "  - " + std::to_string(i) + std::string(1000, 'x') + "\n";
+  write_text(corpus / "wiki/tags.md", "---\nid: tags\ntags:\n" + tags + "---\n");
+
+  const auto report = kb.add(corpus);
+
+  CHECK(report.documents == 1);
+  CHECK(reported(report, "title.md", "5000 bytes"));
+  CHECK(reported(report, "tags.md", "labels"));
+}
+
 TEST_CASE("files of four gigabytes are reported and skipped") {
   TestKnowledge kb;
   const auto corpus = kb.folder() / "c";

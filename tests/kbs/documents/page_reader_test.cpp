@@ -51,6 +51,50 @@ TEST_CASE("a header that expands without bound through anchors is an error") {
   CHECK_FALSE(header_json(bomb));
 }
 
+TEST_CASE("what aliases expand to is counted in bytes, and refused with its line") {
+  // Two thousand aliases of 1.5 KB: 3 MB of few values.
+  std::string page = "---\nid: a\nwords: &w \"" + std::string(1500, 'x') + "\"\ntags: [";
+  for (int i = 0; i < 2000; ++i) page += "*w, ";
+  page += "]\n---\n";
+
+  const auto read = read_page("wiki/x.md", page);
+  REQUIRE_FALSE(read);
+  CHECK(read.error().message.find("2 MiB") != std::string::npos);
+  CHECK(read.error().message.find("line 4") != std::string::npos);
+  CHECK_FALSE(header_json(split_page(page).header));
+}
+
+TEST_CASE("an alias that contains itself is an error, not a crash") {
+  CHECK_FALSE(header_json("a: &a [x, *a]"));
+  CHECK_FALSE(read_page("wiki/x.md", "---\nid: a\ntags: &a [*a]\n---\n"));
+  std::string chain = "a0: &a0 [x]\n";
+  for (int i = 1; i < 500; ++i) chain += fmt::format("a{0}: &a{0} [*a{1}]\n", i, i - 1);
+  CHECK_FALSE(header_json(chain));
+}
+
+TEST_CASE("aliases that repeat little, and long plain headers, are read") {
+  const auto header = header_json("a: &a [one, two]\nb: *a\nc: [*a, *a]");
+  REQUIRE(header);
+  CHECK(header->at("c").at(1) == Json::array({"one", "two"}));
+  std::string tags = "tags:\n";
+  for (int i = 0; i < 10'000; ++i) tags += fmt::format("  - tag-{}\n", i);
+  CHECK(header_json(tags)->at("tags").size() == 10'000);
+}
+
+TEST_CASE("a list of words that all stand for each other is bounded by what it takes") {
+  std::string group = "gemm: [";
+  for (int i = 0; i < 1500; ++i) group += fmt::format("w{},", i);
+  const auto refused = read_vocabulary(group + "]");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::too_large);
+  CHECK(refused.error().message.find("\"gemm\"") != std::string::npos);
+  CHECK(refused.error().hint.find("aliases") != std::string::npos);
+
+  // In one direction they do not multiply.
+  CHECK(read_vocabulary("aliases:\n  " + group + "]")->size() == 1500);
+  CHECK(read_vocabulary("gemm: [matmul, mm]")->size() == 6);
+}
+
 TEST_CASE("text that is not UTF-8 is rejected") {
   CHECK_FALSE(read_page("wiki/x.md", "---\nid: a\n---\n\xff\xfe"));
 }

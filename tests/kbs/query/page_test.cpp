@@ -103,5 +103,22 @@ TEST_CASE("page ids are completed by prefix") {
   CHECK(*ids == std::vector<std::string>{"pr-demo-7", "pr-demo-8"});
 }
 
+TEST_CASE("a header too large for an answer is named, and the page is read without it") {
+  test::TestKnowledge kb;
+  std::string tags;
+  for (int i = 0; i < 8000; ++i) tags += "  - tag-" + std::to_string(i) + "\n";
+  test::write_text(kb.folder() / "c/wiki/large.md",
+                   "---\nid: large\ntitle: Large\ntags:\n" + tags + "---\n\nokapi\n");
+  kb.add(kb.folder() / "c");
+
+  const auto refused = kb.base().page({.id = "large"});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::too_large);
+  CHECK(refused.error().message.find("wiki/large.md") != std::string::npos);
+  const auto body = kb.base().page({.id = "large", .body_only = true});
+  REQUIRE(body);
+  CHECK(body->text.find("okapi") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace ratchet

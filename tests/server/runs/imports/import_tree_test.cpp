@@ -129,6 +129,41 @@ TEST_CASE("memory records are checked against their form", "[import]") {
   CHECK(has(version_of(*report, "v2").problems, "record_unreadable"));
 }
 
+TEST_CASE("a folder that claims two billion versions costs one finding", "[import]") {
+  const samples::FastFolder folder;
+  samples::fs::create_directories(folder.path() / "v0");
+  samples::fs::create_directories(folder.path() / "v2000000000");
+
+  const auto report = import_tree(folder.path());
+
+  REQUIRE(report);
+  CHECK(report->versions.size() == 2);
+  std::size_t missing = 0;
+  for (const auto& problem : report->problems)
+    missing += problem.message.find("v1 to v1999999999") != std::string::npos ? 1 : 0;
+  for (const auto& version : report->versions)
+    for (const auto& problem : version.problems)
+      missing += problem.message.find("v1 to v1999999999") != std::string::npos ? 1 : 0;
+  CHECK(missing == 1);
+}
+
+TEST_CASE("state.json with nests or entries without end is not followed", "[import]") {
+  const samples::FastFolder folder;
+  std::ofstream(folder.path() / "state.json")
+      << R"({"history": )" << std::string(1'000'000, '[') << std::string(1'000'000, ']') << "}";
+  const auto deep = import_tree(folder.path());
+  REQUIRE(deep);
+  CHECK(has(deep->problems, "state_unreadable"));
+
+  Json history = Json::array();
+  for (int i = 0; i < 1500; ++i) history.push_back({{"iter", i}});
+  std::ofstream(folder.path() / "state.json") << Json{{"history", history}};
+  const auto many = import_tree(folder.path());
+  REQUIRE(many);
+  CHECK(many->versions.size() == 1000);
+  CHECK(has(many->problems, "too_many"));
+}
+
 TEST_CASE("a folder of none of the three layouts is refused", "[import]") {
   const samples::FastFolder folder;
 
