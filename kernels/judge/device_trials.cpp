@@ -116,9 +116,7 @@ Status DeviceTrials::open(const CallContext& call) {
   load.load = wire::Load{"the judge's library", "ratchet_judge", ""};
   const int descriptor = file->fd();
   if (auto loaded = ask(load, {&descriptor, 1}, call); !loaded) return loaded.error();
-  wire::Request request;
-  request.share = share_;
-  auto shared = ask(request, {}, call);
+  auto shared = ask({.share = share_}, {}, call);
   if (!shared) return shared.error();
   auto& memories = shared->second;
   if (memories.size() != static_cast<std::size_t>(share_.candidates) + 1)
@@ -149,9 +147,7 @@ Status DeviceTrials::generate(const CallPlan& plan, const Content& content,
                 false,
                 content.changed,
                 content.uses};
-  wire::Request request;
-  request.generate_on_device = generated_;
-  auto generated = ask(request, {}, call);
+  auto generated = ask({.generate_on_device = generated_}, {}, call);
   if (!generated) return generated.error();
   return {};
 }
@@ -159,9 +155,7 @@ Status DeviceTrials::generate(const CallPlan& plan, const Content& content,
 Status DeviceTrials::generate_again(const wire::Place& place, const CallContext& call) {
   generated_.again = true;
   generated_.place = place;
-  wire::Request request;
-  request.generate_on_device = generated_;
-  auto generated = ask(request, {}, call);
+  auto generated = ask({.generate_on_device = generated_}, {}, call);
   if (!generated) return generated.error();
   return {};
 }
@@ -173,9 +167,7 @@ Status DeviceTrials::answer(const CallContext& call) {
 }
 
 Result<wire::Answered> DeviceTrials::describe(const CallContext& call) {
-  wire::Request request;
-  request.describe_on_device = wire::DescribeOnDevice{};
-  auto reply = ask(request, {}, call);
+  auto reply = ask({.describe_on_device = wire::DescribeOnDevice{}}, {}, call);
   if (!reply) return reply.error();
   if (!reply->first.answered) return Error{ErrorCode::internal, "the judge saw no answer"};
   return *std::move(reply->first.answered);
@@ -183,9 +175,7 @@ Result<wire::Answered> DeviceTrials::describe(const CallContext& call) {
 
 Result<std::optional<wire::Comparison>> DeviceTrials::forge(wire::Control control,
                                                             const CallContext& call) {
-  wire::Request request;
-  request.forge_on_device = wire::ForgeOnDevice{control, comparison()};
-  auto reply = ask(request, {}, call);
+  auto reply = ask({.forge_on_device = wire::ForgeOnDevice{control, comparison()}}, {}, call);
   if (!reply) return reply.error();
   return std::move(reply->first.comparison);
 }
@@ -195,9 +185,7 @@ wire::Compare DeviceTrials::comparison() const {
 }
 
 Result<wire::Reply> DeviceTrials::compare(const wire::Place& place, const CallContext& call) {
-  wire::Request request;
-  request.compare_on_device = wire::CompareOnDevice{comparison(), place};
-  auto reply = ask(request, {}, call);
+  auto reply = ask({.compare_on_device = wire::CompareOnDevice{comparison(), place}}, {}, call);
   if (!reply) return reply.error();
   if (!reply->first.comparison) return Error{ErrorCode::internal, "the judge gave no verdict"};
   return std::move(reply->first);

@@ -143,10 +143,8 @@ Result<MemoryFile> Judge::generate(const Dims& dims, const wire::Generate& plan,
                                    const CallContext& call) {
   auto sent = MemoryFile::create("inputs", plan.layout.bytes);
   if (!sent) return sent.error();
-  wire::Request request;
-  request.generate = plan;
   const int descriptor = sent->fd();
-  auto made = ask(request, {&descriptor, 1}, call);
+  auto made = ask({.generate = plan}, {&descriptor, 1}, call);
   if (!made) return made.error();
   if (inputs_)
     if (auto filled = inputs_->fill(dims, plan.layout, plan.seed, *sent, call); !filled)
@@ -183,10 +181,8 @@ Result<Trial> Judge::refreshed(const Trial& trial, const std::string& seed, int 
                                const CallContext& call) {
   auto sent = MemoryFile::create("refreshed inputs", trial.plan.layout.bytes);
   if (!sent) return sent.error();
-  wire::Request request;
-  request.refresh = wire::Refresh{trial.plan.layout, {seed, uses}};
   const std::array descriptors{trial.sent.fd(), sent->fd()};
-  auto done = ask(request, descriptors, call);
+  auto done = ask({.refresh = wire::Refresh{trial.plan.layout, {seed, uses}}}, descriptors, call);
   if (!done) return done.error();
   return answered(trial.dims, trial.distribution, trial.plan, *std::move(sent), call);
 }
@@ -217,11 +213,9 @@ Result<std::optional<MemoryFile>> Judge::forge(const Trial& trial, const Trial& 
                                                wire::Control control, const CallContext& call) {
   auto answer = MemoryFile::create("control", trial.plan.layout.bytes);
   if (!answer) return answer.error();
-  wire::Request request;
-  request.forge = wire::Forge{trial.plan.layout, control};
   const std::array descriptors{trial.sent.fd(), trial.expected.fd(), other.expected.fd(),
                                answer->fd()};
-  auto done = ask(request, descriptors, call);
+  auto done = ask({.forge = wire::Forge{trial.plan.layout, control}}, descriptors, call);
   if (!done) return done.error();
   if (!done->forged.value_or(false)) return std::optional<MemoryFile>{};
   return std::optional<MemoryFile>(*std::move(answer));
@@ -229,10 +223,10 @@ Result<std::optional<MemoryFile>> Judge::forge(const Trial& trial, const Trial& 
 
 Result<wire::Comparison> Judge::compare(const Trial& trial, const MemoryFile& returned,
                                         const CallContext& call) {
-  wire::Request request;
-  request.compare = comparison_plan(contract_, trial.dims, trial.plan.layout, atol(), rtol());
   const std::array descriptors{trial.sent.fd(), returned.fd(), trial.expected.fd()};
-  auto reply = ask(request, descriptors, call);
+  auto reply =
+      ask({.compare = comparison_plan(contract_, trial.dims, trial.plan.layout, atol(), rtol())},
+          descriptors, call);
   if (!reply) return reply.error();
   if (!reply->comparison) return Error{ErrorCode::internal, "the judge gave no verdict"};
   return *std::move(reply->comparison);

@@ -186,9 +186,7 @@ Result<std::vector<Ceiling>> LabParts::measured_ceilings(int device, DeviceKind 
   call.progress(0, std::nullopt, "measuring the device's ceilings");
   auto worker = WorkerProcess::start(worker_spec(place(kind, device), "judge", 0), call);
   if (!worker) return worker.error();
-  wire::Request request;
-  request.ceilings = wire::MeasureCeilings{};
-  auto reply = worker->run(request, {}, kCeilingDeadline, call);
+  auto reply = worker->run({.ceilings = wire::MeasureCeilings{}}, {}, kCeilingDeadline, call);
   if (!reply) return reply.error();
   if (reply->fault || !reply->ceilings)
     return unavailable("the ceilings could not be measured: " +

@@ -150,11 +150,11 @@ Result<MemoryFile> LabParts::throwaway_arena(const Contract& contract, const Cal
   if (!worker) return worker.error();
   auto arena = MemoryFile::create("throwaway", plan.layout.bytes);
   if (!arena) return arena.error();
-  wire::Request request;
   const auto seed = hex(sha256(random_bytes(16)));
-  request.generate = wire::Generate{plan.layout, seed, "normal", index_limit(dims)};
   const int descriptor = arena->fd();
-  auto made = worker->run(request, {&descriptor, 1}, options.job_deadline, call);
+  auto made =
+      worker->run({.generate = wire::Generate{plan.layout, seed, "normal", index_limit(dims)}},
+                  {&descriptor, 1}, options.job_deadline, call);
   if (!made) return made.error();
   if (made->fault) return Error{ErrorCode::internal, made->fault->message};
   auto inputs = open_inputs(python_of(contract), contract, options.job_deadline, call);
