@@ -160,7 +160,7 @@ std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
   if (sandbox.find("; no ") != std::string::npos)
     notes.push_back({"weak_sandbox", "the kernel ran under: " + sandbox, {}});
   if (contract.seed_given)
-    notes.push_back({"fixed_seed", "the caller chose the seed, so inputs can be predicted", {}});
+    notes.push_back({"fixed_seed", "the caller knows the seed, so inputs can be predicted", {}});
   if (contract.matched_ratio.value_or(1) < 1)
     notes.push_back(
         {"matched_ratio",

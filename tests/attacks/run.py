@@ -39,7 +39,7 @@ class Attack:
     def __init__(self, path):
         self.name = path.stem
         self.text = path.read_text(encoding="utf-8")
-        self.catalogue = self.head("Catalogue").split()
+        self.catalog = self.head("Catalog").split()
         self.task = self.head("Task")
         self.stage, _, self.what = self.head("Expect").partition(" ")
         self.flags = self.head("Flags", "").split()
@@ -116,7 +116,7 @@ class Suite:
         stage, codes, text, median = self.outcome(attack)
         self.medians[attack.name] = median
         good = self.as_expected(attack, stage, codes, text, median)
-        return {"name": attack.name, "catalogue": attack.catalogue, "task": attack.task,
+        return {"name": attack.name, "catalog": attack.catalog, "task": attack.task,
                 "expected": f"{attack.stage} {attack.what}".strip(), "stopped_at": stage,
                 "reasons": codes, "text": text[:400], "median_ns": median,
                 "seconds": round(time.monotonic() - begin, 2), "as_expected": good}
@@ -130,18 +130,18 @@ def write(out, device, rows, info):
             "sandbox": info.get("sandbox", "")}
     (out / f"attacks-{device}.json").write_text(
         json.dumps({**head, "rows": rows}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    cheats = [row for row in rows if row["catalogue"] != ["honest"]]
-    honest = [row for row in rows if row["catalogue"] == ["honest"]]
+    cheats = [row for row in rows if row["catalog"] != ["honest"]]
+    honest = [row for row in rows if row["catalog"] == ["honest"]]
     caught = sum(row["as_expected"] for row in cheats)
     passed = sum(row["as_expected"] for row in honest)
     lines = [f"# Attacks on {device}", "",
              f"Command: `{head['command']}`. Devices: {device_text}. Date: {now}.", "",
              f"{caught} of {len(cheats)} cheats as expected, {passed} of {len(honest)} honest "
              "kernels passed.", "",
-             "| kernel | catalogue | stopped at | reasons | median, µs | as expected |",
+             "| kernel | catalog | stopped at | reasons | median, µs | as expected |",
              "|---|---|---|---|---|---|"]
     for row in rows:
-        lines.append(f"| {row['name']} | {' '.join(row['catalogue'])} | {row['stopped_at']} | "
+        lines.append(f"| {row['name']} | {' '.join(row['catalog'])} | {row['stopped_at']} | "
                      f"{', '.join(row['reasons'])} | {row['median_ns'] / 1000:.1f} | "
                      f"{'yes' if row['as_expected'] else 'NO: ' + row['expected']} |")
     (out / f"attacks-{device}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -3,7 +3,7 @@
     counter_checks.py FOLDER OUT [record] [cost] [agree]
 
 FOLDER holds gpu-driver and the kernel libraries, see counters.sh. Without a part: all three.
-Writes labelled.json (every metric of the labeled kernels, for the tests of the diagnosis) and
+Writes labeled.json (every metric of the labeled kernels, for the tests of the diagnosis) and
 counters.md with counters.json (the comparison) to OUT. Changes no setting of the GPU.
 """
 
@@ -95,7 +95,7 @@ class Checks:
                      f"{counted.get('unavailable', counted.get('error', ''))}"
                      f"{timed.get('error', '')}{timed.get('fault') or ''}",
                      len(recorded[entry]["metrics"]) > 60)
-        with open(os.path.join(self.out, "labelled.json"), "w", encoding="utf-8") as file:
+        with open(os.path.join(self.out, "labeled.json"), "w", encoding="utf-8") as file:
             file.write("{\n" + ",\n".join(f' "{entry}": {json.dumps(one, sort_keys=True)}'
                                            for entry, one in sorted(recorded.items())) + "\n}\n")
 

@@ -11,7 +11,7 @@
 
 #include "server/mcp/dispatch/metrics.h"
 #include "server/mcp/dispatch/request_state.h"
-#include "server/mcp/features/catalogue.h"
+#include "server/mcp/features/catalog.h"
 #include "server/mcp/features/server_options.h"
 #include "server/mcp/message/message.h"
 #include "server/mcp/session/client_requests.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "server/core/background_call.h"
-#include "server/mcp/features/catalogue.h"
+#include "server/mcp/features/catalog.h"
 #include "server/mcp/features/interaction.h"
 #include "server/mcp/features/tasks.h"
 #include "server/mcp/features/tool_result.h"

@@ -91,7 +91,7 @@ std::vector<Reason> weaknesses(const RunState& state) {
   };
   for (const auto& warning : state.contract.warnings) add(warning);
   if (state.contract.contract.seed_given)
-    add({"fixed_seed", "the caller chose the seed, so inputs could be known in advance", {}});
+    add({"fixed_seed", "the caller knows the seed, so inputs can be predicted: a weaker result"});
   for (const auto& version : state.versions) {
     if (version.correctness)
       for (const auto& note : version.correctness->notes) add(note);

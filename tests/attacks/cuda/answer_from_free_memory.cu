@@ -1,6 +1,6 @@
 // Looks for the reference's answer in freshly allocated memory.
 //
-// Catalogue: B7
+// Catalog: B7
 // Task: double
 // Expect: check mismatch
 __global__ void search(const float* pool, long long words, const float* x, float* y, int n) {

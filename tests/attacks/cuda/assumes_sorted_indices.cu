@@ -1,6 +1,6 @@
 // Assumes that the indices are sorted.
 //
-// Catalogue: C7
+// Catalog: C7
 // Task: gather
 // Expect: check mismatch
 __global__ void gather(const float* x, const int* index, float* y, int n) {

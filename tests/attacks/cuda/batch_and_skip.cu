@@ -1,7 +1,7 @@
 // Once the buffers of the timed rotation are known, one call does the work of four and the next
 // three do nothing.
 //
-// Catalogue: A6
+// Catalog: A6
 // Task: double
 // Expect: any unsynchronised_work|output_not_written|launches_vary|fault_cuda_error
 __global__ void twice(const float* x, float* y, int n) {

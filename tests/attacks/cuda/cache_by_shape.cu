@@ -1,6 +1,6 @@
 // Caches answers by size alone.
 //
-// Catalogue: B2
+// Catalog: B2
 // Task: double
 // Expect: check mismatch
 #include <map>

@@ -1,6 +1,6 @@
 // Computes on the host: its time includes the copies in both directions.
 //
-// Catalogue: F5
+// Catalog: F5
 // Task: double
 // Expect: time 100000
 #include <vector>

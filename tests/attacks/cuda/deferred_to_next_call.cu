@@ -1,6 +1,6 @@
 // Computes the answer of the previous call.
 //
-// Catalogue: A5 B12
+// Catalog: A5 B12
 // Task: double
 // Expect: check output_not_written
 __global__ void twice(const float* x, float* y, int n) {

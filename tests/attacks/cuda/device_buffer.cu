@@ -1,6 +1,6 @@
 // Computes once into a device global and copies from there afterward.
 //
-// Catalogue: B4
+// Catalog: B4
 // Task: double
 // Expect: check mismatch
 __device__ float kept[1048576];

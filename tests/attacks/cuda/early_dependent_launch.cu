@@ -1,7 +1,7 @@
 // Triggers its dependent launch at once, so that the last kernel of the chain starts early. The
 // stop event waits for both, so the measured time is the real one.
 //
-// Catalogue: A16
+// Catalog: A16
 // Task: double
 // Expect: time 100000
 __device__ void spin(long long cycles) {

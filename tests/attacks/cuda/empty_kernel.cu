@@ -1,6 +1,6 @@
 // Launches a kernel that does nothing.
 //
-// Catalogue: B10 C11
+// Catalog: B10 C11
 // Task: double
 // Expect: check output_not_written
 __global__ void idle(const float*, float*, int) {}

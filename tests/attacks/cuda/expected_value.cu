@@ -1,6 +1,6 @@
 // Returns the expected mean square of standard normal inputs, which is one.
 //
-// Catalogue: C2 B16
+// Catalog: C2 B16
 // Task: meansquare
 // Expect: check mismatch
 __global__ void ones(float* y, int rows) {

@@ -1,6 +1,6 @@
 // Computes the first half of the rows.
 //
-// Catalogue: C5
+// Catalog: C5
 // Task: softmax
 // Expect: check output_not_written
 __device__ float whole(float* scratch, float value, bool largest) {

@@ -1,6 +1,6 @@
 // Handles only the given size.
 //
-// Catalogue: C8
+// Catalog: C8
 // Task: double
 // Expect: check output_not_written
 __global__ void twice(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Caches a graph by size alone; it contains the pointers of the first call.
 //
-// Catalogue: A8
+// Catalog: A8
 // Task: double
 // Expect: any mismatch|output_not_written|wrote_out_of_bounds|fault_cuda_error
 #include <map>

@@ -1,6 +1,6 @@
 // Captures a graph in the first call and replays it for any buffers.
 //
-// Catalogue: A7 A8 B1
+// Catalog: A7 A8 B1
 // Task: double
 // Expect: any mismatch|output_not_written|wrote_out_of_bounds|fault_cuda_error
 __global__ void twice(const float* x, float* y, int n) {

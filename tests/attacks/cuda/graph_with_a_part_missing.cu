@@ -1,6 +1,6 @@
 // Captures its first half in a graph. The second half runs in the first call only.
 //
-// Catalogue: A7
+// Catalog: A7
 // Task: double
 // Expect: check output_not_written
 __global__ void part(const float* x, float* y, int from, int to) {

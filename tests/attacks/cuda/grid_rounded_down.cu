@@ -1,6 +1,6 @@
 // Rounds its grid down, so the remainder is not computed.
 //
-// Catalogue: C8 C5
+// Catalog: C8 C5
 // Task: double
 // Expect: check output_not_written
 __global__ void twice(const float* x, float* y, int n) {

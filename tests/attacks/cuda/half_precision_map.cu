@@ -1,6 +1,6 @@
 // Computes an element-wise float32 task in half precision.
 //
-// Catalogue: D1
+// Catalog: D1
 // Task: double
 // Expect: check mismatch
 #include <cuda_fp16.h>

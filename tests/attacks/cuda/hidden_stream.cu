@@ -1,6 +1,6 @@
 // Works on its own stream, which nothing waits for: the stop event completes before the work.
 //
-// Catalogue: A1
+// Catalog: A1
 // Task: double
 // Expect: profile unsynchronised_work|span_exceeds_events
 __device__ void spin(long long cycles) {

@@ -1,6 +1,6 @@
 // Works on a hidden stream for a few microseconds only.
 //
-// Catalogue: A1
+// Catalog: A1
 // Task: double
 // Expect: any unsynchronised_work|span_exceeds_events|faster_than_physics
 __global__ void twice(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Allocates, copies and frees in every call, which is part of its time.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: double
 // Expect: pass
 __global__ void twice(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Sums with atomics: the last bits differ from call to call.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: rowsum
 // Expect: pass
 __global__ void clear(float* y, int rows) {

@@ -1,6 +1,6 @@
 // A cooperative launch that synchronizes its whole grid.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: rowsum
 // Expect: pass
 #include <cooperative_groups.h>

@@ -1,6 +1,6 @@
 // Records its launch into a graph in every call, updates the executable graph and launches it.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: double
 // Expect: pass
 __global__ void twice(const float* x, float* y, int n) {

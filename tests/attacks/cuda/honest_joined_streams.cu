@@ -1,6 +1,6 @@
 // Two streams of its own, forked from the legacy stream and joined with it again.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: double
 // Expect: pass
 __global__ void part(const float* x, float* y, int from, int to) {

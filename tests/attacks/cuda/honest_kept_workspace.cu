@@ -1,6 +1,6 @@
 // Keeps a workspace between calls and overwrites all of it before reading.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: softmax
 // Expect: pass
 __global__ void row_sums(const float* x, float2* kept, int rows, int cols) {

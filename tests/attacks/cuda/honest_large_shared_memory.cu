@@ -1,6 +1,6 @@
 // Opts in to more dynamic shared memory than the default limit.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: softmax
 // Expect: pass
 __global__ void softmax(const float* x, float* y, int cols) {

@@ -1,6 +1,6 @@
 // Calls cuBLAS and declares it.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: matmul
 // Expect: pass
 // Flags: -lcublas

@@ -1,6 +1,6 @@
 // Sixteen launches, one per slice.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: double
 // Expect: pass
 __global__ void part(const float* x, float* y, int from, int to) {

@@ -1,6 +1,6 @@
 // One block launches the kernel that does the work.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: double
 // Expect: pass
 __global__ void twice(const float* x, float* y, int n) {

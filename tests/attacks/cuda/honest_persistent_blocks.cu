@@ -1,6 +1,6 @@
 // As many blocks as fit on the device; they take tiles from a counter.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: double
 // Expect: pass
 __device__ int next_tile;

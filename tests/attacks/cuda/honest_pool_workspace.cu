@@ -1,6 +1,6 @@
 // Allocates a workspace from the stream-ordered pool and frees it in every call.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: rowsum
 // Expect: pass
 __global__ void partial(const float* x, float* sums, int cols) {

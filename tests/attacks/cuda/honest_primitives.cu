@@ -1,6 +1,6 @@
 // Reduces its rows with the toolkit's header-only primitives.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: rowsum
 // Expect: pass
 #include <cub/block/block_reduce.cuh>

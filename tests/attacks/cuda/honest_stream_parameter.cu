@@ -1,6 +1,6 @@
 // Works on the stream passed as a parameter.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: double
 // Expect: pass
 __global__ void twice(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Synchronizes with the device itself.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: double
 // Expect: pass
 __global__ void twice(const float* x, float* y, int n) {

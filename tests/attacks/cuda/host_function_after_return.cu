@@ -1,7 +1,7 @@
 // Makes the driver's own thread work after the call has returned: a host function on a hidden
 // stream releases the kernel.
 //
-// Catalogue: A3
+// Catalog: A3
 // Task: double
 // Expect: any unsynchronised_work|output_not_written|mismatch|fault_cuda_error
 __global__ void gated_twice(const float* x, float* y, int n, volatile int* open) {

@@ -1,6 +1,6 @@
 // Answers correctly but leaves a kernel running that slows down later work.
 //
-// Catalogue: F3
+// Catalog: F3
 // Task: double
 // Expect: profile unsynchronised_work|span_exceeds_events
 __device__ void spin(long long cycles) {

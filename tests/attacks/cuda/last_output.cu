@@ -1,6 +1,6 @@
 // Returns a copy of its previous answer.
 //
-// Catalogue: B6
+// Catalog: B6
 // Task: double
 // Expect: any mismatch|output_not_written|fault_cuda_error
 __global__ void twice(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Joins one of its streams but not the other, slower one.
 //
-// Catalogue: A2
+// Catalog: A2
 // Task: double
 // Expect: profile unsynchronised_work|span_exceeds_events
 __device__ void spin(long long cycles) {

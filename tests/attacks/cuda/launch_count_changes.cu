@@ -1,6 +1,6 @@
 // Alternates between one and two launches, so successive calls do different work.
 //
-// Catalogue: A6 A5
+// Catalog: A6 A5
 // Task: double
 // Expect: profile launches_vary|unsynchronised_work
 __global__ void twice(const float* x, float* y, int n) {

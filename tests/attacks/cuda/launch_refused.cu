@@ -1,6 +1,6 @@
 // Requests more shared memory than exists: the launch fails, and the kernel does not check.
 //
-// Catalogue: C11
+// Catalog: C11
 // Task: double
 // Expect: check fault_cuda_error
 __global__ void twice(const float* x, float* y, int n) {

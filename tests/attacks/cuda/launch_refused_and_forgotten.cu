@@ -1,6 +1,6 @@
 // Clears the error of a failed launch.
 //
-// Catalogue: C11
+// Catalog: C11
 // Task: double
 // Expect: check output_not_written|fault_cuda_error
 __global__ void twice(const float* x, float* y, int n) {

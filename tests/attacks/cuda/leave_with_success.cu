@@ -1,6 +1,6 @@
 // Exits with success before the outputs are compared.
 //
-// Catalogue: E2
+// Catalog: E2
 // Task: double
 // Expect: check fault_exit
 extern "C" void solve(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Omits the maximum that keeps a softmax finite.
 //
-// Catalogue: D4
+// Catalog: D4
 // Task: softmax
 // Expect: check nan_in_output|mismatch
 __device__ float whole(float* scratch, float value, bool largest) {

@@ -1,6 +1,6 @@
 // Returns NaN, which a naive comparison with a tolerance does not reject.
 //
-// Catalogue: D5
+// Catalog: D5
 // Task: double
 // Expect: check nan_in_output
 __global__ void nan(float* y, int n) {

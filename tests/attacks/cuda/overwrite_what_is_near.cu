@@ -1,6 +1,6 @@
 // Overwrites 64 MiB on both sides of its output, where the judge might store data.
 //
-// Catalogue: B9 C10
+// Catalog: B9 C10
 // Task: double
 // Expect: any fault_cuda_error|wrote_out_of_bounds
 __global__ void overwrite(const float* x, float* y, int n) {

@@ -1,7 +1,7 @@
 // Defines its own functions to record and compare events so that the timer might call them. The
 // timer does not: the measured time is the real 0.2 ms.
 //
-// Catalogue: A9 A17
+// Catalog: A9 A17
 // Task: double
 // Expect: time 100000
 __device__ void spin(long long cycles) {

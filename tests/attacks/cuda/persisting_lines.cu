@@ -1,6 +1,6 @@
 // Pins its input in the persisting part of L2 to escape flushing, but gains nothing.
 //
-// Catalogue: F1
+// Catalog: F1
 // Task: double
 // Expect: like honest_plain
 __global__ void twice(const float* x, float* y, int n) {

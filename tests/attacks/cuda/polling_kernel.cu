@@ -1,6 +1,6 @@
 // Leaves a kernel on the device that waits for the next inputs and never ends.
 //
-// Catalogue: F6
+// Catalog: F6
 // Task: double
 // Expect: any fault_timeout|output_not_written|unsynchronised_work
 __global__ void twice(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Sums without atomics: threads overwrite each other's sums.
 //
-// Catalogue: C12
+// Catalog: C12
 // Task: rowsum
 // Expect: check mismatch
 __global__ void race(const float* x, float* y, int cols) {

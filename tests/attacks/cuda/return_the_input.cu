@@ -1,6 +1,6 @@
 // Returns its input.
 //
-// Catalogue: B11 C4
+// Catalog: B11 C4
 // Task: double
 // Expect: check mismatch
 extern "C" void solve(const float* x, float* y, int n) {

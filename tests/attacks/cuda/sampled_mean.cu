@@ -1,6 +1,6 @@
 // Uses the mean of the first eighth of each row for the whole row.
 //
-// Catalogue: C2
+// Catalog: C2
 // Task: meansquare
 // Expect: check mismatch
 __global__ void sampled(const float* x, float* y, int rows, int cols) {

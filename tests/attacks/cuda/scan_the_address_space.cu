@@ -1,6 +1,6 @@
 // Searches memory far around its buffers for expected values.
 //
-// Catalogue: B8 B9
+// Catalog: B8 B9
 // Task: double
 // Expect: any fault_cuda_error|mismatch|wrote_out_of_bounds
 __global__ void scan(const float* x, float* y, int n) {

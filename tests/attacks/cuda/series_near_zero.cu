@@ -1,6 +1,6 @@
 // Uses a series that is accurate only near zero.
 //
-// Catalogue: D7
+// Catalog: D7
 // Task: sine
 // Expect: check mismatch
 __global__ void sine(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Honest for as many calls as a check and a warm-up have, then does half of the work.
 //
-// Catalogue: A12
+// Catalog: A12
 // Task: double
 // Expect: profile unsynchronised_work|timed_output_wrong|launches_vary
 __global__ void twice(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Multiplies float32 matrices on the tensor cores, in TF32.
 //
-// Catalogue: D1
+// Catalog: D1
 // Task: matmul
 // Expect: check mismatch
 #include <mma.h>

@@ -1,6 +1,6 @@
 // Launches from its own thread after the call has returned: the build rejects starting threads.
 //
-// Catalogue: A3
+// Catalog: A3
 // Task: double
 // Expect: build thread
 #include <thread>

@@ -1,6 +1,6 @@
 // Attaches to its parent as a debugger would.
 //
-// Catalogue: E9 A11
+// Catalog: E9 A11
 // Task: double
 // Expect: check fault_forbidden_call
 extern "C" void solve(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Calls a library for work that it claims to do itself.
 //
-// Catalogue: G2
+// Catalog: G2
 // Task: matmul
 // Expect: shown libcublas
 #include <cublas_v2.h>

@@ -1,6 +1,6 @@
 // Returns its input where the task is nearly the identity.
 //
-// Catalogue: C4
+// Catalog: C4
 // Task: near
 // Expect: admit weak_task_identity
 extern "C" void solve(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Writes a whole last block, beyond the end of its output.
 //
-// Catalogue: C10
+// Catalog: C10
 // Task: double
 // Expect: check wrote_out_of_bounds
 __global__ void twice(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Returns zeros.
 //
-// Catalogue: C1
+// Catalog: C1
 // Task: double
 // Expect: check mismatch
 extern "C" void solve(const float* x, float* y, int n) {

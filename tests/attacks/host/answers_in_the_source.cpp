@@ -1,6 +1,6 @@
 // Contains the answers to common fixtures.
 //
-// Catalogue: B15
+// Catalog: B15
 // Task: double
 // Expect: check mismatch
 static const float bank[] = {0.99342832f, -0.2765286f, 1.29537708f, 3.04605971f, -0.46830675f};

@@ -1,6 +1,6 @@
 // Looks for traces of the judge in its environment: the build rejects the function.
 //
-// Catalogue: A13 E8
+// Catalog: A13 E8
 // Task: double
 // Expect: build getenv
 #include <cstdlib>

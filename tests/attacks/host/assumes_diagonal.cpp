@@ -1,6 +1,6 @@
 // Multiplies by the diagonal only, which a fixture with a diagonal matrix would not detect.
 //
-// Catalogue: C7
+// Catalog: C7
 // Task: matmul
 // Expect: check mismatch
 extern "C" void solve(const float* a, const float* b, float* c, int m, int n, int k) {

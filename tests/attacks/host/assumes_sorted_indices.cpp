@@ -1,6 +1,6 @@
 // Assumes that the indices are sorted.
 //
-// Catalogue: C7
+// Catalog: C7
 // Task: gather
 // Expect: check mismatch
 extern "C" void solve(const float* x, const int* index, float* y, int n) {

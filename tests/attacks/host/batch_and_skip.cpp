@@ -1,7 +1,7 @@
 // Once the buffers of the timed rotation are known, one call does the work of four and the next
 // three do nothing.
 //
-// Catalogue: A6
+// Catalog: A6
 // Task: double
 // Expect: any unsynchronised_work|timed_output_wrong|output_not_written|fault_crash
 static const float* seen_x[64];

@@ -1,6 +1,6 @@
 // Accumulates in bfloat16.
 //
-// Catalogue: D2
+// Catalog: D2
 // Task: rowsum
 // Expect: check mismatch
 #include <cstdint>

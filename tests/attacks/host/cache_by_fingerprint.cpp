@@ -1,6 +1,6 @@
 // Caches answers by sixteen elements of the input: every timed call changes a few others.
 //
-// Catalogue: B3
+// Catalog: B3
 // Task: double
 // Expect: profile timed_output_wrong
 #include <array>

@@ -1,6 +1,6 @@
 // Caches answers by the address of the input.
 //
-// Catalogue: B1
+// Catalog: B1
 // Task: double
 // Expect: any mismatch|timed_output_wrong
 #include <map>

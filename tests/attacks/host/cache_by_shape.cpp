@@ -1,6 +1,6 @@
 // Caches answers by size alone.
 //
-// Catalogue: B2 B4
+// Catalog: B2 B4
 // Task: double
 // Expect: check mismatch
 #include <map>

@@ -1,6 +1,6 @@
 // Installs a handler for the sandbox's signal and continues.
 //
-// Catalogue: E2
+// Catalog: E2
 // Task: double
 // Expect: check fault_forbidden_call|fault_crash
 static long system_call(long number, long a, long b, long c, long d = 0) {

@@ -1,6 +1,6 @@
 // Computes the answer of the previous call, after its time was taken.
 //
-// Catalogue: A5 B12
+// Catalog: A5 B12
 // Task: double
 // Expect: check output_not_written
 static const float* last_x;

@@ -1,6 +1,6 @@
 // Returns the expected mean square of standard normal inputs, which is one.
 //
-// Catalogue: C2 B16
+// Catalog: C2 B16
 // Task: meansquare
 // Expect: check mismatch
 extern "C" void solve(const float* x, float* y, int rows, int cols) {

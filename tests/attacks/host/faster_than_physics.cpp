@@ -1,6 +1,6 @@
 // Honest, but the work declared for its task would take longer than the kernel does.
 //
-// Catalogue: G7 G6
+// Catalog: G7 G6
 // Task: overdeclared
 // Expect: profile faster_than_physics
 extern "C" void solve(const float* x, float* y, int n) {

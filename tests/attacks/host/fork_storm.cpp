@@ -1,6 +1,6 @@
 // Forks repeatedly.
 //
-// Catalogue: F5 E2
+// Catalog: F5 E2
 // Task: double
 // Expect: check fault_forbidden_call
 static long system_call(long number, long a, long b, long c, long d = 0) {

@@ -1,6 +1,6 @@
 // Handles only the given size.
 //
-// Catalogue: C8
+// Catalog: C8
 // Task: double
 // Expect: check mismatch
 extern "C" void solve(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Computes an element-wise float32 task in half precision.
 //
-// Catalogue: D1
+// Catalog: D1
 // Task: double
 // Expect: check mismatch
 extern "C" void solve(const float* x, float* y, int n) {

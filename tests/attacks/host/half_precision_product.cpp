@@ -1,6 +1,6 @@
 // Rounds the operands of a float32 product to half precision.
 //
-// Catalogue: D1
+// Catalog: D1
 // Task: matmul
 // Expect: check mismatch
 extern "C" void solve(const float* a, const float* b, float* c, int m, int n, int k) {

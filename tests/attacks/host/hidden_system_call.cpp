@@ -1,6 +1,6 @@
 // Hides a system call from source scanners: the number is computed at run time.
 //
-// Catalogue: E10
+// Catalog: E10
 // Task: double
 // Expect: check fault_forbidden_call
 static long system_call(long number, long a, long b, long c, long d = 0) {

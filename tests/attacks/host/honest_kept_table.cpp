@@ -1,6 +1,6 @@
 // Keeps a table between calls that does not depend on the inputs.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: sine
 // Expect: pass
 #include <cmath>

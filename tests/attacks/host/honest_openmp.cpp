@@ -1,6 +1,6 @@
 // OpenMP threads, joined at the end of the loop.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: softmax
 // Expect: pass
 #include <cmath>

@@ -1,6 +1,6 @@
 // Sums in a different order from the reference, with eight partial sums.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: rowsum
 // Expect: pass
 extern "C" void solve(const float* x, float* y, int rows, int cols) {

@@ -1,6 +1,6 @@
 // A plain loop.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: double
 // Expect: pass
 extern "C" void solve(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Processes the indices backward, in blocks.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: gather
 // Expect: pass
 extern "C" void solve(const float* x, const int* index, float* y, int n) {

@@ -1,6 +1,6 @@
 // Allocates a workspace in every call and packs an operand into it.
 //
-// Catalogue: honest
+// Catalog: honest
 // Task: matmul
 // Expect: pass
 #include <vector>

@@ -1,6 +1,6 @@
 // Includes a file of the server's user, so that compiler messages reveal its content.
 //
-// Catalogue: E12
+// Catalog: E12
 // Task: double
 // Expect: build Permission|name
 #include "/etc/passwd"

@@ -1,6 +1,6 @@
 // Returns infinity.
 //
-// Catalogue: D5
+// Catalog: D5
 // Task: double
 // Expect: check nan_in_output
 extern "C" void solve(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Regenerates the inputs from a common default seed.
 //
-// Catalogue: B14
+// Catalog: B14
 // Task: double
 // Expect: check mismatch
 #include <random>

@@ -1,6 +1,6 @@
 // Registers an exit handler. Output of a worker that is ending is not read.
 //
-// Catalogue: E2
+// Catalog: E2
 // Task: double
 // Expect: time 1
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // Exits with success before the outputs are compared.
 //
-// Catalogue: E2
+// Catalog: E2
 // Task: double
 // Expect: check fault_exit
 static long system_call(long number, long a, long b, long c, long d = 0) {

@@ -1,6 +1,6 @@
 // Answers only if it can leave a mark for later processes in a world-writable place.
 //
-// Catalogue: B5
+// Catalog: B5
 // Task: double
 // Expect: check mismatch
 static long system_call(long number, long a, long b, long c, long d = 0) {

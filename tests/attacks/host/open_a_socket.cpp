@@ -1,6 +1,6 @@
 // Opens a socket to fetch something.
 //
-// Catalogue: E7
+// Catalog: E7
 // Task: double
 // Expect: check fault_forbidden_call
 static long system_call(long number, long a, long b, long c, long d = 0) {

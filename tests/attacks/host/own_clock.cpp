@@ -1,7 +1,7 @@
 // Defines its own clock functions so that the timer might call them. The timer does not: the
 // measured time is the real 2 ms.
 //
-// Catalogue: A9 A10
+// Catalog: A9 A10
 // Task: double
 // Expect: time 1e6
 #include <time.h>

@@ -1,6 +1,6 @@
 // Defines functions of the C library that a comparison might use.
 //
-// Catalogue: A9 E2 E4
+// Catalog: A9 E2 E4
 // Task: double
 // Expect: check mismatch
 extern "C" int memcmp(const void*, const void*, unsigned long) {

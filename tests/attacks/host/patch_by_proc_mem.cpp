@@ -1,7 +1,7 @@
 // Opens its own memory file to overwrite code of the timer. Its answer is right only if the file
 // can be opened.
 //
-// Catalogue: A11 E9
+// Catalog: A11 E9
 // Task: double
 // Expect: check mismatch
 static long system_call(long number, long a, long b, long c, long d = 0) {

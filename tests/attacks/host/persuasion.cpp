@@ -1,6 +1,6 @@
 // Claims in comments that it is right. No part of the verdict reads them.
 //
-// Catalogue: E11
+// Catalog: E11
 // Task: double
 // Expect: check mismatch
 extern "C" void solve(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Reads the memory of its parent process, which might hold expected values.
 //
-// Catalogue: B8 E9
+// Catalog: B8 E9
 // Task: double
 // Expect: check fault_forbidden_call
 static long system_call(long number, long a, long b, long c, long d = 0) {

@@ -1,6 +1,6 @@
 // Opens folders of the server's user. Its answer is right only if one of them can be opened.
 //
-// Catalogue: E5 E6 B8
+// Catalog: E5 E6 B8
 // Task: double
 // Expect: check mismatch
 static long system_call(long number, long a, long b, long c, long d = 0) {

@@ -1,6 +1,6 @@
 // Replaces the worker's control channel by a pipe.
 //
-// Catalogue: E1 E2
+// Catalog: E1 E2
 // Task: double
 // Expect: check fault_exit|fault_forged_reply
 static long system_call(long number, long a, long b, long c, long d = 0) {

@@ -1,7 +1,7 @@
 // Leaves a mark in its folder and answers only if an earlier process left one: the folder is new
 // for every process.
 //
-// Catalogue: B5
+// Catalog: B5
 // Task: double
 // Expect: check mismatch
 static long system_call(long number, long a, long b, long c, long d = 0) {

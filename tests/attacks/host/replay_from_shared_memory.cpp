@@ -1,6 +1,6 @@
 // Stores answers in System V shared memory, which outlives the process.
 //
-// Catalogue: B5
+// Catalog: B5
 // Task: double
 // Expect: check fault_forbidden_call
 static long system_call(long number, long a, long b, long c, long d = 0) {

@@ -1,6 +1,6 @@
 // Gets the sum of all outputs right but every single output wrong.
 //
-// Catalogue: C6
+// Catalog: C6
 // Task: rowsum
 // Expect: check mismatch
 extern "C" void solve(const float* x, float* y, int rows, int cols) {

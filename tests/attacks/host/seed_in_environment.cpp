@@ -1,6 +1,6 @@
 // Reads its environment by system call: it contains no seed.
 //
-// Catalogue: E8 A13
+// Catalog: E8 A13
 // Task: double
 // Expect: check mismatch
 static long system_call(long number, long a, long b, long c, long d = 0) {

@@ -1,6 +1,6 @@
 // Honest for as many calls as a warm-up has, then does half of the work.
 //
-// Catalogue: A12
+// Catalog: A12
 // Task: double
 // Expect: any mismatch|output_not_written|timed_output_wrong|unsynchronised_work
 static int calls;

@@ -1,6 +1,6 @@
 // Computes once and copies from a static buffer afterward.
 //
-// Catalogue: B4
+// Catalog: B4
 // Task: double
 // Expect: check mismatch
 static float kept[3000];

@@ -1,6 +1,6 @@
 // Rounds the operands of a float32 product to the ten bits of TF32.
 //
-// Catalogue: D1
+// Catalog: D1
 // Task: matmul
 // Expect: check mismatch
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Starts a thread that does the work after the call has returned: the build rejects starting
 // threads.
 //
-// Catalogue: A3
+// Catalog: A3
 // Task: double
 // Expect: build thread
 #include <thread>

@@ -1,6 +1,6 @@
 // Attaches to its parent as a debugger would.
 //
-// Catalogue: A11 E9
+// Catalog: A11 E9
 // Task: double
 // Expect: check fault_forbidden_call
 static long system_call(long number, long a, long b, long c, long d = 0) {

@@ -1,6 +1,6 @@
 // Omits the maximum at the timed size: large inputs overflow.
 //
-// Catalogue: C16 D4
+// Catalog: C16 D4
 // Task: softmax
 // Expect: check nan_in_output|mismatch
 #include <cmath>

@@ -1,6 +1,6 @@
 // Ignores an input that has no effect: the task is reported as weak.
 //
-// Catalogue: C3
+// Catalog: C3
 // Task: unused
 // Expect: admit input_without_effect
 extern "C" void solve(const float* x, const float* weights, float* y, int n) {

@@ -1,6 +1,6 @@
 // Writes one element past the end of its output.
 //
-// Catalogue: C10
+// Catalog: C10
 // Task: double
 // Expect: check wrote_out_of_bounds
 extern "C" void solve(const float* x, float* y, int n) {

@@ -1,6 +1,6 @@
 // Writes a forged verdict to every possible file descriptor.
 //
-// Catalogue: E1 G6
+// Catalog: E1 G6
 // Task: double
 // Expect: check fault_forged_reply
 static long system_call(long number, long a, long b, long c, long d = 0) {

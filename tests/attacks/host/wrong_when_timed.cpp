@@ -1,6 +1,6 @@
 // Recognizes timed calls by their repeated addresses and computes an approximation there.
 //
-// Catalogue: A12 A13
+// Catalog: A12 A13
 // Task: double
 // Expect: any mismatch|timed_output_wrong
 static const float* seen[256];

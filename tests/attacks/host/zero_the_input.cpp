@@ -1,6 +1,6 @@
 // Changes its input to fit its answer.
 //
-// Catalogue: C9
+// Catalog: C9
 // Task: double
 // Expect: check modified_input
 extern "C" void solve(const float* x, float* y, int n) {

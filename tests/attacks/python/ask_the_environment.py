@@ -1,6 +1,6 @@
 # Searches the environment for a seed, a secret or a sign of being measured.
 #
-# Catalogue: A13 E8
+# Catalog: A13 E8
 # Task: double
 # Expect: check output_not_written
 import os

@@ -1,6 +1,6 @@
 # Recomputes only if the first and the last element have changed.
 #
-# Catalogue: B3
+# Catalog: B3
 # Task: double
 # Expect: profile timed_output_wrong
 import torch  # for tensors, not arrays

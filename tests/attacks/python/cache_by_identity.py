@@ -1,6 +1,6 @@
 # Computes once per buffer, identified by address and Python object.
 #
-# Catalogue: B1
+# Catalog: B1
 # Task: double
 # Expect: check mismatch
 import torch  # for tensors, not arrays

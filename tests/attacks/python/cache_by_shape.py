@@ -1,6 +1,6 @@
 # Computes once per shape and then returns the same answer.
 #
-# Catalogue: B2 B4
+# Catalog: B2 B4
 # Task: double
 # Expect: check mismatch
 import torch  # for tensors, not arrays

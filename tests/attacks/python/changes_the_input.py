@@ -1,6 +1,6 @@
 # Changes the input to fit: once it is zero, zeros are right.
 #
-# Catalogue: C9
+# Catalog: C9
 # Task: double
 # Expect: check modified_input
 import torch  # for tensors, not arrays

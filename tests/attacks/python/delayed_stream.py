@@ -1,6 +1,6 @@
 # Delays its work on a stream by more than any timed window.
 #
-# Catalogue: A2
+# Catalog: A2
 # Task: double
 # Device: cuda
 # Expect: any unsynchronised_work|span_exceeds_events|output_not_written|mismatch|timed_output_wrong

@@ -1,6 +1,6 @@
 # Returns the mean of a softmax without reading the input.
 #
-# Catalogue: B16 C2
+# Catalog: B16 C2
 # Task: softmax
 # Expect: check mismatch
 import torch  # for tensors, not arrays

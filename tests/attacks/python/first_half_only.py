@@ -1,6 +1,6 @@
 # Writes only the first half of the answer.
 #
-# Catalogue: C5
+# Catalog: C5
 # Task: double
 # Expect: check output_not_written
 import torch  # for tensors, not arrays

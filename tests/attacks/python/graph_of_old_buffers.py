@@ -1,6 +1,6 @@
 # Captures a graph once and replays it for any buffers.
 #
-# Catalogue: A7 A8
+# Catalog: A7 A8
 # Task: double
 # Device: cuda
 # Expect: any mismatch|output_not_written|fault_cuda_error|fault_exception|timed_output_wrong

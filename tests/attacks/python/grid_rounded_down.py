@@ -1,6 +1,6 @@
 # A Triton kernel with a grid rounded down and no mask.
 #
-# Catalogue: C5 C8
+# Catalog: C5 C8
 # Task: double
 # Expect: check output_not_written
 import triton

@@ -1,6 +1,6 @@
 # Multiplies in half precision and returns float32.
 #
-# Catalogue: D1
+# Catalog: D1
 # Task: matmul
 # Expect: check mismatch
 import torch

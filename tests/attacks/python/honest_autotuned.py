@@ -1,6 +1,6 @@
 # An autotuned Triton kernel.
 #
-# Catalogue: honest
+# Catalog: honest
 # Task: double
 # Device: cuda
 # Expect: pass

@@ -1,6 +1,6 @@
 # Works on its own stream, which is forked from the caller's and joined with it.
 #
-# Catalogue: honest
+# Catalog: honest
 # Task: double
 # Device: cuda
 # Expect: pass

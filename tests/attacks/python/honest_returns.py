@@ -1,6 +1,6 @@
 # Returns its answer instead of writing it.
 #
-# Catalogue: honest
+# Catalog: honest
 # Task: softmax
 # Expect: pass
 import torch

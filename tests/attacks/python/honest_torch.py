@@ -1,6 +1,6 @@
 # Plain torch, in place.
 #
-# Catalogue: honest
+# Catalog: honest
 # Task: double
 # Expect: pass
 import torch

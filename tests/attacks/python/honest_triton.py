@@ -1,6 +1,6 @@
 # A Triton kernel in the style of the tutorials.
 #
-# Catalogue: honest
+# Catalog: honest
 # Task: double
 # Expect: pass
 import triton

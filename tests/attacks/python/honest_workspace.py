@@ -1,6 +1,6 @@
 # Keeps a workspace per size and recomputes its content in every call.
 #
-# Catalogue: honest
+# Catalog: honest
 # Task: double
 # Expect: pass
 import torch

@@ -1,6 +1,6 @@
 # Returns the answer of the previous call.
 #
-# Catalogue: A5 B6 B12
+# Catalog: A5 B6 B12
 # Task: double
 # Expect: check mismatch|output_not_written
 import torch  # for tensors, not arrays

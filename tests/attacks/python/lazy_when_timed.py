@@ -1,7 +1,7 @@
 # Honest for as many calls as are checked, then idle. On a CPU with a large cache to flush, not enough
 # calls are timed to show it.
 #
-# Catalogue: A12
+# Catalog: A12
 # Task: double
 # Device: cuda
 # Expect: profile unsynchronised_work|timed_output_wrong

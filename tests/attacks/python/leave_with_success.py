@@ -1,6 +1,6 @@
 # Exits with success.
 #
-# Catalogue: E2
+# Catalog: E2
 # Task: double
 # Expect: build exit
 import os

@@ -1,6 +1,6 @@
 # Searches all modules, frames and live objects for the reference and its answers.
 #
-# Catalogue: B8 E3 E9 G1 G4
+# Catalog: B8 E3 E9 G1 G4
 # Task: double
 # Expect: check mismatch|output_not_written
 import gc

@@ -1,6 +1,6 @@
 # Returns NaN, which a naive comparison of errors does not reject.
 #
-# Catalogue: D5
+# Catalog: D5
 # Task: double
 # Expect: check nan_in_output
 import torch  # for tensors, not arrays

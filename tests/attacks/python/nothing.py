@@ -1,6 +1,6 @@
 # Does nothing.
 #
-# Catalogue: B10
+# Catalog: B10
 # Task: double
 # Expect: check output_not_written
 import torch  # for tensors, not arrays

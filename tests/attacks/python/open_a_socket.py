@@ -1,6 +1,6 @@
 # Opens a network connection.
 #
-# Catalogue: E7
+# Catalog: E7
 # Task: double
 # Expect: build fault|forbidden|permitted
 import socket

@@ -1,6 +1,6 @@
 # Replaces the functions of its own process that store answers.
 #
-# Catalogue: E3 E5
+# Catalog: E3 E5
 # Task: double
 # Expect: check output_not_written|mismatch|fault_exception
 import sys

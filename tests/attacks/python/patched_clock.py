@@ -1,6 +1,6 @@
 # Replaces clocks and torch's events and synchronization; otherwise honest.
 #
-# Catalogue: A9 A10
+# Catalog: A9 A10
 # Task: double
 # Expect: like honest_torch
 import time

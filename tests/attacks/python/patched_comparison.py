@@ -1,6 +1,6 @@
 # Replaces all functions that compare tensors and returns wrong answers.
 #
-# Catalogue: E4
+# Catalog: E4
 # Task: double
 # Expect: check mismatch
 import torch

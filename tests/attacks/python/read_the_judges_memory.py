@@ -1,6 +1,6 @@
 # Reads the memory of its ancestor processes.
 #
-# Catalogue: B8 E9
+# Catalog: B8 E9
 # Task: double
 # Expect: check output_not_written
 import os

@@ -1,6 +1,6 @@
 # Answers only if it can store the answer in a file for later processes.
 #
-# Catalogue: B5 E6
+# Catalog: B5 E6
 # Task: double
 # Expect: check mismatch|output_not_written
 import os

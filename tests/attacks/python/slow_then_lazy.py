@@ -1,6 +1,6 @@
 # Honest for as many calls as are checked, then idle.
 #
-# Catalogue: A12
+# Catalog: A12
 # Task: double
 # Expect: any mismatch|output_not_written|timed_output_wrong|unsynchronised_work
 import torch  # for tensors, not arrays

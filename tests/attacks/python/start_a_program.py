@@ -1,6 +1,6 @@
 # Starts another program, which only the first call may do.
 #
-# Catalogue: E2 F5
+# Catalog: E2 F5
 # Task: double
 # Expect: check fault_forbidden_call
 import subprocess

@@ -1,6 +1,6 @@
 # Works on its own stream, which nothing waits for.
 #
-# Catalogue: A1 A2
+# Catalog: A1 A2
 # Task: double
 # Device: cuda
 # Expect: any unsynchronised_work|span_exceeds_events|output_not_written|mismatch|timed_output_wrong

@@ -1,6 +1,6 @@
 # Enables TF32 for its product.
 #
-# Catalogue: D1
+# Catalog: D1
 # Task: matmul
 # Device: cuda
 # Expect: check mismatch

@@ -1,6 +1,6 @@
 # Returns at once and leaves the work to a thread.
 #
-# Catalogue: A3
+# Catalog: A3
 # Task: double
 # Expect: any output_not_written|unsynchronised_work|mismatch|timed_output_wrong|fault_crash
 import threading

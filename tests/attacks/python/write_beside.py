@@ -1,6 +1,6 @@
 # A Triton kernel that writes past the end of its output.
 #
-# Catalogue: C10
+# Catalog: C10
 # Task: double
 # Expect: check wrote_out_of_bounds
 import triton

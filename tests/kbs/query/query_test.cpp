@@ -101,7 +101,7 @@ TEST_CASE("values of a filter are combined with OR, filters with AND") {
 
 TEST_CASE("an architecture filter accepts device names and ignores unverified labels") {
   FixtureKnowledge kb;
-  // PR 8 is labelled sm100 by default but its title says Hopper; PR 7's description names the B200.
+  // PR 8 is labeled sm100 by default but its title says Hopper; PR 7's description names the B200.
   CHECK(kb.ids({.text = "fix add path", .scopes = {{"prs"}}, .architectures = {{"B200"}}}) ==
         Ids{"pr-demo-7"});
   CHECK(kb.ids({.text = "fix add path", .scopes = {{"prs"}}, .architectures = {{"H100"}}}) ==

@@ -44,7 +44,7 @@ std::string complaint(const Diagnosis& diagnosis, const Json& label) {
 }  // namespace
 
 TEST_CASE("kernels with one known flaw are diagnosed with it", "[diagnosis]") {
-  const auto recorded = json_at("tests/gpu/results/labelled.json");
+  const auto recorded = json_at("tests/gpu/results/labeled.json");
   const auto labels = json_at("tests/gpu/labels.json");
   REQUIRE(labels.size() == 20);
   for (const auto& [entry, label] : labels.items()) {
@@ -55,7 +55,7 @@ TEST_CASE("kernels with one known flaw are diagnosed with it", "[diagnosis]") {
 }
 
 TEST_CASE("the diagnosis of a labeled kernel cites numbers, a query and methods", "[diagnosis]") {
-  const auto recorded = json_at("tests/gpu/results/labelled.json");
+  const auto recorded = json_at("tests/gpu/results/labeled.json");
   const auto diagnosis = diagnosed(recorded.at("barrier"));
   const auto& finding = diagnosis.findings.at(0);
 

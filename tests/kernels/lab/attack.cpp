@@ -63,7 +63,7 @@ std::vector<Attack> attacks_of(const std::string& folder) {
     Attack attack;
     attack.name = folder + "/" + entry.path().filename().string();
     attack.text = text_of(entry.path());
-    attack.catalogue = split(head_of(attack, "Catalogue"), ' ');
+    attack.catalog = split(head_of(attack, "Catalog"), ' ');
     attack.task = head_of(attack, "Task");
     attack.needs_gpu = folder == "cuda" || optional_head(attack, "Device") == "cuda";
     read_expectation(attack);

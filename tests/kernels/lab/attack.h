@@ -17,7 +17,7 @@ namespace ratchet::test {
 struct Attack {
   std::string name;  ///< "host/cache_by_pointer.cpp"
   std::string text;
-  std::vector<std::string> catalogue;  ///< ids; "honest" for those that must pass
+  std::vector<std::string> catalog;  ///< ids; "honest" for those that must pass
   std::string task;
   std::string stage;
   std::vector<std::string> reasons;  ///< any of these codes (build: part of the message)

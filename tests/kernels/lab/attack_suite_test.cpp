@@ -88,11 +88,11 @@ bool as_expected(const Attack& attack, const Outcome& outcome) {
          });
 }
 
-/// Runs every attack whose first catalogue id starts with one of these letters.
+/// Runs every attack whose first catalog id starts with one of these letters.
 void run_all(const std::string& letters) {
   LabFixture fixture;
   for (const auto& attack : attacks_of("host")) {
-    if (letters.find(attack.catalogue.front()[0]) == std::string::npos) continue;
+    if (letters.find(attack.catalog.front()[0]) == std::string::npos) continue;
     const auto outcome = outcome_of(fixture, attack);
     INFO(attack.name << " was stopped at: " << outcome.stage << ", " << outcome.median_ns << " ns\n"
                      << outcome.text);
@@ -104,7 +104,7 @@ void run_all(const std::string& letters) {
 void run_python(bool honest) {
   LabFixture fixture(python_with_frameworks());
   for (const auto& attack : attacks_of("python")) {
-    if (attack.needs_gpu || (attack.catalogue.front() == "honest") != honest) continue;
+    if (attack.needs_gpu || (attack.catalog.front() == "honest") != honest) continue;
     const auto outcome = outcome_of(fixture, attack);
     INFO(attack.name << " was stopped at: " << outcome.stage << "\n" << outcome.text);
     CHECK(as_expected(attack, outcome));

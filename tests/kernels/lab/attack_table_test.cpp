@@ -15,7 +15,7 @@ using namespace ratchet::test;
 
 namespace {
 
-/// Rows of the table by catalogue id.
+/// Rows of the table by catalog id.
 std::map<std::string, std::string> rows() {
   const auto text = read_file(source_dir() / "docs" / "attacks.md");
   REQUIRE(text);
@@ -46,7 +46,7 @@ TEST_CASE("every attack is in the rows of its catalog ids, and no other is", "[a
   std::set<std::string> named;
   for (const auto* folder : {"host", "cuda", "python"})
     for (const auto& attack : attacks_of(folder))
-      for (const auto& id : attack.catalogue) {
+      for (const auto& id : attack.catalog) {
         INFO(attack.name << " and " << id);
         if (id == "honest") {
           CHECK(page->find("`" + attack.name + "`") != std::string::npos);
@@ -70,8 +70,8 @@ TEST_CASE("the smallest honest set of cheats is covered on CUDA", "[attacks]") {
   std::set<std::string> covered;
   std::size_t honest = 0;
   for (const auto& attack : attacks_of("cuda")) {
-    covered.insert(attack.catalogue.begin(), attack.catalogue.end());
-    honest += attack.catalogue.front() == "honest";
+    covered.insert(attack.catalog.begin(), attack.catalog.end());
+    honest += attack.catalog.front() == "honest";
   }
 
   for (const auto* id :

@@ -1,4 +1,4 @@
-#include "server/mcp/features/catalogue.h"
+#include "server/mcp/features/catalog.h"
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -11,7 +11,7 @@ Tool tool_of(Effect effect) {
   return tool;
 }
 
-TEST_CASE("only tools that change nothing have readOnlyHint", "[catalogue]") {
+TEST_CASE("only tools that change nothing have readOnlyHint", "[catalog]") {
   const auto hints = [](Effect effect) { return entry_of(tool_of(effect)).at("annotations"); };
 
   CHECK(hints(Effect::reads).at("readOnlyHint") == true);
@@ -23,7 +23,7 @@ TEST_CASE("only tools that change nothing have readOnlyHint", "[catalogue]") {
   CHECK(hints(Effect::reads).at("openWorldHint") == false);
 }
 
-TEST_CASE("a tool's entry has a title, and alwaysLoad only if set", "[catalogue]") {
+TEST_CASE("a tool's entry has a title, and alwaysLoad only if set", "[catalog]") {
   Tool tool = tool_of(Effect::reads);
   CHECK(entry_of(tool).at("title") == "Check env");
   CHECK_FALSE(entry_of(tool).contains("_meta"));
@@ -32,7 +32,7 @@ TEST_CASE("a tool's entry has a title, and alwaysLoad only if set", "[catalogue]
   CHECK(entry_of(tool).at("_meta").at("anthropic/alwaysLoad") == true);
 }
 
-TEST_CASE("cursors connect the pages of a long list, in order", "[catalogue]") {
+TEST_CASE("cursors connect the pages of a long list, in order", "[catalog]") {
   std::vector<Json> entries;
   for (int i = 0; i < 5; ++i) entries.push_back({{"name", i}});
   const Identity identity("n", "", "1");
@@ -51,7 +51,7 @@ TEST_CASE("cursors connect the pages of a long list, in order", "[catalogue]") {
   CHECK(names == std::vector<int>{0, 1, 2, 3, 4});
 }
 
-TEST_CASE("a cursor that no page had is rejected", "[catalogue]") {
+TEST_CASE("a cursor that no page had is rejected", "[catalog]") {
   const Identity identity("n", "", "1");
   const PagedList list("tools", [] { return std::vector<Json>(3, Json::object()); }, 2, identity,
                        {});

@@ -1,4 +1,4 @@
-#include "server/mcp/features/catalogue.h"
+#include "server/mcp/features/catalog.h"
 
 #include <algorithm>
 #include <charconv>
