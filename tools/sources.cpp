@@ -21,7 +21,7 @@ Result<Source> read_source(const SourceArg& argument, const std::string& field,
   auto file = roots.read(*argument.path, kMaxSourceBytes);
   if (!file) return file.error().at(field);
   return Source{file->path.filename().string(), std::move(file->bytes),
-                file->path.parent_path().string()};
+                file->path.parent_path().string(), file->root.string()};
 }
 
 }  // namespace ratchet

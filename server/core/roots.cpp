@@ -76,7 +76,7 @@ Result<RootFile> Roots::read(const fs::path& path, std::size_t limit) const {
   if (!folder) return folder.error();
   auto bytes = folder->read(real.lexically_relative(root), limit);
   if (!bytes) return bytes.error();
-  return RootFile{std::move(real), *std::move(bytes)};
+  return RootFile{std::move(real), root, *std::move(bytes)};
 }
 
 Result<fs::path> Roots::output_folder(const fs::path& path) const {

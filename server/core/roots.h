@@ -12,6 +12,7 @@ namespace ratchet {
 /// A user's file, read once.
 struct RootFile {
   std::filesystem::path path;  ///< with links resolved; a name only: do not open it again
+  std::filesystem::path root;  ///< that holds it
   std::string bytes;
 };
 
