@@ -1,7 +1,8 @@
 // Way: a thread of the driver that is under no filter or has capabilities
 // Walls: seccomp user
 // Expect: y[0] stays 0, or the process ends; 1 says that the attack worked.
-// To be run on a GPU, by hand until a runner for this folder exists; compiled like tests/attacks/cuda.
+// To be run on a GPU, by hand until a runner for this folder exists; compiled like
+// tests/attacks/cuda.
 
 #include <cuda_runtime.h>
 #include <dirent.h>

@@ -1,7 +1,8 @@
 // Way: the socket of the multi-process service or of the persistence daemon
 // Walls: seccomp
 // Expect: y[0] stays 0, or the process ends; 1 says that the attack worked.
-// To be run on a GPU, by hand until a runner for this folder exists; compiled like tests/attacks/cuda.
+// To be run on a GPU, by hand until a runner for this folder exists; compiled like
+// tests/attacks/cuda.
 
 #include <cuda_runtime.h>
 #include <string.h>
