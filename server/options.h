@@ -19,7 +19,7 @@ struct Options {
   std::vector<std::filesystem::path> roots;  ///< folders whose files tools may read and write
   bool roots_given = false;                  ///< by the user; else it is the current folder
   std::string python = "python3";
-  int job_deadline_s = 60;  ///< for one call of a kernel or reference
+  int job_deadline_s = 60;              ///< for one call of a kernel or reference
   std::optional<bool> require_sandbox;  ///< empty: as root, and over HTTP
   bool builtin_kbs = true;
   bool kbs_links = true;

@@ -124,7 +124,8 @@ struct Source {
   std::string file_name;
   std::string text;
   std::string folder;
-  std::string root;  ///< the allowed root that holds the folder; empty: recorded by an older version
+  std::string
+      root;  ///< the allowed root that holds the folder; empty: recorded by an older version
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Source::file_name>(), required<&Source::text>(), optional<&Source::folder>(),

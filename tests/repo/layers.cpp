@@ -134,7 +134,6 @@ const std::vector<Layer>& layers() {
       {"kernels/process/", {kCore, kFacts, "kernels/protocol/"}, {}},
       // The walls around foreign code, which the process itself puts up.
       {"kernels/confine/", {kCore, kFacts}, {"seccomp"}},
-      {"kernels/confine/program/", {"kernels/confine/"}, {}},
       {"kernels/contract/",
        {kCore, kFacts, "kernels/source/", "kernels/build/", "kernels/protocol/",
         "kernels/process/"},
