@@ -27,6 +27,7 @@ constexpr std::size_t kTail = 4096;
 constexpr std::size_t kShownLines = 12;
 constexpr std::size_t kMostFile = std::size_t{256} << 20U;  // of each file in its private folder
 constexpr std::size_t kMostFolder = std::size_t{2} << 30U;
+constexpr std::size_t kMostNames = 20'000;  // a cold Inductor cache has a few hundred
 constexpr std::size_t kMostProcesses = 1024;
 constexpr int kTicksOfLook = 10;
 constexpr milliseconds kTick(50);  // delay before a cancellation or excess memory is noticed
@@ -60,16 +61,22 @@ std::size_t resident_bytes_of(pid_t pid) {
   return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// Of the files in a folder, which its process may be changing.
-std::size_t bytes_in(const std::filesystem::path& folder) {
-  std::error_code failed;
+struct FolderUse {
   std::size_t bytes = 0;
+  std::size_t names = 0;
+};
+
+/// Of a folder, which its process may be changing. Stops counting at one name too many.
+FolderUse use_of(const std::filesystem::path& folder) {
+  std::error_code failed;
+  FolderUse use;
   for (std::filesystem::recursive_directory_iterator entry(folder, failed), end;
-       !failed && entry != end; entry.increment(failed)) {
+       !failed && entry != end && use.names <= kMostNames; entry.increment(failed)) {
     std::error_code gone;
-    if (entry->is_regular_file(gone)) bytes += entry->file_size(gone);
+    ++use.names;
+    if (entry->is_regular_file(gone)) use.bytes += entry->file_size(gone);
   }
-  return bytes;
+  return use;
 }
 
 /// Recognizes the messages of the C++ runtime, the C library and frameworks; the exit status of a
@@ -263,9 +270,13 @@ std::optional<Fault> WorkerProcess::trouble(steady_clock::time_point deadline) {
 }
 
 std::optional<Fault> WorkerProcess::excess() {
-  if (const auto bytes = bytes_in(folder_.path()); bytes > kMostFolder)
+  const auto use = use_of(folder_.path());
+  if (use.bytes > kMostFolder)
+    return Fault{"disk_flood", fmt::format("wrote {} bytes to its folder; {} are allowed",
+                                           use.bytes, kMostFolder)};
+  if (use.names > kMostNames)
     return Fault{"disk_flood",
-                 fmt::format("wrote {} bytes to its folder; {} are allowed", bytes, kMostFolder)};
+                 fmt::format("made more than {} files and folders in its folder", kMostNames)};
   if (group_) return std::nullopt;
   auto all = descendants_of(process_->pid());
   if (all.size() > kMostProcesses)

@@ -92,6 +92,22 @@ TEST_CASE("children that left the worker's process group are killed with it", "[
   CHECK(descendants_of(::getpid()).empty());
 }
 
+TEST_CASE("a worker that fills its folder is stopped, by bytes and by names", "[worker]") {
+  const auto bytes =
+      last_words("for i in 1 2 3 4 5 6 7 8 9; do truncate -s 250M $i; done; sleep 20");
+  const auto names = last_words("seq 1 25000 | xargs touch; sleep 20");
+
+  CHECK(bytes.find("bytes to its folder") != std::string::npos);
+  CHECK(names.find("more than 20000 files") != std::string::npos);
+}
+
+TEST_CASE("a worker may keep a compiler's cache in its folder", "[worker]") {
+  const auto message =
+      last_words("seq 1 5000 | xargs touch; truncate -s 200M a b c; sleep 1; ls | wc -l");
+
+  CHECK(message.find("5003") != std::string::npos);
+}
+
 TEST_CASE("a real worker reports its device and its isolation", "[worker]") {
   const auto worker = WorkerProcess::start(worker_spec(real_place(), "candidate", 0), {});
 
