@@ -41,8 +41,8 @@ bool become(unsigned user) {
   return ::setresgid(user, user, user) == 0 && ::setresuid(user, user, user) == 0;
 }
 
-/// Whether every user may read this file, or enter this folder, and all its parents if asked.
-bool open_to_all(const fs::path& path, bool parents_too) {
+/// Whether every user may read this file, or enter this folder, and all its parents.
+bool open_to_all(const fs::path& path) {
   std::error_code failed;
   for (auto at = fs::weakly_canonical(path, failed); at != at.parent_path();
        at = at.parent_path()) {
@@ -50,7 +50,6 @@ bool open_to_all(const fs::path& path, bool parents_too) {
     if (::stat(at.c_str(), &state) != 0) return true;  // does not exist, so it is not needed
     const mode_t wanted = S_ISDIR(state.st_mode) ? S_IXOTH : S_IROTH;
     if ((state.st_mode & wanted) == 0) return false;
-    if (!parents_too) return true;
   }
   return true;
 }
@@ -62,7 +61,7 @@ bool user_is_its_own() {
 }
 
 Outcome drop_privileges(std::uint64_t kept, bool becomes_other, const std::string& folder,
-                        const std::vector<std::string>& needed, bool parents_too) {
+                        const std::vector<std::string>& needed) {
   if (taken_out("user")) return {false, "no own user (taken out)"};
   if (::geteuid() != 0) {
     // In a user namespace of its own the process has all capabilities there.
@@ -71,9 +70,10 @@ Outcome drop_privileges(std::uint64_t kept, bool becomes_other, const std::strin
   }
   // The supplementary groups of root may grant access that another user does not have.
   const bool groups = ::syscall(SYS_setgroups, 0, nullptr) == 0;
-  const auto reachable = [&](const auto& path) { return open_to_all(path, parents_too); };
   const unsigned user = owner_of(folder);
-  if (becomes_other && user != 0 && groups && std::ranges::all_of(needed, reachable)) {
+  const bool reachable =
+      open_to_all(fs::path(folder).parent_path()) && std::ranges::all_of(needed, open_to_all);
+  if (becomes_other && user != 0 && groups && reachable) {
     for (int capability = 0; capability <= CAP_LAST_CAP; ++capability)
       ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
     if (become(user))

@@ -114,8 +114,7 @@ void Walls::enter() {
   auto needed = readable_;
   std::error_code failed;
   needed.push_back(fs::read_symlink("/proc/self/exe", failed).parent_path().string());
-  const auto user =
-      drop_privileges(profile_.capabilities, profile_.own_user, folder_, needed, !root.held);
+  const auto user = drop_privileges(profile_.capabilities, profile_.own_user, folder_, needed);
   limit_resources(profile_, root.held || user_is_its_own());
   // A change of user clears both settings.
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

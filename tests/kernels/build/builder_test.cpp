@@ -306,6 +306,24 @@ TEST_CASE("a compiler reads the source's folder and the headers that it includes
   CHECK_FALSE(outside.ok);
 }
 
+TEST_CASE("a source may lie in a folder that also holds the server's closed state", "[builder]") {
+  const test::TempFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+  const auto state = folder / "state";
+  std::filesystem::create_directory(state);
+  std::filesystem::permissions(state, std::filesystem::perms::owner_all);
+  const auto builder = *Builder::open({.cache = state / "cache",
+                                       .find_toolchain = toolchain,
+                                       .deadline = std::chrono::seconds(60),
+                                       .programs = test::build_dir() / "bin"});
+
+  const auto record = builder.build(host(kAdd, folder.path().string()), CallContext());
+
+  REQUIRE(record);
+  INFO((record->errors.empty() ? "" : record->errors[0].message));
+  CHECK(record->ok);
+}
+
 TEST_CASE("a parameter list that differs from the contract's is refused before the compiler runs",
           "[builder]") {
   const Bench bench;
