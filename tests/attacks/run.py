@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Sends every kernel of tests/attacks/ to one running server, as a client would.
 
-    tests/attacks/run.py RATCHET cuda|host|python|host-python OUT [NAME...]
+    tests/attacks/run.py RATCHET cuda|host|python|host-python|walls OUT [NAME...]
 
 `python` runs tests/attacks/python on a GPU, `host-python` runs the same kernels on the CPU, except
-those that need a GPU.
+those that need a GPU. `walls` runs tests/attacks/walls/cuda, which try to leave a worker on a GPU.
 
 Writes OUT/attacks-DEVICE.md and .json: where each kernel was stopped and why, compared with the
 expectation in its header. The exit status is the number of kernels that differed.
@@ -27,11 +27,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 # What runs where: folder, suffix, dims of the tasks, reference's suffix, implementation.
 KINDS = {"cuda": ("cuda", ".cu", "cuda", "cu", "cuda-cpp"),
          "host": ("host", ".cpp", "host", "cpp", "host-cpp"),
+         "walls": ("walls/cuda", ".cu", "cuda", "cu", "cuda-cpp"),
          "python": ("python", ".py", "cuda", "py", "triton"),
          "host-python": ("python", ".py", "host", "py", "host-python")}
 # Concurrent runs: kernels are built in parallel, and the server measures one after another. On the
 # CPU a compiler would disturb the measurement.
-JOBS = {"cuda": 6, "python": 6, "host": 1, "host-python": 1}
+JOBS = {"cuda": 6, "walls": 6, "python": 6, "host": 1, "host-python": 1}
 MOST_GAIN = 1.15  # speedup of a harmless kernel over its equal: the noise of two runs
 
 
@@ -86,7 +87,7 @@ class Suite:
         if not checked["passed"]:
             return ("check", [r["code"] for r in checked["reasons"]],
                     "; ".join(r["message"] for r in checked["reasons"]), 0)
-        if attack.stage == "check":
+        if attack.stage in ("check", "held"):
             return "pass", [], "the check passed", 0
         profiled, refused = self.server.call("profile_kernel",
                                              {"run": created["run"], "metrics": "lean"})
@@ -100,6 +101,8 @@ class Suite:
     def as_expected(self, attack, stage, codes, text, median):
         if attack.stage == "pass":
             return stage == "pass"
+        if attack.stage == "held":  # the answer is wrong if the attack worked
+            return stage == "pass" or any(code.startswith("fault_") for code in codes)
         if attack.stage == "time":
             return stage == "pass" and median >= float(attack.what)
         if attack.stage == "like":

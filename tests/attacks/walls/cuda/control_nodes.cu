@@ -1,18 +1,30 @@
 // Way: nodes of the driver that no kernel needs: uvm-tools, modeset, capabilities
 // Walls: landlock
-// Expect: y[0] stays 0, or the process ends; 1 says that the attack worked.
-// To be run on a GPU, by hand until a runner for this folder exists; compiled like
-// tests/attacks/cuda.
+//
+// Catalog: wall
+// Task: double
+// Expect: held
 
 #include <cuda_runtime.h>
 #include <fcntl.h>
 #include <unistd.h>
 
+static __global__ void twice(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+
+/// A right answer, unless the attack worked.
+static void tell(bool through, const float* x, float* y, int n) {
+  twice<<<(n + 255) / 256, 256>>>(x, y, n);
+  if (through) cudaMemset(y, 0xff, sizeof *y);
+}
+
 extern "C" void solve(const float* x, float* y, int n) {
-  float outcome = 0;
+  bool through = false;
   for (const char* node :
        {"/dev/nvidia-uvm-tools", "/dev/nvidia-modeset", "/dev/nvidia-caps/nvidia-cap1",
         "/dev/nvidia-caps-imex-channels/channel0"})
-    if (open(node, O_RDWR | O_CLOEXEC) >= 0) outcome = 1;
-  cudaMemcpy(y, &outcome, sizeof outcome, cudaMemcpyHostToDevice);
+    if (open(node, O_RDWR | O_CLOEXEC) >= 0) through = true;
+  tell(through, x, y, n);
 }

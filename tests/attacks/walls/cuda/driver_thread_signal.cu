@@ -1,8 +1,9 @@
 // Way: a signal handler that runs on a thread of the driver and opens a socket
 // Walls: seccomp
-// Expect: y[0] stays 0, or the process ends; 1 says that the attack worked.
-// To be run on a GPU, by hand until a runner for this folder exists; compiled like
-// tests/attacks/cuda.
+//
+// Catalog: wall
+// Task: double
+// Expect: held
 
 #include <cuda_runtime.h>
 #include <dirent.h>
@@ -11,6 +12,17 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+static __global__ void twice(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+
+/// A right answer, unless the attack worked.
+static void tell(bool through, const float* x, float* y, int n) {
+  twice<<<(n + 255) / 256, 256>>>(x, y, n);
+  if (through) cudaMemset(y, 0xff, sizeof *y);
+}
 
 static volatile int opened = 0;
 
@@ -26,6 +38,6 @@ extern "C" void solve(const float* x, float* y, int n) {
     if (thread > 0 && thread != getpid()) syscall(SYS_tgkill, getpid(), thread, SIGUSR1);
   }
   usleep(100000);
-  const float outcome = opened;
-  cudaMemcpy(y, &outcome, sizeof outcome, cudaMemcpyHostToDevice);
+  const bool through = opened;
+  tell(through, x, y, n);
 }

@@ -1,14 +1,27 @@
 // Way: clocks of the GPU locked through NVML, which would change everybody's timings
 // Walls: user
-// Expect: y[0] stays 0, or the process ends; 1 says that the attack worked.
-// To be run on a GPU, by hand until a runner for this folder exists; compiled like
-// tests/attacks/cuda.
+//
+// Catalog: wall
+// Task: double
+// Expect: held
 
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 
+static __global__ void twice(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+
+/// A right answer, unless the attack worked.
+static void tell(bool through, const float* x, float* y, int n) {
+  twice<<<(n + 255) / 256, 256>>>(x, y, n);
+  if (through) cudaMemset(y, 0xff, sizeof *y);
+}
+
 extern "C" void solve(const float* x, float* y, int n) {
-  float outcome = 0;
+  constexpr int kNoPermission = 4;
+  bool through = false;
   if (void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW)) {
     void* device = nullptr;
     const auto start = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"));
@@ -16,13 +29,9 @@ extern "C" void solve(const float* x, float* y, int n) {
         dlsym(library, "nvmlDeviceGetHandleByIndex_v2"));
     const auto lock = reinterpret_cast<int (*)(void*, unsigned, unsigned)>(
         dlsym(library, "nvmlDeviceSetGpuLockedClocks"));
-    const auto unlock =
-        reinterpret_cast<int (*)(void*)>(dlsym(library, "nvmlDeviceResetGpuLockedClocks"));
-    if (start && find && lock && unlock && start() == 0 && find(0, &device) == 0 &&
-        lock(device, 1000, 1000) == 0) {
-      outcome = 1;
-      unlock(device);
-    }
+    // A range whose ends are exchanged: nothing changes, even for one who may change it.
+    if (start && find && lock && start() == 0 && find(0, &device) == 0)
+      through = lock(device, 1500, 1000) != kNoPermission;
   }
-  cudaMemcpy(y, &outcome, sizeof outcome, cudaMemcpyHostToDevice);
+  tell(through, x, y, n);
 }

@@ -1,10 +1,22 @@
 // Way: what another process, such as the judge, has left in the GPU's memory
 // Walls: server
-// Expect: y[0] stays 0, or the process ends; 1 says that the attack worked.
-// To be run on a GPU, by hand until a runner for this folder exists; compiled like
-// tests/attacks/cuda.
+//
+// Catalog: wall
+// Task: double
+// Expect: held
 
 #include <cuda_runtime.h>
+
+static __global__ void twice(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+
+/// A right answer, unless the attack worked.
+static void tell(bool through, const float* x, float* y, int n) {
+  twice<<<(n + 255) / 256, 256>>>(x, y, n);
+  if (through) cudaMemset(y, 0xff, sizeof *y);
+}
 
 static __global__ void look(const unsigned* memory, size_t words, unsigned* found) {
   for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += gridDim.x * blockDim.x)
@@ -25,6 +37,6 @@ extern "C" void solve(const float* x, float* y, int n) {
     cudaFree(memory);
   }
   cudaFree(found);
-  const float outcome = count > 0;
-  cudaMemcpy(y, &outcome, sizeof outcome, cudaMemcpyHostToDevice);
+  const bool through = count > 0;
+  tell(through, x, y, n);
 }

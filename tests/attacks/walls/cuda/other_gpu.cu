@@ -1,14 +1,26 @@
 // Way: another GPU's device node
 // Walls: landlock
-// Expect: y[0] stays 0, or the process ends; 1 says that the attack worked.
-// To be run on a GPU, by hand until a runner for this folder exists; compiled like
-// tests/attacks/cuda.
+//
+// Catalog: wall
+// Task: double
+// Expect: held
 
 #include <cuda_runtime.h>
+
+static __global__ void twice(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+
+/// A right answer, unless the attack worked.
+static void tell(bool through, const float* x, float* y, int n) {
+  twice<<<(n + 255) / 256, 256>>>(x, y, n);
+  if (through) cudaMemset(y, 0xff, sizeof *y);
+}
 
 extern "C" void solve(const float* x, float* y, int n) {
   int devices = 0;
   cudaGetDeviceCount(&devices);
-  float outcome = devices > 1;  // it must see its own alone
-  cudaMemcpy(y, &outcome, sizeof outcome, cudaMemcpyHostToDevice);
+  bool through = devices > 1;  // it must see its own alone
+  tell(through, x, y, n);
 }

@@ -1,24 +1,36 @@
 // Way: an IPC handle of its memory, left where another process can find it
 // Walls: landlock root
-// Expect: y[0] stays 0, or the process ends; 1 says that the attack worked.
-// To be run on a GPU, by hand until a runner for this folder exists; compiled like
-// tests/attacks/cuda.
+//
+// Catalog: wall
+// Task: double
+// Expect: held
 
 #include <cuda_runtime.h>
 #include <stdio.h>
 
+static __global__ void twice(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2 * x[i];
+}
+
+/// A right answer, unless the attack worked.
+static void tell(bool through, const float* x, float* y, int n) {
+  twice<<<(n + 255) / 256, 256>>>(x, y, n);
+  if (through) cudaMemset(y, 0xff, sizeof *y);
+}
+
 extern "C" void solve(const float* x, float* y, int n) {
-  float outcome = 0;
+  bool through = false;
   void* memory = nullptr;
   cudaIpcMemHandle_t handle;
   cudaMalloc(&memory, 1 << 20);
   if (cudaIpcGetMemHandle(&handle, memory) == cudaSuccess)
     for (const char* place : {"/tmp/ratchet-handle", "/dev/shm/ratchet-handle"})
       if (FILE* file = fopen(place, "w")) {
-        outcome = 1;
+        through = true;
         fclose(file);
         remove(place);
       }
   cudaFree(memory);
-  cudaMemcpy(y, &outcome, sizeof outcome, cudaMemcpyHostToDevice);
+  tell(through, x, y, n);
 }

@@ -123,8 +123,10 @@ def python_mark_temporary(prey):
 
 @probe("shared memory of multiprocessing", "landlock root seccomp", seen=True)
 def python_shared_memory(prey):
-    from multiprocessing import shared_memory
-    shared_memory.SharedMemory(name=prey["mark"], create=True, size=4096)
+    from multiprocessing import resource_tracker, shared_memory
+    memory = shared_memory.SharedMemory(name=prey["mark"], create=True, size=4096)
+    # A process of its own would remove it at some time after the end of this one.
+    resource_tracker.unregister(memory._name, "shared_memory")
 
 
 # ---------------------------------------------------------------------------------------- metadata
@@ -249,15 +251,18 @@ def python_fork(prey):
 
 @probe("a process that hogs the processor after the end", "seccomp watch", roles=EITHER, seen=True)
 def python_left_behind(prey):
+    ready, tell = os.pipe()
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
             C.prctl(15, b"left-behind", 0, 0, 0)
             signal.alarm(20)
+            os.write(tell, b"x")
             while True:
                 pass
         os._exit(0)
-    time.sleep(0.05)
+    os.close(tell)
+    os.read(ready, 1)
 
 
 @probe("a fork storm", "seccomp limits watch", roles=EITHER)
