@@ -99,6 +99,8 @@ FileAccess Walls::needed_files() const {
     folders = colon == std::string_view::npos ? "" : folders.substr(colon + 1);
   }
   access.writable = devices_of(profile_.devices);
+  // The driver names its threads, and fails where it cannot.
+  if (kind_ == DeviceKind::cuda) access.writable.emplace_back("/proc/self/task");
   if (!folder_.empty()) access.writable.push_back(folder_);
   return access;
 }

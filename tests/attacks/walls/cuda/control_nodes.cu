@@ -1,13 +1,11 @@
 // Way: nodes of the driver that no kernel needs: uvm-tools, modeset, capabilities
-// Walls: landlock
+// Walls: landlock root
 //
 // Catalog: wall
 // Task: double
 // Expect: held
 
 #include <cuda_runtime.h>
-#include <fcntl.h>
-#include <unistd.h>
 
 static __global__ void twice(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -20,11 +18,22 @@ static void tell(bool through, const float* x, float* y, int n) {
   if (through) cudaMemset(y, 0xff, sizeof *y);
 }
 
+/// A system call without the library, whose functions the build refuses.
+static long call(long number, long a = 0, long b = 0, long c = 0, long d = 0) {
+  register long fourth asm("r10") = d;
+  asm volatile("syscall"
+               : "+a"(number)
+               : "D"(a), "S"(b), "d"(c), "r"(fourth)
+               : "rcx", "r11", "memory");
+  return number;
+}
+
 extern "C" void solve(const float* x, float* y, int n) {
+  constexpr long kOpen = 2, kReadWrite = 2;
   bool through = false;
   for (const char* node :
        {"/dev/nvidia-uvm-tools", "/dev/nvidia-modeset", "/dev/nvidia-caps/nvidia-cap1",
         "/dev/nvidia-caps-imex-channels/channel0"})
-    if (open(node, O_RDWR | O_CLOEXEC) >= 0) through = true;
+    if (call(kOpen, reinterpret_cast<long>(node), kReadWrite) >= 0) through = true;
   tell(through, x, y, n);
 }

@@ -6,12 +6,6 @@
 // Expect: held
 
 #include <cuda_runtime.h>
-#include <dirent.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 static __global__ void twice(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -24,20 +18,47 @@ static void tell(bool through, const float* x, float* y, int n) {
   if (through) cudaMemset(y, 0xff, sizeof *y);
 }
 
+/// A system call without the library, whose functions the build refuses.
+static long call(long number, long a = 0, long b = 0, long c = 0, long d = 0) {
+  register long fourth asm("r10") = d;
+  asm volatile("syscall"
+               : "+a"(number)
+               : "D"(a), "S"(b), "d"(c), "r"(fourth)
+               : "rcx", "r11", "memory");
+  return number;
+}
+
 static volatile int opened = 0;
 
+extern "C" void leave_handler();
+asm("leave_handler: mov $15, %eax\n syscall");
+
 static void on_signal(int) {
-  if (socket(AF_INET, SOCK_STREAM, 0) >= 0) opened = 1;
+  constexpr long kSocket = 41, kInternet = 2, kStream = 1;
+  if (call(kSocket, kInternet, kStream) >= 0) opened = 1;
 }
 
 extern "C" void solve(const float* x, float* y, int n) {
-  signal(SIGUSR1, on_signal);
-  DIR* threads = opendir("/proc/self/task");
-  while (const dirent* entry = threads ? readdir(threads) : nullptr) {
-    const int thread = atoi(entry->d_name);
-    if (thread > 0 && thread != getpid()) syscall(SYS_tgkill, getpid(), thread, SIGUSR1);
+  constexpr long kOpen = 2, kSigaction = 13, kNanosleep = 35, kGetpid = 39, kGetdents = 217,
+                 kTgkill = 234, kUser1 = 10;
+  struct {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)();
+    unsigned long mask;
+  } const action{on_signal, 0x04000000, leave_handler, 0};
+  call(kSigaction, kUser1, reinterpret_cast<long>(&action), 0, 8);
+  const long process = call(kGetpid);
+  static char entries[65536];
+  const long folder = call(kOpen, reinterpret_cast<long>("/proc/self/task"));
+  const long bytes = call(kGetdents, folder, reinterpret_cast<long>(entries), sizeof entries);
+  for (long at = 0; at < bytes; at += *reinterpret_cast<unsigned short*>(entries + at + 16)) {
+    long thread = 0;
+    for (const char* digit = entries + at + 19; *digit >= '0' && *digit <= '9'; ++digit)
+      thread = 10 * thread + *digit - '0';
+    if (thread > 0 && thread != process) call(kTgkill, process, thread, kUser1);
   }
-  usleep(100000);
-  const bool through = opened;
-  tell(through, x, y, n);
+  const long pause[2] = {0, 100'000'000};
+  call(kNanosleep, reinterpret_cast<long>(pause));
+  tell(opened != 0, x, y, n);
 }

@@ -1,9 +1,9 @@
 // Way: clocks of the GPU locked through NVML, which would change everybody's timings
-// Walls: user
+// Walls: server
 //
 // Catalog: wall
 // Task: double
-// Expect: held
+// Expect: build may not call
 
 #include <cuda_runtime.h>
 #include <dlfcn.h>

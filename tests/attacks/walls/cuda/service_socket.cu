@@ -1,4 +1,4 @@
-// Way: the socket of the multi-process service or of the persistence daemon
+// Way: a socket like that of the multi-process service or of the persistence daemon
 // Walls: seccomp
 //
 // Catalog: wall
@@ -6,9 +6,6 @@
 // Expect: held
 
 #include <cuda_runtime.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 static __global__ void twice(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -21,14 +18,17 @@ static void tell(bool through, const float* x, float* y, int n) {
   if (through) cudaMemset(y, 0xff, sizeof *y);
 }
 
+/// A system call without the library, whose functions the build refuses.
+static long call(long number, long a = 0, long b = 0, long c = 0, long d = 0) {
+  register long fourth asm("r10") = d;
+  asm volatile("syscall"
+               : "+a"(number)
+               : "D"(a), "S"(b), "d"(c), "r"(fourth)
+               : "rcx", "r11", "memory");
+  return number;
+}
+
 extern "C" void solve(const float* x, float* y, int n) {
-  bool through = false;
-  for (const char* path : {"/tmp/nvidia-mps/control", "/var/run/nvidia-persistenced/socket"}) {
-    sockaddr_un to{};
-    to.sun_family = AF_UNIX;
-    strncpy(to.sun_path, path, sizeof to.sun_path - 1);
-    const int one = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (one >= 0 && connect(one, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0) through = true;
-  }
-  tell(through, x, y, n);
+  constexpr long kSocket = 41, kLocal = 1, kStream = 1;
+  tell(call(kSocket, kLocal, kStream) >= 0, x, y, n);
 }

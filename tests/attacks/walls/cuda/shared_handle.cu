@@ -6,7 +6,6 @@
 // Expect: held
 
 #include <cuda_runtime.h>
-#include <stdio.h>
 
 static __global__ void twice(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -19,17 +18,27 @@ static void tell(bool through, const float* x, float* y, int n) {
   if (through) cudaMemset(y, 0xff, sizeof *y);
 }
 
+/// A system call without the library, whose functions the build refuses.
+static long call(long number, long a = 0, long b = 0, long c = 0, long d = 0) {
+  register long fourth asm("r10") = d;
+  asm volatile("syscall"
+               : "+a"(number)
+               : "D"(a), "S"(b), "d"(c), "r"(fourth)
+               : "rcx", "r11", "memory");
+  return number;
+}
+
 extern "C" void solve(const float* x, float* y, int n) {
+  constexpr long kOpen = 2, kUnlink = 87, kCreateToWrite = 0101;
   bool through = false;
   void* memory = nullptr;
   cudaIpcMemHandle_t handle;
   cudaMalloc(&memory, 1 << 20);
   if (cudaIpcGetMemHandle(&handle, memory) == cudaSuccess)
     for (const char* place : {"/tmp/ratchet-handle", "/dev/shm/ratchet-handle"})
-      if (FILE* file = fopen(place, "w")) {
+      if (call(kOpen, reinterpret_cast<long>(place), kCreateToWrite, 0600) >= 0) {
         through = true;
-        fclose(file);
-        remove(place);
+        call(kUnlink, reinterpret_cast<long>(place));
       }
   cudaFree(memory);
   tell(through, x, y, n);
