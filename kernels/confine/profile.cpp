@@ -47,14 +47,14 @@ constexpr Profile host_profile(Role role) {
 /// of their own until the device is open.
 constexpr Profile cuda_profile(Role role) {
   switch (role) {
-    //                   programs  root   user   after isolated devices      capabilities fds  processes
+    //                   programs  root   user   after isolated devices           capabilities fds  processes
     case Role::judge:
-    case Role::candidate: return {false, false, false, false, true,  Devices::gpu, 0,         4096, 4096};
-    case Role::counter:   return {false, false, false, false, true,  Devices::all, kCounting, 4096, 4096};
+    case Role::candidate: return {false, false, false, false, true,  Devices::gpu,      0,         4096, 4096};
+    case Role::counter:   return {false, false, false, false, true,  Devices::profiler, kCounting, 4096, 4096};
     case Role::compiler:
-    case Role::baseline:  return {true,  false, false, false, true,  Devices::gpu, 0,         4096, 4096};
-    case Role::tool:      return {false, false, false, true,  false, Devices::all, 0,         4096, 4096};
-    case Role::profiled:  return {false, false, false, true,  false, Devices::all, kCounting, 4096, 4096};
+    case Role::baseline:  return {true,  false, false, false, true,  Devices::gpu,      0,         4096, 4096};
+    case Role::tool:      return {false, false, false, true,  false, Devices::profiler, 0,         4096, 4096};
+    case Role::profiled:  return {false, false, false, true,  false, Devices::profiler, kCounting, 4096, 4096};
     case Role::build:
     case Role::reader:    return host_profile(role);
   }

@@ -25,9 +25,9 @@ enum class Role {
 [[nodiscard]] std::optional<Role> parse_role(std::string_view text);
 
 enum class Devices {
-  null,  ///< null, zero, full, random
-  gpu,   ///< the null devices and the GPU's
-  all,   ///< all of /dev: what profilers and tools open is undocumented
+  null,      ///< null, zero, full, random
+  gpu,       ///< the null devices and those that launch kernels
+  profiler,  ///< the null devices, all of the GPU's driver, and shared memory
 };
 
 /// The walls around a process: one row of the table in profile.cpp.

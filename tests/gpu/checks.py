@@ -281,6 +281,12 @@ class Checks:
             self.row(f"{what} inside the {role} sandbox",
                      f"{reply.get('sandbox')}; {result.get('unavailable', '')}"
                      f"{reply.get('error', '')}", good)
+            opens = reply.get("opens") or []
+            foreign = [name for name in opens if not name.startswith(
+                ("/dev/nvidia", "/dev/shm/", "/dev/dxg"))
+                and name not in ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")]
+            self.row(f"the {role} sandbox opens devices of the GPU alone", ", ".join(opens),
+                     bool(opens) and not foreign)
 
     def judges(self):
         """The judge on the GPU must agree with compare.cpp for every type."""

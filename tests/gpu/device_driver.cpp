@@ -11,6 +11,7 @@
 // RATCHET_SANDBOX=candidate|counter runs behind that role's walls, as a worker does.
 
 #include <dlfcn.h>
+#include <fcntl.h>
 
 #include <algorithm>
 #include <chrono>
@@ -24,6 +25,7 @@
 #include "kernels/counters/metrics.h"
 #include "kernels/measure/timer.h"
 #include "kernels/worker/device.h"
+#include "server/core/fd.h"
 #include "tests/gpu/judges.h"
 
 namespace {
@@ -199,6 +201,24 @@ Json overhead_step() {
   return {{"overhead_ns", need(ratchet::measure::Timer::create(*gpu))->overhead_ns()}};
 }
 
+std::vector<std::string> device_nodes() {
+  std::vector<std::string> nodes;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator("/dev", failed))
+    if (entry.is_character_file(failed) || entry.is_block_file(failed))
+      nodes.push_back(entry.path().string());
+  return nodes;
+}
+
+/// Those of the nodes that this process can open.
+Json openable(const std::vector<std::string>& nodes) {
+  Json names = Json::array();
+  for (const auto& path : nodes)
+    if (ratchet::Fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)))
+      names.push_back(path);
+  return names;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -211,7 +231,9 @@ int main(int argc, char** argv) {
   const auto device = ratchet::worker::make_device();
   if (what.starts_with("count")) device->prepare_to_count();
   std::optional<ratchet::confine::Walls> walls;
+  std::vector<std::string> nodes;
   if (const char* role = std::getenv("RATCHET_SANDBOX")) {
+    nodes = device_nodes();
     walls.emplace(ratchet::confine::parse_role(role).value(), ratchet::DeviceKind::cuda,
                   std::vector<std::string>{}, std::filesystem::current_path().string());
     walls->enter();
@@ -221,6 +243,7 @@ int main(int argc, char** argv) {
   if (walls) {
     walls->seal();
     json["sandbox"] = walls->text();
+    json["opens"] = openable(nodes);
   }
   if (what == "info")
     json["device"] = ratchet::encode(info);
