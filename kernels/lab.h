@@ -70,6 +70,11 @@ class Lab {
                                                     std::string_view run_secret,
                                                     CallContext& call) = 0;
 
+  /// Why this candidate or the reference fails at odd, prime or tiny sizes; empty if neither does.
+  virtual Result<std::optional<Reason>> refused_size(Contract contract, const Candidate& candidate,
+                                                     std::string_view run_secret,
+                                                     CallContext& call) = 0;
+
   virtual Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
                                           std::string_view run_secret, CallContext& call) = 0;
 

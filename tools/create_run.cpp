@@ -37,6 +37,7 @@ struct CreateRunAnswer : RunView {
   std::string device;
   Implementation implementation = Implementation::host_cpp;
   BuildRecord build;
+  bool any_size = false;
   std::vector<Reason> warnings;
 
   static constexpr void fields(auto&& visit) {
@@ -46,6 +47,8 @@ struct CreateRunAnswer : RunView {
           required("device", &A::device, "Where the run measures."),
           required("implementation", &A::implementation, "What the versions are written in."),
           required("build", &A::build, "Build of v0."),
+          optional("any_size", &A::any_size,
+                   "Every version must also take odd, prime and tiny sizes."),
           required("warnings", &A::warnings, "Weak points of the task."));
   }
 };
@@ -135,6 +138,22 @@ Result<Contract> planned(const Services& services, const CreateRunArgs& args) {
   return services.lab.plan(inputs->task, inputs->kernel, inputs->reference);
 }
 
+/// Where the caller does not say, a version must take any size if v0 does.
+Status try_any_size(const Services& services, Contract& contract, const Candidate& v0,
+                    std::string_view secret, std::vector<Reason>& warnings, CallContext& call) {
+  auto refused = services.lab.refused_size(contract, v0, secret, call);
+  if (!refused) return refused.error();
+  contract.any_size = !*refused;
+  if (*refused)
+    warnings.push_back({"aligned_sizes_only",
+                        "versions are not tried at odd or tiny sizes, because v0 or the reference "
+                        "fails there, so one without a tail may pass: " +
+                            (*refused)->message,
+                        {},
+                        (*refused)->origin});
+  return {};
+}
+
 Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& args,
                                CallContext& call) {
   const auto output = services.roots.output_folder(args.output_dir);
@@ -142,21 +161,26 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
   auto contract = args.fork_from ? forked(services, args) : planned(services, args);
   if (!contract) return contract.error();
 
-  call.progress(1, 5, "probing the environment");
+  call.progress(1, 6, "probing the environment");
   auto environment = services.lab.environment(contract->device, call);
   if (!environment) return environment.error();
-  call.progress(2, 5, "building v0");
+  call.progress(2, 6, "building v0");
   auto v0 = services.lab.build(*contract, contract->kernel, call);
   if (!v0) return v0.error();
   if (!v0->build.ok) return build_failure(v0->build);
   // A seed that the caller knows weakens the claim; the contract records it.
   const std::string secret =
       args.seed ? hex(sha256(fmt::format("seed {}", *args.seed))) : random_bytes(kSecretBytes);
-  call.progress(3, 5, "testing the reference and the control answers");
+  call.progress(3, 6, "testing the reference and the control answers");
   auto warnings = services.lab.validate_task(*contract, secret, call);
   if (!warnings) return warnings.error();
+  if (!args.any_size && !args.fork_from) {
+    call.progress(4, 6, "trying v0 at odd and tiny sizes");
+    if (auto tried = try_any_size(services, *contract, *v0, secret, *warnings, call); !tried)
+      return tried.error();
+  }
 
-  call.progress(4, 5, "freezing the contract");
+  call.progress(5, 6, "freezing the contract");
   auto view = services.runs.create(
       {.contract = *contract,
        .environment = *std::move(environment),
@@ -175,6 +199,7 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
   answer.device = contract->device_name;
   answer.implementation = contract->implementation;
   answer.build = v0->build;
+  answer.any_size = contract->any_size;
   answer.warnings = *std::move(warnings);
   return answer;
 }

@@ -1,10 +1,12 @@
 #include "kernels/contract/hidden_cases.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 
 #include "kernels/contract/layout.h"
@@ -42,13 +44,6 @@ std::int64_t power_of_two_factor(std::int64_t value) {
   return factor;
 }
 
-bool has_odd_dim(const Contract& contract) {
-  return std::ranges::any_of(contract.cases, [](const Case& one) {
-    return std::ranges::any_of(
-        one.dims, [](const auto& dim) { return dim.second % 2 == 1 && dim.second > 1; });
-  });
-}
-
 /// A size of the given case, its replacement, and the number of dims that have it.
 struct Drawn {
   std::int64_t given = 0;
@@ -56,9 +51,8 @@ struct Drawn {
   int dims = 1;
 };
 
-/// The new size of `value`, derived from those of the smaller sizes.
-std::int64_t redrawn(std::int64_t value, const std::vector<Drawn>& smaller, bool any_size,
-                     Draw& draw) {
+/// The new size of `value` if it follows from those of the smaller sizes.
+std::optional<std::int64_t> related(std::int64_t value, const std::vector<Drawn>& smaller) {
   for (const auto& a : smaller)
     for (const auto& b : smaller) {
       const bool two_dims = &a != &b || a.dims > 1;  // 64 * 64 of one dim is chance, no relation
@@ -67,19 +61,31 @@ std::int64_t redrawn(std::int64_t value, const std::vector<Drawn>& smaller, bool
     }
   for (const auto& part : smaller)
     if (part.given > kFixedSize && value % part.given == 0) return part.now * (value / part.given);
+  return std::nullopt;
+}
+
+std::int64_t fresh(std::int64_t value, bool any_size, Draw& draw) {
   const auto step = any_size ? 1 : power_of_two_factor(value);
   const auto most = value / step;
   // At least a quarter: a much smaller case might only exercise another path of the kernel.
   return step * draw.between(std::max<std::int64_t>(1, most / 4), std::max<std::int64_t>(1, most));
 }
 
-Dims redrawn(const Dims& dims, bool any_size, Draw& draw) {
+/// One of `sizes` that is not above `value`.
+std::int64_t one_of(std::span<const std::int64_t> sizes, std::int64_t value, Draw& draw) {
+  const auto above = std::ranges::upper_bound(sizes, value);
+  return sizes[static_cast<std::size_t>(draw.between(0, above - sizes.begin() - 1))];
+}
+
+/// The dims with every size replaced by `replaced(size)`, unless it follows from smaller ones.
+template <class Replaced>
+Dims redrawn(const Dims& dims, const Replaced& replaced) {
   std::map<std::int64_t, int> counts;
   for (const auto& [name, value] : dims) ++counts[value];
   std::vector<Drawn> drawn;
   for (const auto& [value, count] : counts) {  // ascending, so that products find their factors
-    const bool fixed = value <= kFixedSize && !any_size;
-    drawn.push_back({value, fixed ? value : redrawn(value, drawn, any_size, draw), count});
+    const auto now = related(value, drawn);
+    drawn.push_back({value, now ? *now : replaced(value), count});
   }
   Dims result;
   for (const auto& [name, value] : dims)
@@ -87,7 +93,20 @@ Dims redrawn(const Dims& dims, bool any_size, Draw& draw) {
   return result;
 }
 
+/// Whether tensors, work and launch of the contract have such a size.
+bool fits(const Contract& contract, const Dims& dims) {
+  if (!layout_of(contract, dims) || !work_of(contract, dims)) return false;
+  return !contract.launch || check_launch(*contract.launch, dims);
+}
+
 }  // namespace
+
+bool has_odd_dim(const Contract& contract) {
+  return std::ranges::any_of(contract.cases, [](const Case& one) {
+    return std::ranges::any_of(
+        one.dims, [](const auto& dim) { return dim.second % 2 == 1 && dim.second > 1; });
+  });
+}
 
 std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed, int count) {
   std::vector<Case> hidden;
@@ -100,13 +119,31 @@ std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed, 
   // Eight tries per case: if the rules leave few sizes, more tries only repeat them.
   for (std::size_t tries = 0; hidden.size() < wanted && tries < 8 * wanted; ++tries) {
     const auto& given = contract.cases[tries % contract.cases.size()];
-    const auto dims = redrawn(given.dims, any_size, draw);
-    if (!seen.insert(dims).second || !layout_of(contract, dims) || !work_of(contract, dims))
-      continue;
-    if (contract.launch && !check_launch(*contract.launch, dims)) continue;
-    hidden.push_back({dims, 0, true});
+    const auto dims = redrawn(given.dims, [&](std::int64_t value) {
+      return value <= kFixedSize && !any_size ? value : fresh(value, any_size, draw);
+    });
+    if (seen.insert(dims).second && fits(contract, dims)) hidden.push_back({dims, 0, true});
   }
   return hidden;
+}
+
+std::vector<Case> edge_cases(const Contract& contract, std::string_view seed) {
+  constexpr std::array<std::int64_t, 4> kTiny{1, 2, 3, 4};
+  constexpr std::array<std::int64_t, 25> kEdges{1,   3,   4,   5,   7,   8,   9,  15,  16,
+                                                17,  31,  32,  33,  63,  64,  65, 127, 128,
+                                                129, 255, 256, 257, 511, 512, 513};
+  std::vector<Case> edges;
+  if (!contract.any_size && !has_odd_dim(contract)) return edges;
+  Draw draw(seed);
+  std::set<Dims> seen;
+  for (const auto& given : contract.cases)
+    for (const std::span<const std::int64_t> sizes :
+         {std::span<const std::int64_t>(kTiny), std::span<const std::int64_t>(kEdges)}) {
+      const auto dims =
+          redrawn(given.dims, [&](std::int64_t value) { return one_of(sizes, value, draw); });
+      if (seen.insert(dims).second && fits(contract, dims)) edges.push_back({dims, 0, true});
+    }
+  return edges;
 }
 
 }  // namespace ratchet

@@ -9,7 +9,6 @@ namespace ratchet {
 
 /// Cases that the server adds to the given ones, to detect kernels that handle only the given
 /// sizes. Drawn from `seed` (derive it from the run's secret): same seed, same cases.
-///
 /// None is larger than a given case. Preserved: each dim's power-of-two factor (up to 128),
 /// equality of dims, dims that are multiples or products of others, and dims up to 128 (tile or
 /// head sizes). With `contract.any_size`, or if a given case has an odd dim, odd sizes are drawn
@@ -18,5 +17,12 @@ namespace ratchet {
 /// them.
 [[nodiscard]] std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed,
                                              int count);
+
+/// Likewise, of every given case: one whose sizes are 1 to 4, and one whose sizes are one below, at
+/// or one above the widths of vectors, warps and blocks. Empty unless odd sizes are drawn.
+[[nodiscard]] std::vector<Case> edge_cases(const Contract& contract, std::string_view seed);
+
+/// Whether a given case has an odd dim, so that kernels must take odd sizes.
+[[nodiscard]] bool has_odd_dim(const Contract& contract);
 
 }  // namespace ratchet

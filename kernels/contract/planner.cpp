@@ -182,7 +182,15 @@ Status check_outputs(const Contract& contract) {
 Status check_compiled_reference(const Contract& contract) {
   const auto signature = parse_signature(contract.reference.text, "reference",
                                          {contract.reference_kind == ReferenceKind::cuda, {}});
-  if (!signature) return inside(contract.reference.file_name, signature.error());
+  if (!signature) {
+    std::string names;
+    for (const auto& one : contract.parameters) names += (names.empty() ? "" : ", ") + one.name;
+    return Error{signature.error().code,
+                 fmt::format("{}: {}", contract.reference.file_name, signature.error().message),
+                 fmt::format("Define extern \"C\" void reference with the parameters of {}, in the "
+                             "same order: {}.",
+                             contract.entry, names)};
+  }
   std::vector<Parameter> wanted = contract.parameters;
   if (!wanted.empty() && wanted.back().kind == ParameterKind::stream &&
       signature->parameters.size() + 1 == wanted.size())
@@ -338,7 +346,7 @@ Result<Contract> plan_contract(const TaskRequest& task, const Source& kernel,
   contract.kernel_name = kernel_name_of(task.problem.value_or(kernel.file_name));
   contract.iterations = task.iterations;
   contract.seed_given = task.seed.has_value();
-  contract.any_size = task.any_size;
+  contract.any_size = task.any_size.value_or(false);
   contract.atol = task.atol;
   contract.rtol = task.rtol;
   contract.matched_ratio = task.matched_ratio;

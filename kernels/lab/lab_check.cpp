@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -39,13 +40,16 @@ struct Step {
   }
 };
 
-std::vector<Step> steps_of(const std::vector<Case>& cases,
+std::vector<Step> steps_of(const ExaminedSizes& sizes,
                            const std::vector<std::string>& distributions) {
   std::vector<Step> steps;
-  for (std::size_t i = 0; i < cases.size(); ++i)
-    for (int seed = 0; seed < kSeeds; ++seed)
+  for (std::size_t i = 0; i < sizes.cases.size(); ++i) {
+    const bool edge = i + sizes.edges >= sizes.cases.size();
+    for (int seed = 0; seed < (edge ? 1 : kSeeds); ++seed)
       for (const auto& distribution : distributions)
-        steps.push_back({&cases[i], i, seed, distribution});
+        if (!edge || &distribution == &distributions.front())
+          steps.push_back({&sizes.cases[i], i, seed, distribution});
+  }
   return steps;
 }
 
@@ -178,19 +182,54 @@ std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
   return notes;
 }
 
+void append(std::vector<Case>& cases, std::vector<Case> more) {
+  std::ranges::move(more, std::back_inserter(cases));
+}
+
+ExaminedSizes sizes_to_check(const Contract& contract, std::string_view run_secret) {
+  ExaminedSizes sizes{contract.cases};
+  if (std::ranges::any_of(sizes.cases, &Case::hidden)) return sizes;
+  append(sizes.cases,
+         hidden_cases(contract, trial_seed(run_secret, "", "hidden cases"), kHiddenCases));
+  auto edges = edge_cases(contract, trial_seed(run_secret, "", "edge cases"));
+  sizes.edges = edges.size();
+  append(sizes.cases, std::move(edges));
+  return sizes;
+}
+
 }  // namespace
 
 Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Candidate& candidate,
                                             std::string_view run_secret, CallContext& call) {
+  return examine(contract, candidate, sizes_to_check(contract, run_secret), run_secret, call);
+}
+
+Result<std::optional<Reason>> Laboratory::refused_size(Contract contract,
+                                                       const Candidate& candidate,
+                                                       std::string_view run_secret,
+                                                       CallContext& call) {
+  contract.any_size = true;
+  ExaminedSizes sizes{hidden_cases(contract, trial_seed(run_secret, "", "odd case"), 1)};
+  append(sizes.cases, edge_cases(contract, trial_seed(run_secret, "", "first edge cases")));
+  sizes.edges = sizes.cases.size();
+  if (sizes.cases.empty())
+    return std::optional(Reason{"no_size", "tensors, work or launch allow none", {}, {}});
+  auto report = examine(contract, candidate, sizes, run_secret, call);
+  // The reference's own failure, at a size that nobody promised.
+  if (!report && report.error().code == ErrorCode::invalid_argument)
+    return std::optional(Reason{"reference_failed", report.error().message, {}, {}});
+  if (!report) return report.error();
+  if (report->passed) return std::optional<Reason>{};
+  return std::optional(report->reasons.front());
+}
+
+Result<CorrectnessReport> Laboratory::examine(const Contract& contract, const Candidate& candidate,
+                                              const ExaminedSizes& sizes,
+                                              std::string_view run_secret, CallContext& call) {
   const auto begin = steady_clock::now();
   auto turn = queue.wait(contract.device_kind, contract.device, call);
   if (!turn) return turn.error();
-  std::vector<Case> cases = contract.cases;
-  if (std::none_of(cases.begin(), cases.end(), [](const Case& one) { return one.hidden; }))
-    for (auto& hidden :
-         hidden_cases(contract, trial_seed(run_secret, "", "hidden cases"), kHiddenCases))
-      cases.push_back(std::move(hidden));
-  auto compiled = compile_for(contract, candidate, cases, call);
+  auto compiled = compile_for(contract, candidate, sizes.cases, call);
   if (!compiled) return compiled.error();
   auto plan = start_plan(contract, candidate, CandidateProcess::Use::time, kArenasAtOnce);
   if (!plan) return plan.error();
@@ -198,7 +237,7 @@ Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Cand
   if (!process) return process.error();
   auto examiner = open_examiner(reference_parts(contract), contract, *process, plan->code, call);
   if (!examiner) return examiner.error();
-  const auto steps = steps_of(cases, distributions_of(contract));
+  const auto steps = steps_of(sizes, distributions_of(contract));
   Check check{**examiner, *process, call, {}, {}, 0};
   if (process->fault() || *compiled)
     check.note_fault(steps.front(), process->fault() ? process->fault() : *compiled);

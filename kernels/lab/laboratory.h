@@ -11,6 +11,12 @@
 
 namespace ratchet {
 
+/// The cases of an examination. The last `edges` of them are run once.
+struct ExaminedSizes {
+  std::vector<Case> cases;
+  std::size_t edges = 0;
+};
+
 /// The Lab of this machine. See lab.h for the contract of each method; lab_<job>.cpp defines it.
 ///
 /// Methods that need a device take their turn in the queue first and hold it to the end.
@@ -31,6 +37,9 @@ class Laboratory final : public Lab, private LabParts {
                                             CallContext& call) override;
   Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
                                   std::string_view run_secret, CallContext& call) override;
+  Result<std::optional<Reason>> refused_size(Contract contract, const Candidate& candidate,
+                                             std::string_view run_secret,
+                                             CallContext& call) override;
   Result<Profile> profile(const Contract& contract, const ProfileRequest& request,
                           std::string_view run_secret, CallContext& call) override;
   Result<ImportedProfile> import_profile(const Contract& contract, const ImportRequest& request,
@@ -56,6 +65,11 @@ class Laboratory final : public Lab, private LabParts {
                             const std::vector<DispatchChoice>& choices) override;
   Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                         CallContext& call) override;
+
+ private:
+  Result<CorrectnessReport> examine(const Contract& contract, const Candidate& candidate,
+                                    const ExaminedSizes& sizes, std::string_view run_secret,
+                                    CallContext& call);
 };
 
 }  // namespace ratchet

@@ -38,12 +38,14 @@ struct Diagnostic {
   int line = 0;  ///< 0 when the compiler gave none
   std::string message;
 
+  /// "kernel.cu:12: ", or less where less is known.
+  [[nodiscard]] std::string place() const {
+    if (file.empty()) return "";
+    return line == 0 ? file + ": " : file + ":" + std::to_string(line) + ": ";
+  }
   /// The whole as a reason, which is marked as it is.
   [[nodiscard]] Reason reason() const {
-    return {"build_failed",
-            file + ":" + std::to_string(line) + ": " + message,
-            std::nullopt,
-            {std::string(kOrigin)}};
+    return {"build_failed", place() + message, std::nullopt, {std::string(kOrigin)}};
   }
   /// The whole for the end of another text.
   [[nodiscard]] std::string text() const { return reason().text(); }

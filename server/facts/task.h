@@ -32,7 +32,7 @@ struct TaskRequest {
   std::optional<std::string> implementation;  ///< auto, a name or an alias
   Dims dims;
   std::vector<Case> cases;
-  bool any_size = false;
+  std::optional<bool> any_size;
   std::vector<TensorSpec> tensors;
   std::map<std::string, double> scalars;
   std::optional<Work> work;
@@ -61,7 +61,8 @@ struct TaskRequest {
         optional<&T::dims>("Integer sizes by parameter name.", {.min = 1, .max = 1e12}),
         optional<&T::cases>("Workload: dims with weights; versions are timed on the first.",
                             {.max_length = 64}),
-        optional<&T::any_size>("The kernel must also handle odd and prime sizes."),
+        optional<&T::any_size>(
+            "The kernel must also handle odd, prime and tiny sizes. Default: if v0 does."),
         optional<&T::tensors>("Buffers, if the signature does not determine them.",
                               {.max_length = 64}),
         optional<&T::scalars>("Floating-point scalar parameters by name."),

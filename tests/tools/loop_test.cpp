@@ -1,5 +1,6 @@
 // The loop as a client drives it, with real workers on the host.
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 
 #include "server/core/files.h"
@@ -100,6 +101,51 @@ TEST_CASE("invalid input is refused by field name and changes nothing", "[loop]"
   refused({{"output_dir", bench.folder().string()}, {"problem", "vector_add"}}, "state folder");
   CHECK_FALSE(std::filesystem::exists(out));
   CHECK(bench.must("list_runs", Json::object()).at("runs").empty());
+}
+
+TEST_CASE("the parent's kernel with other comments is refused before it is built", "[loop]") {
+  test::Workbench bench;
+  const std::string run = bench.start_run();
+  bench.pass(run, "try something");
+  const auto v0 = read_file(bench.folder() / "out" / "v0" / "kernel.cpp");
+  REQUIRE(v0);
+
+  const auto copy =
+      bench.call("submit_kernel", {{"run", run}, {"source", "// faster now\n" + *v0 + "\n"}});
+
+  CHECK(copy.is_error);
+  CHECK(copy.text.find("source: it equals the kernel of the version before") != std::string::npos);
+  CHECK(bench.must("run_status", {{"run", run}}).at("stage") == "open");
+}
+
+TEST_CASE("a run whose v0 takes any size asks that of every version, unless told not to",
+          "[tools]") {
+  test::Workbench bench;
+  const std::string head = "extern \"C\" void solve(const float* x, float* y, int n) {\n";
+  const std::string reference =
+      "extern \"C\" void reference(const float* x, float* y, int n) {\n"
+      "  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n";
+  const auto created = [&](const std::string& body, const std::string& folder, const Json& more) {
+    Json arguments{{"kernel", {{"text", head + body + "}\n"}}},
+                   {"reference", {{"text", reference}}},
+                   {"implementation", "host-cpp"},
+                   {"dims", {{"n", 1024}}},
+                   {"output_dir", (bench.folder() / "runs" / folder).string()}};
+    arguments.update(more);
+    const auto answer = bench.must("create_run", arguments);
+    const auto warned = std::ranges::any_of(answer.at("warnings"), [](const Json& one) {
+      return one.at("code") == "aligned_sizes_only";
+    });
+    return std::pair(answer.value("any_size", false), warned);
+  };
+  const std::string any = "  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n";
+  const std::string blocks =
+      "  for (int b = 0; b < n / 16; ++b)\n"
+      "    for (int i = 16 * b; i < 16 * b + 16; ++i) y[i] = 2 * x[i];\n";
+
+  CHECK(created(any, "a", Json::object()) == std::pair(true, false));
+  CHECK(created(any, "b", {{"any_size", false}}) == std::pair(false, false));
+  CHECK(created(blocks, "c", Json::object()) == std::pair(false, true));
 }
 
 }  // namespace

@@ -127,3 +127,38 @@ TEST_CASE("a kernel whose calls differ in some bits is reported as not repeatabl
   CHECK_FALSE(report.repeatable);
   CHECK(report.notes.back().code == "not_repeatable");
 }
+
+TEST_CASE("a kernel that takes any size is told from one that lacks a tail", "[lab]") {
+  LabFixture fixture;
+  const auto general = fixture.doubling(doubling_source(kHonestBody), 1024);
+  const auto blocks = fixture.doubling(
+      doubling_source("for (int b = 0; b < n / 16; ++b)\n"
+                      "for (int i = 16 * b; i < 16 * b + 16; ++i) y[i] = 2 * x[i];"),
+      1024);
+
+  const auto first = fixture.lab->refused_size(general, fixture.built(general), "s", fixture.call);
+  const auto second = fixture.lab->refused_size(blocks, fixture.built(blocks), "s", fixture.call);
+
+  REQUIRE(first);
+  CHECK_FALSE(*first);
+  REQUIRE(second);
+  CHECK(second->value_or(Reason{}).message.starts_with("y: "));
+}
+
+TEST_CASE("a kernel without a tail fails where any size must work, and passes where not", "[lab]") {
+  LabFixture fixture;
+  auto contract = fixture.doubling(
+      doubling_source("for (int b = 0; b < n / 16; ++b)\n"
+                      "for (int i = 16 * b; i < 16 * b + 16; ++i) y[i] = 2 * x[i];"),
+      1024);
+  const auto candidate = fixture.built(contract);
+
+  const auto aligned = fixture.lab->check(contract, candidate, "s", fixture.call);
+  contract.any_size = true;
+  const auto any = fixture.lab->check(contract, candidate, "s", fixture.call);
+
+  REQUIRE(aligned);
+  CHECK(aligned->passed);
+  REQUIRE(any);
+  CHECK_FALSE(any->passed);
+}
