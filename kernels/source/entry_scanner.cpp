@@ -159,10 +159,13 @@ class Scanner {
     const bool kernel = has(words, "__global__");
     const bool linked = (!scopes_.empty() && scopes_.back().extern_c) || has(words, "\"C\"");
     if (!kernel && !(linked && has(words, "void"))) return;
-    for (std::size_t i = 1; i + 1 < words.size(); ++i)
-      if (words[i].identifier() && words[i + 1].is("(") &&
-          behind_group(words, i + 1) == words.size())
+    for (std::size_t i = 1; i + 1 < words.size(); ++i) {
+      if (!words[i + 1].is("(")) continue;
+      const auto close = behind_group(words, i + 1);
+      if (words[i].identifier() && close == words.size())
         (kernel ? found_.kernels : found_.others).push_back(words[i].text);
+      i = close - 1;
+    }
   }
 
   [[nodiscard]] std::optional<std::size_t> entry_position(const Tokens& statement) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -188,9 +189,12 @@ std::string spelled_type(const Tokens& tokens, const std::string& name) {
     if (token.is("=")) break;
     if (token.is("[")) break;
     if (token.text.starts_with("__restrict") || token.is("restrict")) continue;
-    if (!name.empty() && token.is(name)) continue;
     type.push_back(token);
   }
+  // A parameter may have the name of its type: `size_t size_t`.
+  if (const auto last = std::ranges::find(type | std::views::reverse, name, &Token::text);
+      last != std::ranges::rend(type))
+    type.erase(std::prev(last.base()));
   const bool array = std::ranges::any_of(tokens, [](const Token& t) { return t.is("["); });
   return join(type) + (array ? "*" : "");
 }
@@ -210,6 +214,23 @@ Tokens without_const_of_pointers(const Tokens& tokens, const Aliases& aliases) {
   return out;
 }
 
+// Aliases of a type are few and short. Aliases of aliases may multiply without end.
+constexpr int kMostAliases = 8;
+constexpr int kMostSteps = 1000;
+
+/// Appends a token, or what its aliases stand for; beyond the limits, the name of an alias.
+void expand(const Token& token, const Aliases& aliases, int depth, int& steps, Tokens& out) {
+  const auto alias = token.identifier() ? aliases.find(token.text) : aliases.end();
+  if (alias == aliases.end() || depth > kMostAliases || steps > kMostSteps) {
+    out.push_back(token);
+    return;
+  }
+  for (const auto& inner : alias->second.tokens) {
+    if (++steps > kMostSteps) return;
+    expand(inner, aliases, depth + 1, steps, out);
+  }
+}
+
 }  // namespace
 
 std::size_t behind_group(const Tokens& tokens, std::size_t open) {
@@ -225,17 +246,10 @@ std::size_t behind_group(const Tokens& tokens, std::size_t open) {
   return tokens.size();
 }
 
-Tokens expanded(const Tokens& tokens, const Aliases& aliases, int depth) {
+Tokens expanded(const Tokens& tokens, const Aliases& aliases) {
   Tokens out;
-  for (const auto& token : tokens) {
-    const auto alias = token.identifier() ? aliases.find(token.text) : aliases.end();
-    if (alias == aliases.end() || depth > 8) {
-      out.push_back(token);
-      continue;
-    }
-    const auto inner = expanded(alias->second.tokens, aliases, depth + 1);
-    out.insert(out.end(), inner.begin(), inner.end());
-  }
+  int steps = 0;
+  for (const auto& token : tokens) expand(token, aliases, 0, steps, out);
   return out;
 }
 

@@ -37,8 +37,8 @@ struct ReadParameter {
 /// Index just past the bracket that closes the one at `open`.
 [[nodiscard]] std::size_t behind_group(const Tokens& tokens, std::size_t open);
 
-/// `tokens` with aliases expanded, including nested ones.
-[[nodiscard]] Tokens expanded(const Tokens& tokens, const Aliases& aliases, int depth = 0);
+/// `tokens` with aliases expanded, including nested ones, up to 1000 tokens of aliases.
+[[nodiscard]] Tokens expanded(const Tokens& tokens, const Aliases& aliases);
 
 /// An error about a signature; its hint is `accepted_parameters()`.
 [[nodiscard]] Error unreadable_signature(std::string message);

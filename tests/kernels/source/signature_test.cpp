@@ -231,3 +231,33 @@ TEST_CASE("truncated sources give an error, not a crash", "[signature]") {
         "extern \"C\" {", "#define", "#if 0\n", "\\", "}}}}", "solve("})
     CHECK_FALSE(parse_signature(source, "solve"));
 }
+
+TEST_CASE("macros that multiply cost no more than their text", "[signature]") {
+  // Ten levels of ten words each would be 10^10 words, or as many that stand for nothing.
+  for (const std::string word : {"int", ""}) {
+    std::string source = "#define A0 " + word + "\n";
+    for (int i = 1; i <= 10; ++i) {
+      source += "#define A" + std::to_string(i);
+      for (int k = 0; k < 10; ++k) source += " A" + std::to_string(i - 1);
+      source += "\n";
+    }
+    CHECK_FALSE(parse_signature(source + "extern \"C\" void solve(A10* x) {}", "solve"));
+  }
+  CHECK(shape("#define REAL float\n#define IN const REAL* __restrict__\n"
+              "extern \"C\" void solve(IN x, REAL* y, int n) {}") == kPlain);
+}
+
+TEST_CASE("a function in a function's parameters is no kernel", "[signature]") {
+  std::string nested = "__global__ void f";
+  for (int i = 0; i < 20'000; ++i) nested += "(a";
+  CHECK(kernel_names(nested + std::string(20'000, ')') + " {}") == std::vector<std::string>{"f"});
+  CHECK(kernel_names("__global__ void __launch_bounds__(256, 2) f(void (*g)(int)) {}") ==
+        std::vector<std::string>{"f"});
+}
+
+TEST_CASE("a parameter may be named like its type", "[signature]") {
+  const auto signature =
+      parse_signature("extern \"C\" void solve(float* x, size_t size_t) {}", "solve");
+  REQUIRE(signature);
+  CHECK(signature->types == std::vector<std::string>{"float*", "size_t"});
+}
