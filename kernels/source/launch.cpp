@@ -2,11 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
+#include <charconv>
 #include <cstdint>
 #include <iterator>
 
-#include "kernels/source/cpp_tokens.h"
 #include "kernels/source/expression.h"
 #include "server/core/text.h"
 
@@ -73,19 +75,32 @@ Result<std::int64_t> product(std::string_view what, const std::vector<std::strin
   return all;
 }
 
-/// Translates a checked expression to C++.
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+/// Translates a checked expression to C++. Numbers are written anew: "010" is octal there, "1e3" no
+/// integer.
 std::string in_cpp(std::string_view expression) {
   std::string text;
-  for (const auto& token : tokenize(expression).tokens) {
-    const bool function = token.is("min") || token.is("max") || token.is("ceil_div");
-    if (function)
-      text += "f_" + token.text;
-    else if (token.identifier())
-      text += "i64(a_" + token.text + ")";
-    else if (token.kind == Token::Kind::number)
-      text += "i64(" + token.text + ")";
-    else
-      text += token.text;
+  while (!expression.empty()) {
+    const auto c = static_cast<unsigned char>(expression.front());
+    std::size_t taken = 1;
+    double number = 0;
+    if (std::isdigit(c) || c == '.') {
+      const auto* begin = expression.data();
+      const auto [end, failed] = std::from_chars(begin, begin + expression.size(), number);
+      taken = std::max<std::size_t>(static_cast<std::size_t>(end - begin), 1);
+      text += fmt::format("i64({:.0f})", number);
+    } else if (std::isalpha(c) || c == '_') {
+      while (taken < expression.size() && is_word(expression[taken])) ++taken;
+      const auto name = expression.substr(0, taken);
+      const bool function = trimmed(expression.substr(taken)).starts_with('(');
+      text += function ? fmt::format("f_{}", name) : fmt::format("i64(a_{})", name);
+    } else {
+      text += expression.front();
+    }
+    expression.remove_prefix(taken);
   }
   return text;
 }

@@ -68,3 +68,14 @@ TEST_CASE("a kernel's declaration needs no header of the C library", "[launch]")
         std::vector<std::string>{"f", "g"});
   CHECK_FALSE(parse_signature("void f(float* x) {}", "f", {true, {}, true}));
 }
+
+TEST_CASE("the numbers of a launch mean the same in its host function", "[launch]") {
+  // In C++ 0256 is 174, 1e+3 would be cut into two words, and a dim may be named like a function.
+  const Launch launch{{"1e+3", ".5e1", "max(n, min)"}, {"0256"}, "4*n % 10e-1"};
+  REQUIRE(check_launch(launch, {{"n", 7}, {"min", 2}}));
+  const auto stub = launch_stub(launch, {.entry = "f", .device = true}, {"n", "min"});
+
+  CHECK(has(stub, "unsigned(i64(1000)), unsigned(i64(5)), unsigned(f_max(i64(a_n), i64(a_min)))"));
+  CHECK(has(stub, "unsigned(i64(256))"));
+  CHECK(has(stub, "shared = i64(4)*i64(a_n) % i64(1);"));
+}
