@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <ranges>
 #include <set>
+#include <utility>
 
 namespace ratchet {
 namespace {
 
 using Nodes = std::vector<std::size_t>;
+
+/// Loops nested deeper are not told apart: every level reads all that is inside again.
+constexpr int kDeepest = 32;
 
 /// Basic blocks and the edges between them.
 struct Blocks {
@@ -90,11 +94,10 @@ class Components {
 
 /// The block through which control enters: one reached from outside, else the first.
 std::size_t entry_of(const Blocks& blocks, const Nodes& component) {
-  const std::set<std::size_t> inside(component.begin(), component.end());
-  for (const auto node : inside)
+  for (const auto node : component)
     for (const auto from : blocks.before[node])
-      if (!inside.contains(from)) return node;
-  return *inside.begin();
+      if (!std::ranges::binary_search(component, from)) return node;
+  return component.front();
 }
 
 }  // namespace
@@ -108,9 +111,9 @@ Loops find_loops(const std::vector<Flow>& flow) {
   std::vector<bool> alive(blocks.next.size(), true);
   Nodes all(blocks.next.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  std::vector<Nodes> open{all};
+  std::vector<std::pair<int, Nodes>> open{{0, all}};  // loops in so many others
   while (!open.empty()) {
-    const auto within = std::move(open.back());
+    const auto [level, within] = std::move(open.back());
     open.pop_back();
     // Blocks outside `within` are other components: no cycle leads through them.
     for (auto& component : Components(blocks, alive).find(within)) {
@@ -119,8 +122,10 @@ Loops find_loops(const std::vector<Flow>& flow) {
       if (!cycle) continue;
       ++loops.count;
       for (const auto node : component) ++depth[node];
+      if (level + 1 == kDeepest) continue;
+      std::ranges::sort(component);
       alive[entry_of(blocks, component)] = false;
-      open.push_back(std::move(component));
+      open.emplace_back(level + 1, std::move(component));
     }
   }
   for (std::size_t i = 0; i < flow.size(); ++i) loops.depth[i] = depth[blocks.of[i]];

@@ -20,7 +20,7 @@ struct Loops {
 /// Finds the loops of a function: an instruction is in a loop if control can return to it. The
 /// depth counts nested loops: strongly connected components of the control flow, each split at its
 /// entry to find inner ones. This also classifies code that a compiler moved past the function's
-/// end, which branch distances alone would not. Pure and thread-safe.
+/// end, which branch distances alone would not. Depths beyond 32 count as 32. Pure and thread-safe.
 [[nodiscard]] Loops find_loops(const std::vector<Flow>& flow);
 
 }  // namespace ratchet

@@ -222,6 +222,23 @@ std::optional<int> host_width(std::string_view operands) {
   return std::nullopt;
 }
 
+// "S1_" and "T_" in a linked name repeat an earlier part, which may hold such references too: 200
+// bytes can stand for gigabytes. Parts of three references each grow fastest, 3^(n/3) times.
+constexpr std::size_t kMostReferences = 32;
+constexpr std::size_t kLongestName = 4096;
+
+/// The references in a linked name, and a few words that look like one.
+std::size_t references_in(std::string_view linked) {
+  std::size_t references = 0;
+  for (auto at = linked.find('_'); at != std::string_view::npos; at = linked.find('_', at + 1)) {
+    const auto before = linked.substr(0, at);
+    const auto begin = before.find_last_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    const auto run = before.substr(begin == std::string_view::npos ? 0 : begin + 1);
+    references += run.find_first_of("ST") != std::string_view::npos ? 1 : 0;
+  }
+  return references;
+}
+
 }  // namespace
 
 std::vector<CodeFunction> read_code(std::string_view listing, CodeKind kind) {
@@ -259,6 +276,7 @@ FunctionCode summary_of(const CodeFunction& function, CodeKind kind) {
 }
 
 std::string source_name(const std::string& linked) {
+  if (references_in(linked) > kMostReferences) return linked;
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> demangled(
       abi::__cxa_demangle(linked.c_str(), nullptr, nullptr, &status), &std::free);
@@ -276,7 +294,7 @@ std::string source_name(const std::string& linked) {
     }
   }
   if (name.starts_with("void ")) name.erase(0, 5);
-  return name;
+  return name.size() > kLongestName ? linked : name;
 }
 
 }  // namespace ratchet

@@ -39,7 +39,8 @@ enum class CodeKind { sass, host };
 /// Counts of one function, for display and for signatures.
 [[nodiscard]] FunctionCode summary_of(const CodeFunction& function, CodeKind kind);
 
-/// "softmax<4>" from a mangled name, without parameters.
+/// "softmax<4>" from a mangled name, without parameters. Names that stand for far longer ones stay
+/// as they are.
 [[nodiscard]] std::string source_name(const std::string& linked);
 
 }  // namespace ratchet

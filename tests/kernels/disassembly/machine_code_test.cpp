@@ -118,6 +118,23 @@ TEST_CASE("text that is not a listing gives no function", "[sass]") {
             .empty());
 }
 
+TEST_CASE("a name of 400 bytes that stands for gigabytes stays as it is", "[sass]") {
+  // Each pair holds the one before twice: 2^35 words in the last.
+  std::string name = "_Z1fSt4pairIiiE";
+  for (const char c : std::string("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+    name += std::string("S_IS") + c + "_S" + c + "_E";
+  CHECK(source_name(name) == name);
+}
+
+TEST_CASE("thousands of loops in each other are read at once, as 32", "[sass]") {
+  constexpr std::size_t kLoops = 5000;
+  std::vector<Flow> flow(kLoops);
+  for (std::size_t i = 0; i < kLoops; ++i) flow.push_back({true, kLoops - 1 - i});
+  const auto loops = find_loops(flow);
+  CHECK(loops.count == 32);
+  CHECK(loops.depth.at(kLoops) == 32);
+}
+
 TEST_CASE("a loop with two ways out counts once, and straight code has none", "[sass]") {
   // 0 → 1 → 2 → 1 or out; 1 may leave as well.
   const std::vector<Flow> loop{{true, {}}, {true, 3}, {true, 1}, {false, {}}};
@@ -131,4 +148,6 @@ TEST_CASE("source names lose parameters, return types and unnamed namespaces", "
   CHECK(source_name("_Z7softmaxILi4EEvPKfPf") == "softmax<4>");
   CHECK(source_name("_ZN12_GLOBAL__N_14copyEPf") == "copy");
   CHECK(source_name("solve") == "solve");
+  CHECK(source_name("_ZN3lib6detail6kernelINS_4tileILi64EEENS1_IS3_fEEEEvT_T0_") !=
+        "_ZN3lib6detail6kernelINS_4tileILi64EEENS1_IS3_fEEEEvT_T0_");
 }
