@@ -170,8 +170,10 @@ class NcuReportReader {
   void take(KernelCounters& kernel, const std::string& name, const std::string& value,
             const std::string& unit) {
     seen_.insert(name);
-    if (const auto number = ncu_number(value)) {
-      kernel.metrics[name] = *number * ncu_unit_factor(unit);
+    const auto number = ncu_number(value);
+    const double in_base = number.value_or(0) * ncu_unit_factor(unit);
+    if (number && std::isfinite(in_base)) {
+      kernel.metrics[name] = in_base;
       numbers_.insert(name);
     } else if (std::ranges::find(kNoValue, value) == kNoValue.end()) {
       texts_.insert(name);

@@ -168,3 +168,10 @@ TEST_CASE("without a report, ncu's log explains what to do", "[ncu]") {
   CHECK(ncu_trouble("==PROF== Connected\n==ERROR== Out of luck\n") == "ncu: Out of luck");
   CHECK(ncu_trouble("").find("neither a report nor a message") != std::string::npos);
 }
+
+TEST_CASE("a value beyond all numbers in its base unit is no number", "[ncu]") {
+  const auto report = read_ncu_csv("ID,Kernel Name,dram__bytes.sum\n,,Tbyte\n0,f,1e300\n");
+  REQUIRE(report);
+  CHECK(report->kernels.at(0).metrics.empty());
+  CHECK(report->not_numbers == std::vector<std::string>{"dram__bytes.sum"});
+}
