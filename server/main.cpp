@@ -32,6 +32,7 @@
 #include "server/offers/skills.h"
 #include "server/options.h"
 #include "server/runs/imports/import_tree.h"
+#include "server/runs/records/markdown.h"
 #include "server/runs/runs.h"
 #include "server/serve.h"
 #include "tools/all.h"
@@ -163,7 +164,7 @@ int call_tool(Application& app, const std::string& name, const std::string& argu
     fmt::print(stderr, "{}\n", answer.text);
     return kFailed;
   }
-  fmt::print("{}\n", json ? answer.structured.dump(2) : answer.text);
+  fmt::print("{}\n", json ? markdown::json_text(answer.structured, 2) : answer.text);
   return 0;
 }
 
@@ -177,7 +178,8 @@ int kbs(Application& app, const Options& options, std::stop_token stop) {
   if (options.kbs_action == "grep") return as_tool("grep_kbs", "pattern");
   auto report = run_kbs_command(options, kbs_indexes(options), stop);
   if (!report) return fail(report.error());
-  fmt::print("{}\n", options.json ? report->body.dump(2) : readable_text(report->body));
+  fmt::print("{}\n",
+             options.json ? markdown::json_text(report->body, 2) : readable_text(report->body));
   return report->healthy ? 0 : kFailed;
 }
 
@@ -227,7 +229,7 @@ int describe_tree(const Options& options) {
   auto report = import_tree(options.tree);
   if (!report) return fail(report.error());
   const Json body = encode(*report);
-  fmt::print("{}\n", options.json ? body.dump(2) : readable_text(body));
+  fmt::print("{}\n", options.json ? markdown::json_text(body, 2) : readable_text(body));
   return 0;
 }
 

@@ -186,6 +186,15 @@ TEST_CASE("the knowledge base is filled, searched and emptied from the command l
   CHECK(has(printed(folder, {"kbs", "remove", "mine"}, 1), "not_found"));
 }
 
+TEST_CASE("a folder with names that are no text is described as JSON", "[cli]") {
+  const TempFolder folder;
+  fs::create_directories(folder / "v0");
+  REQUIRE(write_file(folder / "v0/\xff.cu", "int a;\n"));
+
+  const auto report = Json::parse(printed(folder, {"import", "--json", folder.path().string()}));
+  CHECK(has(report.at("versions").at(0).at("kernel"), "v0/"));
+}
+
 TEST_CASE("a run records the version of the program", "[cli][slow]") {
   const TempFolder folder;
   const auto output = folder / "run";

@@ -43,6 +43,16 @@ std::optional<std::string> first_of(const fs::path& folder,
   return std::nullopt;
 }
 
+/// A path of a file, absolute or below the folder, as it is below the folder; empty for others.
+fs::path path_below(const fs::path& folder, const fs::path& file) {
+  std::error_code failed;
+  const auto root = fs::canonical(folder, failed);
+  const auto real = failed ? fs::path() : fs::canonical(root / file, failed);
+  if (failed) return {};
+  const auto path = real.lexically_relative(root);
+  return *path.begin() == ".." ? fs::path() : path;
+}
+
 Json json_of(const fs::path& path) {
   const auto text = read_file(path, kMostJson);
   return text ? bounded_json(*text).value_or(Json()) : Json();
@@ -107,10 +117,20 @@ ImportReport read_versions(const fs::path& root) {
   return report;
 }
 
+/// A member as one line of text.
 std::string field_text(const Json& json, const char* key) {
   if (!json.is_object() || !json.contains(key)) return "";
   const auto& value = json[key];
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  auto text = value.is_string() ? value.get<std::string>() : value.dump();
+  std::ranges::replace_if(text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }, ' ');
+  return text;
+}
+
+/// The beginning of a claim, cut between two characters.
+std::string_view beginning(std::string_view text) {
+  std::size_t end = 200;
+  while (end < text.size() && (text[end] & '\xC0') == '\x80') --end;
+  return text.substr(0, end);
 }
 
 ImportReport read_state(const fs::path& root) {
@@ -134,16 +154,18 @@ ImportReport read_state(const fs::path& root) {
     version.version = "iter " + field_text(entry, "iter");
     const fs::path kernel = field_text(entry, "kernel_file");
     std::error_code failed;
-    const auto here = fs::is_regular_file(kernel, failed) ? kernel : root / kernel;
-    if (!kernel.empty() && fs::is_regular_file(here, failed))
-      take_kernel(version, root, here, before);
-    else
+    if (kernel.empty() || !fs::is_regular_file(root / kernel, failed))
       version.problems.push_back(
           {"kernel_missing", "the kernel file does not exist", kernel.string()});
+    else if (const auto inside = path_below(root, kernel); inside.empty())
+      version.problems.push_back(
+          {"kernel_outside", "the kernel file lies outside of the folder", kernel.string()});
+    else
+      take_kernel(version, root, root / inside, before);
     for (const char* key :
          {"ms", "ref_ms", "speedup_vs_ref", "validation_passed", "status", "methods"})
       if (const auto text = field_text(entry, key); !text.empty())
-        version.claimed.push_back(fmt::format("{} = {}", key, text.substr(0, 200)));
+        version.claimed.push_back(fmt::format("{} = {}", key, beginning(text)));
     report.versions.push_back(std::move(version));
   }
   if (const auto best = field_text(state, "best_file"); !best.empty()) report.best = best;
@@ -153,7 +175,7 @@ ImportReport read_state(const fs::path& root) {
     if (const auto text = field_text(state, list); !text.empty() && text != "[]")
       report.problems.push_back({"claimed_only",
                                  fmt::format("{}: {}: not confirmed by an ablation of this server",
-                                             list, text.substr(0, 200)),
+                                             list, beginning(text)),
                                  "state.json"});
   return report;
 }
@@ -181,7 +203,7 @@ ImportReport read_memory_tree(const fs::path& root) {
       version.problems.push_back({"fields_missing", file + " lacks fields of the shape", file});
     for (const char* key : {"performance", "correctness", "quality_gate", "git_commit_hash"})
       if (const auto text = field_text(record, key); !text.empty() && text != "null")
-        version.claimed.push_back(fmt::format("{} = {}", key, text.substr(0, 200)));
+        version.claimed.push_back(fmt::format("{} = {}", key, beginning(text)));
     std::error_code failed;
     if (const auto plan = fmt::format("plans/v{}_plan.md", number); fs::exists(root / plan, failed))
       version.claimed.push_back("search and plan (" + plan + ")");

@@ -66,10 +66,16 @@ void check_kernel(std::vector<Reason>& reasons, const fs::path& root, int versio
                        fmt::format("v{}", version)});
 }
 
+bool is_control(char c) {
+  return (c >= 0 && c < ' ') || c == '\x7f';
+}
+
 void check_state(std::vector<Reason>& reasons, const fs::path& root, int last) {
-  const std::string state(trimmed(text_of(root / "current_iteration.txt").substr(0, 64), " \t\r"));
-  const auto end = state.find('\n');
-  if (trimmed(state.substr(0, end)) != fmt::format("v{}", last))
+  const auto text = text_of(root / "current_iteration.txt").substr(0, 64);
+  const auto line = trimmed(text);
+  const auto end = std::ranges::find_if(line, is_control);
+  const auto state = trimmed(line.substr(0, static_cast<std::size_t>(end - line.begin())));
+  if (state != fmt::format("v{}", last))
     reasons.push_back(
         {"state_differs",
          fmt::format("current_iteration.txt says \"{}\", the last version is v{}", state, last),

@@ -113,6 +113,46 @@ TEST_CASE("a state.json yields kernels and claims", "[import]") {
   CHECK(has(report->problems, "claimed_only"));
 }
 
+TEST_CASE("a state.json may name kernels of its folder by any path, and no others", "[import]") {
+  const samples::FastFolder folder;
+  const auto root = folder.path() / "run";
+  put(folder.path() / "secret.cu", "int secret;\n");
+  put(root / "iterv1/kernel.cu", "int a;\n");
+  samples::fs::create_symlink(folder.path() / "secret.cu", root / "link.cu");
+  const Json state{{"history",
+                    {{{"iter", 1}, {"kernel_file", (root / "iterv1/kernel.cu").string()}},
+                     {{"iter", 2}, {"kernel_file", "iterv1/../iterv1/kernel.cu"}},
+                     {{"iter", 3}, {"kernel_file", "../secret.cu"}},
+                     {{"iter", 4}, {"kernel_file", (folder.path() / "secret.cu").string()}},
+                     {{"iter", 5}, {"kernel_file", "link.cu"}}}}};
+  put(root / "state.json", state.dump());
+
+  const auto report = import_tree(root);
+  REQUIRE(report);
+  for (const char* inside : {"iter 1", "iter 2"})
+    CHECK(version_of(*report, inside).kernel == "iterv1/kernel.cu");
+  for (const char* outside : {"iter 3", "iter 4", "iter 5"}) {
+    CHECK(has(version_of(*report, outside).problems, "kernel_outside"));
+    CHECK_FALSE(version_of(*report, outside).kernel_digest);
+  }
+}
+
+TEST_CASE("what files claim is shown without control characters and as whole characters",
+          "[import]") {
+  const samples::FastFolder folder;
+  put(folder.path() / "v0/kernel.cu", "int a;\n");
+  put(folder.path() / "current_iteration.txt", "v3\x1b[31m\n");
+  CHECK(import_tree(folder.path())->problems.at(0).message.find("says \"v3\",") !=
+        std::string::npos);
+
+  const auto claim = std::string(199, 'x') + "ü";
+  put(folder.path() / "state.json",
+      Json{{"best_file", "a\nb"}, {"history", {{{"iter", 1}, {"status", claim}}}}}.dump());
+  const auto report = import_tree(folder.path());
+  CHECK(report->best == "a b");
+  CHECK(report->versions.at(0).claimed.at(0) == "status = " + std::string(199, 'x'));
+}
+
 TEST_CASE("memory records are checked against their form", "[import]") {
   const samples::FastFolder folder;
   put(folder.path() / "memory/v0.json",
