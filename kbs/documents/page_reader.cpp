@@ -293,6 +293,11 @@ bool is_utf8(std::string_view text) {
     if (lead >= 0xE0 && lead <= 0xEF) more = 2;
     if (lead >= 0xF0 && lead <= 0xF4) more = 3;
     if (more == 0 || i + more >= text.size()) return false;
+    // Longer forms of a character than its shortest, surrogates, and beyond U+10FFFF.
+    const auto second = static_cast<unsigned char>(text[i + 1]);
+    if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second >= 0xA0) ||
+        (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second >= 0x90))
+      return false;
     for (std::size_t k = 1; k <= more; ++k)
       if ((static_cast<unsigned char>(text[i + k]) & 0xC0U) != 0x80U) return false;
     i += more + 1;

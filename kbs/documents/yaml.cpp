@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "kbs/documents/page_reader.h"
+
 namespace ratchet::kbs {
 namespace {
 
@@ -25,6 +27,10 @@ class Gauge final : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { take(mark, anchor, 0); }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                 const std::string& value) override {
+    // The parser writes these two as one byte each.
+    if (!is_utf8(value))
+      throw YAML::ParserException(
+          mark, R"("\N" and "\_" are not read; write the character, or "\u0085" and "\u00a0")");
     take(mark, anchor, value.size());
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -95,6 +101,9 @@ class Gauge final : public YAML::EventHandler {
 }  // namespace
 
 YAML::Node load_yaml(std::string_view text) {
+  // The parser would guess UTF-16 or UTF-32 from NUL bytes, and pass on what is no character.
+  if (!is_utf8(text) || text.find('\0') != std::string_view::npos)
+    throw YAML::ParserException(YAML::Mark::null_mark(), "not UTF-8 text without NUL bytes");
   const std::string owned(text);
   std::istringstream in(owned);
   Gauge gauge;

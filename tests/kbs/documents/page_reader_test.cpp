@@ -97,6 +97,23 @@ TEST_CASE("a list of words that all stand for each other is bounded by what it t
 
 TEST_CASE("text that is not UTF-8 is rejected") {
   CHECK_FALSE(read_page("wiki/x.md", "---\nid: a\n---\n\xff\xfe"));
+  for (const auto* wrong : {"\xc0\x80", "\xe0\x92\x90", "\xed\xa0\x80", "\xf0\x80\x80\x80",
+                            "\xf4\x90\x80\x80", "\xe2\x82"})
+    CHECK_FALSE(is_utf8(wrong));
+  // The first and last of each length, and the neighbors of the surrogates.
+  for (const auto* right : {"\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf",
+                            "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"})
+    CHECK(is_utf8(right));
+}
+
+TEST_CASE("YAML in another encoding is rejected, whoever asks") {
+  const std::string wide("\x15\0\0\0\0\0? [\0", 9);  // UTF-32, of no character
+  CHECK_FALSE(header_json(wide));
+  CHECK_FALSE(read_vocabulary(wide));
+  CHECK_FALSE(read_vocabulary("a: [\xff]"));
+  CHECK(read_vocabulary("größe: [数]"));
+  CHECK_FALSE(header_json(R"(a: "\_")"));
+  CHECK(header_json(R"(a: "\u00a0 \L")")->at("a") == "\u00a0 \u2028");
 }
 
 TEST_CASE("a metric carries its line number") {
