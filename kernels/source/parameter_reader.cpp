@@ -185,9 +185,10 @@ Result<Parameter> classify(const Declarator& declarator, const std::string& text
 /// The type as spelled, without name, default and restrict; for the declaration.
 std::string spelled_type(const Tokens& tokens, const std::string& name) {
   Tokens type;
+  bool array = false;
   for (const auto& token : tokens) {
-    if (token.is("=")) break;
-    if (token.is("[")) break;
+    array = token.is("[");
+    if (array || token.is("=")) break;
     if (token.text.starts_with("__restrict") || token.is("restrict")) continue;
     type.push_back(token);
   }
@@ -195,7 +196,6 @@ std::string spelled_type(const Tokens& tokens, const std::string& name) {
   if (const auto last = std::ranges::find(type | std::views::reverse, name, &Token::text);
       last != std::ranges::rend(type))
     type.erase(std::prev(last.base()));
-  const bool array = std::ranges::any_of(tokens, [](const Token& t) { return t.is("["); });
   return join(type) + (array ? "*" : "");
 }
 

@@ -261,3 +261,10 @@ TEST_CASE("a parameter may be named like its type", "[signature]") {
   REQUIRE(signature);
   CHECK(signature->types == std::vector<std::string>{"float*", "size_t"});
 }
+
+TEST_CASE("an array in a default value makes no pointer of the parameter", "[signature]") {
+  const auto signature =
+      parse_signature("extern \"C\" void solve(float y[4], int n = sizes[0]) {}", "solve");
+  REQUIRE(signature);
+  CHECK(signature->types == std::vector<std::string>{"float*", "int"});
+}
