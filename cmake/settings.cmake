@@ -17,7 +17,6 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 
 option(RATCHET_TESTS "Build the tests" ON)
-option(RATCHET_FUZZ "Add the fuzzers; needs Clang, see the preset" OFF)
 option(RATCHET_CUDA "Build the CUDA worker when the toolkit is found" ON)
 option(RATCHET_UNITY "Compile the sources of a folder several at a time" ON)
 set(RATCHET_SANITIZE "" CACHE STRING "Sanitizers for all targets, e.g. address,undefined or thread")

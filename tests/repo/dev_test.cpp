@@ -44,6 +44,13 @@ printf '#!/bin/sh\n' >"$output"
 chmod +x "$output"
 )sh";
 
+// In place of Clang, which not every machine has: the flags that only it knows are left out.
+constexpr const char* kClang = R"sh(#!/usr/bin/env bash
+arguments=()
+for argument; do [[ $argument == -fsanitize=* ]] || arguments+=("$argument"); done
+exec g++ "${arguments[@]}"
+)sh";
+
 // In place of the package manager's and the tests' programs.
 constexpr const char* kCatch2Version = "#!/bin/sh\ncat \"$CATCH2_VERSION\" 2>/dev/null\n";
 constexpr const char* kNothing = "#!/bin/sh\n";
@@ -76,11 +83,13 @@ struct PretendedBuild {
 
   // The objects that a verb compiles; an object that an earlier verb compiled already fails the
   // test.
-  std::set<std::string> objects_of(const std::string& verb) {
+  std::set<std::string> objects_of(const std::string& verb,
+                                   const std::vector<std::string>& arguments = {}) {
     const auto log = folder.path() / "compiled";
     fs::remove(log);
     ProcessSpec spec;
     spec.argv = {(tree / "dev").string(), verb};
+    spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
     spec.environment = inherited_environment({"HOME"});
     spec.environment.push_back(
         fmt::format("PATH={}:{}", shims.string(), "/usr/local/bin:/usr/bin:/bin"));
@@ -123,6 +132,43 @@ TEST_CASE("no verb of dev compiles again what another has compiled", "[repo]") {
 
   CHECK(build.objects_of("build").empty());
   CHECK(build.objects_of("test").empty());
+}
+
+TEST_CASE("dev fuzz builds a fuzzer in a folder of its own and runs it", "[repo]") {
+  PretendedBuild build;
+  build.shim("clang++-19", kClang);
+  build.shim("clang-19", "#!/bin/sh\nexec gcc \"$@\"\n");
+
+  const auto objects = build.objects_of("fuzz", {"page", "1"});
+  CHECK(std::ranges::any_of(objects, [](const auto& object) {
+    return object.find("fuzz-page.dir/tests/fuzz/page.cpp") != std::string::npos;
+  }));
+  CHECK(std::ranges::none_of(
+      objects, [](const auto& object) { return object.find("fuzz-yaml") != std::string::npos; }));
+  CHECK(fs::is_directory(build.tree / "build-fuzz/found/page/corpus"));
+  CHECK_FALSE(fs::exists(build.tree / "build"));
+  CHECK(build.objects_of("fuzz", {"page"}).empty());
+}
+
+TEST_CASE("dev fuzz names the fuzzers, and what they need where it is not there", "[repo]") {
+  const test::TempFolder folder;
+  ProcessSpec spec;
+  spec.argv = {(root() / "dev").string(), "fuzz", "nothing", "5"};
+  spec.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "RATCHET_SETUP=off"};
+  const auto unknown = run_program(spec, std::chrono::seconds(20), {});
+  REQUIRE(unknown);
+  CHECK_FALSE(unknown->status.clean());
+  CHECK(unknown->err.find("no fuzzer 'nothing'; there are: code http imports") !=
+        std::string::npos);
+
+  constexpr const char* kWithoutClang =
+      "cmake=$(command -v cmake); PATH=$1 exec \"$cmake\" -S \"$0\" -B \"$1/build\" "
+      "-DRATCHET_FUZZ=ON";
+  spec.argv = {"/bin/sh", "-c", kWithoutClang, root().string(), folder.path().string()};
+  const auto missing = run_program(spec, std::chrono::seconds(20), {});
+  REQUIRE(missing);
+  CHECK_FALSE(missing->status.clean());
+  CHECK(missing->err.find("apt-get install clang-19 libclang-rt-19-dev") != std::string::npos);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Replays the fuzzers' seeds and findings.
+// Replays the messages of the fuzzer's corpus to a whole server; tests/fuzz/replay has the rest.
 
 #include <catch2/catch_test_macros.hpp>
 #include <filesystem>
@@ -11,10 +11,10 @@
 namespace ratchet::test {
 namespace {
 
-std::vector<std::pair<std::string, std::string>> corpus(const char* name) {
+std::vector<std::pair<std::string, std::string>> messages() {
   std::vector<std::pair<std::string, std::string>> inputs;
   for (const auto& entry :
-       std::filesystem::directory_iterator(source_dir() / "tests/fuzz/corpus" / name)) {
+       std::filesystem::directory_iterator(source_dir() / "tests/fuzz/corpus/message")) {
     const auto text = read_file(entry.path());
     REQUIRE(text);
     inputs.emplace_back(entry.path().filename(), *text);
@@ -26,7 +26,7 @@ std::vector<std::pair<std::string, std::string>> corpus(const char* name) {
 TEST_CASE("a stdio client may send every message of the corpus", "[corpus]") {
   SampleServer sample;
   StdioPeer peer(*sample.server);
-  for (const auto& [name, text] : corpus("message")) {
+  for (const auto& [name, text] : messages()) {
     INFO(name);
     peer.send_text(text);
     peer.send(legacy("still here", "ping"));
@@ -34,19 +34,6 @@ TEST_CASE("a stdio client may send every message of the corpus", "[corpus]") {
     do answer = peer.receive();
     while (answer.is_object() && answer["id"] != "still here");
     CHECK(answer.is_object());
-  }
-}
-
-TEST_CASE("an HTTP client may send every request of the corpus", "[corpus]") {
-  SampleServer sample;
-  const HttpPeer peer(*sample.server);
-  for (const auto& [name, bytes] : corpus("http")) {
-    INFO(name);
-    HttpConnection connection(peer.port());
-    connection.send(bytes);
-    connection.finish_sending();
-    connection.receive_until("never there");  // until it is closed
-    CHECK(peer.post(legacy(1, "ping")).status == 200);
   }
 }
 
