@@ -84,7 +84,8 @@ Status apply_fact(RunState& state, const LedgerRow& row, const Entry& entry) {
   auto& open = state.versions.back();
   if (row.kind == kind::kQuery)
     return with<QueryFact>(row, entry.fact, [&](QueryFact fact) {
-      state.queries.push_back({row.sequence, row.version, std::move(fact)});
+      state.queries.push_back(std::make_shared<const LoggedQuery>(
+          LoggedQuery{row.sequence, row.version, std::move(fact)}));
       return Status{};
     });
   if (row.kind == kind::kEvidence)

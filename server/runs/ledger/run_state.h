@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <ranges>
 #include <set>
@@ -84,7 +85,9 @@ struct RunState {
   Environment environment;
   int iterations = 0;  ///< N, extensions included
   std::vector<VersionState> versions;
-  std::vector<LoggedQuery> queries;
+  /// Shared with earlier and later states of the run, which are copies of each other: a run may
+  /// have thousands.
+  std::vector<std::shared_ptr<const LoggedQuery>> queries;
   std::vector<Attempt> attempts;
   std::map<std::string, std::string> artifacts;   ///< path → digest of what should be on disk
   std::map<std::string, std::int64_t> file_rows;  ///< path → row that wrote or removed it last

@@ -38,10 +38,10 @@ std::string queries(const Subject& subject) {
   };
   std::vector<std::vector<std::string>> rows;
   for (const auto& logged : subject.state.queries) {
-    const auto& answer = logged.fact.answer;
-    if (logged.version != subject.version.id && !cited(answer.query_id)) continue;
-    rows.push_back({std::to_string(rows.size() + 1), logged.fact.query,
-                    logged.fact.purpose.empty() ? "-" : logged.fact.purpose,
+    const auto& answer = logged->fact.answer;
+    if (logged->version != subject.version.id && !cited(answer.query_id)) continue;
+    rows.push_back({std::to_string(rows.size() + 1), logged->fact.query,
+                    logged->fact.purpose.empty() ? "-" : logged->fact.purpose,
                     fmt::format("{} of {} results{} ({})", answer.results.size(), answer.total,
                                 answer.weak ? ", weak" : "", answer.query_id)});
   }

@@ -110,12 +110,12 @@ Json targets(const RunState& state, const VersionState& version) {
 Json search_log(const RunState& state, const VersionState& version) {
   Json rows = Json::array();
   for (const auto& logged : state.queries) {
-    if (logged.version != version.id) continue;
-    const auto& results = logged.fact.answer.results;
+    if (logged->version != version.id) continue;
+    const auto& results = logged->fact.answer.results;
     rows.push_back({{"source", "kbs"},
-                    {"query", logged.fact.query},
+                    {"query", logged->fact.query},
                     {"finding", results.empty() ? "0 results" : results.front().id},
-                    {"actionability", logged.fact.purpose}});
+                    {"actionability", logged->fact.purpose}});
   }
   return rows;
 }
@@ -199,11 +199,12 @@ Rendered plan(const Subject& subject) {
   const auto& hypothesis = *version.hypothesis;
   std::vector<std::vector<std::string>> searches;
   for (const auto& logged : state.queries)
-    if (logged.version == version.id)
-      searches.push_back(
-          {"kbs", logged.fact.query,
-           logged.fact.answer.results.empty() ? "0 results" : logged.fact.answer.results.front().id,
-           logged.fact.purpose.empty() ? "-" : logged.fact.purpose});
+    if (logged->version == version.id)
+      searches.push_back({"kbs", logged->fact.query,
+                          logged->fact.answer.results.empty()
+                              ? "0 results"
+                              : logged->fact.answer.results.front().id,
+                          logged->fact.purpose.empty() ? "-" : logged->fact.purpose});
   std::string expected;
   for (const auto& one : hypothesis.expected)
     expected += fmt::format("- `{}` {} {}\n", one.metric, one.direction, one.amount.value_or(""));

@@ -86,26 +86,25 @@ void need_metric(Problems& problems, const VersionState& version, const std::str
 const QueryHit* logged_hit(const RunState& state, const std::string& query_id,
                            const std::string& id) {
   for (const auto& logged : state.queries) {
-    if (logged.fact.answer.query_id != query_id) continue;
-    for (const auto& hit : logged.fact.answer.results)
+    if (logged->fact.answer.query_id != query_id) continue;
+    for (const auto& hit : logged->fact.answer.results)
       if (hit.id == id) return &hit;
   }
   return nullptr;
 }
 
 bool query_known(const RunState& state, const std::string& query_id) {
-  return std::ranges::any_of(state.queries, [&](const LoggedQuery& logged) {
-    return logged.fact.answer.query_id == query_id;
-  });
+  return std::ranges::any_of(
+      state.queries, [&](const auto& logged) { return logged->fact.answer.query_id == query_id; });
 }
 
 /// One query about the kernel, at any time in this version, and one about the bottleneck after the
 /// profile, which reveals it.
 void need_queries(Problems& problems, const RunState& state, const VersionState& version) {
   const auto made = [&](std::string_view purpose, std::int64_t after) {
-    return std::ranges::any_of(state.queries, [&](const LoggedQuery& logged) {
-      return logged.version == version.id && logged.fact.purpose == purpose &&
-             logged.sequence > after;
+    return std::ranges::any_of(state.queries, [&](const auto& logged) {
+      return logged->version == version.id && logged->fact.purpose == purpose &&
+             logged->sequence > after;
     });
   };
   if (!made("kernel", 0))

@@ -39,6 +39,16 @@ RunState ready() {
   return *(*store)->load(shop.run)->state;
 }
 
+/// Makes the queries of this purpose ones without a purpose.
+void drop_purpose(RunState& state, std::string_view purpose) {
+  for (auto& query : state.queries) {
+    if (query->fact.purpose != purpose) continue;
+    auto changed = *query;
+    changed.fact.purpose.clear();
+    query = std::make_shared<const LoggedQuery>(std::move(changed));
+  }
+}
+
 struct Rule {
   const char* code;
   std::function<void(RunState& state, VersionState& open)> break_it;
@@ -78,16 +88,9 @@ const std::vector<Rule>& rules() {
       {"document_not_returned",
        [](RunState&, VersionState& open) { open.evidence->selected.front().id = "page"; }},
       {"text_missing", [](RunState&, VersionState& open) { open.evidence->decision_link = " "; }},
-      {"no_kernel_query",
-       [](RunState& state, VersionState&) {
-         for (auto& query : state.queries)
-           if (query.fact.purpose == "kernel") query.fact.purpose.clear();
-       }},
+      {"no_kernel_query", [](RunState& state, VersionState&) { drop_purpose(state, "kernel"); }},
       {"no_bottleneck_query",
-       [](RunState& state, VersionState&) {
-         for (auto& query : state.queries)
-           if (query.fact.purpose == "bottleneck") query.fact.purpose.clear();
-       }},
+       [](RunState& state, VersionState&) { drop_purpose(state, "bottleneck"); }},
       {"bad_category", [](RunState&, VersionState& open) { open.hypothesis->category = "a b"; }},
       {"several_changes",
        [](RunState&, VersionState& open) { open.hypothesis->change = "- one\n- two"; }},
