@@ -1,7 +1,9 @@
 #include "server/core/beneath.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,7 +11,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "server/core/files.h"
 
@@ -19,6 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kFolderFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+constexpr std::string_view kHalfWritten = ".ratchet-";  // within the names of files being written
+constexpr int kTries = 8;
+constexpr int kDeepest = 8;
 
 bool is_link(int folder, const std::string& name) {
   struct stat info{};
@@ -35,7 +42,52 @@ Error beneath_error(std::string_view what, int folder, const std::string& name,
                         path.string()),
             "Put the file or folder itself in its place."};
   return {code == ENOENT ? ErrorCode::not_found : ErrorCode::unavailable,
-          fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(code)), ""};
+          fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(code)),
+          std::string(hint_for(code))};
+}
+
+/// A file under a name that nobody has, locked by this process until it is closed: one without a
+/// lock was left by a killed process. `temporary` becomes its name.
+Fd make_temporary(int folder, const std::string& name, std::string& temporary) {
+  static std::atomic<unsigned> counter{0};
+  Fd file;
+  for (int i = 0; i < kTries; ++i) {
+    temporary = fmt::format(".{}{}{}-{}", name, kHalfWritten, ::getpid(), counter++);
+    constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    file.reset(::openat(folder, temporary.c_str(), kNew, 0644));
+    if (!file) return file;
+    (void)::flock(file.get(), LOCK_EX);
+    // Before the lock was taken, another process may have taken the file for a dead one's.
+    struct stat info{};
+    if (::fstat(file.get(), &info) == 0 && info.st_nlink > 0) return file;
+  }
+  return file;
+}
+
+/// The names in a folder, except "." and "..".
+std::vector<std::string> names_in(int folder) {
+  std::vector<std::string> names;
+  Fd readable(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const auto close = [](DIR* open) { ::closedir(open); };
+  const std::unique_ptr<DIR, decltype(close)> all(readable ? ::fdopendir(readable.get()) : nullptr);
+  if (!all) return names;
+  (void)readable.release();  // the stream owns it now
+  while (const dirent* const one = ::readdir(all.get()))
+    if (const std::string name = one->d_name; name != "." && name != "..") names.push_back(name);
+  return names;
+}
+
+void sweep_half_written(int folder, int depth) {
+  for (const auto& name : names_in(folder)) {
+    if (depth < kDeepest)
+      if (const Fd below(::openat(folder, name.c_str(), kFolderFlags)); below) {
+        sweep_half_written(below.get(), depth + 1);
+        continue;
+      }
+    if (!name.starts_with('.') || name.find(kHalfWritten) == std::string::npos) continue;
+    const Fd file(::openat(folder, name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (file && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlinkat(folder, name.c_str(), 0);
+  }
 }
 
 /// Makes a rename durable; without it a crash can restore the old name.
@@ -107,16 +159,13 @@ Result<std::string> Folder::read(const fs::path& name, std::size_t limit) const 
 }
 
 Status Folder::write(const fs::path& name, std::string_view bytes) const {
-  static std::atomic<unsigned> counter{0};
   auto place = place_of(name, Missing::made);
   if (!place) return place.error();
   const int folder = place->folder.get();
-  const std::string temporary = fmt::format(".{}.{}.{}", place->name, ::getpid(), counter++);
-  Fd file(::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                   0644));
+  std::string temporary;
+  const Fd file = make_temporary(folder, place->name, temporary);
   if (!file) return beneath_error("write", folder, temporary, path_ / name);
   Status status = write_open_file(file.get(), bytes, path_ / name);
-  file.reset();
   if (status && ::renameat(folder, temporary.c_str(), folder, place->name.c_str()) != 0)
     status = beneath_error("replace", folder, place->name, path_ / name);
   if (!status) {
@@ -125,6 +174,10 @@ Status Folder::write(const fs::path& name, std::string_view bytes) const {
   }
   sync_open_folder(folder);
   return {};
+}
+
+void Folder::remove_half_written() const {
+  sweep_half_written(fd_.get(), 0);
 }
 
 Status Folder::remove(const fs::path& name) const {

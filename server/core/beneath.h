@@ -32,6 +32,9 @@ class Folder {
                                          std::size_t limit = std::size_t{64} << 20U) const;
   /// Replaces a file atomically, as `write_file` does; makes missing folders.
   [[nodiscard]] Status write(const std::filesystem::path& name, std::string_view bytes) const;
+  /// Removes what killed processes left of files that they were writing, here and in the folders
+  /// below; files that a living one is writing stay. What cannot be removed stays, too.
+  void remove_half_written() const;
   /// Removes a file; one that is missing already is fine.
   [[nodiscard]] Status remove(const std::filesystem::path& name) const;
   /// Moves a file or folder to a name that does not exist yet; makes missing folders.

@@ -17,7 +17,18 @@ namespace {
 Error system_error(std::string_view what, const std::filesystem::path& path) {
   const int code = errno;
   return {code == ENOENT ? ErrorCode::not_found : ErrorCode::unavailable,
-          fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(code)), ""};
+          fmt::format("cannot {} {}: {}", what, path.string(), std::strerror(code)),
+          std::string(hint_for(code))};
+}
+
+Status write_all(int fd, std::string_view bytes, const std::filesystem::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return system_error("write", path);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
 }
 
 /// Makes a rename durable; without it a crash can restore the old name.
@@ -55,13 +66,19 @@ Result<std::string> read_open_file(int fd, const std::filesystem::path& path, st
   return bytes;
 }
 
+std::string_view hint_for(int code) {
+  const bool full = code == ENOSPC || code == EDQUOT;
+  return full ? "Free some space on that disk; `ratchet gc` removes what can be made again." : "";
+}
+
+Status write_unsynced(const std::filesystem::path& path, std::string_view bytes) {
+  const Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!fd) return system_error("write", path);
+  return write_all(fd.get(), bytes, path);
+}
+
 Status write_open_file(int fd, std::string_view bytes, const std::filesystem::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return system_error("write", path);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (auto written = write_all(fd, bytes, path); !written) return written;
   if (::fsync(fd) != 0) return system_error("sync", path);
   return {};
 }

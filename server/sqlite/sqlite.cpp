@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <cerrno>
 #include <cstdint>
+
+#include "server/core/files.h"
 
 namespace ratchet::sqlite {
 namespace {
@@ -15,7 +18,9 @@ Error failure(sqlite3* handle, const Label& label, std::string_view doing) {
   const bool busy = code == SQLITE_BUSY || code == SQLITE_LOCKED;
   return {code == SQLITE_CONSTRAINT ? ErrorCode::conflict : ErrorCode::unavailable,
           fmt::format("{}: cannot {}: {}", label.name, doing, sqlite3_errmsg(handle)),
-          busy ? "Another server writes to it: call again." : std::string(label.hint)};
+          busy                  ? "Another server writes to it: call again."
+          : code == SQLITE_FULL ? std::string(hint_for(ENOSPC))
+                                : std::string(label.hint)};
 }
 
 /// A path as a `file:` URI.

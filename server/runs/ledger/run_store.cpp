@@ -124,6 +124,7 @@ Result<RunLock> RunStore::lock(const RunId& run, Patience patience) {
     return Error{ErrorCode::unavailable,
                  fmt::format("cannot lock {}: {}", path.string(), std::strerror(errno)), ""};
   RunLock lock(std::move(fd));
+  tidy(run);
   const auto written = written_row(run);
   const auto now = ledger_->head(run);
   if (!now) return now.error();
@@ -146,10 +147,22 @@ Result<HeldRun> RunStore::hold(const RunId& run) {
 Status RunStore::finish(const RunId& run) {
   const auto head = ledger_->head(run);
   if (!head) return head.error();
+  if (*head > 0) tidy(run);
   if (written_row(run) >= *head) return {};
   const auto taken = lock(run, Patience::no_wait);
   if (!taken && taken.error().code != ErrorCode::conflict) return taken.error();
   return {};
+}
+
+void RunStore::tidy(const RunId& run) {
+  {
+    const std::scoped_lock lock(tidying_);
+    if (!tidied_.insert(run.text).second) return;
+  }
+  const auto loaded = load(run);
+  if (!loaded) return;
+  const auto folder = Folder::open(loaded->state->contract.output_dir);
+  if (folder) folder->remove_half_written();
 }
 
 Status RunStore::write_since(const RunState& state, std::int64_t row) {

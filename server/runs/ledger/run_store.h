@@ -5,7 +5,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,7 +64,8 @@ enum class Patience { wait, no_wait };
 ///
 /// If the process is killed between the two, files are old or missing. The lock file holds the row
 /// up to which files were written, so the next call that takes the lock writes the files of later
-/// rows; other files are left as they are. Thread rule: safe from several threads and processes. A
+/// rows; other files are left as they are. The first call on a run also removes what a killed
+/// process left half written. Thread rule: safe from several threads and processes. A
 /// caller of `commit` holds the run's lock.
 class RunStore {
  public:
@@ -114,6 +117,8 @@ class RunStore {
   /// returned.
   Result<std::optional<Reason>> extend(RunState& state, const RunId& run);
   Status write_since(const RunState& state, std::int64_t row);
+  /// Once for each run.
+  void tidy(const RunId& run);
 
   RunStore(std::filesystem::path folder, std::unique_ptr<Ledger> ledger)
       : folder_(std::move(folder)), ledger_(std::move(ledger)) {}
@@ -121,6 +126,8 @@ class RunStore {
   const std::filesystem::path folder_;
   const std::unique_ptr<Ledger> ledger_;
   StateCache cache_;
+  std::mutex tidying_;
+  std::set<std::string> tidied_;  ///< ids of runs
   std::function<void(const RunChange&)> observer_;
 };
 

@@ -1,5 +1,7 @@
 #include "server/core/beneath.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,6 +9,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <thread>
 
+#include "server/core/fd.h"
 #include "server/core/files.h"
 #include "tests/support/temp_folder.h"
 
@@ -30,6 +33,28 @@ TEST_CASE("files beneath a folder are written, read, moved and removed", "[benea
   REQUIRE(folder->remove("previous/v1/build.md"));
   REQUIRE(folder->remove("previous/v1/build.md"));
   CHECK(folder->read("previous/v1/build.md").error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("what a killed process left half written is removed, and nothing else", "[beneath]") {
+  const test::TempFolder place;
+  const auto folder = Folder::make(place / "run");
+  REQUIRE(folder);
+  REQUIRE(folder->write("v1/build.md", "whole"));
+  REQUIRE(folder->write("v1/.build.md.ratchet-1-0", "left by a killed process"));
+  REQUIRE(folder->write(".env", "a user's"));
+  REQUIRE(folder->write("report.ratchet-2", "a user's"));
+  REQUIRE(folder->write("v1/.held.md.ratchet-1-1", "being written"));
+  const Fd held(::open((place / "run/v1/.held.md.ratchet-1-1").c_str(), O_RDWR | O_CLOEXEC));
+  REQUIRE(::flock(held.get(), LOCK_EX) == 0);
+  REQUIRE(write_file(place / "outside" / ".x.ratchet-1-2", "elsewhere"));
+  fs::create_directory_symlink(place / "outside", place / "run" / "link");
+
+  folder->remove_half_written();
+
+  CHECK_FALSE(fs::exists(place / "run/v1/.build.md.ratchet-1-0"));
+  for (const char* kept : {"run/v1/build.md", "run/.env", "run/report.ratchet-2",
+                           "run/v1/.held.md.ratchet-1-1", "outside/.x.ratchet-1-2"})
+    CHECK(fs::exists(place / kept));
 }
 
 TEST_CASE("no symbolic link on the way is followed, and the error names it", "[beneath]") {

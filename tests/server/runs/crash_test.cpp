@@ -94,6 +94,13 @@ void kill_after(std::chrono::microseconds delay, const fs::path& state, const Ru
   ::waitpid(child, &how, 0);
 }
 
+std::size_t half_written(const fs::path& folder) {
+  std::size_t count = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    count += entry.path().filename().string().starts_with('.') ? 1 : 0;
+  return count;
+}
+
 void survive(int kills) {
   auto frozen = samples::contract(1000);
   const samples::Workshop shop(frozen);
@@ -110,6 +117,7 @@ void survive(int kills) {
     REQUIRE(audit->rows >= rows);
     rows = audit->rows;
     REQUIRE(again->status(shop.run)->integrity.empty());
+    REQUIRE(half_written(shop.out()) == 0);
   }
   CHECK(rows > kills / 10);  // work was done between the kills
 }
