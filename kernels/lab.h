@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "kernels/lab_requests.h"
 #include "server/core/call_context.h"
 #include "server/core/result.h"
+#include "server/core/storage.h"
 #include "server/facts/contract.h"
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
@@ -141,6 +144,13 @@ class Lab {
   /// Measuring them also calibrates the noise of comparisons.
   virtual Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                                 CallContext& call) = 0;
+
+  /// What it keeps in the state folder. Builds can be made again from the sources in the ledger;
+  /// those that `needed` names stay, because another compiler may make other binaries by then.
+  virtual std::vector<Store> stores(std::function<std::set<std::string>()> needed) = 0;
+
+  /// Removes the private folders of workers and compilers whose servers were killed.
+  virtual FileCount remove_abandoned(bool dry_run) = 0;
 };
 
 }  // namespace ratchet

@@ -9,10 +9,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -21,6 +25,7 @@
 #include "server/core/background_calls.h"
 #include "server/core/beneath.h"
 #include "server/core/roots.h"
+#include "server/core/storage.h"
 #include "server/demo/demo.h"
 #include "server/docs/reference.h"
 #include "server/exit_deadline.h"
@@ -44,6 +49,9 @@ constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 /// Work checks its stop token about 20 times a second.
 constexpr std::chrono::milliseconds kLongestExit{3000};
+/// Enough for the builds of many runs; kernels of large template libraries take megabytes each.
+constexpr std::int64_t kUsualQuota = std::int64_t{10} << 30U;
+constexpr std::chrono::minutes kBetweenCollections(5);
 
 constexpr std::string_view kInstructions =
     "ratchet builds, checks, times and profiles compute kernels itself and enforces the order of "
@@ -65,6 +73,7 @@ struct Application {
   std::unique_ptr<Lab> lab;
   std::unique_ptr<Runs> runs;
   std::unique_ptr<Knowledge> knowledge;
+  std::unique_ptr<Storage> storage;
   std::shared_ptr<BackgroundCalls> jobs;  // last, so that its work ends before the services above
   std::vector<Tool> tools;
 };
@@ -72,6 +81,21 @@ struct Application {
 KbsIndexes kbs_indexes(const Options& options) {
   return {.builtin = options.builtin_kbs ? options.data_dir / "kbs" / "builtin.db" : "",
           .user = options.state_dir / "kbs" / "index.db"};
+}
+
+/// The parts of the state folder, each told by the service that keeps it.
+std::unique_ptr<Storage> storage_of(Application& app, const Options& options) {
+  auto stores = app.lab->stores([&runs = *app.runs] { return runs.needed_builds(); });
+  auto evidence = app.runs->stores();
+  std::ranges::move(evidence, std::back_inserter(stores));
+  stores.push_back({.name = "added pages", .measure = [folder = options.state_dir / "kbs"] {
+                      return contents_of(folder);
+                    }});
+  const auto quota =
+      options.disk_quota.empty() ? kUsualQuota : parse_size(options.disk_quota).value_or(0);
+  return std::make_unique<Storage>(
+      options.state_dir, quota, std::move(stores),
+      [&lab = *app.lab](bool dry_run) { return lab.remove_abandoned(dry_run); });
 }
 
 Result<Application> assemble(const Options& options) {
@@ -100,8 +124,9 @@ Result<Application> assemble(const Options& options) {
   app.lab = *std::move(lab);
   app.runs = *std::move(runs);
   app.knowledge = *std::move(knowledge);
+  app.storage = storage_of(app, options);
   app.jobs = std::make_shared<BackgroundCalls>();
-  app.tools = all_tools({*app.lab, *app.runs, *app.knowledge, *app.jobs, *app.roots});
+  app.tools = all_tools({*app.lab, *app.runs, *app.knowledge, *app.jobs, *app.storage, *app.roots});
   if (!options.toolsets.empty())
     std::erase_if(app.tools, [&](const Tool& tool) {
       return std::ranges::find(options.toolsets, name_of(tool.info.toolset)) ==
@@ -126,12 +151,30 @@ Result<mcp::ServerOptions> server_options(Application& app, const Options& optio
   return server;
 }
 
+/// Collects at once, because a server before may have been killed, and then regularly.
+void collect_regularly(const Storage& storage, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any waiting;
+  do {
+    FileCount removed;
+    for (const auto& part : storage.collect().parts) removed += part.removed;
+    if (removed.files > 0)
+      spdlog::info("removed {} files, {}, that can be made again or were left by killed servers",
+                   removed.files, size_text(removed.bytes));
+  } while (
+      !waiting.wait_for(lock, stop, kBetweenCollections, [&] { return stop.stop_requested(); }));
+}
+
 int serve(Application& app, const Options& options, const std::stop_token& stop) {
   auto offered = server_options(app, options);
   if (!offered) return fail(offered.error());
   std::optional<ExitDeadline> deadline;  // outlives the server
   mcp::Server server(*std::move(offered));
   notify_of_changes(*app.runs, server);
+  const std::jthread collector([&storage = *app.storage](const std::stop_token& ended) {
+    collect_regularly(storage, ended);
+  });
   const int status = serve(server, options.serve, "ratchet " RATCHET_VERSION, stop);
   deadline.emplace(kLongestExit, status);
   app.jobs->stop();
@@ -225,6 +268,28 @@ int print_head(Application& app) {
   return 0;
 }
 
+std::string count_text(const FileCount& count) {
+  return fmt::format("{} in {} {}", size_text(count.bytes), count.files,
+                     count.files == 1 ? "file" : "files");
+}
+
+int collect(const Application& app, const Options& options) {
+  const auto quota = options.disk_quota.empty() ? 0 : parse_size(options.disk_quota).value_or(0);
+  const auto done = app.storage->collect(quota, options.dry_run);
+  for (const auto& part : done.parts)
+    fmt::print("{} {}: {}\n", options.dry_run ? "would remove" : "removed", part.store,
+               count_text(part.removed));
+  for (const auto& store : done.after.stores)
+    fmt::print("{} {}: {}\n",
+               store.evidence ? "evidence, kept:" : "in use or within the quota:", store.name,
+               count_text({store.files, store.bytes}));
+  fmt::print("{} takes {}\n", done.after.folder, size_text(done.after.bytes));
+  if (options.disk_quota.empty() || options.dry_run || done.after.bytes <= quota) return 0;
+  fmt::print(stderr, "ratchet: that is more than {}; what is left is evidence or in use\n",
+             size_text(quota));
+  return kFailed;
+}
+
 int describe_tree(const Options& options) {
   auto report = import_tree(options.tree);
   if (!report) return fail(report.error());
@@ -265,6 +330,7 @@ int run_command(const Options& options) {
   if (options.command == "docs") return check_docs(*app, options);
   if (options.command == "audit") return audit(*app, options);
   if (options.command == "head") return print_head(*app);
+  if (options.command == "gc") return collect(*app, options);
   return kUsage;
 }
 

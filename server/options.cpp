@@ -6,6 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 
+#include "server/core/storage.h"
+
 namespace ratchet {
 namespace {
 
@@ -19,6 +21,12 @@ fs::path program_folder() {
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
+}
+
+/// For options that take a size: what is wrong with it, or nothing.
+std::string is_size(const std::string& text) {
+  const auto size = parse_size(text);
+  return size ? "" : size.error().message;
 }
 
 fs::path default_state_dir() {
@@ -57,6 +65,12 @@ void add_common(CLI::App& app, Options& options) {
 void add_serve(CLI::App& app, Options& options) {
   auto* serve = app.add_subcommand("serve", "Serve MCP over stdio, or over HTTP with --http");
   add_serve_options(*serve, options.serve);
+  serve
+      ->add_option("--disk-quota", options.disk_quota,
+                   "Most space of the state folder: above it builds that can be made again are "
+                   "removed, then new ones are refused; 0: no limit; default 10G")
+      ->envname("RATCHET_DISK_QUOTA")
+      ->check(is_size);
 }
 
 void add_others(CLI::App& app, Options& options) {
@@ -82,6 +96,13 @@ void add_others(CLI::App& app, Options& options) {
       "import", "Report what the results of another workflow prove, and what they only claim");
   foreign->add_option("folder", options.tree, "Contains v0/, state.json or memory/")->required();
   foreign->add_flag("--json", options.json, "Print the structured answer");
+
+  auto* gc = app.add_subcommand(
+      "gc", "Remove what can be made again from the state folder, never what is evidence");
+  gc->add_flag("--dry-run", options.dry_run, "Only say what would be removed");
+  gc->add_option("--quota", options.disk_quota,
+                 "Remove only until the state folder takes at most this: 512M, 10G")
+      ->check(is_size);
 
   auto* docs = app.add_subcommand("docs", "Check the generated files, or with --write update them");
   docs->add_flag("--write", options.write, "Update files that differ");

@@ -11,7 +11,7 @@ namespace ratchet {
 
 /// The options of the command line, with their defaults, for all subcommands.
 struct Options {
-  std::string command;  ///< serve, call, demo, kbs, audit, head, import, docs or doctor
+  std::string command;  ///< serve, call, demo, kbs, audit, head, import, gc, docs or doctor
 
   std::filesystem::path state_dir;           ///< ledger, build cache, calibration
   std::filesystem::path data_dir;            ///< problems, wiki index, adapters
@@ -25,7 +25,9 @@ struct Options {
   bool kbs_links = true;
   std::vector<std::string> toolsets;  ///< empty: all
 
-  ServeOptions serve;  ///< serve
+  ServeOptions serve;      ///< serve
+  std::string disk_quota;  ///< serve: as `parse_size` takes it; gc: empty for none
+  bool dry_run = false;    ///< gc
 
   std::string tool;       ///< call
   std::string arguments;  ///< call: JSON

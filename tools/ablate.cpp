@@ -183,7 +183,8 @@ Tool ablate(const Services& services) {
        .summary = "Measure what each method of the open version contributes: the server builds it "
                   "with -DABLATE_<axis>_<method>: one off, all but one off, all off.",
        .effect = Effect::uses_device,
-       .toolset = Toolset::search},
+       .toolset = Toolset::search,
+       .builds = true},
       [services](const AblateArgs& args, CallContext& call) {
         return ablate_version(services, args, call);
       });

@@ -1,8 +1,49 @@
 #include "tools/all.h"
 
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+
 #include "server/core/long_running.h"
+#include "server/core/storage.h"
 
 namespace ratchet {
+namespace {
+
+// Measuring a large state folder takes a second, so room that was there counts for a while.
+constexpr std::chrono::seconds kMeasured(10);
+
+/// Asks the storage for room, for all tools of a server. Thread-safe.
+class Room {
+ public:
+  explicit Room(const Storage& storage) : storage_(storage) {}
+
+  Status admit() {
+    const std::scoped_lock lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (found_ && now - *found_ < kMeasured) return {};
+    auto room = storage_.admit();
+    if (room) found_ = now;
+    return room;
+  }
+
+ private:
+  const Storage& storage_;
+  std::mutex mutex_;
+  std::optional<std::chrono::steady_clock::time_point> found_;
+};
+
+Tool within_quota(Tool tool, const std::shared_ptr<Room>& room) {
+  tool.call = [inner = std::move(tool.call), room](const Json& arguments,
+                                                   CallContext& call) -> ToolAnswer {
+    if (const auto admitted = room->admit(); !admitted) return error_answer(admitted.error());
+    return inner(arguments, call);
+  };
+  return tool;
+}
+
+}  // namespace
 
 std::vector<Tool> all_tools(const Services& services) {
   std::vector<Tool> tools{
@@ -48,9 +89,12 @@ std::vector<Tool> all_tools(const Services& services) {
       define_acceptance(services),
       review(services),
   };
-  for (auto& tool : tools)
+  const auto room = std::make_shared<Room>(services.storage);
+  for (auto& tool : tools) {
+    if (tool.info.builds) tool = within_quota(std::move(tool), room);
     if (tool.info.effect == Effect::uses_device)
       tool = long_running(std::move(tool), services.jobs);
+  }
   return tools;
 }
 

@@ -1,4 +1,5 @@
 #include "kernels/lab.h"
+#include "server/core/storage.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
 
@@ -18,10 +19,12 @@ struct CheckEnvArgs {
 
 struct CheckEnvAnswer : Environment {
   std::optional<std::string> artifact;
+  StorageUse storage;
 
   static constexpr void fields(auto&& visit) {
     Environment::fields(visit);
-    visit(optional<&CheckEnvAnswer::artifact>("env_check.md, when run was given."));
+    visit(optional<&CheckEnvAnswer::artifact>("env_check.md, when run was given."),
+          required<&CheckEnvAnswer::storage>("Space that the server's state folder takes."));
   }
 };
 
@@ -31,18 +34,17 @@ Tool check_env(const Services& services) {
   return make_tool<CheckEnvArgs, CheckEnvAnswer>(
       {.name = "check_env",
        .summary =
-           "Report devices, toolchains, permission for hardware counters (tested by a probe) and "
-           "which implementations can run here.",
+           "Report devices, toolchains, permission for hardware counters (tested by a probe), "
+           "which implementations can run here, and what takes space in the state folder.",
        .effect = Effect::uses_device,
        .toolset = Toolset::loop,
        .idempotent = true},
-      [&lab = services.lab, &runs = services.runs](const CheckEnvArgs& args,
-                                                   CallContext& call) -> Result<CheckEnvAnswer> {
-        auto environment = lab.environment(args.device, call);
+      [services](const CheckEnvArgs& args, CallContext& call) -> Result<CheckEnvAnswer> {
+        auto environment = services.lab.environment(args.device, call);
         if (!environment) return environment.error();
-        CheckEnvAnswer answer{*std::move(environment), {}};
+        CheckEnvAnswer answer{*std::move(environment), {}, services.storage.use()};
         if (args.run) {
-          auto written = runs.record_environment(*args.run, answer);
+          auto written = services.runs.record_environment(*args.run, answer);
           if (!written) return written.error();
           answer.artifact = written->artifacts.at(0);
         }

@@ -213,7 +213,8 @@ Tool create_run(const Services& services) {
            "Start a run: freeze kernel, reference, sizes, types and tolerances, build v0 and "
            "report weak points of the task.",
        .effect = Effect::uses_device,
-       .toolset = Toolset::loop},
+       .toolset = Toolset::loop,
+       .builds = true},
       [services](const CreateRunArgs& args, CallContext& call) {
         return create(services, args, call);
       });

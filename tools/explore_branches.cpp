@@ -178,7 +178,8 @@ Tool explore_branches(const Services& services) {
        .summary = "Try several kernels for the open version: all are built, checked and timed "
                   "against the best version; the winner, if any, becomes the version's kernel.",
        .effect = Effect::uses_device,
-       .toolset = Toolset::search},
+       .toolset = Toolset::search,
+       .builds = true},
       [services](const ExploreArgs& args, CallContext& call) {
         return explore(services, args, call);
       });

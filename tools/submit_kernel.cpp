@@ -66,7 +66,8 @@ Tool submit_kernel(const Services& services) {
            "Submit the open version's kernel; the server builds it. A compiler error costs no "
            "retry.",
        .effect = Effect::uses_device,
-       .toolset = Toolset::loop},
+       .toolset = Toolset::loop,
+       .builds = true},
       [services](const SubmitKernelArgs& args, CallContext& call) -> Result<SubmitKernelAnswer> {
         auto permit = services.runs.permit(args.run, Event::submitted);
         if (!permit) return permit.error();

@@ -167,7 +167,8 @@ Tool tune_dispatch(const Services& services) {
            "Time versions on every case of the workload, write the performance map, and generate "
            "a dispatcher that is checked and never slower than the fallback.",
        .effect = Effect::uses_device,
-       .toolset = Toolset::search},
+       .toolset = Toolset::search,
+       .builds = true},
       [services](const TuneArgs& args, CallContext& call) { return tune(services, args, call); });
 }
 

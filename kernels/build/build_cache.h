@@ -1,12 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "kernels/process/private_folder.h"
+#include "server/core/fd.h"
 #include "server/core/result.h"
+#include "server/core/storage.h"
 #include "server/facts/findings.h"
 
 namespace ratchet {
@@ -41,11 +45,22 @@ class BuildCache {
                                             const BuildRecord& record,
                                             std::string_view library) const;
 
-  /// Errors: `not_found`.
+  /// Counts as a use. Errors: `not_found`.
   [[nodiscard]] Result<std::filesystem::path> path_of(const std::string& build_key) const;
 
   /// An empty folder for one compiler run, on the cache's file system.
   [[nodiscard]] Result<PrivateFolder> make_work_folder() const;
+
+  /// All entries, and the lists that lead to them.
+  [[nodiscard]] FileCount contents() const;
+
+  /// Removes entries, least recently used first, until `bytes` are freed; with `dry_run` only
+  /// counts. Entries used within the last minutes stay, and those that `needed` names.
+  [[nodiscard]] FileCount shrink(std::int64_t bytes, const std::set<std::string>& needed,
+                                 bool dry_run) const;
+
+  /// The folder in which work folders are made.
+  [[nodiscard]] std::filesystem::path work_folder() const { return root_ / "work"; }
 
   /// The entry's name, derived from request and headers.
   [[nodiscard]] static std::string build_key(const std::string& request_key,
@@ -54,6 +69,10 @@ class BuildCache {
  private:
   explicit BuildCache(std::filesystem::path root) : root_(std::move(root)) {}
 
+  /// Empty when it cannot be had; errno says why.
+  [[nodiscard]] Fd publishing_lock() const;
+  /// Those that lead to no entry any more. Requires the lock.
+  [[nodiscard]] FileCount remove_useless_manifests() const;
   [[nodiscard]] std::filesystem::path folder_of(const std::string& build_key) const;
   [[nodiscard]] std::filesystem::path manifest_of(const std::string& request_key) const;
   [[nodiscard]] std::optional<BuildRecord> entry(const std::string& build_key) const;

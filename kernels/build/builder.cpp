@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 #include <system_error>
 
 #include "kernels/build/build_flags.h"
@@ -153,9 +152,7 @@ class Compilation {
         {kImageSource, image_source()},
         {plan_.file_name, request_.source.text}};
     for (const auto& [name, text] : files)
-      if (!(std::ofstream(work_ / name, std::ios::binary) << text << std::flush))
-        return unavailable(fmt::format("{} cannot be written", (work_ / name).string()),
-                           "Check that the state directory can be written.");
+      if (auto written = write_unsynced(work_ / name, text); !written) return written;
     return {};
   }
 

@@ -60,6 +60,8 @@ class Builder {
   /// The library of a successful build. Errors: `not_found` if the cache no longer has it.
   [[nodiscard]] Result<std::filesystem::path> path_of(const std::string& build_key) const;
 
+  [[nodiscard]] const BuildCache& cache() const { return cache_; }
+
   /// Found on the first call, because that starts programs and must not delay the server's first
   /// answer.
   [[nodiscard]] const Toolchain& toolchain() const;

@@ -99,10 +99,29 @@ Result<Candidate> LabParts::build(const Contract& contract, Source source, CallC
   return Candidate{std::move(source), *std::move(record)};
 }
 
-Result<std::string> LabParts::library_of(const Candidate& candidate) const {
+Result<std::filesystem::path> LabParts::library_path(const Contract& contract,
+                                                     const Candidate& candidate,
+                                                     const CallContext& call) {
   if (!candidate.build.ok)
     return Error{ErrorCode::wrong_stage, "this kernel did not build", "Call submit_kernel."};
-  const auto path = builder.path_of(candidate.build.build_key);
+  auto path = builder.path_of(candidate.build.build_key);
+  if (path) return path;
+  const auto again = builder.build(kernel_build(contract, candidate.source), call);
+  if (!again) return again.error();
+  if (!again->ok || again->binary_digest != candidate.build.binary_digest)
+    return Error{
+        ErrorCode::drift,
+        fmt::format("the kernel's binary is no longer in the build cache, and building its "
+                    "source again with {} does not give the same one",
+                    again->toolchain),
+        "Call submit_kernel with the source, or create_run if it belongs to a closed "
+        "version."};
+  return builder.path_of(again->build_key);
+}
+
+Result<std::string> LabParts::library_of(const Contract& contract, const Candidate& candidate,
+                                         const CallContext& call) {
+  const auto path = library_path(contract, candidate, call);
   if (!path) return path.error();
   auto library = read_file(*path);
   if (library && sha256_hex(*library) != candidate.build.binary_digest)
@@ -112,12 +131,17 @@ Result<std::string> LabParts::library_of(const Candidate& candidate) const {
 }
 
 Result<StartPlan> LabParts::start_plan(const Contract& contract, const Candidate& candidate,
-                                       CandidateProcess::Use use, int arenas) {
+                                       CandidateProcess::Use use, int arenas,
+                                       const CallContext& call) {
   auto arena_bytes = largest_arena(contract);
   if (!arena_bytes) return arena_bytes.error();
-  if (is_python(contract.implementation))
+  if (is_python(contract.implementation)) {
+    // Compiles only what the cache no longer has; the kernel's own fault shows when it runs.
+    if (auto again = compile_for(contract, candidate, contract.cases, call); !again)
+      return again.error();
     return python_plan(contract, candidate, use, *arena_bytes * arenas);
-  auto library = library_of(candidate);
+  }
+  auto library = library_of(contract, candidate, call);
   if (!library) return library.error();
   const auto where = place(contract.device_kind, contract.device);
   const char* role = use == CandidateProcess::Use::count ? "counter" : "candidate";
@@ -129,7 +153,7 @@ Result<StartPlan> LabParts::start_plan(const Contract& contract, const Candidate
 Result<CandidateProcess> LabParts::start(const Contract& contract, const Candidate& candidate,
                                          CandidateProcess::Use use, int arenas,
                                          const CallContext& call) {
-  auto plan = start_plan(contract, candidate, use, arenas);
+  auto plan = start_plan(contract, candidate, use, arenas, call);
   if (!plan) return plan.error();
   auto process = CandidateProcess::launch(plan->spec, plan->deadline);
   if (!process) return process;
@@ -144,8 +168,8 @@ Result<std::vector<CandidateProcess>> LabParts::start_all(const Contract& contra
   std::vector<CandidateProcess::Code> codes;
   // All start at once: creating a context takes longer than anything else a process does first.
   for (const auto& version : versions) {
-    auto plan =
-        start_plan(contract, *version.second, CandidateProcess::Use::time, TimedArenas::kMost + 1);
+    auto plan = start_plan(contract, *version.second, CandidateProcess::Use::time,
+                           TimedArenas::kMost + 1, call);
     if (!plan) return plan.error();
     auto process = CandidateProcess::launch(plan->spec, plan->deadline);
     if (!process) return process.error();

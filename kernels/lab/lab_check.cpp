@@ -231,7 +231,7 @@ Result<CorrectnessReport> Laboratory::examine(const Contract& contract, const Ca
   if (!turn) return turn.error();
   auto compiled = compile_for(contract, candidate, sizes.cases, call);
   if (!compiled) return compiled.error();
-  auto plan = start_plan(contract, candidate, CandidateProcess::Use::time, kArenasAtOnce);
+  auto plan = start_plan(contract, candidate, CandidateProcess::Use::time, kArenasAtOnce, call);
   if (!plan) return plan.error();
   auto process = CandidateProcess::launch(plan->spec, plan->deadline);
   if (!process) return process.error();

@@ -117,7 +117,7 @@ Result<Listing> LabParts::listing_of(const Contract& contract, const Candidate& 
     std::erase(listing.text, '\0');  // some compilers end their files with it
     return listing;
   }
-  auto library = builder.path_of(candidate.build.build_key);
+  auto library = library_path(contract, candidate, call);
   if (!library) return library.error();
   if (contract.device_kind == DeviceKind::host) return host_code_of(*library, toolchain, stop);
   return view == CodeView::sass ? sass_of_library(*library, toolchain, stop)
@@ -130,7 +130,7 @@ Result<std::vector<std::string>> LabParts::gpu_codes_of(const Contract& contract
   if (contract.device_kind != DeviceKind::cuda)
     return unavailable("this kernel runs on the processor");
   if (!is_python(contract.implementation)) {
-    auto library = builder.path_of(candidate.build.build_key);
+    auto library = library_path(contract, candidate, call);
     if (!library) return library.error();
     return cubins_of_library(*library, builder.toolchain(), call.stop());
   }

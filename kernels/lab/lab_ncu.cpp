@@ -114,7 +114,7 @@ Status LabParts::count_with_ncu(const Contract& contract, const ProfileRequest& 
   if (!plan) return plan.error();
   auto arena = throwaway_arena(contract, *plan, dims, call);
   if (!arena) return arena.error();
-  auto start = start_plan(contract, *request.candidate, CandidateProcess::Use::count, 1);
+  auto start = start_plan(contract, *request.candidate, CandidateProcess::Use::count, 1, call);
   if (!start) return start.error();
   auto spec = ncu_spec(*this, contract, *request.candidate, plan->layout.bytes);
   if (!spec) return spec.error();

@@ -49,10 +49,15 @@ struct LabParts {
   [[nodiscard]] WorkerPlace place(DeviceKind kind, int device) const;
   [[nodiscard]] ReferenceParts reference_parts(const Contract& contract);
   Result<Candidate> build(const Contract& contract, Source source, CallContext& call);
-  /// The bytes of a candidate's library. Error `drift`: they are no longer those recorded.
-  [[nodiscard]] Result<std::string> library_of(const Candidate& candidate) const;
+  /// A candidate's library in the build cache; built again if the cache no longer has it. Error
+  /// `drift`: its bytes are no longer those recorded.
+  Result<std::filesystem::path> library_path(const Contract& contract, const Candidate& candidate,
+                                             const CallContext& call);
+  /// Its bytes.
+  Result<std::string> library_of(const Contract& contract, const Candidate& candidate,
+                                 const CallContext& call);
   Result<StartPlan> start_plan(const Contract& contract, const Candidate& candidate,
-                               CandidateProcess::Use use, int arenas);
+                               CandidateProcess::Use use, int arenas, const CallContext& call);
   /// A candidate in its own worker, with memory for `arenas` arenas of the contract.
   Result<CandidateProcess> start(const Contract& contract, const Candidate& candidate,
                                  CandidateProcess::Use use, int arenas, const CallContext& call);

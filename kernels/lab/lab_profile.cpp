@@ -270,7 +270,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   if (!source) return source.error();
   // Starts in parallel with the others. The kernel is loaded into it only after they have ended.
   auto counting = start_plan(contract, *request.candidate, CandidateProcess::Use::count,
-                             TimedArenas::kMost + 1);
+                             TimedArenas::kMost + 1, call);
   if (!counting) return counting.error();
   auto counter = CandidateProcess::launch(counting->spec, counting->deadline);
   if (!counter) return counter.error();

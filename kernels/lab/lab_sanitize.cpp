@@ -79,7 +79,7 @@ Status sanitize_with(LabParts& lab, SanitizerTool tool, const Contract& contract
                      const SanitizeRequest& request, const CallPlan& plan, const MemoryFile& arena,
                      SanitizerReport& report, const CallContext& call) {
   const auto begin = steady_clock::now();
-  auto library = lab.library_of(*request.candidate);
+  auto library = lab.library_of(contract, *request.candidate, call);
   if (!library) return library.error();
   auto spec =
       worker_spec(lab.place(contract.device_kind, contract.device), "tool", plan.layout.bytes);

@@ -65,6 +65,8 @@ class Laboratory final : public Lab, private LabParts {
                             const std::vector<DispatchChoice>& choices) override;
   Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                         CallContext& call) override;
+  std::vector<Store> stores(std::function<std::set<std::string>()> needed) override;
+  FileCount remove_abandoned(bool dry_run) override;
 
  private:
   Result<CorrectnessReport> examine(const Contract& contract, const Candidate& candidate,

@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "server/core/fd.h"
 #include "server/core/result.h"
+#include "server/core/storage.h"
 
 namespace ratchet {
 
@@ -11,6 +13,9 @@ namespace ratchet {
 /// removes it with its content. If the server runs as root, the folder's owner is a user that
 /// nobody else has, and the untrusted processes that work in it become that user
 /// (confine/identity.h). Move-only.
+///
+/// The server holds a lock on the folder, which the system releases when the server dies: a folder
+/// of such a name without one was left by a killed server.
 class PrivateFolder {
  public:
   /// Errors: `unavailable` when `parent` is not writable.
@@ -18,9 +23,11 @@ class PrivateFolder {
   /// In the system's temporary folder.
   static Result<PrivateFolder> make();
 
-  PrivateFolder(PrivateFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  PrivateFolder(PrivateFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   PrivateFolder& operator=(PrivateFolder&& other) noexcept {
     std::swap(path_, other.path_);
+    std::swap(lock_, other.lock_);
     return *this;
   }
   PrivateFolder(const PrivateFolder&) = delete;
@@ -30,9 +37,18 @@ class PrivateFolder {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
  private:
-  explicit PrivateFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  PrivateFolder(std::filesystem::path path, Fd lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
 
   std::filesystem::path path_;
+  Fd lock_;
 };
+
+/// Where `PrivateFolder::make` makes folders.
+[[nodiscard]] std::filesystem::path temporary_folder();
+
+/// Removes the folders in `parent` that killed servers left; with `dry_run` only counts them.
+/// Others' folders, and those that cannot be removed, stay.
+FileCount remove_abandoned(const std::filesystem::path& parent, bool dry_run);
 
 }  // namespace ratchet

@@ -10,6 +10,7 @@
 
 #include "server/core/fields.h"
 #include "server/core/files.h"
+#include "server/core/storage.h"
 
 namespace ratchet {
 namespace {
@@ -31,7 +32,7 @@ struct Record {
 };
 
 std::optional<Record> read_record(const fs::path& folder) {
-  const auto text = read_file(folder / "record.json");
+  const auto text = read_file(folder / PythonCache::kRecord);
   if (!text) return std::nullopt;
   auto record = decode_stored<Record>(Json::parse(*text, nullptr, false));
   if (!record) return std::nullopt;  // damaged: compiled again
@@ -93,6 +94,7 @@ Status copy_caches(const fs::path& from, const fs::path& to) {
 std::optional<BuildRecord> PythonCache::record() const {
   auto record = read_record(folder_);
   if (!record) return std::nullopt;
+  note_use(folder_ / kRecord);
   return std::move(record->build);
 }
 
@@ -114,7 +116,7 @@ Status PythonCache::keep(const fs::path& worker_folder, const BuildRecord& recor
   fs::create_directories(folder_, failed);
   if (failed) return refused(folder_, failed);
   if (auto copied = copy_caches(worker_folder, folder_); !copied) return copied;
-  return write_file(folder_ / "record.json", encode(kept).dump(2));
+  return write_file(folder_ / kRecord, encode(kept).dump(2));
 }
 
 std::vector<fs::path> PythonCache::files(const std::string& ending) const {
@@ -129,6 +131,7 @@ std::vector<fs::path> PythonCache::files(const std::string& ending) const {
 }
 
 Status PythonCache::furnish(const fs::path& worker_folder) const {
+  note_use(folder_ / kRecord);
   return copy_caches(folder_, worker_folder);
 }
 

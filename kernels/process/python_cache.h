@@ -13,15 +13,18 @@ namespace ratchet {
 
 /// The results of one Python kernel's compile passes: its record, the sizes it was compiled for and
 /// the files of its just-in-time compilers (Triton, Inductor). Kept in a folder of the server;
-/// worker processes get copies.
+/// worker processes get copies. `kRecord` in it has the time of its last use.
 ///
 /// Thread rule: not synchronized; callers hold the device. Units: bytes. Errors: `unavailable` when
 /// the file system refuses, `too_large` for a cache beyond its limits.
 class PythonCache {
  public:
+  static constexpr const char* kRecord = "record.json";
+
   explicit PythonCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  /// The record of a successful compile pass; empty if there was none.
+  /// The record of a successful compile pass; empty if there was none. Counts as a use of the
+  /// cache, and so does `furnish`.
   [[nodiscard]] std::optional<BuildRecord> record() const;
   /// The `dims` that no compile pass has covered.
   [[nodiscard]] std::vector<Dims> unknown(const std::vector<Dims>& dims) const;

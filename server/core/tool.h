@@ -33,6 +33,7 @@ struct ToolInfo {
   Effect effect = Effect::reads;
   Toolset toolset = Toolset::loop;
   bool idempotent = false;   ///< repeating the same call changes nothing more
+  bool builds = false;       ///< compiles kernels, so that the disk quota may refuse it
   bool always_load = false;  ///< clients that load tools on demand should load this one at start
 };
 

@@ -5,10 +5,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "server/core/result.h"
+#include "server/core/storage.h"
 #include "server/facts/contract.h"
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
@@ -140,6 +142,12 @@ class Runs {
   Result<AuditReport> audit(const std::optional<RunId>& run,
                             const std::vector<std::string>& kept = {});
   Result<std::string> ledger_head();
+
+  /// The ledger with its lock files: evidence.
+  [[nodiscard]] std::vector<Store> stores() const;
+  /// Builds, by key, of runs that are not finished and have recorded something within a week:
+  /// their next steps time these binaries.
+  [[nodiscard]] std::set<std::string> needed_builds() const;
 
   /// Errors: `wrong_stage` for a version without a correct kernel, `not_permitted` for a masked
   /// one.

@@ -8,6 +8,7 @@
 #include "kernels/lab.h"
 #include "server/core/background_calls.h"
 #include "server/core/roots.h"
+#include "server/core/storage.h"
 #include "server/core/tool.h"
 #include "server/runs/runs.h"
 #include "tests/support/temp_folder.h"
@@ -42,6 +43,7 @@ class Workbench {
   std::unique_ptr<Lab> lab_;
   std::unique_ptr<Runs> runs_;
   std::unique_ptr<Knowledge> knowledge_;
+  std::unique_ptr<Storage> storage_;
   BackgroundCalls jobs_;
   std::vector<Tool> tools_;
 };

@@ -30,7 +30,10 @@ Workbench::Workbench() {
   auto roots = Roots::open({.roots = {folder_.path()}, .state = folder_ / "state", .data = data});
   REQUIRE(roots);
   roots_ = std::make_unique<Roots>(*std::move(roots));
-  tools_ = all_tools({*lab_, *runs_, *knowledge_, jobs_, *roots_});
+  storage_ = std::make_unique<Storage>(folder_ / "state", 0,
+                                       lab_->stores([] { return std::set<std::string>{}; }),
+                                       [](bool) { return FileCount{}; });
+  tools_ = all_tools({*lab_, *runs_, *knowledge_, jobs_, *storage_, *roots_});
 }
 
 ToolAnswer Workbench::call(const std::string& tool, const Json& arguments) {

@@ -246,6 +246,20 @@ Result<std::vector<RunPosition>> Ledger::runs(int limit, std::optional<std::int6
   }
 }
 
+Result<std::vector<RunId>> Ledger::runs_since(const std::string& time) {
+  const std::scoped_lock lock(mutex_);
+  auto query = database_.prepare("SELECT run FROM rows GROUP BY run HAVING MAX(time)>=?");
+  if (!query) return query.error();
+  query->bind(1, time);
+  std::vector<RunId> runs;
+  while (true) {
+    const auto more = query->step();
+    if (!more) return more.error();
+    if (!*more) return runs;
+    runs.push_back(RunId{std::string(query->text(0))});
+  }
+}
+
 std::optional<Reason> Ledger::broken(const LedgerRow& row, const LedgerRow* before) const {
   const std::int64_t due = before == nullptr ? 1 : before->sequence + 1;
   const auto reason = [&](const std::string& what) {

@@ -86,6 +86,9 @@ class Ledger {
 
   Result<std::vector<RunPosition>> runs(int limit, std::optional<std::int64_t> before);
 
+  /// Runs that have recorded something at or after this time.
+  Result<std::vector<RunId>> runs_since(const std::string& time);
+
   /// What is wrong with this row, given the one before it (null for the first).
   [[nodiscard]] std::optional<Reason> broken(const LedgerRow& row, const LedgerRow* before) const;
 
