@@ -17,10 +17,10 @@ def waits_for_work(pid):
 
 
 class Server:
-    def __init__(self, command):
+    def __init__(self, command, environment=None):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, text=True)
-        self.lock, self.ids, self.waiting = threading.Lock(), 0, {}
+                                        stderr=subprocess.DEVNULL, text=True, env=environment)
+        self.lock, self.ids, self.waiting, self.ended = threading.Lock(), 0, {}, False
         threading.Thread(target=self.read, daemon=True).start()
         self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
                                     "clientInfo": {"name": "attacks", "version": "1"}})
@@ -28,12 +28,17 @@ class Server:
 
     def read(self):
         for line in self.process.stdout:
-            answer = json.loads(line)
+            try:
+                answer = json.loads(line)
+            except ValueError:  # a killed server's last line
+                break
             waiting = self.waiting.pop(answer.get("id"), None)
             if waiting:
                 waiting.put(answer)
-        for waiting in list(self.waiting.values()):
-            waiting.put(None)
+        with self.lock:
+            self.ended = True
+            for waiting in self.waiting.values():
+                waiting.put(None)
 
     def send(self, message):
         with self.lock:
@@ -43,6 +48,8 @@ class Server:
     def request(self, method, params):
         waiting = queue.SimpleQueue()
         with self.lock:
+            if self.ended:
+                raise RuntimeError("the server has ended")
             self.ids += 1
             number = self.ids
             self.waiting[number] = waiting
