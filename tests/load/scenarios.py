@@ -565,7 +565,7 @@ SCENARIOS = {crowd: ((512, 100), (512, 488)),
              full_disk: (1, 5),
              slow_disk: ((20, 2), (50, 20)),
              clock_jumps: (2, 30),
-             stopped_workers: (1, 20),
+             stopped_workers: (1, 8),
              two_servers: (400, 20_000),
              memory: (None, 100_000),
              faults: (None, 200)}
