@@ -17,7 +17,8 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
     warnings.push_back({std::move(code), std::move(message), {}});
   };
   for (const auto& tensor : contract.tensors) {
-    const bool integers = !is_floating(tensor.dtype) && tensor.dtype != DType::boolean;
+    const bool values = contract.judge && (tensor.dtype == DType::i8 || tensor.dtype == DType::i16);
+    const bool integers = !is_floating(tensor.dtype) && tensor.dtype != DType::boolean && !values;
     if (integers && tensor.role != Role::out && tensor.init == "normal")
       warn("untyped_indices",
            fmt::format("{} is filled with integers below the smallest dim; set its `init`",

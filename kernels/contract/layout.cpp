@@ -60,8 +60,18 @@ Result<wire::ArenaLayout> layout_of(const Contract& contract, const Dims& dims) 
       return Error{init.error().code,
                    fmt::format("tensor {}: {}", tensor.name, init.error().message),
                    init.error().hint};
-    wire::Buffer buffer{tensor.name,     tensor.dtype,      tensor.role,   canonical(*init),
-                        aligned(cursor), extents->elements, extents->shape};
+    // Small integers that nothing calls indices are values, of either sign.
+    const bool values = contract.judge && init->kind == InitKind::normal &&
+                        (tensor.dtype == DType::i8 || tensor.dtype == DType::i16);
+    wire::Buffer buffer{tensor.name,
+                        tensor.dtype,
+                        tensor.role,
+                        values ? std::string(tensor.dtype == DType::i8 ? "integers(-128,127)"
+                                                                       : "integers(-32768,32767)")
+                               : canonical(*init),
+                        aligned(cursor),
+                        extents->elements,
+                        extents->shape};
     cursor = buffer.offset + buffer.bytes() + wire::kGuardBytes;
     if (cursor > kMaxArenaBytes) return too_large(tensor);
     layout.buffers.push_back(std::move(buffer));
@@ -92,6 +102,19 @@ std::vector<wire::Argument> arguments_of(const Contract& contract, const Dims& d
     arguments.push_back(argument);
   }
   return arguments;
+}
+
+wire::ArenaLayout widened(const wire::ArenaLayout& layout) {
+  wire::ArenaLayout wide;
+  std::int64_t cursor = wire::kGuardBytes;
+  for (auto buffer : layout.buffers) {
+    if (is_floating(buffer.dtype)) buffer.dtype = DType::f64;
+    buffer.offset = aligned(cursor);
+    cursor = buffer.offset + buffer.bytes() + wire::kGuardBytes;
+    wide.buffers.push_back(std::move(buffer));
+  }
+  wide.bytes = aligned(cursor);
+  return wide;
 }
 
 std::int64_t output_bytes(const wire::ArenaLayout& layout) {

@@ -26,6 +26,9 @@ inline constexpr std::int64_t kMaxArenaBytes = std::int64_t{32} << 30;
 [[nodiscard]] std::vector<wire::Argument> arguments_of(const Contract& contract, const Dims& dims,
                                                        const wire::ArenaLayout& layout);
 
+/// The same buffers with every floating-point one in float64.
+[[nodiscard]] wire::ArenaLayout widened(const wire::ArenaLayout& layout);
+
 /// Bytes of all outputs (out and inout) of a layout.
 [[nodiscard]] std::int64_t output_bytes(const wire::ArenaLayout& layout);
 

@@ -350,6 +350,7 @@ Result<Contract> plan_contract(const TaskRequest& task, const Source& kernel,
   contract.atol = task.atol;
   contract.rtol = task.rtol;
   contract.matched_ratio = task.matched_ratio;
+  contract.judge = JudgeRules{};
   if (const auto status = plan_target(contract, task, device); !status) return status.error();
   if (const auto status = plan_buffers(contract, task, device); !status) return status.error();
   if (const auto status = plan_reference(contract); !status) return status.error();

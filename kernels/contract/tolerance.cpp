@@ -75,16 +75,64 @@ double reduction_growth(DType type, double length) {
   return type == DType::f32 ? std::clamp(std::sqrt(length / kRoom), 1.0, kMost) : 1.0;
 }
 
+namespace {
+
+/// The rules of JudgeRules; `own`: the server's tolerance for this output.
+wire::Tolerance judged_by(const JudgeRules& rules, const wire::Tolerance& own, DType type,
+                          const std::optional<double>& atol, const std::optional<double>& rtol,
+                          const TrialFacts& facts, std::size_t output) {
+  using enum wire::AtolScale;
+  auto tolerance = own;
+  if (own.exact) {
+    if (type != DType::boolean && atol && *atol >= 1) {
+      tolerance.exact = false;
+      tolerance.atol = *atol;
+    }
+    return tolerance;
+  }
+  tolerance.flush = true;
+  tolerance.scale = facts.elementwise ? typical : row;
+  if (output < facts.least_rms.size()) tolerance.least_scale = facts.least_rms[output];
+  if (rtol) tolerance.rtol = *rtol;
+  const double normal = output < facts.normal_rms.size() ? facts.normal_rms[output] : 0;
+  if (atol && facts.distribution == "normal") {
+    tolerance.atol = *atol;
+    tolerance.scale = absolute;
+  } else if (atol && normal > 0) {
+    tolerance.atol = std::min(*atol / normal, rules.looser * own.atol);
+    tolerance.scale = rms;
+  }
+  if (!facts.shadow) return tolerance;
+  tolerance.honest = rules.honest;
+  const bool short_type = type == DType::f16 || type == DType::bf16;
+  if (!short_type || atol || rtol) return tolerance;
+  tolerance.only_honest = facts.elementwise;
+  tolerance.noise = rules.noise;
+  tolerance.bias = rules.bias;
+  return tolerance;
+}
+
+}  // namespace
+
 wire::Compare comparison_plan(const Contract& contract, const Dims& dims,
                               const wire::ArenaLayout& layout, const std::optional<double>& atol,
-                              const std::optional<double>& rtol) {
-  wire::Compare plan{layout, {}, contract.matched_ratio.value_or(1)};
+                              const std::optional<double>& rtol, const TrialFacts& facts) {
+  wire::Compare plan{layout, {}, contract.matched_ratio.value_or(1), {}};
+  std::size_t output = 0;
   for (const auto& buffer : layout.buffers) {
-    auto tolerance = tolerance_for(buffer.dtype, atol, rtol);
-    if (!atol)
-      tolerance.atol *=
-          reduction_growth(buffer.dtype, reduction_length(contract, dims, layout, buffer));
-    plan.tolerances.push_back(tolerance);
+    const double growth =
+        reduction_growth(buffer.dtype, reduction_length(contract, dims, layout, buffer));
+    if (contract.judge) {
+      auto own = default_tolerance(buffer.dtype);
+      own.atol *= growth;
+      plan.tolerances.push_back(
+          judged_by(*contract.judge, own, buffer.dtype, atol, rtol, facts, output));
+    } else {
+      auto tolerance = tolerance_for(buffer.dtype, atol, rtol);
+      if (!atol) tolerance.atol *= growth;
+      plan.tolerances.push_back(tolerance);
+    }
+    output += buffer.role != Role::in;
   }
   return plan;
 }

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <optional>
-
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "kernels/protocol/messages.h"
 #include "server/facts/contract.h"
@@ -41,11 +42,24 @@ namespace ratchet {
 /// sums.
 [[nodiscard]] double reduction_growth(DType type, double length);
 
+/// What is known about one trial and its case beside the contract.
+struct TrialFacts {
+  std::string distribution = "normal";
+  std::vector<double> normal_rms;  ///< of each output under `normal`, in the layout's order
+  std::vector<double> least_rms;   ///< the RMS of each output over several trials; empty: unknown
+  bool elementwise = false;        ///< one input element moves one output element
+  bool shadow = false;             ///< the reference's answer in float64 is at hand
+};
+
 /// How to compare the outputs of one call. `atol` and `rtol`: the caller's or the reference's own,
-/// which do not grow.
+/// which do not grow. By the rules of `contract.judge` a given `atol` holds for the magnitude of
+/// the `normal` distribution and scales with the answers of every other, there within `looser`
+/// times the server's own; integers are as close as a given `atol` of 1 or more says; and 16-bit
+/// outputs without given tolerances are held to the errors of an honest kernel.
 [[nodiscard]] wire::Compare comparison_plan(const Contract& contract, const Dims& dims,
                                             const wire::ArenaLayout& layout,
                                             const std::optional<double>& atol,
-                                            const std::optional<double>& rtol);
+                                            const std::optional<double>& rtol,
+                                            const TrialFacts& facts = {});
 
 }  // namespace ratchet

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "kernels/contract/input_init.h"
@@ -173,19 +175,73 @@ Result<wire::Answered> DeviceTrials::describe(const CallContext& call) {
   return *std::move(reply->first.answered);
 }
 
+Result<wire::Answered> DeviceTrials::answered_trial(const Dims& dims,
+                                                    const std::string& distribution,
+                                                    const CallContext& call) {
+  auto plan = call_plan_of(contract_, dims);
+  if (!plan) return plan.error();
+  if (auto made = generate(*plan, {dims, distribution, fresh_seed(), {}, {}}, {}, call); !made)
+    return made.error();
+  if (auto done = answer(call); !done) return done.error();
+  return describe(call);
+}
+
+Result<bool> DeviceTrials::finite_when_normal(const Dims& dims, const CallContext& call) {
+  constexpr std::int64_t kFew = 64;
+  constexpr int kTrials = 4;
+  if (!contract_.judge) return false;
+  if (const auto known = facts_.find(dims); known != facts_.end()) return known->second.finite;
+  auto first = answered_trial(dims, "normal", call);
+  if (!first) return first.error();
+  CaseFacts facts{first->not_finite == 0, {{"normal", first->rms}}};
+  const bool few = std::ranges::any_of(plan_.layout.buffers, [](const auto& buffer) {
+    return buffer.role != Role::in && buffer.elements < kFew;
+  });
+  // The magnitude of a few sums is left to chance: it takes several trials to see.
+  for (const auto& distribution : few ? distributions_of(contract_) : std::vector<std::string>{}) {
+    if (drawn_once(distribution)) continue;
+    std::vector<double> squares(first->rms.size());
+    for (int i = 0; i < kTrials; ++i) {
+      auto trial = answered_trial(dims, distribution, call);
+      if (!trial) return trial.error();
+      for (std::size_t k = 0; k < squares.size() && k < trial->rms.size(); ++k)
+        squares[k] += trial->rms[k] * trial->rms[k] / kTrials;
+    }
+    for (auto& value : squares) value = std::sqrt(value);
+    facts.rms[distribution] = std::move(squares);
+  }
+  return facts_.emplace(dims, std::move(facts)).first->second.finite;
+}
+
 Result<std::optional<wire::Comparison>> DeviceTrials::forge(wire::Control control,
-                                                            const CallContext& call) {
-  auto reply = ask({.forge_on_device = wire::ForgeOnDevice{control, comparison()}}, {}, call);
+                                                            const CallContext& call,
+                                                            double factor) {
+  auto reply = ask({.forge_on_device = wire::ForgeOnDevice{control, comparison(factor)}}, {}, call);
   if (!reply) return reply.error();
   return std::move(reply->first.comparison);
 }
 
-wire::Compare DeviceTrials::comparison() const {
-  return comparison_plan(contract_, dims_, plan_.layout, contract_.atol, contract_.rtol);
+wire::Compare DeviceTrials::comparison(double factor) const {
+  const bool sliced = generated_.changed && generated_.changed->slice;
+  TrialFacts facts{
+      sliced ? kSliceDistribution : generated_.content.distribution, {}, {}, false, false};
+  if (const auto known = facts_.find(dims_); known != facts_.end()) {
+    const auto& rms = known->second.rms;
+    facts.normal_rms = rms.at("normal");
+    if (rms.size() > 1) {
+      const auto own = rms.find(facts.distribution);
+      facts.least_rms = own == rms.end() ? facts.normal_rms : own->second;
+    }
+  }
+  return loosened(
+      comparison_plan(contract_, dims_, plan_.layout, contract_.atol, contract_.rtol, facts),
+      factor);
 }
 
-Result<wire::Reply> DeviceTrials::compare(const wire::Place& place, const CallContext& call) {
-  auto reply = ask({.compare_on_device = wire::CompareOnDevice{comparison(), place}}, {}, call);
+Result<wire::Reply> DeviceTrials::compare(const wire::Place& place, const CallContext& call,
+                                          double factor) {
+  auto reply =
+      ask({.compare_on_device = wire::CompareOnDevice{comparison(factor), place}}, {}, call);
   if (!reply) return reply.error();
   if (!reply->first.comparison) return Error{ErrorCode::internal, "the judge gave no verdict"};
   return std::move(reply->first);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -63,13 +64,18 @@ class DeviceTrials {
   Status generate_again(const wire::Place& place, const CallContext& call);
   /// Runs the reference.
   Status answer(const CallContext& call);
+  /// Whether the reference's answers to normal inputs of this size are finite. On first use it
+  /// generates trials of its own, for no candidate, and notes their magnitudes for `compare`.
+  Result<bool> finite_when_normal(const Dims& dims, const CallContext& call);
   /// Facts about the reference's answer.
   Result<wire::Answered> describe(const CallContext& call);
   /// The verdict on what a control would leave; empty if the control does not apply.
-  Result<std::optional<wire::Comparison>> forge(wire::Control control, const CallContext& call);
+  /// `factor` loosens the tolerances.
+  Result<std::optional<wire::Comparison>> forge(wire::Control control, const CallContext& call,
+                                                double factor = 1);
   /// Judges what a candidate left at that place: `comparison`, and after `generate_again` also
   /// `same_bits`.
-  Result<wire::Reply> compare(const wire::Place& place, const CallContext& call);
+  Result<wire::Reply> compare(const wire::Place& place, const CallContext& call, double factor = 1);
 
  private:
   using Answer = std::pair<wire::Reply, std::vector<Fd>>;
@@ -93,7 +99,16 @@ class DeviceTrials {
   CandidateProcess::Code reference_code_;
   std::chrono::milliseconds deadline_{};
   std::vector<Fd> candidates_memories_;
-  [[nodiscard]] wire::Compare comparison() const;
+  [[nodiscard]] wire::Compare comparison(double factor) const;
+  /// The answer's facts for a trial that no candidate sees.
+  Result<wire::Answered> answered_trial(const Dims& dims, const std::string& distribution,
+                                        const CallContext& call);
+
+  struct CaseFacts {
+    bool finite = true;
+    std::map<std::string, std::vector<double>> rms;  ///< by distribution
+  };
+  std::map<Dims, CaseFacts> facts_;
 
   CallPlan plan_;
   Dims dims_;

@@ -19,6 +19,16 @@ struct Examination {
     std::optional<wire::Comparison> verdict;  ///< when the bits differ
   };
   std::optional<Again> again;
+  /// The reference's answer is not finite here although it is for normal inputs: nothing was asked
+  /// of the candidate, and `verdict` is empty.
+  bool dropped = false;
+};
+
+/// A slice of an input that the candidate's answer does not follow, or that spoils it.
+struct SliceFinding {
+  wire::Changed changed;
+  wire::Comparison verdict;  ///< with the tolerances loosened
+  bool ignored = false;      ///< the answer stayed what it was
 };
 
 /// What to examine a candidate on.
@@ -45,6 +55,13 @@ class Examiner {
   /// Empty after a fault of the candidate.
   virtual Result<std::optional<Examination>> examine(const Question& question,
                                                      const CallContext& call) = 0;
+
+  /// Changes one slice of an input after another, until the reference's answer moves by far more
+  /// than the allowed error, and asks the candidate again. Stops at the first finding; empty if
+  /// there is none, or after a fault. `most`: of slices.
+  virtual Result<std::optional<SliceFinding>> examine_slices(const Question& question,
+                                                             std::size_t most,
+                                                             const CallContext& call) = 0;
 
   /// The tolerance for an output of this type.
   [[nodiscard]] virtual wire::Tolerance tolerance_of(DType type) const = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -72,16 +73,6 @@ std::int64_t shift_of(std::string_view seed) {
   const Digest digest = sha256(fmt::format("shift of {}", seed));
   const std::int64_t steps = kMostShift / wire::kAlignment;
   return (digest[0] | digest[1] << 8) % steps * wire::kAlignment;
-}
-
-std::vector<std::string> distributions_of(const Contract& contract) {
-  const bool differs =
-      std::any_of(contract.tensors.begin(), contract.tensors.end(), [](const TensorSpec& tensor) {
-        return tensor.role != Role::out && !tensor.init.starts_with("uniform") &&
-               tensor.init != kGivenInit;
-      });
-  if (!differs) return {"normal"};
-  return {"normal", "shifted", "large", "small"};
 }
 
 Result<std::int64_t> largest_arena(const Contract& contract) {
@@ -174,7 +165,131 @@ Result<Trial> Judge::make_trial(const Dims& dims, const std::string& distributio
   const auto after = trial->expected.map(Mapping::Access::read);
   if (!after) return after.error();
   trial->writes_all = writes_all(trial->plan.layout, before->bytes(), after->bytes());
+  if (auto described = describe(*trial, call); !described) return described.error();
   return trial;
+}
+
+Status Judge::describe(Trial& trial, const CallContext& call) {
+  if (!contract_.judge) return {};
+  const int descriptor = trial.expected.fd();
+  auto reply = ask({.describe = wire::Describe{trial.plan.layout}}, {&descriptor, 1}, call);
+  if (!reply) return reply.error();
+  if (!reply->answered) return Error{ErrorCode::internal, "the judge described no answer"};
+  trial.rms = std::move(reply->answered->rms);
+  trial.not_finite = reply->answered->not_finite;
+  return {};
+}
+
+Result<Trial> Judge::changed(const Trial& trial, const wire::Changed& changed,
+                             const CallContext& call) {
+  auto sent = MemoryFile::create("changed inputs", trial.plan.layout.bytes);
+  if (!sent) return sent.error();
+  const std::array descriptors{trial.sent.fd(), sent->fd()};
+  auto done = ask({.change = wire::Change{trial.plan.layout, changed}}, descriptors, call);
+  if (!done) return done.error();
+  auto after = answered(trial.dims, kSliceDistribution, trial.plan, *std::move(sent), call);
+  if (!after) return after;
+  if (auto described = describe(*after, call); !described) return described.error();
+  return after;
+}
+
+Result<bool> Judge::moved(const Trial& trial, const Trial& changed, const CallContext& call) {
+  // The old answer, as if a kernel had returned it to the changed inputs.
+  auto stale = forge(changed, trial, wire::Control::stale, call);
+  if (!stale) return stale.error();
+  auto verdict = compare(changed, **stale, call, contract_.judge->moved);
+  if (!verdict) return verdict.error();
+  return std::ranges::any_of(verdict->outputs,
+                             [](const OutputError& output) { return output.mismatches > 0; });
+}
+
+Result<std::vector<double>> Judge::pooled_rms(const Dims& dims, const std::string& distribution,
+                                              int trials, const CallContext& call) {
+  std::vector<double> squares;
+  for (int i = 0; i < trials; ++i) {
+    auto trial = make_trial(dims, distribution, fresh_seed(), call);
+    if (!trial) return trial.error();
+    squares.resize(trial->rms.size());
+    for (std::size_t k = 0; k < squares.size(); ++k)
+      squares[k] += trial->rms[k] * trial->rms[k] / trials;
+  }
+  for (auto& value : squares) value = std::sqrt(value);
+  return squares;
+}
+
+Result<bool> Judge::elementwise(const Trial& trial, const CallContext& call) {
+  const auto& layout = trial.plan.layout;
+  std::int64_t written = 0;
+  for (const auto& buffer : layout.buffers)
+    if (buffer.role != Role::in) written += buffer.elements;
+  bool any = false;
+  for (const auto& one : slices_of(contract_, layout, "elementwise")) {
+    const auto& buffer = *std::ranges::find(layout.buffers, one.tensor, &wire::Buffer::name);
+    if (one.slice->axis >= 0 || buffer.elements < written || written < 2) continue;
+    auto after = changed(trial, raised(one).front(), call);
+    if (!after) return after.error();
+    auto plan = wire::Compare{layout, {}, 1, {}};
+    plan.tolerances.assign(layout.buffers.size(), wire::Tolerance{});  // exact
+    const std::array descriptors{after->sent.fd(), trial.expected.fd(), after->expected.fd()};
+    auto reply = ask({.compare = plan}, descriptors, call);
+    if (!reply) return reply.error();
+    std::int64_t differing = 0;
+    for (const auto& output : reply->comparison->outputs) differing += output.mismatches;
+    if (differing != 1) return false;
+    any = true;
+  }
+  return any;
+}
+
+Result<Judge::CaseFacts*> Judge::facts_of(const Dims& dims, const CallContext& call) {
+  constexpr std::int64_t kFew = 64;
+  constexpr int kTrials = 4;
+  if (const auto known = facts_.find(dims); known != facts_.end()) return &known->second;
+  auto trial = make_trial(dims, "normal", fresh_seed(), call);
+  if (!trial) return trial.error();
+  CaseFacts facts;
+  facts.finite = trial->not_finite == 0;
+  auto alone = elementwise(*trial, call);
+  if (!alone) return alone.error();
+  facts.elementwise = *alone;
+  facts.rms["normal"] = trial->rms;
+  // The magnitude of a few sums is left to chance: it takes several trials to see.
+  const bool few = std::ranges::any_of(trial->plan.layout.buffers, [](const auto& buffer) {
+    return buffer.role != Role::in && buffer.elements < kFew;
+  });
+  if (few)
+    for (const auto& distribution : distributions_of(contract_)) {
+      if (drawn_once(distribution)) continue;
+      auto pooled = pooled_rms(dims, distribution, kTrials, call);
+      if (!pooled) return pooled.error();
+      facts.rms[distribution] = *std::move(pooled);
+    }
+  return &facts_.emplace(dims, std::move(facts)).first->second;
+}
+
+Result<bool> Judge::finite_when_normal(const Dims& dims, const CallContext& call) {
+  if (!contract_.judge) return false;
+  auto facts = facts_of(dims, call);
+  if (!facts) return facts.error();
+  return (*facts)->finite;
+}
+
+Result<std::optional<Judge::Shadow>> Judge::shadow_of(const Trial& trial, const CallContext& call) {
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
+  auto wide = widened(trial.plan.layout);
+  if (wide.bytes > kMostBytes) return std::optional<Shadow>{};
+  auto inputs = MemoryFile::create("wide inputs", wide.bytes);
+  if (!inputs) return inputs.error();
+  const std::array descriptors{trial.sent.fd(), inputs->fd()};
+  auto done = ask({.widen = wire::Widen{trial.plan.layout, wide}}, descriptors, call);
+  if (!done) return done.error();
+  if (auto sealed = inputs->seal(); !sealed) return sealed.error();
+  CallPlan plan{wide, arguments_of(contract_, trial.dims, wide)};
+  for (auto& argument : plan.arguments)
+    if (is_floating(argument.dtype)) argument.dtype = DType::f64;
+  auto answer = reference_->shadow(trial.dims, plan, *inputs, call);
+  if (!answer) return std::optional<Shadow>{};
+  return std::optional<Shadow>(Shadow{std::move(wide), *std::move(answer)});
 }
 
 Result<Trial> Judge::refreshed(const Trial& trial, const std::string& seed, int uses,
@@ -221,15 +336,54 @@ Result<std::optional<MemoryFile>> Judge::forge(const Trial& trial, const Trial& 
   return std::optional<MemoryFile>(*std::move(answer));
 }
 
+Result<wire::Compare> Judge::plan_of(const Trial& trial, bool shadow, double factor,
+                                     const CallContext& call) {
+  TrialFacts facts{trial.distribution, {}, {}, false, shadow};
+  if (contract_.judge) {
+    auto known = facts_of(trial.dims, call);
+    if (!known) return known.error();
+    const auto& rms = (*known)->rms;
+    facts.elementwise = (*known)->elementwise;
+    facts.normal_rms = rms.at("normal");
+    // Pooled magnitudes only exist for short outputs.
+    if (rms.size() > 1) {
+      const auto own = rms.find(trial.distribution);
+      facts.least_rms = own == rms.end() ? facts.normal_rms : own->second;
+    }
+  }
+  return loosened(comparison_plan(contract_, trial.dims, trial.plan.layout, atol(), rtol(), facts),
+                  factor);
+}
+
 Result<wire::Comparison> Judge::compare(const Trial& trial, const MemoryFile& returned,
-                                        const CallContext& call) {
-  const std::array descriptors{trial.sent.fd(), returned.fd(), trial.expected.fd()};
-  auto reply =
-      ask({.compare = comparison_plan(contract_, trial.dims, trial.plan.layout, atol(), rtol())},
-          descriptors, call);
+                                        const CallContext& call, double factor) {
+  std::optional<Shadow> shadow;
+  if (contract_.judge) {
+    auto made = shadow_of(trial, call);
+    if (!made) return made.error();
+    shadow = *std::move(made);
+  }
+  auto plan = plan_of(trial, shadow.has_value(), factor, call);
+  if (!plan) return plan.error();
+  std::vector<int> descriptors{trial.sent.fd(), returned.fd(), trial.expected.fd()};
+  if (shadow) {
+    plan->wide = shadow->layout;
+    descriptors.push_back(shadow->answer.fd());
+  }
+  auto reply = ask({.compare = *std::move(plan)}, descriptors, call);
   if (!reply) return reply.error();
   if (!reply->comparison) return Error{ErrorCode::internal, "the judge gave no verdict"};
   return *std::move(reply->comparison);
+}
+
+Result<bool> Judge::stayed(const Trial& trial, const Trial& changed, const MemoryFile& returned,
+                           const CallContext& call, double factor) {
+  auto plan = plan_of(changed, false, factor, call);
+  if (!plan) return plan.error();
+  const std::array descriptors{changed.sent.fd(), returned.fd(), trial.expected.fd()};
+  auto reply = ask({.compare = *std::move(plan)}, descriptors, call);
+  if (!reply) return reply.error();
+  return reply->comparison && reply->comparison->passed;
 }
 
 wire::Tolerance Judge::tolerance_of(DType type) const {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "kernels/judge/reference.h"
+#include "kernels/judge/trial_plan.h"
 #include "kernels/process/candidate_process.h"
 #include "kernels/process/python_inputs.h"
 #include "kernels/process/worker_process.h"
@@ -28,6 +31,10 @@ struct Trial {
   MemoryFile expected;
   /// The reference writes every output element, so a kernel must too. Set by `make_trial`.
   bool writes_all = true;
+  /// Magnitudes of the answer, by output, and how many of its values are NaN or infinite. Set by
+  /// `make_trial` and `changed` where the contract has JudgeRules.
+  std::vector<double> rms{};
+  std::int64_t not_finite = 0;
 };
 
 /// Whether two answers to one input agree in every output bit. Both are sealed.
@@ -47,10 +54,6 @@ struct Trial {
 /// The arena shift of one call, from its seed: a multiple of the buffer alignment below 32 KiB, so
 /// that addresses do not repeat predictably.
 [[nodiscard]] std::int64_t shift_of(std::string_view seed);
-
-/// The input distributions of a check: normal, plus shifted, large and small if they change any
-/// input.
-[[nodiscard]] std::vector<std::string> distributions_of(const Contract& contract);
 
 /// The trusted side: generates inputs, runs the reference, compares raw bytes, decides. Runs a
 /// worker with our own code and the reference's process; candidates get only arenas.
@@ -74,14 +77,29 @@ class Judge {
   Result<Trial> with_other(const Trial& trial, const std::string& tensor, std::string_view seed,
                            const CallContext& call);
 
+  /// The same trial with a slice of one input changed.
+  Result<Trial> changed(const Trial& trial, const wire::Changed& changed, const CallContext& call);
+
+  /// Whether the reference's answer to `changed` is far from that to `trial` in any element, by the
+  /// contract's JudgeRules::moved.
+  Result<bool> moved(const Trial& trial, const Trial& changed, const CallContext& call);
+
+  /// Whether what came back from a call on `changed.sent` is the answer to `trial`.
+  Result<bool> stayed(const Trial& trial, const Trial& changed, const MemoryFile& returned,
+                      const CallContext& call, double factor);
+
+  /// Whether the case's normal answers are finite, so that other distributions must give finite
+  /// ones too. Asks the reference once per case.
+  Result<bool> finite_when_normal(const Dims& dims, const CallContext& call);
+
   /// What a kernel would return if it only applied the control; empty if the control does not
   /// apply. `other`: another trial of the same size.
   Result<std::optional<MemoryFile>> forge(const Trial& trial, const Trial& other,
                                           wire::Control control, const CallContext& call);
 
-  /// Judges an arena that came back from a call on `trial.sent`.
+  /// Judges an arena that came back from a call on `trial.sent`. `factor` loosens the tolerances.
   Result<wire::Comparison> compare(const Trial& trial, const MemoryFile& returned,
-                                   const CallContext& call);
+                                   const CallContext& call, double factor = 1);
 
   /// By precedence: the caller's tolerance, the reference's own, the dtype's default.
   [[nodiscard]] wire::Tolerance tolerance_of(DType type) const;
@@ -101,6 +119,30 @@ class Judge {
   Result<Trial> answered(const Dims& dims, const std::string& distribution, CallPlan plan,
                          MemoryFile sent, const CallContext& call);
 
+  /// What the judge learned about one case from trials of its own.
+  struct CaseFacts {
+    bool finite = true;  ///< the answers to normal inputs
+    bool elementwise = false;
+    std::map<std::string, std::vector<double>> rms;  ///< by distribution, over several trials
+  };
+  /// Asks the reference on first use.
+  Result<CaseFacts*> facts_of(const Dims& dims, const CallContext& call);
+  /// The RMS of every output over several trials of a distribution.
+  Result<std::vector<double>> pooled_rms(const Dims& dims, const std::string& distribution,
+                                         int trials, const CallContext& call);
+  /// Whether one element of the largest input moves one element of the answer.
+  Result<bool> elementwise(const Trial& trial, const CallContext& call);
+  Status describe(Trial& trial, const CallContext& call);
+  /// How to compare with the trial's answer, and with its shadow if there is one.
+  Result<wire::Compare> plan_of(const Trial& trial, bool shadow, double factor,
+                                const CallContext& call);
+  /// The reference's answer in float64, and its layout.
+  struct Shadow {
+    wire::ArenaLayout layout;
+    MemoryFile answer;
+  };
+  Result<std::optional<Shadow>> shadow_of(const Trial& trial, const CallContext& call);
+
   Judge(Contract contract, WorkerProcess worker, std::unique_ptr<Reference> reference,
         std::optional<PythonInputs> inputs, std::chrono::milliseconds deadline)
       : contract_(std::move(contract)),
@@ -114,6 +156,7 @@ class Judge {
   std::unique_ptr<Reference> reference_;
   std::optional<PythonInputs> inputs_;  // if a user's function makes them
   std::chrono::milliseconds deadline_;
+  std::map<Dims, CaseFacts> facts_;
 };
 
 /// The user's function that makes the contract's inputs, if there is one. Errors: as PythonInputs.

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 #include "kernels/judge/python_reference.h"
@@ -16,7 +18,10 @@ constexpr std::string_view kFixReference = "Fix the reference and create the run
 /// A C++ or CUDA `extern "C" void reference(...)` with the parameters of the kernel.
 class CompiledReference : public Reference {
  public:
-  explicit CompiledReference(CandidateProcess process) : process_(std::move(process)) {}
+  /// `start_shadow`: starts the same reference compiled for float64; empty if there is none.
+  using StartShadow = std::function<Result<CandidateProcess>(const CallContext&)>;
+  CompiledReference(CandidateProcess process, StartShadow start_shadow)
+      : process_(std::move(process)), start_shadow_(std::move(start_shadow)) {}
 
   Result<MemoryFile> answer(const Dims&, const CallPlan& plan, const MemoryFile& arena,
                             const CallContext& call) override {
@@ -26,14 +31,54 @@ class CompiledReference : public Reference {
     return *std::move(*answered);
   }
 
+  std::optional<MemoryFile> shadow(const Dims&, const CallPlan& plan, const MemoryFile& arena,
+                                   const CallContext& call) override {
+    if (!shadow_ && start_shadow_) {
+      auto started = std::exchange(start_shadow_, nullptr)(call);
+      if (started && !started->fault()) shadow_ = *std::move(started);
+    }
+    if (!shadow_) return std::nullopt;
+    auto answered = shadow_->execute(plan, arena, 0, call);
+    if (answered && *answered) return *std::move(*answered);
+    shadow_.reset();
+    return std::nullopt;
+  }
+
  private:
   CandidateProcess process_;
+  StartShadow start_shadow_;
+  std::optional<CandidateProcess> shadow_;
 };
+
+/// The reference's text in which float means double, behind its includes.
+std::string widened_text(const std::string& text) {
+  std::string includes, rest;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const auto line = text.substr(at, end - at);
+    const bool include = line.starts_with("#include");
+    if (include) includes += line;
+    rest += include ? "\n" : line;
+    at = end;
+  }
+  return includes + "#define float double\n#define _Float16 double\n" + rest;
+}
 
 Error build_failed(const BuildRecord& build, const std::string& file_name) {
   std::string text = "the reference " + file_name + " does not build";
   if (!build.errors.empty()) text += ": " + build.errors.front().text();
   return invalid_argument(text, std::string(kFixReference));
+}
+
+/// float32 and float16 only: other types are integers or classes of their own in C++.
+bool may_widen(const Contract& contract) {
+  return contract.judge && contract.reference_kind == ReferenceKind::cpp &&
+         std::ranges::any_of(contract.tensors,
+                             [](const TensorSpec& tensor) { return is_floating(tensor.dtype); }) &&
+         std::ranges::all_of(contract.tensors, [](const TensorSpec& tensor) {
+           return !is_floating(tensor.dtype) || tensor.dtype == DType::f32 ||
+                  tensor.dtype == DType::f16 || tensor.dtype == DType::f64;
+         });
 }
 
 Result<std::unique_ptr<Reference>> open_compiled(const ReferenceParts& parts,
@@ -48,7 +93,20 @@ Result<std::unique_ptr<Reference>> open_compiled(const ReferenceParts& parts,
                                          library->bytes, library->entry, call);
   if (!process) return process.error();
   if (process->fault()) return reference_failed(*process->fault());
-  return std::unique_ptr<Reference>(std::make_unique<CompiledReference>(*std::move(process)));
+  CompiledReference::StartShadow start_shadow;
+  if (may_widen(contract))
+    start_shadow = [parts, contract, place,
+                    arena_bytes](const CallContext& later) -> Result<CandidateProcess> {
+      auto wide = contract;
+      wide.reference.text = widened_text(contract.reference.text);
+      const auto library_in_double = build_reference(parts, wide, later);
+      if (!library_in_double) return library_in_double.error();
+      // No type grows more than fourfold, and guards stay as they are.
+      return CandidateProcess::start(place, CandidateProcess::Use::time, 4 * arena_bytes,
+                                     library_in_double->bytes, library_in_double->entry, later);
+    };
+  return std::unique_ptr<Reference>(
+      std::make_unique<CompiledReference>(*std::move(process), std::move(start_shadow)));
 }
 
 }  // namespace

@@ -29,6 +29,15 @@ class Reference {
   virtual Result<MemoryFile> answer(const Dims& dims, const CallPlan& plan, const MemoryFile& arena,
                                     const CallContext& call) = 0;
 
+  /// The reference computed in float64, on an arena whose floating-point buffers are float64; empty
+  /// where it cannot be had. Never an error: a reference that only works in its own types is one
+  /// without a shadow.
+  virtual std::optional<MemoryFile> shadow(const Dims& dims, const CallPlan& plan,
+                                           const MemoryFile& arena, const CallContext& call) {
+    (void)dims, (void)plan, (void)arena, (void)call;
+    return std::nullopt;
+  }
+
   /// Tolerances that the reference itself declares; empty if it declares none.
   [[nodiscard]] virtual std::optional<double> atol() const { return std::nullopt; }
   [[nodiscard]] virtual std::optional<double> rtol() const { return std::nullopt; }

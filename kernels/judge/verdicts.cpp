@@ -25,6 +25,19 @@ Reason reason_of_output(const OutputError& output, const wire::OutputState& stat
                     "the first wrong one is [{}]",
                     output.tensor, state.unexpected, output.elements, output.first_bad.value_or(0)),
         {}};
+  if (output.mismatches == 0 && state.flushed)
+    return {
+        "flushes_small_values",
+        fmt::format("{}: {} values within the tolerance are zero where the reference's are not: "
+                    "small answers were set to zero instead of computed",
+                    output.tensor, *state.flushed),
+        {}};
+  if (output.mismatches == 0 && state.noise)
+    return {"too_noisy",
+            fmt::format("{}: every element is within its tolerance, but the RMS error is {:.1f} "
+                        "times that of an honest kernel of these types",
+                        output.tensor, *state.noise),
+            {}};
   return {"mismatch",
           fmt::format("{}: {} of {} elements differ, first at [{}]; largest absolute error "
                       "{:.3g}, relative {:.3g}",
@@ -58,6 +71,21 @@ std::vector<Reason> reasons_of(const wire::Comparison& comparison) {
   if (comparison.outputs.empty())
     reasons.push_back({"no_output", "the task has no output to compare", {}});
   return reasons;
+}
+
+Reason reason_of(const SliceFinding& finding) {
+  const std::string what = described(finding.changed);
+  if (finding.ignored)
+    return {"ignores_part_of_input",
+            fmt::format("the answer does not follow when {} changes by about {:g}; the reference's "
+                        "moves by far more than the tolerance",
+                        what, finding.changed.slice->amount),
+            {}};
+  auto reasons = reasons_of(finding.verdict);
+  auto reason = reasons.empty() ? Reason{"mismatch", "", {}} : std::move(reasons.front());
+  reason.message = fmt::format("after {} changed by about {:g}: {}", what,
+                               finding.changed.slice->amount, reason.message);
+  return reason;
 }
 
 std::string described(const wire::Comparison& comparison) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/judge/examiner.h"
 #include "kernels/protocol/messages.h"
 #include "server/facts/findings.h"
 
@@ -15,8 +16,12 @@ namespace ratchet {
 [[nodiscard]] Reason reason_of(const Fault& fault);
 
 /// What a failed comparison shows, most significant first. Codes: wrote_out_of_bounds,
-/// modified_input, output_not_written, nan_in_output, mismatch, no_output. Empty if it passed.
+/// modified_input, output_not_written, nan_in_output, flushes_small_values, too_noisy, mismatch,
+/// no_output. Empty if it passed.
 [[nodiscard]] std::vector<Reason> reasons_of(const wire::Comparison& comparison);
+
+/// `ignores_part_of_input`, or what is wrong with the answer to the changed input.
+[[nodiscard]] Reason reason_of(const SliceFinding& finding);
 
 /// The message of the first reason; empty if it passed.
 [[nodiscard]] std::string described(const wire::Comparison& comparison);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/contract/contract_warnings.h"
+#include "kernels/contract/tolerance.h"
 #include "kernels/judge/device_trials.h"
 #include "kernels/lab/laboratory.h"
 
@@ -24,6 +25,10 @@ std::string_view described(wire::Control control) {
       return "an unchanged input";
     case wire::Control::lower_precision:
       return "the right answer in the precision of the next smaller type";
+    case wire::Control::sign:
+      return "the right answer with every sign changed";
+    case wire::Control::stale:
+      return "the answer to other inputs";
   }
   return "";
 }
@@ -103,7 +108,7 @@ class FileTrialBackend : public TrialBackend {
     auto trial = changed ? judge_->with_other(*now_, changed->tensor, changed->seed, call)
                          : judge_->make_trial(dims, distribution, seed, call);
     if (!trial) return trial.error();
-    wire::Answered answered{trial->writes_all, {}, false};
+    wire::Answered answered{trial->writes_all, {}, false, trial->rms, trial->not_finite};
     auto unwritten = unwritten_output(*trial);
     if (!unwritten) return unwritten.error();
     answered.unwritten = *std::move(unwritten);
@@ -159,6 +164,9 @@ struct TaskValidation {
   std::map<wire::Control, bool> passes{};  ///< whether it passed all trials tried so far
 
   Status try_distributions();
+  /// Warns of a given `atol` far above what answers of this magnitude ask for.
+  void weigh_atol(const std::vector<double>& normal_rms);
+  Status try_repetition();
   Status try_controls();
   Status try_inputs();
   Result<wire::Answered> generate(const std::string& what, const std::string& distribution,
@@ -180,7 +188,8 @@ Status TaskValidation::try_distributions() {
   auto distributions = distributions_of(contract);
   std::ranges::reverse(distributions);
   // The constant comes from another trial's answer.
-  if (auto other = generate("other", distributions.back()); !other) return other.error();
+  auto other = generate("other", distributions.back());
+  if (!other) return other.error();
   bool writes_all = true;
   for (const auto& distribution : distributions) {
     auto answered = generate(distribution, distribution);
@@ -190,6 +199,14 @@ Status TaskValidation::try_distributions() {
           fmt::format("the reference writes nothing to the output {}", *answered->unwritten),
           "Fix the reference, or set the tensor's role to in.");
     writes_all = answered->writes_all;
+    if (distribution != distributions.back() && answered->not_finite > 0 &&
+        other->not_finite == 0) {
+      warn("distribution_dropped",
+           fmt::format("the reference's answer to {} inputs is NaN or infinite: they are not asked "
+                       "about",
+                       distribution));
+      continue;
+    }
     if (auto tried = try_controls(); !tried) return tried;
   }
   if (!writes_all)
@@ -201,11 +218,51 @@ Status TaskValidation::try_distributions() {
           fmt::format("weak_task_{}", name_of(control)),
           fmt::format("{} would pass the check: the tolerances or inputs of this task are too weak",
                       described(control)));
+  weigh_atol(other->rms);
+  return {};
+}
+
+void TaskValidation::weigh_atol(const std::vector<double>& normal_rms) {
+  if (!contract.judge || !contract.atol) return;
+  std::string lets_pass;
+  for (const auto& [control, passed] : passes)
+    if (passed) lets_pass += fmt::format("{}{}", lets_pass.empty() ? "" : ", ", described(control));
+  std::size_t output = 0;
+  for (const auto& tensor : contract.tensors) {
+    if (tensor.role == Role::in) continue;
+    const auto own = default_tolerance(tensor.dtype);
+    const double rms = output < normal_rms.size() ? normal_rms[output] : 0;
+    ++output;
+    if (own.exact || rms == 0 || *contract.atol <= contract.judge->looser * own.atol * rms)
+      continue;
+    warn(
+        "loose_tolerance",
+        fmt::format("atol {:g} is {:.0f} times what honest {} answers of this size ask for ({} has "
+                    "an RMS of {:.3g}); with it would pass: {}",
+                    *contract.atol, *contract.atol / (own.atol * rms), name_of(tensor.dtype),
+                    tensor.name, rms, lets_pass.empty() ? "none of the controls" : lets_pass));
+  }
+}
+
+/// The last trial once more: one input is drawn from the seed it had.
+Status TaskValidation::try_repetition() {
+  const auto normal = distributions_of(contract).front();
+  const auto input = std::ranges::find_if(
+      contract.tensors, [](const TensorSpec& tensor) { return tensor.role != Role::out; });
+  if (!contract.judge || input == contract.tensors.end()) return {};
+  const wire::Changed same{input->name, trial_seed(run_secret, "", "admit " + normal), {}};
+  auto answered = generate(normal, normal, same);
+  if (!answered) return answered.error();
+  if (!answered->same_as_before)
+    warn("reference_not_repeatable",
+         "two answers of the reference to one input differ in some bits: verdicts near the "
+         "tolerance may change from check to check");
   return {};
 }
 
 Status TaskValidation::try_controls() {
   for (const auto& [control, name] : enum_names(wire::Control{})) {
+    if (control == wire::Control::stale) continue;  // only of use beside a changed slice
     const auto before = passes.try_emplace(control, true).first;
     if (!before->second) continue;
     auto verdict = backend.forge(control, call);
@@ -220,8 +277,8 @@ Status TaskValidation::try_inputs() {
   const auto distribution = distributions_of(contract).front();
   for (const auto& tensor : contract.tensors) {
     if (tensor.role == Role::out) continue;
-    const wire::Changed changed{tensor.name,
-                                trial_seed(run_secret, "", "admit other " + tensor.name)};
+    const wire::Changed changed{
+        tensor.name, trial_seed(run_secret, "", "admit other " + tensor.name), {}};
     auto answered = generate(distribution, distribution, changed);
     if (!answered) return answered.error();
     if (answered->same_as_before)
@@ -242,6 +299,7 @@ Result<std::vector<Reason>> Laboratory::validate_task(const Contract& contract,
   if (!backend) return backend.error();
   TaskValidation validation{**backend, contract, run_secret, call, contract_warnings(contract)};
   if (auto tried = validation.try_distributions(); !tried) return tried.error();
+  if (auto tried = validation.try_repetition(); !tried) return tried.error();
   if (auto tried = validation.try_inputs(); !tried) return tried.error();
   return std::move(validation.weak);
 }

@@ -47,10 +47,14 @@ struct OutputState {
   std::int64_t unwritten = 0;   ///< wrong elements that still hold the poison they were sent with
   std::int64_t unexpected = 0;  ///< NaN or infinity where another value is expected
   bool right = true;            ///< enough elements match
+  std::optional<double> noise;  ///< RMS error over that of an honest kernel, if it is too large
+  std::optional<double> bias;   ///< mean error towards zero over its RMS, if it is to be reported
+  std::optional<std::int64_t> flushed;  ///< zeros in place of small values, if there are too many
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&OutputState::unwritten>(), required<&OutputState::unexpected>(),
-          required<&OutputState::right>());
+    using O = OutputState;
+    visit(required<&O::unwritten>(), required<&O::unexpected>(), required<&O::right>(),
+          optional<&O::noise>(), optional<&O::bias>(), optional<&O::flushed>());
   }
 };
 
@@ -59,10 +63,13 @@ struct Answered {
   bool writes_all = true;                ///< no stretch of poison remains
   std::optional<std::string> unwritten;  ///< an output that the reference did not write at all
   bool same_as_before = false;  ///< bit-identical to the answer to the trial without the change
+  std::vector<double> rms;      ///< of the finite values of each output, in the layout's order
+  std::int64_t not_finite = 0;  ///< NaN and infinite values in all outputs
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Answered::writes_all>(), optional<&Answered::unwritten>(),
-          required<&Answered::same_as_before>());
+          required<&Answered::same_as_before>(), optional<&Answered::rms>(),
+          optional<&Answered::not_finite>());
   }
 };
 

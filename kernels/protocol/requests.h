@@ -11,6 +11,7 @@
 #include "kernels/protocol/arena.h"
 #include "kernels/protocol/counters.h"
 #include "kernels/protocol/judge_requests.h"
+#include "kernels/protocol/trial_requests.h"
 #include "server/core/fields.h"
 #include "server/facts/timing.h"
 
@@ -128,6 +129,9 @@ struct Request {
   std::optional<Count> count;
   std::optional<Generate> generate;
   std::optional<Refresh> refresh;
+  std::optional<Change> change;
+  std::optional<Widen> widen;
+  std::optional<Describe> describe;
   std::optional<Forge> forge;
   std::optional<Compare> compare;
   std::optional<Share> share;
@@ -144,7 +148,8 @@ struct Request {
     using R = Request;
     visit(optional<&R::load>(), optional<&R::execute>(), optional<&R::prepare>(),
           optional<&R::time>(), optional<&R::collect>(), optional<&R::count>(),
-          optional<&R::generate>(), optional<&R::refresh>(), optional<&R::forge>(),
+          optional<&R::generate>(), optional<&R::refresh>(), optional<&R::change>(),
+          optional<&R::widen>(), optional<&R::describe>(), optional<&R::forge>(),
           optional<&R::compare>(), optional<&R::share>(), optional<&R::attach>(),
           optional<&R::call>(), optional<&R::generate_on_device>(),
           optional<&R::compare_on_device>(), optional<&R::describe_on_device>(),

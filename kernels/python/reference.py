@@ -1,12 +1,14 @@
 """A Python reference: one process serves all cases and seeds of a check.
 
   load  the reference's source                     -> framework, module tolerances
-  run   an arena in, an arena for the answer       -> {}
+  run   an arena in, an arena for the answer       -> {}; with "wide" every floating-point tensor is
+        float64, and so is what the reference creates without a type of its own
 
 A failure of the reference is reported as {"failed": {"message", "line"}}; any other failure is a bug
 in ratchet.
 """
 
+import contextlib
 import mmap
 import os
 
@@ -62,13 +64,27 @@ class Reference:
         function = self.module.reference
         arguments = keywords(function, plan["arguments"], values.values, plan["dims"])
         try:
-            arena.store(values, function(**arguments))
+            with self.default_type(plan.get("wide", False)):
+                arena.store(values, function(**arguments))
         except Failed:
             raise
         except Exception as error:
             raise described(error, self.file_name) from error
         values.finish({"out", "inout"})
         return {}
+
+    @contextlib.contextmanager
+    def default_type(self, wide):
+        if not (wide and self.torch):
+            yield
+            return
+        import torch
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float64)
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(before)
 
     def arena(self, memory, layout):
         if self.torch:

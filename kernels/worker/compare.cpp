@@ -1,11 +1,14 @@
 #include "kernels/worker/compare.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "kernels/worker/parallel.h"
 #include "kernels/worker/small_float.h"
@@ -15,8 +18,48 @@ namespace {
 
 constexpr std::int64_t kPreview = 8;
 
+/// Distance between neighbors relative to the lower one, halved: one rounding; 0 for integers.
+double rounding_of(DType type) {
+  switch (type) {
+    case DType::f64:
+      return 0x1p-53;
+    case DType::f32:
+      return 0x1p-24;
+    case DType::f16:
+      return 0x1p-11;
+    case DType::bf16:
+      return 0x1p-8;
+    case DType::f8_e4m3:
+      return 0x1p-4;
+    case DType::f8_e5m2:
+      return 0x1p-3;
+    default:
+      return 0;
+  }
+}
+
+/// Sums for the judgments on a whole output.
+struct Whole {
+  double squares = 0;   ///< of the errors
+  double inwards = 0;   ///< of the errors, positive away from zero
+  double honest = 0;    ///< squares of the reference's own errors
+  double rounding = 0;  ///< expected squares of one rounding to the output's type
+  std::int64_t small = 0, flushed = 0;
+
+  void add(const Whole& other) {
+    squares += other.squares;
+    inwards += other.inwards;
+    honest += other.honest;
+    rounding += other.rounding;
+    small += other.small;
+    flushed += other.flushed;
+  }
+};
+
 /// One thread's counts of one output.
 struct Tally : Counts {
+  Whole whole;
+
   void add(const Tally& other) {
     max_abs = std::max(max_abs, other.max_abs);
     max_rel = std::max(max_rel, other.max_rel);
@@ -27,68 +70,240 @@ struct Tally : Counts {
     unexpected += other.unexpected;
     if (other.first_bad && (!first_bad || *other.first_bad < *first_bad))
       first_bad = other.first_bad;
+    whole.add(other.whole);
   }
 };
 
-/// One output in the three arenas.
+constexpr int kBinades = 128;
+
+/// The binade of a magnitude, from 2^-64 to 2^63.
+std::size_t binade_of(double value) {
+  return static_cast<std::size_t>(
+      std::clamp(value == 0 ? 0 : std::ilogb(value) + kBinades / 2, 0, kBinades - 1));
+}
+
+/// One output in the arenas.
 struct Output {
   const std::byte* sent;
   const std::byte* returned;
   const std::byte* expected;
+  const std::byte* shadow;  ///< float64; null: none
   const wire::Buffer& buffer;
   const wire::Tolerance& tolerance;
-  double atol = 0;  ///< after scaling
+  double scale = 1;  ///< of `atol`
+  double rms = 0;    ///< of the expected values, if the tolerance needs it
+  std::int64_t row = 0;
+  std::vector<double> rows{};             ///< scales of the rows; empty: one for all
+  std::array<double, kBinades> honest{};  ///< RMS error of the reference by binade
 
   [[nodiscard]] bool same_bytes(const std::byte* a, const std::byte* b, std::int64_t i) const {
     const auto size = size_of(buffer.dtype);
     return std::memcmp(a + i * size, b + i * size, static_cast<std::size_t>(size)) == 0;
   }
+  [[nodiscard]] double shadow_at(std::int64_t i) const { return element(shadow, DType::f64, i); }
+  [[nodiscard]] double scale_at(std::int64_t i) const {
+    return rows.empty() ? scale : rows[static_cast<std::size_t>(i / row)];
+  }
+  /// What an element of this value may be off by, with nothing added for honest errors.
+  [[nodiscard]] double plain(double value, std::int64_t i) const {
+    return tolerance.atol * scale_at(i) + tolerance.rtol * std::fabs(value);
+  }
 };
 
-double scaled_atol_of(const wire::Tolerance& tolerance, const std::byte* expected,
-                      const wire::Buffer& buffer) {
-  if (tolerance.exact || tolerance.scale == wire::AtolScale::absolute) return tolerance.atol;
-  std::mutex guard;
+/// Sums of squares of the finite expected values.
+struct Squares {
   double sum = 0;
   std::int64_t finite = 0;
-  parallel_for(buffer.elements, kLeastPart, [&](std::int64_t first, std::int64_t last) {
-    double part = 0;
-    std::int64_t counted = 0;
-    for (std::int64_t i = first; i < last; ++i) {
-      const double value = element(expected, buffer.dtype, i);
-      if (!std::isfinite(value)) continue;
-      part += value * value;
-      ++counted;
-    }
-    const std::lock_guard lock(guard);
-    sum += part;
-    finite += counted;
-  });
-  return scaled_atol(tolerance, sum, finite);
+
+  [[nodiscard]] double rms() const {
+    return finite ? std::sqrt(sum / static_cast<double>(finite)) : 0.0;
+  }
+};
+
+Squares squares_of(const std::byte* expected, DType type, std::int64_t from, std::int64_t to) {
+  Squares squares;
+  for (std::int64_t i = from; i < to; ++i) {
+    const double value = element(expected, type, i);
+    if (!std::isfinite(value)) continue;
+    squares.sum += value * value;
+    ++squares.finite;
+  }
+  return squares;
 }
 
-bool within(double got, double expected, double error, const Output& output) {
-  if (std::isnan(expected)) return std::isnan(got);
-  if (std::isinf(expected) || std::isinf(got)) return got == expected;
-  return error <= output.atol + output.tolerance.rtol * std::fabs(expected);  // false for NaN
+Squares squares_of(const std::byte* expected, const wire::Buffer& buffer) {
+  std::mutex guard;
+  Squares all;
+  parallel_for(buffer.elements, kLeastPart, [&](std::int64_t first, std::int64_t last) {
+    const auto part = squares_of(expected, buffer.dtype, first, last);
+    const std::lock_guard lock(guard);
+    all.sum += part.sum;
+    all.finite += part.finite;
+  });
+  return all;
+}
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// Twice the median magnitude of the finite values other than zero, from at most 4096 of them.
+double typical_of(const std::byte* expected, const wire::Buffer& buffer) {
+  constexpr std::int64_t kSample = 4096;
+  const auto step = std::max<std::int64_t>(1, buffer.elements / kSample) | 1;
+  std::vector<double> sample;
+  for (std::int64_t i = 0; i < buffer.elements; i += step) {
+    const double value = std::fabs(element(expected, buffer.dtype, i));
+    if (std::isfinite(value) && value > 0) sample.push_back(value);
+  }
+  return 2 * median_of(std::move(sample));
+}
+
+/// The rows' own magnitudes if the largest is far above the median row; rows below it count as it.
+std::vector<double> row_scales(const Output& output) {
+  constexpr std::int64_t kShortRow = 64;
+  constexpr double kHeavy = 16;
+  const auto& buffer = output.buffer;
+  if (buffer.shape.size() < 2 || output.row < kShortRow || buffer.elements < 2 * output.row)
+    return {};
+  std::vector<double> rows(static_cast<std::size_t>(buffer.elements / output.row));
+  parallel_for(
+      static_cast<std::int64_t>(rows.size()), kLeastPart / output.row + 1,
+      [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t r = first; r < last; ++r)
+          rows[static_cast<std::size_t>(r)] =
+              squares_of(output.expected, buffer.dtype, r * output.row, (r + 1) * output.row).rms();
+      });
+  std::vector<double> written;
+  std::ranges::copy_if(rows, std::back_inserter(written), [](double rms) { return rms > 0; });
+  const double typical = median_of(std::move(written));
+  if (*std::ranges::max_element(rows) <= kHeavy * typical) return {};
+  for (auto& rms : rows) rms = std::max(rms, typical);
+  return rows;
+}
+
+/// Determines what `atol` is multiplied by.
+void find_scale(Output& output) {
+  const auto& tolerance = output.tolerance;
+  using enum wire::AtolScale;
+  const bool fixed = tolerance.scale == absolute;
+  if (tolerance.exact || (fixed && !tolerance.flush)) return;
+  const auto squares = squares_of(output.expected, output.buffer);
+  if (fixed) {
+    output.rms = squares.rms();
+    return;
+  }
+  // As the judge on a device does it: rounded, so that the order of summation does not matter.
+  wire::Tolerance unit = tolerance;
+  unit.atol = 1;
+  output.scale = scaled_atol(unit, squares.sum, squares.finite);
+  output.rms = output.scale;
+  if (tolerance.scale == typical) {
+    const double common = typical_of(output.expected, output.buffer);
+    if (common > 0) output.scale = std::min(output.scale, common);
+  }
+  if (tolerance.scale == row) output.rows = row_scales(output);
+  output.scale = std::max(output.scale, tolerance.least_scale);
+}
+
+/// Whether the shadow computes what the reference computes.
+bool plausible(const Output& output) {
+  constexpr double kFar = 4;
+  std::int64_t far = 0;
+  const auto step = std::max<std::int64_t>(1, output.buffer.elements / 65536) | 1;
+  std::int64_t seen = 0;
+  for (std::int64_t i = 0; i < output.buffer.elements; i += step) {
+    const double typed = element(output.expected, output.buffer.dtype, i);
+    const double value = output.shadow_at(i);
+    ++seen;
+    if (!std::isfinite(typed)) continue;
+    far += !(std::fabs(typed - value) <= kFar * output.plain(typed, i));
+  }
+  return far * 100 <= seen;
+}
+
+/// The reference's own RMS errors by binade; each counts for its neighbors too.
+void measure_honesty(Output& output) {
+  std::array<double, kBinades> squares{};
+  std::array<std::int64_t, kBinades> counts{};
+  for (std::int64_t i = 0; i < output.buffer.elements; ++i) {
+    const double typed = element(output.expected, output.buffer.dtype, i);
+    const double value = output.shadow_at(i);
+    if (!std::isfinite(typed) || !std::isfinite(value)) continue;
+    const auto binade = binade_of(value);
+    squares[binade] += (typed - value) * (typed - value);
+    ++counts[binade];
+  }
+  std::array<double, kBinades> rms{};
+  for (std::size_t b = 0; b < kBinades; ++b)
+    if (counts[b] > 0) rms[b] = std::sqrt(squares[b] / static_cast<double>(counts[b]));
+  for (std::size_t b = 0; b < kBinades; ++b)
+    output.honest[b] =
+        std::max({rms[b], b > 0 ? rms[b - 1] : 0, b + 1 < kBinades ? rms[b + 1] : 0});
+}
+
+double allowed(const Output& output, double value, std::int64_t i) {
+  const auto& tolerance = output.tolerance;
+  const double plain = output.plain(value, i);
+  if (!output.shadow || tolerance.honest == 0) return plain;
+  const double own = output.honest[binade_of(value)];
+  const double rounding = rounding_of(output.buffer.dtype) * std::fabs(value);
+  // A kernel with float32 inside is off by this much where its terms cancel.
+  const double inside = 0x1p-20 * output.scale_at(i);
+  if (tolerance.only_honest) return tolerance.honest * (own + rounding) + inside;
+  // A poor reference widens what is allowed to a few times the rule, not without end.
+  return plain + tolerance.honest * std::min(own, plain);
+}
+
+bool within(double got, double typed, double value, std::int64_t i, const Output& output) {
+  if (std::isnan(typed)) return std::isnan(got);
+  if (std::isinf(typed) || std::isinf(got)) return got == typed;
+  return std::fabs(got - value) <= allowed(output, value, i);  // false for NaN
+}
+
+void add_to_whole(const Output& output, double got, double typed, double value, std::int64_t i,
+                  Whole& whole) {
+  const double error = got - value;
+  whole.squares += error * error;
+  whole.inwards += value < 0 ? -error : error;
+  if (output.shadow) {
+    whole.honest += (typed - value) * (typed - value);
+    if (value != 0) {
+      const double step = std::ldexp(rounding_of(output.buffer.dtype), std::ilogb(value));
+      whole.rounding += step * step / 3;
+    }
+  }
+  if (!output.tolerance.flush) return;
+  // Between the errors of an honest kernel and what is allowed, zeros do not come by chance.
+  const double unit = std::max(64 * 0x1p-24, 16 * rounding_of(output.buffer.dtype));
+  const double size = std::fabs(typed);
+  if (size <= unit * output.rms || size > output.plain(value, i)) return;
+  ++whole.small;
+  whole.flushed += got == 0;
 }
 
 void judge_element(const Output& output, std::int64_t i, Tally& tally) {
   const double got = element(output.returned, output.buffer.dtype, i);
-  const double expected = element(output.expected, output.buffer.dtype, i);
-  const double error = std::fabs(got - expected);
-  if (std::isfinite(got) && std::isfinite(expected)) {
+  const double typed = element(output.expected, output.buffer.dtype, i);
+  const double value = output.shadow && std::isfinite(typed) ? output.shadow_at(i) : typed;
+  const double error = std::fabs(got - value);
+  if (std::isfinite(got) && std::isfinite(value)) {
     ++tally.finite;
     tally.sum_abs += error;
     tally.max_abs = std::max(tally.max_abs, error);
-    if (expected != 0) tally.max_rel = std::max(tally.max_rel, error / std::fabs(expected));
+    if (value != 0) tally.max_rel = std::max(tally.max_rel, error / std::fabs(value));
+    if (output.shadow || output.tolerance.flush)
+      add_to_whole(output, got, typed, value, i, tally.whole);
   }
   const bool right = output.tolerance.exact ? output.same_bytes(output.returned, output.expected, i)
-                                            : within(got, expected, error, output);
+                                            : within(got, typed, value, i, output);
   if (right) return;
   ++tally.mismatches;
   if (!tally.first_bad) tally.first_bad = i;
-  if (!std::isfinite(got) && std::isfinite(expected)) ++tally.unexpected;
+  if (!std::isfinite(got) && std::isfinite(typed)) ++tally.unexpected;
   if (output.same_bytes(output.returned, output.sent, i)) ++tally.unwritten;
 }
 
@@ -102,6 +317,27 @@ Tally judge_output(const Output& output) {
     total.add(part);
   });
   return total;
+}
+
+/// Judges an output's errors together: their size, their sign, and zeros for small values.
+void judge_whole(const Output& output, const Tally& tally, wire::OutputState& state) {
+  constexpr std::int64_t kEnough = 256;
+  constexpr std::int64_t kFewFlushed = 4;
+  const auto& [squares, inwards, honest, rounding, small, flushed] = tally.whole;
+  if (flushed >= kFewFlushed && 2 * flushed >= small) {
+    state.flushed = flushed;
+    state.right = false;
+  }
+  if (!output.shadow || tally.finite < kEnough || squares == 0) return;
+  const double own = std::max(honest, rounding);
+  const double ratio = std::sqrt(squares / own);
+  if (output.tolerance.noise > 0 && ratio > output.tolerance.noise) {
+    state.noise = ratio;
+    state.right = false;
+  }
+  const double lean = inwards / std::sqrt(squares * static_cast<double>(tally.finite));
+  if (output.tolerance.bias > 0 && std::fabs(lean) > output.tolerance.bias && ratio > 1.5)
+    state.bias = lean;
 }
 
 void add_previews(const Output& output, OutputError& error) {
@@ -143,7 +379,8 @@ double scaled_atol(const wire::Tolerance& tolerance, double sum_of_squares, std:
   if (tolerance.exact || tolerance.scale == wire::AtolScale::absolute) return tolerance.atol;
   const auto rms =
       static_cast<float>(finite ? std::sqrt(sum_of_squares / static_cast<double>(finite)) : 0.0);
-  return tolerance.atol * (tolerance.scale == wire::AtolScale::rms ? rms : std::min(1.0F, rms));
+  const double scale = tolerance.scale == wire::AtolScale::shrink ? std::min(1.0F, rms) : rms;
+  return tolerance.atol * std::max(scale, tolerance.least_scale);
 }
 
 void add_output(const wire::Buffer& buffer, const Counts& counts, double matched_ratio,
@@ -176,10 +413,22 @@ wire::Comparison compare(const Arenas& arenas, const wire::Compare& plan) {
   for (std::size_t i = 0; i < plan.layout.buffers.size(); ++i) {
     const auto& buffer = plan.layout.buffers[i];
     if (buffer.role == Role::in) continue;
-    Output output{arenas.sent.data() + buffer.offset, arenas.returned.data() + buffer.offset,
-                  arenas.expected.data() + buffer.offset, buffer, plan.tolerances.at(i)};
-    output.atol = scaled_atol_of(output.tolerance, output.expected, buffer);
-    add_output(buffer, judge_output(output), plan.matched_ratio, verdict);
+    Output output{arenas.sent.data() + buffer.offset,
+                  arenas.returned.data() + buffer.offset,
+                  arenas.expected.data() + buffer.offset,
+                  nullptr,
+                  buffer,
+                  plan.tolerances.at(i)};
+    output.row = buffer.shape.empty() ? buffer.elements : buffer.shape.back();
+    find_scale(output);
+    if (plan.wide && is_floating(buffer.dtype)) {
+      output.shadow = arenas.shadow.data() + plan.wide->buffers.at(i).offset;
+      if (!plausible(output)) output.shadow = nullptr;
+    }
+    if (output.shadow) measure_honesty(output);
+    const auto tally = judge_output(output);
+    add_output(buffer, tally, plan.matched_ratio, verdict);
+    if (!output.tolerance.exact) judge_whole(output, tally, verdict.states.back());
     add_previews(output, verdict.outputs.back());
   }
   verdict.passed = all_right(verdict);

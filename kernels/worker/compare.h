@@ -9,11 +9,13 @@
 
 namespace ratchet::worker {
 
-/// The three arenas of one execution: as sent, as returned, and with the expected outputs.
+/// The arenas of one execution: as sent, as returned, with the expected outputs, and, if there is
+/// one, with the reference's answer in float64 (`Compare::wide`).
 struct Arenas {
   std::span<const std::byte> sent;
   std::span<const std::byte> returned;
   std::span<const std::byte> expected;
+  std::span<const std::byte> shadow{};
 };
 
 /// Decides from the raw bytes alone whether a kernel's result is correct.
@@ -24,6 +26,12 @@ struct Arenas {
 /// compares the bytes. An empty list of outputs never passes. With `matched_ratio` below 1 the
 /// remaining share may be wrong, but not missing, NaN or infinite. Errors are measured on pairs of
 /// finite values; relative errors exclude expected values of zero. Uses all cores; pure.
+///
+/// With a shadow, errors are distances from the shadow's values instead, and `honest` adds that
+/// many honest errors to what is allowed: the reference's own (RMS over the elements of similar
+/// magnitude) and one rounding of the output's type. An output whose reference and shadow differ in
+/// more than 1 % of the elements by four times what is allowed is judged without its shadow, which
+/// then computes something else. docs/judging.md explains `noise`, `bias` and `flushed`.
 [[nodiscard]] wire::Comparison compare(const Arenas& arenas, const wire::Compare& plan);
 
 // The rules shared with the judge on a device, so that both decide alike.

@@ -41,6 +41,13 @@ bool lower_precision(const wire::Buffer& output, const std::byte* expected, std:
   return true;
 }
 
+bool change_signs(const wire::Buffer& output, const std::byte* expected, std::byte* answer) {
+  if (!is_floating(output.dtype)) return false;
+  for (std::int64_t i = 0; i < output.elements; ++i)
+    set_element(answer, output.dtype, i, -element(expected, output.dtype, i));
+  return true;
+}
+
 bool forge_output(const wire::Forge& plan, const wire::Buffer& output, const ControlInput& input,
                   std::span<std::byte> answer) {
   const auto element_bytes = static_cast<std::size_t>(size_of(output.dtype));
@@ -56,6 +63,11 @@ bool forge_output(const wire::Forge& plan, const wire::Buffer& output, const Con
       return copy_input(plan.layout, output, input.sent, answer);
     case wire::Control::lower_precision:
       return lower_precision(output, input.expected.data() + place_of(output), answer.data());
+    case wire::Control::sign:
+      return change_signs(output, input.expected.data() + place_of(output), answer.data());
+    case wire::Control::stale:
+      std::ranges::copy(input.other.subspan(place_of(output), answer.size()), answer.begin());
+      return true;
   }
   return false;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t kGuardStream = 0xFFFFFFFFU;
 
-enum class Shape { normal, shifted, large, small };
+enum class Shape { normal, shifted, large, small, special, sequence, extreme };
 
 /// Number of non-negative values of an integer type.
 double countable(DType type) {
@@ -102,6 +103,135 @@ void fill_uniform(const Target& target, double low, double high) {
   });
 }
 
+/// Elements of one row: the last axis, or an eighth of a vector.
+std::int64_t row_of(const wire::Buffer& buffer) {
+  if (buffer.shape.size() > 1) return std::max<std::int64_t>(buffer.shape.back(), 1);
+  return std::max<std::int64_t>(buffer.elements / 8, 1);
+}
+
+/// Values of N(0, 1) from a secret table in a secret order: much cheaper than drawing each, where
+/// the shape of the values matters and not their number.
+class Deviates {
+ public:
+  explicit Deviates(const Philox& random) {
+    const auto key = random(1ULL << 41U);
+    key_ = std::uint64_t{key[0]} << 32U | key[1];
+    for (std::size_t i = 0; i < table_.size(); ++i) {
+      const auto drawn = random((1ULL << 42U) + i);
+      const double u = (static_cast<double>(drawn[0]) + 1) * 0x1p-32;
+      table_[i] = std::sqrt(-2 * std::log(u)) *
+                  std::cos(2 * std::numbers::pi * static_cast<double>(drawn[1]) * 0x1p-32);
+    }
+  }
+
+  [[nodiscard]] double operator()(std::int64_t index) const { return table_[mixed(index) % kSize]; }
+  [[nodiscard]] bool coin(std::int64_t index) const { return mixed(index) >> 63U != 0; }
+
+ private:
+  static constexpr std::size_t kSize = 4096;
+
+  [[nodiscard]] std::uint64_t mixed(std::int64_t index) const {
+    std::uint64_t x = (static_cast<std::uint64_t>(index) + key_) * 0x9E3779B97F4A7C15ULL;
+    x = (x ^ x >> 30U) * 0xBF58476D1CE4E5B9ULL;
+    x = (x ^ x >> 27U) * 0x94D049BB133111EBULL;
+    return x ^ x >> 31U;
+  }
+
+  std::uint64_t key_ = 0;
+  std::array<double, kSize> table_{};
+};
+
+/// Sets every element to `value(row, place in the row, index)`.
+template <class Value>
+void fill_rows(const Target& target, const Value& value) {
+  const std::int64_t length = row_of(target.buffer);
+  parallel_for(target.buffer.elements, kLeastPart, [&](std::int64_t first, std::int64_t last) {
+    std::int64_t row = first / length, place = first % length;
+    for (std::int64_t i = first; i < last; ++i) {
+      target.set(i, value(row, place, i));
+      if (++place < length) continue;
+      place = 0;
+      ++row;
+    }
+  });
+}
+
+void fill_special(const Target& target) {
+  const Deviates deviates(target.random);
+  const std::int64_t length = row_of(target.buffer);
+  const auto turn = static_cast<std::int64_t>(target.random.below(1ULL << 40U, 8));
+  const bool tiny = size_of(target.buffer.dtype) == 1;
+  // Below the least normal value of the type, or of single precision.
+  const double subnormal = target.buffer.dtype == DType::f16 ? 0x1p-20 : tiny ? 0x1p-8 : 0x1p-135;
+  fill_rows(target, [&](std::int64_t row, std::int64_t place, std::int64_t i) {
+    switch ((row + turn) % 8) {
+      case 0:
+        return 0.0;
+      case 1:
+        return deviates.coin(i) ? 0.0 : -0.0;
+      case 2:
+        return subnormal * deviates(i);
+      case 3:
+        return std::round(4 * deviates(i)) / 2;
+      case 4:
+        return 0x1p-12 * deviates(i);
+      case 5:
+        return place == row % length ? 1.0 : 0.0;
+      default:
+        return deviates(i);
+    }
+  });
+}
+
+void fill_sequence(const Target& target) {
+  const auto length = static_cast<double>(row_of(target.buffer));
+  const auto turn = static_cast<std::int64_t>(target.random.below(1ULL << 40U, 4));
+  fill_rows(target, [&](std::int64_t row, std::int64_t place, std::int64_t) {
+    switch ((row + turn) % 4) {
+      case 0:
+        return 4 * static_cast<double>(place) / length - 2;
+      case 1:
+        return 2 - 4 * static_cast<double>(place) / length;
+      case 2:
+        return 0.25 * static_cast<double>(row % 7 + 1);
+      default:
+        return place % 2 == 0 ? 1.0 : -1.0;
+    }
+  });
+}
+
+/// Magnitudes of 90 to 120, of either sign: their exponentials overflow in single precision.
+void fill_extreme(const Target& target) {
+  fill_each(target, [&](std::int64_t, double fraction) {
+    const double place = 2 * fraction - 1;
+    return place < 0 ? 30 * place - 90 : 30 * place + 90;
+  });
+}
+
+/// Integers that are values, not indices: negative ones, and the ends of the type.
+void fill_integers(const Target& target, double low, double high) {
+  fill_each(target, [&](std::int64_t i, double fraction) {
+    const double uniform = std::floor(low + fraction * (high - low + 1));
+    switch (target.shape) {
+      case Shape::shifted:
+        return std::floor(low + std::floor(fraction * 4) / 3 * (high - low));
+      case Shape::large:
+        return fraction < 0.5 ? low : high;
+      case Shape::small:
+        return std::clamp(std::floor(fraction * 7) - 3, low, high);
+      case Shape::special: {
+        const std::array<double, 5> few{low, -1, 0, 1, high};
+        return i % 2 == 0 ? uniform
+                          : std::clamp(few[static_cast<std::size_t>(fraction * 5)], low, high);
+      }
+      case Shape::sequence:
+        return std::floor(low + static_cast<double>(i % 256) / 256 * (high - low + 1));
+      default:
+        return uniform;
+    }
+  });
+}
+
 void fill_indices(const Target& target, double limit) {
   const double bound = std::min(std::max(limit, 1.0), countable(target.buffer.dtype));
   // A few hot values provoke contention in atomics and caches; the ends expose off-by-one errors.
@@ -111,7 +241,7 @@ void fill_indices(const Target& target, double limit) {
     if (target.shape == Shape::shifted)
       return std::floor(std::floor(fraction * hot) * (bound / hot));
     if (target.shape == Shape::large) return fraction < 0.5 ? 0 : bound - 1;
-    if (target.shape == Shape::small)
+    if (target.shape == Shape::small || target.shape == Shape::sequence)
       return std::floor(static_cast<double>(i) * bound / static_cast<double>(count));
     return std::floor(fraction * bound);
   });
@@ -127,7 +257,7 @@ void fill_permutation(const Target& target) {
   for (std::int64_t i = 0; i < count; ++i) order[static_cast<std::size_t>(i)] = i;
   if (target.shape == Shape::large)
     std::rotate(order.begin(), order.begin() + 1, order.end());
-  else if (target.shape == Shape::normal)
+  else if (target.shape == Shape::normal || target.shape == Shape::special)
     for (auto i = static_cast<std::uint64_t>(count); i > 1; --i)
       std::swap(order[i - 1], order[target.random.below(i, i)]);
   for (std::int64_t i = 0; i < count; ++i)
@@ -144,7 +274,7 @@ void fill_offsets(const Target& target, double total) {
       offsets[i] = i > full_row ? total : 0;
     else if (target.shape == Shape::large)
       offsets[i] = std::floor(total * static_cast<double>(i - i % 2) / static_cast<double>(count));
-    else if (target.shape == Shape::small)
+    else if (target.shape == Shape::small || target.shape == Shape::sequence)
       offsets[i] = std::floor(total * static_cast<double>(i) / static_cast<double>(count));
     else
       offsets[i] = static_cast<double>(target.random.below(i, last + 1));
@@ -163,12 +293,21 @@ Status fill_input(const Target& target, std::int64_t index_limit) {
   };
   if (!init) return wrong();
   const auto& numbers = init->numbers;
-  if (init->kind == "normal" && is_floating(target.buffer.dtype))
+  const bool floating = init->kind == "normal" && is_floating(target.buffer.dtype);
+  if (floating && target.shape == Shape::special)
+    fill_special(target);
+  else if (floating && target.shape == Shape::sequence)
+    fill_sequence(target);
+  else if (floating && target.shape == Shape::extreme && target.buffer.dtype == DType::f16)
+    fill_extreme(target);
+  else if (floating)
     fill_gaussian(target);
   else if (init->kind == "normal")
     fill_indices(target, static_cast<double>(index_limit));
   else if (init->kind == "uniform" && numbers.size() == 2)
     fill_uniform(target, numbers[0], numbers[1]);
+  else if (init->kind == "integers" && numbers.size() == 2)
+    fill_integers(target, numbers[0], numbers[1]);
   else if (init->kind == "indices" && numbers.size() == 1)
     fill_indices(target, numbers[0]);
   else if (init->kind == "permutation")
@@ -185,8 +324,11 @@ Result<Shape> shape_of(const std::string& distribution) {
   if (distribution == "shifted") return Shape::shifted;
   if (distribution == "large") return Shape::large;
   if (distribution == "small") return Shape::small;
+  if (distribution == "special") return Shape::special;
+  if (distribution == "sequence") return Shape::sequence;
+  if (distribution == "extreme") return Shape::extreme;
   return invalid_argument("unknown distribution \"" + distribution + "\"",
-                          "Use normal, shifted, large or small.");
+                          "Use normal, shifted, large, small, special, sequence or extreme.");
 }
 
 }  // namespace

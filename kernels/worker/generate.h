@@ -19,8 +19,16 @@ namespace ratchet::worker {
 ///            overflow in a correct product
 ///   small    N(0, 2^-12), N(0, 2^-6) for the 8-bit types: exposes absolute tolerances and dropped
 ///            epsilons
-/// `uniform(a,b)` is the same under all four; integers include b.
-/// The other kinds, under normal / shifted / large / small:
+///   special  by rows of the last axis: zeros, +0 and -0, subnormals, multiples of 1/2 (ties of
+///            roundings), values near 2^-12, one value among zeros, normal
+///   sequence by rows of the last axis: ascending, descending, constant, alternating
+///   extreme  float16 only, others as normal: magnitudes of 90 to 120, beyond the exponentials of
+///            single precision
+/// `uniform(a,b)` is the same under all; integers include b.
+/// The other kinds, under normal / shifted / large / small (special is as normal, sequence as
+/// small):
+///   `integers(a,b)`: uniform / clustered on a few values / only the two ends / in [-3, 3], and for
+///   special half of them among -1, 0, 1 and the ends
 ///   integers without a range, in [0, index_limit), and `indices(n)`: uniform / clustered on a few
 ///            values / only the two ends / ascending
 ///   `permutation`: random / reversed / rotated / identity

@@ -9,8 +9,10 @@
 #include "kernels/confine/walls.h"
 #include "kernels/worker/compare.h"
 #include "kernels/worker/controls.h"
+#include "kernels/worker/describe.h"
 #include "kernels/worker/generate.h"
 #include "kernels/worker/refresh.h"
+#include "kernels/worker/slice.h"
 
 namespace ratchet::worker {
 
@@ -64,7 +66,8 @@ bool permitted(confine::Role role, const wire::Request& request) {
   if (request.exercise || role == confine::Role::tool)
     return role == confine::Role::tool && (request.exercise || request.load);
   if (role == confine::Role::profiled) return request.load || request.execute;
-  if (request.generate || request.refresh || request.forge || request.compare || request.ceilings)
+  if (request.generate || request.refresh || request.change || request.widen || request.describe ||
+      request.forge || request.compare || request.ceilings)
     return !runs_kernels(role);
   if (request.share || request.generate_on_device || request.compare_on_device ||
       request.describe_on_device || request.forge_on_device)
@@ -124,6 +127,9 @@ wire::Reply JobLoop::answer(const wire::Request& request, Descriptors& descripto
   if (request.count) return count(*request.count);
   if (request.generate) return generate_arena(*request.generate, descriptors);
   if (request.refresh) return refresh_arena(*request.refresh, descriptors);
+  if (request.change) return change_arena(*request.change, descriptors);
+  if (request.widen) return widen_arena(*request.widen, descriptors);
+  if (request.describe) return describe_arena(*request.describe, descriptors);
   if (request.forge) return forge_arena(*request.forge, descriptors);
   if (request.compare) return compare_arenas(*request.compare, descriptors);
   if (request.share) return share(*request.share);
@@ -259,6 +265,34 @@ wire::Reply JobLoop::refresh_arena(const wire::Refresh& plan, const Descriptors&
   return {};
 }
 
+wire::Reply JobLoop::change_arena(const wire::Change& plan, const Descriptors& descriptors) {
+  const auto sent = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::read);
+  if (!sent) return ours(sent.error());
+  const auto changed = map_at(descriptors, 1, plan.layout.bytes, Mapping::Access::write);
+  if (!changed) return ours(changed.error());
+  if (auto done = change(plan, sent->bytes(), changed->bytes()); !done) return ours(done.error());
+  return {};
+}
+
+wire::Reply JobLoop::widen_arena(const wire::Widen& plan, const Descriptors& descriptors) {
+  const auto sent = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::read);
+  if (!sent) return ours(sent.error());
+  const auto wide = map_at(descriptors, 1, plan.wide.bytes, Mapping::Access::write);
+  if (!wide) return ours(wide.error());
+  if (plan.wide.buffers.size() != plan.layout.buffers.size())
+    return ours("the wide arena needs one entry per buffer");
+  widen(plan, sent->bytes(), wide->bytes());
+  return {};
+}
+
+wire::Reply JobLoop::describe_arena(const wire::Describe& plan, const Descriptors& descriptors) {
+  const auto expected = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::read);
+  if (!expected) return ours(expected.error());
+  wire::Reply reply;
+  reply.answered = describe(plan.layout, expected->bytes());
+  return reply;
+}
+
 wire::Reply JobLoop::forge_arena(const wire::Forge& plan, const Descriptors& descriptors) {
   const auto given = map_arenas(descriptors, plan.layout.bytes);
   if (!given) return ours(given.error());
@@ -275,9 +309,18 @@ wire::Reply JobLoop::compare_arenas(const wire::Compare& plan, const Descriptors
   if (!arenas) return ours(arenas.error());
   if (plan.tolerances.size() != plan.layout.buffers.size())
     return ours("tolerances needs one entry per buffer");
+  std::optional<Mapping> shadow;
+  if (plan.wide) {
+    if (plan.wide->buffers.size() != plan.layout.buffers.size())
+      return ours("the shadow needs one entry per buffer");
+    auto mapped = map_at(descriptors, 3, plan.wide->bytes, Mapping::Access::read);
+    if (!mapped) return ours(mapped.error());
+    shadow = *std::move(mapped);
+  }
   wire::Reply reply;
-  reply.comparison =
-      compare({(*arenas)[0].bytes(), (*arenas)[1].bytes(), (*arenas)[2].bytes()}, plan);
+  reply.comparison = compare({(*arenas)[0].bytes(), (*arenas)[1].bytes(), (*arenas)[2].bytes(),
+                              shadow ? shadow->bytes() : std::span<const std::byte>{}},
+                             plan);
   return reply;
 }
 

@@ -46,6 +46,9 @@ class JobLoop {
   wire::Reply count(const wire::Count& plan);
   wire::Reply generate_arena(const wire::Generate& plan, const Descriptors& descriptors);
   wire::Reply refresh_arena(const wire::Refresh& plan, const Descriptors& descriptors);
+  wire::Reply change_arena(const wire::Change& plan, const Descriptors& descriptors);
+  wire::Reply widen_arena(const wire::Widen& plan, const Descriptors& descriptors);
+  wire::Reply describe_arena(const wire::Describe& plan, const Descriptors& descriptors);
   wire::Reply forge_arena(const wire::Forge& plan, const Descriptors& descriptors);
   wire::Reply compare_arenas(const wire::Compare& plan, const Descriptors& descriptors);
   wire::Reply share(const wire::Share& plan);

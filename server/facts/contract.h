@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "server/core/field.h"
+#include "server/facts/judge_rules.h"
 #include "server/facts/types.h"
 
 namespace ratchet {
@@ -160,6 +161,7 @@ struct Contract {
   int retries = 3;     ///< per version
   std::vector<std::string> baselines;
   double noise_threshold_pct = 0.5;
+  std::optional<JudgeRules> judge;  ///< empty: the rules before version 2
 
   static constexpr void fields(auto&& visit) {
     using C = Contract;
@@ -171,7 +173,7 @@ struct Contract {
           optional<&C::matched_ratio>(), optional<&C::any_size>(), required<&C::seed_given>(),
           required<&C::reference_kind>(), required<&C::kernel>(), required<&C::reference>(),
           required<&C::iterations>(), required<&C::retries>(), required<&C::baselines>(),
-          required<&C::noise_threshold_pct>());
+          required<&C::noise_threshold_pct>(), optional<&C::judge>());
   }
 };
 

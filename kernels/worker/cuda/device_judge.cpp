@@ -19,6 +19,7 @@
 #include "kernels/worker/init_text.h"
 #include "kernels/worker/random.h"
 #include "kernels/worker/refresh.h"
+#include "kernels/worker/slice.h"
 #include "kernels/worker/small_float.h"
 
 namespace ratchet::worker {
@@ -139,10 +140,29 @@ Status CudaJudge::change(const wire::Generate& plan, const wire::Changed& change
   std::uint32_t stream = 0;
   for (const auto& buffer : layout_.buffers) {
     if (buffer.name == changed.tensor && buffer.role != Role::out)
-      return fill_input(buffer, other, stream);
+      return changed.slice ? move(buffer, *changed.slice) : fill_input(buffer, other, stream);
     ++stream;
   }
   return Error{ErrorCode::internal, "no input is called " + changed.tensor};
+}
+
+Status CudaJudge::move(const wire::Buffer& buffer, const wire::Slice& slice) {
+  // One element, or the end of the first axis, lies in one piece: only that crosses the bus.
+  wire::Buffer piece = buffer;
+  wire::Slice moved = slice;
+  if (slice.axis <= 0) {
+    const auto inner = slice.axis < 0 ? 1 : buffer.elements / buffer.shape.front();
+    piece.offset += slice.from * inner * size_of(buffer.dtype);
+    piece.elements = (slice.to - slice.from) * inner;
+    piece.shape = {piece.elements};
+    moved = {-1, 0, piece.elements, slice.amount};
+  }
+  std::vector<std::byte> bytes(static_cast<std::size_t>(piece.bytes()));
+  if (auto failure = gpu_.finish())
+    return Error{ErrorCode::internal, "the judge cannot generate a trial: " + *failure};
+  if (auto read = measure::read_device(sent_.data() + piece.offset, bytes); !read) return read;
+  if (auto done = move_slice(bytes, piece, moved); !done) return done;
+  return sent_.write(static_cast<std::size_t>(piece.offset), bytes);
 }
 
 Status CudaJudge::use(const wire::Uses& uses) {
@@ -167,7 +187,9 @@ Status CudaJudge::fill_input(const wire::Buffer& buffer, const wire::Generate& p
   const auto init = parse_init_text(buffer.init);
   const bool normal = init && init->kind == "normal";
   const bool uniform = init && init->kind == "uniform" && init->numbers.size() == 2;
-  if (made_on_device(buffer.dtype) && (normal || uniform)) {
+  const bool in_rows = plan.distribution == "special" || plan.distribution == "sequence" ||
+                       plan.distribution == "extreme";
+  if (made_on_device(buffer.dtype) && ((normal && !in_rows) || uniform)) {
     const auto shape = normal_of(plan.distribution, buffer.dtype);
     if (!shape) return shape.error();
     run({normal ? Operation::gaussian : Operation::uniform, word(to), buffer.elements,
@@ -237,12 +259,16 @@ Status CudaJudge::check_untouched(wire::Comparison& verdict) {
   return guard(layout_.bytes);
 }
 
-Result<double> CudaJudge::atol_of(const wire::Buffer& buffer, const wire::Tolerance& tolerance) {
-  if (tolerance.exact || tolerance.scale == wire::AtolScale::absolute) return tolerance.atol;
+Result<Squares> CudaJudge::squares_of(const wire::Buffer& buffer) {
   if (auto cleared = clear_result(); !cleared) return cleared.error();
   run({Operation::squares, word(reference_->data() + buffer.offset), buffer.elements,
        static_cast<long long>(buffer.dtype), word(result_.data())});
-  auto squares = result_of<Squares>();
+  return result_of<Squares>();
+}
+
+Result<double> CudaJudge::atol_of(const wire::Buffer& buffer, const wire::Tolerance& tolerance) {
+  if (tolerance.exact || tolerance.scale == wire::AtolScale::absolute) return tolerance.atol;
+  auto squares = squares_of(buffer);
   if (!squares) return squares.error();
   return worker::scaled_atol(tolerance, squares->sum, static_cast<std::int64_t>(squares->finite));
 }
@@ -352,36 +378,6 @@ Result<DeviceJudge::Compared> CudaJudge::compare(const wire::CompareOnDevice& pl
   return compared;
 }
 
-Result<wire::Answered> CudaJudge::describe() {
-  if (!reference_)
-    return Error{ErrorCode::internal, "the judge has no memory shared with the kernel yet"};
-  wire::Answered answered;
-  std::vector<std::uint64_t> firsts(layout_.buffers.size());
-  for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
-    const auto& buffer = layout_.buffers[i];
-    const std::byte* const answer = reference_->data() + buffer.offset;
-    const auto first = std::as_writable_bytes(std::span(&firsts[i], 1))
-                           .first(static_cast<std::size_t>(size_of(buffer.dtype)));
-    if (auto read = measure::read_device(answer, first); !read) return read.error();
-    if (buffer.role != Role::out) continue;
-    auto written = differ(sent_.data() + buffer.offset, answer, buffer.bytes());
-    if (!written) return written.error();
-    if (!*written && !answered.unwritten) answered.unwritten = buffer.name;
-  }
-  auto all = writes_all();
-  if (!all) return all.error();
-  answered.writes_all = *all;
-  firsts_before_ = std::exchange(firsts_, std::move(firsts));
-  if (!changed_) {
-    if (auto kept = copy(earlier_.data(), reference_->data()); !kept) return kept.error();
-    return answered;
-  }
-  auto same = same_outputs(reference_->data(), earlier_.data());
-  if (!same) return same.error();
-  answered.same_as_before = *same;
-  return answered;
-}
-
 Result<bool> CudaJudge::forge_output(wire::Control control, std::size_t buffer) {
   const auto& output = layout_.buffers[buffer];
   std::byte* const to = returned_.data() + output.offset;
@@ -410,6 +406,10 @@ Result<bool> CudaJudge::forge_output(wire::Control control, std::size_t buffer) 
            word(reference_->data() + output.offset), *significand});
       return true;
     }
+    case wire::Control::sign:
+      return false;
+    case wire::Control::stale:
+      return done(measure::queue_copy(to, earlier_.data() + output.offset, bytes));
   }
   return false;
 }

@@ -8,6 +8,7 @@
 
 #include "kernels/measure/device/shared_memory.h"
 #include "kernels/measure/device/small_copies.h"
+#include "kernels/worker/cuda/judge_words.h"
 #include "kernels/worker/device.h"
 
 namespace ratchet::worker {
@@ -33,6 +34,8 @@ class CudaJudge : public DeviceJudge {
   /// Whether the reference wrote every element of its outputs in the current trial.
   Result<bool> writes_all();
   Status change(const wire::Generate& plan, const wire::Changed& changed);
+  /// Moves a slice of an input in `sent_`, by way of the host.
+  Status move(const wire::Buffer& buffer, const wire::Slice& slice);
   /// Applies the changes of timed calls to `sent_`.
   Status use(const wire::Uses& uses);
   /// The address of this place's arena. Error: it is not within the shared memory.
@@ -46,6 +49,8 @@ class CudaJudge : public DeviceJudge {
   Result<Record> result_of() const;
   Result<bool> differ(const std::byte* a, const std::byte* b, std::int64_t bytes);
   Status check_untouched(wire::Comparison& verdict);
+  /// Of the reference's answer.
+  Result<Squares> squares_of(const wire::Buffer& buffer);
   Result<double> atol_of(const wire::Buffer& buffer, const wire::Tolerance& tolerance);
   Status judge_output(const wire::Buffer& buffer, const wire::Tolerance& tolerance,
                       double matched_ratio, wire::Comparison& verdict);

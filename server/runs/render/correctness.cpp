@@ -100,6 +100,12 @@ Rendered correctness(const Subject& subject) {
       {"Checks", std::to_string(report.cases.size())},
       {"Seeds", contract.seed_given ? "given by the caller (weaker claim)" : "secret"},
       {"Repeatable", report.repeatable ? "bitwise" : "no"}};
+  if (const auto& judge = contract.judge)
+    fields.emplace_back(
+        "Judge", fmt::format("rules {}: c = {:g}; 16-bit noise {:g}, bias {:g}; given atol up to "
+                             "{:g} times the server's; slices from {:g} allowed errors",
+                             judge->version, judge->honest, judge->noise, judge->bias,
+                             judge->looser, judge->moved));
   if (report.fault)
     fields.emplace_back("Fault", fmt::format("{}: {}", report.fault->kind, report.fault->message));
   for (auto& field : provenance(subject)) fields.push_back(std::move(field));

@@ -57,3 +57,66 @@ TEST_CASE("the caller's tolerance does not grow, and its matched ratio is kept",
   CHECK(given.tolerances[2].atol == 1e-3);
   CHECK(given.matched_ratio == 0.99);
 }
+
+TEST_CASE("a given atol belongs to normal inputs and scales with the answers of others",
+          "[tolerance]") {
+  auto contract = row_sums(8, 1000);
+  contract.judge = JudgeRules{};
+  const auto& dims = contract.cases.front().dims;
+  const auto layout = layout_of(contract, dims);
+  REQUIRE(layout);
+  TrialFacts facts;
+  facts.normal_rms = {32};
+  const auto given = [&](double atol) {
+    return comparison_plan(contract, dims, *layout, atol, 1e-3, facts).tolerances[2];
+  };
+
+  CHECK(given(1e-2).atol == 1e-2);
+  CHECK(given(1e-2).scale == wire::AtolScale::absolute);
+
+  facts.distribution = "large";
+  CHECK(given(1e-2).atol == 1e-2 / 32);
+  CHECK(given(1e-2).scale == wire::AtolScale::rms);
+  CHECK(given(100).atol == 1e-3);  // ten times the server's own
+  CHECK(given(1e-2).rtol == 1e-3);
+
+  contract.judge.reset();  // an older run
+  CHECK(given(1e-2).atol == 1e-2);
+  CHECK(given(1e-2).scale == wire::AtolScale::absolute);
+}
+
+TEST_CASE("integers are exact unless the task gives them room", "[tolerance]") {
+  Contract contract;
+  contract.judge = JudgeRules{};
+  contract.tensors = {{"x", DType::f32, {"n"}, Role::in, "normal"},
+                      {"y", DType::i8, {"n"}, Role::out, "normal"}};
+  const Dims dims{{"n", 8}};
+  const auto layout = layout_of(contract, dims);
+  REQUIRE(layout);
+  const auto exact = [&](std::optional<double> atol) {
+    return comparison_plan(contract, dims, *layout, atol, {}).tolerances[1].exact;
+  };
+  CHECK(exact({}));
+  CHECK(exact(1e-2));
+  CHECK_FALSE(exact(1));
+}
+
+TEST_CASE("16-bit outputs are held to honest errors only without given tolerances", "[tolerance]") {
+  Contract contract;
+  contract.judge = JudgeRules{};
+  contract.tensors = {{"x", DType::f16, {"n"}, Role::in, "normal"},
+                      {"y", DType::f16, {"n"}, Role::out, "normal"}};
+  const Dims dims{{"n", 8}};
+  const auto layout = layout_of(contract, dims);
+  REQUIRE(layout);
+  TrialFacts facts;
+  facts.shadow = true;
+  facts.elementwise = true;
+  const auto own = comparison_plan(contract, dims, *layout, {}, {}, facts).tolerances[1];
+  CHECK(own.only_honest);
+  CHECK(own.noise == contract.judge->noise);
+  const auto given = comparison_plan(contract, dims, *layout, 1e-2, 1e-2, facts).tolerances[1];
+  CHECK_FALSE(given.only_honest);
+  CHECK(given.noise == 0);
+  CHECK(given.honest == contract.judge->honest);
+}

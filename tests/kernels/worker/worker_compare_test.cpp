@@ -170,3 +170,105 @@ TEST_CASE("no matched ratio excuses NaN, infinity or unwritten elements", "[work
   for (std::size_t i = 256; i < 260; ++i) unwritten.returned[i] = unwritten.sent[i];
   CHECK_FALSE(unwritten.judged().passed);
 }
+
+namespace {
+
+/// 1024 outputs of about 1 in float16, with their shadow.
+struct ShadowBench {
+  static constexpr std::int64_t kCount = 1024;
+  wire::Compare plan;
+  std::vector<std::byte> sent, returned, expected, shadow;
+
+  ShadowBench() {
+    plan.layout.buffers = {{"y", DType::f16, Role::out, "normal", 64, kCount, {kCount}}};
+    plan.layout.bytes = 64 + 2 * kCount + 64;
+    plan.wide = wire::ArenaLayout{};
+    plan.wide->buffers = {{"y", DType::f64, Role::out, "normal", 64, kCount, {kCount}}};
+    plan.wide->bytes = 64 + 8 * kCount;
+    wire::Tolerance tolerance{1e-2, 1e-2, wire::AtolScale::rms, false};
+    tolerance.honest = 4;
+    tolerance.noise = 4;
+    tolerance.bias = 0.5;
+    plan.tolerances = {tolerance};
+    sent.assign(static_cast<std::size_t>(plan.layout.bytes), std::byte{0x5A});
+    returned = expected = sent;
+    shadow.resize(static_cast<std::size_t>(plan.wide->bytes));
+    for (std::int64_t i = 0; i < kCount; ++i) {
+      const double value = 1 + static_cast<double>(i * 389 % kCount) / kCount;
+      set_element(shadow.data() + 64, DType::f64, i, value + 0x1p-13);
+      set_element(expected.data() + 64, DType::f16, i, value + 0x1p-13);
+      set_element(returned.data() + 64, DType::f16, i, value + 0x1p-13);
+    }
+  }
+
+  /// Moves every answer by `error(index)`.
+  template <class Error>
+  [[nodiscard]] wire::OutputState judged(const Error& error) {
+    for (std::int64_t i = 0; i < kCount; ++i) {
+      const double value = element(shadow.data() + 64, DType::f64, i);
+      set_element(returned.data() + 64, DType::f16, i, value + error(i));
+    }
+    return compare({sent, returned, expected, shadow}, plan).states.at(0);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("16-bit errors within every element's tolerance are too much together", "[worker]") {
+  ShadowBench bench;
+  const auto sign = [](std::int64_t i) { return i % 2 == 0 ? 1.0 : -1.0; };
+
+  CHECK(bench.judged([](std::int64_t) { return 0.0; }).right);
+  CHECK(bench.judged([&](std::int64_t i) { return sign(i) * 0x1p-10; }).right);
+  const auto noisy = bench.judged([&](std::int64_t i) { return sign(i) * 0x1p-8; });
+  CHECK_FALSE(noisy.right);
+  CHECK(noisy.noise.value_or(0) > 4);
+}
+
+TEST_CASE("errors that lean one way are reported, those of roundings are not", "[worker]") {
+  ShadowBench bench;
+
+  CHECK_FALSE(bench.judged([](std::int64_t) { return 0.0; }).bias);
+  CHECK(bench.judged([](std::int64_t) { return -0x1p-10; }).bias.value_or(0) < -0.5);
+}
+
+TEST_CASE("a shadow that computes something else is ignored", "[worker]") {
+  ShadowBench bench;
+  for (std::int64_t i = 0; i < ShadowBench::kCount; ++i)
+    set_element(bench.shadow.data() + 64, DType::f64, i, 7);
+
+  CHECK(compare({bench.sent, bench.expected, bench.expected, bench.shadow}, bench.plan).passed);
+}
+
+TEST_CASE("a naive reference does not refuse what is nearer to the truth than itself", "[worker]") {
+  ShadowBench bench;
+  bench.plan.tolerances[0] = {1e-5, 0, wire::AtolScale::absolute, false};
+  bench.plan.tolerances[0].honest = 4;
+  std::vector<std::byte> truth = bench.expected;
+  for (std::int64_t i = 0; i < ShadowBench::kCount; ++i)  // the reference is 2^-9 off, or not
+    set_element(bench.expected.data() + 64, DType::f16, i,
+                element(truth.data() + 64, DType::f16, i) + (i == 5 ? 0x1p-9 : 0));
+  bench.plan.tolerances[0].atol = 6e-4;
+
+  CHECK(compare({bench.sent, truth, bench.expected, bench.shadow}, bench.plan).passed);
+  bench.plan.wide.reset();
+  CHECK_FALSE(compare({bench.sent, truth, bench.expected, {}}, bench.plan).passed);
+}
+
+TEST_CASE("rows of very different size are judged by their own size", "[worker]") {
+  constexpr std::int64_t kCols = 64, kRows = 4;
+  wire::Compare plan;
+  plan.layout.buffers = {{"y", DType::f32, Role::out, "normal", 64, kRows * kCols, {kRows, kCols}}};
+  plan.layout.bytes = 64 + 4 * kRows * kCols + 64;
+  plan.tolerances = {{1e-4, 0, wire::AtolScale::row, false}};
+  std::vector<std::byte> sent(static_cast<std::size_t>(plan.layout.bytes), std::byte{0x5A});
+  auto expected = sent;
+  for (std::int64_t i = 0; i < kRows * kCols; ++i)
+    set_element(expected.data() + 64, DType::f32, i, i < kCols ? 1e6 : 1);
+  auto returned = expected;
+  set_element(returned.data() + 64, DType::f32, 3 * kCols, 1.001);
+
+  CHECK_FALSE(compare({sent, returned, expected, {}}, plan).passed);
+  plan.tolerances[0].scale = wire::AtolScale::rms;
+  CHECK(compare({sent, returned, expected, {}}, plan).passed);
+}

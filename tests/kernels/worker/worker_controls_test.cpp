@@ -75,3 +75,14 @@ TEST_CASE("integers have no lower precision, and an input of another size is no 
   CHECK_FALSE(integers.run());
   CHECK_FALSE(shorter.run());
 }
+
+TEST_CASE("the sign control changes every sign, the stale one is another trial's answer",
+          "[worker]") {
+  Forgery sign(wire::Control::sign), stale(wire::Control::stale);
+
+  REQUIRE(sign.run());
+  REQUIRE(stale.run());
+
+  CHECK(sign.value(2) == -1);
+  CHECK(stale.value(0) == 9);
+}

@@ -83,7 +83,7 @@ TEST_CASE("the same seed makes the same arena, a different seed a different one"
 }
 
 TEST_CASE("indices stay below their limit and reach both ends", "[worker]") {
-  for (const auto* distribution : {"normal", "shifted", "large", "small"}) {
+  for (const auto* distribution : {"normal", "shifted", "large", "small", "special", "sequence"}) {
     const auto values = values_of(plan_of(DType::i32, "indices(7)", distribution));
     CHECK(*std::ranges::min_element(values) == 0);
     CHECK(*std::ranges::max_element(values) < 7);
@@ -93,17 +93,19 @@ TEST_CASE("indices stay below their limit and reach both ends", "[worker]") {
 }
 
 TEST_CASE("a permutation contains every index once", "[worker]") {
-  for (const auto* distribution : {"normal", "shifted", "large", "small"}) {
+  for (const auto* distribution : {"normal", "shifted", "large", "small", "special", "sequence"}) {
     auto values = values_of(plan_of(DType::i64, "permutation", distribution));
-    // The small distribution's is the identity.
-    CHECK(std::ranges::is_sorted(values) == (distribution == std::string("small")));
+    // Those of the small distribution and of sequences are the identity.
+    const bool identity =
+        distribution == std::string("small") || distribution == std::string("sequence");
+    CHECK(std::ranges::is_sorted(values) == identity);
     std::ranges::sort(values);
     for (std::size_t i = 0; i < values.size(); ++i) REQUIRE(values[i] == static_cast<double>(i));
   }
 }
 
 TEST_CASE("offsets start at zero, never fall and end at their total", "[worker]") {
-  for (const auto* distribution : {"normal", "shifted", "large", "small"}) {
+  for (const auto* distribution : {"normal", "shifted", "large", "small", "special", "sequence"}) {
     const auto values = values_of(plan_of(DType::i32, "offsets(5000)", distribution));
     CHECK(values.front() == 0);
     CHECK(values.back() == 5000);
@@ -117,6 +119,38 @@ TEST_CASE("a uniform range of integers includes both ends, of floats stays insid
   const auto real = values_of(plan_of(DType::f32, "uniform(-2,1)", "large"));
   CHECK(*std::ranges::min_element(real) >= -2);
   CHECK(*std::ranges::max_element(real) <= 1);
+}
+
+TEST_CASE("integers that are values have both signs and reach the ends of their type", "[worker]") {
+  for (const auto* distribution : {"normal", "large", "special", "sequence"}) {
+    const auto values = values_of(plan_of(DType::i8, "integers(-128,127)", distribution));
+    CHECK(*std::ranges::min_element(values) == -128);
+    CHECK(*std::ranges::max_element(values) >= 126);
+  }
+  const auto small = values_of(plan_of(DType::i8, "integers(-128,127)", "small"));
+  CHECK(std::set<double>(small.begin(), small.end()) == std::set<double>{-3, -2, -1, 0, 1, 2, 3});
+}
+
+TEST_CASE("special values hold zeros of both signs, subnormals and ties; sequences are sorted",
+          "[worker]") {
+  const auto special = values_of(plan_of(DType::f32, "normal", "special"));
+  const auto has = [&](auto what) { return std::ranges::any_of(special, what); };
+  CHECK(has([](double x) { return x == 0 && std::signbit(x); }));
+  CHECK(has([](double x) { return x == 0 && !std::signbit(x); }));
+  CHECK(has([](double x) { return x != 0 && std::fabs(x) < 0x1p-126; }));
+  CHECK(has([](double x) { return std::fabs(x) == 0.5; }));
+
+  const auto half = values_of(plan_of(DType::f16, "normal", "extreme"));
+  for (const double value : half) CHECK((std::fabs(value) >= 89.9 && std::fabs(value) <= 120));
+
+  const auto sequence = values_of(plan_of(DType::f32, "normal", "sequence"));
+  const auto row = sequence.size() / 8;  // a vector counts as eight rows
+  bool ascends = false;
+  for (std::size_t first = 0; first + row <= sequence.size(); first += row)
+    ascends = ascends || (sequence[first] == -2 &&
+                          std::is_sorted(sequence.begin() + static_cast<long>(first),
+                                         sequence.begin() + static_cast<long>(first + row)));
+  CHECK(ascends);
 }
 
 TEST_CASE("an unknown init is refused by name", "[worker]") {

@@ -1,0 +1,104 @@
+#include "kernels/judge/trial_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/process/python_inputs.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+
+std::vector<std::string> distributions_of(const Contract& contract) {
+  const bool differs =
+      std::any_of(contract.tensors.begin(), contract.tensors.end(), [](const TensorSpec& tensor) {
+        return tensor.role != Role::out && !tensor.init.starts_with("uniform") &&
+               tensor.init != kGivenInit;
+      });
+  if (!differs) return {"normal"};
+  if (!contract.judge) return {"normal", "shifted", "large", "small"};
+  std::vector<std::string> all{"normal", "shifted", "large", "small", "special", "sequence"};
+  const bool half = std::ranges::any_of(contract.tensors, [](const TensorSpec& tensor) {
+    return tensor.role != Role::out && tensor.dtype == DType::f16 && tensor.init == "normal";
+  });
+  if (half) all.emplace_back("extreme");  // "large" reaches as far in the wider types
+  return all;
+}
+
+bool drawn_once(std::string_view distribution) {
+  return distribution == "special" || distribution == "sequence" || distribution == "extreme";
+}
+
+std::vector<wire::Changed> slices_of(const Contract& contract, const wire::ArenaLayout& layout,
+                                     std::string_view seed) {
+  constexpr std::int64_t kTiles = 128;
+  constexpr std::size_t kMost = 12;
+  std::vector<wire::Changed> slices;
+  if (!contract.judge) return slices;
+  for (std::size_t i = 0; i < layout.buffers.size(); ++i) {
+    const auto& buffer = layout.buffers[i];
+    const bool values = is_floating(buffer.dtype) || buffer.init.starts_with("integers");
+    if (buffer.role == Role::out || !values || contract.tensors[i].init == kGivenInit) continue;
+    for (std::size_t axis = 0; axis < buffer.shape.size(); ++axis) {
+      const auto extent = buffer.shape[axis];
+      if (extent < 2) continue;
+      const auto tile = std::max<std::int64_t>(1, extent / kTiles);
+      slices.push_back(
+          {buffer.name, "", wire::Slice{static_cast<int>(axis), extent - tile, extent, 0}});
+    }
+    const Digest digest = sha256(fmt::format("element of {} {}", buffer.name, seed));
+    std::uint64_t drawn = 0;
+    std::memcpy(&drawn, digest.data(), sizeof drawn);
+    const auto element =
+        static_cast<std::int64_t>(drawn % static_cast<std::uint64_t>(buffer.elements));
+    slices.push_back({buffer.name, "", wire::Slice{-1, element, element + 1, 0}});
+  }
+  // Whoever asks about the first few gets any of them.
+  if (!slices.empty()) {
+    const Digest digest = sha256(fmt::format("slices {}", seed));
+    std::rotate(slices.begin(), slices.begin() + digest[0] % static_cast<long>(slices.size()),
+                slices.end());
+  }
+  if (slices.size() > kMost) slices.resize(kMost);
+  return slices;
+}
+
+std::string described(const wire::Changed& changed) {
+  const auto& slice = *changed.slice;
+  if (slice.axis < 0) return fmt::format("element {} of {}", slice.from, changed.tensor);
+  if (slice.to - slice.from == 1)
+    return fmt::format("index {} of axis {} of {}", slice.from, slice.axis, changed.tensor);
+  return fmt::format("the range {} … {} of axis {} of {}", slice.from, slice.to - 1, slice.axis,
+                     changed.tensor);
+}
+
+std::vector<wire::Changed> raised(const wire::Changed& slice) {
+  std::vector<wire::Changed> steps;
+  const auto add = [&](std::int64_t from) {
+    for (const double amount : {4.0, 64.0, 1024.0}) {
+      steps.push_back(slice);
+      steps.back().slice->from = from;
+      steps.back().slice->amount = amount;
+    }
+  };
+  add(slice.slice->to - 1);
+  if (slice.slice->to - slice.slice->from > 1) add(slice.slice->from);
+  return steps;
+}
+
+wire::Compare loosened(wire::Compare plan, double factor) {
+  for (auto& tolerance : plan.tolerances) {
+    tolerance.atol *= factor;
+    tolerance.rtol *= factor;
+    tolerance.honest *= factor;
+    if (factor == 1) continue;
+    tolerance.noise = 0;
+    tolerance.bias = 0;
+    tolerance.flush = false;
+  }
+  return plan;
+}
+
+}  // namespace ratchet

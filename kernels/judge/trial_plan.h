@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/protocol/messages.h"
+#include "server/facts/contract.h"
+
+namespace ratchet {
+
+// What a check draws and changes. Pure.
+
+/// The input distributions of a check: normal, plus shifted, large and small, and by JudgeRules
+/// special, sequence and, for float16, extreme, if they change any input.
+[[nodiscard]] std::vector<std::string> distributions_of(const Contract& contract);
+/// Whether one seed of this distribution is enough: its values hardly depend on the seed.
+[[nodiscard]] bool drawn_once(std::string_view distribution);
+
+/// The distribution of a trial with a changed slice.
+inline constexpr const char* kSliceDistribution = "slice";
+
+/// The slices that a check asks about: of each input that may take other values, the last 1/128 of
+/// each axis, and one element, in an order and at a place drawn from the seed; at most 12. Empty
+/// without JudgeRules.
+[[nodiscard]] std::vector<wire::Changed> slices_of(const Contract& contract,
+                                                   const wire::ArenaLayout& layout,
+                                                   std::string_view seed);
+
+/// "the range 120 … 127 of axis 1 of x", "index 127 of axis 1 of x", "element 17 of x".
+[[nodiscard]] std::string described(const wire::Changed& changed);
+
+/// The changes to try on one slice, in order, until the reference's answer follows: its last index
+/// alone, then all of it, each by growing amounts. A kernel that leaves out less than the slice
+/// leaves out its last index.
+[[nodiscard]] std::vector<wire::Changed> raised(const wire::Changed& slice);
+
+/// Every allowed error of a plan times `factor`; exact outputs stay exact.
+[[nodiscard]] wire::Compare loosened(wire::Compare plan, double factor);
+
+}  // namespace ratchet
