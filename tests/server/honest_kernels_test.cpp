@@ -1,0 +1,32 @@
+// One round of tests/honest/run.py: kernels as they are written in public practice, beside torch
+// references with usual tolerances. More rounds by hand: see there.
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <filesystem>
+
+#include "server/core/process.h"
+#include "tests/support/places.h"
+#include "tests/support/temp_folder.h"
+
+using namespace ratchet;
+using namespace ratchet::test;
+
+TEST_CASE("no honest kernel of public practice is refused", "[honest][python][slow]") {
+  const auto python = build_dir() / "python";
+  if (!std::filesystem::exists(python / ".ready"))
+    SKIP("torch is not set up: ./dev test --all does it where it is to be had");
+  const TempFolder folder;
+  auto environment = inherited_environment({"PATH", "HOME"});
+  environment.push_back("RATCHET_PYTHON=" + (python / "bin" / "python").string());
+
+  const auto ended =
+      run_program({.argv = {"python3", (source_dir() / "tests/honest/run.py").string(),
+                            (build_dir() / "bin/ratchet").string(), folder.path().string()},
+                   .environment = std::move(environment)},
+                  std::chrono::minutes(20));
+
+  REQUIRE(ended);
+  INFO(ended->out << ended->err);
+  CHECK(ended->status.clean());
+}
