@@ -174,7 +174,8 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
   call.progress(3, 6, "testing the reference and the control answers");
   auto warnings = services.lab.validate_task(*contract, secret, call);
   if (!warnings) return warnings.error();
-  if (!args.any_size && !args.fork_from) {
+  // Not yet run on a GPU.
+  if (!args.any_size && !args.fork_from && contract->device_kind == DeviceKind::host) {
     call.progress(4, 6, "trying v0 at odd and tiny sizes");
     if (auto tried = try_any_size(services, *contract, *v0, secret, *warnings, call); !tried)
       return tried.error();

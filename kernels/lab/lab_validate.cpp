@@ -199,7 +199,7 @@ Status TaskValidation::try_distributions() {
           fmt::format("the reference writes nothing to the output {}", *answered->unwritten),
           "Fix the reference, or set the tensor's role to in.");
     writes_all = answered->writes_all;
-    if (distribution != distributions.back() && answered->not_finite > 0 &&
+    if (contract.judge && distribution != distributions.back() && answered->not_finite > 0 &&
         other->not_finite == 0) {
       warn("distribution_dropped",
            fmt::format("the reference's answer to {} inputs is NaN or infinite: they are not asked "

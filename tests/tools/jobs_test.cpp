@@ -33,6 +33,7 @@ std::string endless_run(test::Workbench& bench) {
                            {"implementation", "host-cpp"},
                            {"dims", {{"n", 4096}}},
                            {"tensors", tensors},
+                           {"any_size", false},
                            {"iterations", 1},
                            {"output_dir", (bench.folder() / "endless").string()}})
       .at("run");
