@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "kernels/lab.h"
-#include "server/runs/records/source_text.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
 #include "tools/sources.h"
@@ -46,17 +45,6 @@ Error not_open(VersionId asked, VersionId open) {
                   open.text())};
 }
 
-/// The gate would refuse such a version after all its measurements.
-Status differs_from_parent(const Permit& permit, const std::string& text) {
-  const bool python = is_python(permit.contract.implementation);
-  if (!permit.parent ||
-      stripped_source(permit.parent->source.text, python) != stripped_source(text, python))
-    return {};
-  return invalid_argument(
-      "source: it equals the kernel of the version before, except for comments and white space",
-      "Submit a changed kernel.");
-}
-
 }  // namespace
 
 Tool submit_kernel(const Services& services) {
@@ -78,7 +66,7 @@ Tool submit_kernel(const Services& services) {
                                   permit->contract.kernel.file_name, services.roots);
         if (!source) return source.error();
         source->file_name = permit->contract.kernel.file_name;
-        if (auto changed = differs_from_parent(*permit, source->text); !changed)
+        if (auto changed = Runs::differs_from_parent(*permit, source->text); !changed)
           return changed.error();
         auto candidate = services.lab.build(permit->contract, *std::move(source), call);
         if (!candidate) return candidate.error();

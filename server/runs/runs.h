@@ -110,6 +110,9 @@ class Runs {
   Result<ArtifactAnswer> record_environment(const RunId& run, const Environment& environment);
 
   Result<Permit> permit(const RunId& run, Event event, std::optional<VersionId> version = {});
+  /// Error: this source equals the kernel to compare with except for comments and white space, so
+  /// that the gate would refuse the version after all its measurements.
+  static Status differs_from_parent(const Permit& permit, std::string_view source);
   Result<RunView> record_build(const Permit& permit, const Candidate& candidate,
                                const std::optional<std::string>& note);
   Result<RunView> record_correctness(const Permit& permit, const CorrectnessReport& report);

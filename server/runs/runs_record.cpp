@@ -35,6 +35,16 @@ std::vector<std::string> superseded(const RunState& state, VersionId id) {
 
 }  // namespace
 
+Status Runs::differs_from_parent(const Permit& permit, std::string_view source) {
+  const bool python = is_python(permit.contract.implementation);
+  if (!permit.parent ||
+      stripped_source(permit.parent->source.text, python) != stripped_source(source, python))
+    return {};
+  return invalid_argument(
+      "source: it equals the kernel of the version before, except for comments and white space",
+      "Submit a changed kernel.");
+}
+
 Result<RunView> Runs::record_build(const Permit& permit, const Candidate& candidate,
                                    const std::optional<std::string>& note) {
   const auto held = still_valid(*store_, permit, Event::submitted);
