@@ -62,7 +62,8 @@ class Reference:
             answer[:] = sent[:]
         values = self.arena(answer, plan["layout"])
         function = self.module.reference
-        arguments = keywords(function, plan["arguments"], values.values, plan["dims"])
+        inputs = {b["name"] for b in plan["layout"]["buffers"] if b["role"] != "out"}
+        arguments = keywords(function, plan["arguments"], values.values, plan["dims"], inputs)
         try:
             with self.default_type(plan.get("wide", False)):
                 arena.store(values, function(**arguments))

@@ -56,6 +56,30 @@ TEST_CASE("a numpy reference may return its output, list or dict, in the declare
   }
 }
 
+TEST_CASE("a reference with names of its own gets the kernel's arguments in their order", "[lab]") {
+  PythonFixture fixture;
+
+  for (const auto* reference :
+       {"def reference(a, b, count):\n    b[:] = 2 * a\n    assert count == b.size\n",
+        "def reference(a, n):\n    assert n == a.size\n    return 2 * a\n",
+        "def reference(a):\n    return 2 * a\n"}) {
+    const auto report = fixture.check(reference);
+    if (!report) FAIL(report.error().message);
+    CHECK(report->passed);
+  }
+}
+
+TEST_CASE("a reference whose parameters could mean several things is told the names", "[lab]") {
+  PythonFixture fixture;
+
+  for (const auto* parameters : {"a, b", "n, a", "a, b, c, d"}) {
+    const auto report =
+        fixture.check(std::string("def reference(") + parameters + "):\n    return 2 * a\n");
+    REQUIRE_FALSE(report);
+    CHECK(report.error().message.find("it is called by name, with x, y, n") != std::string::npos);
+  }
+}
+
 TEST_CASE("a reference that disagrees makes the kernel fail, not pass", "[lab]") {
   PythonFixture fixture;
 
