@@ -123,7 +123,8 @@ class Tuning {
     fact_.verdict = "slower";
     fact_.reasons.push_back({.code = "slower_than_fallback",
                              .message = line.reasons.empty()
-                                            ? "the dispatcher is slower than the fallback on a case"
+                                            ? "the dispatching kernel is slower on a case than the "
+                                              "variant that serves all sizes"
                                             : line.reasons.front().text()});
     return {};
   }

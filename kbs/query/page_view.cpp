@@ -314,8 +314,8 @@ Result<Page> read_page_view(const Indexes& indexes, const PageRequest& request) 
     const auto size = page.front_matter.dump(-1, ' ', false, Json::error_handler_t::replace).size();
     if (size > kHeaderBytes)
       return Error{ErrorCode::too_large,
-                   fmt::format("the header of {} takes {} bytes; at most {} are sent", page.path,
-                               size, kHeaderBytes),
+                   fmt::format("the front matter of {} takes {} bytes; an answer holds at most {}",
+                               page.path, size, kHeaderBytes),
                    "Pass body_only: true, or read the file."};
   }
   page.sources = *std::move(sources);

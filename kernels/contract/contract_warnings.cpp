@@ -58,7 +58,8 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
          "the inputs come from setup() of the first kernel; inputs() in ref.py would be the "
          "reference's own");
   if (!contract.work)
-    warn("work_undeclared", "without `work` there are no achieved rates and no physics floor");
+    warn("work_undeclared",
+         "without `work` no achieved rates are reported, and no lower bound on the time");
   if (contract.seed_given)
     warn("fixed_seed", "the caller knows the seed, so inputs can be predicted: a weaker result");
   if (!is_python(contract.implementation) && !contract.launch) {

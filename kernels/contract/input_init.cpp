@@ -62,7 +62,8 @@ Result<Init> read_limited(std::string_view text, const Call& call, InitKind kind
   if (call.arguments.size() != 1) return bad(text, fmt::format("{} takes one argument", call.name));
   const auto limit = evaluate_integer(call.arguments[0], dims);
   if (!limit) return limit.error();
-  if (*limit < 1) return bad(text, fmt::format("its bound is {}; it must be at least 1", *limit));
+  if (*limit < 1)
+    return bad(text, fmt::format("its upper limit is {}; it must be at least 1", *limit));
   return Init{kind, 0, 0, *limit};
 }
 

@@ -15,7 +15,7 @@ Result<std::optional<WorkDone>> work_of(const Contract& contract, const Dims& di
   if (*bytes < 0 || *flops < 0)
     return invalid_argument(
         fmt::format("work: {} bytes and {} FLOPs; neither may be negative", *bytes, *flops),
-        "Give the least bytes moved and the operations of one call.");
+        "Give the minimum number of bytes moved and of operations in one call.");
   return std::optional(WorkDone{*bytes, *flops, contract.work->type});
 }
 

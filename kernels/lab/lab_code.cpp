@@ -109,7 +109,7 @@ Result<Listing> LabParts::listing_of(const Contract& contract, const Candidate& 
     const auto files =
         cache_of(candidate.build.build_key).files(view == CodeView::sass ? ".cubin" : ".ptx");
     if (files.empty())
-      return not_found("the kernel's compiler left no GPU code in its cache",
+      return not_found("no GPU code of the kernel has been compiled yet",
                        "Call check_correctness first: it compiles the kernel.");
     if (view == CodeView::sass) return sass_of_cubins(files, toolchain, stop);
     Listing listing{"as compiled", ""};

@@ -240,7 +240,7 @@ Status Timer::take(std::span<const Turn> rotation, const TimingPlan& plan, Sampl
 
 Result<Sampled> Timer::time(std::span<const Turn> rotation, const TimingPlan& plan) {
   if (rotation.empty() || plan.samples < 1)
-    return invalid_argument("nothing to time: no call, or no sample asked for");
+    return invalid_argument("nothing to time: zero calls or zero samples were requested");
   Sampled sampled;
   tails_ns_.clear();
   spans_ns_.clear();

@@ -88,7 +88,8 @@ Result<TaskRequest> PythonInputs::described(TaskRequest task, const CallContext&
   if (!made) return made.error();
   if (made->outputs.empty())
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("{}: {} names no output", function_.source.file_name, function_.name),
+                 fmt::format("{}: {} does not say which tensors are outputs",
+                             function_.source.file_name, function_.name),
                  "Return {\"inputs\": {...}, \"outputs\": [names]}."};
   std::vector<Probe> probes;
   for (const auto& [name, value] : dims) {

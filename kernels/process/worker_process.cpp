@@ -187,7 +187,7 @@ WorkerProcess::~WorkerProcess() {
 Result<WorkerProcess::Answer> WorkerProcess::ask(const Json& question,
                                                  std::span<const int> descriptors,
                                                  milliseconds deadline, const CallContext& call) {
-  if (!process_) return Error{ErrorCode::unavailable, "the worker has ended", ""};
+  if (!process_) return Error{ErrorCode::unavailable, "the worker process has exited", ""};
   const auto waiting = channel_->poll();
   if (waiting && *waiting) {
     end();

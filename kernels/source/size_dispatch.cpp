@@ -243,7 +243,8 @@ Result<std::string> dispatcher_source(const Contract& contract,
         "a device-only kernel has no host function that could choose between variants",
         "Write the variants with a host entry.");
   if (dims_of(contract).empty())
-    return unavailable("the entry has no dims to choose by", "One variant serves this task.");
+    return unavailable("the kernel has no integer parameter by which a variant could be chosen",
+                       "One variant serves this task.");
   if (is_python(contract.implementation))
     return python_source(contract, variants, routes, fallback);
   return cpp_source(contract, variants, routes, fallback);

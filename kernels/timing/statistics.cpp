@@ -240,8 +240,9 @@ Result<double> calibrate_noise(std::span<const PairedRound> rounds) {
   if (!ratios) return ratios.error();
   const auto interval = median_interval(*ratios);
   if (!interval.real)
-    return unavailable(fmt::format("{} rounds are too few to calibrate; {} are required",
-                                   rounds.size(), kMinPairs));
+    return unavailable(
+        fmt::format("{} rounds of samples are too few to calibrate the noise; {} are required",
+                    rounds.size(), kMinPairs));
   return std::max({kLeastNoise, 1 / interval.low - 1, interval.high - 1});
 }
 

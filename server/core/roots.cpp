@@ -93,7 +93,7 @@ Result<fs::path> Roots::output_folder(const fs::path& path) const {
       return Error{ErrorCode::not_permitted,
                    fmt::format("{} {} the server's {} folder {}", real->string(),
                                within ? "lies in" : "contains", name, own.string()),
-                   "Choose a folder of your project, beside the server's own folders."};
+                   "Choose a folder of your project, outside the server's own folders."};
   }
   return real;
 }

@@ -79,7 +79,7 @@ Result<fs::path> claim_folder(const NewRun& run, const std::string& suffix) {
   if (!run.overwrite)
     return Error{
         ErrorCode::conflict, fmt::format("output_dir: {} is not empty", folder.string()),
-        "Choose a new or empty folder, or pass confirm: files of an earlier run are then moved "
+        "Choose a new or empty folder, or pass confirm: true, which moves files of an earlier run "
         "into a folder previous-…"};
   if (auto moved = disk::move_aside(folder, suffix); !moved) return moved.error();
   return folder;
@@ -228,7 +228,7 @@ Result<RunList> Runs::list(int limit, const std::optional<std::string>& cursor) 
     const auto [stop, code] = std::from_chars(cursor->data(), end, position);
     if (code != std::errc{} || stop != end || position < 1)
       return invalid_argument(fmt::format("cursor: \"{}\" is not a cursor of list_runs", *cursor),
-                              "Pass next_cursor of the page before, or leave it out.");
+                              "Pass next_cursor from the previous page, or leave it out.");
     before = position;
   }
   // One more than requested, to know whether there is a next page.
@@ -300,8 +300,8 @@ Result<RunView> Runs::extend(const RunId& run, int iterations) {
   const RunState& state = *held->state;
   const int most = kMostIterations - state.iterations;
   if (iterations < 1 || iterations > most)
-    return invalid_argument(
-        fmt::format("iterations: must be 1 to {} more, got {}", most, iterations));
+    return invalid_argument(fmt::format(
+        "iterations: a run can be extended by 1 to {} versions, got {}", most, iterations));
   ExtendedFact fact{state.iterations + iterations, std::nullopt};
   const auto& open = state.open();
   if (open.abandoned) fact.opens = VersionId{open.id.number + 1};

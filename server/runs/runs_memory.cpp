@@ -80,7 +80,7 @@ Result<MaskAnswer> record_mask(RunStore& store, const RunState& state, const Mas
 Status check_looked_at(const RunState& state, const std::vector<std::string>& ids) {
   if (ids.empty())
     return invalid_argument("looked_at: a verdict must name what was looked at",
-                            "Versions or artifacts.");
+                            "List the versions or artifacts that you looked at, such as v2.");
   for (const auto& id : ids) {
     const bool version = std::ranges::any_of(
         state.versions, [&](const VersionState& one) { return one.id.text() == id; });

@@ -64,7 +64,7 @@ Result<std::string> decompress_file(std::string_view bytes, std::size_t limit) {
     out.append(piece, 0, to.pos);
     if (out.size() > limit) return Error{ErrorCode::too_large, "unpacks to more than is read"};
   }
-  if (left != 0) return invalid_argument("zstd data cut short");
+  if (left != 0) return invalid_argument("zstd data is truncated");
   return out;
 }
 

@@ -110,7 +110,7 @@ Status Gpu::load_code() {
                                        {"ratchet_small_copies", &small_copies_}})
     if (driver_.module_get_function(function, module_, name) != CUDA_SUCCESS)
       return Error{ErrorCode::internal,
-                   std::string("the device code of ratchet has no function ") + name};
+                   std::string("ratchet's own device code has no function ") + name};
   auto sink = DeviceMemory::allocate(sizeof(std::uint64_t));
   if (!sink) return sink.error();
   sink_ = *std::move(sink);

@@ -55,7 +55,8 @@ class HostDevice : public Device {
     const auto mapped = static_cast<std::size_t>(bytes + shift);
     void* start =
         ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED) return unavailable("not enough memory for the buffers of this case");
+    if (start == MAP_FAILED)
+      return unavailable("not enough memory for the buffers of one case of the contract");
     return std::unique_ptr<DeviceArena>(
         std::make_unique<HostArena>(static_cast<std::byte*>(start), mapped, shift));
   }

@@ -45,7 +45,7 @@ void check_file(std::vector<Reason>& reasons, const fs::path& folder, std::strin
   }
   if (const auto missing = missing_heading(text, headings))
     reasons.push_back({"heading_missing",
-                       fmt::format("{}: \"{}\" does not stand alone on a line in its place",
+                       fmt::format("{}: \"{}\" must be on a line of its own, in its place",
                                    path.string(), *missing),
                        path.string()});
 }

@@ -78,8 +78,8 @@ Result<ChainHead> LedgerChain::sealed_head() const {
     head = {query->integer(0), std::string(query->text(2)), query->integer(3) > query->integer(0)};
   if (!*found || !equal_in_constant_time(query->text(1), seal(head)))
     return Error{ErrorCode::drift,
-                 fmt::format("ledger: its last record should be {}, but that one is missing or is "
-                             "not the one that was written last",
+                 fmt::format("ledger: its last record should be {}, but that record is missing "
+                             "or was replaced",
                              *found ? std::to_string(head.record) : "known"),
                  "The state folder was changed from outside: `ratchet audit` shows where. Restore "
                  "it from a backup, or start with another --state-dir."};

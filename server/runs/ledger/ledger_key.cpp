@@ -54,7 +54,8 @@ Result<std::string> load_or_make_key(const std::filesystem::path& path) {
   if (key->size() != kKeyBytes)
     return Error{
         ErrorCode::drift,
-        fmt::format("{} has {} bytes; a ledger key has {}", path.string(), key->size(), kKeyBytes),
+        fmt::format("{} has {} bytes; a ledger key must have {}", path.string(), key->size(),
+                    kKeyBytes),
         "Restore the file from a backup; rows sealed with another key cannot be verified."};
   return key;
 }
