@@ -142,6 +142,11 @@ class Judge {
     MemoryFile answer;
   };
   Result<std::optional<Shadow>> shadow_of(const Trial& trial, const CallContext& call);
+  /// Whether outputs are held to more with a shadow than without.
+  [[nodiscard]] bool shadow_tightens() const;
+  Result<wire::Comparison> compared(const Trial& trial, const MemoryFile& returned,
+                                    std::optional<Shadow> shadow, double factor,
+                                    const CallContext& call);
 
   Judge(Contract contract, WorkerProcess worker, std::unique_ptr<Reference> reference,
         std::optional<PythonInputs> inputs, std::chrono::milliseconds deadline)
