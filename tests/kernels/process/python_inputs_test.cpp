@@ -107,5 +107,5 @@ TEST_CASE("a failing inputs function is reported with its line", "[lab][python-k
   REQUIRE_FALSE(raised);
   CHECK(raised.error().message.find("ref.py:2") != std::string::npos);
   REQUIRE_FALSE(nameless);
-  CHECK(nameless.error().message == "ref.py: inputs names no output");
+  CHECK(nameless.error().message == "ref.py: inputs does not say which tensors are outputs");
 }
