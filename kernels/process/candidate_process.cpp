@@ -66,10 +66,7 @@ WorkerSpec worker_spec(const WorkerPlace& place, const std::string& role,
     spec.resident_bytes = limit;
     return spec;
   }
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  // A worker with sanitizers maps terabytes of shadow memory.
   if (role != "judge") spec.address_space_bytes = limit;
-#endif
   return spec;
 }
 

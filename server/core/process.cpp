@@ -73,7 +73,10 @@ void arrange_descriptors(const std::vector<std::pair<int, int>>& wanted, int kee
     (void)!::write(report, &code, sizeof code);
     ::_exit(kExecFailed);
   }
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  // Our own programs map terabytes of shadow memory in a build with sanitizers.
   limit_resource(RLIMIT_AS, spec.address_space_bytes);
+#endif
   limit_resource(RLIMIT_FSIZE, spec.file_size_bytes);
   int highest = 2;
   for (const auto& pair : spec.descriptors) highest = pair.second > highest ? pair.second : highest;
