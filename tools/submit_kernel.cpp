@@ -36,15 +36,6 @@ struct SubmitKernelAnswer : RunView {
   }
 };
 
-Error not_open(VersionId asked, VersionId open) {
-  return {
-      ErrorCode::wrong_stage,
-      fmt::format("version: {} is not open; {} is", asked.text(), open.text()),
-      fmt::format("Finish {} first: run_status shows what is missing, check_gate opens the next "
-                  "version.",
-                  open.text())};
-}
-
 }  // namespace
 
 Tool submit_kernel(const Services& services) {
@@ -57,10 +48,8 @@ Tool submit_kernel(const Services& services) {
        .toolset = Toolset::loop,
        .builds = true},
       [services](const SubmitKernelArgs& args, CallContext& call) -> Result<SubmitKernelAnswer> {
-        auto permit = services.runs.permit(args.run, Event::submitted);
+        auto permit = services.runs.permit(args.run, Event::submitted, args.version);
         if (!permit) return permit.error();
-        if (args.version && *args.version != permit->version)
-          return not_open(*args.version, permit->version);
         // Every version's file has the name of the contract's kernel, whatever was submitted.
         auto source = read_source({.path = args.path, .text = args.source}, "source",
                                   permit->contract.kernel.file_name, services.roots);

@@ -4,28 +4,12 @@
 
 #include "server/core/hash.h"
 #include "server/runs/ledger/disk.h"
+#include "server/runs/rules/guidance.h"
 #include "server/runs/rules/method_rules.h"
 #include "server/runs/views.h"
 
 namespace ratchet {
 namespace {
-
-/// Refuses a step that the stage does not allow, or for which no retry is left.
-Status check_stage(const RunState& state, Event event) {
-  const auto& open = state.open();
-  if (auto next = stage_after(open, event); !next) {
-    Error error = refusal(state, next.error());
-    error.message = fmt::format("{} of run {}: {}", open.id.text(), state.run.text, error.message);
-    return error;
-  }
-  const bool tries = event == Event::submitted || event == Event::checked ||
-                     event == Event::proposed || event == Event::explored;
-  if (!tries || !state.retries_exhausted()) return {};
-  if (open.stage != (open.id.number == 0 ? Stage::built : Stage::open)) return {};
-  return refusal(state,
-                 {ErrorCode::wrong_stage, fmt::format("{} failed {} times and has no retry left",
-                                                      open.id.text(), open.retries_used)});
-}
 
 /// The version to benchmark: the given one, otherwise the best one after the final gate, otherwise
 /// the open one. It must have a correct kernel.
@@ -40,11 +24,16 @@ Result<VersionId> benchmark_subject(const RunState& state, const std::optional<V
   if (version == nullptr) return no_version(state.run, id);
   if (state.masked.contains(id)) return masked_version(id);
   if (version->is_correct()) return id;
-  if (auto allowed = check_stage(state, Event::benchmarked); !allowed && id == open.id)
+  if (auto allowed = step_allowed(state, Event::benchmarked); !allowed && id == open.id)
     return allowed.error();
   return Error{ErrorCode::wrong_stage,
                fmt::format("{} has no kernel that passed its check", id.text()),
                "Name a correct version; run_status lists them."};
+}
+
+Error with_way_back(const RunState& state, const std::vector<Reason>& findings, Error drift) {
+  drift.hint = guidance(state, findings).next;
+  return drift;
 }
 
 /// Refuses a step for changed files, and writes missing files again. A step on the open version
@@ -54,12 +43,12 @@ Status check_disk(RunStore& store, const RunState& state, Event event) {
   const bool whole =
       event == Event::benchmarked || event == Event::tuned || event == Event::reported;
   const auto findings = disk::inspect(state, whole ? disk::Extent::whole : disk::Extent::step);
-  if (auto drift = disk::blocking(findings, event)) return *drift;
+  if (auto drift = disk::blocking(findings, event)) return with_way_back(state, findings, *drift);
   return store.restore(state, disk::missing(state, findings));
 }
 
 Status check_ready(RunStore& store, const RunState& state, Event event) {
-  if (auto allowed = check_stage(state, event); !allowed) return allowed;
+  if (auto allowed = step_allowed(state, event); !allowed) return allowed;
   return check_disk(store, state, event);
 }
 
@@ -109,8 +98,21 @@ Result<Permit> make_permit(RunStore& store, const RunState& state, VersionId sub
 
 }  // namespace
 
-Result<HeldRun> ready_for(RunStore& store, const RunId& run, Event event) {
+Status own_folder(const RunState& state) {
+  const auto taken = disk::taken(state);
+  if (!taken) return {};
+  return with_way_back(state, {*taken}, {ErrorCode::drift, taken->text(), ""});
+}
+
+Result<HeldRun> hold(RunStore& store, const RunId& run) {
   auto held = store.hold(run);
+  if (!held) return held;
+  if (auto own = own_folder(*held->state); !own) return own.error();
+  return held;
+}
+
+Result<HeldRun> ready_for(RunStore& store, const RunId& run, Event event) {
+  auto held = hold(store, run);
   if (!held) return held;
   if (auto ready = check_ready(store, *held->state, event); !ready) return ready.error();
   return held;
@@ -120,7 +122,7 @@ Result<HeldRun> still_valid(RunStore& store, const Permit& permit, Event granted
   if (permit.event != granted)
     return Error{ErrorCode::internal, fmt::format("the permit is for {}, not for {}",
                                                   name_of(permit.event), name_of(granted))};
-  auto held = store.hold(permit.run);
+  auto held = hold(store, permit.run);
   if (!held) return held;
   const RunState& state = *held->state;
   if (state.moved > permit.sequence)
@@ -128,12 +130,13 @@ Result<HeldRun> still_valid(RunStore& store, const Permit& permit, Event granted
                  fmt::format("{} of run {} moved on in the meantime ({})", permit.version.text(),
                              permit.run.text, state.last_result),
                  "Nothing was recorded. Call run_status, then the tool it names."};
-  if (auto drift = disk::blocking(disk::inspect_contract(state), granted)) return *drift;
+  const auto findings = disk::inspect_contract(state);
+  if (auto drift = disk::blocking(findings, granted)) return with_way_back(state, findings, *drift);
   return held;
 }
 
 Result<Permit> Runs::permit(const RunId& run, Event event, std::optional<VersionId> version) {
-  const auto held = store_->hold(run);
+  const auto held = hold(*store_, run);
   if (!held) return held.error();
   const RunState& state = *held->state;
   if (event == Event::benchmarked) {
@@ -144,16 +147,14 @@ Result<Permit> Runs::permit(const RunId& run, Event event, std::optional<Version
   }
   const VersionId open = state.open().id;
   if (version && *version != open)
-    return Error{
-        ErrorCode::wrong_stage,
-        fmt::format("{} is closed or not open yet; {} is open", version->text(), open.text()),
-        "Leave version out: the step acts on the open version."};
+    return out_of_order(
+        state, fmt::format("version: {} is not open; {} is", version->text(), open.text()));
   if (auto ready = check_ready(*store_, state, event); !ready) return ready.error();
   if (event == Event::explored && !state.open().methods)
     return Error{ErrorCode::wrong_stage,
-                 fmt::format("{} of run {}: branches need accepted methods, and there are none",
+                 fmt::format("{} of run {} has no accepted methods to build branches from",
                              open.text(), run.text),
-                 "Call propose_methods first; list_methods shows the budget."};
+                 "Call propose_methods first; list_methods shows which methods it accepts."};
   return make_permit(*store_, state, open, event);
 }
 

@@ -7,6 +7,12 @@
 
 namespace ratchet {
 
+/// Refuses a run whose output directory now holds another run, which it would damage.
+[[nodiscard]] Status own_folder(const RunState& state);
+
+/// The run, held for recording something in it.
+[[nodiscard]] Result<HeldRun> hold(RunStore& store, const RunId& run);
+
 /// The run, held for a step on its open version. The stage and the files were checked, and missing
 /// files were written again.
 [[nodiscard]] Result<HeldRun> ready_for(RunStore& store, const RunId& run, Event event);

@@ -12,6 +12,7 @@
 #include "server/runs/permits.h"
 #include "server/runs/records/source_text.h"
 #include "server/runs/render/render.h"
+#include "server/runs/rules/guidance.h"
 #include "server/runs/views.h"
 
 namespace ratchet {
@@ -199,10 +200,12 @@ Result<RunStatus> Runs::status(const RunId& run) {
   auto head = store_->ledger().kept_head();
   if (head) status.ledger_head = *std::move(head);
   if (!head) status.integrity.push_back({"ledger_broken", head.error().message, std::nullopt});
-  for (auto& reason : disk::inspect(state, disk::Extent::whole))
-    status.integrity.push_back(std::move(reason));
+  const auto on_disk = disk::inspect(state, disk::Extent::whole);
+  status.integrity.insert(status.integrity.end(), on_disk.begin(), on_disk.end());
   status.last_result = state.last_result;
-  status.next = next_step(state);
+  auto guide = guidance(state, on_disk);
+  status.allowed = std::move(guide.allowed);
+  status.next = std::move(guide.next);
   status.weaknesses = weaknesses(state);
   status.claim = status.weaknesses.empty() ? "strong" : "weak";
   status.stop = stop_reasons(state);
@@ -280,7 +283,7 @@ Result<std::string> Runs::artifact(const RunId& run, const std::string& path) {
 }
 
 Result<ArtifactAnswer> Runs::record_environment(const RunId& run, const Environment& environment) {
-  const auto held = store_->hold(run);
+  const auto held = hold(*store_, run);
   if (!held) return held.error();
   const RunState& state = *held->state;
   return artifacts_after(
@@ -295,7 +298,7 @@ Result<ArtifactAnswer> Runs::record_environment(const RunId& run, const Environm
 }
 
 Result<RunView> Runs::extend(const RunId& run, int iterations) {
-  const auto held = store_->hold(run);
+  const auto held = hold(*store_, run);
   if (!held) return held.error();
   const RunState& state = *held->state;
   const int most = kMostIterations - state.iterations;

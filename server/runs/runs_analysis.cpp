@@ -4,20 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "server/runs/permits.h"
 #include "server/runs/records/markdown.h"
 #include "server/runs/render/render.h"
+#include "server/runs/rules/guidance.h"
 #include "server/runs/runs.h"
 #include "server/runs/views.h"
 
 namespace ratchet {
-namespace {
-
-Error not_built(VersionId id) {
-  return {ErrorCode::wrong_stage, fmt::format("{} has no kernel yet", id.text()),
-          "Call submit_kernel first, or name an earlier version."};
-}
-
-}  // namespace
 
 Result<RunSubject> Runs::subject(const RunId& run, std::optional<VersionId> version) {
   auto state = store_->load_intact(run);
@@ -26,7 +20,9 @@ Result<RunSubject> Runs::subject(const RunId& run, std::optional<VersionId> vers
   const auto* const found = (*state)->find(id);
   if (found == nullptr) return no_version(run, id);
   if ((*state)->masked.contains(id)) return masked_version(id);
-  if (!found->build) return not_built(id);
+  if (!found->build)
+    return out_of_order(**state,
+                        fmt::format("{} of run {} has no kernel yet", id.text(), run.text));
   auto contract = store_->contract(**state);
   if (!contract) return contract.error();
   auto candidate = store_->candidate(*found->build);
@@ -43,7 +39,7 @@ Result<RunSubject> Runs::subject(const RunId& run, std::optional<VersionId> vers
 
 Result<ArtifactAnswer> Runs::record_analysis(const RunSubject& subject, const AnalysisFact& fact,
                                              const std::vector<AnalysisFile>& files) {
-  const auto held = store_->hold(subject.run);
+  const auto held = hold(*store_, subject.run);
   if (!held) return held.error();
   const RunState& state = *held->state;
   const auto* const version = state.find(subject.version);

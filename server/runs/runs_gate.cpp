@@ -7,6 +7,7 @@
 #include "server/runs/permits.h"
 #include "server/runs/render/render.h"
 #include "server/runs/rules/gate_rules.h"
+#include "server/runs/rules/guidance.h"
 #include "server/runs/rules/prose.h"
 #include "server/runs/runs.h"
 #include "server/runs/views.h"
@@ -25,7 +26,7 @@ std::vector<std::string> fallen_hypothesis(const RunState& state) {
 /// Records that the open version passed a gate or was abandoned.
 Result<GateAnswer> pass_gate(RunStore& store, const RunState& state, Event event) {
   const auto& open = state.open();
-  if (auto next = stage_after(open, event); !next) return next.error();
+  if (auto allowed = step_allowed(state, event); !allowed) return allowed.error();
   GateFact fact{event == Event::final_gate_passed, std::nullopt};
   if (!fact.final_gate && !state.at_last_version()) fact.opens = VersionId{open.id.number + 1};
   const auto after =
@@ -39,17 +40,18 @@ Result<GateAnswer> pass_gate(RunStore& store, const RunState& state, Event event
                              return files;
                            }});
   if (!after) return after.error();
-  return GateAnswer{view_of(**after), true, {}};
+  return GateAnswer{view_of(**after), true, {}, guidance(**after).next};
 }
 
 Result<GateAnswer> abandon_version(RunStore& store, const RunState& state) {
   const auto& open = state.open();
-  if (auto next = stage_after(open, Event::abandoned); !next) return refusal(state, next.error());
+  if (auto allowed = step_allowed(state, Event::abandoned); !allowed) return allowed.error();
   if (!state.retries_exhausted())
-    return Error{ErrorCode::wrong_stage,
-                 fmt::format("{} has used {} of {} retries; it is abandoned after the last one",
-                             open.id.text(), open.retries_used, state.contract.contract.retries),
-                 "Call submit_kernel first."};
+    return out_of_order(
+        state, fmt::format("{} of run {} has used {} of its {} retries, and only a version without "
+                           "a retry left can be abandoned",
+                           open.id.text(), state.run.text, open.retries_used,
+                           state.contract.contract.retries));
   return pass_gate(store, state, Event::abandoned);
 }
 
@@ -82,7 +84,7 @@ Status Runs::record_query(const RunId& run, const std::string& query, const std:
     return invalid_argument(
         fmt::format("purpose: must be kernel or bottleneck, got \"{}\"", purpose),
         "Leave it out for any other query.");
-  const auto held = store_->hold(run);
+  const auto held = hold(*store_, run);
   if (!held) return held.error();
   const RunState& state = *held->state;
   const auto after = store_->commit(state, {.version = state.open().id,
@@ -140,6 +142,7 @@ Result<GateAnswer> Runs::check_gate(const RunId& run, bool final_gate, bool aban
   const auto loaded = store_->load(run);
   if (!loaded) return loaded.error();
   const RunState& state = *loaded->state;
+  if (auto own = own_folder(state); !own) return own.error();
   // The final gate covers the whole run and verifies every row again.
   auto chain =
       final_gate ? store_->ledger().first_break(run) : store_->ledger().first_new_break(run);
@@ -162,9 +165,10 @@ Result<GateAnswer> Runs::check_gate(const RunId& run, bool final_gate, bool aban
       if (restored) restored = RunStore::write_state_file(state);
       if (!restored) return restored.error();
     }
-    return GateAnswer{view_of(state), false, std::move(reasons)};
+    return GateAnswer{view_of(state), false, std::move(reasons), guidance(state, on_disk).next};
   }
-  if (state.open().stage == Stage::finished) return GateAnswer{view_of(state), true, {}};
+  if (state.open().stage == Stage::finished)
+    return GateAnswer{view_of(state), true, {}, guidance(state).next};
   return pass_gate(*store_, state, final_gate ? Event::final_gate_passed : Event::gate_passed);
 }
 

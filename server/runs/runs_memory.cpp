@@ -6,7 +6,9 @@
 #include <random>
 
 #include "server/core/hash.h"
+#include "server/runs/permits.h"
 #include "server/runs/render/render.h"
+#include "server/runs/rules/guidance.h"
 #include "server/runs/runs.h"
 #include "server/runs/views.h"
 
@@ -122,7 +124,7 @@ Result<MaskAnswer> Runs::mask(const RunId& run, const std::vector<VersionId>& ve
                               const std::string& reason) {
   if (versions.empty()) return invalid_argument("versions: must name at least one", "");
   if (markdown::one_line(reason).empty()) return invalid_argument("reason: must not be empty");
-  const auto held = store_->hold(run);
+  const auto held = hold(*store_, run);
   if (!held) return held.error();
   const RunState& state = *held->state;
   for (const auto& id : versions) {
@@ -136,7 +138,7 @@ Result<MaskAnswer> Runs::mask(const RunId& run, const std::vector<VersionId>& ve
 }
 
 Result<MaskAnswer> Runs::restart_partial(const RunId& run) {
-  const auto held = store_->hold(run);
+  const auto held = hold(*store_, run);
   if (!held) return held.error();
   const RunState& state = *held->state;
   std::vector<VersionId> may;
@@ -144,9 +146,9 @@ Result<MaskAnswer> Runs::restart_partial(const RunId& run) {
     if (!protected_because(state, version.id) && !state.masked.contains(version.id))
       may.push_back(version.id);
   if (may.empty())
-    return Error{ErrorCode::wrong_stage,
-                 "there is nothing to mask: v0, the best and the open version are kept",
-                 "Call run_status."};
+    return out_of_order(state, fmt::format("run {} has no version to mask: v0, the best and the "
+                                           "open version always stay visible",
+                                           run.text));
   const std::string seed = hex(sha256(random_bytes(32))).substr(0, 16);
   return record_mask(*store_, state,
                      {drawn_half(std::move(may), seed), true, "partial restart", seed});
@@ -154,7 +156,7 @@ Result<MaskAnswer> Runs::restart_partial(const RunId& run) {
 
 Result<ReviewAnswer> Runs::define_acceptance(const RunId& run,
                                              const std::vector<AcceptancePair>& pairs) {
-  const auto held = store_->hold(run);
+  const auto held = hold(*store_, run);
   if (!held) return held.error();
   const RunState& state = *held->state;
   if (pairs.empty() || state.acceptance.size() + pairs.size() > kMostPairs)
@@ -179,7 +181,7 @@ Result<ReviewAnswer> Runs::review(const RunId& run, const ReviewRequest& request
   }
   if (!request.pair || !request.verdict)
     return invalid_argument("pair and verdict: pass both, or neither to list the pairs", "");
-  const auto held = store_->hold(run);
+  const auto held = hold(*store_, run);
   if (!held) return held.error();
   const RunState& state = *held->state;
   const auto& pairs = state.acceptance;

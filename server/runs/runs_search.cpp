@@ -221,7 +221,7 @@ Result<AblationAnswer> Runs::record_ablation(const Permit& permit, AblationFact 
 }
 
 Status Runs::record_signatures(const RunId& run, VersionId version, const SignatureFact& seen) {
-  const auto held = store_->hold(run);
+  const auto held = hold(*store_, run);
   if (!held) return held.error();
   const auto after = store_->commit(
       *held->state, {.version = version, .kind = kind::kSignatures, .fact = encode(seen)});

@@ -2,37 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
+#include "server/core/origin.h"
 #include "server/runs/records/markdown.h"
+#include "server/runs/rules/guidance.h"
 
 namespace ratchet {
-namespace {
-
-bool is_stuck_v0(const RunState& state) {
-  return state.open().id.number == 0 && state.open().stage == Stage::built &&
-         state.retries_exhausted();
-}
-
-std::string tested_text(const RunState& state) {
-  const auto* const tested = tested_hypothesis(state, state.open());
-  return tested == nullptr ? "" : "; it tests: " + behind_fence(markdown::one_line(tested->change));
-}
-
-}  // namespace
-
 RunView view_of(const RunState& state) {
   const auto& open = state.open();
-  RunView view{state.run, open.id, open.stage, allowed_tools(open.stage)};
-  if (open.id.number == 0) std::erase(view.allowed, "submit_kernel");
-  if (is_stuck_v0(state)) view.allowed = {"create_run", "run_status"};
-  if (open.stage == Stage::open && state.retries_exhausted())
-    view.allowed = {"check_gate", "run_status"};
-  // The last version may close without a hypothesis.
-  if (open.stage == Stage::evidenced && state.at_last_version())
-    view.allowed.insert(view.allowed.begin(), "check_gate");
-  return view;
+  return {state.run, open.id, open.stage, guidance(state).allowed};
 }
 
 Result<RunView> view_after(const Result<StatePtr>& committed) {
@@ -73,51 +52,6 @@ std::vector<std::string> frontier_of(const RunState& state) {
   return lines;
 }
 
-Error refusal(const RunState& state, Error error) {
-  if (is_stuck_v0(state))
-    error.hint = "Call create_run with a kernel that matches the reference.";
-  else if (state.open().stage == Stage::open && state.retries_exhausted())
-    error.hint = "Call check_gate with abandon.";
-  return error;
-}
-
-std::string next_step(const RunState& state) {
-  const auto& open = state.open();
-  const std::string id = open.id.text();
-  if (is_stuck_v0(state))
-    return "v0 never passed its check: call create_run with a kernel that matches the reference.";
-  switch (open.stage) {
-    case Stage::open:
-      if (state.retries_exhausted())
-        return fmt::format("{} used up its retries: call check_gate with abandon.", id);
-      return fmt::format("Call submit_kernel with the kernel of {}{}.", id, tested_text(state));
-    case Stage::built:
-      return fmt::format("Call check_correctness for {}.", id);
-    case Stage::correct:
-      return fmt::format("Call profile_kernel for {}.", id);
-    case Stage::profiled:
-      return fmt::format(
-          "Call query_kbs with run (purpose kernel, then bottleneck), then "
-          "write_kbs_evidence for {}.",
-          id);
-    case Stage::evidenced:
-    case Stage::hypothesized:
-      if (state.at_last_version())
-        return fmt::format("{} is the last version: call check_gate with final, or extend_run.",
-                           id);
-      if (open.stage == Stage::hypothesized) return "Call check_gate.";
-      return fmt::format("Call write_hypothesis for the change after {}.", id);
-    case Stage::passed:
-      return "Call run_status.";
-    case Stage::abandoned:
-      return "The last version was abandoned: call check_gate with final, or extend_run.";
-    case Stage::finished:
-      return state.final_benchmark ? "Call write_report, or extend_run for more versions."
-                                   : "Call benchmark, then write_report.";
-  }
-  return "Call run_status.";
-}
-
 Error no_version(const RunId& run, VersionId id) {
   return {ErrorCode::not_found, fmt::format("run {} has no {}", run.text, id.text()),
           "run_status lists the versions."};
@@ -125,7 +59,7 @@ Error no_version(const RunId& run, VersionId id) {
 
 Error masked_version(VersionId id) {
   return {ErrorCode::not_permitted, fmt::format("{} is masked", id.text()),
-          "Call mask_memory with mask false to unmask it."};
+          "Call mask_memory with mask: false to show it again."};
 }
 
 }  // namespace ratchet

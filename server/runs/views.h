@@ -11,7 +11,7 @@
 
 namespace ratchet {
 
-/// The state of the run; `allowed` takes retries and the last version into account.
+/// The state of the run, with what `guidance` allows.
 [[nodiscard]] RunView view_of(const RunState& state);
 /// The same after a commit, or the commit's error.
 [[nodiscard]] Result<RunView> view_after(const Result<StatePtr>& committed);
@@ -26,12 +26,6 @@ namespace ratchet {
 /// One line for each branch of the run that works and was not chosen; masked versions left out.
 [[nodiscard]] std::vector<std::string> frontier_of(const RunState& state);
 
-/// One sentence: what to do now.
-[[nodiscard]] std::string next_step(const RunState& state);
-
-/// A refusal by the stage machine. Where all retries are used up, its hint names the only step
-/// left.
-[[nodiscard]] Error refusal(const RunState& state, Error error);
 [[nodiscard]] Error no_version(const RunId& run, VersionId id);
 [[nodiscard]] Error masked_version(VersionId id);
 

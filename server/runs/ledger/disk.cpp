@@ -21,8 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kMissing = "artifact_missing";
 constexpr const char* kFolderMissing = "folder_missing";
-constexpr std::string_view kWayBack =
-    "delete it: check_gate writes missing artifacts again from the ledger";
 
 /// "v12" of "v12/build.md"; empty for files outside version folders.
 std::string version_folder(const std::string& path) {
@@ -44,22 +42,18 @@ Reason changed(const RunState& state, const std::string& path) {
   if (const auto files = contract_files(state); std::ranges::find(files, path) != files.end())
     return {
         "contract_changed",
-        fmt::format("{} belongs to the frozen contract of run {} and was changed; {}, or create "
-                    "a new run with the new contract",
-                    path, state.run.text, kWayBack),
+        fmt::format("{} belongs to the frozen contract of run {} and was changed; another contract "
+                    "needs another run",
+                    path, state.run.text),
         path};
   if (folder == open &&
       path == open + "/" + kernel_file_name(state.contract.contract.implementation))
-    return {
-        "kernel_changed",
-        fmt::format("{} is not the source that was submitted: call submit_kernel with it, or {}",
-                    path, kWayBack),
-        path};
+    return {"kernel_changed",
+            fmt::format("{} is not the kernel that {} was built from", path, open), path};
   if (!folder.empty() && folder != open)
     return {"earlier_version_changed",
-            fmt::format("{} of a closed version was changed; {}", path, kWayBack), path};
-  return {"artifact_changed", fmt::format("{} is not what the server wrote; {}", path, kWayBack),
-          path};
+            fmt::format("{} belongs to an earlier version and was changed", path), path};
+  return {"artifact_changed", fmt::format("{} is not what the server wrote", path), path};
 }
 
 /// Reads one file of the run's folder; a symbolic link on the way is not followed.
@@ -78,8 +72,7 @@ void inspect_file(const RunState& state, const std::string& path, const std::str
     findings.push_back(changed(state, path));
   else
     findings.push_back(
-        {kMissing, fmt::format("{} is missing; check_gate writes it again from the ledger", path),
-         path});
+        {kMissing, fmt::format("{} is missing; the next step writes it again", path), path});
 }
 
 /// v0, the parent and the open version, some of which may be the same.
@@ -93,19 +86,17 @@ std::optional<Reason> inspect_state_file(const RunState& state) {
   const auto text = read_artifact(state, kStateFile);
   const std::string expected = state.open().id.text();
   if (!text)
-    return Reason{
-        "state_file_missing",
-        fmt::format("{} is missing or unreadable; the ledger says {}, and check_gate writes "
-                    "it again",
-                    kStateFile, expected),
-        kStateFile};
+    return Reason{"state_file_missing",
+                  fmt::format("{} is missing or unreadable; check_gate writes {} there again",
+                              kStateFile, expected),
+                  kStateFile};
   std::string seen;
   for (const char c : *text)
     if (std::isspace(static_cast<unsigned char>(c)) == 0) seen += c;
   if (seen == expected) return std::nullopt;
   return Reason{"state_file_changed",
-                fmt::format("{} says \"{}\"; only check_gate writes it, the ledger says {}, and "
-                            "check_gate writes that again",
+                fmt::format("{} says \"{}\", but {} is open; check_gate, which alone writes this "
+                            "file, corrects it",
                             kStateFile, seen.substr(0, 40), expected),
                 kStateFile};
 }
@@ -126,16 +117,14 @@ std::optional<Reason> inspect_folder(const RunState& state, const std::string& n
   if (digits.size() > 1 && digits[0] == '0')
     return Reason{
         "bad_version_name",
-        fmt::format("{} is not a version name: versions are v0, v1, … without leading zeros; "
-                    "move it out of the output directory",
+        fmt::format("{} is not the name of a version: these are v0, v1, … without leading zeros",
                     name),
         name};
   const bool later = digits.size() > 9 || std::stoi(digits) > state.open().id.number;
   if (!later || !holds_files(folder)) return std::nullopt;
   return Reason{
       "future_artifacts",
-      fmt::format("{} holds files, but {} is open: versions are created one after another; "
-                  "move the files out of the output directory",
+      fmt::format("{} holds files, but {} is still open: versions are created one after another",
                   name, state.open().id.text()),
       name};
 }
@@ -159,14 +148,12 @@ void inspect_open_folder(const RunState& state, std::vector<Reason>& reasons) {
     if (is_source_suffix(at->path().extension().string()))
       reasons.push_back(
           {"several_kernels",
-           fmt::format("{} is beside {}, but a version has one kernel file; move it out "
-                       "of the folder",
-                       path, own),
+           fmt::format("{} is a second source beside {}, but a version has one kernel file", path,
+                       own),
            path});
     else if (at->path().stem() == "kernel")
       reasons.push_back({"foreign_suffix",
-                         fmt::format("{}: the kernel of a {} run is {}; move the file out of the "
-                                     "folder",
+                         fmt::format("{} looks like a kernel, but the kernel of a {} run is {}",
                                      path, name_of(state.contract.contract.implementation), own),
                          path});
   }
@@ -205,27 +192,46 @@ Result<std::vector<std::string>> names_of_a_run(const fs::path& folder) {
   return used;
 }
 
+/// The run that a contract.json names; empty if it names none.
+std::string run_named_in(const std::string& contract) {
+  const Json json = markdown::parsed_json(contract);
+  return json.is_object() && json.contains("run") && json["run"].is_string()
+             ? json["run"].get<std::string>()
+             : "";
+}
+
 /// Whether a server wrote a run here: its contract names the run.
 bool is_of_a_run(const Folder& folder) {
   const auto contract = folder.read("contract.json");
-  if (!contract || !folder.read(kStateFile)) return false;
-  const Json json = markdown::parsed_json(*contract);
-  return json.is_object() && json.contains("run") && json["run"].is_string();
+  return contract && folder.read(kStateFile) && !run_named_in(*contract).empty();
 }
 
 }  // namespace
 
+std::optional<Reason> taken(const RunState& state) {
+  const auto contract = read_artifact(state, "contract.json");
+  const auto recorded = state.artifacts.find("contract.json");
+  if (!contract || recorded == state.artifacts.end() || sha256_hex(*contract) == recorded->second)
+    return std::nullopt;
+  const auto run = run_named_in(*contract);
+  if (run.empty() || run == state.run.text) return std::nullopt;
+  return Reason{"folder_taken",
+                fmt::format("{} now belongs to run {}, so run {} can write nothing there any more; "
+                            "its records stay in the ledger",
+                            state.contract.output_dir, run.substr(0, 80), state.run.text),
+                state.contract.output_dir};
+}
+
 std::vector<Reason> inspect(const RunState& state, Extent extent) {
   if (std::error_code ignored; !fs::is_directory(state.contract.output_dir, ignored))
-    return {
-        {kFolderMissing,
-         fmt::format("{} is missing; check_gate and the measuring tools write it again from the "
-                     "ledger",
-                     state.contract.output_dir),
-         state.contract.output_dir}};
+    return {{kFolderMissing,
+             fmt::format("{} is missing; the next step writes it and its files again",
+                         state.contract.output_dir),
+             state.contract.output_dir}};
   if (const auto folder = Folder::open(state.contract.output_dir); !folder)
     return {{"contract_changed", fmt::format("{}; {}", folder.error().message, folder.error().hint),
              state.contract.output_dir}};
+  if (auto reason = taken(state)) return {*std::move(reason)};
   std::vector<Reason> reasons;
   if (extent == Extent::whole) {
     if (auto reason = inspect_state_file(state)) reasons.push_back(*std::move(reason));
@@ -260,20 +266,17 @@ std::vector<std::string> missing(const RunState& state, const std::vector<Reason
 }
 
 std::optional<Error> blocking(const std::vector<Reason>& findings, Event event) {
-  constexpr std::array<std::string_view, 4> kAlways{"contract_changed", "earlier_version_changed",
-                                                    "future_artifacts", "bad_version_name"};
+  constexpr std::array<std::string_view, 5> kAlways{"contract_changed", "earlier_version_changed",
+                                                    "future_artifacts", "bad_version_name",
+                                                    "folder_taken"};
   std::string message;
-  bool kernel_only = true;
   for (const auto& finding : findings) {
     const bool kernel = finding.code == "kernel_changed" && event != Event::submitted;
     if (!kernel && std::ranges::find(kAlways, finding.code) == kAlways.end()) continue;
-    kernel_only = kernel_only && kernel;
     message += fmt::format("{}{}: {}", message.empty() ? "" : "\n", finding.code, finding.message);
   }
   if (message.empty()) return std::nullopt;
-  return Error{ErrorCode::drift, message,
-               kernel_only ? "Call submit_kernel with the changed file."
-                           : "Restore the named files as described, then call again."};
+  return Error{ErrorCode::drift, message, ""};
 }
 
 Status move_aside(const fs::path& folder, const std::string& suffix) {

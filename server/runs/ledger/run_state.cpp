@@ -22,8 +22,8 @@ std::optional<VersionId> RunState::parent_of(VersionId id) const {
 Result<Stage> stage_after(const VersionState& version, Event event) {
   const bool is_v0 = version.id.number == 0;
   if (is_v0 && (event == Event::submitted || event == Event::build_failed))
-    return Error{ErrorCode::wrong_stage, "v0's kernel is the contract's and cannot be replaced",
-                 "Call the tool that run_status names; create_run starts from another kernel."};
+    return Error{ErrorCode::wrong_stage,
+                 "v0's kernel is frozen in the contract; create_run starts a run from another one"};
   auto next = advance(version.stage, event);
   if (next && is_v0 && *next == Stage::open) return Stage::built;
   return next;

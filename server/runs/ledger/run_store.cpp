@@ -130,18 +130,19 @@ Result<RunLock> RunStore::lock(const RunId& run, Patience patience) {
   if (!now) return now.error();
   if (written >= *now) return lock;
   const auto state = load_intact(run);
-  if (!state) return lock;  // the caller finds the broken chain itself and reports it
+  // The caller finds a broken chain, or another run in the folder, itself and reports it.
+  if (!state || disk::taken(**state)) return lock;
   if (auto done = write_since(**state, written); !done) return done.error();
   if (auto noted = note_written(run, (*state)->sequence); !noted) return noted.error();
   return lock;
 }
 
 Result<HeldRun> RunStore::hold(const RunId& run) {
-  auto taken = lock(run);
-  if (!taken) return taken.error();
+  auto locked = lock(run);
+  if (!locked) return locked.error();
   auto state = load_intact(run);
   if (!state) return state.error();
-  return HeldRun{*std::move(taken), *std::move(state)};
+  return HeldRun{*std::move(locked), *std::move(state)};
 }
 
 Status RunStore::finish(const RunId& run) {
@@ -149,8 +150,8 @@ Status RunStore::finish(const RunId& run) {
   if (!head) return head.error();
   if (*head > 0) tidy(run);
   if (written_row(run) >= *head) return {};
-  const auto taken = lock(run, Patience::no_wait);
-  if (!taken && taken.error().code != ErrorCode::conflict) return taken.error();
+  const auto locked = lock(run, Patience::no_wait);
+  if (!locked && locked.error().code != ErrorCode::conflict) return locked.error();
   return {};
 }
 
@@ -160,7 +161,7 @@ void RunStore::tidy(const RunId& run) {
     if (!tidied_.insert(run.text).second) return;
   }
   const auto loaded = load(run);
-  if (!loaded) return;
+  if (!loaded || disk::taken(*loaded->state)) return;
   const auto folder = Folder::open(loaded->state->contract.output_dir);
   if (folder) folder->remove_half_written();
 }

@@ -92,11 +92,12 @@ struct RunStatus : RunView {
 struct GateAnswer : RunView {
   bool passed = false;
   std::vector<Reason> reasons;
+  std::optional<std::string> next;
 
   static constexpr void fields(auto&& visit) {
     RunView::fields(visit);
-    visit(required<&GateAnswer::passed>("Verdict."),
-          required<&GateAnswer::reasons>("All at once."));
+    visit(required<&GateAnswer::passed>("Verdict."), required<&GateAnswer::reasons>("All at once."),
+          optional<&GateAnswer::next>("What to do now."));
   }
 };
 

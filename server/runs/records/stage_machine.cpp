@@ -79,30 +79,6 @@ constexpr std::array kTransitions{
     Transition{Stage::finished, Event::tuned, Stage::finished},
 };
 
-/// The tool that advances a version of this stage.
-std::string_view next_tool(Stage stage) {
-  switch (stage) {
-    case Stage::open:
-      return "submit_kernel";
-    case Stage::built:
-      return "check_correctness";
-    case Stage::correct:
-      return "profile_kernel";
-    case Stage::profiled:
-      return "write_kbs_evidence";
-    case Stage::evidenced:
-      return "write_hypothesis";
-    case Stage::hypothesized:
-      return "check_gate";
-    case Stage::passed:
-      return "run_status";
-    case Stage::abandoned:
-    case Stage::finished:
-      return "extend_run";
-  }
-  return "run_status";
-}
-
 std::string_view needs(Event event) {
   switch (event) {
     case Event::submitted:
@@ -143,25 +119,6 @@ std::string_view needs(Event event) {
   return "";
 }
 
-/// Whether the stage is already past this step, so that only a new submission can repeat it.
-bool is_behind(Stage stage, Event event) {
-  const auto started = [&](Stage from) { return stage >= from && stage <= Stage::hypothesized; };
-  if (event == Event::checked || event == Event::check_failed) return started(Stage::profiled);
-  if (event == Event::profiled || event == Event::profile_invalid) return started(Stage::evidenced);
-  return false;
-}
-
-std::string hint_for(Stage stage, Event event) {
-  if (stage == Stage::passed) return "This version is closed: run_status names the open one.";
-  if (stage == Stage::abandoned) return "Call check_gate with final, or extend_run.";
-  if (stage == Stage::finished) return "Call extend_run for more versions, or write_report.";
-  if (is_behind(stage, event))
-    return fmt::format("Call {} next, or submit_kernel to start this version over.",
-                       next_tool(stage));
-  if (event == Event::abandoned) return fmt::format("Call {} instead.", next_tool(stage));
-  return fmt::format("Call {} first.", next_tool(stage));
-}
-
 }  // namespace
 
 Result<Stage> advance(Stage stage, Event event) {
@@ -170,38 +127,7 @@ Result<Stage> advance(Stage stage, Event event) {
   });
   if (row != kTransitions.end()) return row->to;
   return Error{ErrorCode::wrong_stage,
-               fmt::format("the version is {}: {}", name_of(stage), needs(event)),
-               hint_for(stage, event)};
-}
-
-std::vector<std::string> allowed_tools(Stage stage) {
-  switch (stage) {
-    case Stage::open:
-      return {"submit_kernel", "propose_methods", "explore_branches",
-              "query_kbs",     "run_status",      "extend_run"};
-    case Stage::built:
-      return {"check_correctness", "submit_kernel", "query_kbs", "run_status", "extend_run"};
-    case Stage::correct:
-      return {"profile_kernel", "submit_kernel", "benchmark", "check_correctness",
-              "query_kbs",      "run_status",    "extend_run"};
-    case Stage::profiled:
-      return {"query_kbs", "write_kbs_evidence", "profile_kernel", "ablate",
-              "benchmark", "submit_kernel",      "run_status",     "extend_run"};
-    case Stage::evidenced:
-      return {"write_hypothesis", "write_kbs_evidence", "ablate",     "benchmark",
-              "query_kbs",        "submit_kernel",      "run_status", "extend_run"};
-    case Stage::hypothesized:
-      return {"check_gate", "write_hypothesis", "write_kbs_evidence", "ablate",    "benchmark",
-              "query_kbs",  "submit_kernel",    "run_status",         "extend_run"};
-    case Stage::passed:
-      return {"run_status"};
-    case Stage::abandoned:
-      return {"check_gate", "extend_run", "run_status"};
-    case Stage::finished:
-      return {"benchmark",  "tune_dispatch", "write_report",
-              "extend_run", "query_kbs",     "run_status"};
-  }
-  return {};
+               fmt::format("the version is {}: {}", name_of(stage), needs(event)), ""};
 }
 
 }  // namespace ratchet

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <array>
-#include <string>
-#include <vector>
 
 #include "server/core/fields.h"
 #include "server/core/result.h"
@@ -62,10 +60,7 @@ constexpr auto enum_names(Event) {
 }
 
 /// The stage that follows when `event` happens at `stage`, from one table. Pure.
-/// Errors: `wrong_stage`, with a hint that names the tool to call next.
+/// Errors: `wrong_stage`; what to do instead depends on the whole run (`rules/guidance.h`).
 [[nodiscard]] Result<Stage> advance(Stage stage, Event event);
-
-/// Tools that may be called at this stage, most useful first.
-[[nodiscard]] std::vector<std::string> allowed_tools(Stage stage);
 
 }  // namespace ratchet

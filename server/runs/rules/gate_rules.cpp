@@ -12,7 +12,7 @@ void need_step(std::vector<Reason>& reasons, const VersionState& version, bool d
                const char* artifact, const char* tool) {
   if (done) return;
   const std::string path = fmt::format("{}/{}", version.id.text(), artifact);
-  reasons.push_back({"step_missing", fmt::format("{} is missing: call {}", path, tool), path});
+  reasons.push_back({"step_missing", fmt::format("{} is missing; {} writes it", path, tool), path});
 }
 
 /// Every given case must have been checked, and every execution of it must have passed.
@@ -61,8 +61,7 @@ void check_measurements(std::vector<Reason>& reasons, const RunState& state,
             "check_correctness");
   if (version.correctness && !version.correctness->passed)
     reasons.push_back({"not_correct",
-                       fmt::format("{} failed its check: call {}", version.id.text(),
-                                   version.id.number == 0 ? "check_correctness" : "submit_kernel"),
+                       fmt::format("{} failed its last correctness check", version.id.text()),
                        version.id.text() + "/correctness.md"});
   if (version.correctness && version.correctness->passed) check_cases(reasons, state, version);
   const bool timed =
@@ -143,7 +142,7 @@ void check_run(std::vector<Reason>& reasons, const RunState& state, const std::v
   reasons.insert(reasons.end(), disk.begin(), disk.end());
   if (!state.artifacts.contains("env_check.md"))
     reasons.push_back({"environment_missing",
-                       "env_check.md is missing: call check_env with this run", "env_check.md"});
+                       "env_check.md is missing; check_env with run writes it", "env_check.md"});
 }
 
 }  // namespace
@@ -152,14 +151,12 @@ std::vector<Reason> transition_reasons(const RunState& state, const std::vector<
                                        const std::optional<Reason>& chain) {
   std::vector<Reason> reasons;
   if (state.at_last_version())
-    reasons.push_back(
-        {"last_version",
-         fmt::format("{} is the last version: call check_gate with final, or extend_run "
-                     "for more",
-                     state.open().id.text()),
-         std::nullopt});
+    reasons.push_back({"last_version",
+                       fmt::format("{} is the last version, which is closed with final: true",
+                                   state.open().id.text()),
+                       std::nullopt});
   check_run(reasons, state, disk, chain);
-  check_version(reasons, state, state.open(), true);
+  check_version(reasons, state, state.open(), !state.at_last_version());
   return reasons;
 }
 
@@ -167,10 +164,12 @@ std::vector<Reason> final_reasons(const RunState& state, const std::vector<Reaso
                                   const std::optional<Reason>& chain) {
   std::vector<Reason> reasons;
   if (!state.at_last_version())
-    reasons.push_back({"not_last_version",
-                       fmt::format("{} is open and v{} is the last: call check_gate without final",
-                                   state.open().id.text(), state.iterations),
-                       std::nullopt});
+    reasons.push_back(
+        {"not_last_version",
+         fmt::format("{} is open, but the run goes on to v{}; final: true closes only the "
+                     "last version",
+                     state.open().id.text(), state.iterations),
+         std::nullopt});
   check_run(reasons, state, disk, chain);
   for (const auto& version : state.versions)
     check_version(reasons, state, version, version.id.number < state.iterations);

@@ -75,11 +75,11 @@ std::vector<Reason> stop_reasons(const RunState& state) {
   }
   if (on_plateau(state))
     add("plateau",
-        "the last three versions gained less than 0.5 %: call restart_partial, try another "
-        "direction, or pass the final gate");
+        "each of the last three versions gained less than 0.5 %: try another direction; "
+        "restart_partial hides half of the earlier attempts");
   const auto stage = state.open().stage;
   if (state.at_last_version() && stage >= Stage::evidenced)
-    add("last_version", "this is the last version: check_gate with final, or extend_run");
+    add("last_version", fmt::format("{} is the last version of the run", state.open().id.text()));
   return reasons;
 }
 

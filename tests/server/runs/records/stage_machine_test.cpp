@@ -1,6 +1,5 @@
 #include "server/runs/records/stage_machine.h"
 
-#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <map>
 #include <string>
@@ -84,47 +83,15 @@ TEST_CASE("every pair of stage and event leads to the expected stage", "[gate]")
   }
 }
 
-TEST_CASE("every refusal says wrong_stage and names a tool", "[gate]") {
+TEST_CASE("every refusal says wrong_stage and names the stage", "[gate]") {
   for (const auto& [stage, stage_name] : enum_names(Stage{})) {
     for (const auto& [event, event_name] : enum_names(Event{})) {
       const auto next = advance(stage, event);
       if (next) continue;
-      INFO(stage_name << " + " << event_name << ": " << next.error().hint);
+      INFO(stage_name << " + " << event_name);
       CHECK(next.error().code == ErrorCode::wrong_stage);
       CHECK(next.error().message.find(stage_name) != std::string::npos);
-      CHECK(next.error().hint.find('_') != std::string::npos);  // every tool is named verb_noun
     }
-  }
-}
-
-TEST_CASE("a version is not profiled before its outputs match the reference", "[gate]") {
-  const auto next = advance(Stage::built, Event::profiled);
-
-  REQUIRE_FALSE(next);
-  CHECK(next.error().code == ErrorCode::wrong_stage);
-  CHECK(next.error().hint == "Call check_correctness first.");
-}
-
-TEST_CASE("an earlier step is repeated only by starting the version over", "[gate]") {
-  const auto next = advance(Stage::evidenced, Event::profiled);
-
-  REQUIRE_FALSE(next);
-  CHECK(next.error().hint ==
-        "Call write_hypothesis next, or submit_kernel to start this version over.");
-}
-
-TEST_CASE("the tool a refusal names is allowed at that stage", "[gate]") {
-  for (const auto& [stage, name] : enum_names(Stage{})) {
-    INFO(name);
-    const auto tools = allowed_tools(stage);
-    REQUIRE_FALSE(tools.empty());
-    const auto refused =
-        advance(stage, stage == Stage::built ? Event::profiled : Event::gate_passed);
-    if (refused) continue;
-    const bool named = std::ranges::any_of(tools, [&](const std::string& tool) {
-      return refused.error().hint.find(tool) != std::string::npos;
-    });
-    CHECK(named);
   }
 }
 

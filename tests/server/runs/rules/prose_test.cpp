@@ -137,7 +137,7 @@ TEST_CASE("a hypothesis needs evidence first", "[runs][prose]") {
   const auto error = hypothesis_error(shop, samples::hypothesis());
 
   CHECK(error.code == ErrorCode::wrong_stage);
-  CHECK(error.hint == "Call write_kbs_evidence first.");
+  CHECK(error.hint.find("Call query_kbs with run and purpose: kernel") == 0);
 }
 
 TEST_CASE("a hypothesis proposes one change, in one category", "[runs][prose]") {
@@ -199,10 +199,10 @@ TEST_CASE("the gate lists every missing step at once", "[runs][prose]") {
   const auto reasons = shop.gate().reasons;
 
   CHECK(samples::codes(reasons) == std::vector<std::string>(4, "step_missing"));
-  CHECK(reasons[0].message == "v0/correctness.md is missing: call check_correctness");
-  CHECK(reasons[1].message == "v0/ncu_summary.md is missing: call profile_kernel");
-  CHECK(reasons[2].message == "v0/kbs_evidence.md is missing: call write_kbs_evidence");
-  CHECK(reasons[3].message == "v0/hypothesis.txt is missing: call write_hypothesis");
+  CHECK(reasons[0].message == "v0/correctness.md is missing; check_correctness writes it");
+  CHECK(reasons[1].message == "v0/ncu_summary.md is missing; profile_kernel writes it");
+  CHECK(reasons[2].message == "v0/kbs_evidence.md is missing; write_kbs_evidence writes it");
+  CHECK(reasons[3].message == "v0/hypothesis.txt is missing; write_hypothesis writes it");
 }
 
 TEST_CASE("new evidence removes the hypothesis", "[runs][prose]") {
