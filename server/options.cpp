@@ -1,12 +1,16 @@
 #include "server/options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 
+#include "server/core/nearest.h"
 #include "server/core/storage.h"
+#include "server/core/tool.h"
 
 namespace ratchet {
 namespace {
@@ -27,6 +31,26 @@ std::string variable(const char* name) {
 std::string is_size(const std::string& text) {
   const auto size = parse_size(text);
   return size ? "" : size.error().message;
+}
+
+/// For --toolsets: what is wrong with a name, or nothing.
+std::string is_toolset(const std::string& text) {
+  std::vector<std::string_view> names;
+  for (const auto& [toolset, name] : enum_names(Toolset{})) names.push_back(name);
+  if (std::ranges::find(names, text) != names.end()) return "";
+  return fmt::format("there is no toolset \"{}\"; the toolsets are {}", text,
+                     fmt::join(names, ", "));
+}
+
+/// What to say about a first word that is no command.
+std::string unknown_command(const CLI::App& app, const std::string& word) {
+  std::vector<std::string_view> names;
+  for (const auto* one : app.get_subcommands(nullptr)) names.push_back(one->get_name());
+  const auto meant = nearest(word, names);
+  return fmt::format(
+      "ratchet: there is no command \"{}\".{}\nThe commands are {}. `ratchet --help` "
+      "describes them.\n",
+      word, meant.empty() ? "" : fmt::format(" Did you mean {}?", meant), fmt::join(names, ", "));
 }
 
 fs::path default_state_dir() {
@@ -56,7 +80,8 @@ void add_common(CLI::App& app, Options& options) {
                "default: as root and over HTTP");
   app.add_option("--toolsets", options.toolsets,
                  "Tools to offer: loop, kbs, analysis, search, memory, review; default all")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(is_toolset);
   app.add_flag("!--no-builtin-kbs", options.builtin_kbs, "Do not load the bundled knowledge base");
   app.add_flag("!--no-kbs-links", options.kbs_links,
                "Do not rank the sources cited by a matching page higher");
@@ -158,6 +183,9 @@ ParsedOptions parse_options(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     std::ostringstream out;
     std::ostringstream err;
+    const auto words = app.remaining();
+    if (app.get_subcommands().empty() && !words.empty() && !words.front().starts_with('-'))
+      return {std::nullopt, {2, unknown_command(app, words.front())}};
     const int code = app.exit(error, out, err);
     return {std::nullopt, {code == 0 ? 0 : 2, out.str() + err.str()}};
   }

@@ -1,28 +1,17 @@
 #include "server/core/fields.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
+
+#include "server/core/nearest.h"
 
 namespace ratchet::fields_detail {
 namespace {
 
 const void* member_of(const FieldRow& row, const void* record) {
   return static_cast<const char*>(record) + row.offset;
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, substituted}));
-    }
-  }
-  return row.back();
 }
 
 Error missing(const Place& place, const FieldRow& row) {
@@ -32,20 +21,14 @@ Error missing(const Place& place, const FieldRow& row) {
 }
 
 Error unknown_key(const FieldTable& table, const Place& place, const std::string& key) {
-  std::string_view nearest;
-  std::size_t best = std::max<std::size_t>(3, key.size() / 2);
-  std::string known;
-  for (const auto& row : table) {
-    known += (known.empty() ? "" : ", ") + std::string(row.name);
-    const auto distance = edit_distance(key, row.name);
-    if (distance >= best) continue;
-    best = distance;
-    nearest = row.name;
-  }
+  std::vector<std::string_view> names;
+  for (const auto& row : table) names.push_back(row.name);
+  const auto known = fmt::format("{}", fmt::join(names, ", "));
+  const auto meant = nearest(key, names);
   return {ErrorCode::invalid_argument,
           fmt::format("{}: is not a known field", place.field(key.substr(0, kShownBytes)).path),
-          nearest.empty() ? fmt::format("Known fields: {}.", known)
-                          : fmt::format("Did you mean {}? Known fields: {}.", nearest, known)};
+          meant.empty() ? fmt::format("Known fields: {}.", known)
+                        : fmt::format("Did you mean {}? Known fields: {}.", meant, known)};
 }
 
 std::string first_unknown(const FieldTable& table, const Json& json) {

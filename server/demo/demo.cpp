@@ -236,7 +236,10 @@ int play(const DemoOptions& given) {
   auto client =
       Client::start({options.program.string(), "serve", "--state-dir", options.state_dir.string(),
                      "--data-dir", options.data_dir.string(), "--python", options.python},
-                    [](const std::string& message) { say("    … " + message); });
+                    [last = std::string()](const std::string& message) mutable {
+                      if (message != last) say("    … " + message);
+                      last = message;
+                    });
   if (!client) return fail(client.error());
   say(fmt::format("Connected to {} over stdio.", client->server_name()));
   Player player(*std::move(client), options);
