@@ -1,12 +1,14 @@
 #include "kbs/query/filters.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
 
 #include "kbs/documents/labels.h"
 #include "server/core/fields.h"
+#include "server/core/nearest.h"
 
 namespace ratchet::kbs {
 namespace {
@@ -105,6 +107,34 @@ Result<std::uint32_t> scope_mask(const std::vector<std::string>& names) {
     mask |= bits;
   }
   return mask;
+}
+
+Result<std::set<std::string>> facet_values(Connection& connection, std::string_view facet) {
+  std::set<std::string> values;
+  auto read = for_each_row(
+      connection, "SELECT DISTINCT value FROM facet WHERE name=?",
+      [&](const Statement& row) { values.emplace(row.text(0)); }, facet);
+  if (!read) return read.error();
+  return values;
+}
+
+Status check_values(std::string_view field, const OneOrMany<std::string>& filter,
+                    const std::set<std::string>& known) {
+  constexpr std::size_t kMostShown = 40;
+  for (const auto& value : filter.values) {
+    if (known.empty() || known.contains(facet_value(value))) continue;
+    std::vector<std::string_view> names(known.begin(), known.end());
+    const auto meant = nearest(facet_value(value), names);
+    const bool cut = names.size() > kMostShown;
+    if (cut) names.resize(kMostShown);
+    return invalid_argument(
+        fmt::format("{}: nothing in the knowledge base has the value \"{}\"", field,
+                    value.substr(0, 80)),
+        fmt::format("{}Values are {}{}.",
+                    meant.empty() ? "" : fmt::format("Did you mean {}? ", meant),
+                    fmt::join(names, ", "), cut ? ", …" : ""));
+  }
+  return {};
 }
 
 Result<Filter> Filter::make(const KnowledgeQuery& query, Connection& connection, std::size_t rows) {

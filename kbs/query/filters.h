@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "kbs/index/index_reader.h"
@@ -11,6 +14,14 @@ namespace ratchet::kbs {
 /// A bit for each named scope; `sources` stands for docs, blogs, contests and prs. No names: all.
 /// Errors: `invalid_argument` naming an unknown scope.
 Result<std::uint32_t> scope_mask(const std::vector<std::string>& names);
+
+/// The values of a facet, such as `kind`, that some page of one index has.
+Result<std::set<std::string>> facet_values(Connection& connection, std::string_view facet);
+
+/// Refuses a value of `filter` that no page and no code has: it would find nothing, silently.
+/// `known` is empty where nothing is indexed.
+Status check_values(std::string_view field, const OneOrMany<std::string>& filter,
+                    const std::set<std::string>& known);
 
 inline constexpr std::uint32_t kCodeScopes =
     1U << static_cast<unsigned>(Scope::diffs) | 1U << static_cast<unsigned>(Scope::snapshots);

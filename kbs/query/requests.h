@@ -135,13 +135,15 @@ struct Spec {
 struct SpecAnswer {
   std::string product;  ///< id of the matching hardware page; empty when there is none
   std::vector<Spec> specs;
-  std::optional<std::string> unknown;  ///< the line to record when nothing is known
-  Origin origin = {};                  ///< as of a Page
+  std::optional<std::string> unknown;               ///< the line to record when nothing is known
+  std::optional<std::vector<std::string>> metrics;  ///< instead, nearest first
+  Origin origin = {};                               ///< as of a Page
 
   static constexpr void fields(auto&& visit) {
     using S = SpecAnswer;
     visit(required<&S::product>("Hardware page."), required<&S::specs>(),
-          optional<&S::unknown>("Line to archive when unknown."));
+          optional<&S::unknown>("Line to archive when unknown."),
+          optional<&S::metrics>("What this product has instead, nearest first."));
   }
 };
 

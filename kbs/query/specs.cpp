@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "kbs/documents/labels.h"
 #include "server/core/text.h"
@@ -165,6 +166,24 @@ Result<std::vector<Spec>> read_specs(const Indexes& indexes, const Product& prod
   return specs;
 }
 
+/// The metrics of a product, those that share most words with `wanted` first.
+Result<std::vector<std::string>> near_metrics(const Indexes& indexes, const Product& product,
+                                              std::string_view wanted) {
+  auto specs = read_specs(indexes, product, std::nullopt);
+  if (!specs) return specs.error();
+  const auto wanted_words = words_of(folded_metric(wanted));
+  const auto shared = [&](const std::string& metric) {
+    const auto words = words_of(metric);
+    return std::ranges::count_if(words,
+                                 [&](const auto& word) { return holds(wanted_words, word); });
+  };
+  std::vector<std::string> metrics;
+  for (const auto& spec : *specs)
+    if (!holds(metrics, spec.metric)) metrics.push_back(spec.metric);
+  std::ranges::stable_sort(metrics, std::greater{}, shared);
+  return metrics;
+}
+
 }  // namespace
 
 Result<SpecAnswer> look_up_spec(const Indexes& indexes, const std::string& product,
@@ -190,7 +209,12 @@ Result<SpecAnswer> look_up_spec(const Indexes& indexes, const std::string& produ
   auto specs = read_specs(indexes, *best.front(), metric);
   if (!specs) return specs.error();
   answer.specs = *std::move(specs);
-  if (answer.specs.empty()) answer.unknown = unknown;
+  if (!answer.specs.empty()) return answer;
+  answer.unknown = unknown;
+  if (!metric) return answer;
+  auto near = near_metrics(indexes, *best.front(), *metric);
+  if (!near) return near.error();
+  answer.metrics = *std::move(near);
   return answer;
 }
 
