@@ -56,10 +56,18 @@ Result<Signature> signature_of(const BuildRequest& request) {
   auto signature =
       parse_signature(request.source.text, request.entry,
                       Dialect{request.cuda, request.flags, request.launch.has_value()});
-  if (signature && !request.parameters.empty() && !matches(signature->parameters, request))
-    return invalid_argument(
-        fmt::format("{} does not have the parameters of the contract", request.entry),
-        "Keep v0's parameter list: same order, same types.");
+  if (request.parameters.empty()) return signature;
+  std::string names;
+  for (const auto& one : request.parameters) names += (names.empty() ? "" : ", ") + one.name;
+  const auto hint = fmt::format(
+      "Define extern \"C\" void {} with v0's parameters, in the same order and with the "
+      "same types: {}.",
+      request.entry, names);
+  if (!signature) return invalid_argument(signature.error().message, hint);
+  if (!matches(signature->parameters, request))
+    return invalid_argument(parameter_difference(request.entry, signature->parameters,
+                                                 "the contract", request.parameters),
+                            hint);
   return signature;
 }
 
@@ -292,7 +300,12 @@ Result<BuildRecord> Builder::build(const BuildRequest& request, const CallContex
   BuildRecord record;
   record.source_digest = sha256_hex(request.source.text);
   const auto signature = signature_of(request);
-  if (!signature) return failed(std::move(record), "signature", signature.error());
+  if (!signature) {
+    record = failed(std::move(record), "signature", signature.error());
+    record.errors.back().file = request.source.file_name;
+    record.errors.back().line = line_of_entry(request.source.text, request.entry);
+    return record;
+  }
   const auto launch = launch_of(request);
   if (!launch) return failed(std::move(record), "launch", launch.error());
   auto plan = plan_of(request, toolchain(), options_.programs, *signature, *launch);

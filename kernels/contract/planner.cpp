@@ -186,7 +186,8 @@ Status check_compiled_reference(const Contract& contract) {
     std::string names;
     for (const auto& one : contract.parameters) names += (names.empty() ? "" : ", ") + one.name;
     return Error{signature.error().code,
-                 fmt::format("{}: {}", contract.reference.file_name, signature.error().message),
+                 fmt::format("{}{}", place_of_entry(contract.reference, "reference"),
+                             signature.error().message),
                  fmt::format("Define extern \"C\" void reference with the parameters of {}, in the "
                              "same order: {}.",
                              contract.entry, names)};
@@ -204,8 +205,8 @@ Status check_compiled_reference(const Contract& contract) {
   };
   if (std::ranges::equal(wanted, signature->parameters, alike)) return {};
   return invalid_argument(
-      fmt::format("{}: reference takes {} parameters, which differ from those of {}",
-                  contract.reference.file_name, signature->parameters.size(), contract.entry),
+      fmt::format("{}{}", place_of_entry(contract.reference, "reference"),
+                  parameter_difference("reference", signature->parameters, contract.entry, wanted)),
       "Give reference the same parameter list as the entry, in the same order.");
 }
 
@@ -287,6 +288,43 @@ Status check_memory(const wire::ArenaLayout& layout, const DeviceInfo& device) {
                "Use smaller dims, or give `tensors` with their shapes."};
 }
 
+/// Whether `name` is a word of the text.
+bool has_word(std::string_view text, std::string_view name) {
+  const auto word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
+  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const auto end = at + name.size();
+    if ((at == 0 || !word(static_cast<unsigned char>(text[at - 1]))) &&
+        (end == text.size() || !word(static_cast<unsigned char>(text[end]))))
+      return true;
+  }
+  return false;
+}
+
+/// Refuses a dim that nothing reads: its name is probably misspelled.
+Status check_dims_used(const Contract& contract, const TaskRequest& task) {
+  std::vector<std::string_view> texts{contract.kernel.text, contract.reference.text};
+  for (const auto& tensor : contract.tensors) {
+    texts.insert(texts.end(), tensor.shape.begin(), tensor.shape.end());
+    texts.emplace_back(tensor.init);
+  }
+  if (task.work) texts.insert(texts.end(), {task.work->bytes, task.work->flops});
+  for (const auto& one : contract.cases)
+    for (const auto& [name, value] : one.dims) {
+      if (std::ranges::any_of(texts, [&](auto text) { return has_word(text, name); })) continue;
+      std::string known;
+      for (const auto& parameter : contract.parameters)
+        if (parameter.kind == ParameterKind::dim && parameter.name != name)
+          known += (known.empty() ? "" : ", ") + parameter.name;
+      return invalid_argument(
+          fmt::format("dims.{}: neither the kernel, the reference, a shape nor `work` uses it",
+                      name),
+          known.empty()
+              ? fmt::format("Leave {} out.", name)
+              : fmt::format("Leave {} out; the sizes of {} are {}.", name, contract.entry, known));
+    }
+  return {};
+}
+
 Status plan_buffers(Contract& contract, const TaskRequest& task, const DeviceInfo& device) {
   const auto entry =
       is_python(contract.implementation)
@@ -304,6 +342,7 @@ Status plan_buffers(Contract& contract, const TaskRequest& task, const DeviceInf
                            : match_tensors(task, contract.parameters);
   if (!tensors) return tensors.error();
   contract.tensors = *tensors;
+  if (const auto used = check_dims_used(contract, task); !used) return used;
   for (std::size_t i = 0; i < contract.cases.size(); ++i) {
     const auto layout = layout_of(contract, contract.cases[i].dims);
     if (!layout) return inside(fmt::format("cases[{}]", i), layout.error());

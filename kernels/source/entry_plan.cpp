@@ -78,7 +78,7 @@ Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, 
       parse_signature(kernel.text, plan.entry, {cuda, task.flags, plan.launch.has_value()});
   if (!signature)
     return Error{signature.error().code,
-                 fmt::format("{}: {}", kernel.file_name, signature.error().message),
+                 place_of_entry(kernel, plan.entry) + signature.error().message,
                  signature.error().hint};
   auto& parameters = signature->parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i)

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <ranges>
@@ -228,6 +229,52 @@ std::string declaration_header(const Signature& signature) {
   return text + fmt::format("extern \"C\" {}void {}({}){}{};\n",
                             signature.device ? "__global__ " : "", signature.entry, list,
                             signature.exception.empty() ? "" : " ", signature.exception);
+}
+
+int line_of_entry(std::string_view source, std::string_view entry) {
+  const auto word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  for (auto at = source.find(entry); !entry.empty() && at != std::string_view::npos;
+       at = source.find(entry, at + 1)) {
+    const auto behind = source.find_first_not_of(" \t\n", at + entry.size());
+    const auto line_start = at == 0 ? 0 : source.rfind('\n', at - 1) + 1;
+    const bool comment = source.substr(line_start, at - line_start).find("//") != std::string::npos;
+    if (comment || (at > 0 && word(static_cast<unsigned char>(source[at - 1])))) continue;
+    if (behind == std::string_view::npos || source[behind] != '(') continue;
+    return 1 + static_cast<int>(std::ranges::count(source.substr(0, at), '\n'));
+  }
+  return 0;
+}
+
+std::string place_of_entry(const Source& source, std::string_view entry) {
+  const int line = line_of_entry(source.text, entry);
+  return line == 0 ? source.file_name + ": " : fmt::format("{}:{}: ", source.file_name, line);
+}
+
+std::string parameter_difference(const std::string& entry, const std::vector<Parameter>& seen,
+                                 const std::string& other, const std::vector<Parameter>& wanted) {
+  const auto text = [](const Parameter& one) {
+    switch (one.kind) {
+      case ParameterKind::tensor:
+        return fmt::format("{} (pointer to {})", one.name, name_of(one.dtype));
+      case ParameterKind::stream:
+        return fmt::format("{} (stream)", one.name);
+      case ParameterKind::dim:
+      case ParameterKind::scalar:
+        break;
+    }
+    return fmt::format("{} ({})", one.name, name_of(one.dtype));
+  };
+  for (std::size_t i = 0; i < std::min(seen.size(), wanted.size()); ++i) {
+    const bool same =
+        (seen[i].kind == ParameterKind::tensor) == (wanted[i].kind == ParameterKind::tensor) &&
+        (seen[i].kind == ParameterKind::stream) == (wanted[i].kind == ParameterKind::stream) &&
+        seen[i].dtype == wanted[i].dtype;
+    if (!same)
+      return fmt::format("parameter {} of {} is {}, but that of {} is {}", i + 1, entry,
+                         text(seen[i]), other, text(wanted[i]));
+  }
+  return fmt::format("{} takes {} parameters, but {} takes {}", entry, seen.size(), other,
+                     wanted.size());
 }
 
 }  // namespace ratchet

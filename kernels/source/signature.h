@@ -50,6 +50,18 @@ struct Dialect {
 [[nodiscard]] Result<Signature> parse_signature(std::string_view source, std::string_view entry,
                                                 const Dialect& dialect = {});
 
+/// The line on which `entry` is first declared or defined, counted from 1; 0 if it is not there. As
+/// the text is written: macros are not expanded. Pure.
+[[nodiscard]] int line_of_entry(std::string_view source, std::string_view entry);
+/// "kernel.cpp:12: " for messages about the entry of a source, or "kernel.cpp: ".
+[[nodiscard]] std::string place_of_entry(const Source& source, std::string_view entry);
+
+/// How the parameters of `entry` differ from those of `other`, by the first that does.
+[[nodiscard]] std::string parameter_difference(const std::string& entry,
+                                               const std::vector<Parameter>& seen,
+                                               const std::string& other,
+                                               const std::vector<Parameter>& wanted);
+
 /// The `__global__` functions that a source defines at namespace scope, except templates. Pure.
 [[nodiscard]] std::vector<std::string> kernel_names(std::string_view source);
 
