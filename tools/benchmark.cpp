@@ -62,13 +62,15 @@ struct RowLine : BenchmarkRow {
 };
 
 struct BenchmarkAnswer : RunView, BenchmarkReport {
+  VersionId measured;
   std::vector<RowLine> lines;
   std::string artifact;
 
   static constexpr void fields(auto&& visit) {
     using A = BenchmarkAnswer;
     RunView::fields(visit);
-    visit(required("rows", &A::lines, "Per case, the candidate first."),
+    visit(optional<&A::measured>("The version that was measured."),
+          required("rows", &A::lines, "Per case, the candidate first."),
           optional<&A::geomean>(
               "Speedup over all cases against the first measured baseline, else v0."),
           required<&A::gains>("Speedups over all cases, one entry per opponent."),
@@ -114,7 +116,7 @@ Result<BenchmarkAnswer> run_benchmark(const Services& services, const BenchmarkA
   if (!report) return report.error();
   auto written = services.runs.record_benchmark(*permit, *report);
   if (!written) return written.error();
-  BenchmarkAnswer answer{*written, *report, {}, written->artifacts.at(0)};
+  BenchmarkAnswer answer{*written, *report, permit->version, {}, written->artifacts.at(0)};
   for (const auto& row : report->rows) answer.lines.push_back(line_of(row));
   return answer;
 }

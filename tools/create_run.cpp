@@ -116,7 +116,10 @@ Result<Inputs> gather(const Services& services, const TaskRequest& asked) {
 Error build_failure(const BuildRecord& build) {
   std::string text = "kernel: v0 does not build, so no run was created";
   for (const auto& error : build.errors) text += "\n" + error.text();
-  return {ErrorCode::invalid_argument, text, "Fix the source and call create_run again."};
+  return {ErrorCode::invalid_argument, text,
+          (build.hint ? *build.hint + "\n" : std::string()) +
+              "Correct the source and call "
+              "create_run again."};
 }
 
 /// The contract of the forked version's run, with that version's kernel.
@@ -158,6 +161,7 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
                                CallContext& call) {
   const auto output = services.roots.output_folder(args.output_dir);
   if (!output) return output.error().at("output_dir");
+  if (auto usable = Runs::usable_folder(*output, args.confirm); !usable) return usable.error();
   auto contract = args.fork_from ? forked(services, args) : planned(services, args);
   if (!contract) return contract.error();
 

@@ -50,11 +50,10 @@ Tool submit_kernel(const Services& services) {
       [services](const SubmitKernelArgs& args, CallContext& call) -> Result<SubmitKernelAnswer> {
         auto permit = services.runs.permit(args.run, Event::submitted, args.version);
         if (!permit) return permit.error();
-        // Every version's file has the name of the contract's kernel, whatever was submitted.
         auto source = read_source({.path = args.path, .text = args.source}, "source",
-                                  permit->contract.kernel.file_name, services.roots);
+                                  Runs::source_name(*permit, ""), services.roots);
         if (!source) return source.error();
-        source->file_name = permit->contract.kernel.file_name;
+        source->file_name = Runs::source_name(*permit, source->file_name);
         if (auto changed = Runs::differs_from_parent(*permit, source->text); !changed)
           return changed.error();
         auto candidate = services.lab.build(permit->contract, *std::move(source), call);

@@ -70,18 +70,9 @@ Status check_contract(const NewRun& run) {
 /// confirmation.
 Result<fs::path> claim_folder(const NewRun& run, const std::string& suffix) {
   const auto& folder = run.output_dir;
-  if (!folder.is_absolute()) return invalid_argument("output_dir: must be an absolute path", "");
+  if (auto usable = Runs::usable_folder(folder, run.overwrite); !usable) return usable.error();
   std::error_code failed;
-  if (!fs::exists(folder, failed)) return folder;
-  if (!fs::is_directory(folder, failed))
-    return invalid_argument(fmt::format("output_dir: {} is not a folder", folder.string()),
-                            "Choose a new or empty folder.");
-  if (fs::is_empty(folder, failed) && !failed) return folder;
-  if (!run.overwrite)
-    return Error{
-        ErrorCode::conflict, fmt::format("output_dir: {} is not empty", folder.string()),
-        "Choose a new or empty folder, or pass confirm: true, which moves files of an earlier run "
-        "into a folder previous-…"};
+  if (!fs::exists(folder, failed) || (fs::is_empty(folder, failed) && !failed)) return folder;
   if (auto moved = disk::move_aside(folder, suffix); !moved) return moved.error();
   return folder;
 }
@@ -157,6 +148,21 @@ Runs::~Runs() = default;
 
 void Runs::on_change(std::function<void(const RunChange&)> observer) {
   store_->on_change(std::move(observer));
+}
+
+Status Runs::usable_folder(const fs::path& folder, bool confirm) {
+  if (!folder.is_absolute()) return invalid_argument("output_dir: must be an absolute path", "");
+  std::error_code failed;
+  if (!fs::exists(folder, failed)) return {};
+  if (!fs::is_directory(folder, failed))
+    return invalid_argument(fmt::format("output_dir: {} is not a folder", folder.string()),
+                            "Choose a new or empty folder.");
+  if (fs::is_empty(folder, failed) && !failed) return {};
+  if (confirm) return disk::may_move_aside(folder);
+  return Error{ErrorCode::conflict, fmt::format("output_dir: {} is not empty", folder.string()),
+               "Choose a new or empty folder. Or, if it holds an earlier run that is no longer "
+               "needed there, "
+               "pass confirm: true: that run's files are moved into a subfolder previous-…"};
 }
 
 Result<RunView> Runs::create(const NewRun& run) {

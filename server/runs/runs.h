@@ -110,9 +110,15 @@ class Runs {
   Result<ArtifactAnswer> record_environment(const RunId& run, const Environment& environment);
 
   Result<Permit> permit(const RunId& run, Event event, std::optional<VersionId> version = {});
-  /// Error: this source equals the kernel to compare with except for comments and white space, so
-  /// that the gate would refuse the version after all its measurements.
+  /// Error: this source equals the parent's except for comments, white space and the names of what
+  /// it declares, so that measuring it would be in vain.
   static Status differs_from_parent(const Permit& permit, std::string_view source);
+  /// The name under which a submitted file is built, so that messages of compilers name it as the
+  /// caller does; for a text, or a name that does not fit the run's implementation, a usual name.
+  static std::string source_name(const Permit& permit, const std::string& submitted);
+  /// Error: `create` would refuse this output directory; asked before anything is built. `confirm`
+  /// as in `NewRun::overwrite`. Writes nothing.
+  static Status usable_folder(const std::filesystem::path& folder, bool confirm);
   Result<RunView> record_build(const Permit& permit, const Candidate& candidate,
                                const std::optional<std::string>& note);
   Result<RunView> record_correctness(const Permit& permit, const CorrectnessReport& report);

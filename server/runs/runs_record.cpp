@@ -37,12 +37,19 @@ std::vector<std::string> superseded(const RunState& state, VersionId id) {
 
 Status Runs::differs_from_parent(const Permit& permit, std::string_view source) {
   const bool python = is_python(permit.contract.implementation);
-  if (!permit.parent ||
-      stripped_source(permit.parent->source.text, python) != stripped_source(source, python))
-    return {};
+  if (!permit.parent || !same_but_for_names(permit.parent->source.text, source, python)) return {};
   return invalid_argument(
-      "source: it equals the kernel of the version before, except for comments and white space",
-      "Submit a changed kernel.");
+      "source: the kernel equals that of the parent version, except for comments, white space or "
+      "names",
+      "Nothing was built. Submit a kernel that computes in another way.");
+}
+
+std::string Runs::source_name(const Permit& permit, const std::string& submitted) {
+  const auto implementation = permit.contract.implementation;
+  // A Python module keeps its name over the versions.
+  if (is_python(implementation)) return permit.contract.kernel.file_name;
+  const bool fits = !submitted.empty() && has_fitting_suffix(submitted, implementation);
+  return fits ? submitted : kernel_file_name(implementation);
 }
 
 Result<RunView> Runs::record_build(const Permit& permit, const Candidate& candidate,

@@ -279,7 +279,7 @@ std::optional<Error> blocking(const std::vector<Reason>& findings, Event event) 
   return Error{ErrorCode::drift, message, ""};
 }
 
-Status move_aside(const fs::path& folder, const std::string& suffix) {
+Status may_move_aside(const fs::path& folder) {
   const auto used = names_of_a_run(folder);
   if (!used) return used.error();
   if (used->empty()) return {};
@@ -291,6 +291,16 @@ Status move_aside(const fs::path& folder, const std::string& suffix) {
                              "and a {} of ours), and a run would replace what it holds: {}",
                              folder.string(), kStateFile, fmt::join(*used, ", ")),
                  "Nothing was changed. Choose a new or empty folder."};
+  return {};
+}
+
+Status move_aside(const fs::path& folder, const std::string& suffix) {
+  if (auto may = may_move_aside(folder); !may) return may;
+  const auto used = names_of_a_run(folder);
+  if (!used) return used.error();
+  if (used->empty()) return {};
+  const auto held = Folder::open(folder);
+  if (!held) return held.error();
   for (const auto& name : *used)
     if (auto moved = held->move(name, fs::path("previous-" + suffix) / name); !moved)
       return Error{moved.error().code,

@@ -44,7 +44,9 @@ enum class Extent {
 
 /// Makes room for a run in a folder that is not empty: moves what an earlier run left there, by its
 /// file and folder names, into `previous-<suffix>/`. Other files stay in place. Errors: `conflict`
-/// when files have such names and the folder is not a run's.
+/// when files have such names and the folder is not a run's, which `may_move_aside` tells without
+/// moving anything.
+[[nodiscard]] Status may_move_aside(const std::filesystem::path& folder);
 [[nodiscard]] Status move_aside(const std::filesystem::path& folder, const std::string& suffix);
 
 }  // namespace ratchet::disk

@@ -4,6 +4,12 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace ratchet {
 namespace {
@@ -16,6 +22,16 @@ class Stripper {
   std::string run() {
     while (at_ < text_.size()) step();
     return std::move(out_);
+  }
+
+  /// The first part of the text: a literal, a character, or nothing for what does not count.
+  struct Part {
+    std::string text;
+    std::size_t taken;
+  };
+  Part next() {
+    step();
+    return {std::move(out_), at_};
   }
 
  private:
@@ -77,6 +93,112 @@ class Stripper {
 };
 
 }  // namespace
+
+namespace {
+
+struct Token {
+  std::string text;
+  bool name = false;
+  bool starts_line = false;
+};
+
+/// Names, numbers, literals and single characters, without comments and white space.
+std::vector<Token> tokens_of(std::string_view text, bool python) {
+  std::vector<Token> tokens;
+  std::size_t at = 0;
+  bool line = true;
+  const auto word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  while (at < text.size()) {
+    Stripper one(text.substr(at), python);
+    const auto part = one.next();
+    at += part.taken;
+    if (part.text.empty()) {
+      line = line || text.substr(at - part.taken, part.taken).find('\n') != std::string_view::npos;
+      continue;
+    }
+    std::string found = part.text;
+    if (found.size() == 1 && word(static_cast<unsigned char>(found[0]))) {
+      while (at < text.size() && word(static_cast<unsigned char>(text[at]))) found += text[at++];
+    }
+    const auto first = static_cast<unsigned char>(found[0]);
+    tokens.push_back({found, std::isalpha(first) != 0 || first == '_', std::exchange(line, false)});
+  }
+  return tokens;
+}
+
+bool is_one_of(const std::string& text, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, text) != words.end();
+}
+
+/// The names that a C++ source declares: a type or macro directive before them, and behind them
+/// what may follow a declared name.
+std::set<std::string> declared_in_cpp(const std::vector<Token>& tokens) {
+  std::set<std::string> names;
+  for (std::size_t i = 1; i + 1 < tokens.size(); ++i) {
+    if (!tokens[i].name) continue;
+    const auto& before = tokens[i - 1];
+    const auto& behind = tokens[i + 1].text;
+    if (before.text == "define") {
+      names.insert(tokens[i].text);
+      continue;
+    }
+    const bool pointer =
+        is_one_of(before.text, {"*", "&"}) && i > 1 &&
+        (is_one_of(tokens[i - 2].text, {"float", "double", "int", "char", "void", "auto", "half",
+                                        "bool", "long", "short", "unsigned", "const"}) ||
+         tokens[i - 2].text.ends_with("_t"));
+    const bool type =
+        before.name && !is_one_of(before.text, {"return", "else", "case", "goto", "new", "delete",
+                                                "throw", "using", "ifdef", "ifndef", "if", "elif",
+                                                "defined", "undef", "pragma", "operator"});
+    if ((pointer || type) && is_one_of(behind, {"=", ";", ",", ")", "[", "(", "{", ":"}))
+      names.insert(tokens[i].text);
+  }
+  return names;
+}
+
+/// The names that a Python source assigns or defines.
+std::set<std::string> declared_in_python(const std::vector<Token>& tokens) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (!tokens[i].name) continue;
+    const bool assigned = tokens[i].starts_line && tokens[i + 1].text == "=" &&
+                          (i + 2 == tokens.size() || tokens[i + 2].text != "=");
+    const bool defined = i > 0 && is_one_of(tokens[i - 1].text, {"def", "class", "as"});
+    const bool counted = i > 0 && tokens[i - 1].text == "for" && tokens[i + 1].text == "in";
+    if (assigned || defined || counted) names.insert(tokens[i].text);
+    if (!defined || tokens[i - 1].text != "def" || tokens[i + 1].text != "(") continue;
+    for (auto p = i + 2; p + 1 < tokens.size() && tokens[p].text != ")"; ++p)
+      if (tokens[p].name && is_one_of(tokens[p - 1].text, {"(", ",", "*"}))
+        names.insert(tokens[p].text);
+  }
+  return names;
+}
+
+}  // namespace
+
+bool same_but_for_names(std::string_view a, std::string_view b, bool python) {
+  const auto left = tokens_of(a, python);
+  const auto right = tokens_of(b, python);
+  if (left.size() != right.size()) return false;
+  const auto declared = python ? declared_in_python : declared_in_cpp;
+  const auto of_left = declared(left);
+  const auto of_right = declared(right);
+  std::map<std::string, std::string> there, back;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const auto& one = left[i].text;
+    const auto& other = right[i].text;
+    if (!left[i].name || !right[i].name) {
+      if (one != other) return false;
+      continue;
+    }
+    if (one != other && (!of_left.contains(one) || !of_right.contains(other))) return false;
+    // One name always stands for the same other one.
+    if (there.emplace(one, other).first->second != other) return false;
+    if (back.emplace(other, one).first->second != one) return false;
+  }
+  return true;
+}
 
 std::string stripped_source(std::string_view text, bool python) {
   return Stripper(text, python).run();

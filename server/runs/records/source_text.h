@@ -12,6 +12,11 @@ namespace ratchet {
 /// Pure.
 [[nodiscard]] std::string stripped_source(std::string_view text, bool python);
 
+/// Whether two sources differ in nothing but comments, white space and the names of what they
+/// declare themselves (variables, functions, macros, template parameters). Another name that comes
+/// from outside, such as a type or an intrinsic, is another kernel. Pure.
+[[nodiscard]] bool same_but_for_names(std::string_view a, std::string_view b, bool python);
+
 /// File name of a version's kernel: kernel.cpp, kernel.cu or kernel.py, by implementation.
 [[nodiscard]] std::string kernel_file_name(Implementation implementation);
 
