@@ -28,7 +28,7 @@ Result<VersionId> benchmark_subject(const RunState& state, const std::optional<V
     return allowed.error();
   return Error{ErrorCode::wrong_stage,
                fmt::format("{} has no kernel that passed its check", id.text()),
-               "Name a correct version; run_status lists them."};
+               "Name a version that passed its check; run_status lists the versions."};
 }
 
 Error with_way_back(const RunState& state, const std::vector<Reason>& findings, Error drift) {
@@ -59,8 +59,11 @@ Result<Permit> make_permit(RunStore& store, const RunState& state, VersionId sub
   auto secret = store.ledger().secret(state.run);
   if (!secret) return secret.error();
   if (sha256_hex(*secret) != state.contract.secret_digest)
-    return Error{ErrorCode::drift, fmt::format("the secret of run {} was changed", state.run.text),
-                 "Create a new run."};
+    return Error{ErrorCode::drift,
+                 fmt::format("the secret of run {}, from which its inputs are drawn, is not the "
+                             "one that its contract recorded",
+                             state.run.text),
+                 "Its results could not be trusted: call create_run to start another run."};
   Permit permit{.run = state.run,
                 .version = subject,
                 .event = event,
@@ -127,8 +130,8 @@ Result<HeldRun> still_valid(RunStore& store, const Permit& permit, Event granted
   const RunState& state = *held->state;
   if (state.moved > permit.sequence)
     return Error{ErrorCode::conflict,
-                 fmt::format("{} of run {} moved on in the meantime ({})", permit.version.text(),
-                             permit.run.text, state.last_result),
+                 fmt::format("another call changed {} of run {} while this one was working ({})",
+                             permit.version.text(), permit.run.text, state.last_result),
                  "Nothing was recorded. Call run_status, then the tool it names."};
   const auto findings = disk::inspect_contract(state);
   if (auto drift = disk::blocking(findings, granted)) return with_way_back(state, findings, *drift);

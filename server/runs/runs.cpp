@@ -40,7 +40,7 @@ Status check_contract(const NewRun& run) {
     return invalid_argument(
         fmt::format("kernel_name: must be 1 to 64 of a-z, 0-9 and _, got \"{}\"",
                     contract.kernel_name),
-        "It becomes the start of the run id.");
+        "The name is the first part of the run id.");
   if (contract.iterations < 1 || contract.iterations > kMostIterations)
     return invalid_argument(
         fmt::format("iterations: must be 1 to {}, got {}", kMostIterations, contract.iterations),
@@ -60,9 +60,11 @@ Status check_contract(const NewRun& run) {
         "Fix the kernel and call create_run again; no run was created.");
   if (!has_fitting_suffix(run.v0.source.file_name, contract.implementation))
     return invalid_argument(
-        fmt::format("kernel: \"{}\" cannot be a {} kernel, which is {}", run.v0.source.file_name,
-                    name_of(contract.implementation), kernel_file_name(contract.implementation)),
-        "Pass the matching implementation or file.");
+        fmt::format("kernel: the file \"{}\" does not fit the implementation {}, whose kernels are "
+                    "files such as {}",
+                    run.v0.source.file_name, name_of(contract.implementation),
+                    kernel_file_name(contract.implementation)),
+        "Pass another file, or the implementation that the file is written in.");
   return {};
 }
 
@@ -278,12 +280,13 @@ Result<std::string> Runs::artifact(const RunId& run, const std::string& path) {
   const RunState& state = *loaded->state;
   for (const auto& masked : state.masked)
     if (path.starts_with(masked.text() + "/"))
-      return Error{ErrorCode::not_permitted, fmt::format("{}: {} is masked", path, masked.text()),
-                   "mask_memory with mask: false unmasks it."};
+      return Error{ErrorCode::not_permitted,
+                   fmt::format("{} is withheld because {} is masked", path, masked.text()),
+                   "Call mask_memory with mask: false to show it again."};
   if (path == disk::kStateFile) return state.open().id.text() + "\n";
   const auto found = state.artifacts.find(path);
   if (found == state.artifacts.end())
-    return Error{ErrorCode::not_found, fmt::format("run {} wrote no {}", run.text, path),
+    return Error{ErrorCode::not_found, fmt::format("run {} has no artifact \"{}\"", run.text, path),
                  "resources/list names what it wrote."};
   return store_->ledger().blob(found->second);
 }
@@ -322,7 +325,7 @@ Result<ArtifactAnswer> Runs::write_report(const RunId& run, const std::string& r
   constexpr std::size_t kMostText = 64 * 1024;
   if (retrospective.size() > kMostText)
     return Error{ErrorCode::too_large,
-                 fmt::format("retrospective: has {} bytes; at most {} are taken",
+                 fmt::format("retrospective: the text has {} bytes; at most {} are allowed",
                              retrospective.size(), kMostText),
                  "Shorten it."};
   const auto held = ready_for(*store_, run, Event::reported);

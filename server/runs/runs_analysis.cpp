@@ -45,10 +45,10 @@ Result<ArtifactAnswer> Runs::record_analysis(const RunSubject& subject, const An
   const auto* const version = state.find(subject.version);
   if (version == nullptr) return no_version(subject.run, subject.version);
   if (!version->build || version->build->candidate.build.binary_digest != fact.candidate_digest)
-    return Error{
-        ErrorCode::conflict,
-        fmt::format("the kernel of {} was replaced in the meantime", subject.version.text()),
-        "Nothing was recorded. Call the tool again."};
+    return Error{ErrorCode::conflict,
+                 fmt::format("the kernel of {} was replaced while this call was working",
+                             subject.version.text()),
+                 "Nothing was recorded. Call the tool again."};
   std::vector<std::string> paths;
   for (const auto& file : files) paths.push_back(subject.version.text() + "/" + file.name);
   const auto render = [&](const RunState& now, const std::string& time) {

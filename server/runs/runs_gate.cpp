@@ -83,7 +83,7 @@ Status Runs::record_query(const RunId& run, const std::string& query, const std:
   if (!purpose.empty() && purpose != "kernel" && purpose != "bottleneck")
     return invalid_argument(
         fmt::format("purpose: must be kernel or bottleneck, got \"{}\"", purpose),
-        "Leave it out for any other query.");
+        "Leave purpose out for a query that serves neither.");
   const auto held = hold(*store_, run);
   if (!held) return held.error();
   const RunState& state = *held->state;
@@ -135,8 +135,8 @@ Result<ArtifactAnswer> Runs::write_hypothesis(const RunId& run, const Hypothesis
 
 Result<GateAnswer> Runs::check_gate(const RunId& run, bool final_gate, bool abandon) {
   if (final_gate && abandon)
-    return invalid_argument("final and abandon: only one of them at a time",
-                            "Call check_gate with abandon, then with final.");
+    return invalid_argument("final and abandon: both are true, but one call does one of them",
+                            "Call check_gate with abandon: true first, then with final: true.");
   const auto lock = store_->lock(run);
   if (!lock) return lock.error();
   const auto loaded = store_->load(run);

@@ -25,8 +25,9 @@ Result<Json> field_of(const Json& record, const std::string& name) {
     const auto end = std::min(name.find('.', begin), name.size());
     const auto key = name.substr(begin, end - begin);
     if (!at->is_object() || !at->contains(key))
-      return invalid_argument(fmt::format("field: a record has no \"{}\"", name),
-                              "Such as performance.latency_us; read one without field to see all.");
+      return invalid_argument(
+          fmt::format("field: the records have no field \"{}\"", name),
+          "Example: performance.latency_us. Call read_memory without field to see every field.");
     at = &(*at)[key];
     begin = end + 1;
   }
@@ -81,15 +82,16 @@ Result<MaskAnswer> record_mask(RunStore& store, const RunState& state, const Mas
 /// A reviewer names versions or artifacts of the run.
 Status check_looked_at(const RunState& state, const std::vector<std::string>& ids) {
   if (ids.empty())
-    return invalid_argument("looked_at: a verdict must name what was looked at",
-                            "List the versions or artifacts that you looked at, such as v2.");
+    return invalid_argument(
+        "looked_at: it is empty, but a verdict must say what it is based on",
+        "List the versions or artifacts that you looked at, such as v2 or v1/correctness.md.");
   for (const auto& id : ids) {
     const bool version = std::ranges::any_of(
         state.versions, [&](const VersionState& one) { return one.id.text() == id; });
     if (!version && !state.artifacts.contains(id))
       return invalid_argument(
           fmt::format("looked_at: the run has no version or artifact \"{}\"", id),
-          "Such as v1 or v1/correctness.md.");
+          "Use names such as v1 or v1/correctness.md.");
   }
   return {};
 }
@@ -122,7 +124,8 @@ Result<MemoryAnswer> Runs::read_memory(const RunId& run, std::optional<VersionId
 
 Result<MaskAnswer> Runs::mask(const RunId& run, const std::vector<VersionId>& versions, bool mask,
                               const std::string& reason) {
-  if (versions.empty()) return invalid_argument("versions: must name at least one", "");
+  if (versions.empty())
+    return invalid_argument("versions: it is empty; name at least one version", "");
   if (markdown::one_line(reason).empty()) return invalid_argument("reason: must not be empty");
   const auto held = hold(*store_, run);
   if (!held) return held.error();
@@ -160,8 +163,10 @@ Result<ReviewAnswer> Runs::define_acceptance(const RunId& run,
   if (!held) return held.error();
   const RunState& state = *held->state;
   if (pairs.empty() || state.acceptance.size() + pairs.size() > kMostPairs)
-    return invalid_argument(fmt::format("pairs: 1 to {} in all, got {}", kMostPairs, pairs.size()),
-                            "");
+    return invalid_argument(
+        fmt::format("pairs: a run takes 1 to {} acceptance pairs in all; {} more were given",
+                    kMostPairs, pairs.size()),
+        "");
   for (const auto& pair : pairs) {
     if (markdown::one_line(pair.task).empty()) return invalid_argument("task: must not be empty");
     if (auto checked = check_criterion(state, pair.criterion); !checked) return checked.error();
@@ -180,19 +185,24 @@ Result<ReviewAnswer> Runs::review(const RunId& run, const ReviewRequest& request
     return review_answer(*loaded->state);
   }
   if (!request.pair || !request.verdict)
-    return invalid_argument("pair and verdict: pass both, or neither to list the pairs", "");
+    return invalid_argument(
+        "pair and verdict: only one of them was given; pass both, or neither to list the pairs",
+        "");
   const auto held = hold(*store_, run);
   if (!held) return held.error();
   const RunState& state = *held->state;
   const auto& pairs = state.acceptance;
   const auto number = static_cast<std::size_t>(*request.pair);
   if (number > pairs.size())
-    return invalid_argument(fmt::format("pair: there are {}, got {}", pairs.size(), number),
-                            "review without arguments lists them.");
-  if (pairs[number - 1].criterion != "review")
     return invalid_argument(
-        fmt::format("pair: {} is decided by the ledger ({})", number, pairs[number - 1].criterion),
-        "Only pairs whose criterion is review take a verdict.");
+        fmt::format("pair: the run has {} acceptance pairs, and there is no number {}",
+                    pairs.size(), number),
+        "Call review with run alone to list them.");
+  if (pairs[number - 1].criterion != "review")
+    return invalid_argument(fmt::format("pair: number {} is decided by the server from its "
+                                        "measurements ({}), not by a reviewer",
+                                        number, pairs[number - 1].criterion),
+                            "Give a verdict only for pairs whose criterion is \"review\".");
   if (auto looked = check_looked_at(state, request.looked_at); !looked) return looked.error();
   const ReviewFact fact{*request.pair, *request.verdict, request.looked_at,
                         request.note.value_or("")};

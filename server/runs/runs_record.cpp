@@ -16,8 +16,9 @@ Status check_binary(const VersionState& version, const std::string& measured) {
   if (build && build->candidate.build.binary_digest == measured) return {};
   return Error{
       ErrorCode::conflict,
-      fmt::format("the measurement is of binary {}, the kernel of {} is binary {}", measured,
-                  version.id.text(), build ? build->candidate.build.binary_digest : "none"),
+      fmt::format(
+          "binary {} was measured, but the kernel of {} is now binary {}; nothing was recorded",
+          measured, version.id.text(), build ? build->candidate.build.binary_digest : "none"),
       "Call the tool again."};
 }
 
@@ -60,9 +61,9 @@ Result<RunView> Runs::record_build(const Permit& permit, const Candidate& candid
   const auto implementation = state.contract.contract.implementation;
   const std::string kernel = kernel_file_name(implementation);
   if (!has_fitting_suffix(candidate.source.file_name, implementation))
-    return invalid_argument(fmt::format("path: \"{}\" cannot be the kernel of a {} run",
+    return invalid_argument(fmt::format("path: the file \"{}\" cannot be the kernel of a {} run",
                                         candidate.source.file_name, name_of(implementation)),
-                            fmt::format("Submit {}.", kernel));
+                            fmt::format("Submit a file such as {}.", kernel));
 
   BuildFact fact{candidate, sha256_hex(candidate.source.text),
                  sha256_hex(stripped_source(candidate.source.text, is_python(implementation))),

@@ -84,7 +84,7 @@ Result<Candidate> usable_kernel(RunStore& store, const RunState& state, VersionI
   if (!version->is_correct())
     return Error{ErrorCode::wrong_stage,
                  fmt::format("{} has no kernel that passed its check", id.text()),
-                 "Name a correct version; run_status lists them."};
+                 "Name a version that passed its check; run_status lists the versions."};
   return store.candidate(*version->build);
 }
 

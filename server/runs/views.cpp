@@ -58,7 +58,8 @@ Error no_version(const RunId& run, VersionId id) {
 }
 
 Error masked_version(VersionId id) {
-  return {ErrorCode::not_permitted, fmt::format("{} is masked", id.text()),
+  return {ErrorCode::not_permitted,
+          fmt::format("version {} is masked, so it is withheld from every answer", id.text()),
           "Call mask_memory with mask: false to show it again."};
 }
 

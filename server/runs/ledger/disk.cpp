@@ -286,11 +286,12 @@ Status may_move_aside(const fs::path& folder) {
   const auto held = Folder::open(folder);
   if (!held) return held.error();
   if (!is_of_a_run(*held))
-    return Error{ErrorCode::conflict,
-                 fmt::format("output_dir: {} is not the folder of a run (it lacks a contract.json "
-                             "and a {} of ours), and a run would replace what it holds: {}",
-                             folder.string(), kStateFile, fmt::join(*used, ", ")),
-                 "Nothing was changed. Choose a new or empty folder."};
+    return Error{
+        ErrorCode::conflict,
+        fmt::format("output_dir: {} holds files under names that a run uses, but no run wrote "
+                    "them (a run has a contract.json and a {}): {}",
+                    folder.string(), kStateFile, fmt::join(*used, ", ")),
+        "Nothing was moved or changed. Choose a new or empty folder."};
   return {};
 }
 

@@ -92,8 +92,9 @@ Result<LedgerRow> Ledger::append(const NewRow& row, std::int64_t expected) {
   if (!head) return head.error();
   if (head->sequence != expected)
     return Error{ErrorCode::conflict,
-                 fmt::format("run {} grew from row {} to row {} in the meantime", row.run.text,
-                             expected, head->sequence),
+                 fmt::format("another call recorded something in run {} first: its ledger grew "
+                             "from row {} to row {}",
+                             row.run.text, expected, head->sequence),
                  "Call run_status, then the tool it names."};
   // Also before a row is added: a new head would hide that the old one did not fit.
   const auto last = chain_.last();
@@ -120,7 +121,7 @@ Result<LedgerRow> Ledger::write(const NewRow& row, const RunHead& head, const Ch
                    fmt::format("ledger: row {} of run {} is missing, or is not the row that was "
                                "written last",
                                expected, row.run.text),
-                   "Run `ratchet audit` on it; this run cannot be continued."};
+                   "This run cannot go on. `ratchet audit` with its id shows what was changed."};
     whole.previous = before->front().seal;
   }
   whole.seal = seal_of(whole);
@@ -198,7 +199,8 @@ Result<std::string> Ledger::blob(const std::string& digest) {
   const auto found = query->bind(1, digest).step();
   if (!found) return found.error();
   if (!*found)
-    return Error{ErrorCode::not_found, fmt::format("ledger: no text with digest {}", digest), ""};
+    return Error{ErrorCode::not_found,
+                 fmt::format("ledger: the text with digest {} is missing", digest), ""};
   // A text that looks compressed may be a zstd file that was stored as it is: the digest decides.
   const auto bytes = query->blob(0);
   auto unpacked = decompress(bytes);
@@ -225,7 +227,7 @@ Result<std::string> Ledger::secret(const RunId& run) {
   if (!found) return found.error();
   if (!*found)
     return Error{ErrorCode::drift, fmt::format("ledger: the secret of run {} is missing", run.text),
-                 "Its seeds cannot be derived any more: create a new run."};
+                 "Without it no inputs can be drawn: call create_run to start another run."};
   return std::string(query->blob(0));
 }
 

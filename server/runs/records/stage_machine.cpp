@@ -83,27 +83,27 @@ std::string_view needs(Event event) {
   switch (event) {
     case Event::submitted:
     case Event::build_failed:
-      return "submitting needs an open version";
+      return "a kernel can only be submitted to an open version";
     case Event::checked:
     case Event::check_failed:
-      return "checking needs a built kernel that is not profiled yet";
+      return "only a built kernel that was not profiled yet can be checked";
     case Event::profiled:
     case Event::profile_invalid:
-      return "profiling needs a kernel that passed its check and has no evidence yet";
+      return "only a kernel that passed its check, and has no evidence yet, can be profiled";
     case Event::evidence_written:
-      return "evidence needs a profile";
+      return "evidence is written for a profiled version";
     case Event::hypothesis_written:
-      return "a hypothesis needs evidence";
+      return "a hypothesis is written for a version with evidence";
     case Event::gate_passed:
-      return "the gate needs profile, evidence and hypothesis";
+      return "the gate closes a version with profile, evidence and hypothesis";
     case Event::final_gate_passed:
-      return "the final gate needs profile and evidence of the last version";
+      return "the final gate closes a last version with profile and evidence";
     case Event::abandoned:
       return "only a version without a working kernel can be abandoned";
     case Event::benchmarked:
-      return "a benchmark needs a kernel that passed its check";
+      return "only a kernel that passed its check can be benchmarked";
     case Event::sanitized:
-      return "compute-sanitizer runs the open version's kernel";
+      return "compute-sanitizer runs only the kernel of the open version";
     case Event::reported:
       return "reports are written after the final gate";
     case Event::proposed:
@@ -112,7 +112,7 @@ std::string_view needs(Event event) {
     case Event::branches_failed:
       return "branches are explored for an open version without a kernel";
     case Event::ablated:
-      return "an ablation needs a profiled kernel";
+      return "only a profiled kernel can be ablated";
     case Event::tuned:
       return "a dispatcher is tuned after the final gate";
   }
@@ -127,7 +127,7 @@ Result<Stage> advance(Stage stage, Event event) {
   });
   if (row != kTransitions.end()) return row->to;
   return Error{ErrorCode::wrong_stage,
-               fmt::format("the version is {}: {}", name_of(stage), needs(event)), ""};
+               fmt::format("it is at stage {}, but {}", name_of(stage), needs(event)), ""};
 }
 
 }  // namespace ratchet

@@ -33,8 +33,9 @@ std::optional<Verdict3> by_signature(const std::string& id, const AttributionCon
   if (!context.on_gpu || method == nullptr || !method->has_signature) return std::nullopt;
   const auto found = context.signatures.find(id);
   if (found == context.signatures.end() || found->second == "unknown")
-    return Verdict3{MethodClass::inconclusive,
-                    "its machine code was not examined: call check_sass, then ablate again"};
+    return Verdict3{
+        MethodClass::inconclusive,
+        "whether the method is in the machine code is unknown: call check_sass, then ablate again"};
   if (found->second == "absent")
     return Verdict3{MethodClass::implementation_failed, "the machine code does not show it"};
   return std::nullopt;

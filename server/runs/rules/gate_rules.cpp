@@ -30,8 +30,8 @@ void check_cases(std::vector<Reason>& reasons, const RunState& state, const Vers
     if (seen > 0 && passed == seen) continue;
     reasons.push_back(
         {"case_unchecked",
-         fmt::format("{} was not shown to be correct at {} ({} of {} executions passed): "
-                     "call check_correctness",
+         fmt::format("{} was not shown to be correct at the sizes {} ({} of {} executions "
+                     "passed); check_correctness checks it again",
                      version.id.text(), markdown::dims_text(one.dims), passed, seen),
          version.id.text() + "/correctness.md"});
   }
@@ -49,7 +49,8 @@ void check_metrics(std::vector<Reason>& reasons, const RunState& state,
     if (!version.profile->metrics.contains(name))
       reasons.push_back(
           {"profile_incomplete",
-           fmt::format("the profile of {} lacks {}: call profile_kernel", version.id.text(), name),
+           fmt::format("the profile of {} lacks the metric {}; profile_kernel measures it again",
+                       version.id.text(), name),
            version.id.text() + "/ncu_summary.md"});
 }
 
@@ -73,8 +74,9 @@ void check_measurements(std::vector<Reason>& reasons, const RunState& state,
   if (version.profile->candidate_digest != record.binary_digest)
     reasons.push_back(
         {"profile_of_other_binary",
-         fmt::format("the profile of {} is of binary {}, its kernel is binary {}",
-                     version.id.text(), version.profile->candidate_digest, record.binary_digest),
+         fmt::format(
+             "the profile of {} was measured with binary {}, but its kernel is now binary {}",
+             version.id.text(), version.profile->candidate_digest, record.binary_digest),
          version.id.text() + "/ncu_summary.md"});
 }
 
@@ -87,15 +89,18 @@ void check_evidence(std::vector<Reason>& reasons, const RunState& state,
     reasons.push_back(std::move(problem));
   }
   if (version.evidence_sequence <= version.profile_sequence)
-    reasons.push_back({"evidence_before_profile",
-                       fmt::format("{} is older than the profile: call write_kbs_evidence", path),
-                       path});
+    reasons.push_back(
+        {"evidence_before_profile",
+         fmt::format("{} was written before the current profile; write_kbs_evidence writes it anew",
+                     path),
+         path});
   const auto logged = resolve_labels(state, *version.evidence);
   for (std::size_t i = 0; i < logged.size(); ++i)
     if (version.evidence->selected[i].confidence != logged[i])
       reasons.push_back({"label_changed",
-                         fmt::format("{}: the log labels {} \"{}\", the evidence says \"{}\"", path,
-                                     version.evidence->selected[i].id, logged[i],
+                         fmt::format("{}: the confidence of page {} is \"{}\" in the logged query, "
+                                     "but \"{}\" in the evidence",
+                                     path, version.evidence->selected[i].id, logged[i],
                                      version.evidence->selected[i].confidence),
                          path});
 }
@@ -123,7 +128,7 @@ void check_changed(std::vector<Reason>& reasons, const RunState& state,
   if (parent->build->stripped_digest != version.build->stripped_digest) return;
   reasons.push_back({"kernel_unchanged",
                      fmt::format("the kernel of {} equals that of {} except for comments and white "
-                                 "space: call submit_kernel with a changed one",
+                                 "space; submit_kernel replaces it",
                                  version.id.text(), parent->id.text()),
                      version.id.text()});
 }

@@ -109,14 +109,15 @@ void need_queries(Problems& problems, const RunState& state, const VersionState&
   };
   if (!made("kernel", 0))
     problems.add("no_kernel_query",
-                 fmt::format("no query with purpose \"kernel\" is logged for {}: call query_kbs "
-                             "with run and purpose",
+                 fmt::format("{} has no logged query with purpose \"kernel\": call query_kbs with "
+                             "run and purpose: kernel",
                              version.id.text()));
   if (!made("bottleneck", version.profile_sequence))
-    problems.add("no_bottleneck_query",
-                 fmt::format("no query with purpose \"bottleneck\" is logged for {} after its "
-                             "profile: call query_kbs with run and purpose",
-                             version.id.text()));
+    problems.add(
+        "no_bottleneck_query",
+        fmt::format("{} has no logged query with purpose \"bottleneck\" since its profile: "
+                    "call query_kbs with run and purpose: bottleneck",
+                    version.id.text()));
 }
 
 std::string joined(const std::vector<Reason>& problems) {
@@ -174,8 +175,8 @@ void refuse_duplicate(Problems& problems, const RunState& state, const VersionSt
     if (words_of(other.hypothesis->change) != words_of(hypothesis.change)) continue;
     problems.add(
         "duplicate_plan",
-        fmt::format("change: {} already proposed this for the same kernel; propose another "
-                    "change",
+        fmt::format("change: {} already proposed this change for the same kernel; propose another "
+                    "one",
                     state.masked.contains(other.id) ? "an earlier plan" : other.id.text()));
   }
 }
@@ -203,18 +204,21 @@ std::vector<Reason> evidence_problems(const RunState& state, const VersionState&
   for (std::size_t i = 0; i < request.facts.size(); ++i)
     need_metric(problems, version, fmt::format("facts[{}]", i), request.facts[i]);
   if (request.selected.empty())
-    problems.add("selected_missing", "selected: must cite at least one document");
+    problems.add("selected_missing",
+                 "selected: must cite at least one page that a logged query returned");
   for (std::size_t i = 0; i < request.selected.size(); ++i) {
     const auto& one = request.selected[i];
     if (!query_known(state, one.query_id))
-      problems.add("query_not_logged",
-                   fmt::format("selected[{}].query_id: \"{}\" is not a query logged in this run: "
-                               "call query_kbs with run",
-                               i, one.query_id));
-    else if (logged_hit(state, one.query_id, one.id) == nullptr)
       problems.add(
-          "document_not_returned",
-          fmt::format("selected[{}].id: query {} did not return \"{}\"", i, one.query_id, one.id));
+          "query_not_logged",
+          fmt::format("selected[{}].query_id: \"{}\" is not the id of a query of this run: "
+                      "call query_kbs with run and pass the query_id of its answer",
+                      i, one.query_id));
+    else if (logged_hit(state, one.query_id, one.id) == nullptr)
+      problems.add("document_not_returned",
+                   fmt::format("selected[{}].id: query {} returned no page \"{}\"; only pages that "
+                               "it returned can be cited",
+                               i, one.query_id, one.id));
     need_prose(problems, fmt::format("selected[{}].applies_because", i), one.applies_because);
   }
   for (std::size_t i = 0; i < request.rejected.size(); ++i)
@@ -233,20 +237,25 @@ std::vector<Reason> hypothesis_problems(const RunState& state, const VersionStat
                              markdown::one_line(hypothesis.category)));
   need_prose(problems, "change", hypothesis.change);
   if (list_items(hypothesis.change) > 1)
-    problems.add("several_changes", "change: lists several changes; a version tries exactly one");
+    problems.add("several_changes",
+                 "change: it lists several changes, but a version tries exactly one");
   need_prose(problems, "rationale", hypothesis.rationale);
   check_expected(problems, version, hypothesis);
   need_prose(problems, "risk", hypothesis.risk);
   if (hypothesis.evidence.empty())
-    problems.add("evidence_missing", "evidence: must name at least one document of the evidence");
+    problems.add("evidence_missing",
+                 "evidence: must name at least one page that write_kbs_evidence selected");
   for (std::size_t i = 0; i < hypothesis.evidence.size(); ++i) {
     const auto& id = hypothesis.evidence[i];
     const bool selected =
         version.evidence && std::ranges::find(version.evidence->selected, id, &CitedDocument::id) !=
                                 version.evidence->selected.end();
     if (!selected)
-      problems.add("evidence_not_selected",
-                   fmt::format("evidence[{}]: \"{}\" is not selected in kbs_evidence.md", i, id));
+      problems.add(
+          "evidence_not_selected",
+          fmt::format(
+              "evidence[{}]: page \"{}\" is not among those that write_kbs_evidence selected", i,
+              id));
   }
   need_prose(problems, "accept_if", hypothesis.accept_if);
   need_prose(problems, "reject_if", hypothesis.reject_if);
