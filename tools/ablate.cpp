@@ -133,7 +133,7 @@ class Ablation {
     const auto& whole = lines->front();
     if (!whole.timing)
       return unavailable(
-          fmt::format("the version's own kernel failed while it was being timed: {}",
+          fmt::format("the kernel without any change failed while it was being timed: {}",
                       whole.reasons.empty() ? "no reason" : whole.reasons.front().text()),
           "Call ablate again; nothing was recorded.");
     fact_.whole = *whole.timing;
@@ -167,9 +167,10 @@ Result<AblationAnswer> ablate_version(const Services& services, const AblateArgs
     ids.insert(method->id);
   }
   if (ids.empty())
-    return invalid_argument(fmt::format("methods: none were accepted for {}; name at least one",
-                                        permit->version.text()),
-                            "Each method is switched off by its macro, which list_methods shows.");
+    return invalid_argument(
+        fmt::format("methods: the list is empty, and {} has no accepted methods; name at least one",
+                    permit->version.text()),
+        "Each method is switched off by its macro, which list_methods shows.");
   Ablation ablation(services, *permit, call);
   if (auto done = ablation.run({ids.begin(), ids.end()}); !done) return done.error();
   return services.runs.record_ablation(*permit, ablation.take());

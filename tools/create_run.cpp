@@ -93,15 +93,18 @@ TaskRequest merged(TaskRequest asked, const TaskRequest& shipped) {
 Result<Inputs> gather(const Services& services, const TaskRequest& asked) {
   if (asked.problem) {
     if (asked.kernel || asked.reference)
-      return Error{ErrorCode::invalid_argument,
-                   "problem: give either a problem or a kernel with its reference, not both", ""};
+      return Error{
+          ErrorCode::invalid_argument,
+          "problem: both a problem and a kernel or reference were given; a problem brings its own",
+          ""};
     auto problem = services.lab.problem(*asked.problem, asked.implementation);
     if (!problem) return problem.error();
     return Inputs{merged(asked, problem->task), problem->kernel, problem->reference};
   }
   if (!asked.kernel || !asked.reference)
     return Error{
-        ErrorCode::invalid_argument, "kernel and reference are both required without problem",
+        ErrorCode::invalid_argument,
+        "kernel, reference: give both, or the name of a shipped problem instead",
         fmt::format("Shipped problems: {}.", fmt::join(services.lab.problem_names(), ", "))};
   auto kernel =
       read_source(*asked.kernel, "kernel", kernel_name_for(asked.implementation), services.roots);
@@ -126,7 +129,8 @@ Error build_failure(const BuildRecord& build) {
 Result<Contract> forked(const Services& services, const CreateRunArgs& args) {
   if (args.problem || args.kernel || args.reference)
     return Error{ErrorCode::invalid_argument,
-                 "fork_from: kernel, reference and problem are taken from the version's run",
+                 "fork_from: kernel, reference or problem was given as well, but a fork takes them "
+                 "from its run",
                  "Leave them out, or start a run without fork_from."};
   auto source = services.runs.fork_source(*args.fork_from);
   if (!source) return source.error();

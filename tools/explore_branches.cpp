@@ -133,7 +133,8 @@ class Exploration {
     if (!lines) return lines.error();
     if (!lines->front().reasons.empty())
       return unavailable(
-          fmt::format("the incumbent {} failed while it was being timed: {}",
+          fmt::format("the kernel of {}, with which the branches are compared, failed while it was "
+                      "being timed: {}",
                       permit_.incumbent_version.text(), lines->front().reasons.front().text()),
           "Call explore_branches again; nothing was recorded.");
     for (std::size_t i = 0; i < branches.size(); ++i) {
@@ -161,7 +162,7 @@ Result<BranchesAnswer> explore(const Services& services, const ExploreArgs& args
   if (args.branches.empty() || args.branches.size() > most)
     return invalid_argument(
         fmt::format("branches: must be 1 to {}, got {}", most, args.branches.size()),
-        "The argument branches of create_run sets the limit.");
+        "`branches` of create_run set this limit.");
   if (!permit->incumbent)
     return Error{ErrorCode::wrong_stage, "no version has a profile to compare with",
                  "Call profile_kernel for v0 first."};

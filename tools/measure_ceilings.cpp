@@ -88,8 +88,8 @@ Result<DeviceInfo> chosen_device(Lab& lab, const CeilingArgs& args, CallContext&
     if (args.kind ? device.kind == *args.kind : !chosen || device.kind == DeviceKind::cuda)
       chosen = &device;
   if (chosen) return *chosen;
-  return unavailable("there is no usable device of that kind",
-                     "check_env lists the usable devices and what the implementations lack.");
+  return unavailable("device: no device of the requested kind can be used on this machine",
+                     "check_env lists the devices that can be used, and what others lack.");
 }
 
 Result<CeilingAnswer> run_measure_ceilings(const Services& services, const CeilingArgs& args,

@@ -12,10 +12,11 @@ constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20U;
 Result<Source> read_source(const SourceArg& argument, const std::string& field,
                            const std::string& default_name, const Roots& roots) {
   if (argument.path.has_value() == argument.text.has_value())
-    return invalid_argument(fmt::format("{}: give exactly one of path and text", field));
+    return invalid_argument(
+        fmt::format("{}: give either a path or a text, not both or neither", field));
   if (argument.text) {
     if (argument.text->empty())
-      return invalid_argument(fmt::format("{}: the text is empty", field));
+      return invalid_argument(fmt::format("{}: the given text is empty", field));
     return Source{default_name, *argument.text, ""};
   }
   auto file = roots.read(*argument.path, kMaxSourceBytes);

@@ -66,8 +66,10 @@ class Tuning {
         lab_.race(permit_.contract, entrants_, {dims, std::nullopt}, permit_.secret, call_);
     if (!lines) return lines.error();
     if (!lines->front().timing)
-      return unavailable("the fallback failed while it was being timed",
-                         "Put another version first.");
+      return unavailable(
+          "variants: the kernel of the first version, which serves all other sizes, failed while "
+          "it was being timed",
+          "Put another version first.");
     std::size_t chosen = 0;
     for (std::size_t i = 0; i < lines->size(); ++i) {
       auto& line = (*lines)[i];
@@ -141,8 +143,9 @@ class Tuning {
 Result<TuneAnswer> tune(const Services& services, const TuneArgs& args, CallContext& call) {
   const std::set<VersionId> distinct(args.variants.begin(), args.variants.end());
   if (args.variants.size() < 2 || distinct.size() != args.variants.size())
-    return invalid_argument("variants: name at least two versions, each once",
-                            "run_status lists the correct versions.");
+    return invalid_argument(
+        "variants: a dispatcher chooses between at least two versions, each named once",
+        "run_status lists the correct versions.");
   auto permit = services.runs.permit(args.run, Event::tuned);
   if (!permit) return permit.error();
   auto kernels = services.runs.kernels_of(args.run, args.variants);
