@@ -140,8 +140,8 @@ Result<fs::path> BuildCache::path_of(const std::string& build_key) const {
     note_use(path);
     return path;
   }
-  return not_found(fmt::format("no build named {} in the cache", build_key),
-                   "Submit the kernel again.");
+  return not_found(fmt::format("the build {} is no longer in the build cache", build_key),
+                   "Call submit_kernel to build it again.");
 }
 
 Result<PrivateFolder> BuildCache::make_work_folder() const {

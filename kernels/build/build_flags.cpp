@@ -66,7 +66,7 @@ Status check_flags(const std::vector<std::string>& flags, bool cuda) {
     const bool value = cuda && i > 0 && flags[i - 1] == "-Xptxas" && ptxas_value(flag);
     if (value || common_flag(flag) || (cuda ? cuda_flag(flag) : host_flag(flag))) continue;
     return invalid_argument(
-        fmt::format("flags: \"{}\" is not accepted for {}", flag.substr(0, 80),
+        fmt::format("flags: the option \"{}\" is not accepted for {}", flag.substr(0, 80),
                     cuda ? "nvcc" : "g++"),
         cuda ? "Accepted: -D -U -W -std=, --use_fast_math, --maxrregcount=N, --expt-*, "
                "--extended-lambda, --ftz= --fmad= --prec-div= --prec-sqrt=, -Xptxas X, -l of "

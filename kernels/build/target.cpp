@@ -65,13 +65,14 @@ Result<std::string> checked_arch(const std::string& wanted, const DeviceInfo& de
                         : wanted;
   const int number = number_of(arch);
   if (number == 0)
-    return invalid_argument(fmt::format("arch: \"{}\" is not a CUDA target", wanted),
-                            "Use a name such as sm_90 or sm_90a.");
+    return invalid_argument(
+        fmt::format("arch: \"{}\" is not the name of a GPU architecture", wanted),
+        "Use a name such as sm_90 or sm_90a.");
   const int present = number_of(device.arch);
   // A cubin runs on its own major revision, at its minor or a later one (CUDA programming guide).
   if (present != 0 && (number / 10 != present / 10 || number > present))
     return invalid_argument(
-        fmt::format("arch: {} does not run on {} ({})", arch, device.name, device.arch),
+        fmt::format("arch: code for {} does not run on {} ({})", arch, device.name, device.arch),
         "Leave `arch` out to build for the device.");
   return arch;
 }
@@ -106,7 +107,7 @@ Result<ReferenceKind> reference_kind_of(std::string_view file_name) {
   if (suffix == ".py") return ReferenceKind::python;
   if (suffix == ".cu") return ReferenceKind::cuda;
   if (is_cpp(suffix)) return ReferenceKind::cpp;
-  return invalid_argument(fmt::format("reference: unknown suffix in \"{}\"", file_name),
+  return invalid_argument(fmt::format("reference: the suffix of \"{}\" is not known", file_name),
                           "Use ref.py, ref.cpp or ref.cu.");
 }
 
@@ -114,8 +115,11 @@ Result<std::string> resolve_arch(const std::optional<std::string>& wanted, const
                                  std::string_view source) {
   if (device.kind == DeviceKind::host) {
     if (wanted && *wanted != "native")
-      return invalid_argument(fmt::format("arch: \"{}\" cannot be chosen on the host", *wanted),
-                              "Leave `arch` out: host kernels are built for this processor.");
+      return invalid_argument(
+          fmt::format("arch: \"{}\" was given, but kernels for the processor have no choice of "
+                      "architecture",
+                      *wanted),
+          "Leave `arch` out: they are built for the processor of this machine.");
     return std::string("native");
   }
   auto arch = checked_arch(wanted.value_or(device.arch), device);

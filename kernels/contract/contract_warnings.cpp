@@ -21,7 +21,8 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
     const bool integers = !is_floating(tensor.dtype) && tensor.dtype != DType::boolean && !values;
     if (integers && tensor.role != Role::out && tensor.init == "normal")
       warn("untyped_indices",
-           fmt::format("{} is filled with integers below the smallest dim; set its `init`",
+           fmt::format("{} is an integer tensor and is filled with values from 0 to the smallest "
+                       "size; if it means something else, set its `init`",
                        tensor.name));
     const auto usual = default_tolerance(tensor.dtype);
     if (tensor.role != Role::in && is_floating(tensor.dtype) && contract.rtol &&
@@ -61,7 +62,9 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
     warn("work_undeclared",
          "without `work` no achieved rates are reported, and no lower bound on the time");
   if (contract.seed_given)
-    warn("fixed_seed", "the caller knows the seed, so inputs can be predicted: a weaker result");
+    warn("fixed_seed",
+         "the seed was given by the caller, so the inputs can be predicted and the result counts "
+         "for less");
   if (!is_python(contract.implementation) && !contract.launch) {
     const auto signature =
         parse_signature(contract.kernel.text, contract.entry,

@@ -32,7 +32,7 @@ Result<Call> read_call(std::string_view text) {
   text = trimmed(text);
   const auto open = text.find('(');
   if (open == std::string_view::npos) return Call{text, {}};
-  if (text.back() != ')') return bad(text, "\")\" is missing at its end");
+  if (text.back() != ')') return bad(text, "the closing \")\" is missing");
   Call call{trimmed(text.substr(0, open)), {}};
   const auto inside = text.substr(open + 1, text.size() - open - 2);
   int depth = 0;
@@ -48,12 +48,17 @@ Result<Call> read_call(std::string_view text) {
 }
 
 Result<Init> read_uniform(std::string_view text, const Call& call, const Dims& dims) {
-  if (call.arguments.size() != 2) return bad(text, "uniform takes two arguments");
+  if (call.arguments.size() != 2)
+    return bad(text, "uniform takes two arguments, a lower and an upper bound");
   const auto low = evaluate(call.arguments[0], dims);
   if (!low) return low.error();
   const auto high = evaluate(call.arguments[1], dims);
   if (!high) return high.error();
-  if (!(*low < *high)) return bad(text, fmt::format("{} is not below {}", *low, *high));
+  if (!(*low < *high))
+    return bad(
+        text,
+        fmt::format("uniform({0},{1}): the lower bound {0} is not smaller than the upper bound {1}",
+                    *low, *high));
   return Init{InitKind::uniform, *low, *high, 0};
 }
 

@@ -38,7 +38,8 @@ Result<Extents> extents_of(const TensorSpec& tensor, const Dims& dims) {
                    value.error().hint};
     if (*value < 1)
       return invalid_argument(
-          fmt::format("tensor {}: extent \"{}\" is {}", tensor.name, extent, *value),
+          fmt::format("tensors.{}.shape: the extent \"{}\" is {} at these sizes", tensor.name,
+                      extent, *value),
           "Every extent must be at least 1.");
     if (__builtin_mul_overflow(elements, *value, &elements) || elements > kMaxArenaBytes)
       return too_large(tensor);

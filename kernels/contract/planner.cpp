@@ -47,16 +47,18 @@ Status check_case(const Case& one, std::size_t index, const std::vector<Paramete
     if (dim == one.dims.end())
       missing += (missing.empty() ? "" : ", ") + parameter.name;
     else if (static_cast<double>(dim->second) > most_of(parameter.dtype))
-      return invalid_argument(fmt::format("cases[{}].dims.{}: {} does not fit {}", index,
-                                          dim->first, dim->second, name_of(parameter.dtype)),
-                              "Use a smaller size or a wider parameter type.");
+      return invalid_argument(
+          fmt::format("cases[{}].dims.{}: {} is too large for the type {} of this parameter", index,
+                      dim->first, dim->second, name_of(parameter.dtype)),
+          "Use a smaller size or a wider parameter type.");
   }
   if (!missing.empty()) {
     std::string given;
     for (const auto& [name, value] : one.dims) given += (given.empty() ? "" : ", ") + name;
-    return invalid_argument(
-        fmt::format("dims: {} missing; given: {}", missing, given.empty() ? "none" : given),
-        "Give every integer parameter a size, under its own name.");
+    return invalid_argument(fmt::format("dims: no size was given for {}; sizes were given for: {}",
+                                        missing, given.empty() ? "none" : given),
+                            "Give every integer parameter of the entry a size under the "
+                            "parameter's name, or a fixed value in `scalars`.");
   }
   for (const auto& [name, value] : one.dims) {
     if (!is_identifier(name))
@@ -64,8 +66,8 @@ Status check_case(const Case& one, std::size_t index, const std::vector<Paramete
                               "Use letters, digits and _.");
     if (value < 1)
       return invalid_argument(
-          fmt::format("cases[{}].dims.{}: {} is not positive", index, name, value),
-          "Sizes start at 1; other integers go into `scalars`.");
+          fmt::format("cases[{}].dims.{}: a size must be at least 1, got {}", index, name, value),
+          "An integer that is no size goes into `scalars`.");
   }
   return {};
 }
@@ -81,8 +83,9 @@ Result<std::vector<Case>> plan_cases(const TaskRequest& task,
                     task.dims.end());  // common dims, unless the case overrides them
     one.hidden = false;
     if (one.weight < 0 || !std::isfinite(one.weight))
-      return invalid_argument(fmt::format("cases[{}].weight: {} is negative", i, one.weight),
-                              "Use 0 or more.");
+      return invalid_argument(
+          fmt::format("cases[{}].weight: must be 0 or more, got {}", i, one.weight),
+          "A weight says how much the case counts.");
     weight += one.weight;
     if (const auto checked = check_case(one, i, parameters); !checked) return checked.error();
   }
@@ -108,7 +111,8 @@ Result<std::string> inferred_extent(const TaskRequest& task,
   const auto elements = evaluate_integer(extent, dims);
   if (!elements || *elements > kMostInferredElements)
     return Error{ErrorCode::too_large,
-                 fmt::format("ptr_size: {} elements are inferred for every buffer; at most {} are",
+                 fmt::format("tensors: without them every buffer would have {} elements, more than "
+                             "the {} that are allowed",
                              extent, kMostInferredElements),
                  "Give `tensors` with their shapes."};
   return extent;
@@ -139,23 +143,25 @@ Result<std::vector<TensorSpec>> match_tensors(const TaskRequest& task,
     const auto spec = std::ranges::find(task.tensors, parameter.name, &TensorSpec::name);
     if (spec == task.tensors.end())
       return invalid_argument(
-          fmt::format("tensors: the entry's pointer {} is not listed", parameter.name),
-          "List all buffers, or none to have them inferred.");
+          fmt::format("tensors: the pointer parameter {} of the entry is not listed",
+                      parameter.name),
+          "List every pointer parameter, or leave `tensors` out to have them inferred.");
     if (spec->dtype != parameter.dtype)
       return invalid_argument(
-          fmt::format("tensors.{}.dtype: {} here, {} in the signature", spec->name,
-                      name_of(spec->dtype), name_of(parameter.dtype)),
-          "Make both the same.");
+          fmt::format("tensors.{}.dtype: it is {} here, but {} in the signature of the entry",
+                      spec->name, name_of(spec->dtype), name_of(parameter.dtype)),
+          "Make both types the same.");
     if (parameter.is_const && spec->role != Role::in)
-      return invalid_argument(fmt::format("tensors.{}.role: {}, but the parameter points to const",
+      return invalid_argument(fmt::format("tensors.{}.role: it is {}, but the parameter is a "
+                                          "pointer to const, which cannot be written",
                                           spec->name, name_of(spec->role)),
-                              "Use role in, or drop the const.");
+                              "Use the role in, or remove const from the parameter.");
     ordered.push_back(*spec);
   }
   for (const auto& spec : task.tensors) {
     if (std::ranges::count(task.tensors, spec.name, &TensorSpec::name) > 1)
       return invalid_argument(fmt::format("tensors: {} is listed twice", spec.name),
-                              "List each once.");
+                              "List each tensor once.");
     if (std::ranges::find(ordered, spec.name, &TensorSpec::name) == ordered.end())
       return invalid_argument(fmt::format("tensors: the entry has no pointer named {}", spec.name),
                               "Use the parameter's name.");
@@ -172,7 +178,7 @@ Status check_outputs(const Contract& contract) {
     if (inputs) return {};
   }
   return invalid_argument(
-      "tensors: the task has no output",
+      "tensors: no tensor is an output, so there would be nothing to check",
       "Pointers to non-const are outputs; otherwise give `tensors` with role out or inout.");
 }
 
@@ -234,18 +240,18 @@ Status plan_reference(Contract& contract) {
   if (!kind) return kind.error();
   contract.reference_kind = *kind;
   if (*kind == ReferenceKind::cuda && contract.device_kind == DeviceKind::host)
-    return invalid_argument("reference: a .cu reference needs a CUDA kernel",
+    return invalid_argument("reference: a reference in CUDA (.cu) serves only kernels for a GPU",
                             "Use ref.cpp or ref.py.");
   if (*kind != ReferenceKind::python) {
     if (is_python(contract.implementation))
-      return invalid_argument("reference: a .py kernel needs a ref.py",
+      return invalid_argument("reference: a kernel in Python needs a reference in Python (ref.py)",
                               "Define reference(**kwargs) in ref.py.");
     return check_compiled_reference(contract);
   }
   if (contract.reference.text.find("def reference") == std::string::npos)
     return invalid_argument(
-        fmt::format("{}: reference is not defined", contract.reference.file_name),
-        "Define reference(**kwargs): in place, or returning its outputs.");
+        fmt::format("{}: the function reference is not defined", contract.reference.file_name),
+        "Define reference(**kwargs), which writes its outputs in place or returns them.");
   // Tolerances of the call take precedence over those of the module.
   if (!contract.atol) contract.atol = module_number(contract.reference.text, "atol");
   if (!contract.rtol) contract.rtol = module_number(contract.reference.text, "rtol");
@@ -282,7 +288,7 @@ Status plan_target(Contract& contract, const TaskRequest& task, const DeviceInfo
 Status check_memory(const wire::ArenaLayout& layout, const DeviceInfo& device) {
   if (device.memory_bytes <= 0 || layout.bytes <= device.memory_bytes) return {};
   return Error{ErrorCode::too_large,
-               fmt::format("the buffers need {:.1f} GiB, but {} has {:.1f} GiB",
+               fmt::format("the buffers of one case need {:.1f} GiB, but {} has only {:.1f} GiB",
                            std::ldexp(static_cast<double>(layout.bytes), -30), device.name,
                            std::ldexp(static_cast<double>(device.memory_bytes), -30)),
                "Use smaller dims, or give `tensors` with their shapes."};

@@ -25,21 +25,24 @@ Status fill_scalars(std::vector<Parameter>& parameters, const TaskRequest& task)
                            (parameter.kind == ParameterKind::dim && given != task.scalars.end());
     if (!as_scalar) continue;
     if (given == task.scalars.end())
-      return invalid_argument(fmt::format("scalars: {} has no value", parameter.name),
-                              fmt::format("Give scalars: {{\"{}\": …}}.", parameter.name));
+      return invalid_argument(
+          fmt::format("scalars: the parameter {} of the entry has no value", parameter.name),
+          fmt::format("Give scalars: {{\"{}\": …}}.", parameter.name));
     if (!is_floating(parameter.dtype) && (given->second != std::trunc(given->second) ||
                                           std::abs(given->second) > most_of(parameter.dtype)))
-      return invalid_argument(fmt::format("scalars.{}: {} is not a value of type {}",
-                                          parameter.name, given->second, name_of(parameter.dtype)),
-                              "Give a whole number in range.");
+      return invalid_argument(
+          fmt::format("scalars.{}: {} does not fit the type {} of the parameter", parameter.name,
+                      given->second, name_of(parameter.dtype)),
+          "Give a whole number that this type can hold.");
     parameter.kind = ParameterKind::scalar;
     parameter.value = given->second;
     used.insert(parameter.name);
   }
   for (const auto& [name, value] : task.scalars)
     if (!used.contains(name))
-      return invalid_argument(fmt::format("scalars.{}: the entry has no such parameter", name),
-                              "Name a value parameter of the entry function.");
+      return invalid_argument(
+          fmt::format("scalars.{}: the entry function has no parameter of this name", name),
+          "Use the name of a parameter that is passed by value.");
   return {};
 }
 
@@ -71,7 +74,7 @@ Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, 
   if (!line) return line.error();
   plan.launch = *line ? *line : task.launch;
   if (plan.launch && !cuda)
-    return invalid_argument("launch: only device-only kernels have a launch, this is a host kernel",
+    return invalid_argument("launch: a kernel for the processor is called, not launched on a GPU",
                             "Leave `launch` out.");
   if (plan.launch) plan.entry = device_entry(task, kernel);
   auto signature =
@@ -84,7 +87,7 @@ Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, 
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].kind == ParameterKind::stream && (plan.launch || i + 1 != parameters.size()))
       return invalid_argument(
-          fmt::format("{}: the stream parameter {} is not the last one", kernel.file_name,
+          fmt::format("{}: the stream {} must be the last parameter of the entry", kernel.file_name,
                       parameters[i].name),
           "Make cudaStream_t the last parameter; a __global__ function takes none.");
   if (const auto filled = fill_scalars(parameters, task); !filled) return filled.error();
@@ -97,9 +100,10 @@ Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, 
 
 Result<EntryPlan> python_entry(const TaskRequest& task, const Source& kernel) {
   if (kernel.text.find("def run_kernel") == std::string::npos)
-    return invalid_argument(fmt::format("{}: run_kernel is not defined", kernel.file_name),
-                            "A .py kernel defines run_kernel(**kwargs), and setup(**kwargs) if it "
-                            "makes its own inputs.");
+    return invalid_argument(
+        fmt::format("{}: the function run_kernel is not defined", kernel.file_name),
+        "A .py kernel defines run_kernel(**kwargs), and setup(**kwargs) if it "
+        "makes its own inputs.");
   std::vector<Parameter> parameters;
   for (const auto& tensor : task.tensors)
     parameters.push_back(

@@ -62,14 +62,15 @@ Result<Launch> read_line(std::string_view line) {
 Result<std::int64_t> product(std::string_view what, const std::vector<std::string>& parts,
                              const std::array<std::int64_t, 3>& limits, const Dims& dims) {
   if (parts.empty() || parts.size() > 3)
-    return bad(fmt::format("{} has {} parts; 1 to 3 are required", what, parts.size()));
+    return bad(
+        fmt::format("{} has {} comma-separated parts; it must have 1 to 3", what, parts.size()));
   std::int64_t all = 1;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto value = evaluate_integer(parts[i], dims);
     if (!value) return bad(fmt::format("{}: {}", what, value.error().message));
     if (*value < 1 || *value > limits[i])
-      return bad(fmt::format("{} part {} (\"{}\") is {}; allowed are 1 to {}", what, i + 1,
-                             parts[i], *value, limits[i]));
+      return bad(fmt::format("{}: part {}, \"{}\", is {} at these sizes; it must be 1 to {}", what,
+                             i + 1, parts[i], *value, limits[i]));
     all = i == 0 ? *value : std::min<std::int64_t>(all * *value, INT64_C(1) << 40U);
   }
   return all;
@@ -197,7 +198,7 @@ Status check_launch(const Launch& launch, const Dims& dims) {
   const auto block = product("block", launch.block, {1024, 1024, 64}, dims);
   if (!block) return block.error();
   if (*block > 1024)
-    return bad(fmt::format("block has {} threads; at most 1024 are allowed", *block));
+    return bad(fmt::format("block: it has {} threads in all; at most 1024 are allowed", *block));
   const auto shared = evaluate_integer(launch.shared, dims);
   if (!shared) return bad("shared: " + shared.error().message);
   if (*shared < 0 || *shared > 1 << 20)

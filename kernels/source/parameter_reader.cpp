@@ -167,7 +167,7 @@ Result<Parameter> classify(const Declarator& declarator, const std::string& text
   }
   const auto type = type_of(declarator.words);
   if (!type || declarator.stars > 1)
-    return unreadable_signature(fmt::format("parameter \"{}\": its type is not supported", text));
+    return unreadable_signature(fmt::format("the type of parameter \"{}\" is not supported", text));
   parameter.dtype = *type;
   parameter.is_const = declarator.stars == 1 && declarator.const_base;
   if (declarator.stars == 1) return parameter;
@@ -175,8 +175,9 @@ Result<Parameter> classify(const Declarator& declarator, const std::string& text
   if (*type == DType::u64) parameter.dtype = DType::i64;
   const bool small_float = is_floating(*type) && *type != DType::f32 && *type != DType::f64;
   if (small_float)
-    return unreadable_signature(
-        fmt::format("parameter \"{}\": pass it as float and convert inside", text));
+    return unreadable_signature(fmt::format(
+        "parameter \"{}\" is a small floating-point value: pass it as float and convert it inside",
+        text));
   const bool scalar = is_floating(*type) || *type == DType::boolean;
   parameter.kind = scalar ? ParameterKind::scalar : ParameterKind::dim;
   return parameter;

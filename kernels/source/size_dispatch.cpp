@@ -244,7 +244,7 @@ Result<std::string> dispatcher_source(const Contract& contract,
         "Write the variants with a host entry.");
   if (dims_of(contract).empty())
     return unavailable("the kernel has no integer parameter by which a variant could be chosen",
-                       "One variant serves this task.");
+                       "No dispatcher is needed: one variant serves all cases of this task.");
   if (is_python(contract.implementation))
     return python_source(contract, variants, routes, fallback);
   return cpp_source(contract, variants, routes, fallback);
