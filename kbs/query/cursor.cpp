@@ -26,8 +26,8 @@ Result<std::size_t> read_cursor(const std::optional<std::string>& cursor, std::s
                     place < std::size_t{1} << 31U;
   if (!same)
     return invalid_argument(
-        "cursor: does not belong to this request",
-        "Repeat the call without a cursor; the knowledge base may have changed.");
+        "cursor: it belongs to another query, or the knowledge base has changed since",
+        "Repeat the call without a cursor to start from the first page.");
   return place;
 }
 

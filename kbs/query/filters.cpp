@@ -102,7 +102,7 @@ Result<std::uint32_t> scope_mask(const std::vector<std::string>& names) {
     for (const auto& [scope, known] : enum_names(Scope{}))
       if (name == known) bits = bit(scope);
     if (bits == 0)
-      return invalid_argument(fmt::format("scope: unknown value '{}'", name),
+      return invalid_argument(fmt::format("scope: there is no scope '{}'", name),
                               "Use wiki, docs, blogs, contests, prs, diffs, snapshots or sources.");
     mask |= bits;
   }

@@ -127,7 +127,7 @@ Result<std::string> section_of(std::string_view body, const std::string& name) {
     std::vector<std::string_view> names;
     for (const auto& heading : all)
       if (names.size() < 30) names.push_back(heading.text);
-    return not_found(fmt::format("section: no heading like '{}'", name),
+    return not_found(fmt::format("section: the page has no heading like '{}'", name),
                      names.empty() ? "The page has no headings."
                                    : fmt::format("Headings: {}.", fmt::join(names, " | ")));
   }
@@ -316,7 +316,7 @@ Result<Page> read_page_view(const Indexes& indexes, const PageRequest& request) 
       return Error{ErrorCode::too_large,
                    fmt::format("the front matter of {} takes {} bytes; an answer holds at most {}",
                                page.path, size, kHeaderBytes),
-                   "Pass body_only: true, or read the file."};
+                   "Pass body_only: true to get the page without it."};
   }
   page.sources = *std::move(sources);
   if (request.frontmatter_only) return page;

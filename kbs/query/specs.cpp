@@ -201,8 +201,9 @@ Result<SpecAnswer> look_up_spec(const Indexes& indexes, const std::string& produ
   if (best.size() > 1) {
     std::vector<std::string> ids;
     for (const auto* one : best) ids.push_back(one->id);
-    return invalid_argument(fmt::format("product: '{}' fits {} products", product, best.size()),
-                            fmt::format("Name one of {}.", fmt::join(ids, ", ")));
+    return invalid_argument(
+        fmt::format("product: '{}' could mean {} products", product, best.size()),
+        fmt::format("Name one of {}.", fmt::join(ids, ", ")));
   }
   answer.product = best.front()->id;
   answer.origin = best.front()->origin;

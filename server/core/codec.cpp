@@ -47,7 +47,8 @@ Status check_length(const Place& place, const Rules& rules, std::size_t seen) {
   const auto limit = rules.max_length ? rules.max_length : kDefaultMaxLength;
   if (seen <= limit) return {};
   return Error{ErrorCode::too_large,
-               fmt::format("{}: must be at most {} long, got {}", named(place), limit, seen)};
+               fmt::format("{}: must have at most {} characters or entries, got {}", named(place),
+                           limit, seen)};
 }
 
 void add_bounds(Json& schema, const Rules& rules, bool integer) {

@@ -69,7 +69,7 @@ Result<RootFile> Roots::read(const fs::path& path, std::size_t limit) const {
     return outside(real, "Give the text instead of the path, or start the server with --root DIR.");
   if (lies_in(real, places_.state))
     return Error{ErrorCode::not_permitted,
-                 fmt::format("{} lies in the server's state folder, which no tool reads files from",
+                 fmt::format("{} lies in the server's state folder, and tools read no files there",
                              real.string()),
                  "Copy the file to a folder of your project."};
   const auto folder = Folder::open(root);
