@@ -32,6 +32,32 @@ TEST_CASE("grep_kbs accepts one scope or several, and names an unknown one", "[k
   CHECK(refused.text.find("attic") != std::string::npos);
 }
 
+TEST_CASE("query_kbs refuses filter values that nothing has, with the valid ones", "[kbs]") {
+  test::Workbench bench;
+  const auto text = [&](const char* field, const char* value) {
+    return bench.call("query_kbs", {{"query", "bandwidth"}, {field, value}}).text;
+  };
+  CHECK(text("kind", "nonsense").find("kind: nothing in the knowledge base has the value") !=
+        std::string::npos);
+  CHECK(text("kind", "nonsense").find("pattern") != std::string::npos);
+  CHECK(text("language", "host-cpp").find("cuda-cpp") != std::string::npos);
+  CHECK(text("kind", "patern").find("Did you mean pattern?") != std::string::npos);
+  CHECK_FALSE(bench.call("query_kbs", {{"query", "bandwidth"}, {"kind", "pattern"}}).is_error);
+  CHECK_FALSE(
+      bench.call("query_kbs", {{"query", "loads"}, {"language", {"cuda-cpp", "triton"}}}).is_error);
+}
+
+TEST_CASE("lookup_spec names what the product has when a metric is unknown", "[kbs]") {
+  test::Workbench bench;
+  const Json found =
+      bench.must("lookup_spec", {{"product", "H200"}, {"metric", "memory bandwidth"}});
+  CHECK(found.at("unknown").get<std::string>().find("UNKNOWN (gpu-wiki not found)") !=
+        std::string::npos);
+  CHECK(found.at("metrics").at(0).get<std::string>().find("bandwidth") != std::string::npos);
+  const Json known = bench.must("lookup_spec", {{"product", "H200"}, {"metric", "dram_bandwidth"}});
+  CHECK_FALSE(known.contains("metrics"));
+}
+
 TEST_CASE("query_kbs with a run ranks for its language and reports it", "[kbs]") {
   test::Workbench bench;
   const std::string run = bench.start_run();

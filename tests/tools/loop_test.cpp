@@ -114,8 +114,60 @@ TEST_CASE("the parent's kernel with other comments is refused before it is built
       bench.call("submit_kernel", {{"run", run}, {"source", "// faster now\n" + *v0 + "\n"}});
 
   CHECK(copy.is_error);
-  CHECK(copy.text.find("source: it equals the kernel of the version before") != std::string::npos);
+  CHECK(copy.text.find("source: the kernel equals that of the parent") != std::string::npos);
   CHECK(bench.must("run_status", {{"run", run}}).at("stage") == "open");
+}
+
+TEST_CASE("a used output folder is refused before anything is built, a free one is not", "[loop]") {
+  test::Workbench bench;
+  const auto out = bench.folder() / "used";
+  std::filesystem::create_directories(out / "notes");
+  const Json broken{
+      {"kernel", {{"text", "extern \"C\" void solve(const float* x, float* y, int n) { no }"}}},
+      {"reference", {{"text", "extern \"C\" void reference(const float* x, float* y, int n) {}"}}},
+      {"implementation", "host-cpp"},
+      {"dims", {{"n", 64}}}};
+  const auto refused = [&](const std::filesystem::path& folder) {
+    Json arguments = broken;
+    arguments["output_dir"] = folder.string();
+    return bench.call("create_run", arguments).text;
+  };
+  CHECK(refused(out).find("output_dir: " + out.string() + " is not empty") != std::string::npos);
+  CHECK(refused(bench.folder() / "free").find("v0 does not build") != std::string::npos);
+}
+
+TEST_CASE("a submitted file keeps its name in the compiler's messages", "[loop]") {
+  test::Workbench bench;
+  const std::string run = bench.start_run();
+  bench.pass(run, "try something");
+  const auto path = bench.folder() / "wide_loads.cpp";
+  REQUIRE(write_file(path,
+                     "extern \"C\" void solve(const float* a, const float* b, float* c, int n) {\n"
+                     "  nonsense;\n}\n"));
+  const Json by_file = bench.must("submit_kernel", {{"run", run}, {"path", path.string()}});
+  CHECK(by_file.at("build").at("errors").at(0).at("file") == "wide_loads.cpp");
+
+  const Json other = bench.must(
+      "submit_kernel",
+      {{"run", run},
+       {"source",
+        "\nextern \"C\" void solve(const float* a, const double* b, float* c, int n) {}"}});
+  const Json error = other.at("build").at("errors").at(0);
+  CHECK(error.at("file") == "kernel.cpp");
+  CHECK(error.at("line") == 2);
+  CHECK(error.at("message").get<std::string>().find(
+            "parameter 2 of solve is b (pointer to float64), but that of the contract is b") !=
+        std::string::npos);
+  CHECK(other.at("build").at("hint").get<std::string>().find("a, b, c, n") != std::string::npos);
+}
+
+TEST_CASE("a benchmark names the version that it measured", "[loop]") {
+  test::Workbench bench;
+  const std::string run = bench.start_run();
+  bench.pass(run, "try something");
+  const Json answer = bench.must("benchmark", {{"run", run}, {"version", "v0"}, {"num_trials", 5}});
+  CHECK(answer.at("version") == "v1");
+  CHECK(answer.at("measured") == "v0");
 }
 
 TEST_CASE("a run whose v0 takes any size asks that of every version, unless told not to",

@@ -67,7 +67,8 @@ TEST_CASE("init forms are parsed and evaluated", "[layout]") {
   CHECK(form("indices(max(n, k) * 2)", DType::i32) == "indices(24)");
   CHECK(form("offsets", DType::i64) == "offsets(4)");
   CHECK(form("permutation", DType::u32) == "permutation");
-  CHECK(form("uniform(2,1)", DType::f32).find("2 is not below 1") != std::string::npos);
+  CHECK(form("uniform(2,1)", DType::f32)
+            .find("the lower bound 2 is not smaller than the upper bound 1") != std::string::npos);
   CHECK(form("indices(k-4)", DType::i32).find("at least 1") != std::string::npos);
   CHECK(form("permutation", DType::f32).find("integer tensor") != std::string::npos);
   CHECK(form("zeros", DType::f32).find("unknown form") != std::string::npos);

@@ -91,17 +91,28 @@ TEST_CASE("missing dims are all named", "[planner]") {
   auto request = task();
   request.dims.clear();
 
-  CHECK(has(error_of(request).message, "rows, cols missing"));
+  CHECK(has(error_of(request).message, "no size was given for rows, cols"));
 }
 
 TEST_CASE("sizes that are not positive or do not fit their parameter are refused", "[planner]") {
   auto request = task();
   request.dims["rows"] = 0;
-  CHECK(has(error_of(request).message, "0 is not positive"));
+  CHECK(has(error_of(request).message, "must be at least 1, got 0"));
   request.dims["rows"] = std::int64_t{1} << 31;  // one more than int holds
-  CHECK(has(error_of(request).message, "does not fit int32"));
+  CHECK(has(error_of(request).message, "too large for the type int32"));
   request.dims = {{"rows", 2'000'000'000}, {"cols", 2'000'000'000}};
   CHECK(error_of(request).code == ErrorCode::too_large);
+}
+
+TEST_CASE("a size that nothing uses is refused; one that a shape or the reference reads is not",
+          "[planner]") {
+  auto request = task();
+  request.dims["depth"] = 8;
+  CHECK(has(error_of(request).message, "dims.depth: neither the kernel, the reference, a shape"));
+  CHECK(has(error_of(request).hint, "Leave depth out; the sizes of solve are rows, cols"));
+  Source reading = kReference;
+  reading.text += "\n// depth\n";
+  CHECK(plan_contract(request, kKernel, reading, host()));
 }
 
 TEST_CASE("cases inherit the common dims and keep their own", "[planner]") {
@@ -126,13 +137,14 @@ TEST_CASE("given tensors must match the signature", "[planner]") {
   CHECK(has(error_of(wrong).message, "tensors.y.dtype: float16 here, float32 in the signature"));
   wrong = request;
   wrong.tensors[0].role = Role::inout;
-  CHECK(has(error_of(wrong).message, "points to const"));
+  CHECK(has(error_of(wrong).message, "a pointer to const"));
   wrong = request;
   wrong.tensors[0].shape = {"rows", "colls"};
   CHECK(has(error_of(wrong).message, "unknown name \"colls\""));
   wrong = request;
   wrong.tensors.pop_back();
-  CHECK(has(error_of(wrong).message, "tensors: the entry's pointer y is not listed"));
+  CHECK(
+      has(error_of(wrong).message, "tensors: the pointer parameter y of the entry is not listed"));
   wrong = request;
   wrong.tensors[0].init = "indices(rows)";
   CHECK(has(error_of(wrong).message, "integer tensor"));
@@ -291,7 +303,8 @@ TEST_CASE("a device-only kernel is planned from its launch", "[planner]") {
 TEST_CASE("dims under other names are shown beside the missing ones", "[planner]") {
   auto request = task();
   request.dims = {{"M", 300}, {"cols", 200}};
-  CHECK(has(error_of(request).message, "rows missing; given: M, cols"));
+  CHECK(
+      has(error_of(request).message, "no size was given for rows; sizes were given for: M, cols"));
 }
 
 TEST_CASE("buffers too large for the device are refused with both sizes", "[planner]") {

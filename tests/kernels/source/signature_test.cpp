@@ -42,6 +42,27 @@ TEST_CASE("different spellings of the same entry read alike", "[signature]") {
               "#ifdef __cplusplus\n}\n#endif\n") == kPlain);
 }
 
+TEST_CASE("the line of an entry is that of its declaration, not of a comment or a call",
+          "[signature]") {
+  CHECK(line_of_entry("// solve(x)\nvoid resolve(int);\nvoid\nsolve (int n) {}\n", "solve") == 4);
+  CHECK(line_of_entry("int other();\n", "solve") == 0);
+  CHECK(place_of_entry({"k.cpp", "\nvoid solve(int n);", ""}, "solve") == "k.cpp:2: ");
+  CHECK(place_of_entry({"k.cpp", "x", ""}, "solve") == "k.cpp: ");
+}
+
+TEST_CASE("a difference names the first parameter that differs", "[signature]") {
+  const auto difference = [](std::string_view seen, std::string_view wanted) {
+    return parameter_difference("solve", parse_signature(seen, "solve")->parameters, "the contract",
+                                parse_signature(wanted, "solve")->parameters);
+  };
+  CHECK(difference("void solve(const float* x, double* y, int n) {}",
+                   "void solve(const float* x, float* y, int n) {}") ==
+        "parameter 2 of solve is y (pointer to float64), but that of the contract is y (pointer to "
+        "float32)");
+  CHECK(difference("void solve(const float* x) {}", "void solve(const float* x, int n) {}") ==
+        "solve takes 1 parameters, but the contract takes 2");
+}
+
 TEST_CASE("comments, strings, dead code and calls are not the entry", "[signature]") {
   const auto source = R"src(
 // extern "C" void solve(double* wrong) {}

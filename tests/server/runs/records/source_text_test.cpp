@@ -27,6 +27,42 @@ TEST_CASE("Python comments are stripped, strings are not", "[runs]") {
   CHECK(stripped_source("s = \"\"\"a # b\n\"\"\"", true) == "s=\"\"\"a # b\n\"\"\"");
 }
 
+TEST_CASE("a copy whose own names are changed is the same kernel", "[runs]") {
+  const std::string kernel =
+      "#define BLOCK 16\nextern \"C\" void solve(const float* a, float* b, int n) {\n"
+      "  float sum = 0;\n  for (int i = 0; i < n; ++i) sum += expf(a[i]);\n  b[0] = sum;\n}\n";
+  const auto with = [&](std::initializer_list<std::pair<const char*, const char*>> changes) {
+    std::string text = kernel;
+    for (const auto& [from, to] : changes)
+      for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + 8))
+        text.replace(at, std::string(from).size(), to);
+    return same_but_for_names(kernel, text, false);
+  };
+  CHECK(with({}));
+  CHECK(with({{"sum", "total_of_it"}}));
+  CHECK(with({{"BLOCK", "TILE"}, {"sum", "s"}}));
+  CHECK(with({{"float sum = 0;", "float sum = 0;  // faster"}}));
+
+  // Honest changes: another type, intrinsic, number or order, and one name for two.
+  CHECK_FALSE(with({{"float sum", "double sum"}}));
+  CHECK_FALSE(with({{"expf", "__expf"}}));
+  CHECK_FALSE(with({{"16", "32"}}));
+  CHECK_FALSE(with({{"sum += expf(a[i])", "sum += expf(b[i])"}}));
+  CHECK_FALSE(with({{"b[0] = sum", "b[0] = sum + n"}}));
+}
+
+TEST_CASE("a Python copy whose own names are changed is the same kernel", "[runs]") {
+  const std::string kernel =
+      "import numpy as np\ndef run_kernel(x, y):\n    total = np.sum(x)\n    y[:] = total\n";
+  CHECK(same_but_for_names(
+      kernel, "import numpy as np\ndef run_kernel(x, y):\n    t = np.sum(x)  # one\n    y[:] = t\n",
+      true));
+  CHECK_FALSE(same_but_for_names(
+      kernel,
+      "import numpy as np\ndef run_kernel(x, y):\n    total = np.max(x)\n    y[:] = total\n",
+      true));
+}
+
 TEST_CASE("an unclosed comment or string ends with the text", "[runs]") {
   CHECK(stripped_source("a /* b", false) == "a");
   CHECK(stripped_source("a \"b\\", false) == "a\"b\\");
