@@ -47,8 +47,9 @@ Result<std::shared_ptr<IndexReader>> IndexReader::open(const std::filesystem::pa
   auto& database = (*connection)->database;
   const auto version = database.integer("SELECT value FROM meta WHERE name='schema'");
   if (!version || *version != kSchemaVersion)
-    return unavailable(fmt::format("{} is not a knowledge index of this version", path.string()),
-                       "Delete the file and add the corpora again: `ratchet kbs add DIR`.");
+    return unavailable(
+        fmt::format("{} is not a knowledge index of this version", path.string()),
+        "Move that file elsewhere and add the corpora again: `ratchet kbs add DIR`.");
   auto statistics = read_statistics(database);
   if (!statistics) return statistics.error();
   reader->statistics_ = *std::move(statistics);

@@ -155,7 +155,7 @@ Status IndexWriter::State::open_old() {
   const auto version = opened->integer("SELECT value FROM meta WHERE name='schema'", 0);
   if (!version || *version != kSchemaVersion)
     return unavailable(fmt::format("{} is not a knowledge index of this version", target.string()),
-                       "Delete the file and add the corpora again.");
+                       "Move that file elsewhere and add the corpora again.");
   database = *std::move(opened);
   return {};
 }
