@@ -133,6 +133,30 @@ TEST_CASE("every number on a hardware page cites a source that the page defines"
   }
 }
 
+TEST_CASE("every source of the wiki that is not our own has an address") {
+  for (const auto& page : pages())
+    for (const auto& source : page.header.value("sources", Json::array())) {
+      const auto publisher = source.value("publisher", "");
+      if (publisher == "ratchet" || publisher == "third parties") continue;
+      INFO(page.path.string() << ": " << source.dump());
+      CHECK(source.value("url", "").starts_with("https://"));
+    }
+}
+
+TEST_CASE("the wiki is spelled as in the United States") {
+  // British forms of the words that the wiki uses most; searches find both spellings.
+  const std::regex british(
+      R"(\b\w*((vector|special|quant|util|optim|synchron|serial|privat|parallel|initial|normal|material)is(e|ed|es|ing|ation)|neighbour|behaviour|colour|favour|centre)\w*)",
+      std::regex::icase);
+  for (const auto& page : pages()) {
+    std::smatch found;
+    INFO(page.path.string());
+    const bool any = std::regex_search(page.document.text, found, british);
+    INFO((any ? found.str() : ""));
+    CHECK_FALSE(any);
+  }
+}
+
 TEST_CASE("every metric of every shipped hardware page is cited with its line") {
   test::TestKnowledge kb;
   kb.add(content(), "gpu-wiki");
