@@ -8,7 +8,7 @@ With `chrt`, neighbors do not hold the cores for the few milliseconds of each ca
 
 Writes the gain of each twin. A twin that is None gains nothing by construction: what the finding blames
 is not in the kernel (it has all threads already, its loops are packed). A finding is right if its twin
-gains a fifth or more, and contradicts the kernel if that is below a twentieth.
+gains a tenth or more, and contradicts the kernel if that is below a twentieth.
 """
 
 import ctypes
@@ -102,7 +102,7 @@ def label_of(entry, folder):
         kernel = entry["kernel"] if isinstance(twin, dict) and "dims" in twin else twin
         call = callable_of(kernel, task, other, folder, f"{os.getpid()}_{id(entry)}_{number}")
         gains[finding] = round(gain(plain, call, count, eval(task["element"], {}, other)), 2)
-    right = {name: value for name, value in gains.items() if value >= 1.2}
+    right = {name: value for name, value in gains.items() if value >= 1.1}
     return {"bound": entry["bound"], "right": sorted(right, key=right.get, reverse=True),
             "wrong": sorted(name for name, value in gains.items() if value < 1.05), "gains": gains}
 

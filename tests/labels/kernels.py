@@ -5,18 +5,18 @@ advice is right. A twin {"dims": ...} runs the same source on other sizes, per e
 
 EACH = {"dims": {"n": 1 << 20}, "tensors": [("x", "float32", "n", "in"), ("y", "float32", "n", "out")],
         "head": "const float* x, float* y, int n", "element": "n"}
-BIG = {**EACH, "dims": {"n": 1 << 25}}
+BIG = {**EACH, "dims": {"n": 1 << 23}}
 SMALL = {**EACH, "dims": {"n": 4096}}
 SUMS = {"dims": {"n": 1 << 18}, "tensors": [("x", "float32", "n", "in"), ("y", "float32", "16", "out")],
         "head": "const float* x, float* y, int n", "element": "n"}
-LOOKUP = {"dims": {"n": 1 << 18, "t": 1 << 25}, "element": "n",
+LOOKUP = {"dims": {"n": 1 << 18, "t": 1 << 23}, "element": "n",
           "tensors": [("x", "float32", "t", "in"), ("at", "int32", "n", "in", "indices(t)"),
                       ("y", "float32", "n", "out")],
           "head": "const float* x, const int* at, float* y, int n, int t"}
-CHASE = {"dims": {"n": 1 << 14, "t": 1 << 24}, "element": "n",
+CHASE = {"dims": {"n": 1 << 14, "t": 1 << 23}, "element": "n",
          "tensors": [("at", "int32", "t", "in", "permutation"), ("y", "int32", "n", "out")],
          "head": "const int* at, int* y, int n, int t"}
-SQUARE = {"dims": {"m": 4096}, "element": "m*m",
+SQUARE = {"dims": {"m": 2048}, "element": "m*m",
           "tensors": [("x", "float32", "m,m", "in"), ("y", "float32", "m,m", "out")],
           "head": "const float* x, float* y, int m"}
 PRODUCT = {"dims": {"m": 384}, "element": "m*m*m",
@@ -41,7 +41,7 @@ def loop(statement, parallel=False):
 
 STREAM = "y[i] = 2 * x[i] + 1;"
 # The same instructions on 32 kB per thread.
-STREAM_NEAR = ("for (int p = 0; p < n / 4096; ++p) { const int at = p < n / 8192 ? 0 : 1 << 20; "
+STREAM_NEAR = ("for (int p = 0; p < n / 4096; ++p) { const int at = p < n / 8192 ? 0 : 1 << 18; "
                "for (int i = at; i < at + 4096; ++i) { " + STREAM + " } }")
 # Thirty-two terms of a polynomial: far more arithmetic than traffic, and four independent chains.
 POLY = ("float v = x[i], w = v * v; float a = 1, b = 2, c = 3, d = 4;"
@@ -69,7 +69,7 @@ DIVIDE = "float v = x[i]; y[i] = 1 / (v + 7) + 2 / (v + 8) + 3 / (v + 9) + v / (
 MULTIPLY = "float v = x[i]; y[i] = (v + 7) + 2 * (v + 8) + 3 * (v + 9) + v * (v + 11) + (v * v + 1);"
 SCALAR_STREAM = (NO_VECTORS + "static void part(const float* x, float* y, int n) { " + loop(STREAM) + " }\n" + PARTS
                  + "static void near(const float* x, float* y, int n) { " + PARALLEL
-                 + "for (int p = 0; p < n / 4096; ++p) { const int at = p < n / 8192 ? 0 : 1 << 20; "
+                 + "for (int p = 0; p < n / 4096; ++p) { const int at = p < n / 8192 ? 0 : 1 << 18; "
                  + "part(x + at, y + at, 4096); } }\n")
 TRIANGLE = ("_Pragma(\"omp parallel for schedule({})\") for (int i = 0; i < 256; ++i) {{ float s = 0; "
             "for (int r = 0; r < 8; ++r) for (int k = 0; k < i * (n / 1024); ++k) "
@@ -132,7 +132,7 @@ KERNELS = {
         "twins": {"host-page-faults": cpp("static std::vector<float> t(n), u(n); " + loop("t[i] = 2 * x[i];")
                                           + loop("u[i] = t[i] + 1;") + loop("y[i] = u[i];")),
                   "host-scalar-loop": None}},
-    "numpy_temporaries": {"task": {**ARRAYS, "dims": {"n": 1 << 24}}, "bound": ["memory"],
+    "numpy_temporaries": {"task": {**ARRAYS, "dims": {"n": 1 << 22}}, "bound": ["memory"],
                           "kernel": "    y[:] = np.sqrt(x * x + 1.0) * 2.0 + x\n",
                           "twins": {"host-page-faults": "    for i in range(0, x.size, 16384):\n        a = x[i:i + "
                                     "16384]\n        o = y[i:i + 16384]\n        np.multiply(a, a, out=o)\n        o "
