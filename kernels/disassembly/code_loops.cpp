@@ -92,12 +92,16 @@ class Components {
   std::vector<bool> seen_;
 };
 
-/// The block through which control enters: one reached from outside, else the first.
-std::size_t entry_of(const Blocks& blocks, const Nodes& component) {
+/// The blocks through which control enters: those reached from outside, else the first.
+Nodes entries_of(const Blocks& blocks, const Nodes& component) {
+  Nodes entries;
   for (const auto node : component)
-    for (const auto from : blocks.before[node])
-      if (!std::ranges::binary_search(component, from)) return node;
-  return component.front();
+    if (std::ranges::any_of(blocks.before[node], [&](std::size_t from) {
+          return !std::ranges::binary_search(component, from);
+        }))
+      entries.push_back(node);
+  if (entries.empty()) entries.push_back(component.front());
+  return entries;
 }
 
 }  // namespace
@@ -105,9 +109,10 @@ std::size_t entry_of(const Blocks& blocks, const Nodes& component) {
 Loops find_loops(const std::vector<Flow>& flow) {
   Loops loops;
   loops.depth.assign(flow.size(), 0);
+  loops.innermost.assign(flow.size(), -1);
   if (flow.empty()) return loops;
   const Blocks blocks = blocks_of(flow);
-  std::vector<int> depth(blocks.next.size(), 0);
+  std::vector<int> depth(blocks.next.size(), 0), inner(blocks.next.size(), -1);
   std::vector<bool> alive(blocks.next.size(), true);
   Nodes all(blocks.next.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
@@ -120,15 +125,22 @@ Loops find_loops(const std::vector<Flow>& flow) {
       const auto first = component.front();
       const bool cycle = component.size() > 1 || std::ranges::count(blocks.next[first], first) > 0;
       if (!cycle) continue;
+      for (const auto node : component) {
+        ++depth[node];
+        inner[node] = loops.count;
+      }
       ++loops.count;
-      for (const auto node : component) ++depth[node];
       if (level + 1 == kDeepest) continue;
       std::ranges::sort(component);
-      alive[entry_of(blocks, component)] = false;
+      // A loop that is entered at several blocks is still one loop.
+      for (const auto entry : entries_of(blocks, component)) alive[entry] = false;
       open.emplace_back(level + 1, std::move(component));
     }
   }
-  for (std::size_t i = 0; i < flow.size(); ++i) loops.depth[i] = depth[blocks.of[i]];
+  for (std::size_t i = 0; i < flow.size(); ++i) {
+    loops.depth[i] = depth[blocks.of[i]];
+    loops.innermost[i] = inner[blocks.of[i]];
+  }
   return loops;
 }
 

@@ -178,7 +178,10 @@ class Reader {
       flow.push_back(one);
     }
     const auto loops = find_loops(flow);
-    for (std::size_t i = 0; i < all.size(); ++i) all[i].loop_depth = loops.depth[i];
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].loop_depth = loops.depth[i];
+      all[i].loop = loops.innermost[i];
+    }
     draft.function.loops = loops.count;
     std::size_t index = 0;
     std::erase_if(all, [&](const Instruction&) { return padding[index++]; });
@@ -241,6 +244,18 @@ std::size_t references_in(std::string_view linked) {
 
 }  // namespace
 
+VectorUse vector_use(std::string_view opcode, std::string_view operands) {
+  if (!host_width(operands)) return VectorUse::none;
+  if (opcode.starts_with('v')) opcode.remove_prefix(1);
+  // Names with p are packed integers ("pmaxsd"), except for single elements in and out.
+  if (starts_with_any(opcode, {"pextr", "pinsr"})) return VectorUse::scalar;
+  if (opcode.starts_with('p')) return VectorUse::packed;
+  if (opcode.ends_with("ss") || opcode.ends_with("sd")) return VectorUse::scalar;
+  const bool one =
+      starts_with_any(opcode, {"cvtss", "cvtsd", "cvttss", "cvttsd", "cvtsi", "cvtusi"});
+  return one || opcode == "movd" || opcode == "movq" ? VectorUse::scalar : VectorUse::packed;
+}
+
 std::vector<CodeFunction> read_code(std::string_view listing, CodeKind kind) {
   Reader reader(kind);
   while (!listing.empty()) {
@@ -264,7 +279,9 @@ FunctionCode summary_of(const CodeFunction& function, CodeKind kind) {
     code.in_loops += instruction.loop_depth > 0 ? 1 : 0;
     if (kind == CodeKind::host) {
       if (const auto bits = host_width(instruction.operands))
-        ++code.widths[std::to_string(*bits) + "-bit registers"];
+        ++code.widths[vector_use(instruction.opcode, instruction.operands) == VectorUse::scalar
+                          ? "scalar in 128-bit registers"
+                          : std::to_string(*bits) + "-bit registers"];
       continue;
     }
     if (const auto bits = sass_width(instruction.opcode))

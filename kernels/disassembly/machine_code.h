@@ -20,6 +20,7 @@ struct Instruction {
   std::string_view operands;  ///< as printed
   int line = 0;               ///< of the source, 0 unknown
   int loop_depth = 0;         ///< 0: not in a loop
+  int loop = -1;              ///< the innermost loop, numbered per function; -1: none
 };
 
 struct CodeFunction {
@@ -30,6 +31,11 @@ struct CodeFunction {
 
 /// sass: output of cuobjdump and nvdisasm. host: output of objdump for x86-64 and AArch64.
 enum class CodeKind { sass, host };
+
+/// How an x86-64 instruction uses vector registers: not at all, for one element (`ss`, `sd`), or
+/// for several.
+enum class VectorUse { none, scalar, packed };
+[[nodiscard]] VectorUse vector_use(std::string_view opcode, std::string_view operands);
 
 /// The functions of a listing, in order, with the loop depth of every instruction (see
 /// code_loops.h). Unrecognized lines and padding (NOP, a branch to itself) are skipped; an empty

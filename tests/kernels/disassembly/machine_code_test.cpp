@@ -109,6 +109,38 @@ TEST_CASE("host code is read from objdump", "[sass]") {
   CHECK(code.widths.at("256-bit registers") == 1);
 }
 
+TEST_CASE("arithmetic on one element is distinguished from vectors", "[sass]") {
+  constexpr const char* kVectors = "%ymm1,%ymm0,%ymm0";
+  constexpr const char* kElements = "%xmm1,%xmm0,%xmm0";
+  for (const auto* one : {"addss", "vmulsd", "vfmadd231ss", "cvtsi2ss", "vcvttss2si", "ucomiss",
+                          "movss", "vsqrtsd", "pinsrd", "movd"})
+    CHECK(vector_use(one, kElements) == VectorUse::scalar);
+  // The last four end like scalar instructions, but are packed integers.
+  for (const auto* one : {"addps", "vmulpd", "vfmadd231ps", "vpaddd", "vmovups", "vpmaxsd",
+                          "vpabsd", "vpminsd", "vpdpwssd"})
+    CHECK(vector_use(one, kVectors) == VectorUse::packed);
+  CHECK(vector_use("add", "%rax,%rdx") == VectorUse::none);
+
+  const auto functions = read_code(
+      "0000000000001119 <solve>:\n"
+      "    1119:\tmulss  %xmm1,%xmm0\n"
+      "    111b:\tvaddps %xmm1,%xmm0,%xmm0\n",
+      CodeKind::host);
+  const auto code = summary_of(functions.at(0), CodeKind::host);
+  CHECK(code.widths.at("scalar in 128-bit registers") == 1);
+  CHECK(code.widths.at("128-bit registers") == 1);
+}
+
+TEST_CASE("a loop that is entered at many places is one loop", "[sass]") {
+  // 0 jumps to 2, 3, 4 or 5 (by 0, 1 and falling through); 6 leads back to 2.
+  const std::vector<Flow> flow{{true, 3},  {true, 4},  {true, {}}, {true, {}},
+                               {true, {}}, {true, {}}, {true, 2},  {false, {}}};
+  const auto loops = find_loops(flow);
+  CHECK(loops.count == 1);
+  CHECK(loops.depth == std::vector<int>{0, 0, 1, 1, 1, 1, 1, 0});
+  CHECK(loops.innermost == std::vector<int>{-1, -1, 0, 0, 0, 0, 0, -1});
+}
+
 TEST_CASE("text that is not a listing gives no function", "[sass]") {
   CHECK(read_code("", CodeKind::sass).empty());
   CHECK(read_code("cuobjdump fatal: no cubin\n/*00*/\n.text.:\n", CodeKind::sass).empty());
