@@ -131,7 +131,7 @@ Result<MethodList> Runs::methods(const std::optional<RunId>& run) {
   const auto& search = state.contract.search;
   list.base = base->id;
   list.gaps = gaps_of(*base->profile);
-  list.budget = budget_of(*list.gaps, search.methods, search.axis_cap);
+  list.budget = budget_of(*base->profile, search.methods, search.axis_cap);
   list.near_peak = near_peak(*base->profile);
   return list;
 }

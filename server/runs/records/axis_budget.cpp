@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace ratchet {
 namespace {
@@ -56,6 +58,39 @@ std::optional<double> stall_share(const Metrics* metrics) {
   }
   if (all <= 0) return std::nullopt;
   return largest / all;
+}
+
+/// The axis that a pattern's treatment belongs to, for those without methods of the registry.
+std::optional<Axis> axis_of_pattern(std::string_view id) {
+  constexpr std::array<std::pair<std::string_view, Axis>, 12> kPatterns{
+      {{"pattern-host-memory-bandwidth", Axis::memory},
+       {"pattern-host-page-faults", Axis::memory},
+       {"pattern-host-strided-access", Axis::memory},
+       {"pattern-host-cache-miss", Axis::memory},
+       {"pattern-host-scalar-loop", Axis::compute},
+       {"pattern-host-math-calls", Axis::compute},
+       {"pattern-host-interpreter", Axis::latency},
+       {"pattern-host-single-thread", Axis::latency},
+       {"pattern-host-imbalance", Axis::latency},
+       {"pattern-host-thread-overhead", Axis::latency},
+       {"pattern-host-dependency-chain", Axis::latency},
+       {"pattern-host-atomics", Axis::latency}}};
+  const auto found =
+      std::ranges::find(kPatterns, id, [](const auto& pattern) { return pattern.first; });
+  return found == kPatterns.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<Axis> axis_of(const DiagnosisFinding& finding) {
+  for (const auto& name : finding.methods)
+    if (const auto* const method = find_method(name)) return method->axis;
+  return axis_of_pattern(finding.id);
+}
+
+/// The version of the rules at the end of a diagnosis; 0 if it names none.
+int rules_of(std::string_view evidence) {
+  constexpr std::string_view kRules = "(rules v";
+  const auto at = evidence.rfind(kRules);
+  return at == std::string_view::npos ? 0 : std::atoi(evidence.data() + at + kRules.size());
 }
 
 constexpr std::array kAxes{Axis::memory, Axis::latency,
@@ -124,6 +159,31 @@ AxisBudget budget_of(const AxisGaps& gaps, int methods, int cap) {
     next->left -= 1;
   }
   return budget;
+}
+
+AxisGaps promise_of(const Profile& profile) {
+  AxisGaps promise;
+  const auto add = [&](Axis axis, double amount) {
+    auto& slot = axis == Axis::compute  ? promise.compute
+                 : axis == Axis::memory ? promise.memory
+                                        : promise.latency;
+    slot = slot.value_or(0) + amount;
+  };
+  const auto bound = profile.bound;
+  if (bound == Bound::memory || bound == Bound::mixed) add(Axis::memory, 1);
+  if (bound == Bound::compute || bound == Bound::mixed) add(Axis::compute, 1);
+  if (bound == Bound::latency || bound == Bound::occupancy || bound == Bound::launch)
+    add(Axis::latency, 1);
+  for (const auto& finding : profile.findings)
+    if (const auto axis = axis_of(finding)) add(*axis, finding.headroom);
+  return promise;
+}
+
+AxisBudget budget_of(const Profile& profile, int methods, int cap) {
+  const bool by_bound = rules_of(profile.bound_evidence) >= kBudgetByBound;
+  const auto promise = by_bound ? promise_of(profile) : AxisGaps{};
+  const bool named = promise.compute || promise.memory || promise.latency;
+  return budget_of(named ? promise : gaps_of(profile), methods, cap);
 }
 
 std::optional<double> roof_fraction(const Roofline& roofline) {

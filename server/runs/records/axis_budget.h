@@ -50,6 +50,18 @@ inline constexpr double kNearPeak = 0.15;
 /// one. Pure.
 [[nodiscard]] AxisBudget budget_of(const AxisGaps& gaps, int methods, int cap);
 
+/// What each axis may gain by the diagnosis: the bound class's axis counts fully (mixed: compute
+/// and memory; occupancy and launch: latency), and every finding adds its headroom to the axis of
+/// the first method that treats it, else of its pattern. Empty for an axis that neither names.
+/// Pure.
+[[nodiscard]] AxisGaps promise_of(const Profile& profile);
+
+/// The budget of the next version: by `promise_of`, and by `gaps_of` where the diagnosis names no
+/// axis. Profiles diagnosed by rules before `kBudgetByBound` keep the budget they had: by gaps.
+/// Pure.
+inline constexpr int kBudgetByBound = 3;
+[[nodiscard]] AxisBudget budget_of(const Profile& profile, int methods, int cap);
+
 /// Fraction of the binding measured roof that is reached; empty if no roof is known.
 [[nodiscard]] std::optional<double> roof_fraction(const Roofline& roofline);
 

@@ -1,6 +1,7 @@
 #include "server/runs/records/method_registry.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <string_view>
 #include <utility>
@@ -124,6 +125,12 @@ std::vector<std::string_view> features_of(int sm) {
 }
 
 std::optional<std::string_view> obstacle(const Method& method, int sm) {
+  // Every GPU has these, so that they name no feature; a processor has none of them.
+  constexpr std::array<std::string_view, 8> kGpuOnly{
+      "bank_conflict", "cooperative_cluster", "cuda_graphs",       "handwritten_ptx_inline",
+      "launch_config", "stream_event",        "thread_coarsening", "tile_scheduler_swizzle"};
+  if (sm == 0 && std::ranges::find(kGpuOnly, method.name) != kGpuOnly.end())
+    return "feature_unavailable";
   if (method.min_sm > sm) return "arch_incompatible";
   const auto offered = features_of(sm);
   const bool all = std::ranges::all_of(method.features, [&](const std::string& feature) {

@@ -17,7 +17,7 @@ PlacedRoofline placed_roofline(RooflineReport report, const Profile& profile) {
           profile.roofline,
           profile.bound,
           gaps,
-          budget_of(gaps, kMethods, kMostOnOneAxis),
+          budget_of(profile, kMethods, kMostOnOneAxis),
           near_peak(profile)};
 }
 

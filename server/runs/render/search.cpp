@@ -41,7 +41,7 @@ Rendered branch_page(const Subject& subject, const BranchesFact& fact, const Bra
 
 std::string gaps_table(const Profile& profile, const SearchPlan& search) {
   const auto gaps = gaps_of(profile);
-  const auto budget = budget_of(gaps, search.methods, search.axis_cap);
+  const auto budget = budget_of(profile, search.methods, search.axis_cap);
   std::vector<std::vector<std::string>> rows;
   for (const auto axis : {Axis::compute, Axis::memory, Axis::latency})
     rows.push_back({std::string(name_of(axis)), markdown::percent(gaps.of(axis)),

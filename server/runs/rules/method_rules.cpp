@@ -53,6 +53,8 @@ std::optional<std::string> exclusion(const RunState& state, const Method& method
 std::string exclusion_text(const Method& method, const std::string& code) {
   if (code == "arch_incompatible")
     return fmt::format("{} needs sm_{} or later", method.id, method.min_sm);
+  if (code == "feature_unavailable" && method.features.empty())
+    return fmt::format("{} does not exist on a processor", method.id);
   if (code == "feature_unavailable")
     return fmt::format("{} needs {}, which this architecture lacks", method.id,
                        fmt::join(method.features, ", "));
@@ -93,7 +95,7 @@ class Proposal {
 
   void check_counts() {
     const auto& search = state_.contract.search;
-    const AxisBudget budget = budget_of(gaps_of(*base_->profile), search.methods, search.axis_cap);
+    const AxisBudget budget = budget_of(*base_->profile, search.methods, search.axis_cap);
     if (chosen_.size() != proposed_.size())
       add("count_differs", "methods: a method is named twice, or unknown");
     if (static_cast<int>(proposed_.size()) != budget.total())
@@ -228,7 +230,7 @@ MethodsFact methods_fact(const RunState& state, const std::vector<ProposedMethod
   MethodsFact fact;
   fact.base = base.id;
   fact.gaps = gaps_of(*base.profile);
-  fact.budget = budget_of(fact.gaps, search.methods, search.axis_cap);
+  fact.budget = budget_of(*base.profile, search.methods, search.axis_cap);
   fact.near_peak = near_peak(*base.profile);
   for (auto& standing : standings(state, &base)) {
     const auto found = std::ranges::find_if(proposed, [&](const ProposedMethod& one) {

@@ -83,6 +83,18 @@ TEST_CASE("an architecture has its own features, not those of lower numbers", "[
   CHECK_FALSE(obstacle(*find_method("memory.kernel_fusion"), 0));
 }
 
+TEST_CASE("methods that only a GPU has are closed on a processor", "[methods]") {
+  for (const auto* name : {"cuda_graphs", "handwritten_ptx_inline", "stream_event", "bank_conflict",
+                           "launch_config"}) {
+    INFO(name);
+    REQUIRE(find_method(name) != nullptr);
+    CHECK(obstacle(*find_method(name), 0) == "feature_unavailable");
+    CHECK_FALSE(obstacle(*find_method(name), 90));
+  }
+  for (const auto* name : {"loop_unroll", "kernel_fusion", "data_layout", "vectorized_access"})
+    CHECK_FALSE(obstacle(*find_method(name), 0));
+}
+
 TEST_CASE("a trigger's strength runs from its good end to its bad end", "[methods]") {
   const MethodTrigger stall{"stall", true, 1, 2};
   const MethodTrigger hits{"hits", false, 90, 60};
@@ -104,6 +116,44 @@ TEST_CASE("budgets divide three methods by gaps, two at most on one axis", "[met
   CHECK(budget(.05, .05, .05) == std::vector<int>{1, 1, 1});  // nothing stands out
   CHECK(budget({}, .93, {}) == std::vector<int>{0, 2, 0});    // what was not measured gets none
   CHECK(budget({}, {}, {}) == std::vector<int>{0, 0, 0});
+}
+
+TEST_CASE("the budget goes to what limits the kernel, not to what is idle", "[methods]") {
+  // A softmax at 93 % of the memory's roof: arithmetic has the largest gap and nothing to gain.
+  auto profile = samples::profile(samples::candidate("x"), 1000);
+  profile.roofline.bandwidth_fraction = 0.93;
+  profile.roofline.compute_fraction = 0.02;
+  profile.bound = Bound::memory;
+  profile.findings = {{"pattern-dram-bound-latency",
+                       "[M] Loads wait",
+                       "dram = 93",
+                       0.07,
+                       "q",
+                       Confidence::high,
+                       {"kernel_fusion"}}};
+  profile.bound_evidence = "memory throughput; confidence high (rules v3)";
+  const auto memory = budget_of(profile, 3, 2);
+  CHECK(memory.memory == 2);
+  CHECK(memory.compute == 0);
+
+  // Recorded by rules that divided by gaps: as it was then.
+  profile.bound_evidence = "memory throughput; confidence high (rules v2)";
+  CHECK(budget_of(profile, 3, 2).compute == 2);
+  CHECK(budget_of(profile, 3, 2).memory == 0);
+
+  // Latency-bound, with a finding about memory accesses that promises half of the time.
+  profile.bound = Bound::latency;
+  profile.bound_evidence = "(rules v3)";
+  profile.findings = {
+      {"pattern-uncoalesced-loads", "[C]", "", 0.5, "q", Confidence::high, {"coalesced_access"}}};
+  const auto latency = budget_of(profile, 3, 2);
+  CHECK(latency.latency == 2);
+  CHECK(latency.memory == 1);
+
+  // Nothing was diagnosed: the gaps decide.
+  profile.bound = Bound::unknown;
+  profile.findings.clear();
+  CHECK(budget_of(profile, 3, 2).compute == 2);
 }
 
 TEST_CASE("a kernel at its binding roof is near its peak, whatever the other gaps are",
