@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include "kernels/diagnosis/diagnosis_metrics.h"
@@ -107,52 +109,177 @@ Class bound_by_counters(const DiagnosisInput& input, const Metrics& metrics, dou
   return found;
 }
 
+/// Of one kernel. A short call is mostly launch overhead, unless a unit was busy all the same.
 Class bound_of(const DiagnosisInput& input, const Metrics& metrics) {
   const double median = input.timing.median.value;
-  if (input.kind == DeviceKind::cuda && median > 0 && median < kLaunchBoundNs)
-    return {Bound::launch, shown("median_ns", median), Confidence::high};
   const auto compute = metrics[metric::kSm];
   const auto memory = metrics[metric::kMemory] ? metrics[metric::kMemory] : metrics[metric::kDram];
+  const bool busy = compute.value_or(0) >= kBusy || memory.value_or(0) >= kBusy;
+  if (median > 0 && median < kLaunchBoundNs && !busy)
+    return {Bound::launch, shown("median_ns", median), Confidence::high};
   if (compute && memory) return bound_by_counters(input, metrics, *compute, *memory);
   return bound_by_roofs(input.roofline, input.kind);
 }
 
-/// The kernel with the longest duration; without durations, the first.
-const KernelCounters* main_kernel(std::span<const KernelCounters> kernels) {
-  const KernelCounters* longest = nullptr;
-  double most = -1;
-  for (const auto& kernel : kernels) {
-    const auto duration = kernel.metrics.find("gpu__time_duration.sum");
-    const double time = duration == kernel.metrics.end() ? 0 : duration->second;
-    if (time > most) {
-      longest = &kernel;
-      most = time;
+double duration_of(const KernelCounters& kernel) {
+  const auto found = kernel.metrics.find("gpu__time_duration.sum");
+  return found == kernel.metrics.end() ? 0 : std::max(0.0, found->second);
+}
+
+/// On the host: a roof that is near, else the finding with the largest headroom.
+Class bound_on_host(const DiagnosisInput& input, const Metrics& metrics,
+                    std::span<const DiagnosisFinding> findings) {
+  auto roofs = bound_by_roofs(input.roofline, input.kind);
+  if (roofs.bound == Bound::memory || roofs.bound == Bound::compute || roofs.bound == Bound::mixed)
+    return roofs;
+  const auto found = host_class(metrics, findings);
+  if (found.bound == Bound::unknown)
+    return {Bound::unknown,
+            both(roofs.evidence,
+                 metrics["samples"] ? "no pattern explains the time" : "the call was not sampled"),
+            Confidence::low};
+  const auto first = std::ranges::find(findings, found.evidence, &DiagnosisFinding::id);
+  if (first == findings.end()) return {found.bound, found.evidence, Confidence::medium};
+  const bool disturbed = std::ranges::find(findings, "pattern-host-neighbors",
+                                           &DiagnosisFinding::id) != findings.end();
+  return {found.bound, first->title + ": " + first->evidence,
+          disturbed ? Confidence::low : first->confidence};
+}
+
+/// A kernel and its share of the kernels' time.
+struct Part {
+  const KernelCounters* kernel;
+  double share;
+};
+
+/// All kernels of a call, longest first. Kernels without a duration share equally.
+std::vector<Part> parts_of(std::span<const KernelCounters> kernels) {
+  double sum = 0;
+  for (const auto& kernel : kernels) sum += duration_of(kernel);
+  std::vector<Part> parts;
+  for (const auto& kernel : kernels)
+    parts.push_back(
+        {&kernel, sum > 0 ? duration_of(kernel) / sum : 1.0 / static_cast<double>(kernels.size())});
+  std::ranges::stable_sort(parts, std::greater{}, &Part::share);
+  return parts;
+}
+
+/// The part of a call in which none of its kernels ran; empty if not all of them were counted.
+std::optional<double> gaps_of_call(const DiagnosisInput& input) {
+  const double median = input.timing.median.value;
+  const bool all =
+      input.launches > 1 && input.kernels.size() == static_cast<std::size_t>(input.launches);
+  if (!all || median <= 0) return std::nullopt;
+  double sum = 0;
+  for (const auto& kernel : input.kernels) {
+    if (duration_of(kernel) <= 0) return std::nullopt;
+    sum += duration_of(kernel);
+  }
+  return std::clamp(1 - sum / median, 0.0, 1.0);
+}
+
+/// The class with the largest share of the kernels' time; mixed if none has most of it.
+Class bound_of_call(const DiagnosisInput& input, std::span<const Part> parts) {
+  constexpr double kGaps = 0.5;
+  if (const auto gaps = gaps_of_call(input); gaps && *gaps >= kGaps)
+    return {Bound::launch,
+            shown("share of the call between its kernels", *gaps) +
+                fmt::format("; {} kernels", input.launches),
+            Confidence::high};
+  std::map<Bound, double> shares;
+  std::vector<Class> found;
+  for (const auto& part : parts) {
+    found.push_back(bound_of(input, Metrics(part.kernel->metrics)));
+    shares[found.back().bound] += part.share;
+  }
+  const auto most =
+      std::ranges::max_element(shares, {}, [](const auto& one) { return one.second; });
+  constexpr double kMost = 0.6;
+  auto first = std::ranges::find(found, most->first, &Class::bound);
+  if (parts.size() > 1 && most->second < kMost) {
+    std::string evidence;
+    for (const auto& [bound, share] : shares)
+      evidence = both(evidence, shown("share of " + std::string(name_of(bound)), share));
+    return {Bound::mixed, evidence, Confidence::low};
+  }
+  return *first;
+}
+
+/// The findings of all kernels: of each pattern the one that promises most, its headroom a share of
+/// the whole call.
+void patterns_of_call(const DiagnosisInput& input, std::span<const Part> parts,
+                      std::vector<DiagnosisFinding>& all) {
+  for (const auto& part : parts) {
+    Findings findings;
+    cuda_patterns(input, Metrics(part.kernel->metrics), findings);
+    for (auto& finding : std::move(findings).sorted()) {
+      // What the call is short of is not a kernel's own.
+      if (finding.id != "pattern-launch-bound") finding.headroom *= part.share;
+      if (parts.size() > 1) finding.evidence += "; kernel " + part.kernel->name;
+      const auto known = std::ranges::find(all, finding.id, &DiagnosisFinding::id);
+      if (known == all.end())
+        all.push_back(std::move(finding));
+      else if (finding.headroom > known->headroom)
+        *known = std::move(finding);
     }
   }
-  return longest;
+}
+
+void gap_finding(const DiagnosisInput& input, std::vector<DiagnosisFinding>& all) {
+  const auto gaps = gaps_of_call(input);
+  constexpr double kWorthwhile = 0.15;
+  if (!gaps || *gaps < kWorthwhile ||
+      std::ranges::find(all, "pattern-launch-bound", &DiagnosisFinding::id) != all.end())
+    return;
+  Findings findings;
+  findings.add("launch-bound", "Gaps between the kernels of the call",
+               {shown("share of the call between its kernels", *gaps),
+                shown("launches per call", input.launches)},
+               *gaps, *gaps / kWorthwhile);
+  for (auto& finding : std::move(findings).sorted()) all.push_back(std::move(finding));
+}
+
+Diagnosis diagnosed_on_gpu(const DiagnosisInput& input) {
+  static const KernelCounters kNone;
+  auto parts = parts_of(input.kernels);
+  if (parts.empty()) parts.push_back({&kNone, 1});
+  Diagnosis diagnosis;
+  patterns_of_call(input, parts, diagnosis.findings);
+  gap_finding(input, diagnosis.findings);
+  std::ranges::stable_sort(diagnosis.findings, std::greater{}, &DiagnosisFinding::headroom);
+  auto found = bound_of_call(input, parts);
+  diagnosis.bound = found.bound;
+  diagnosis.confidence = found.confidence;
+  diagnosis.bound_evidence = std::move(found.evidence);
+  const auto& longest = *parts.front().kernel;
+  if (const auto stall = Metrics(longest.metrics).dominant_stall())
+    diagnosis.bound_evidence +=
+        fmt::format("; dominant stall {} ({:.0f} % of waiting)", stall->first, 100 * stall->second);
+  if (parts.size() > 1)
+    diagnosis.bound_evidence += fmt::format("; kernel {} ({:.0f} % of {} kernels)", longest.name,
+                                            100 * parts.front().share, parts.size());
+  return diagnosis;
+}
+
+Diagnosis diagnosed_on_host(const DiagnosisInput& input) {
+  static const std::map<std::string, double> none;
+  const Metrics metrics(input.kernels.empty() ? none : input.kernels.front().metrics);
+  Findings findings;
+  host_patterns(input, metrics, findings);
+  Diagnosis diagnosis;
+  diagnosis.findings = std::move(findings).sorted();
+  auto found = bound_on_host(input, metrics, diagnosis.findings);
+  diagnosis.bound = found.bound;
+  diagnosis.bound_evidence = std::move(found.evidence);
+  diagnosis.confidence = found.confidence;
+  return diagnosis;
 }
 
 }  // namespace
 
 Diagnosis diagnose(const DiagnosisInput& input) {
-  const auto* kernel = main_kernel(input.kernels);
-  static const std::map<std::string, double> none;
-  const Metrics metrics(kernel ? kernel->metrics : none);
-  Findings findings;
-  if (input.kind == DeviceKind::cuda)
-    cuda_patterns(input, metrics, findings);
-  else
-    host_patterns(input, metrics, findings);
-  auto found = bound_of(input, metrics);
-  Diagnosis diagnosis{found.bound, std::move(found.evidence), found.confidence,
-                      std::move(findings).sorted()};
-  if (const auto stall = metrics.dominant_stall())
-    diagnosis.bound_evidence +=
-        fmt::format("; dominant stall {} ({:.0f} % of waiting)", stall->first, 100 * stall->second);
-  if (kernel && input.kernels.size() > 1) {
-    for (auto& finding : diagnosis.findings) finding.evidence += "; kernel " + kernel->name;
-    diagnosis.bound_evidence += "; kernel " + kernel->name;
-  }
+  auto diagnosis =
+      input.kind == DeviceKind::cuda ? diagnosed_on_gpu(input) : diagnosed_on_host(input);
   diagnosis.bound_evidence +=
       fmt::format("; confidence {} (rules v{})", name_of(diagnosis.confidence), kDiagnosisRules);
   return diagnosis;

@@ -13,7 +13,7 @@
 namespace ratchet {
 
 /// Version of the rules below; `bound_evidence` ends with it. Increase it with every rule change.
-inline constexpr int kDiagnosisRules = 2;
+inline constexpr int kDiagnosisRules = 3;
 
 /// Share of the copy ceiling above which a host kernel is called memory-bound. Host stores first
 /// read the lines they write, which the declared bytes do not count: c = a + b moves a third more.
@@ -41,14 +41,17 @@ struct Diagnosis {
 
 /// Numeric rules over counters, roofline and build facts.
 ///
-/// Bound class (CUDA): launch below 10 µs; compute if the tensor pipe is at 80 % or more. With C =
+/// Bound class (CUDA): launch if the kernels fill less than half of the call, or below 10 µs if no
+/// unit is at 60 %; compute if the tensor pipe is at 80 % or more. With C =
 /// sm__throughput and M = gpu__compute_memory_throughput (dram if absent), both over the time in
 /// which SMs had work: if either is at 60 % or more, a difference of 10 points decides, else mixed;
 /// if both are below: a small grid, few warps for lack of registers or shared memory, or half of
-/// the warps missing → occupancy, else latency. Without those counters, and on the host: the
-/// roofline's fractions of the measured ceilings. Each finding cites the numbers it used; a rule
-/// whose metric is missing reports nothing. With several kernels, the one with the longest duration
-/// is judged and named in the evidence. Pure and thread-safe; never fails.
+/// the warps missing → occupancy, else latency. Without those counters: the roofline's fractions of
+/// the measured ceilings. On the host: a roof that is near, else the class of the finding with the
+/// largest headroom. Each finding cites the numbers it used; a rule
+/// whose metric is missing reports nothing. With several kernels, each is judged, and its share of
+/// their time is its weight: the class with 60 % of it, else mixed; findings name their kernel.
+/// Pure and thread-safe; never fails.
 [[nodiscard]] Diagnosis diagnose(const DiagnosisInput& input);
 
 }  // namespace ratchet

@@ -92,6 +92,18 @@ constexpr std::array kTreatments{
     Treatment{"host-memory-bandwidth", "host memory bandwidth cache blocking streaming", {}},
     Treatment{"host-scalar-loop", "host vectorisation SIMD scalar loop OpenMP threads", {}},
     Treatment{"host-cache-miss", "host cache miss latency blocking prefetch", {}},
+    Treatment{"host-single-thread", "host OpenMP threads parallel loop idle cores", {}},
+    Treatment{"host-neighbors", "host noisy neighbors contention timing", {}},
+    Treatment{"host-interpreter", "numpy Python interpreter overhead vectorize", {}},
+    Treatment{"host-page-faults", "host page faults temporaries allocation numpy out", {}},
+    Treatment{"host-thread-overhead", "OpenMP parallel region overhead fork join", {}},
+    Treatment{"host-imbalance", "OpenMP load imbalance schedule dynamic", {}},
+    Treatment{"host-strided-access", "host strided access cache line loop order blocking", {}},
+    Treatment{"host-dependency-chain", "host reduction dependency chain accumulators", {}},
+    Treatment{"host-divisions", "host division square root reciprocal", {"strength_reduce"}},
+    Treatment{"host-math-calls", "host vector math library exponential polynomial", {}},
+    Treatment{"host-atomics", "OpenMP reduction atomic contention private sums", {}},
+    Treatment{"host-branches", "host branch misprediction branchless select", {"branch_eliminate"}},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace ratchet {
@@ -193,10 +194,22 @@ void spill_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& f
 
 // ----------------------------------------------------------------------------------- instructions
 
+/// The FMA pipe also multiplies integers, which tensor cores do not do for hashes and indices.
+bool multiplies_floats(const Metrics& metrics, const DiagnosisInput& input) {
+  const auto fused = metrics["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"];
+  const auto all = metrics[metric::kInstructions];
+  constexpr double kLanes = 32;
+  if (fused && all && *all > 0) return *fused > 0.2 * kLanes * *all;
+  constexpr std::array kFloats{DType::f32, DType::f16, DType::bf16, DType::f8_e4m3, DType::f8_e5m2};
+  return input.dtypes.empty() || std::ranges::any_of(input.dtypes, [&](DType type) {
+           return std::ranges::find(kFloats, type) != kFloats.end();
+         });
+}
+
 void pipe_rules(const Metrics& metrics, const DiagnosisInput& input, Findings& findings) {
   const auto fma = metrics["smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active"];
   const auto tensor = metrics[metric::kTensor];
-  if (fma && tensor && *fma > 50 && *tensor < 1)
+  if (fma && tensor && *fma > 50 && *tensor < 1 && multiplies_floats(metrics, input))
     findings.add("fma-without-tensor", "[F] FMA pipe busy, tensor cores idle",
                  {shown("FMA pipe, %", *fma), shown("tensor pipe, %", *tensor)},
                  // Tensor cores can only help if the work is a matrix product.
@@ -271,35 +284,6 @@ void cuda_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings
   spill_rule(metrics, input, findings);
   pipe_rules(metrics, input, findings);
   fetch_rules(metrics, findings);
-}
-
-void host_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings) {
-  const auto memory = input.roofline.bandwidth_fraction;
-  const auto compute = input.roofline.compute_fraction;
-  const auto instructions = metrics["instructions"];
-  const auto cycles = metrics["cycles"];
-  const auto misses = metrics["LLC-load-misses"];
-  const bool counted = instructions && cycles && *cycles > 0 && *instructions > 0;
-  const double ipc = counted ? *instructions / *cycles : 0;
-  if (memory && *memory > kHostMemoryBound)
-    findings.add("host-memory-bandwidth", "Memory bandwidth is near its ceiling",
-                 {shown("share of the bandwidth ceiling", *memory)}, 1 - *memory,
-                 *memory / kHostMemoryBound);
-  if (memory && compute && *memory < kHostMemoryBound && *compute < 0.15 &&
-      (!counted || ipc > 1.5)) {
-    std::vector<std::string> evidence{shown("share of the compute ceiling", *compute),
-                                      shown("share of the bandwidth ceiling", *memory)};
-    if (counted) evidence.push_back(shown("instructions per cycle", ipc));
-    findings.add("host-scalar-loop", "Far below both ceilings: scalar or single-threaded work",
-                 std::move(evidence), 1 - std::max(*compute, *memory), counted ? 1.5 : 1);
-  }
-  if (!counted || !misses || ipc >= 0.7 || !memory || *memory >= 0.4) return;
-  const double per_thousand = 1000 * *misses / *instructions;
-  if (per_thousand > 5)
-    findings.add("host-cache-miss", "Loads miss the caches and wait",
-                 {shown("instructions per cycle", ipc),
-                  shown("LLC load misses per 1,000 instructions", per_thousand)},
-                 1 - *memory, per_thousand / 5);
 }
 
 }  // namespace ratchet

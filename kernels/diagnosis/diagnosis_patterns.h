@@ -13,8 +13,17 @@ namespace ratchet {
 /// is missing reports nothing. Pure.
 void cuda_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings);
 
-/// The patterns of a kernel on the host.
+/// The patterns of a kernel on the host. Without samples or processor time, only those of the roofs
+/// and of hardware counters.
 void host_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings);
+
+/// The class that follows from sorted findings, and which one; unknown without any.
+struct HostClass {
+  Bound bound = Bound::unknown;
+  std::string evidence;
+};
+[[nodiscard]] HostClass host_class(const Metrics& metrics,
+                                   std::span<const DiagnosisFinding> findings);
 
 /// Thresholds of NVIDIA's SpeedOfLight rule (sections/SpeedOfLight.py), in per cent: above the
 /// first a unit is near its limit, below the second it is not the limit.

@@ -24,25 +24,55 @@ std::optional<double> metric(const KernelCounters& kernel, const std::string& na
   return found == kernel.metrics.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// FLOPs and bytes of all kernels; a number missing for one kernel is missing from the sum.
-struct Counted {
-  std::optional<double> bytes = 0;
-  std::optional<double> flops = 0;
-};
-
-Counted counted(std::span<const KernelCounters> kernels) {
-  Counted sum;
+/// The sum of a metric over all kernels; empty if one kernel lacks it.
+std::optional<double> total(std::span<const KernelCounters> kernels, const std::string& name) {
+  if (kernels.empty()) return std::nullopt;
+  double sum = 0;
   for (const auto& kernel : kernels) {
-    const auto bytes = metric(kernel, "dram__bytes.sum");
-    sum.bytes = sum.bytes && bytes ? std::optional(*sum.bytes + *bytes) : std::nullopt;
-    const auto add = metric(kernel, "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum");
-    const auto multiply = metric(kernel, "smsp__sass_thread_inst_executed_op_fmul_pred_on.sum");
-    const auto fused = metric(kernel, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum");
-    const bool known = add && multiply && fused;
-    sum.flops = sum.flops && known ? std::optional(*sum.flops + *add + *multiply + 2 * *fused)
-                                   : std::nullopt;
+    const auto value = metric(kernel, name);
+    if (!value) return std::nullopt;
+    sum += *value;
   }
   return sum;
+}
+
+/// Counted arithmetic of one kind, and the roof above it.
+struct CountedFlops {
+  std::optional<double> flops;
+  std::optional<double> roof;
+};
+
+std::optional<double> scalar_total(std::span<const KernelCounters> kernels, char type) {
+  const auto of = [&](const char* kind) {
+    return total(kernels,
+                 std::string("smsp__sass_thread_inst_executed_op_") + type + kind + "_pred_on.sum");
+  };
+  const auto add = of("add"), multiply = of("mul"), fused = of("fma");
+  if (!add || !multiply || !fused) return std::nullopt;
+  return *add + *multiply + 2 * *fused;
+}
+
+/// The kind of arithmetic that comes closest to its roof: a product on tensor cores has little
+/// scalar arithmetic beside it.
+CountedFlops nearest_arithmetic(std::span<const KernelCounters> kernels,
+                                std::span<const Ceiling> ceilings) {
+  const auto tensor = [&](const char* source) {
+    return total(kernels, std::string("sm__ops_path_tensor_src_") + source + ".sum");
+  };
+  CountedFlops nearest{scalar_total(kernels, 'f'), compute_ceiling(ceilings, DType::f32)};
+  for (const CountedFlops& other :
+       {CountedFlops{scalar_total(kernels, 'd'), compute_ceiling(ceilings, DType::f64)},
+        CountedFlops{tensor("bf16_dst_fp32"), compute_ceiling(ceilings, DType::bf16)},
+        CountedFlops{tensor("fp16"), compute_ceiling(ceilings, DType::f16)},
+        CountedFlops{tensor("tf32_dst_fp32"), ceiling_named(ceilings, {"tf32"})},
+        CountedFlops{tensor("fp8"), compute_ceiling(ceilings, DType::f8_e4m3)},
+        CountedFlops{tensor("int8"), compute_ceiling(ceilings, DType::i8)}}) {
+    if (!other.flops || !other.roof) continue;
+    const bool closer = !nearest.flops || !nearest.roof ||
+                        *other.flops / *other.roof > *nearest.flops / *nearest.roof;
+    if (closer) nearest = other;
+  }
+  return nearest;
 }
 
 std::optional<double> share(const std::optional<double>& rate, const std::optional<double>& roof) {
@@ -112,14 +142,17 @@ Roofline place_under_roofs(const std::optional<WorkDone>& work, Nanoseconds medi
   roofline.bandwidth_ceiling = bandwidth_ceiling(ceilings);
   roofline.compute_ceiling = compute_ceiling(ceilings, work ? work->type : DType::f32);
   if (!(median.value > 0)) return roofline;
-  Counted sum;
-  if (work)
-    sum = {work->bytes > 0 ? std::optional(work->bytes) : std::nullopt,
-           work->flops > 0 ? std::optional(work->flops) : std::nullopt};
-  else if (!kernels.empty())
-    sum = counted(kernels);
-  else
-    sum = {std::nullopt, std::nullopt};
+  struct {
+    std::optional<double> bytes, flops;
+  } sum;
+  if (work) {
+    if (work->bytes > 0) sum.bytes = work->bytes;
+    if (work->flops > 0) sum.flops = work->flops;
+  } else {
+    const auto nearest = nearest_arithmetic(kernels, ceilings);
+    sum = {total(kernels, "dram__bytes.sum"), nearest.flops};
+    if (nearest.roof) roofline.compute_ceiling = nearest.roof;
+  }
   const double seconds = median.value * 1e-9;
   if (sum.bytes) roofline.achieved_bytes_per_s = *sum.bytes / seconds;
   if (sum.flops) roofline.achieved_flops_per_s = *sum.flops / seconds;

@@ -30,7 +30,8 @@ namespace ratchet {
                                                              DType type);
 
 /// Computes the position. Work comes from the contract if declared (`source` "declared_work"), else
-/// from counters (dram bytes and FLOPs of all kernels, `source` "counters"). Unknown values stay
+/// from counters (dram bytes of all kernels, and their FLOPs of the type and pipe that come closest
+/// to their roof; `source` "counters"). Unknown values stay
 /// empty: a missing number is no evidence, never zero. `binding` is the roof with the larger
 /// fraction.
 [[nodiscard]] Roofline place_under_roofs(const std::optional<WorkDone>& work, Nanoseconds median,

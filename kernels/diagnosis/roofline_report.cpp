@@ -32,7 +32,8 @@ std::optional<double> total(std::span<const KernelCounters> kernels, Names names
   return sum;
 }
 
-/// FLOPs of scalar instructions: additions and products once, fused ones twice.
+/// FLOPs of scalar instructions: additions and products once, fused ones twice. Those of 16 bits
+/// work on two values at once.
 std::optional<double> scalar_flops(std::span<const KernelCounters> kernels, char type) {
   const auto name = [&](const char* kind) {
     return std::string("smsp__sass_thread_inst_executed_op_") + type + kind + "_pred_on.sum";
@@ -40,7 +41,8 @@ std::optional<double> scalar_flops(std::span<const KernelCounters> kernels, char
   const auto add = name("add"), multiply = name("mul"), fused = name("fma");
   const auto once = total(kernels, {add.c_str(), multiply.c_str()});
   const auto twice = total(kernels, {fused.c_str()});
-  return once && twice ? std::optional(*once + 2 * *twice) : std::nullopt;
+  const double values = type == 'h' ? 2 : 1;
+  return once && twice ? std::optional(values * (*once + 2 * *twice)) : std::nullopt;
 }
 
 std::optional<double> ceiling_of(std::span<const Ceiling> ceilings, const std::string& what) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernels/contract/layout.h"
+#include "kernels/counters/hot_code.h"
 #include "kernels/counters/hotspots.h"
 #include "kernels/counters/metrics.h"
 #include "kernels/diagnosis/diagnosis.h"
@@ -103,6 +104,17 @@ Hotspots hotspots_of(LabParts& lab, const Contract& contract, const Candidate& c
   return hotspots_from(samples, functions);
 }
 
+/// What the sampled instructions of a host kernel do becomes metrics beside the counters.
+void add_hot_code(LabParts& lab, const Contract& contract, const Candidate& candidate,
+                  const wire::PcSamples& samples, Profile& profile, const CallContext& call) {
+  if (profile.kernels.empty()) return;
+  const auto listing = lab.listing_of(contract, candidate, CodeView::sass, call);
+  std::vector<CodeFunction> functions;
+  if (listing) functions = read_code(listing->text, CodeKind::host);
+  profile.kernels.front().metrics.merge(hot_code_metrics(samples, functions));
+  if (samples.unavailable) profile.unknown_metrics.emplace_back("samples");
+}
+
 /// An idle process for counters, the code to load into it and the arenas to call it on.
 struct Counting {
   CandidateProcess& process;
@@ -148,7 +160,9 @@ Status count(LabParts& lab, const Contract& contract, const ProfileRequest& requ
     profile.verdict = Verdict::invalid;
     profile.reasons.push_back(*std::move(reason));
   }
-  if (counted->samples)
+  if (counted->samples && contract.device_kind == DeviceKind::host)
+    add_hot_code(lab, contract, *request.candidate, *counted->samples, profile, call);
+  else if (counted->samples)
     profile.hotspots = hotspots_of(lab, contract, *request.candidate, *counted->samples, call);
   if (by_ncu) {
     (void)process.left_behind();  // ends it before ncu reads the counters
@@ -159,6 +173,21 @@ Status count(LabParts& lab, const Contract& contract, const ProfileRequest& requ
   return {};
 }
 
+/// What a host kernel moves at least becomes metrics: every tensor once.
+void add_tensor_rates(const Contract& contract, const std::vector<Ceiling>& roofs,
+                      Profile& profile) {
+  const auto layout = layout_of(contract, contract.cases.front().dims);
+  const double median_ns = profile.timing.median.value;
+  if (!layout || profile.kernels.empty() || median_ns <= 0) return;
+  auto& metrics = profile.kernels.front().metrics;
+  const double bytes = tensor_bytes(*layout);
+  metrics["tensor_bytes"] = bytes;
+  for (const auto& [what, name] : {std::pair{"copy_bandwidth", "tensor_bandwidth.pct"},
+                                   std::pair{"core_copy_bandwidth", "tensor_bandwidth_core.pct"}})
+    if (const auto roof = std::ranges::find(roofs, what, &Ceiling::what); roof != roofs.end())
+      metrics[name] = 100 * bytes / (median_ns * 1e-9) / roof->value;
+}
+
 Status diagnose_profile(LabParts& lab, const Contract& contract, const ProfileRequest& request,
                         const DeviceInfo& device, Profile& profile, const CallContext& call) {
   auto roofs = lab.measured_ceilings(contract.device, contract.device_kind, false, call);
@@ -167,6 +196,7 @@ Status diagnose_profile(LabParts& lab, const Contract& contract, const ProfileRe
   if (!roofs) return roofs.error();
   auto work = work_of(contract, contract.cases.front().dims);
   if (!work) return work.error();
+  if (contract.device_kind == DeviceKind::host) add_tensor_rates(contract, *roofs, profile);
   profile.roofline = place_under_roofs(*work, profile.timing.median, profile.kernels, *roofs);
   add_roofline_metrics(profile);
   profile.roofs = roofline_report({.profile = &profile,

@@ -22,12 +22,13 @@ struct Samples {
       clock_mhz;  ///< parallel to elapsed_ns, or empty if the device cannot report it
   std::vector<std::string> flags;  ///< launch_gap_included, unsynchronised_work, …
   bool time_limit_hit = false;
-  std::string conditions;  ///< which clock, which cores; for display
+  std::string conditions;      ///< which clock, which cores; for display
+  std::optional<double> held;  ///< share of the block in which other processes held the cores
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Samples::elapsed_ns>(), required<&Samples::clock_mhz>(),
           required<&Samples::flags>(), required<&Samples::time_limit_hit>(),
-          required<&Samples::conditions>());
+          required<&Samples::conditions>(), optional<&Samples::held>());
   }
 };
 

@@ -207,6 +207,21 @@ Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_flo
   return comparison;
 }
 
+void judge_neighbors(double candidate_held, double other_held, Comparison& comparison) {
+  const double low = comparison.ci_low * (1 - other_held);
+  const double high = comparison.ci_high / std::max(1 - candidate_held, 0.01);
+  const double noise = 1 + comparison.noise_floor;
+  const bool doubtful = (comparison.verdict == Verdict::faster && low <= noise) ||
+                        (comparison.verdict == Verdict::slower && high >= 1 / noise);
+  if (doubtful) comparison.verdict = Verdict::inconclusive;
+}
+
+double held_share(std::span<const wire::Samples> blocks) {
+  double sum = 0;
+  for (const auto& block : blocks) sum += block.held.value_or(0);
+  return blocks.empty() ? 0 : sum / static_cast<double>(blocks.size());
+}
+
 std::size_t fewest_rounds(double error_rate) {
   std::size_t rounds = 1;
   while (!interval_index(rounds, error_rate)) ++rounds;

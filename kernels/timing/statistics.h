@@ -79,6 +79,13 @@ inline constexpr double kMostNoise = 0.05;
 [[nodiscard]] Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_floor,
                                          std::string against, double error_rate = kErrorRate);
 
+/// Makes a comparison inconclusive if other processes may have caused it: each side may be as much
+/// faster as the share of its time in which they held the cores (0..1, `wire::Samples::held`).
+void judge_neighbors(double candidate_held, double other_held, Comparison& comparison);
+
+/// The share over a contestant's blocks; 0 where the device does not say.
+[[nodiscard]] double held_share(std::span<const wire::Samples> blocks);
+
 /// The fewest rounds with which `compare` can decide at this error rate.
 [[nodiscard]] std::size_t fewest_rounds(double error_rate);
 

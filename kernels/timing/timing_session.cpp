@@ -256,8 +256,13 @@ double TimingSession::noise_floor(const ContestantRecord& record) const {
 }
 
 Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other) {
-  return compare(pairs_of(session.contestants.front(), session.contestants.at(other)),
-                 session.noise_floor, session.contestants.at(other).name, session.error_rate);
+  auto compared =
+      compare(pairs_of(session.contestants.front(), session.contestants.at(other)),
+              session.noise_floor, session.contestants.at(other).name, session.error_rate);
+  if (compared)
+    judge_neighbors(held_share(session.contestants.front().blocks),
+                    held_share(session.contestants.at(other).blocks), *compared);
+  return compared;
 }
 
 Result<std::vector<Comparison>> challenges_of(const SessionRecord& session) {
@@ -268,7 +273,13 @@ Result<std::vector<Comparison>> challenges_of(const SessionRecord& session) {
     if (one.reasons.empty())
       rivals.push_back({one.name, pairs_of(one, incumbent), session.noise_floor});
   }
-  return compare_all(rivals, session.error_rate);
+  auto compared = compare_all(rivals, session.error_rate);
+  if (!compared) return compared;
+  std::size_t next = 0;
+  for (std::size_t i = 1; i < session.contestants.size(); ++i)
+    if (const auto& one = session.contestants[i]; one.reasons.empty())
+      judge_neighbors(held_share(one.blocks), held_share(incumbent.blocks), (*compared)[next++]);
+  return compared;
 }
 
 Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,

@@ -3,7 +3,7 @@ was removed. A twin's key is the finding whose advice it follows: what it gains 
 advice is right. A twin {"dims": ...} runs the same source on other sizes, per element.
 """
 
-EACH = {"dims": {"n": 1 << 20}, "tensors": [("x", "float32", "n", "in"), ("y", "float32", "n", "out")],
+EACH = {"dims": {"n": 1 << 18}, "tensors": [("x", "float32", "n", "in"), ("y", "float32", "n", "out")],
         "head": "const float* x, float* y, int n", "element": "n"}
 BIG = {**EACH, "dims": {"n": 1 << 23}}
 SMALL = {**EACH, "dims": {"n": 4096}}
@@ -43,9 +43,9 @@ STREAM = "y[i] = 2 * x[i] + 1;"
 # The same instructions on 32 kB per thread.
 STREAM_NEAR = ("for (int p = 0; p < n / 4096; ++p) { const int at = p < n / 8192 ? 0 : 1 << 18; "
                "for (int i = at; i < at + 4096; ++i) { " + STREAM + " } }")
-# Thirty-two terms of a polynomial: far more arithmetic than traffic, and four independent chains.
+# 192 terms of polynomials: far more arithmetic than traffic, and four independent chains.
 POLY = ("float v = x[i], w = v * v; float a = 1, b = 2, c = 3, d = 4;"
-        + " a = a * w + 0.1f; b = b * w + 0.2f; c = c * w + 0.3f; d = d * w + 0.4f;" * 8
+        + " a = a * w + 0.1f; b = b * w + 0.2f; c = c * w + 0.3f; d = d * w + 0.4f;" * 48
         + " y[i] = a + v * b + c * d;")
 PARTS = ("static void parts(const float* x, float* y, int n) { " + "_Pragma(\"omp parallel for\") "
          + "for (int p = 0; p < 8; ++p) part(x + p * (n / 8), y + p * (n / 8), n / 8); }\n")
@@ -65,8 +65,8 @@ OWN_EXP = ("float v = -x[i] * x[i]; v = v < -87.f ? -87.f : v; float k = __built
            " p = p * v + 1.3981999507e-3f; p = p * v + 8.3334519073e-3f; p = p * v + 4.1665795894e-2f;"
            " p = p * v + 1.6666665459e-1f; p = p * v + 5.0000001201e-1f; p = p * v * v + v + 1;"
            " int e = (int(k) + 127) << 23; float f; __builtin_memcpy(&f, &e, 4); y[i] = p * f;")
-DIVIDE = "float v = x[i]; y[i] = 1 / (v + 7) + 2 / (v + 8) + 3 / (v + 9) + v / (v + 11) + 1 / (v * v + 1);"
-MULTIPLY = "float v = x[i]; y[i] = (v + 7) + 2 * (v + 8) + 3 * (v + 9) + v * (v + 11) + (v * v + 1);"
+DIVIDE = "float v = x[i] * x[i]; y[i] = 0" + "".join(f" + {k}.f / (v + {k})" for k in range(1, 25)) + ";"
+MULTIPLY = DIVIDE.replace("/", "*")
 SCALAR_STREAM = (NO_VECTORS + "static void part(const float* x, float* y, int n) { " + loop(STREAM) + " }\n" + PARTS
                  + "static void near(const float* x, float* y, int n) { " + PARALLEL
                  + "for (int p = 0; p < n / 4096; ++p) { const int at = p < n / 8192 ? 0 : 1 << 18; "
@@ -74,7 +74,7 @@ SCALAR_STREAM = (NO_VECTORS + "static void part(const float* x, float* y, int n)
 TRIANGLE = ("_Pragma(\"omp parallel for schedule({})\") for (int i = 0; i < 256; ++i) {{ float s = 0; "
             "for (int r = 0; r < 8; ++r) for (int k = 0; k < i * (n / 1024); ++k) "
             "s = s > x[k] * x[k] ? s : x[k] * x[k]; for (int j = 0; j < n / 256; ++j) y[i * (n / 256) + j] = s; }}")
-BRANCH = "float v = x[i]; if (v > 0) { y[i] = v * 3 + 1; k += 3; } else { y[n - 1 - i] = v; k = k / 7 + i; }"
+BRANCH = "float v = x[i]; if (v > 0) { y[i] = v * 3 + 1; k += 3; } else { y[i] = v; k = k / 7 + i; }"
 
 KERNELS = {
     "stream_threads": {"task": BIG, "kernel": cpp(loop(STREAM, True)), "bound": ["memory"],

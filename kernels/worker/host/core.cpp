@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 
 namespace ratchet::worker {
@@ -81,6 +82,21 @@ std::optional<double> core_megahertz() {
 #else
   return std::nullopt;
 #endif
+}
+
+std::optional<double> run_delay_ns() {
+  std::error_code failed;
+  double sum = 0;
+  bool known = false;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", failed)) {
+    // Time on a core, time waiting for one, time slices.
+    std::ifstream file(thread.path() / "schedstat");
+    double ran = 0, waited = 0;
+    if (!(file >> ran >> waited)) continue;
+    sum += waited;
+    known = true;
+  }
+  return known ? std::optional(sum) : std::nullopt;
 }
 
 std::string described(const CorePin& pin) {

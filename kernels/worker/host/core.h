@@ -29,6 +29,10 @@ class CorePin {
 /// each on every x86 core since 2011. Takes about 30 µs. Empty on other processors.
 [[nodiscard]] std::optional<double> core_megahertz();
 
+/// How long this process's threads have been ready to run while others held the cores, ns. Empty
+/// where the system does not say.
+[[nodiscard]] std::optional<double> run_delay_ns();
+
 /// "pinned to core 1, 1 of 2 NUMA nodes" or "not pinned (threads), …".
 [[nodiscard]] std::string described(const CorePin& pin);
 

@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -22,6 +23,10 @@ namespace ratchet::worker {
 namespace {
 
 using std::chrono::steady_clock;
+// A block that waited longer than this for a core is flagged.
+constexpr double kHeld = 0.1;
+// Threads may wait at the same time, so that their sum exceeds the block's time.
+constexpr double kMostHeld = 0.99;
 using NanosecondsSpent = std::chrono::duration<double, std::nano>;
 
 /// A mapping of its own, so that writes far outside fault instead of reaching other data.
@@ -45,9 +50,11 @@ class HostDevice : public Device {
  public:
   [[nodiscard]] DeviceKind kind() const override { return DeviceKind::host; }
 
+  void prepare_to_count() override { counting_ = true; }
+
   Result<DeviceInfo> open(int index) override {
     if (index != 0) return not_found("the host has only device 0", "Use device 0.");
-    counters_ = std::make_unique<PerfCounters>();
+    counters_ = std::make_unique<PerfCounters>(counting_);
     return host_info();
   }
 
@@ -111,6 +118,8 @@ class HostDevice : public Device {
       return elapsed;
     };
     for (int i = 0; i < plan.warmup; ++i) take();
+    const auto delay_before = run_delay_ns();
+    const auto block_begin = steady_clock::now();
     for (int i = 0; i < plan.samples; ++i) {
       timed.samples.elapsed_ns.push_back(take());
       if (milliseconds_since(begin) < plan.time_limit_ms) continue;
@@ -122,6 +131,11 @@ class HostDevice : public Device {
                                      (*first_clock + *last_clock) / 2);
     if (!work_was_there) timed.samples.flags.emplace_back("unsynchronised_work");
     timed.samples.conditions = described(pin);
+    if (const auto delay = run_delay_ns(); delay && delay_before)
+      timed.samples.held = std::clamp(
+          (*delay - *delay_before) / NanosecondsSpent(steady_clock::now() - block_begin).count(),
+          0.0, kMostHeld);
+    if (timed.samples.held.value_or(0) > kHeld) timed.samples.flags.emplace_back("cores_held");
     return timed;
   }
 
@@ -147,6 +161,7 @@ class HostDevice : public Device {
     return {NanosecondsSpent(stop - start).count(), turn.after()};
   }
 
+  bool counting_ = false;
   std::unique_ptr<PerfCounters> counters_;
   CacheFlush flush_;
 };

@@ -112,7 +112,8 @@ std::optional<double> difference(const Reading& before, const Reading& after) {
 
 }  // namespace
 
-PerfCounters::PerfCounters() {
+PerfCounters::PerfCounters(bool observe)
+    : observer_(observe ? std::make_unique<CallObserver>() : nullptr) {
   for (const auto& known : kEvents) {
     Fd fd = open_event(known);
     if (!fd && known.config == PERF_COUNT_HW_CPU_CYCLES && known.type == PERF_TYPE_HARDWARE)
@@ -128,7 +129,7 @@ const PerfCounters::Event* PerfCounters::find(const std::string& name) const {
 }
 
 wire::Counters PerfCounters::read(const std::vector<std::string>& names, const Turn& turn,
-                                  const std::function<void()>& prepare) const {
+                                  const std::function<void()>& prepare) {
   wire::Counters counters;
   counters.cache = "flushed";
   if (hardware_error_) counters.unavailable = reason_of(hardware_error_);
@@ -140,8 +141,15 @@ wire::Counters PerfCounters::read(const std::vector<std::string>& names, const T
       counters.unknown_metrics.push_back(name);
   }
   counters.engine = wanted.empty() ? "none" : "perf_event";
-  if (wanted.empty()) return counters;
   KernelCounters kernel;
+  // First, because it makes the call that starts threads.
+  if (observer_) {
+    auto seen = observer_->observe(turn, prepare);
+    counters.samples = std::move(seen.samples);
+    kernel.metrics = std::move(seen.metrics);
+  } else if (wanted.empty()) {
+    return counters;
+  }
   for (std::size_t first = 0; first < wanted.size(); first += kGroup) {
     const auto group = std::span(wanted).subspan(first, std::min(kGroup, wanted.size() - first));
     prepare();

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "kernels/protocol/messages.h"
 #include "kernels/worker/device.h"
+#include "kernels/worker/host/call_observer.h"
 #include "server/core/fd.h"
 
 namespace ratchet::worker {
@@ -17,14 +19,16 @@ namespace ratchet::worker {
 /// migrations.
 class PerfCounters {
  public:
-  PerfCounters();
+  /// `observe`: also open what `read` needs to see the call without hardware counters.
+  explicit PerfCounters(bool observe);
 
   /// Runs the turn once per group of four events, so that the processor's few counters need not be
   /// multiplexed; `prepare` runs before each. Names are those of `perf list`; names that this
   /// machine lacks are reported as unknown. The report has one kernel with an empty name, because
-  /// the events cover the whole call.
+  /// the events cover the whole call; if opened to observe, it also has what
+  /// CallObserver sees, whatever the names.
   [[nodiscard]] wire::Counters read(const std::vector<std::string>& names, const Turn& turn,
-                                    const std::function<void()>& prepare) const;
+                                    const std::function<void()>& prepare);
 
  private:
   struct Event {
@@ -34,6 +38,7 @@ class PerfCounters {
 
   [[nodiscard]] const Event* find(const std::string& name) const;
 
+  std::unique_ptr<CallObserver> observer_;
   std::vector<Event> events_;
   int hardware_error_ = 0;  ///< errno of opening the cycle counter; 0 on success
 };

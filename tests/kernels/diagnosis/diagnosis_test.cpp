@@ -140,39 +140,154 @@ TEST_CASE("double precision is only a finding where no tensor is double", "[diag
   CHECK(diagnose(input).findings.empty());
 }
 
-TEST_CASE("of several kernels the longest is judged and named", "[diagnosis]") {
+TEST_CASE("kernels of a call weigh as much as their time, and findings name theirs",
+          "[diagnosis]") {
   const std::vector<KernelCounters> kernels{
-      {"short", {{"gpu__time_duration.sum", 10}, {stall("barrier"), 9}}},
-      {"long", {{"gpu__time_duration.sum", 90}, {stall("short_scoreboard"), 9}}}};
+      {"short", {{"gpu__time_duration.sum", 10'000}, {stall("barrier"), 9}}},
+      {"long", {{"gpu__time_duration.sum", 90'000}, {stall("short_scoreboard"), 9}}}};
   DiagnosisInput input;
   input.kind = DeviceKind::cuda;
   input.kernels = kernels;
+  input.timing.median = {105'000};
+  input.launches = 2;
   const auto diagnosis = diagnose(input);
 
-  REQUIRE(ids(diagnosis) == "shared-memory-stalls");
+  REQUIRE(ids(diagnosis) == "shared-memory-stalls barrier-stalls");
   CHECK(diagnosis.findings[0].evidence.find("kernel long") != std::string::npos);
+  // Each waits all of its time: its headroom is its share of the call.
+  CHECK(diagnosis.findings[0].headroom == Approx(0.9));
+  CHECK(diagnosis.findings[1].headroom == Approx(0.1));
 }
 
-TEST_CASE("host kernels are judged by the roofs", "[diagnosis]") {
+TEST_CASE("a call that is mostly gaps is launch-bound, whatever its length", "[diagnosis]") {
+  std::vector<KernelCounters> kernels;
+  for (int i = 0; i < 50; ++i)
+    kernels.push_back({"step", {{"gpu__time_duration.sum", 2'000}, {kSm, 70}, {kMemory, 30}}});
+  DiagnosisInput input;
+  input.kind = DeviceKind::cuda;
+  input.kernels = kernels;
+  input.launches = 50;
+  input.timing.median = {300'000};  // 100 µs of kernels
+  const auto sparse = diagnose(input);
+  CHECK(sparse.bound == Bound::launch);
+  REQUIRE_FALSE(sparse.findings.empty());
+  CHECK(sparse.findings.front().id == "pattern-launch-bound");
+  CHECK(sparse.findings.front().headroom == Approx(2.0 / 3));
+
+  input.timing.median = {104'000};
+  CHECK(diagnose(input).bound == Bound::compute);
+  // Of 50 launches only some were counted: nothing is known about gaps.
+  input.timing.median = {300'000};
+  input.kernels = std::span(kernels).first(10);
+  CHECK(diagnose(input).bound == Bound::compute);
+}
+
+TEST_CASE("kernels of different classes make a mixed call", "[diagnosis]") {
+  const std::vector<KernelCounters> kernels{
+      {"a", {{"gpu__time_duration.sum", 50'000}, {kSm, 90}, {kMemory, 20}}},
+      {"b", {{"gpu__time_duration.sum", 50'000}, {kSm, 20}, {kMemory, 90}}}};
+  DiagnosisInput input;
+  input.kind = DeviceKind::cuda;
+  input.kernels = kernels;
+  input.launches = 2;
+  input.timing.median = {101'000};
+  CHECK(diagnose(input).bound == Bound::mixed);
+}
+
+TEST_CASE("a short call that keeps a unit busy is not called launch-bound", "[diagnosis]") {
+  CHECK(on_cuda({{kSm, 20}, {kMemory, 85}}, 8'000).bound == Bound::memory);
+  CHECK(on_cuda({{kSm, 20}, {kMemory, 30}}, 8'000).bound == Bound::launch);
+}
+
+TEST_CASE("tensor cores are not advised for integers", "[diagnosis]") {
+  const char* const fma = "smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active";
+  const char* const tensor = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active";
+  const std::vector<KernelCounters> kernels{{"hash", {{fma, 90}, {tensor, 0}}}};
+  DiagnosisInput input;
+  input.kind = DeviceKind::cuda;
+  input.timing.median = {100'000};
+  input.kernels = kernels;
+  input.dtypes = {DType::u32};
+  CHECK(ids(diagnose(input)).empty());
+  input.dtypes = {DType::f32};
+  CHECK(ids(diagnose(input)) == "fma-without-tensor");
+  // Floating tensors, but the multiplications that were counted are of integers.
+  const std::vector<KernelCounters> counted{
+      {"hash",
+       {{fma, 90},
+        {tensor, 0},
+        {"smsp__inst_executed.sum", 1e6},
+        {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 1e4}}}};
+  input.kernels = counted;
+  CHECK(ids(diagnose(input)).empty());
+}
+
+TEST_CASE("host kernels are judged by a near roof", "[diagnosis]") {
   CHECK(on_host(0.9, 0.1).bound == Bound::memory);
   // c = a + b at full bandwidth: three of the four bytes moved are declared.
   CHECK(on_host(0.5, 0.02).bound == Bound::memory);
   CHECK(on_host(0.1, 0.7).bound == Bound::compute);
-  CHECK(on_host(0.2, 0.1).bound == Bound::latency);
-  CHECK(on_host({}, {}).bound == Bound::unknown);
-  CHECK(on_host(0.2, {}).bound == Bound::unknown);  // the other roof may be the one
   CHECK(ids(on_host(0.9, 0.1)) == "host-memory-bandwidth");
-  CHECK(ids(on_host(0.2, 0.01)) == "host-scalar-loop");
-  CHECK(ids(on_host(0.2, 0.5)).empty());
+  // Far below both, and the call was not sampled: nothing says why.
+  CHECK(on_host(0.2, 0.1).bound == Bound::unknown);
+  CHECK(ids(on_host(0.2, 0.01)).empty());
+  CHECK(on_host({}, {}).bound == Bound::unknown);
 }
 
-TEST_CASE("host counters distinguish waiting from scalar work", "[diagnosis]") {
+namespace {
+
+/// Metrics of a sampled call of 10 ms on one of two cores, all in the kernel's loops.
+std::map<std::string, double> on_one_core(std::map<std::string, double> more) {
+  std::map<std::string, double> metrics{{"duration_time", 10e6},
+                                        {"first_thread_time", 10e6},
+                                        {"user_time", 10e6},
+                                        {"system_time", 0},
+                                        {"run_delay", 0},
+                                        {"samples", 1000},
+                                        {"samples_in_kernel.pct", 100},
+                                        {"hot_loops.pct", 100},
+                                        {"tensor_bytes", 64e6}};
+  for (const auto& [name, value] : more) metrics[name] = value;
+  return metrics;
+}
+
+std::string on_two_cores(std::map<std::string, double> metrics) {
+  const std::vector<KernelCounters> kernels{{"solve", std::move(metrics)}};
+  DiagnosisInput input;
+  input.device.multiprocessors = 2;
+  input.kernels = kernels;
+  return ids(diagnose(input));
+}
+
+}  // namespace
+
+TEST_CASE("scalar work and idle cores are told apart on the host", "[diagnosis]") {
+  CHECK(on_two_cores(on_one_core({{"packed_arithmetic.pct", 0}})) ==
+        "host-scalar-loop host-single-thread");
+  CHECK(on_two_cores(on_one_core({{"packed_arithmetic.pct", 100}})) == "host-single-thread");
+  CHECK(on_two_cores(on_one_core({{"packed_arithmetic.pct", 0}, {"user_time", 20e6}})) ==
+        "host-scalar-loop");
+  CHECK(on_two_cores(on_one_core({{"packed_arithmetic.pct", 100}, {"user_time", 20e6}})).empty());
+}
+
+TEST_CASE("neighbors that hold the cores are named, and threads are not judged then",
+          "[diagnosis]") {
+  // Both threads wait 4 of 10 ms; the first one's wait at the barrier says nothing.
+  CHECK(on_two_cores(on_one_core({{"user_time", 12e6},
+                                  {"run_delay", 4e6},
+                                  {"samples_in_kernel.pct", 50},
+                                  {"samples_in_threads.pct", 50},
+                                  {"hot_loops.pct", 50}})) == "host-neighbors");
+  CHECK(on_two_cores(on_one_core({{"user_time", 16e6},
+                                  {"samples_in_kernel.pct", 50},
+                                  {"samples_in_threads.pct", 50},
+                                  {"hot_loops.pct", 50}})) == "host-imbalance");
+}
+
+TEST_CASE("counted misses are a finding where the processor counts them", "[diagnosis]") {
   const std::map<std::string, double> waiting{
       {"instructions", 1e6}, {"cycles", 4e6}, {"LLC-load-misses", 2e4}};  // ipc 0.25, 20 per 1,000
-  const std::map<std::string, double> busy{{"instructions", 3e6}, {"cycles", 1e6}};
-
   CHECK(ids(on_host(0.1, 0.01, waiting)) == "host-cache-miss");
-  CHECK(ids(on_host(0.1, 0.01, busy)) == "host-scalar-loop");
 }
 
 TEST_CASE("every pattern that the rules name has a page in the wiki", "[diagnosis]") {
@@ -200,6 +315,14 @@ TEST_CASE("every pattern that the rules name has a page in the wiki", "[diagnosi
   const std::filesystem::path pages = test::source_dir() / "kbs/content/docs/patterns";
   for (const auto& finding : everything.findings)
     CHECK(std::filesystem::exists(pages / (finding.id.substr(8) + ".md")));
+  for (const auto* name :
+       {"host-memory-bandwidth", "host-scalar-loop", "host-cache-miss", "host-single-thread",
+        "host-neighbors", "host-interpreter", "host-page-faults", "host-thread-overhead",
+        "host-imbalance", "host-strided-access", "host-dependency-chain", "host-divisions",
+        "host-math-calls", "host-atomics", "host-branches"}) {
+    INFO(name);
+    CHECK(std::filesystem::exists(pages / (std::string(name) + ".md")));
+  }
 }
 
 TEST_CASE("the metric sets hold the package's metrics and no name twice", "[diagnosis]") {

@@ -67,6 +67,17 @@ TEST_CASE("fused operations count twice, and intensity is per byte of the level"
   CHECK(report.levels[0].intensity == Approx(5));
 }
 
+TEST_CASE("instructions on two halves count twice", "[roofline]") {
+  auto profile = profile_of();
+  profile.kernels = {{"kernel",
+                      {{"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 10},
+                       {"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 20},
+                       {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 30}}}};
+  const auto report = report_of(profile);
+  REQUIRE(report.compute.size() == 1);
+  CHECK(report.compute[0].flops == 2 * 10 + 2 * 20 + 4 * 30);
+}
+
 TEST_CASE("a metric that is missing is no evidence", "[roofline]") {
   auto profile = profile_of();
   profile.kernels[0].metrics.erase("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum");

@@ -59,6 +59,24 @@ TEST_CASE("counters replace work that is not declared", "[roofline]") {
   CHECK(two.source == "counters");
 }
 
+TEST_CASE("undeclared products on tensor cores are held against the tensor roof", "[roofline]") {
+  const std::vector<Ceiling> ceilings{
+      {"copy_bandwidth", 100e9, "B/s"}, {"fp32", 1e12, "FLOP/s"}, {"bf16", 10e12, "FLOP/s"}};
+  // 8,000 FLOP on tensor cores and 100 beside them, in 1 ns: 80 % and 10 % of their roofs.
+  const std::vector<KernelCounters> kernels{
+      {"gemm",
+       {{"dram__bytes.sum", 30},
+        {"sm__ops_path_tensor_src_bf16_dst_fp32.sum", 8000},
+        {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 100},
+        {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 0},
+        {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 0}}}};
+  const auto roofline = place_under_roofs({}, {1}, kernels, ceilings);
+
+  CHECK(*roofline.compute_fraction == Approx(0.8));
+  CHECK(*roofline.compute_ceiling == 10e12);
+  CHECK(roofline.binding == "compute");
+}
+
 TEST_CASE("achieved rates are metrics only where work is declared", "[roofline]") {
   Timing timing;
   timing.median = {10};

@@ -208,3 +208,23 @@ TEST_CASE("the geometric mean is weighted and refuses impossible values", "[stat
   CHECK(geometric_mean(values, std::vector<double>{2, 1}) == Approx(std::cbrt(32)));  // 2 * 2 * 8
   CHECK(geometric_mean(std::vector<double>{2, 0}, std::vector<double>{1, 1}) == 0);
 }
+
+TEST_CASE("a verdict that neighbors may have caused is inconclusive", "[statistics]") {
+  const auto judged = [](Verdict verdict, double low, double high, double candidate, double other) {
+    Comparison comparison;
+    comparison.verdict = verdict;
+    comparison.ci_low = low;
+    comparison.ci_high = high;
+    comparison.noise_floor = 0.01;
+    judge_neighbors(candidate, other, comparison);
+    return comparison.verdict;
+  };
+  // A quarter of the speed, but three quarters and more of its time it had no core.
+  CHECK(judged(Verdict::slower, 0.2, 0.25, 0.8, 0) == Verdict::inconclusive);
+  CHECK(judged(Verdict::slower, 0.2, 0.25, 0.5, 0) == Verdict::slower);
+  CHECK(judged(Verdict::faster, 1.2, 1.3, 0, 0.4) == Verdict::inconclusive);
+  // No neighbor makes twelve times of it.
+  CHECK(judged(Verdict::faster, 12, 13, 0.4, 0.4) == Verdict::faster);
+  CHECK(judged(Verdict::faster, 1.2, 1.3, 0, 0) == Verdict::faster);
+  CHECK(judged(Verdict::same, 0.995, 1.005, 0.5, 0.5) == Verdict::same);
+}

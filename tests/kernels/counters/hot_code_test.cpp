@@ -1,0 +1,117 @@
+#include "kernels/counters/hot_code.h"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+
+using namespace ratchet;
+using Catch::Approx;
+
+namespace {
+
+/// The loop of a function with these instructions; the last jumps back to the first.
+LoopCode loop_of(const std::string& lines) {
+  std::string text = "0000000000001000 <solve>:\n";
+  int address = 0x1000;
+  std::size_t begin = 0;
+  while (begin < lines.size()) {
+    const auto end = lines.find('\n', begin);
+    char number[16];
+    std::snprintf(number, sizeof number, "%x", address++);
+    text += "    " + std::string(number) + ":\t" + lines.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  // The views of the instructions point into the listing.
+  static std::string kept;
+  kept = text;
+  const auto functions = read_code(kept, CodeKind::host);
+  return loop_code(functions.at(0).instructions);
+}
+
+constexpr const char* kBack = "jne    1000 <solve>\n";
+
+wire::PcSample sample(const std::string& object, std::int64_t offset, std::int64_t count) {
+  return {object, offset, {{"cpu-clock", count}}};
+}
+
+}  // namespace
+
+TEST_CASE("a sum with one accumulator is a chain, with four it is not", "[hot]") {
+  CHECK(loop_of(std::string("vaddss (%rdi),%xmm0,%xmm0\nadd $0x4,%rdi\ncmp %rdx,%rdi\n") + kBack)
+            .chained);
+  CHECK_FALSE(loop_of(std::string("vaddps (%rdi),%ymm0,%ymm0\nvaddps 0x20(%rdi),%ymm1,%ymm1\n"
+                                  "vaddps 0x40(%rdi),%ymm2,%ymm2\nvaddps 0x60(%rdi),%ymm3,%ymm3\n"
+                                  "vaddps 0x80(%rdi),%ymm4,%ymm4\nvaddps 0xa0(%rdi),%ymm5,%ymm5\n"
+                                  "add $0xc0,%rdi\ncmp %rdx,%rdi\n") +
+                      kBack)
+                  .chained);
+  // Integers are added in one cycle.
+  CHECK_FALSE(
+      loop_of(std::string("add (%rdi),%eax\nadd $0x4,%rdi\ncmp %rdx,%rdi\n") + kBack).chained);
+}
+
+TEST_CASE("loads at loaded addresses are found, loads at counted ones are not", "[hot]") {
+  CHECK(loop_of(std::string("movslq (%rsi,%rax,4),%rcx\nvmovss (%rdi,%rcx,4),%xmm0\n"
+                            "vmovss %xmm0,(%rdx,%rax,4)\nadd $0x1,%rax\ncmp %rax,%r8\n") +
+                kBack)
+            .indirect);
+  CHECK(loop_of(std::string("vmovdqu (%rsi,%rax,4),%ymm1\n"
+                            "vgatherdps %ymm2,(%rdi,%ymm1,4),%ymm0\nadd $0x20,%rax\n") +
+                kBack)
+            .indirect);
+  CHECK_FALSE(loop_of(std::string("mov 0x8(%rsp),%rcx\nvmovss (%rcx,%rax,4),%xmm0\n"
+                                  "vmovss %xmm0,(%rdx,%rax,4)\nadd $0x1,%rax\ncmp %rax,%r8\n") +
+                      kBack)
+                  .indirect);
+}
+
+TEST_CASE("a stride is a line or more of which little is used", "[hot]") {
+  CHECK(loop_of(std::string("vmovss (%rdi),%xmm0\nvmovss %xmm0,(%rsi)\nadd $0x4000,%rdi\n"
+                            "add $0x4,%rsi\ncmp %rdx,%rsi\n") +
+                kBack)
+            .strided);
+  CHECK(
+      loop_of(std::string("vmovss (%rdi),%xmm0\nadd %rcx,%rdi\ncmp %rdx,%rdi\n") + kBack).strided);
+  // Unrolled: 128 bytes a turn, all of them used.
+  CHECK_FALSE(loop_of(std::string("vmovups (%rdi),%ymm0\nvmovups 0x20(%rdi),%ymm1\n"
+                                  "vmovups 0x40(%rdi),%ymm2\nvmovups 0x60(%rdi),%ymm3\n"
+                                  "add $0x80,%rdi\ncmp %rdx,%rdi\n") +
+                      kBack)
+                  .strided);
+  // The inner loop of a product: a whole line of every row.
+  CHECK_FALSE(
+      loop_of(std::string("vmovups (%rdi),%zmm0\nadd %rcx,%rdi\ncmp %rdx,%rdi\n") + kBack).strided);
+}
+
+TEST_CASE("samples become shares of objects and of what the hot loops do", "[hot]") {
+  const std::string text =
+      "0000000000001000 <solve>:\n"
+      "    1000:\tmulss  (%rdi),%xmm1\n"
+      "    1004:\tadd    $0x4,%rdi\n"
+      "    1008:\tjne    1000 <solve>\n"
+      "    100a:\tret\n";
+  const auto functions = read_code(text, CodeKind::host);
+  wire::PcSamples samples;
+  samples.total = 100;
+  samples.pcs = {sample("kernel", 0x1004, 60), sample("kernel", 0x100a, 10),
+                 sample("libm.so.6", 0x30, 20), sample("libgomp.so.1", 0x40, 10)};
+  const auto metrics = hot_code_metrics(samples, functions);
+
+  CHECK(metrics.at("samples") == 100);
+  CHECK(metrics.at("samples_in_kernel.pct") == Approx(70));
+  CHECK(metrics.at("samples_in_libm.pct") == Approx(20));
+  CHECK(metrics.at("samples_in_threads.pct") == Approx(10));
+  CHECK(metrics.at("hot_loops.pct") == Approx(60));
+  CHECK(metrics.at("packed_arithmetic.pct") == 0);
+}
+
+TEST_CASE("without samples there are no metrics rather than zeros", "[hot]") {
+  wire::PcSamples samples;
+  CHECK(hot_code_metrics(samples, {}).empty());
+  samples.total = 5;
+  samples.pcs = {sample("libpython3.11.so.1.0", 1, 5)};
+  CHECK(hot_code_metrics(samples, {}).at("samples_in_python.pct") == Approx(100));
+  CHECK_FALSE(hot_code_metrics(samples, {}).contains("packed_arithmetic.pct"));
+  samples.unavailable = "not permitted";
+  CHECK(hot_code_metrics(samples, {}).empty());
+}
