@@ -90,7 +90,7 @@ constexpr std::array kTreatments{
               "launch bound small kernel fusion cuda graph",
               {"cuda_graphs", "kernel_fusion", "pdl_overlap"}},
     Treatment{"host-memory-bandwidth", "host memory bandwidth cache blocking streaming", {}},
-    Treatment{"host-scalar-loop", "host vectorisation SIMD scalar loop OpenMP threads", {}},
+    Treatment{"host-scalar-loop", "host vectorization SIMD scalar loop OpenMP threads", {}},
     Treatment{"host-cache-miss", "host cache miss latency blocking prefetch", {}},
     Treatment{"host-single-thread", "host OpenMP threads parallel loop idle cores", {}},
     Treatment{"host-neighbors", "host noisy neighbors contention timing", {}},

@@ -208,8 +208,10 @@ Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_flo
 }
 
 void judge_neighbors(double candidate_held, double other_held, Comparison& comparison) {
-  const double low = comparison.ci_low * (1 - other_held);
-  const double high = comparison.ci_high / std::max(1 - candidate_held, 0.01);
+  // What the speedup would be without the waiting; when both sides waited alike, it is the same.
+  const double corrected = (1 - other_held) / std::max(1 - candidate_held, 0.01);
+  const double low = comparison.ci_low * std::min(corrected, 1.0);
+  const double high = comparison.ci_high * std::max(corrected, 1.0);
   const double noise = 1 + comparison.noise_floor;
   const bool doubtful = (comparison.verdict == Verdict::faster && low <= noise) ||
                         (comparison.verdict == Verdict::slower && high >= 1 / noise);

@@ -79,8 +79,9 @@ inline constexpr double kMostNoise = 0.05;
 [[nodiscard]] Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_floor,
                                          std::string against, double error_rate = kErrorRate);
 
-/// Makes a comparison inconclusive if other processes may have caused it: each side may be as much
-/// faster as the share of its time in which they held the cores (0..1, `wire::Samples::held`).
+/// Makes a comparison inconclusive if other processes may have caused it: they held the cores for
+/// a larger share of one side's time than of the other's (0..1, `wire::Samples::held`), and without
+/// that waiting the verdict would not stand. Rounds alternate, so both sides usually wait alike.
 void judge_neighbors(double candidate_held, double other_held, Comparison& comparison);
 
 /// The share over a contestant's blocks; 0 where the device does not say.

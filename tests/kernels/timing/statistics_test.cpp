@@ -224,7 +224,10 @@ TEST_CASE("a verdict that neighbors may have caused is inconclusive", "[statisti
   CHECK(judged(Verdict::slower, 0.2, 0.25, 0.5, 0) == Verdict::slower);
   CHECK(judged(Verdict::faster, 1.2, 1.3, 0, 0.4) == Verdict::inconclusive);
   // No neighbor makes twelve times of it.
-  CHECK(judged(Verdict::faster, 12, 13, 0.4, 0.4) == Verdict::faster);
+  CHECK(judged(Verdict::faster, 12, 13, 0, 0.4) == Verdict::faster);
+  // Both waited alike: their ratio is what it would have been on an idle machine.
+  CHECK(judged(Verdict::faster, 1.2, 1.3, 0.4, 0.4) == Verdict::faster);
+  CHECK(judged(Verdict::slower, 0.8, 0.9, 0.3, 0.3) == Verdict::slower);
   CHECK(judged(Verdict::faster, 1.2, 1.3, 0, 0) == Verdict::faster);
   CHECK(judged(Verdict::same, 0.995, 1.005, 0.5, 0.5) == Verdict::same);
 }
