@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "kernels/lab.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
