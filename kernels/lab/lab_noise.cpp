@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -67,6 +68,7 @@ Result<NoiseProfile> calibrated_noise(LabParts& lab, const DeviceInfo& device,
   if (!candidate->build.ok) return unavailable("the calibration's kernel does not build");
   const Versions versions{{"one", &*candidate}, {"same", &*candidate}};
   std::vector<std::vector<NoisePoint>> points(contract.cases.size());
+  std::optional<double> clock;
   const int sessions =
       lab.options.noise_sessions * (device.kind == DeviceKind::cuda ? kMoreOnGpu : 1);
   for (int i = 0; i < sessions; ++i) {
@@ -89,9 +91,12 @@ Result<NoiseProfile> calibrated_noise(LabParts& lab, const DeviceInfo& device,
       const auto compared = comparison_of(*session, 1);
       if (!timing || !compared) return unavailable("the calibration's kernel could not be timed");
       points[which].push_back({timing->median.value, compared->speedup});
+      if (timing->clock) clock = std::max(clock.value_or(0), timing->clock->value);
     }
   }
-  return fit_noise(points.front(), points.back());
+  auto profile = fit_noise(points.front(), points.back());
+  profile.clock_mhz = clock;
+  return profile;
 }
 
 }  // namespace

@@ -12,21 +12,22 @@
 namespace ratchet {
 namespace {
 
-RaceLine line_of(const SessionRecord& session, std::size_t own, const SessionPlan& plan) {
+RaceLine line_of(const SessionRecord& session, std::size_t own, const SessionPlan& plan,
+                 DeviceKind kind) {
   const auto& record = session.contestants.at(own);
   RaceLine line{record.name, {}, {}, {}, record.reasons};
   if (!record.reasons.empty()) return line;
   if (auto timing = timing_of(session, own, plan)) line.timing = *std::move(timing);
-  if (own == 0 || !session.contestants.front().reasons.empty()) return line;
-  if (auto compared = comparison_of(session, own)) line.slowdown = *std::move(compared);
+  if (line.timing) (void)flag_resolution(kind, *line.timing);
   return line;
 }
 
 /// One line per contestant, with speed-ups that hold together.
-std::vector<RaceLine> lines_of(const SessionRecord& session, const SessionPlan& plan) {
+std::vector<RaceLine> lines_of(const SessionRecord& session, const SessionPlan& plan,
+                               DeviceKind kind) {
   std::vector<RaceLine> lines;
   for (std::size_t i = 0; i < session.contestants.size(); ++i)
-    lines.push_back(line_of(session, i, plan));
+    lines.push_back(line_of(session, i, plan, kind));
   if (!session.contestants.front().reasons.empty()) return lines;
   const auto speedups = challenges_of(session);
   if (!speedups) return lines;
@@ -35,6 +36,9 @@ std::vector<RaceLine> lines_of(const SessionRecord& session, const SessionPlan& 
     if (line == lines.end()) continue;
     line->speedup = speedup;
     line->speedup->against = session.contestants.front().name;
+    for (const auto& timing : {line->timing, lines.front().timing})
+      if (timing) judge_resolution(*timing, *line->speedup);
+    line->slowdown = inverted(*line->speedup, line->name);
   }
   return lines;
 }
@@ -70,7 +74,7 @@ Result<std::vector<RaceLine>> Laboratory::race(const Contract& contract,
   plan.rivals = std::max(1, static_cast<int>(entrants.size()) - 1);
   auto session = session_of(contract, race.dims, versions, plan, run_secret, call);
   if (!session) return session.error();
-  return lines_of(*session, plan);
+  return lines_of(*session, plan, contract.device_kind);
 }
 
 Result<Source> Laboratory::dispatcher(const Contract& contract,

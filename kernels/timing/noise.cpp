@@ -21,6 +21,12 @@ double scatter(std::span<const NoisePoint> points) {
   return points.empty() ? 0 : std::sqrt(squares / static_cast<double>(points.size()));
 }
 
+/// What a further ratio exceeds with a probability of `kNoiseRate`.
+double range_of(std::span<const NoisePoint> points) {
+  if (points.empty()) return 0;
+  return student_t(static_cast<int>(points.size()), kNoiseRate / 2) * scatter(points);
+}
+
 double typical_time(std::span<const NoisePoint> points) {
   std::vector<double> times;
   for (const auto& point : points) times.push_back(point.time_ns);
@@ -29,7 +35,7 @@ double typical_time(std::span<const NoisePoint> points) {
 
 std::filesystem::path path_of(const std::filesystem::path& state, const DeviceInfo& device) {
   const auto key =
-      sha256_hex(fmt::format("noise 3\n{}\n{}\n{}\n{}\n{}", name_of(device.kind), device.name,
+      sha256_hex(fmt::format("noise 4\n{}\n{}\n{}\n{}\n{}", name_of(device.kind), device.name,
                              device.uuid, device.driver, device.multiprocessors));
   return state / "noise" / (key.substr(0, 16) + ".json");
 }
@@ -40,8 +46,8 @@ NoiseProfile fit_noise(std::span<const NoisePoint> of_short, std::span<const Noi
   NoiseProfile profile;
   profile.points.assign(of_short.begin(), of_short.end());
   profile.points.insert(profile.points.end(), of_long.begin(), of_long.end());
-  const double at_short = std::pow(kNoiseSigmas * scatter(of_short), 2);
-  const double at_long = std::pow(kNoiseSigmas * scatter(of_long), 2);
+  const double at_short = std::pow(range_of(of_short), 2);
+  const double at_long = std::pow(range_of(of_long), 2);
   // The two parts add as squares; each is estimated at one of the two times.
   const auto per_time = [](std::span<const NoisePoint> points) {
     return points.empty() ? 0 : std::pow(typical_time(points), -2);
@@ -66,11 +72,11 @@ std::optional<NoiseProfile> stored_noise(const std::filesystem::path& state,
   if (!text) return std::nullopt;
   auto profile = decode_stored<NoiseProfile>(Json::parse(*text, nullptr, false));
   if (!profile || profile->points.empty()) return std::nullopt;  // damaged: calibrated again
-  // A calibration under contention would hide differences permanently.
+  // A calibration under contention would hide differences for long.
   std::error_code failed;
   const auto age = std::filesystem::file_time_type::clock::now() -
                    std::filesystem::last_write_time(path, failed);
-  if (profile->relative > kMostNoise && (failed || age > kBadHour)) return std::nullopt;
+  if (failed || age > (profile->relative > kMostNoise ? kBadHour : kNoiseAge)) return std::nullopt;
   return *std::move(profile);
 }
 

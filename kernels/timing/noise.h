@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -29,22 +30,28 @@ struct NoisePoint {
 };
 
 /// Calibrated noise: a part proportional to the time and a constant part (clock ticks, launch
-/// jitter), each as `kNoiseSigmas` standard deviations.
+/// jitter), each as the 99 % range of its scatter: a t-distribution's, because few points show the
+/// scatter itself only roughly (2.6 standard deviations of 8 points are exceeded by 3.1 % of
+/// comparisons, not by 1 %).
 struct NoiseProfile {
   double relative = kLeastNoise;
   double absolute_ns = 0;
   std::vector<NoisePoint> points;
+  std::optional<double> clock_mhz;  ///< the highest clock seen while it was calibrated
 
   static constexpr void fields(auto&& visit) {
     using N = NoiseProfile;
     visit(required<&N::relative>("Fraction."), required<&N::absolute_ns>("Nanoseconds."),
-          required<&N::points>());
+          required<&N::points>(), optional<&N::clock_mhz>("MHz."));
   }
 };
 
-/// 99 % of a normal distribution. A verdict requires the whole interval of the ratio beyond the
-/// noise, so a kernel compared with itself gets one in fewer than 1 of 100 comparisons.
-inline constexpr double kNoiseSigmas = 2.6;
+/// How often the ratio of a kernel to itself may exceed the noise floor. A verdict requires the
+/// whole interval of the ratio beyond the floor, so it is rarer still.
+inline constexpr double kNoiseRate = 0.01;
+
+/// A calibration that is older is made again: neighbors, drivers and temperatures change.
+inline constexpr std::chrono::hours kNoiseAge(7 * 24);
 
 /// Splits the scatter of a short and a long kernel into the two parts. An empty span leaves its
 /// part at the default.
@@ -56,7 +63,7 @@ inline constexpr double kNoiseSigmas = 2.6;
 
 /// Reads `<state>/noise/<key>.json`; the key is derived from a CUDA device's UUID and driver, or
 /// the host's processor, core count and kernel release. Empty if nothing readable is there, or only
-/// a calibration above `kMostNoise` that is older than an hour.
+/// a calibration that is older than `kNoiseAge`, or older than an hour and above `kMostNoise`.
 [[nodiscard]] std::optional<NoiseProfile> stored_noise(const std::filesystem::path& state,
                                                        const DeviceInfo& device);
 Status store_noise(const std::filesystem::path& state, const DeviceInfo& device,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -30,6 +31,17 @@ std::optional<std::size_t> interval_index(std::size_t n, double error_rate = kEr
   return k - 1;
 }
 
+/// P(Bin(n, 1/2) <= k).
+double binomial_tail(std::size_t n, std::size_t k) {
+  double log_term = std::log(0.5) * static_cast<double>(n);
+  double sum = 0;
+  for (std::size_t i = 0; i <= k; ++i) {
+    sum += std::exp(log_term);
+    log_term += std::log(static_cast<double>(n - i)) - std::log(static_cast<double>(i + 1));
+  }
+  return sum;
+}
+
 double sorted_quantile(const std::vector<double>& sorted, double share) {
   const double position = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(position);
@@ -46,6 +58,8 @@ constexpr double kTicksNs = 640;
 constexpr double kTicksShare = 0.25;
 
 constexpr const char* kBelowResolution = "below_resolution";
+constexpr const char* kFewSamples = "few_samples";
+constexpr const char* kPowerLimited = "power_limited";
 
 struct Interval {
   double low = 0;
@@ -53,16 +67,28 @@ struct Interval {
   bool real = false;  ///< false: min … max of too few values
 };
 
+/// Between the order statistics that miss the median less and more often than `error_rate`
+/// (Hettmansperger and Sheather 1986): few rounds would else waste much of the rate.
 Interval median_interval(const std::vector<double>& sorted, double error_rate = kErrorRate) {
-  const auto index = interval_index(sorted.size(), error_rate);
+  const auto n = sorted.size();
+  const auto index = interval_index(n, error_rate);
   const auto k = index.value_or(0);
-  return {sorted[k], sorted[sorted.size() - 1 - k], index.has_value()};
+  if (!index || k + 1 >= n / 2) return {sorted[k], sorted[n - 1 - k], index.has_value()};
+  const double outer = 2 * binomial_tail(n, k);
+  const double inner = 2 * binomial_tail(n, k + 1);
+  const double share = (error_rate - outer) / (inner - outer);
+  const auto depth = static_cast<double>(k + 1);
+  const double size = static_cast<double>(n);
+  const double part = (size - depth) * share / (depth + (size - 2 * depth) * share);
+  return {sorted[k] + part * (sorted[k + 1] - sorted[k]),
+          sorted[n - 1 - k] - part * (sorted[n - 1 - k] - sorted[n - 2 - k]), true};
 }
 
-/// Samples in launch order after the clock check.
+/// Samples in launch order after the clock check, by rounds.
 struct Kept {
-  std::vector<double> elapsed;
+  std::vector<std::vector<double>> rounds;
   double clock_sum = 0;
+  int kept = 0;
   std::size_t clocked = 0;
   int discarded = 0;
   int throttled = 0;
@@ -75,10 +101,12 @@ double highest_clock(std::span<const wire::Samples> blocks) {
   return highest;
 }
 
-Kept keep(std::span<const wire::Samples> blocks, int discard_first) {
+Kept keep(std::span<const wire::Samples> blocks, int discard_first, double highest) {
   Kept kept;
-  const double least_clock = kThrottleShare * highest_clock(blocks);
-  for (const auto& block : blocks) {
+  const double least_clock = kThrottleShare * highest;
+  for (std::size_t at = 0; at < blocks.size(); ++at) {
+    const auto& block = blocks[at];
+    if (at % kBlocksOfRound == 0) kept.rounds.emplace_back();
     const bool clocks = block.clock_mhz.size() == block.elapsed_ns.size();
     for (std::size_t i = 0; i < block.elapsed_ns.size(); ++i) {
       if (kept.discarded - kept.throttled < discard_first) {
@@ -87,7 +115,8 @@ Kept keep(std::span<const wire::Samples> blocks, int discard_first) {
         ++kept.discarded;
         ++kept.throttled;
       } else {
-        kept.elapsed.push_back(block.elapsed_ns[i]);
+        ++kept.kept;
+        kept.rounds.back().push_back(block.elapsed_ns[i]);
         if (clocks) kept.clock_sum += block.clock_mhz[i];
         if (clocks) ++kept.clocked;
       }
@@ -96,16 +125,41 @@ Kept keep(std::span<const wire::Samples> blocks, int discard_first) {
   return kept;
 }
 
-void describe(Timing& timing, std::vector<double> values) {
+/// The tick of the clock that took these sorted times, ns; 0 if they show none. Times of a fine
+/// clock hardly ever repeat.
+double tick_of(const std::vector<double>& sorted) {
+  std::size_t repeated = 0;
+  double tick = 0;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    const double gap = sorted[i] - sorted[i - 1];
+    if (gap <= 0)
+      ++repeated;
+    else if (tick == 0 || gap < tick)
+      tick = gap;
+  }
+  return 2 * repeated >= sorted.size() ? tick : 0;
+}
+
+void describe(Timing& timing, const std::vector<std::vector<double>>& rounds) {
+  std::vector<double> values;
+  std::vector<double> middles;
+  for (const auto& round : rounds) {
+    values.insert(values.end(), round.begin(), round.end());
+    if (!round.empty()) middles.push_back(middle_of(round));
+  }
   const auto n = static_cast<double>(values.size());
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
   double squares = 0;
   for (const auto value : values) squares += (value - mean) * (value - mean);
   std::ranges::sort(values);
-  const auto interval = median_interval(values);
-  timing.median = {sorted_quantile(values, 0.5)};
-  timing.ci_low = {interval.low};
-  timing.ci_high = {interval.high};
+  std::ranges::sort(middles);
+  auto interval = median_interval(middles);
+  timing.median = {sorted_quantile(middles, 0.5)};
+  if (!interval.real) interval = {values.front(), values.back(), false};
+  // Twice the error of a mean of times whose ends fall anywhere within a tick.
+  const double tick = tick_of(values) / std::sqrt(n);
+  timing.ci_low = {std::min(interval.low, timing.median.value - tick)};
+  timing.ci_high = {std::max(interval.high, timing.median.value + tick)};
   timing.mean = {mean};
   timing.std = {values.size() > 1 ? std::sqrt(squares / (n - 1)) : 0};
   timing.min = {values.front()};
@@ -113,7 +167,117 @@ void describe(Timing& timing, std::vector<double> values) {
   timing.p20 = {sorted_quantile(values, 0.2)};
   timing.p80 = {sorted_quantile(values, 0.8)};
   timing.samples = static_cast<int>(values.size());
-  if (!interval.real) timing.flags.emplace_back("few_samples");
+  if (!interval.real) timing.flags.emplace_back(kFewSamples);
+}
+
+// Of all samples of a side, so much is cut off each end for the trimmed mean.
+constexpr double kTrimmed = 0.02;
+// A gain that shrinks by more than this share, in logarithms, when means are compared, is not one.
+constexpr double kMostOfGain = 0.25;
+// Calls that take this much longer than the middle of their round are slow, and so many of them
+// more than on the other side are a minority that matters.
+constexpr double kSlowCall = 1.25;
+constexpr double kSlowShare = 0.1;
+
+/// One side of a comparison, for means: what is left of each round after trimming all rounds.
+struct TrimmedSide {
+  std::vector<double> sums, counts, slow;
+  double sum = 0, count = 0;
+
+  void add(const std::vector<double>& round, double low, double high) {
+    double of_round = 0;
+    double left = 0;
+    double slow_calls = 0;
+    const double middle = middle_of(round);
+    for (const auto time : round) {
+      if (time > std::max(kSlowCall * middle, middle + kTicksNs)) ++slow_calls;
+      if (time < low || time > high) continue;
+      of_round += time;
+      ++left;
+    }
+    sums.push_back(of_round);
+    counts.push_back(left);
+    slow.push_back(slow_calls / static_cast<double>(round.size()));
+    sum += of_round;
+    count += left;
+  }
+  /// Without round i.
+  [[nodiscard]] double mean_without(std::size_t i) const {
+    return count > counts[i] ? (sum - sums[i]) / (count - counts[i]) : sum / count;
+  }
+};
+
+TrimmedSide trimmed(std::span<const PairedRound> rounds,
+                    const std::vector<double> PairedRound::* side) {
+  std::vector<double> all;
+  for (const auto& round : rounds)
+    all.insert(all.end(), (round.*side).begin(), (round.*side).end());
+  std::ranges::sort(all);
+  const auto cut = static_cast<std::size_t>(std::ceil(kTrimmed * static_cast<double>(all.size())));
+  const bool cuts = 2 * cut < all.size();
+  TrimmedSide made;
+  for (const auto& round : rounds)
+    made.add(round.*side, all[cuts ? cut : 0], all[all.size() - 1 - (cuts ? cut : 0)]);
+  return made;
+}
+
+/// The logarithm of the ratio of trimmed means and its standard error (jackknife over rounds).
+struct MeanRatio {
+  double log = 0;
+  double error = 0;
+};
+
+MeanRatio mean_ratio(const TrimmedSide& candidate, const TrimmedSide& other) {
+  const auto n = candidate.sums.size();
+  std::vector<double> left;
+  for (std::size_t i = 0; i < n; ++i)
+    left.push_back(std::log(other.mean_without(i) / candidate.mean_without(i)));
+  const auto size = static_cast<double>(n);
+  const double mean = std::accumulate(left.begin(), left.end(), 0.0) / size;
+  double squares = 0;
+  for (const auto one : left) squares += (one - mean) * (one - mean);
+  return {std::log((other.sum / other.count) / (candidate.sum / candidate.count)),
+          std::sqrt((size - 1) / size * squares)};
+}
+
+/// How many more calls of one side are slow, as a share, and how many standard errors that is. The
+/// rounds are the units, because slow calls come in bursts.
+struct SlowExcess {
+  double share = 0;
+  double errors = 0;
+};
+
+SlowExcess slow_excess(const TrimmedSide& a, const TrimmedSide& b) {
+  double sum = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < a.slow.size(); ++i) {
+    const double more = a.slow[i] - b.slow[i];
+    sum += more;
+    squares += more * more;
+  }
+  return {std::abs(sum) / static_cast<double>(a.slow.size()),
+          squares > 0 ? std::abs(sum) / std::sqrt(squares) : 0};
+}
+
+/// Takes back a verdict from medians that does not hold for all calls.
+void judge_means(std::span<const PairedRound> rounds, Comparison& comparison) {
+  constexpr double kErrors = 2;  // a two-sided 95 % test
+  const auto candidate = trimmed(rounds, &PairedRound::candidate_ns);
+  const auto other = trimmed(rounds, &PairedRound::other_ns);
+  const auto means = mean_ratio(candidate, other);
+  const auto slow = slow_excess(candidate, other);
+  const double gain = std::log(comparison.speedup);
+  const double apart = std::abs(gain - means.log) -
+                       std::max(std::log1p(comparison.noise_floor), kMostOfGain * std::abs(gain));
+  const bool minority = slow.errors > kErrors && (apart > 0 || slow.share > kSlowShare);
+  const auto freedom = std::max(1, static_cast<int>(rounds.size()) - 1);
+  if (minority || apart > student_t(freedom, kErrorRate / 2) * means.error) {
+    comparison.speedup_mean = std::exp(means.log);
+    add_flag(comparison, kBimodal);
+    comparison.verdict = Verdict::inconclusive;
+  } else if (comparison.verdict != Verdict::same && apart > means.error) {
+    comparison.verdict = Verdict::inconclusive;  // a gain has to show in the means, too
+  }
 }
 
 Result<std::vector<double>> sorted_ratios(std::span<const PairedRound> rounds) {
@@ -139,20 +303,23 @@ Verdict verdict_of(const Comparison& comparison) {
   const double least = 1 / most;
   if (comparison.ci_low > most) return Verdict::faster;
   if (comparison.ci_high < least) return Verdict::slower;
-  const bool inside =
-      floor <= kMostNoise && comparison.ci_low >= least && comparison.ci_high <= most;
-  return inside ? Verdict::same : Verdict::inconclusive;
+  const auto within = [&](double margin) {
+    return comparison.ci_low >= 1 / (1 + margin) && comparison.ci_high <= 1 + margin;
+  };
+  const bool around_one = comparison.ci_low <= 1 && comparison.ci_high >= 1;
+  const bool same = floor <= kMostNoise && (within(floor) || (around_one && within(kSameMargin)));
+  return same ? Verdict::same : Verdict::inconclusive;
 }
 
 }  // namespace
 
 Result<Timing> summarize(std::span<const wire::Samples> blocks, int discard_first,
-                         CacheMode cache_mode) {
-  auto kept = keep(blocks, discard_first);
-  if (kept.elapsed.empty() || kept.throttled > static_cast<int>(kept.elapsed.size()))
-    return unavailable(fmt::format("too noisy: {} samples kept, {} throttled", kept.elapsed.size(),
-                                   kept.throttled),
-                       "The device is throttled or shared; measure again.");
+                         CacheMode cache_mode, double device_clock_mhz) {
+  const auto kept = keep(blocks, discard_first, highest_clock(blocks));
+  if (kept.kept == 0 || kept.throttled > kept.kept)
+    return unavailable(
+        fmt::format("too noisy: {} samples kept, {} throttled", kept.kept, kept.throttled),
+        "The device is throttled or shared; measure again.");
   Timing timing;
   timing.discarded = kept.discarded;
   timing.cache_mode = cache_mode;
@@ -163,7 +330,9 @@ Result<Timing> summarize(std::span<const wire::Samples> blocks, int discard_firs
   for (const auto& block : blocks)
     for (const auto& flag : block.flags)
       if (std::ranges::find(timing.flags, flag) == timing.flags.end()) timing.flags.push_back(flag);
-  describe(timing, std::move(kept.elapsed));
+  if (timing.clock && timing.clock->value < kPowerLimitedShare * device_clock_mhz)
+    timing.flags.emplace_back(kPowerLimited);
+  describe(timing, kept.rounds);
   return timing;
 }
 
@@ -187,7 +356,7 @@ double relative_half_width(const Timing& timing) {
 }
 
 bool precise_enough(const Timing& timing, double target) {
-  return interval_index(static_cast<std::size_t>(timing.samples)).has_value() &&
+  return std::ranges::find(timing.flags, kFewSamples) == timing.flags.end() &&
          relative_half_width(timing) <= target;
 }
 
@@ -204,6 +373,7 @@ Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_flo
   comparison.pairs = static_cast<int>(rounds.size());
   comparison.noise_floor = noise_floor;
   comparison.verdict = interval.real ? verdict_of(comparison) : Verdict::inconclusive;
+  judge_means(rounds, comparison);
   return comparison;
 }
 
@@ -215,13 +385,95 @@ void judge_neighbors(double candidate_held, double other_held, Comparison& compa
   const double noise = 1 + comparison.noise_floor;
   const bool doubtful = (comparison.verdict == Verdict::faster && low <= noise) ||
                         (comparison.verdict == Verdict::slower && high >= 1 / noise);
-  if (doubtful) comparison.verdict = Verdict::inconclusive;
+  if (!doubtful) return;
+  comparison.verdict = Verdict::inconclusive;
+  add_flag(comparison, kCoresHeld);
 }
 
 double held_share(std::span<const wire::Samples> blocks) {
   double sum = 0;
   for (const auto& block : blocks) sum += block.held.value_or(0);
   return blocks.empty() ? 0 : sum / static_cast<double>(blocks.size());
+}
+
+PairedSeries paired(std::span<const wire::Samples> candidate, std::span<const wire::Samples> other,
+                    int discard_first) {
+  const double highest = std::max(highest_clock(candidate), highest_clock(other));
+  auto a = keep(candidate, discard_first, highest);
+  auto b = keep(other, discard_first, highest);
+  PairedSeries series;
+  series.throttled = a.throttled + b.throttled;
+  const auto shared = std::min(a.rounds.size(), b.rounds.size());
+  for (std::size_t i = 0; i < shared; ++i)
+    if (!a.rounds[i].empty() && !b.rounds[i].empty())
+      series.rounds.push_back({std::move(a.rounds[i]), std::move(b.rounds[i])});
+  series.lost = shared - series.rounds.size();
+  return series;
+}
+
+void add_flag(Comparison& comparison, const char* flag) {
+  if (!comparison.flags) comparison.flags.emplace();
+  if (std::ranges::find(*comparison.flags, flag) == comparison.flags->end())
+    comparison.flags->emplace_back(flag);
+}
+
+bool has_flag(const Comparison& comparison, const char* flag) {
+  return comparison.flags && std::ranges::find(*comparison.flags, flag) != comparison.flags->end();
+}
+
+std::optional<double> rounds_to_decide(const Comparison& comparison) {
+  constexpr double kMostTimes = 100;
+  constexpr double kLeastTimes = 1.5;
+  if (comparison.verdict != Verdict::inconclusive || comparison.pairs == 0 ||
+      comparison.ci_low <= 0 || has_flag(comparison, kBimodal))
+    return std::nullopt;
+  const double floor = comparison.noise_floor;
+  const double gain = std::abs(std::log(comparison.speedup));
+  double room = gain - std::log1p(floor);  // to be faster or slower
+  if (floor <= kMostNoise) room = std::max(room, std::log1p(std::max(floor, kSameMargin)) - gain);
+  if (room <= 0) return std::nullopt;
+  const double half = std::log(comparison.ci_high / comparison.ci_low) / 2;
+  const double times = std::max(kLeastTimes, (half / room) * (half / room));
+  if (times > kMostTimes) return std::nullopt;
+  return times * comparison.pairs;
+}
+
+Comparison inverted(const Comparison& comparison, std::string against) {
+  Comparison other = comparison;
+  other.against = std::move(against);
+  other.version.reset();
+  other.speedup = 1 / comparison.speedup;
+  other.ci_low = 1 / comparison.ci_high;
+  other.ci_high = 1 / comparison.ci_low;
+  if (comparison.speedup_mean) other.speedup_mean = 1 / *comparison.speedup_mean;
+  if (comparison.verdict == Verdict::faster) other.verdict = Verdict::slower;
+  if (comparison.verdict == Verdict::slower) other.verdict = Verdict::faster;
+  return other;
+}
+
+double student_t(int freedom, double tail) {
+  // The probability between -t and t, as a finite sum for whole degrees of freedom.
+  const auto within = [freedom](double t) {
+    const double angle = std::atan(t / std::sqrt(static_cast<double>(freedom)));
+    const double cosine = std::cos(angle);
+    const bool odd = freedom % 2 == 1;
+    double term = odd ? cosine : 1;
+    double sum = freedom > 1 ? term : 0;
+    for (int i = odd ? 3 : 2; i < freedom; i += 2) {
+      term *= cosine * cosine * (i - 1) / i;
+      sum += term;
+    }
+    if (odd) return 2 / std::numbers::pi * (angle + std::sin(angle) * sum);
+    return std::sin(angle) * sum;
+  };
+  double low = 0;
+  double high = 1;
+  while (within(high) < 1 - 2 * tail && high < 1e9) high *= 2;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (within(middle) < 1 - 2 * tail ? low : high) = middle;
+  }
+  return high;
 }
 
 std::size_t fewest_rounds(double error_rate) {

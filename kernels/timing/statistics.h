@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,17 +28,28 @@ inline constexpr double kErrorRate = 0.05;
 /// Lower bound of any calibrated noise.
 inline constexpr double kLeastNoise = 0.005;
 
-/// Reduces the blocks of one kernel, in launch order, to a summary.
+/// Reduces the blocks of one kernel, in launch order, `kBlocksOfRound` to a round, to a summary.
 ///
 /// Drops the first `discard_first` samples of the series and the throttled ones (both counted). The
-/// interval is distribution-free, from the order statistics of the binomial with p = 1/2; with
-/// fewer than 6 samples it is min … max and flagged `few_samples`. Quantiles are interpolated
-/// linearly. Flags of the blocks are merged. `stop_reason` is `time_limit` when the last block hit
-/// its limit, else `sample_limit` (the caller overrides it when it stopped at its target). Errors:
-/// `unavailable` when no sample is left, or fewer than half survived the clock check (code text
-/// "too noisy").
+/// median is that of the rounds' `middle_of`, and its interval that of their order statistics,
+/// interpolated (Hettmansperger and Sheather): samples of one round share clock and cache state, so
+/// they are not independent and the rounds are the units. Where the samples show a clock's tick, it
+/// reaches at least a tick over the root of their number to both sides. With fewer than 6 rounds it
+/// is min … max of the samples and flagged `few_samples`. Quantiles are interpolated linearly.
+/// Flags of the blocks are merged; `power_limited` is added where the mean clock is below
+/// `kPowerLimitedShare` of `device_clock_mhz`, the highest clock the device was seen at (0:
+/// unknown). `stop_reason` is `time_limit` when the last block hit its limit, else `sample_limit`
+/// (the caller overrides it when it stopped at its target). Errors: `unavailable` when no sample is
+/// left, or fewer than half survived the clock check (code text "too noisy").
 [[nodiscard]] Result<Timing> summarize(std::span<const wire::Samples> blocks, int discard_first,
-                                       CacheMode cache_mode);
+                                       CacheMode cache_mode, double device_clock_mhz = 0);
+
+/// A session gives each contestant two blocks in a round, in ABBA order.
+inline constexpr std::size_t kBlocksOfRound = 2;
+
+/// A mean clock below this share of the device's highest means that power or temperature limit it.
+/// Both sides of a comparison are limited alike, so its samples count.
+inline constexpr double kPowerLimitedShare = 0.9;
 
 /// Times below this are too short for the device's clock: 20 of its finest ticks (32 ns on GPUs; on
 /// the host the cost of reading the clock, about 25 ns).
@@ -62,22 +74,64 @@ struct PairedRound {
   std::vector<double> other_ns;
 };
 
+/// The rounds of two series of blocks taken in turns, without the first `discard_first` samples of
+/// each series and without throttled samples: those whose clock is below `kThrottleShare` of the
+/// highest clock of both series.
+struct PairedSeries {
+  std::vector<PairedRound> rounds;  ///< those with samples left on both sides
+  std::size_t lost = 0;             ///< rounds without
+  int throttled = 0;                ///< samples dropped for their clock
+};
+[[nodiscard]] PairedSeries paired(std::span<const wire::Samples> candidate,
+                                  std::span<const wire::Samples> other, int discard_first);
+
 /// Above this noise floor "same" would hide real differences, so that verdict is not given.
 inline constexpr double kMostNoise = 0.05;
+
+/// Two kernels that surely differ by less, and may not differ at all, are `same`.
+inline constexpr double kSameMargin = 0.01;
 
 /// Compares by rounds: the ratio of a round is middle_of(other) ÷ middle_of(candidate), the
 /// speed-up the median of the ratios.
 ///
-/// The interval is that of a sign test on the ratios (order statistics). Rounds are its units
-/// because samples within one round share clock and cache state. It assumes no distribution and
-/// remains valid with few rounds, where a bootstrap is too narrow. It misses with probability
-/// `error_rate` at most; with too few rounds for that it is min … max and decides nothing. Verdict:
-/// `faster` when ci_low > 1 + noise_floor, `slower` when ci_high < 1 ÷ (1 + noise_floor), `same`
-/// when the interval lies between the two and the floor is at most `kMostNoise`, else
-/// `inconclusive`. Swapping the sides gives the opposite verdict, however large the floor. Errors:
-/// `invalid_argument` for no rounds, an empty side or a time that is not positive.
+/// The interval is that of a sign test on the ratios (order statistics, interpolated). Rounds are
+/// its units because samples within one round share clock and cache state. It assumes no
+/// distribution and remains valid with few rounds, where a bootstrap is too narrow. It misses with
+/// probability `error_rate` at most; with too few rounds for that it is min … max and decides
+/// nothing. Verdict: `faster` when ci_low > 1 + noise_floor, `slower` when ci_high < 1 ÷ (1 +
+/// noise_floor), `same` when the interval lies within the floor, or contains 1 and lies within
+/// `kSameMargin`, and the floor is at most `kMostNoise`, else `inconclusive`. Swapping the sides
+/// gives the opposite verdict, however large the floor.
+///
+/// Medians do not see a slow minority of calls. The comparison is `bimodal` and `inconclusive` when
+/// the ratio of trimmed means over all rounds (2 % off each end) differs from the speed-up by more
+/// than the floor and a quarter of the gain, beyond the means' own 95 % interval or together with
+/// significantly more slow calls on one side (a quarter longer than the middle of their round); or
+/// when those are over a tenth of all calls. `faster` and `slower` also need means that agree
+/// within their standard error. A rare outlier is trimmed, and noise that hits both sides alike
+/// cancels out. Errors: `invalid_argument` for no rounds, an empty side or a time that is not
+/// positive.
 [[nodiscard]] Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_floor,
                                          std::string against, double error_rate = kErrorRate);
+
+/// Flags of a comparison. `kBimodal`: see above. `kThrottled`: samples were dropped for their
+/// clock. `kCoresHeld`: see `judge_neighbors`.
+inline constexpr const char* kBimodal = "bimodal";
+inline constexpr const char* kThrottled = "throttled";
+inline constexpr const char* kCoresHeld = "cores_held";
+void add_flag(Comparison& comparison, const char* flag);
+[[nodiscard]] bool has_flag(const Comparison& comparison, const char* flag);
+
+/// How many rounds like those behind an inconclusive comparison would decide it: its interval
+/// shrinks with their root. Empty if no number would: it is bimodal, noisier than `kMostNoise`, or
+/// too close to a limit for 100 times as many.
+[[nodiscard]] std::optional<double> rounds_to_decide(const Comparison& comparison);
+
+/// The same comparison from the other side's view, which is called `against`.
+[[nodiscard]] Comparison inverted(const Comparison& comparison, std::string against);
+
+/// The value that a t-distributed variable of `freedom` degrees exceeds with probability `tail`.
+[[nodiscard]] double student_t(int freedom, double tail);
 
 /// Makes a comparison inconclusive if other processes may have caused it: they held the cores for
 /// a larger share of one side's time than of the other's (0..1, `wire::Samples::held`), and without

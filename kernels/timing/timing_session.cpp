@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -26,19 +27,42 @@ constexpr double kRest = 4;
 constexpr double kPatience = 4;  // times the limit, for kernels too slow for enough rounds in it
 constexpr double kBlockLimitMs = 60'000;
 
-std::vector<PairedRound> pairs_of(const ContestantRecord& a, const ContestantRecord& b) {
-  std::vector<PairedRound> pairs;
-  const auto joined = [](const PairedRound& turn) {
-    auto samples = turn.candidate_ns;
-    samples.insert(samples.end(), turn.other_ns.begin(), turn.other_ns.end());
-    return samples;
-  };
-  for (std::size_t i = 0; i < std::min(a.turns.size(), b.turns.size()); ++i)
-    pairs.push_back({joined(a.turns[i]), joined(b.turns[i])});
-  return pairs;
+constexpr std::size_t kEvenLooks = 5;
+constexpr double kEvenShare = 0.18;  // the least with which eight rounds can decide, and a little
+
+std::size_t rounds_of(const ContestantRecord& record) {
+  return record.blocks.size() / kBlocksOfRound;
+}
+
+/// Throttling is said, and a comparison that lost half of its rounds to it decides nothing.
+void note_throttling(const PairedSeries& series, Comparison& comparison) {
+  if (series.throttled > 0) add_flag(comparison, kThrottled);
+  if (series.lost > series.rounds.size()) comparison.verdict = Verdict::inconclusive;
+}
+
+/// How long a decision would take, from how long the session took.
+void estimate(const SessionRecord& session, Comparison& comparison) {
+  const auto rounds = rounds_to_decide(comparison);
+  if (rounds && comparison.pairs > 0)
+    comparison.seconds_to_decide = *rounds * session.elapsed_ms / 1000 / comparison.pairs;
 }
 
 }  // namespace
+
+Look look_at(std::size_t index) {
+  std::size_t rounds = 8;
+  std::size_t next = 13;
+  for (std::size_t i = 0; i < index; ++i) rounds = std::exchange(next, rounds + next);
+  if (index < kEvenLooks) return {rounds, kEvenShare};
+  const double rest = 1 - kEvenShare * static_cast<double>(kEvenLooks);
+  return {rounds, rest * std::pow(0.5, static_cast<double>(index - kEvenLooks + 1))};
+}
+
+Look look_after(std::size_t rounds) {
+  std::size_t index = 0;
+  while (look_at(index).rounds < rounds) ++index;
+  return look_at(index);
+}
 
 std::vector<Contestant> contestants_of(
     const std::vector<std::pair<std::string, const Candidate*>>& versions,
@@ -75,7 +99,7 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
   session_ = {};
   std::vector<Lane> lanes;
   for (const auto& contestant : contestants)
-    lanes.push_back({contestant.process, {contestant.name, {}, {}, {}}});
+    lanes.push_back({contestant.process, {contestant.name, {}, {}}});
   for (;;) {
     if (auto done = arrange(lanes, call); !done) return done.error();
     if (auto done = round(lanes, call); !done) return done.error();
@@ -94,7 +118,9 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
     break;
   }
   session_.noise_floor = noise_floor(lanes.front().record);
-  session_.error_rate = look_error_rate();
+  session_.error_rate = error_rate_after(rounds_of(lanes.front().record));
+  session_.discard_first = plan_.discard_first;
+  session_.elapsed_ms = milliseconds_since(begin_);
   for (auto& lane : lanes) session_.contestants.push_back(std::move(lane.record));
   return std::move(session_);
 }
@@ -117,10 +143,10 @@ Status TimingSession::round(std::vector<Lane>& lanes, const CallContext& call) {
   std::iota(turn.begin(), turn.end(), std::size_t{0});
   std::shuffle(turn.begin(), turn.end(), random_);
   for (const auto i : turn)
-    if (auto done = block(lanes[i], true, call); !done) return done;
+    if (auto done = block(lanes[i], call); !done) return done;
   std::reverse(turn.begin(), turn.end());
   for (const auto i : turn)
-    if (auto done = block(lanes[i], false, call); !done) return done;
+    if (auto done = block(lanes[i], call); !done) return done;
   const double spent = milliseconds_since(start);
   since_arranged_ms_ += spent;
   since_checked_ms_ += spent;
@@ -168,7 +194,7 @@ int TimingSession::block_size(const Lane& lane) {
   return std::min(even, *plan_.samples - lane.taken);
 }
 
-Status TimingSession::block(Lane& lane, bool first, const CallContext& call) {
+Status TimingSession::block(Lane& lane, const CallContext& call) {
   const int size = block_size(lane);
   if (!lane.runs() || size <= 0) return {};
   const wire::TimeBlock plan{plan_.warmup, size, plan_.cache_mode, plan_.host_time, kBlockLimitMs};
@@ -185,10 +211,6 @@ Status TimingSession::block(Lane& lane, bool first, const CallContext& call) {
   // Every block uses the places of a rotation from the first on.
   lane.calls = std::max(lane.calls, plan.warmup + size);
   if (auto flagged = reason_of_flags(samples->flags)) lane.record.reasons.push_back(*flagged);
-  if (first)
-    lane.record.turns.push_back({samples->elapsed_ns, {}});
-  else
-    lane.record.turns.back().other_ns = samples->elapsed_ns;
   lane.record.blocks.push_back(*std::move(samples));
   return {};
 }
@@ -207,39 +229,41 @@ std::optional<std::string> TimingSession::reason_to_stop(const std::vector<Lane>
   if (plan_.samples)
     return first.taken >= *plan_.samples ? std::optional<std::string>("sample_limit")
                                          : std::nullopt;
-  const auto rounds = first.record.turns.size();
-  const bool look = std::ranges::find(kLooks, rounds) != kLooks.end();
-  if (look && decided(lanes)) return "interval_reached";
-  if (rounds >= kLooks.back()) return "sample_limit";
+  const auto rounds = rounds_of(first.record);
+  const bool look = look_after(rounds).rounds == rounds;
+  if (look && (rounds >= kPreciseRounds || precise(lanes)) && compared(lanes))
+    return "interval_reached";
+  if (rounds >= kMostRounds && !plan_.patient) return "sample_limit";
   const double spent = milliseconds_since(begin_) / static_cast<double>(plan_.time_limit.count());
-  const bool enough = rounds >= std::max(kLooks.front(), fewest_rounds(rival_error_rate()));
+  const bool enough =
+      rounds >= std::max(look_at(0).rounds, fewest_rounds(error_rate_after(rounds) / plan_.rivals));
   if (spent >= kPatience || (enough && spent >= 1)) return "time_limit";
   return std::nullopt;
 }
 
-/// Whether more rounds would change nothing that is asked for.
-bool TimingSession::decided(const std::vector<Lane>& lanes) const {
+bool TimingSession::precise(const std::vector<Lane>& lanes) const {
+  const auto timing = summarize(lanes.front().record.blocks, plan_.discard_first, plan_.cache_mode);
+  return timing && precise_enough(*timing, plan_.target);
+}
+
+/// Whether more rounds would change no verdict.
+bool TimingSession::compared(const std::vector<Lane>& lanes) const {
   const Lane& first = lanes.front();
-  const auto timing = summarize(first.record.blocks, plan_.discard_first, plan_.cache_mode);
-  if (!timing || !precise_enough(*timing, plan_.target)) return false;
   const double floor = noise_floor(first.record);
+  const double rate = error_rate_after(rounds_of(first.record)) / plan_.rivals;
   for (std::size_t i = 1; i < lanes.size(); ++i) {
     if (!lanes[i].runs()) continue;
-    const auto compared =
-        compare(pairs_of(first.record, lanes[i].record), floor, "", rival_error_rate());
-    if (compared && compared->verdict == Verdict::inconclusive) return false;
+    const auto series = paired(first.record.blocks, lanes[i].record.blocks, plan_.discard_first);
+    const auto one = compare(series.rounds, floor, "", rate);
+    if (one && one->verdict == Verdict::inconclusive) return false;
   }
   return true;
 }
 
-/// With a fixed number of samples there is a single look.
-double TimingSession::look_error_rate() const {
-  return plan_.samples ? plan_.error_rate : plan_.error_rate / static_cast<double>(kLooks.size());
-}
-
-/// The error rate of one of the verdicts that must hold together.
-double TimingSession::rival_error_rate() const {
-  return look_error_rate() / plan_.rivals;
+/// Of the verdicts of a session that ends now. With a fixed number of samples there is a single
+/// look.
+double TimingSession::error_rate_after(std::size_t rounds) const {
+  return plan_.samples ? plan_.error_rate : plan_.error_rate * look_after(rounds).share;
 }
 
 double TimingSession::noise_floor(const ContestantRecord& record) const {
@@ -248,44 +272,52 @@ double TimingSession::noise_floor(const ContestantRecord& record) const {
     const double time = timing ? timing->median.value : 0;
     return std::max(plan_.least_noise, noise_floor_at(*plan_.noise, time));
   }
-  std::vector<PairedRound> whole;
-  for (const auto& turn : record.turns)
-    if (!turn.candidate_ns.empty() && !turn.other_ns.empty()) whole.push_back(turn);
+  std::vector<PairedRound> whole;  // the first block of a round against the second
+  for (std::size_t i = 0; i + 1 < record.blocks.size(); i += kBlocksOfRound)
+    whole.push_back({record.blocks[i].elapsed_ns, record.blocks[i + 1].elapsed_ns});
   const auto seen = calibrate_noise(whole);  // with too few rounds the plan's value is used
   return std::max(plan_.least_noise, seen ? *seen : 0.0);
 }
 
 Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other) {
-  auto compared =
-      compare(pairs_of(session.contestants.front(), session.contestants.at(other)),
-              session.noise_floor, session.contestants.at(other).name, session.error_rate);
-  if (compared)
-    judge_neighbors(held_share(session.contestants.front().blocks),
-                    held_share(session.contestants.at(other).blocks), *compared);
+  const auto& opponent = session.contestants.at(other);
+  const auto series =
+      paired(session.contestants.front().blocks, opponent.blocks, session.discard_first);
+  auto compared = compare(series.rounds, session.noise_floor, opponent.name, session.error_rate);
+  if (!compared) return compared;
+  note_throttling(series, *compared);
+  estimate(session, *compared);
+  judge_neighbors(held_share(session.contestants.front().blocks), held_share(opponent.blocks),
+                  *compared);
   return compared;
 }
 
 Result<std::vector<Comparison>> challenges_of(const SessionRecord& session) {
   std::vector<Rival> rivals;
+  std::vector<PairedSeries> all;
+  std::vector<double> held;
   const auto& incumbent = session.contestants.front();
   for (std::size_t i = 1; i < session.contestants.size(); ++i) {
     const auto& one = session.contestants[i];
-    if (one.reasons.empty())
-      rivals.push_back({one.name, pairs_of(one, incumbent), session.noise_floor});
+    if (!one.reasons.empty()) continue;
+    all.push_back(paired(one.blocks, incumbent.blocks, session.discard_first));
+    held.push_back(held_share(one.blocks));
+    rivals.push_back({one.name, all.back().rounds, session.noise_floor});
   }
   auto compared = compare_all(rivals, session.error_rate);
   if (!compared) return compared;
-  std::size_t next = 0;
-  for (std::size_t i = 1; i < session.contestants.size(); ++i)
-    if (const auto& one = session.contestants[i]; one.reasons.empty())
-      judge_neighbors(held_share(one.blocks), held_share(incumbent.blocks), (*compared)[next++]);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    note_throttling(all[i], (*compared)[i]);
+    estimate(session, (*compared)[i]);
+    judge_neighbors(held[i], held_share(incumbent.blocks), (*compared)[i]);
+  }
   return compared;
 }
 
 Result<Timing> timing_of(const SessionRecord& session, std::size_t contestant,
                          const SessionPlan& plan) {
-  auto timing =
-      summarize(session.contestants.at(contestant).blocks, plan.discard_first, plan.cache_mode);
+  auto timing = summarize(session.contestants.at(contestant).blocks, plan.discard_first,
+                          plan.cache_mode, plan.noise ? plan.noise->clock_mhz.value_or(0) : 0);
   if (timing && !session.stop_reason.empty()) timing->stop_reason = session.stop_reason;
   return timing;
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -26,6 +25,7 @@ struct SessionPlan {
   int prewarm = 1;             ///< untimed calls before the first block of each contestant
   int warmup = 1;              ///< untimed calls before every block
   std::optional<int> samples;  ///< this many per contestant; empty: until precise or out of time
+  bool patient = false;        ///< an undecided comparison goes on until the time limit
   double target = 0.005;       ///< relative half-width of the median's interval to stop at
   double least_noise = kLeastNoise;   ///< ratios up to 1 + this, in either direction, are noise
   std::optional<NoiseProfile> noise;  ///< calibrated; empty: the session's own scatter is used
@@ -50,7 +50,6 @@ struct Contestant {
 struct ContestantRecord {
   std::string name;
   std::vector<wire::Samples> blocks;  ///< in launch order
-  std::vector<PairedRound> turns;     ///< per round: the first and the second block
   std::vector<Reason> reasons;        ///< why its times do not count
 };
 
@@ -59,13 +58,27 @@ struct SessionRecord {
   std::vector<ContestantRecord> contestants;
   std::string stop_reason;  ///< interval_reached, time_limit or sample_limit
   double noise_floor = kLeastNoise;
-  double error_rate = kErrorRate;  ///< of one look at the intervals, see `kLooks`
+  double error_rate = kErrorRate;  ///< of the look at which it ended, see `look_at`
   double sampling_ms = 0;          ///< in timed blocks, including everything around a sample
+  double elapsed_ms = 0;           ///< of the whole session
+  int discard_first = 1;           ///< of each contestant's samples
 };
 
-/// The numbers of rounds after which the intervals are examined. Repeated looks with a chance to
-/// stop inflate false positives, so the error rate is split across the looks.
-inline constexpr std::array<std::size_t, 5> kLooks = {8, 13, 21, 34, 55};
+/// Intervals are examined after 8, 13, 21, 34, 55 … rounds. Repeated looks with a chance to stop
+/// inflate false positives, so the error rate is split across the looks: 18 % of it for each of the
+/// first five, then half of what is left each time, so that a session may go on for as long as
+/// somebody wants to wait.
+struct Look {
+  std::size_t rounds = 0;
+  double share = 0;  ///< of the error rate
+};
+[[nodiscard]] Look look_at(std::size_t index);
+/// The look that a session which ends after so many rounds uses up.
+[[nodiscard]] Look look_after(std::size_t rounds);
+
+/// The most rounds for a precise time of one kernel, and for a comparison that nobody waits for.
+inline constexpr std::size_t kPreciseRounds = 55;
+inline constexpr std::size_t kMostRounds = 144;
 
 /// An interleaved comparison of live processes. In each round every contestant gets a block of
 /// samples in random order and a second block in the reverse order (ABBA), so that clock drift and
@@ -90,14 +103,14 @@ class TimingSession {
   Status check_all(std::vector<Lane>& lanes, const CallContext& call);
   Status give(Lane& lane, const CallContext& call);
   Status probe(Lane& lane, const CallContext& call);
-  Status block(Lane& lane, bool first, const CallContext& call);
+  Status block(Lane& lane, const CallContext& call);
   Status judge(Lane& lane, const CallContext& call);
   [[nodiscard]] int block_size(const Lane& lane);
   [[nodiscard]] std::optional<std::string> reason_to_stop(const std::vector<Lane>& lanes) const;
-  [[nodiscard]] bool decided(const std::vector<Lane>& lanes) const;
+  [[nodiscard]] bool precise(const std::vector<Lane>& lanes) const;
+  [[nodiscard]] bool compared(const std::vector<Lane>& lanes) const;
   [[nodiscard]] double noise_floor(const ContestantRecord& record) const;
-  [[nodiscard]] double look_error_rate() const;
-  [[nodiscard]] double rival_error_rate() const;
+  [[nodiscard]] double error_rate_after(std::size_t rounds) const;
 
   TimedArenas& arenas_;
   SessionPlan plan_;
@@ -110,7 +123,9 @@ class TimingSession {
   double since_checked_ms_ = 0;
 };
 
-/// Speed-up of the first contestant over another one of the session. Errors: as `compare`.
+/// Speed-up of the first contestant over another one of the session. Flagged `throttled` where
+/// samples were dropped for their clock, and inconclusive where half of the rounds were. Errors: as
+/// `compare`.
 [[nodiscard]] Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other);
 
 /// Speed-ups of all other contestants over the first, with verdicts that hold together (Holm).

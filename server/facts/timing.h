@@ -24,7 +24,7 @@ constexpr auto enum_names(CacheMode) {
 
 /// Summary of the samples of one kernel on one case.
 struct Timing {
-  Nanoseconds median, ci_low, ci_high;  ///< 95 % distribution-free interval of the median
+  Nanoseconds median, ci_low, ci_high;  ///< of the rounds' times, with a 95 % interval
   Nanoseconds mean, std, min, max, p20, p80;
   int samples = 0;
   int discarded = 0;  ///< throttled or first samples
@@ -61,6 +61,10 @@ struct Comparison {
   int pairs = 0;
   double noise_floor = 0;  ///< as a fraction: 0.005 = 0.5 %
   Verdict verdict = Verdict::inconclusive;
+  std::optional<std::string> version;       ///< which version `against` was, such as "v3"
+  std::optional<double> speedup_mean;       ///< of trimmed means; only where the flags need it
+  std::optional<double> seconds_to_decide;  ///< of sampling, at this noise; only inconclusive
+  std::optional<std::vector<std::string>> flags;  ///< bimodal, throttled; empty: none
 
   static constexpr void fields(auto&& visit) {
     using C = Comparison;
@@ -70,7 +74,11 @@ struct Comparison {
               "95 % interval, low end; covers all looks and all candidates together."),
           required<&C::ci_high>("High end."), required<&C::pairs>("Number of interleaved pairs."),
           required<&C::noise_floor>("Differences below this fraction are noise."),
-          required<&C::verdict>("Based on the interval, not on two means."));
+          required<&C::verdict>("Based on the interval, not on two means."),
+          optional<&C::version>("The version it was compared with."),
+          optional<&C::speedup_mean>("Ratio of trimmed means, where it contradicts the median."),
+          optional<&C::seconds_to_decide>("How long a decision takes at this noise."),
+          optional<&C::flags>("bimodal: a slow minority; throttled: rounds were dropped."));
   }
 };
 

@@ -29,14 +29,21 @@ DeviceInfo device(const std::string& driver) {
 }  // namespace
 
 TEST_CASE("short kernels have a larger noise floor than long ones", "[noise]") {
-  // Long: 2.6 * 0.3 % = 0.78 %. Short: 2.6 * 0.5 % = 1.3 %. With a noise of 52.2 ns that does not
-  // grow with the time and of 0.775 % that does, both are met.
+  // Each at the 99 % range of a t-distribution of two points, 9.925 times their scatter.
   const auto profile = fit_noise(around_one(5'000, 0.005), around_one(60'000, 0.003));
 
-  CHECK(profile.relative == Approx(0.0077515).epsilon(1e-4));
-  CHECK(profile.absolute_ns == Approx(52.18).epsilon(1e-3));
-  CHECK(noise_floor_at(profile, 5'000) == Approx(0.013));
-  CHECK(noise_floor_at(profile, 60'000) == Approx(0.0078));
+  CHECK(noise_floor_at(profile, 5'000) == Approx(9.925 * 0.005).epsilon(1e-3));
+  CHECK(noise_floor_at(profile, 60'000) == Approx(9.925 * 0.003).epsilon(1e-3));
+  CHECK(profile.absolute_ns > 0);
+  CHECK(profile.relative < 9.925 * 0.003);
+}
+
+TEST_CASE("more calibrations make the noise floor tighter", "[noise]") {
+  std::vector<NoisePoint> eight;
+  for (int i = 0; i < 4; ++i)
+    for (const auto& point : around_one(60'000, 0.003)) eight.push_back(point);
+
+  CHECK(noise_floor_at(fit_noise({}, eight), 60'000) == Approx(3.355 * 0.003).epsilon(1e-3));
 }
 
 TEST_CASE("a quiet device still has the minimum noise floor", "[noise]") {
@@ -70,7 +77,7 @@ TEST_CASE("a damaged calibration counts as none", "[noise]") {
 
 TEST_CASE("a calibration on a busy machine is valid for only an hour", "[noise]") {
   const test::TempFolder state;
-  // 2.6 times 5 % is more noise than "the same" may cover.
+  // 9.9 times 5 % is more noise than "the same" may cover.
   REQUIRE(store_noise(state.path(), device("580"), fit_noise({}, around_one(60'000, 0.05))));
   REQUIRE(stored_noise(state.path(), device("580")));
 
@@ -79,4 +86,18 @@ TEST_CASE("a calibration on a busy machine is valid for only an hour", "[noise]"
         file.path(), std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
 
   CHECK_FALSE(stored_noise(state.path(), device("580")));
+}
+
+TEST_CASE("a good calibration is made again after a week", "[noise]") {
+  const test::TempFolder state;
+  REQUIRE(store_noise(state.path(), device("580"), fit_noise({}, around_one(60'000, 0.001))));
+  const auto aged = [&](std::chrono::hours age) {
+    for (const auto& file : std::filesystem::directory_iterator(state.path() / "noise"))
+      std::filesystem::last_write_time(file.path(),
+                                       std::filesystem::file_time_type::clock::now() - age);
+    return stored_noise(state.path(), device("580")).has_value();
+  };
+
+  CHECK(aged(std::chrono::hours(6 * 24)));
+  CHECK_FALSE(aged(std::chrono::hours(8 * 24)));
 }

@@ -33,3 +33,16 @@ TEST_CASE("fewer than three calls prove nothing", "[timing]") {
   CHECK(code_of({}, 10'000).empty());
   CHECK(code_of({{1, 90'000}, {2, 90'000}}, 10'000).empty());
 }
+
+TEST_CASE("however often a session looks, the looks share one error rate", "[timing]") {
+  double sum = 0;
+  for (std::size_t i = 0; i < 40; ++i) sum += look_at(i).share;
+
+  CHECK(sum <= 1);
+  CHECK(sum > 0.99);
+  CHECK(look_at(0).rounds == 8);
+  CHECK(look_at(6).rounds == kMostRounds);
+  CHECK(fewest_rounds(kErrorRate * look_at(0).share) == 8);  // the first look can decide
+  CHECK(look_after(8).rounds == 8);
+  CHECK(look_after(9).rounds == 13);
+}
