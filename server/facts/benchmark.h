@@ -44,6 +44,8 @@ struct BenchmarkGain {
   double worst = 1;
   Dims best_dims;
   Dims worst_dims;
+  std::optional<double> low;  ///< of the geometric mean's 95 % interval
+  std::optional<double> high;
 
   static constexpr void fields(auto&& visit) {
     using G = BenchmarkGain;
@@ -52,7 +54,9 @@ struct BenchmarkGain {
           required<&G::best>("Largest speedup of any case."),
           required<&G::worst>("Smallest speedup of any case."),
           required<&G::best_dims>("Sizes of the best case."),
-          required<&G::worst_dims>("Sizes of the worst case."));
+          required<&G::worst_dims>("Sizes of the worst case."),
+          optional<&G::low>("95 % interval of the geometric mean, low end."),
+          optional<&G::high>("High end."));
   }
 };
 

@@ -116,9 +116,40 @@ struct ReportFile {
   }
 };
 
+/// The time of a kernel on one of the check's input distributions.
+struct ValueTime {
+  std::string values;  ///< the distribution
+  Nanoseconds median;
+  Comparison against_normal;                 ///< time on it ÷ time on normal values, paired
+  std::optional<Comparison> against_parent;  ///< on these values
+
+  static constexpr void fields(auto&& visit) {
+    using V = ValueTime;
+    visit(required<&V::values>("Input distribution."),
+          required("median_ns", &V::median, "Median time on it, ns."),
+          required<&V::against_normal>("Time on normal values ÷ time on these; slower: longer."),
+          optional<&V::against_parent>("The comparison with the parent on these values."));
+  }
+};
+
+/// A time that differs between the check's distributions by more than the noise.
+struct ValueRange {
+  std::string fastest, slowest;  ///< distributions
+  Nanoseconds low, high;         ///< medians on them
+  std::string judged_on;         ///< the values whose comparison gave the verdict
+
+  static constexpr void fields(auto&& visit) {
+    using V = ValueRange;
+    visit(required<&V::fastest>("Input values it is fastest on."),
+          required<&V::slowest>("Slowest on."), required("low_ns", &V::low, "Median there, ns."),
+          required("high_ns", &V::high, "Median there, ns."),
+          required<&V::judged_on>("The values that the verdict is about: the worst."));
+  }
+};
+
 struct Profile {
   Timing timing;
-  std::vector<Comparison> comparisons;    ///< against parent and v0; empty for v0
+  std::vector<Comparison> comparisons;    ///< against parent, v0 and best; empty for v0
   Verdict verdict = Verdict::baseline;    ///< against the parent
   std::map<std::string, double> metrics;  ///< median_ns, and achieved rates where work is declared
   std::vector<KernelCounters> kernels;    ///< per kernel, never merged
@@ -139,7 +170,10 @@ struct Profile {
   bool degraded = false;
   std::optional<std::string> degraded_reason;
   std::optional<Fault> fault;
-  std::vector<Reason> reasons;  ///< why `invalid`
+  std::vector<Reason> reasons;                        ///< why `invalid`
+  std::optional<std::string> best_version;            ///< the best one when it was timed; "v2"
+  std::optional<std::vector<ValueTime>> over_values;  ///< other distributions than normal
+  std::optional<ValueRange> time_depends_on_values;
   std::string candidate_digest;
   std::optional<double> timing_ms;  ///< the part of elapsed_ms spent on timing and comparing
   double elapsed_ms = 0;
@@ -147,7 +181,7 @@ struct Profile {
   static constexpr void fields(auto&& visit) {
     using P = Profile;
     visit(required<&P::timing>("Time of the candidate."),
-          required<&P::comparisons>("Paired comparisons with parent and v0."),
+          required<&P::comparisons>("Paired comparisons with parent, v0 and the best version."),
           required<&P::verdict>("Against the parent."),
           required<&P::metrics>("Device-independent metrics."),
           required<&P::kernels>("Counters per kernel."),
@@ -168,6 +202,9 @@ struct Profile {
           optional<&P::fault>("The failure of the kernel itself."),
           required<&P::reasons>("Why the timing is invalid."),
           required<&P::candidate_digest>("SHA-256 of the measured binary."),
+          optional<&P::best_version>("The best version when it was timed."),
+          optional<&P::over_values>("Times on the check's other input values."),
+          optional<&P::time_depends_on_values>("The range of times, if values change it."),
           optional<&P::timing_ms>("Part of elapsed_ms for timing and comparing."),
           required<&P::elapsed_ms>("Wall time, ms."));
   }

@@ -51,19 +51,40 @@ const Comparison* against_v0(const VersionState& version) {
   return version.parent == VersionId{0} ? against_parent(version) : nullptr;
 }
 
-std::optional<VersionId> best_version(const RunState& state) {
-  std::optional<VersionId> best;
-  double best_speedup = 1;
-  for (const auto& version : state.versions) {
-    if (!version.is_correct() || !version.profile || version.stage < Stage::profiled) continue;
-    if (version.id.number == 0) best = version.id;
-    const auto* const comparison = against_v0(version);
-    if (comparison == nullptr || comparison->verdict != Verdict::faster) continue;
-    if (comparison->speedup <= best_speedup) continue;
-    best = version.id;
-    best_speedup = comparison->speedup;
+const Comparison* against(const VersionState& version, VersionId other) {
+  if (!version.profile) return nullptr;
+  const auto& all = version.profile->comparisons;
+  const auto named = std::ranges::find_if(all, [&](const Comparison& one) {
+    return one.against == "best" && version.profile->best_version == other.text();
+  });
+  if (named != all.end()) return &*named;
+  if (other.number == 0) return against_v0(version);
+  return version.parent == other ? against_parent(version) : nullptr;
+}
+
+std::optional<double> gain_over(const VersionState& version, const VersionState& best) {
+  const auto* const to_v0 = against_v0(version);
+  if (to_v0 == nullptr || to_v0->verdict != Verdict::faster) return std::nullopt;
+  if (version.profile->best_version == best.id.text()) {
+    const auto* const direct = against(version, best.id);
+    if (direct == nullptr || direct->verdict != Verdict::faster) return std::nullopt;
+    return direct->speedup - 1;
   }
-  return best;
+  const auto* const of_best = against_v0(best);
+  const double before = of_best == nullptr ? 1 : of_best->speedup;
+  if (to_v0->speedup <= before) return std::nullopt;
+  return to_v0->speedup / before - 1;
+}
+
+std::optional<VersionId> best_version(const RunState& state, std::optional<VersionId> without) {
+  const VersionState* best = nullptr;
+  for (const auto& version : state.versions) {
+    if (!version.is_correct() || !version.profile || version.stage < Stage::profiled ||
+        version.id == without)
+      continue;
+    if (version.id.number == 0 || (best != nullptr && gain_over(version, *best))) best = &version;
+  }
+  return best == nullptr ? std::nullopt : std::optional(best->id);
 }
 
 const Hypothesis* tested_hypothesis(const RunState& state, const VersionState& version) {

@@ -138,9 +138,21 @@ void add_written(RunState& state, const LedgerRow& written,
 [[nodiscard]] const Comparison* against_v0(const VersionState& version);
 [[nodiscard]] const Comparison* against_parent(const VersionState& version);
 
-/// The fastest correct version: the one with the largest paired speedup of those whose verdict
-/// against v0 is `faster` (the earliest of equals), otherwise v0. Empty before v0 has a profile.
-[[nodiscard]] std::optional<VersionId> best_version(const RunState& state);
+/// The comparison of a version with another one that took part in its profile, under whatever name.
+/// Null if it did not.
+[[nodiscard]] const Comparison* against(const VersionState& version, VersionId other);
+
+/// The gain of a version over the best one before it: 0.02 is 2 %. It must be `faster` than v0, and
+/// where the best one took part in its profile, than that one: the largest of many figures from
+/// separate sessions would mostly be the luckiest. Profiles that were recorded before the best
+/// version took part are compared by their figures. Empty if it does not take the best one's place.
+[[nodiscard]] std::optional<double> gain_over(const VersionState& version,
+                                              const VersionState& best);
+
+/// The correct version that took the best one's place last, beginning with v0. `without`: as if
+/// this version had no profile. Empty before v0 has a profile.
+[[nodiscard]] std::optional<VersionId> best_version(const RunState& state,
+                                                    std::optional<VersionId> without = {});
 
 /// The hypothesis that a version tests, which is its parent's. Null for v0.
 [[nodiscard]] const Hypothesis* tested_hypothesis(const RunState& state,

@@ -121,6 +121,8 @@ struct MethodAttribution {
   std::optional<double> delta_low_ns;  ///< 95 % interval
   std::optional<double> delta_high_ns;
   std::optional<double> alone_ns;  ///< all off − only this one on
+  std::optional<double> alone_low_ns;
+  std::optional<double> alone_high_ns;
   MethodClass verdict = MethodClass::inconclusive;
   std::string why;
 
@@ -128,8 +130,9 @@ struct MethodAttribution {
     using M = MethodAttribution;
     visit(required<&M::id>(), optional<&M::delta_ns>("Without it − with it."),
           optional<&M::delta_low_ns>("95 % interval."), optional<&M::delta_high_ns>(),
-          optional<&M::alone_ns>("All off − only this one on."), required("class", &M::verdict, ""),
-          required<&M::why>());
+          optional<&M::alone_ns>("All off − only this one on."),
+          optional<&M::alone_low_ns>("Its interval."), optional<&M::alone_high_ns>(),
+          required("class", &M::verdict, ""), required<&M::why>());
   }
 };
 
@@ -139,11 +142,14 @@ struct AblationFact {
   std::vector<AblatedBuild> builds;
   std::vector<MethodAttribution> attribution;
   std::optional<double> interaction_ns;  ///< all off − whole, less the single deltas
+  std::optional<double> interaction_low_ns;
+  std::optional<double> interaction_high_ns;
 
   static constexpr void fields(auto&& visit) {
     using A = AblationFact;
     visit(required<&A::candidate_digest>(), required<&A::whole>(), required<&A::builds>(),
-          required<&A::attribution>(), optional<&A::interaction_ns>());
+          required<&A::attribution>(), optional<&A::interaction_ns>(),
+          optional<&A::interaction_low_ns>(), optional<&A::interaction_high_ns>());
   }
 };
 

@@ -17,10 +17,19 @@ const AblatedBuild* build_without(const AblationFact& fact, std::set<std::string
   return found == fact.builds.end() ? nullptr : &*found;
 }
 
-std::optional<double> median_of(const AblatedBuild* build) {
-  if (build == nullptr || !build->correct || !build->timing) return std::nullopt;
-  return build->timing->median.value;
+/// The time without some methods ÷ that of the whole kernel, with its interval.
+struct Slowdown {
+  double middle = 1, low = 1, high = 1;
+};
+
+std::optional<Slowdown> slowdown_of(const AblatedBuild* build) {
+  if (build == nullptr || !build->correct || !build->comparison) return std::nullopt;
+  const auto& paired = *build->comparison;
+  return Slowdown{paired.speedup, paired.ci_low, paired.ci_high};
 }
+
+/// A method that saves less has no effect.
+constexpr double kLeastEffect = 0.01;
 
 struct Verdict3 {
   MethodClass verdict;
@@ -52,10 +61,16 @@ Verdict3 by_time(const AblatedBuild* without, const AblationFact& fact,
             "the kernel without it is not correct, so its time is meaningless"};
   if (!without->comparison || without->comparison->verdict == Verdict::inconclusive)
     return {MethodClass::inconclusive, "the interval is too wide to tell"};
-  if (without->comparison->verdict != Verdict::faster)
-    return {MethodClass::ineffective, without->comparison->verdict == Verdict::slower
-                                          ? "the kernel is faster without it"
-                                          : "removing it makes no difference"};
+  if (without->comparison->verdict == Verdict::slower)
+    return {MethodClass::ineffective, "the kernel is faster without it"};
+  if (without->comparison->verdict != Verdict::faster) {
+    if (without->comparison->ci_high < 1 + kLeastEffect)
+      return {MethodClass::ineffective, "removing it makes less than 1 % of difference"};
+    return {MethodClass::inconclusive,
+            fmt::format("removing it may cost up to {:.1f} %: too little to tell from noise, too "
+                        "much to call it nothing",
+                        100 * (without->comparison->ci_high - 1))};
+  }
   if (!context.improved)
     return {MethodClass::ineffective, "it helps this kernel, which is not faster than its parent"};
   return {MethodClass::effective, "the kernel without it is slower beyond the noise"};
@@ -67,37 +82,46 @@ void attribute(AblationFact& fact, const std::vector<std::string>& methods,
                const AttributionContext& context) {
   fact.attribution.clear();
   fact.interaction_ns.reset();
+  fact.interaction_low_ns.reset();
+  fact.interaction_high_ns.reset();
   const std::set<std::string> all(methods.begin(), methods.end());
   const double whole = fact.whole.median.value;
-  const auto none = median_of(build_without(fact, all));
-  double sum = 0;
+  const auto none = slowdown_of(build_without(fact, all));
+  Slowdown sum{0, 0, 0};
   bool complete = none.has_value();
   for (const auto& id : methods) {
     MethodAttribution one;
     one.id = id;
     const auto* const without = build_without(fact, {id});
-    if (const auto median = median_of(without)) {
-      one.delta_ns = *median - whole;
-      if (without->comparison) {
-        one.delta_low_ns = (without->comparison->ci_low - 1) * whole;
-        one.delta_high_ns = (without->comparison->ci_high - 1) * whole;
-      }
-      sum += *one.delta_ns;
+    if (const auto slowdown = slowdown_of(without)) {
+      one.delta_ns = (slowdown->middle - 1) * whole;
+      one.delta_low_ns = (slowdown->low - 1) * whole;
+      one.delta_high_ns = (slowdown->high - 1) * whole;
+      sum.middle += slowdown->middle - 1;
+      sum.low += slowdown->low - 1;
+      sum.high += slowdown->high - 1;
     } else {
       complete = false;
     }
     auto others = all;
     others.erase(id);
     const auto alone =
-        others.empty() ? std::optional(whole) : median_of(build_without(fact, others));
-    if (none && alone) one.alone_ns = *none - *alone;
+        others.empty() ? std::optional(Slowdown{}) : slowdown_of(build_without(fact, others));
+    if (none && alone) {
+      one.alone_ns = (none->middle - alone->middle) * whole;
+      one.alone_low_ns = (none->low - alone->high) * whole;
+      one.alone_high_ns = (none->high - alone->low) * whole;
+    }
     auto verdict = by_signature(id, context);
     if (!verdict) verdict = by_time(without, fact, context);
     one.verdict = verdict->verdict;
     one.why = std::move(verdict->why);
     fact.attribution.push_back(std::move(one));
   }
-  if (complete) fact.interaction_ns = *none - whole - sum;
+  if (!complete) return;
+  fact.interaction_ns = (none->middle - 1 - sum.middle) * whole;
+  fact.interaction_low_ns = (none->low - 1 - sum.high) * whole;
+  fact.interaction_high_ns = (none->high - 1 - sum.low) * whole;
 }
 
 }  // namespace ratchet

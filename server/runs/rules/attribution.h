@@ -15,13 +15,14 @@ struct AttributionContext {
   std::map<std::string, std::string> signatures;  ///< verified, absent or unknown, by method
 };
 
-/// Fills `attribution` and `interaction_ns` from the builds of an ablation. Pure.
+/// Fills `attribution` and the interaction from the builds of an ablation, all from comparisons
+/// with the whole kernel in one session, whose intervals hold together. Pure.
 ///
 /// A method is `effective` if the kernel without it is slower beyond the noise and the version is
-/// faster than its parent; `ineffective` if removing it makes no difference or the version gained
-/// nothing; `implementation_failed` if the machine code does not show it; otherwise `inconclusive`:
-/// the build without it failed or changed nothing, the interval is too wide, or no signature was
-/// searched for.
+/// faster than its parent; `ineffective` if removing it surely costs less than 1 % or the version
+/// gained nothing; `implementation_failed` if the machine code does not show it; otherwise
+/// `inconclusive`: the build without it failed or changed nothing, the interval is too wide, or no
+/// signature was searched for.
 void attribute(AblationFact& fact, const std::vector<std::string>& methods,
                const AttributionContext& context);
 

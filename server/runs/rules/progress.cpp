@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <span>
 
+#include "server/facts/workload_gain.h"
 #include "server/runs/records/axis_budget.h"
 #include "server/runs/records/markdown.h"
 
@@ -16,27 +16,33 @@ namespace {
 constexpr std::size_t kPlateauVersions = 3;
 constexpr double kPlateauGain = 0.005;
 
-double share_of(const Contract& contract, const Dims& dims) {
-  for (const auto& one : contract.cases)
-    if (!one.hidden && one.dims == dims) return one.weight;
-  return 0;
+/// The lower end of a version's speed-up over v0: from its benchmark, which nobody chose it by,
+/// else from its profile.
+double least_speedup(const RunState& state, const VersionState& version) {
+  if (version.benchmark) {
+    const auto gain = workload_gain(*version.benchmark, state.contract.contract, "v0");
+    if (gain.missing == 0) return gain.low;
+  }
+  const auto* const comparison = against_v0(version);
+  return comparison == nullptr ? 1 : comparison->ci_low;
 }
 
 }  // namespace
 
 std::vector<double> gains(const RunState& state) {
   std::vector<double> all;
-  double best = 1;
+  const VersionState* best = nullptr;
   for (const auto& version : state.versions) {
-    if (version.id.number == 0) continue;
+    if (version.id.number == 0) {
+      best = &version;
+      continue;
+    }
     double gain = 0;
-    const auto* const comparison = against_v0(version);
-    const bool counts = version.is_correct() && comparison != nullptr &&
-                        comparison->verdict == Verdict::faster &&
-                        !state.masked.contains(version.id);
-    if (counts && comparison->speedup > best) {
-      gain = comparison->speedup / best - 1;
-      best = comparison->speedup;
+    if (version.is_correct() && version.profile && !state.masked.contains(version.id)) {
+      if (const auto over = gain_over(version, *best)) {
+        gain = *over;
+        best = &version;
+      }
     }
     if (version.is_closed() || version.profile) all.push_back(gain);
   }
@@ -70,7 +76,7 @@ std::vector<Reason> stop_reasons(const RunState& state) {
       add("time_reached",
           fmt::format("{} takes {} ms", best->text(), markdown::milliseconds(median)));
     const auto* const comparison = against_v0(version);
-    if (stop.speedup && comparison != nullptr && comparison->ci_low >= *stop.speedup)
+    if (stop.speedup && comparison != nullptr && least_speedup(state, version) >= *stop.speedup)
       add("speedup_reached", fmt::format("{} is {:.2f}x v0", best->text(), comparison->speedup));
   }
   if (on_plateau(state))
@@ -116,29 +122,21 @@ Promotion promotion_of(const RunState& state) {
     promotion.why = fmt::format("{} was not benchmarked over W: call benchmark", best->text());
     return promotion;
   }
-  double logs = 0;
-  double weights = 0;
-  int cases = 0;
-  int missing = 0;
-  for (const auto& one : state.contract.contract.cases) missing += one.hidden ? 0 : 1;
-  for (const auto& row : version->benchmark->rows) {
-    if (row.name != "v0" || !row.speedup_median || *row.speedup_median <= 0) continue;
-    const double weight = share_of(state.contract.contract, row.dims);
-    logs += weight * std::log(*row.speedup_median);
-    weights += weight;
-    promotion.lowest =
-        std::min(promotion.lowest.value_or(*row.speedup_median), *row.speedup_median);
-    ++cases;
-  }
-  if (cases < missing || weights <= 0) {
-    promotion.why = fmt::format("the benchmark of {} covers {} of {} cases against v0",
-                                best->text(), cases, missing);
+  const auto gain = workload_gain(*version->benchmark, state.contract.contract, "v0");
+  if (gain.cases > 0) promotion.lowest = gain.lowest;
+  if (gain.missing > 0 || gain.cases == 0) {
+    promotion.why =
+        fmt::format("the benchmark of {} compares {} of {} cases with v0 in at least {} pairs",
+                    best->text(), gain.cases, gain.cases + gain.missing, kLeastPairs);
     return promotion;
   }
-  promotion.geomean = std::exp(logs / weights);
-  promotion.promotable = *promotion.geomean >= kPromotionGeomean && *promotion.lowest >= 1.0;
-  promotion.why = fmt::format("{}: geometric mean {:.3f} over {} cases, lowest {:.3f}",
-                              best->text(), *promotion.geomean, cases, *promotion.lowest);
+  promotion.geomean = gain.geomean;
+  promotion.geomean_low = gain.low;
+  promotion.promotable = gain.low >= kPromotionGeomean && gain.slower == 0;
+  promotion.why = fmt::format(
+      "{}: geometric mean {:.3f}, at least {:.3f}, over {} cases; lowest {:.3f}; {} slower",
+      best->text(), gain.geomean, gain.low, gain.cases, gain.lowest,
+      gain.slower == 0 ? "none" : std::to_string(gain.slower));
   return promotion;
 }
 

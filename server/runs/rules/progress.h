@@ -9,8 +9,8 @@
 
 namespace ratchet {
 
-/// The gain of each version after v0 over the best before it, oldest first: 0.02 is 2 %. A version
-/// that is incorrect, not faster by its interval, or masked counts as 0. Pure.
+/// The gain of each version after v0 over the best before it (`gain_over`), oldest first: 0.02 is
+/// 2 %. A version that is incorrect, does not take its place, or is masked counts as 0. Pure.
 [[nodiscard]] std::vector<double> gains(const RunState& state);
 
 /// Whether none of the last three closed versions gained half a percent.
@@ -25,17 +25,20 @@ namespace ratchet {
 [[nodiscard]] std::vector<Reason> weaknesses(const RunState& state);
 
 /// The promotion rule over the workload W, from the newest benchmark of the best version against
-/// v0: geometric mean at least 1.05 and no case below 1.0.
+/// v0: the lower bound of the paired geometric mean is at least 1.05, and no case's verdict is
+/// `slower`. Of equal cases, half are measured below 1.0: that alone says nothing.
 struct Promotion {
   bool promotable = false;
   std::optional<double> geomean;
+  std::optional<double> geomean_low;
   std::optional<double> lowest;
   std::string why;
 
   static constexpr void fields(auto&& visit) {
     using P = Promotion;
-    visit(required<&P::promotable>("Geomean >= 1.05, no case < 1.0."),
+    visit(required<&P::promotable>("Geomean surely >= 1.05, no case slower."),
           optional<&P::geomean>("Over W, against v0, weighted."),
+          optional<&P::geomean_low>("Lower end of its 95 % interval."),
           optional<&P::lowest>("Worst case."), required<&P::why>());
   }
 };

@@ -191,22 +191,31 @@ TEST_CASE("an open pair of a run on a plateau is stalled", "[review]") {
   CHECK(defined->pairs[0].state == PairState::stalled);
 }
 
-BenchmarkReport over_cases(const Candidate& of, double first, double second) {
+/// Speed-ups of two cases with intervals of ± `half`.
+BenchmarkReport over_cases(const Candidate& of, double first, double second, double half) {
   auto report = samples::benchmark(of, 800);
   const auto timing = report.rows.front().timing;
-  report.rows = {{"v0", "ok", {}, timing, first, first, {}, {{"n", 1024}}},
-                 {"v0", "ok", {}, timing, second, second, {}, {{"n", 64}}}};
+  const auto paired = [&](double speedup) {
+    const auto verdict = speedup + half < 1   ? Verdict::slower
+                         : speedup - half > 1 ? Verdict::faster
+                                              : Verdict::inconclusive;
+    return Comparison{"v0", speedup, speedup - half, speedup + half, 10, 0.001, verdict};
+  };
+  // The medians of the rows say that both cases are twice as fast.
+  report.rows = {{"v0", "ok", {}, timing, 2, 2, paired(first), {{"n", 1024}}},
+                 {"v0", "ok", {}, timing, 2, 2, paired(second), {{"n", 64}}}};
   return report;
 }
 
-TEST_CASE("promotion needs 1.05 over W and no slower case", "[review]") {
+TEST_CASE("promotion needs 1.05 over W for sure, in pairs, and no slower case", "[review]") {
   auto frozen = samples::contract(1);
   frozen.cases.insert(frozen.cases.begin() + 1, Case{{{"n", 64}}, 1, false});
   const Workshop shop(frozen);
-  const auto measure = [&](double first, double second) {
+  const auto measure = [&](double first, double second, double half = 0.002) {
     const auto granted = shop.runs().permit(shop.run, Event::benchmarked, VersionId{1});
     REQUIRE(granted);
-    REQUIRE(shop.runs().record_benchmark(*granted, over_cases(*granted->candidate, first, second)));
+    REQUIRE(shop.runs().record_benchmark(*granted,
+                                         over_cases(*granted->candidate, first, second, half)));
     return *shop.runs().review(shop.run, {});
   };
   shop.check_all_cases();
@@ -223,7 +232,43 @@ TEST_CASE("promotion needs 1.05 over W and no slower case", "[review]") {
   CHECK(good.promotable);
   CHECK(std::abs(*good.geomean - 1.1) < 1e-9);
   CHECK_FALSE(measure(1.5, 0.99).promotable);
+  CHECK(measure(1.5, 0.999).promotable);           // not slower: within its interval
+  CHECK_FALSE(measure(1.2, 1.0, 0.1).promotable);  // 1.095, but perhaps only 1.03
   CHECK_FALSE(measure(1.04, 1.05).promotable);
+}
+
+/// v<number>, with the verdict of its profile against the best version before it.
+void challenge(const Workshop& shop, int number, double speedup, const std::string& best,
+               Verdict against_best, double over_best) {
+  shop.submit(samples::kernel_text(number));
+  shop.check();
+  const auto granted = shop.permit(Event::profiled);
+  auto profile = samples::profile(*granted.candidate, 1000 / speedup);
+  profile.verdict = Verdict::faster;
+  profile.best_version = best;
+  for (const char* against : {"parent", "v0"})
+    profile.comparisons.push_back(
+        {against, speedup, speedup - 0.001, speedup + 0.001, 50, 0.0005, Verdict::faster});
+  profile.comparisons.push_back(
+      {"best", over_best, over_best - 0.001, over_best + 0.001, 50, 0.0005, against_best});
+  REQUIRE(shop.runs().record_profile(granted, profile));
+  shop.write_evidence();
+  shop.write_hypothesis("change " + std::to_string(number));
+  REQUIRE(shop.gate().passed);
+}
+
+TEST_CASE("the best version changes only by a verdict against the best version", "[review]") {
+  Workshop shop(6);
+  shop.finish_v0();
+  REQUIRE(shop.gate().passed);
+  challenge(shop, 1, 1.30, "v0", Verdict::faster, 1.30);
+  CHECK(shop.status().best == VersionId{1});
+  // A luckier figure against v0, and the same kernel as the best one.
+  challenge(shop, 2, 1.34, "v1", Verdict::same, 1.001);
+  CHECK(shop.status().best == VersionId{1});
+  // A poorer figure against v0, and faster than the best one beside it.
+  challenge(shop, 3, 1.29, "v1", Verdict::faster, 1.02);
+  CHECK(shop.status().best == VersionId{3});
 }
 
 TEST_CASE("the page of a run holds its plots and loads nothing from outside", "[report]") {

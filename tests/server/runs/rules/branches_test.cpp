@@ -1,6 +1,7 @@
 // Explorations: which branch becomes the version's kernel, and what is kept of the others.
 
 #include <catch2/catch_test_macros.hpp>
+#include <cmath>
 
 #include "server/runs/rules/attribution.h"
 #include "tests/support/runs_samples.h"
@@ -136,7 +137,7 @@ AblatedBuild without(std::vector<std::string> ids, double median_ns, double rati
   build.build.binary_digest = "other";
   build.correct = true;
   build.timing.emplace().median = {median_ns};
-  build.comparison = Comparison{"whole", ratio, ratio - 0.02, ratio + 0.02, 20, 0.005, verdict};
+  build.comparison = Comparison{"whole", ratio, ratio - 0.008, ratio + 0.008, 20, 0.005, verdict};
   return build;
 }
 
@@ -147,7 +148,9 @@ AblationFact ablation() {
   AblationFact fact;
   fact.candidate_digest = "whole";
   fact.whole.median = {1000};
-  fact.builds = {without({kA}, 1500, 1.5, Verdict::faster), without({kB}, 1005, 1.0, Verdict::same),
+  fact.builds = {without({kA}, 1500, 1.5, Verdict::faster),
+                 without({kB}, 1100, 1.0, Verdict::same),  // drifted: only pairs count
+
                  without({kA, kB}, 1700, 1.7, Verdict::faster)};
   return fact;
 }
@@ -157,11 +160,25 @@ TEST_CASE("an ablation shows what each method saves, alone and together", "[abla
   attribute(fact, {kA, kB}, {.improved = true});
 
   CHECK(fact.attribution[0].verdict == MethodClass::effective);
-  CHECK(fact.attribution[0].delta_ns == 500);
-  CHECK(fact.attribution[0].alone_ns == 695);  // 1700 − 1005: only A is on without B
+  CHECK(std::abs(*fact.attribution[0].delta_ns - 500) < 1e-6);
+  CHECK(std::abs(*fact.attribution[0].alone_ns - 700) < 1e-6);  // 1.7 − 1.0: only A is on
+  CHECK(std::abs(*fact.attribution[0].alone_low_ns - 684) < 1e-6);
+  CHECK(std::abs(*fact.attribution[0].alone_high_ns - 716) < 1e-6);
   CHECK(fact.attribution[1].verdict == MethodClass::ineffective);
-  CHECK(fact.attribution[1].alone_ns == 200);
-  CHECK(fact.interaction_ns == 195);  // 700 together, 500 + 5 one by one
+  CHECK(std::abs(*fact.attribution[1].alone_ns - 200) < 1e-6);
+  CHECK(std::abs(*fact.interaction_ns - 200) < 1e-6);  // 700 together, 500 + 0 one by one
+  CHECK(std::abs(*fact.interaction_low_ns - 176) < 1e-6);
+  CHECK(std::abs(*fact.interaction_high_ns - 224) < 1e-6);
+}
+
+TEST_CASE("a method that may still save more than 1 % is not called ineffective", "[ablation]") {
+  auto fact = ablation();
+  // On a noisy device "same" may mean within 5 %.
+  fact.builds[1].comparison->ci_high = 1.03;
+  attribute(fact, {kA, kB}, {.improved = true});
+
+  CHECK(fact.attribution[1].verdict == MethodClass::inconclusive);
+  CHECK(fact.attribution[1].why.find("3.0 %") != std::string::npos);
 }
 
 TEST_CASE("a method is not effective if the version is not faster", "[ablation]") {
