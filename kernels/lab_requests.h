@@ -16,10 +16,15 @@
 
 namespace ratchet {
 
+/// The input distribution that kernels are timed on unless values change their time.
+inline constexpr const char* kNormalValues = "normal";
+
 struct ProfileRequest {
   const Candidate* candidate = nullptr;
   const Candidate* parent = nullptr;  ///< null for v0
   const Candidate* v0 = nullptr;      ///< null for v0, or when it is the parent
+  const Candidate* best = nullptr;    ///< the best version; null when it is one of the others
+  std::optional<double> seconds;      ///< to go on for while undecided; empty: the lab's limit
   MetricSet metrics = MetricSet::overview;
   std::vector<std::string> names;  ///< counters, instead of a set; empty: the set's
   CounterEngine engine = CounterEngine::cupti;
@@ -43,6 +48,7 @@ struct BenchmarkRequest {
   int prewarm_calls = 1;
   CacheMode cache_mode = CacheMode::cold;
   bool host_time = false;
+  std::string values = kNormalValues;  ///< the input distribution to time on
 };
 
 /// A call to run under compute-sanitizer.

@@ -95,6 +95,14 @@ RowLine line_of(const BenchmarkRow& row) {
   return line;
 }
 
+/// A version whose time depends on its inputs' values is timed on those that it was judged on.
+std::string values_of(const Permit& permit) {
+  const auto* const range = permit.profile && permit.profile->time_depends_on_values
+                                ? &*permit.profile->time_depends_on_values
+                                : nullptr;
+  return range == nullptr ? kNormalValues : range->judged_on;
+}
+
 Result<BenchmarkAnswer> run_benchmark(const Services& services, const BenchmarkArgs& args,
                                       CallContext& call) {
   auto permit = services.runs.permit(args.run, Event::benchmarked, args.version);
@@ -111,7 +119,8 @@ Result<BenchmarkAnswer> run_benchmark(const Services& services, const BenchmarkA
        .discard_first = args.discard_first,
        .prewarm_calls = args.prewarm_calls,
        .cache_mode = args.cache_mode,
-       .host_time = args.timing_method == TimingMethod::host_time},
+       .host_time = args.timing_method == TimingMethod::host_time,
+       .values = values_of(*permit)},
       permit->secret, call);
   if (!report) return report.error();
   auto written = services.runs.record_benchmark(*permit, *report);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "kernels/lab.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
@@ -9,6 +11,7 @@ struct ProfileArgs {
   RunId run;
   std::optional<OneOrMany<std::string>> metrics;
   CounterEngine engine = CounterEngine::cupti;
+  std::optional<double> seconds;
 
   static constexpr void fields(auto&& visit) {
     visit(required<&ProfileArgs::run>("Run id."),
@@ -16,7 +19,9 @@ struct ProfileArgs {
               "lean, overview (default), full, stalls (with hot lines), or counter names.",
               {.max_length = 128}),
           optional<&ProfileArgs::engine>(
-              "Reads the counters. ncu (Nsight Compute) also keeps its report."));
+              "Reads the counters. ncu (Nsight Compute) also keeps its report."),
+          optional<&ProfileArgs::seconds>("Go on this long while a comparison is inconclusive.",
+                                          {.min = 1, .max = 600}));
   }
 };
 
@@ -29,6 +34,10 @@ struct TimingLine {
   std::optional<double> speedup_vs_parent;
   std::optional<std::vector<double>> speedup_ci;
   std::optional<double> speedup_vs_v0;
+  std::optional<std::string> best;
+  std::optional<double> speedup_vs_best;
+  std::optional<Verdict> verdict_vs_best;
+  std::optional<double> seconds_to_decide;
   std::vector<std::string> flags;
 
   static constexpr void fields(auto&& visit) {
@@ -40,7 +49,12 @@ struct TimingLine {
           required<&T::verdict>("Against the parent."),
           optional<&T::speedup_vs_parent>("Parent ÷ candidate."),
           optional<&T::speedup_ci>("Its 95 % interval."),
-          optional<&T::speedup_vs_v0>("v0 ÷ candidate."), required<&T::flags>("Caveats."));
+          optional<&T::speedup_vs_v0>("v0 ÷ candidate."),
+          optional<&T::best>("The best version before."),
+          optional<&T::speedup_vs_best>("Best ÷ candidate, from paired rounds."),
+          optional<&T::verdict_vs_best>("Against it."),
+          optional<&T::seconds_to_decide>("About so long decides what is inconclusive."),
+          required<&T::flags>("Caveats."));
   }
 };
 
@@ -63,6 +77,7 @@ struct ProfileAnswer : RunView, Profile {
           required<&A::exceptions>("Sandbox rules that were lifted for ncu."),
           required<&A::unknown_metrics>("Requested counters that this device does not have."),
           required<&A::reasons>("Why the measurement is invalid."),
+          optional<&A::time_depends_on_values>("The range of times, if values change it."),
           optional<&A::fault>("The failure of the kernel itself."),
           optional<&A::counted_together>("Why all launches of a call were counted as one."),
           required<&A::degraded>("Hardware counters are missing."),
@@ -85,12 +100,31 @@ TimingLine line_of(const Profile& profile) {
       line.speedup_ci = {{comparison.ci_low, comparison.ci_high}};
     }
     if (comparison.against == "v0") line.speedup_vs_v0 = comparison.speedup;
+    if (profile.best_version && comparison.version == profile.best_version) {
+      line.best = profile.best_version;
+      line.speedup_vs_best = comparison.speedup;
+      line.verdict_vs_best = comparison.verdict;
+    }
+    if (comparison.seconds_to_decide)
+      line.seconds_to_decide =
+          std::max(line.seconds_to_decide.value_or(0), *comparison.seconds_to_decide);
   }
   return line;
 }
 
 const Candidate* pointer_to(const std::optional<Candidate>& candidate) {
   return candidate ? &*candidate : nullptr;
+}
+
+/// Says which version took part as the best one; it may be the parent or v0.
+void name_versions(const Permit& permit, Profile& profile) {
+  if (!permit.best_version) return;
+  profile.best_version = permit.best_version->text();
+  const char* const against = permit.best                                     ? "best"
+                              : permit.best_version->number == 0 && permit.v0 ? "v0"
+                                                                              : "parent";
+  for (auto& comparison : profile.comparisons)
+    if (comparison.against == against) comparison.version = profile.best_version;
 }
 
 /// A single word that names a metric set selects it; anything else is a list of counter names.
@@ -110,8 +144,8 @@ Tool profile_kernel(const Services& services) {
   return make_tool<ProfileArgs, ProfileAnswer>(
       {.name = "profile_kernel",
        .summary =
-           "Time the open version against its parent and v0 (interleaved, cold caches), then "
-           "collect counters, diagnose it and place it under the roofline.",
+           "Time the open version against its parent, v0 and the best version (interleaved, cold "
+           "caches), then collect counters, diagnose it and place it under the roofline.",
        .effect = Effect::uses_device,
        .toolset = Toolset::loop},
       [services](const ProfileArgs& args, CallContext& call) -> Result<ProfileAnswer> {
@@ -119,11 +153,14 @@ Tool profile_kernel(const Services& services) {
         if (!permit) return permit.error();
         ProfileRequest request{.candidate = pointer_to(permit->candidate),
                                .parent = pointer_to(permit->parent),
-                               .v0 = pointer_to(permit->v0)};
+                               .v0 = pointer_to(permit->v0),
+                               .best = pointer_to(permit->best),
+                               .seconds = args.seconds};
         if (args.metrics) choose(args.metrics->values, request);
         request.engine = args.engine;
         auto profile = services.lab.profile(permit->contract, request, permit->secret, call);
         if (!profile) return profile.error();
+        name_versions(*permit, *profile);
         auto view = services.runs.record_profile(*permit, *profile);
         if (!view) return view.error();
         return ProfileAnswer{*std::move(view), *profile, line_of(*profile)};

@@ -16,6 +16,7 @@
 #include "server/core/clock.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
+#include "server/facts/workload_gain.h"
 
 namespace ratchet {
 namespace {
@@ -115,6 +116,10 @@ std::optional<BenchmarkGain> gain_over(const BenchmarkReport& report, const Cont
   }
   if (speedups.empty()) return std::nullopt;
   gain.geomean = geometric_mean(speedups, weights);
+  if (const auto paired = workload_gain(report, contract, other); paired.missing == 0) {
+    gain.low = paired.low;
+    gain.high = paired.high;
+  }
   return gain;
 }
 
@@ -235,7 +240,7 @@ Status benchmark_case(LabParts& lab, const Contract& contract, const BenchmarkRe
   for (const auto& version : versions) field.names.push_back(version.first);
   if (auto done = add_baselines(lab, contract, request, one.dims, field, call); !done) return done;
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
-  auto arenas = source.arenas(one.dims, secret, call);
+  auto arenas = source.arenas(one.dims, secret, call, request.values);
   if (!arenas) return arenas.error();
   SessionPlan plan = lab.session_plan(contract, device->device, call);
   plan.cache_mode = request.cache_mode;
@@ -282,6 +287,9 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
   report.candidate_digest = request.candidate->build.binary_digest;
   report.correct = true;
   report.notes.push_back(described(contention));
+  if (request.values != kNormalValues)
+    report.notes.push_back(fmt::format(
+        "timed on {} values, on which the version's profile was judged", request.values));
   for (const auto& one : contract.cases) {
     if (one.hidden) continue;
     auto done = benchmark_case(*this, contract, asked, one, run_secret, *source, report, call);

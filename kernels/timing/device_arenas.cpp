@@ -19,10 +19,12 @@ namespace {
 
 class DeviceArenas : public TimedArenas {
  public:
-  DeviceArenas(DeviceTrials& trials, CallPlan plan, Dims dims, std::string_view secret, int places)
+  DeviceArenas(DeviceTrials& trials, CallPlan plan, Dims dims, std::string values,
+               std::string_view secret, int places)
       : trials_(trials),
         plan_(std::move(plan)),
         dims_(std::move(dims)),
+        values_(std::move(values)),
         secret_(secret),
         places_(places),
         random_(fresh_number()) {
@@ -97,12 +99,13 @@ class DeviceArenas : public TimedArenas {
 
   [[nodiscard]] DeviceTrials::Content content(const std::string& seed,
                                               const std::optional<wire::Uses>& uses) const {
-    return {dims_, "normal", seed, {}, uses};
+    return {dims_, values_, seed, {}, uses};
   }
 
   DeviceTrials& trials_;
   CallPlan plan_;
   Dims dims_;
+  std::string values_;
   std::string secret_;
   int places_;
   std::mt19937_64 random_;          // shifts and places; not secret
@@ -118,12 +121,13 @@ class DeviceArenas : public TimedArenas {
 Result<std::unique_ptr<TimedArenas>> device_arenas(DeviceTrials& trials, const Contract& contract,
                                                    const Dims& dims, std::string_view secret,
                                                    std::size_t contestants,
+                                                   const std::string& values,
                                                    const CallContext& call) {
   auto plan = call_plan_of(contract, dims);
   if (!plan) return plan.error();
   auto largest = largest_arena(contract);
   if (!largest) return largest.error();
-  auto made = std::make_unique<DeviceArenas>(trials, *std::move(plan), dims, secret,
+  auto made = std::make_unique<DeviceArenas>(trials, *std::move(plan), dims, values, secret,
                                              places_for(*largest, contestants));
   if (auto done = made->open(call); !done) return done.error();
   return std::unique_ptr<TimedArenas>(std::move(made));

@@ -81,13 +81,14 @@ class FileArenas : public TimedArenas {
 
 Result<std::unique_ptr<TimedArenas>> file_arenas(Judge& judge, const Contract& contract,
                                                  const Dims& dims, std::string_view secret,
-                                                 std::size_t contestants, const CallContext& call) {
+                                                 std::size_t contestants, const std::string& values,
+                                                 const CallContext& call) {
   auto layout = layout_of(contract, dims);
   if (!layout) return layout.error();
   std::vector<Trial> trials;
   for (int i = 0; i < places_for(layout->bytes, contestants); ++i) {
     auto trial = judge.make_trial(
-        dims, "normal", trial_seed(secret, "", fmt::format("time {} {}", encode(dims).dump(), i)),
+        dims, values, trial_seed(secret, "", fmt::format("time {} {}", encode(dims).dump(), i)),
         call);
     if (!trial) return trial.error();
     trials.push_back(*std::move(trial));
@@ -95,7 +96,40 @@ Result<std::unique_ptr<TimedArenas>> file_arenas(Judge& judge, const Contract& c
   return std::unique_ptr<TimedArenas>(std::make_unique<FileArenas>(judge, std::move(trials)));
 }
 
+/// See `split_arenas`.
+class SplitArenas : public TimedArenas {
+ public:
+  SplitArenas(const CandidateProcess& process, TimedArenas& its, TimedArenas& theirs)
+      : process_(process), its_(its), theirs_(theirs) {}
+
+  void renew() override {
+    its_.renew();
+    theirs_.renew();
+  }
+  Status give(CandidateProcess& process, const CallContext& call) override {
+    return of(process).give(process, call);
+  }
+  Result<std::optional<Reason>> judge(CandidateProcess& process, int calls,
+                                      const CallContext& call) override {
+    return of(process).judge(process, calls, call);
+  }
+
+ private:
+  TimedArenas& of(const CandidateProcess& process) {
+    return &process == &process_ ? its_ : theirs_;
+  }
+
+  const CandidateProcess& process_;
+  TimedArenas& its_;
+  TimedArenas& theirs_;
+};
+
 }  // namespace
+
+std::unique_ptr<TimedArenas> split_arenas(const CandidateProcess& process, TimedArenas& its,
+                                          TimedArenas& theirs) {
+  return std::make_unique<SplitArenas>(process, its, theirs);
+}
 
 int places_for(std::int64_t bytes, std::size_t contestants) {
   const auto room = kArenaMemory / (bytes * static_cast<std::int64_t>(contestants + 2));
@@ -130,7 +164,8 @@ Status ArenaSource::open_judge(const CallContext& call) {
 }
 
 Result<std::unique_ptr<TimedArenas>> ArenaSource::arenas(const Dims& dims, std::string_view secret,
-                                                         const CallContext& call) {
+                                                         const CallContext& call,
+                                                         const std::string& values) {
   if (trials_ && !shares_) {
     const auto opened = trials_->open(call);
     if (!opened && opened.error().code != ErrorCode::unavailable) return opened.error();
@@ -140,8 +175,9 @@ Result<std::unique_ptr<TimedArenas>> ArenaSource::arenas(const Dims& dims, std::
       if (auto judge = open_judge(call); !judge) return judge.error();
     }
   }
-  if (trials_) return device_arenas(*trials_, contract_, dims, secret, contestants_ + 1, call);
-  return file_arenas(*judge_, contract_, dims, secret, contestants_, call);
+  if (trials_)
+    return device_arenas(*trials_, contract_, dims, secret, contestants_ + 1, values, call);
+  return file_arenas(*judge_, contract_, dims, secret, contestants_, values, call);
 }
 
 }  // namespace ratchet

@@ -47,10 +47,12 @@ class ArenaSource {
   static Result<ArenaSource> open(const ReferenceParts& parts, const Contract& contract,
                                   std::size_t contestants, const CallContext& call);
 
-  /// Arenas for a session on one case, once the previous session is over. `secret` is known only to
-  /// the server; all seeds derive from it. Borrows from the source.
+  /// Arenas for a session on one case, once the previous session is over, filled from one of the
+  /// check's distributions. `secret` is known only to the server; all seeds derive from it. Borrows
+  /// from the source.
   Result<std::unique_ptr<TimedArenas>> arenas(const Dims& dims, std::string_view secret,
-                                              const CallContext& call);
+                                              const CallContext& call,
+                                              const std::string& values = "normal");
 
  private:
   ArenaSource(const ReferenceParts& parts, Contract contract, std::size_t contestants)
@@ -65,6 +67,11 @@ class ArenaSource {
   std::unique_ptr<Judge> judge_;
 };
 
+/// Arenas of two kinds in one session: `process` gets those of `its`, all others those of `theirs`.
+/// Borrows both. For arenas in memory files: a judge on the GPU holds one set at a time.
+[[nodiscard]] std::unique_ptr<TimedArenas> split_arenas(const CandidateProcess& process,
+                                                        TimedArenas& its, TimedArenas& theirs);
+
 /// How many arenas of this size each process rotates through.
 [[nodiscard]] int places_for(std::int64_t bytes, std::size_t contestants);
 
@@ -72,6 +79,6 @@ class ArenaSource {
 /// for all processes of the session. Determines what the reference writes.
 [[nodiscard]] Result<std::unique_ptr<TimedArenas>> device_arenas(
     DeviceTrials& trials, const Contract& contract, const Dims& dims, std::string_view secret,
-    std::size_t contestants, const CallContext& call);
+    std::size_t contestants, const std::string& values, const CallContext& call);
 
 }  // namespace ratchet

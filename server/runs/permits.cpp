@@ -93,6 +93,14 @@ Result<Permit> make_permit(RunStore& store, const RunState& state, VersionId sub
     permit.incumbent_version = base->id;
     if (auto filled = fill(permit.incumbent, base); !filled) return filled.error();
   }
+  if (event == Event::profiled && subject.number > 0) {
+    permit.best_version = best_version(state, subject);
+    const bool takes_part = permit.best_version && own->parent != permit.best_version &&
+                            permit.best_version->number != 0;
+    if (takes_part)
+      if (auto filled = fill(permit.best, state.find(*permit.best_version)); !filled)
+        return filled.error();
+  }
   permit.profile = own->profile;
   if (own->methods)
     for (const auto& method : own->methods->methods) permit.methods.push_back(method.id);

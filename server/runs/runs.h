@@ -58,6 +58,10 @@ struct Permit {
   std::optional<Candidate> parent;
   /// v0's kernel, if it is neither `candidate` nor `parent`.
   std::optional<Candidate> v0;
+  /// For a profile: the best version before the candidate, and its kernel unless it takes part as
+  /// `parent` or `v0`.
+  std::optional<VersionId> best_version;
+  std::optional<Candidate> best;
   std::optional<Profile> profile;  ///< of the open version, once profiled
   /// For an exploration: the kernel to beat, which is that of the run's best version.
   std::optional<Candidate> incumbent;

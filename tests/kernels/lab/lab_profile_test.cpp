@@ -84,6 +84,80 @@ TEST_CASE("a kernel is not faster than itself", "[lab]") {
   CHECK(profile.verdict != Verdict::slower);
 }
 
+TEST_CASE("a kernel that is quick only on values that it recognizes as timed is not faster",
+          "[lab][timed]") {
+  Profiled fixture;
+  const auto parent = fixture.candidate(passes(12));
+  // All values are small: normal ones, which kernels are timed on. Anything else takes 60 passes.
+  const auto cheat = fixture.candidate(
+      "int times = 1; for (int i = 0; i < 4096 && i < n; ++i) if (x[i] > 6 || x[i] < -6) times = "
+      "60;"
+      "for (int t = 0; t < times; ++t) for (int i = 0; i < n; ++i) ((volatile float*)y)[i] = 2 * "
+      "x[i];");
+
+  const auto profile = fixture.profile(cheat, &parent);
+
+  INFO(encode(profile).dump(1).substr(0, 6000));
+  REQUIRE(profile.time_depends_on_values);
+  CHECK(profile.time_depends_on_values->judged_on != kNormalValues);
+  CHECK(profile.time_depends_on_values->high.value > 2 * profile.time_depends_on_values->low.value);
+  CHECK(profile.verdict != Verdict::faster);
+  REQUIRE(profile.comparisons.size() == 1);
+  CHECK(profile.comparisons.front().speedup < 1);
+}
+
+TEST_CASE("an honest kernel whose work depends on its values gets the range and its verdict",
+          "[lab][timed]") {
+  Profiled fixture;
+  // As many steps as the value is large, as a search that ends early has.
+  const auto steps = [](int each) {
+    return "for (int i = 0; i < n; ++i) { const float m = x[i] < 0 ? -x[i] : x[i];"
+           "const int steps = m < 40 ? 1 + (int)m : 40; volatile float v = 2 * x[i];"
+           "for (int s = 0; s < steps * " +
+           std::to_string(each) + "; ++s) v = 2 * x[i]; y[i] = v; }";
+  };
+  const auto parent = fixture.candidate(steps(12));
+  const auto better = fixture.candidate(steps(2));
+
+  const auto profile = fixture.profile(better, &parent);
+
+  INFO(encode(profile).dump(1).substr(0, 6000));
+  CHECK(profile.verdict == Verdict::faster);
+  REQUIRE(profile.time_depends_on_values);
+  CHECK(profile.time_depends_on_values->high > profile.time_depends_on_values->low);
+}
+
+TEST_CASE("a kernel that does the same on all values has no range", "[lab][timed]") {
+  Profiled fixture;
+  const auto one = fixture.candidate(passes(4));
+
+  const auto profile = fixture.profile(one);
+
+  REQUIRE(profile.over_values);
+  CHECK_FALSE(profile.over_values->empty());
+  CHECK_FALSE(profile.time_depends_on_values);
+}
+
+TEST_CASE("a profile compares with the best version as well", "[lab]") {
+  Profiled fixture;
+  const auto v0 = fixture.candidate(passes(16));
+  const auto best = fixture.candidate(passes(1));
+  const auto parent = fixture.candidate(passes(8));
+  const auto one = fixture.candidate(passes(4));
+  ProfileRequest request;
+  request.candidate = &one;
+  request.parent = &parent;
+  request.v0 = &v0;
+  request.best = &best;
+
+  const auto profile = fixture.lab->profile(fixture.contract, request, "secret", fixture.call);
+
+  REQUIRE(profile);
+  REQUIRE(profile->comparisons.size() == 3);
+  CHECK(profile->comparisons[2].against == "best");
+  CHECK(profile->comparisons[2].speedup < 1);
+}
+
 TEST_CASE("a kernel that skips its work once it has been checked is invalid", "[lab]") {
   Profiled fixture;
   const auto cheat = fixture.candidate(
