@@ -3,17 +3,19 @@
 #include <fmt/format.h>
 
 #include "kbs/commands.h"
+#include "server/terminal.h"
 
 namespace ratchet {
 namespace {
 
-constexpr int kReportEvery = 1000;  // documents
+constexpr int kReportEvery = 1000;  // documents, where no terminal shows a bar
 
 Result<KbsReport> add(const Options& options, const KbsIndexes& indexes,
                       const std::stop_token& stop) {
-  const auto print_progress = [](int done, int total) {
-    if (done % kReportEvery == 0 || done == total)
-      fmt::print(stderr, "… {} of {} documents\n", done, total);
+  ProgressLine line;
+  const auto print_progress = [&line](int done, int total) {
+    if (line.on_terminal() || done % kReportEvery == 0 || done == total)
+      line.show(done, total, fmt::format("{} of {} documents", done, total));
   };
   auto report = kbs_add({.folder = options.kbs_folder,
                          .name = options.kbs_name,

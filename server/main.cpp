@@ -36,10 +36,13 @@
 #include "server/offers/run_changes.h"
 #include "server/offers/skills.h"
 #include "server/options.h"
+#include "server/run_pages.h"
 #include "server/runs/imports/import_tree.h"
 #include "server/runs/records/markdown.h"
 #include "server/runs/runs.h"
 #include "server/serve.h"
+#include "server/setup/setup.h"
+#include "server/terminal.h"
 #include "tools/all.h"
 
 namespace ratchet {
@@ -182,8 +185,16 @@ int serve(Application& app, const Options& options, const std::stop_token& stop)
   return status;
 }
 
-int call_tool(Application& app, const std::string& name, const std::string& arguments, bool json,
-              std::stop_token stop) {
+/// The way out of every command: `body` as JSON, or `text` for people.
+void answer(const Options& options, const Json& body, const std::string& text) {
+  if (options.json)
+    fmt::print("{}\n", markdown::json_text(body, 2));
+  else
+    print_text(text);
+}
+
+int call_tool(Application& app, const Options& options, const std::string& name,
+              const std::string& arguments, std::stop_token stop) {
   const auto tool = std::ranges::find(app.tools, name, [](const Tool& t) { return t.info.name; });
   if (tool == app.tools.end()) {
     std::string names;
@@ -193,36 +204,37 @@ int call_tool(Application& app, const std::string& name, const std::string& argu
   const auto parsed = Json::parse(arguments, nullptr, false);
   if (parsed.is_discarded())
     return fail({ErrorCode::invalid_argument, "the arguments are not JSON: " + arguments});
-  CallContext call([](double, std::optional<double>,
-                      std::string_view message) { fmt::print(stderr, "… {}\n", message); },
+  std::optional<ProgressLine> line(std::in_place);
+  CallContext call([&line](double done, std::optional<double> total,
+                           std::string_view message) { line->show(done, total, message); },
                    stop);
-  ToolAnswer answer = tool->call(parsed, call);
-  if (const auto job = answer.job) {
+  ToolAnswer said = tool->call(parsed, call);
+  if (const auto job = said.job) {
     // Wait for the job: this process ends with its answer.
     job->detach(BackgroundCall::Questions::refused);
     job->wait(call, std::chrono::steady_clock::time_point::max());
-    answer = job->answer().value_or(answer);
+    said = job->answer().value_or(said);
   }
-  if (answer.is_error) {
-    fmt::print(stderr, "{}\n", answer.text);
+  line.reset();
+  if (said.is_error) {
+    print_error(said.text);
     return kFailed;
   }
-  fmt::print("{}\n", json ? markdown::json_text(answer.structured, 2) : answer.text);
+  answer(options, said.structured, said.text + "\n");
   return 0;
 }
 
 int kbs(Application& app, const Options& options, std::stop_token stop) {
   const auto as_tool = [&](const char* tool, const char* field) {
     const Json arguments{{field, options.kbs_subject}};
-    return call_tool(app, tool, arguments.dump(), options.json, stop);
+    return call_tool(app, options, tool, arguments.dump(), stop);
   };
   if (options.kbs_action == "query") return as_tool("query_kbs", "query");
   if (options.kbs_action == "get") return as_tool("get_kbs_page", "id");
   if (options.kbs_action == "grep") return as_tool("grep_kbs", "pattern");
   auto report = run_kbs_command(options, kbs_indexes(options), stop);
   if (!report) return fail(report.error());
-  fmt::print("{}\n",
-             options.json ? markdown::json_text(report->body, 2) : readable_text(report->body));
+  answer(options, report->body, readable_text(report->body) + "\n");
   return report->healthy ? 0 : kFailed;
 }
 
@@ -230,7 +242,10 @@ int check_docs(const Application& app, const Options& options) {
   auto changed = options.write ? write_generated_files(app.tools, options.repository)
                                : stale_files(app.tools, options.repository);
   if (!changed) return fail(changed.error());
-  for (const auto& path : *changed) fmt::print("{} {}\n", options.write ? "wrote" : "stale:", path);
+  std::string text;
+  for (const auto& path : *changed)
+    text += fmt::format("{} {}\n", options.write ? "wrote" : "stale:", path);
+  answer(options, {{options.write ? "wrote" : "stale", *changed}}, text);
   return options.write || changed->empty() ? 0 : kFailed;
 }
 
@@ -257,14 +272,31 @@ int audit(Application& app, const Options& options) {
   if (!options.run.empty()) run = RunId{options.run};
   auto report = app.runs->audit(run, kept_heads(options.against));
   if (!report) return fail(report.error());
-  fmt::print("{}", readable_text(encode(*report)));
+  const Json body = encode(*report);
+  answer(options, body, readable_text(body));
   return report->intact ? 0 : kFailed;
 }
 
-int print_head(Application& app) {
+int print_head(Application& app, const Options& options) {
   const auto head = app.runs->ledger_head();
   if (!head) return fail(head.error());
-  fmt::print("{}\n", *head);
+  answer(options, {{"head", *head}}, *head + "\n");
+  return 0;
+}
+
+int list_runs(Application& app, const Options& options) {
+  const auto list = app.runs->list(options.limit, {});
+  if (!list) return fail(list.error());
+  const Json body = encode(*list);
+  answer(options, body, runs_table(body));
+  return 0;
+}
+
+int show_run(Application& app, const Options& options) {
+  const auto status = app.runs->status(RunId{options.run});
+  if (!status) return fail(status.error());
+  const Json body = encode(*status);
+  answer(options, body, run_page(body));
   return 0;
 }
 
@@ -276,14 +308,22 @@ std::string count_text(const FileCount& count) {
 int collect(const Application& app, const Options& options) {
   const auto quota = options.disk_quota.empty() ? 0 : parse_size(options.disk_quota).value_or(0);
   const auto done = app.storage->collect(quota, options.dry_run);
-  for (const auto& part : done.parts)
-    fmt::print("{} {}: {}\n", options.dry_run ? "would remove" : "removed", part.store,
-               count_text(part.removed));
-  for (const auto& store : done.after.stores)
-    fmt::print("{} {}: {}\n",
-               store.evidence ? "evidence, kept:" : "in use or within the quota:", store.name,
-               count_text({store.files, store.bytes}));
-  fmt::print("{} takes {}\n", done.after.folder, size_text(done.after.bytes));
+  Json body{{"folder", done.after.folder}, {"bytes", done.after.bytes}};
+  std::string text;
+  for (const auto& part : done.parts) {
+    text += fmt::format("{} {}: {}\n", options.dry_run ? "would remove" : "removed", part.store,
+                        count_text(part.removed));
+    body["removed"][part.store] = {{"files", part.removed.files}, {"bytes", part.removed.bytes}};
+  }
+  for (const auto& store : done.after.stores) {
+    text +=
+        fmt::format("{} {}: {}\n",
+                    store.evidence ? "evidence, kept:" : "in use or within the quota:", store.name,
+                    count_text({store.files, store.bytes}));
+    body["left"][store.name] = {{"files", store.files}, {"bytes", store.bytes}};
+  }
+  text += fmt::format("{} takes {}\n", done.after.folder, size_text(done.after.bytes));
+  answer(options, body, text);
   if (options.disk_quota.empty() || options.dry_run || done.after.bytes <= quota) return 0;
   fmt::print(stderr, "ratchet: that is more than {}; what is left is evidence or in use\n",
              size_text(quota));
@@ -294,7 +334,26 @@ int describe_tree(const Options& options) {
   auto report = import_tree(options.tree);
   if (!report) return fail(report.error());
   const Json body = encode(*report);
-  fmt::print("{}\n", options.json ? markdown::json_text(body, 2) : readable_text(body));
+  answer(options, body, readable_text(body) + "\n");
+  return 0;
+}
+
+int set_up(const Options& options) {
+  setup::Options asked{.client = options.client,
+                       .name = options.entry_name,
+                       .print = options.print,
+                       .undo = options.undo,
+                       .program = options.worker_dir / "ratchet",
+                       .python = options.python,
+                       .state_dir = options.state_dir,
+                       .keep_state_dir = options.state_dir_given};
+  if (options.roots_given) asked.roots.assign(options.roots.begin(), options.roots.end());
+  auto report = setup::run(asked);
+  if (!report) return fail(report.error());
+  if (options.print && !options.json)
+    fmt::print("{}", report->entry);  // to be copied
+  else
+    answer(options, encode(*report), setup::text_of(*report, asked));
   return 0;
 }
 
@@ -319,17 +378,20 @@ int run_command(const Options& options) {
                        .implementation = options.implementation,
                        .python = options.python});
   if (options.command == "import") return describe_tree(options);
+  if (options.command == "setup") return set_up(options);
   auto app = assemble(options);
   if (!app) return fail(app.error());
   if (options.command == "serve") return serve(*app, options, stop.get_token());
   if (options.command == "call")
-    return call_tool(*app, options.tool, options.arguments, options.json, stop.get_token());
+    return call_tool(*app, options, options.tool, options.arguments, stop.get_token());
   if (options.command == "kbs") return kbs(*app, options, stop.get_token());
   if (options.command == "doctor")
-    return call_tool(*app, "check_env", "{}", options.json, stop.get_token());
+    return call_tool(*app, options, "check_env", "{}", stop.get_token());
   if (options.command == "docs") return check_docs(*app, options);
   if (options.command == "audit") return audit(*app, options);
-  if (options.command == "head") return print_head(*app);
+  if (options.command == "head") return print_head(*app, options);
+  if (options.command == "runs") return list_runs(*app, options);
+  if (options.command == "show") return show_run(*app, options);
   if (options.command == "gc") return collect(*app, options);
   return kUsage;
 }
@@ -346,7 +408,10 @@ int main(int argc, char** argv) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const auto parsed = ratchet::parse_options(argc, argv);
   if (!parsed.options) {
-    fmt::print(parsed.usage.code == 0 ? stdout : stderr, "{}", parsed.usage.text);
+    if (parsed.usage.code == 0)
+      ratchet::print_text(parsed.usage.text);
+    else
+      ratchet::print_error(parsed.usage.text);
     return parsed.usage.code;
   }
   return ratchet::run_command(*parsed.options);

@@ -11,6 +11,7 @@
 #include "server/core/nearest.h"
 #include "server/core/storage.h"
 #include "server/core/tool.h"
+#include "server/mcp/server.h"
 
 namespace ratchet {
 namespace {
@@ -61,6 +62,13 @@ fs::path default_state_dir() {
   return fs::temp_directory_path() / fmt::format("ratchet-{}", ::getuid());
 }
 
+/// What an activated virtual environment holds, else what PATH says.
+std::string default_python() {
+  const fs::path own = fs::path(variable("VIRTUAL_ENV")) / "bin" / "python3";
+  std::error_code failed;
+  return own.is_absolute() && fs::exists(own, failed) ? own.string() : "python3";
+}
+
 void add_common(CLI::App& app, Options& options) {
   app.add_option("--state-dir", options.state_dir, "Ledger, build cache and calibration")
       ->capture_default_str();
@@ -68,7 +76,8 @@ void add_common(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--root", options.roots,
                  "Folder whose files tools may read and write (repeatable)");
-  app.add_option("--python", options.python, "Interpreter of ref.py and .py kernels")
+  app.add_option("--python", options.python,
+                 "Interpreter of ref.py and .py kernels; default: of $VIRTUAL_ENV, else in PATH")
       ->envname("RATCHET_PYTHON")
       ->capture_default_str();
   app.add_option("--job-deadline", options.job_deadline_s,
@@ -82,6 +91,7 @@ void add_common(CLI::App& app, Options& options) {
                  "Tools to offer: loop, kbs, analysis, search, memory, review; default all")
       ->delimiter(',')
       ->check(is_toolset);
+  app.add_flag("--json", options.json, "Print what the command answers as JSON");
   app.add_flag("!--no-builtin-kbs", options.builtin_kbs, "Do not load the bundled knowledge base");
   app.add_flag("!--no-kbs-links", options.kbs_links,
                "Do not rank the sources cited by a matching page higher");
@@ -102,13 +112,28 @@ void add_others(CLI::App& app, Options& options) {
   auto* call = app.add_subcommand("call", "Call one tool without a client");
   call->add_option("tool", options.tool, "Tool name")->required();
   call->add_option("arguments", options.arguments, "JSON object")->default_str("{}");
-  call->add_flag("--json", options.json, "Print the structured answer");
 
   auto* demo =
       app.add_subcommand("demo", "Drive a complete run through the server, as a client would");
   demo->add_option("--output", options.output_dir, "Folder for the artifacts");
   demo->add_option("--implementation", options.implementation,
                    "host-cpp, cuda-cpp, triton or host-python");
+
+  auto* setup = app.add_subcommand(
+      "setup", "Connect a client to this server: writes its configuration once the server answers");
+  setup->add_option("client", options.client, "claude, codex, cursor, or vscode (this folder)")
+      ->required();
+  setup->add_option("--name", options.entry_name, "Name of the entry")->default_val("ratchet");
+  auto* print = setup->add_flag("--print", options.print, "Only print the entry");
+  setup->add_flag("--undo", options.undo, "Take out what setup put in")->excludes(print);
+
+  auto* runs = app.add_subcommand("runs", "List the runs, newest first");
+  runs->add_option("--limit", options.limit, "How many")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  auto* show =
+      app.add_subcommand("show", "Show a run: its versions, the best one, what comes next");
+  show->add_option("run", options.run, "Run id")->required();
 
   auto* audit = app.add_subcommand("audit", "Verify chain, digests and renderings of runs");
   audit->add_option("run", options.run, "Run id; default: every run");
@@ -120,7 +145,6 @@ void add_others(CLI::App& app, Options& options) {
   auto* foreign = app.add_subcommand(
       "import", "Report what the results of another workflow prove, and what they only claim");
   foreign->add_option("folder", options.tree, "Contains v0/, state.json or memory/")->required();
-  foreign->add_flag("--json", options.json, "Print the structured answer");
 
   auto* gc = app.add_subcommand(
       "gc", "Remove what can be made again from the state folder, never what is evidence");
@@ -133,14 +157,12 @@ void add_others(CLI::App& app, Options& options) {
   docs->add_flag("--write", options.write, "Update files that differ");
   docs->add_option("--repository", options.repository, "Root of the source tree")->default_str(".");
 
-  auto* doctor = app.add_subcommand("doctor", "Report what this machine supports");
-  doctor->add_flag("--json", options.json, "Print the structured answer");
+  app.add_subcommand("doctor", "Report what this machine supports");
 }
 
 void add_kbs(CLI::App& app, Options& options) {
   auto* kbs = app.add_subcommand("kbs", "Add to, check and search the knowledge base");
   kbs->require_subcommand(1);
-  kbs->add_flag("--json", options.json, "Print the structured answer");
   const auto action = [&](const std::string& name, const std::string& what) {
     auto* one = kbs->add_subcommand(name, what);
     one->callback([&options, name] { options.kbs_action = name; });
@@ -169,9 +191,14 @@ ParsedOptions parse_options(int argc, char** argv) {
   Options options;
   options.state_dir = default_state_dir();
   options.worker_dir = program_folder();
+  options.python = default_python();
   options.data_dir = program_folder().parent_path() / "share" / "ratchet";
   CLI::App app("ratchet: the tool server for agents that optimize compute kernels");
-  app.set_version_flag("--version", RATCHET_VERSION);
+  app.set_version_flag("--version",
+                       fmt::format("ratchet {}\nbuilt with {}, cpp-httplib {}", RATCHET_VERSION,
+                                   RATCHET_LIBRARIES, mcp::http_library_version()),
+                       "Print the versions of ratchet and its libraries");
+  app.footer("Exit status: 0 done; 1 refused, failed or not intact; 2 a wrong command line.");
   app.require_subcommand(1);
   app.fallthrough();
   add_common(app, options);
@@ -192,6 +219,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   const auto* chosen = app.get_subcommands().at(0);
   options.command = chosen->get_name();
   options.roots_given = !options.roots.empty();
+  options.state_dir_given = app.count("--state-dir") > 0;
   if (!options.roots_given) options.roots.push_back(fs::current_path());
   if (options.arguments.empty()) options.arguments = "{}";
   if (options.repository.empty()) options.repository = ".";

@@ -11,7 +11,7 @@ namespace ratchet {
 
 /// The options of the command line, with their defaults, for all subcommands.
 struct Options {
-  std::string command;  ///< serve, call, demo, kbs, audit, head, import, gc, docs or doctor
+  std::string command;  ///< serve, call, demo, runs, show, kbs, setup, audit, head, import, gc, …
 
   std::filesystem::path state_dir;           ///< ledger, build cache, calibration
   std::filesystem::path data_dir;            ///< problems, wiki index, adapters
@@ -31,15 +31,22 @@ struct Options {
 
   std::string tool;       ///< call
   std::string arguments;  ///< call: JSON
-  bool json = false;      ///< call, kbs, import, doctor: print structured content
+  bool json = false;      ///< print structured content
+  int limit = 20;         ///< runs: how many
 
-  std::string run;                   ///< audit; empty: every run
+  std::string run;                   ///< show, audit; for audit empty: every run
   std::vector<std::string> against;  ///< audit: heads that were kept; "-": read them from stdin
   std::filesystem::path tree;        ///< import
   std::filesystem::path repository;  ///< docs
   bool write = false;                ///< docs
   std::filesystem::path output_dir;  ///< demo
   std::string implementation;        ///< demo: host-cpp, cuda-cpp, triton or host-python
+
+  std::string client;            ///< setup: claude, codex, cursor or vscode
+  std::string entry_name;        ///< setup
+  bool print = false;            ///< setup: the entry, and change nothing
+  bool undo = false;             ///< setup
+  bool state_dir_given = false;  ///< by the user
 
   std::string kbs_action;            ///< kbs: add, remove, stats, doctor, query, get or grep
   std::string kbs_subject;           ///< kbs: folder, corpus, words, id or pattern

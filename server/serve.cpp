@@ -17,6 +17,7 @@
 #include "server/core/fd.h"
 #include "server/core/files.h"
 #include "server/core/tool.h"
+#include "server/terminal.h"
 
 namespace ratchet {
 namespace {
@@ -116,7 +117,7 @@ int serve(mcp::Server& server, const ServeOptions& options, std::string_view pro
 }
 
 int fail(const Error& error) {
-  fmt::print(stderr, "ratchet: {}\n", error_answer(error).text);
+  print_error("ratchet: " + error_answer(error).text);
   return 1;
 }
 

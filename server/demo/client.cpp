@@ -43,6 +43,8 @@ Result<Client> Client::start(const std::vector<std::string>& command, Progress p
        .environment = whole_environment(),
        .descriptors = {{their_input.get(), 0}, {their_output.get(), 1}, {STDERR_FILENO, 2}}});
   if (!process) return process.error();
+  their_input.reset();
+  their_output.reset();  // else the end of a server that does not start is not seen
   Client client(*std::move(process), std::move(to_server), std::move(from_server),
                 std::move(progress));
   auto hello =
@@ -70,6 +72,18 @@ Result<ToolReply> Client::call(const std::string& tool, const Json& arguments) {
     return ToolReply{job.contains("error"), job.value("answer", Json()), job.value("error", "")};
   }
   return reply;
+}
+
+Result<std::vector<std::string>> Client::tool_names() {
+  std::vector<std::string> names;
+  for (Json params = Json::object();;) {
+    auto page = request("tools/list", params);
+    if (!page) return page.error();
+    for (const auto& tool : page->value("tools", Json::array()))
+      names.push_back(tool.value("name", ""));
+    if (!page->contains("nextCursor")) return names;
+    params["cursor"] = page->at("nextCursor");
+  }
 }
 
 Result<ToolReply> Client::call_once(const std::string& tool, const Json& arguments) {

@@ -36,6 +36,9 @@ class Client {
   /// `ToolReply`.
   Result<ToolReply> call(const std::string& tool, const Json& arguments);
 
+  /// What `tools/list` answers, all pages of it. Errors: as of `call`.
+  Result<std::vector<std::string>> tool_names();
+
   [[nodiscard]] const std::string& server_name() const { return server_name_; }
 
  private:

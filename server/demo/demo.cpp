@@ -9,6 +9,8 @@
 #include "server/core/files.h"
 #include "server/demo/client.h"
 #include "server/demo/walkthrough.h"
+#include "server/run_pages.h"
+#include "server/terminal.h"
 
 namespace ratchet::demo {
 namespace {
@@ -19,19 +21,13 @@ constexpr int kIterations = 2;
 constexpr const char* kProblem = "softmax";
 
 void say(const std::string& line) {
-  fmt::print("{}\n", line);
+  print_text(line + "\n");
   std::fflush(stdout);
 }
 
 std::string seconds_since(std::chrono::steady_clock::time_point start) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   return fmt::format("{:.2f} s", elapsed.count());
-}
-
-std::string time_text(double nanoseconds) {
-  if (nanoseconds < 1e3) return fmt::format("{:.0f} ns", nanoseconds);
-  if (nanoseconds < 1e6) return fmt::format("{:.2f} µs", nanoseconds / 1e3);
-  return fmt::format("{:.3f} ms", nanoseconds / 1e6);
 }
 
 /// Drives one run. An unexpected error ends the demo with its text.
@@ -189,25 +185,11 @@ class Player {
     if (!report) return report.error();
     auto status = must("run_status", {{"run", run_}});
     if (!status) return status.error();
-    show(*status);
+    say("\n" + versions_table(*status));
     for (const auto& artifact : report->at("artifacts"))
       if (artifact.get<std::string>().ends_with("final_report.md"))
         say("\nReport: " + artifact.get<std::string>());
     return {};
-  }
-
-  static void show(const Json& status) {
-    say(fmt::format("\n{:<8} {:>12} {:>27} {:>10} {:>13} {:>10}", "version", "median",
-                    "95 % interval", "vs v0", "verdict", "bound"));
-    for (const auto& row : status.at("versions")) {
-      const std::string interval = fmt::format("{} .. {}", time_text(row.value("ci_low_ns", 0.0)),
-                                               time_text(row.value("ci_high_ns", 0.0)));
-      say(fmt::format("{:<8} {:>12} {:>27} {:>9.2f}x {:>13} {:>10}",
-                      row.at("version").get<std::string>(), time_text(row.value("median_ns", 0.0)),
-                      interval, row.value("speedup_vs_v0", 1.0), row.value("verdict", "-"),
-                      row.value("bound", "-")));
-    }
-    say("best: " + status.value("best", "-"));
   }
 
   Client client_;

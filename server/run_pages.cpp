@@ -1,0 +1,80 @@
+#include "server/run_pages.h"
+
+#include <fmt/format.h>
+
+namespace ratchet {
+namespace {
+
+std::string joined(const Json& words) {
+  std::string out;
+  for (const auto& word : words) out += (out.empty() ? "" : ", ") + word.get<std::string>();
+  return out;
+}
+
+/// "a stage of two words" for `two_words`.
+std::string spoken(std::string word) {
+  for (char& c : word)
+    if (c == '_') c = ' ';
+  return word;
+}
+
+}  // namespace
+
+std::string time_text(double nanoseconds) {
+  if (nanoseconds < 1e3) return fmt::format("{:.0f} ns", nanoseconds);
+  if (nanoseconds < 1e6) return fmt::format("{:.2f} µs", nanoseconds / 1e3);
+  return fmt::format("{:.3f} ms", nanoseconds / 1e6);
+}
+
+std::string versions_table(const Json& status) {
+  std::string out = fmt::format("{:<7} {:>10} {:>24} {:>9} {:>13} {:>10}\n", "version", "median",
+                                "95 % interval", "vs v0", "verdict", "bound");
+  for (const auto& row : status.at("versions")) {
+    const auto name = row.at("version").get<std::string>();
+    if (!row.contains("median_ns")) {
+      out += fmt::format("{:<7} {:>10} {:>24} {:>9} {:>13} {:>10}\n", name, "-", "-", "-",
+                         row.value("verdict", "-"), "-");
+      continue;
+    }
+    const std::string interval = fmt::format("{} .. {}", time_text(row.value("ci_low_ns", 0.0)),
+                                             time_text(row.value("ci_high_ns", 0.0)));
+    out += fmt::format("{:<7} {:>10} {:>24} {:>8.2f}x {:>13} {:>10}\n", name,
+                       time_text(row.value("median_ns", 0.0)), interval,
+                       row.value("speedup_vs_v0", 1.0), row.value("verdict", "-"),
+                       row.value("bound", "-"));
+  }
+  return out + "best: " + status.value("best", "-") + "\n";
+}
+
+std::string run_page(const Json& status) {
+  std::string out =
+      fmt::format("run: {}\nfolder: {}\nstate: {} is {}, of {} versions\nclaim: {}\n",
+                  status.at("run").get<std::string>(), status.value("output_dir", "-"),
+                  status.value("version", "-"), spoken(status.value("stage", "-")),
+                  status.value("iterations", 0), status.value("claim", "-"));
+  for (const auto& weakness : status.value("weaknesses", Json::array()))
+    out += "  " + weakness.value("message", "") + "\n";
+  for (const auto& broken : status.value("integrity", Json::array()))
+    out += "broken: " + broken.value("message", "") + "\n";
+  const Json wanted = status.value("open_acceptance", Json::array());
+  if (!wanted.empty()) out += "not yet met: " + joined(wanted) + "\n";
+  out += "\n" + versions_table(status);
+  if (status.contains("last_result"))
+    out += "last: " + status.at("last_result").get<std::string>() + "\n";
+  return out + "next: " + status.value("next", "-") + "\n";
+}
+
+std::string runs_table(const Json& list) {
+  const Json& runs = list.at("runs");
+  if (runs.empty()) return "There are no runs yet. `ratchet demo` makes one.\n";
+  std::string out;
+  for (const auto& run : runs)
+    out += fmt::format("{}  {:.16}  {} {}\n  {} in {}\n", run.at("run").get<std::string>(),
+                       run.value("created", "-"), run.value("version", "-"),
+                       spoken(run.value("stage", "-")), run.value("kernel", "-"),
+                       run.value("output_dir", "-"));
+  if (list.contains("next_cursor")) out += "… there are older ones: --limit N\n";
+  return out;
+}
+
+}  // namespace ratchet
