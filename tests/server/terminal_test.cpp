@@ -160,6 +160,27 @@ TEST_CASE("colors are for terminals that want them", "[terminal]") {
   CHECK(piped->out.find('\x1b') == std::string::npos);
 }
 
+TEST_CASE("the manual page has every command", "[terminal]") {
+  const TempFolder home;
+  const auto page = read_file(source_dir() / "packaging/ratchet.1");
+  const auto help = run_program({.argv = {(build_dir() / "bin/ratchet").string(), "--help"},
+                                 .environment = {"HOME=" + home.path().string()}},
+                                60s);
+  REQUIRE(page);
+  REQUIRE(help);
+  int commands = 0;
+  bool within = false;
+  for (const auto line : lines_of(help->out)) {
+    within = within || lowered(line).starts_with("subcommands:");
+    if (!within || !line.starts_with("  ") || line.starts_with("   ")) continue;
+    const std::string name(line.substr(2, line.find(' ', 2) - 2));
+    INFO(name);
+    CHECK(page->find("\n.B " + name + "\n") != std::string::npos);
+    ++commands;
+  }
+  CHECK(commands > 10);
+}
+
 TEST_CASE("every command answers in JSON when asked", "[terminal]") {
   const TempFolder home;
   REQUIRE(write_file(home / "pages/one.md", "# One\n\nText.\n"));

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Installs each package of dist into a place of its own and calls a tool through it.
+
+run.py DIST [--demo] [--roots FOLDER]: with --demo each also drives the host demo; with --roots the
+Debian package goes into a Debian 12 and a Debian 13 root (made there with debootstrap, which needs
+root rights and the network once), without development packages of ours and without network.
+Exit status: 0 all that could be tried worked; 1 one did not; 77 there are no packages.
+"""
+
+import argparse
+import glob
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+QUERY = ["call", "query_kbs", '{"query": "shared memory bank conflicts"}', "--json"]
+DEMO = ["demo", "--implementation", "host-cpp"]
+FIRST_ANSWER_S, DEMO_S = 60, 180
+
+failures = []
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def run(argv, **more):
+    more.setdefault("timeout", 600)
+    done = subprocess.run([str(word) for word in argv], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, **more)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, argv))}: exit code {done.returncode}\n"
+                           f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def clean_environment(home, **more):
+    """As of a person who has just logged in."""
+    variables = {"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    if "RATCHET_PYTHON" in os.environ:
+        variables["RATCHET_PYTHON"] = os.environ["RATCHET_PYTHON"]
+    return variables | more
+
+
+def works(name, begin, start, demo, **more):
+    """Calls a tool by `start`; `begin` is when installing began."""
+    answer = json.loads(run([*start, *QUERY], **more))
+    assert answer["results"], "no page was found"
+    first = time.monotonic() - begin
+    assert "built with" in run([*start, "--version"], **more)
+    text = f"{name}: first tool answer after {first:.1f} s"
+    assert first < FIRST_ANSWER_S, text
+    if demo:
+        assert "best: v" in run([*start, *DEMO], **more)
+        text += f", finished host demo after {time.monotonic() - begin:.1f} s"
+        assert time.monotonic() - begin < DEMO_S, text
+    say(text)
+
+
+def tarball(dist, place, demo):
+    begin = time.monotonic()
+    target = place / "a folder with blanks"
+    target.mkdir()
+    run(["tar", "-C", target, "-xzf", one(dist, "*.tar.gz")])
+    program = next(target.glob("*/bin/ratchet"))
+    works("tarball", begin, [program], demo, env=clean_environment(place), cwd=place)
+
+
+def wheel(dist, place, demo):
+    begin = time.monotonic()
+    python = os.environ.get("RATCHET_PYTHON", "/usr/bin/python3")
+    run([python, "-m", "venv", "--system-site-packages", place / "venv"])
+    programs = place / "venv/bin"
+    run([programs / "python3", "-m", "pip", "install", "--no-index", one(dist, "*.whl")])
+    env = clean_environment(place, VIRTUAL_ENV=str(place / "venv"))
+    env.pop("RATCHET_PYTHON", None)
+    works("wheel", begin, [programs / "ratchet"], demo, env=env, cwd=place)
+    # References run in the environment's interpreter, without --python.
+    entry = json.loads(run([programs / "ratchet", "setup", "cursor", "--print"], env=env, cwd=place))
+    arguments = entry["mcpServers"]["ratchet"]["args"]
+    assert arguments[-2:] == ["--python", str(programs / "python3")], arguments
+    run([programs / "python3", "-m", "pip", "uninstall", "-y", "ratchet-mcp"])
+    left = [path for path in (place / "venv").rglob("*ratchet*")]
+    assert not left, left
+
+
+def npm(dist, place, demo):
+    begin = time.monotonic()
+    home = place / "home"
+    home.mkdir()
+    env = clean_environment(home, PATH=os.environ["PATH"], npm_config_update_notifier="false")
+    run(["npm", "install", "--offline", "--no-audit", "--no-fund", "--prefix", place / "project",
+         one(dist, "*.tgz")], env=env, cwd=place)
+    works("npm", begin, ["npx", "--offline", "ratchet"], demo, env=env, cwd=place / "project")
+
+
+def unpacked(dist, place, demo):
+    """The Debian package's files, without installing it."""
+    begin = time.monotonic()
+    run(["dpkg-deb", "-x", one(dist, "*.deb"), place])
+    assert (place / "usr/share/man/man1/ratchet.1.gz").exists()
+    assert (place / "usr/share/doc/ratchet/copyright").exists()
+    works("deb, unpacked", begin, [place / "usr/bin/ratchet"], demo,
+          env=clean_environment(place), cwd=place)
+    unit = place / "lib/systemd/system/ratchet.service"
+    if shutil.which("systemd-analyze"):
+        text = unit.read_text().replace("/usr/bin/ratchet", str(place / "usr/bin/ratchet"))
+        unit.write_text(text)
+        done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        # A machine's own units are read along; only what is said of this one counts.
+        said = [line for line in done.stdout.splitlines() if "ratchet" in line]
+        assert not said, said
+    completion = place / "usr/share/bash-completion/completions/ratchet"
+    script = (f"source {completion}; PATH={place}/usr/bin:$PATH; COMP_WORDS=(ratchet '{{0}}');"
+              "COMP_CWORD=1; _ratchet; echo ${{COMPREPLY[*]}}")
+    assert "serve" in run(["bash", "-c", script.format("se")]).split()
+    assert "--state-dir" in run(["bash", "-c", script.format("--st")]).split()
+
+
+def mirror():
+    listed = run(["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"])
+    return listed.split("\n")[0]
+
+
+def made_root(roots, suite):
+    root = roots / suite
+    if not (root / ".ready").exists():
+        shutil.rmtree(root, ignore_errors=True)
+        say(f"making a {suite} root in {root}")
+        run(["debootstrap", "--variant=minbase", "--include=g++,python3-numpy", suite, root,
+             mirror()], timeout=1800)
+        (root / ".ready").touch()
+    return root
+
+
+def inside(root, *argv):
+    """Runs in the root, with no network and processes of its own."""
+    return ["unshare", "--net", "--pid", "--fork", "--mount", "--mount-proc=" + str(root / "proc"),
+            "chroot", root, "env", "-i", "HOME=/root", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+            "LANG=C.UTF-8", *argv]
+
+
+def files_of(root):
+    listed = run(["find", root, "-xdev", "-path", root / "proc", "-prune", "-o", "-path",
+                  root / "tmp", "-prune", "-o", "-path", root / "var/lib/dpkg", "-prune", "-o",
+                  "-path", root / "var/log", "-prune", "-o", "-path", root / "root", "-prune", "-o",
+                  "-name", "*-", "-o", "-print"])
+    return set(listed.split("\n"))
+
+
+def installed(dist, roots, suite, demo):
+    root = made_root(roots, suite)
+    before = files_of(root)
+    accounts = (root / "etc/passwd").read_text()
+    shutil.copy(one(dist, "*.deb"), root / "tmp/ratchet.deb")
+    begin = time.monotonic()
+    run(inside(root, "dpkg", "--install", "/tmp/ratchet.deb"))
+    try:
+        # The superuser's kernels run only behind all walls, which a container may lack.
+        works(f"deb in {suite}", begin, inside(root, "ratchet", "--no-require-sandbox"), demo)
+        assert "ratchet:" in (root / "etc/passwd").read_text()
+        token = root / "etc/ratchet/token"
+        assert token.stat().st_mode & 0o777 == 0o600 and len(token.read_text()) == 64
+        served = run(inside(root, "bash", "-c", SERVICE))
+        assert '"tools"' in served, served
+    finally:
+        run(inside(root, "dpkg", "--purge", "ratchet"))
+    left = files_of(root) - before
+    assert not left, sorted(left)[:10]
+    assert (root / "etc/passwd").read_text() == accounts
+
+
+# What the unit starts, by its user, and a client with the token.
+SERVICE = r"""
+ip link set lo up 2>/dev/null || python3 - <<'UP'
+import fcntl, socket, struct
+s = socket.socket(); fcntl.ioctl(s, 0x8914, struct.pack("16sh", b"lo", 0x41))
+UP
+command=$(sed -n 's/^ExecStart=//p' /lib/systemd/system/ratchet.service)
+cd /var/lib/ratchet/work && setpriv --reuid=ratchet --regid=ratchet --clear-groups $command & 
+python3 - <<'ASK'
+import json, time, urllib.request
+token = open("/etc/ratchet/token").read()
+call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+for _ in range(100):
+    try:
+        request = urllib.request.Request("http://127.0.0.1:8383/mcp", json.dumps(call).encode(),
+            {"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+             "Authorization": "Bearer " + token})
+        print(urllib.request.urlopen(request, timeout=10).read().decode()[:200]); break
+    except OSError as error:
+        last = error; time.sleep(0.2)
+else:
+    raise last
+ASK
+status=$?
+kill %1; exit $status
+"""
+
+
+def one(dist, pattern):
+    found = glob.glob(str(dist / pattern))
+    if len(found) != 1:
+        raise RuntimeError(f"{pattern} in {dist}: {len(found)} files, not one")
+    return found[0]
+
+
+def attempt(name, needs, action):
+    missing = [program for program in needs if not shutil.which(program)]
+    if missing:
+        say(f"{name}: not tried, there is no {', '.join(missing)}")
+        return
+    with tempfile.TemporaryDirectory() as place:
+        try:
+            action(pathlib.Path(place).resolve())
+        except (RuntimeError, AssertionError, subprocess.TimeoutExpired, OSError) as failure:
+            failures.append(name)
+            say(f"{name}: FAILED: {failure}")
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("dist", type=pathlib.Path)
+    options.add_argument("--demo", action="store_true")
+    options.add_argument("--roots", type=pathlib.Path)
+    given = options.parse_args()
+    dist = given.dist.resolve()
+    if not dist.is_dir() or not glob.glob(str(dist / "*.whl")):
+        say("no packages: ./dev package makes them")
+        return 77
+    attempt("tarball", ["tar"], lambda place: tarball(dist, place, given.demo))
+    attempt("wheel", ["python3"], lambda place: wheel(dist, place, given.demo))
+    attempt("npm", ["npm", "npx"], lambda place: npm(dist, place, given.demo))
+    attempt("deb, unpacked", ["dpkg-deb"], lambda place: unpacked(dist, place, given.demo))
+    if given.roots:
+        for suite in ["bookworm", "trixie"]:
+            attempt(f"deb in {suite}", ["debootstrap", "unshare"],
+                    lambda place, suite=suite: installed(dist, given.roots.resolve(), suite,
+                                                         given.demo))
+    return 1 if failures else 0
+
+
+sys.exit(main())
