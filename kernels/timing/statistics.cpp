@@ -174,10 +174,8 @@ void describe(Timing& timing, const std::vector<std::vector<double>>& rounds) {
 constexpr double kTrimmed = 0.02;
 // A gain that shrinks by more than this share, in logarithms, when means are compared, is not one.
 constexpr double kMostOfGain = 0.25;
-// Calls that take this much longer than the middle of their round are slow, and so many of them
-// more than on the other side are a minority that matters.
+// Calls that take this much longer than the middle of their round are slow.
 constexpr double kSlowCall = 1.25;
-constexpr double kSlowShare = 0.1;
 
 /// One side of a comparison, for means: what is left of each round after trimming all rounds.
 struct TrimmedSide {
@@ -240,14 +238,9 @@ MeanRatio mean_ratio(const TrimmedSide& candidate, const TrimmedSide& other) {
           std::sqrt((size - 1) / size * squares)};
 }
 
-/// How many more calls of one side are slow, as a share, and how many standard errors that is. The
-/// rounds are the units, because slow calls come in bursts.
-struct SlowExcess {
-  double share = 0;
-  double errors = 0;
-};
-
-SlowExcess slow_excess(const TrimmedSide& a, const TrimmedSide& b) {
+/// How many standard errors the slow calls of one side exceed those of the other. The rounds are
+/// the units, because slow calls come in bursts.
+double slow_errors(const TrimmedSide& a, const TrimmedSide& b) {
   double sum = 0;
   double squares = 0;
   for (std::size_t i = 0; i < a.slow.size(); ++i) {
@@ -255,8 +248,7 @@ SlowExcess slow_excess(const TrimmedSide& a, const TrimmedSide& b) {
     sum += more;
     squares += more * more;
   }
-  return {std::abs(sum) / static_cast<double>(a.slow.size()),
-          squares > 0 ? std::abs(sum) / std::sqrt(squares) : 0};
+  return squares > 0 ? std::abs(sum) / std::sqrt(squares) : 0;
 }
 
 /// Takes back a verdict from medians that does not hold for all calls.
@@ -265,11 +257,10 @@ void judge_means(std::span<const PairedRound> rounds, Comparison& comparison) {
   const auto candidate = trimmed(rounds, &PairedRound::candidate_ns);
   const auto other = trimmed(rounds, &PairedRound::other_ns);
   const auto means = mean_ratio(candidate, other);
-  const auto slow = slow_excess(candidate, other);
   const double gain = std::log(comparison.speedup);
   const double apart = std::abs(gain - means.log) -
                        std::max(std::log1p(comparison.noise_floor), kMostOfGain * std::abs(gain));
-  const bool minority = slow.errors > kErrors && (apart > 0 || slow.share > kSlowShare);
+  const bool minority = apart > 0 && slow_errors(candidate, other) > kErrors;
   const auto freedom = std::max(1, static_cast<int>(rounds.size()) - 1);
   if (minority || apart > student_t(freedom, kErrorRate / 2) * means.error) {
     comparison.speedup_mean = std::exp(means.log);

@@ -106,11 +106,10 @@ inline constexpr double kSameMargin = 0.01;
 /// Medians do not see a slow minority of calls. The comparison is `bimodal` and `inconclusive` when
 /// the ratio of trimmed means over all rounds (2 % off each end) differs from the speed-up by more
 /// than the floor and a quarter of the gain, beyond the means' own 95 % interval or together with
-/// significantly more slow calls on one side (a quarter longer than the middle of their round); or
-/// when those are over a tenth of all calls. `faster` and `slower` also need means that agree
-/// within their standard error. A rare outlier is trimmed, and noise that hits both sides alike
-/// cancels out. Errors: `invalid_argument` for no rounds, an empty side or a time that is not
-/// positive.
+/// significantly more slow calls on one side (a quarter longer than the middle of their round).
+/// `faster` and `slower` also need means that agree within their standard error. A rare outlier is
+/// trimmed, and noise that hits both sides alike cancels out. Errors: `invalid_argument` for no
+/// rounds, an empty side or a time that is not positive.
 [[nodiscard]] Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_floor,
                                          std::string against, double error_rate = kErrorRate);
 
