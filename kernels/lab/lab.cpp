@@ -103,7 +103,8 @@ Result<std::filesystem::path> LabParts::library_path(const Contract& contract,
                                                      const Candidate& candidate,
                                                      const CallContext& call) {
   if (!candidate.build.ok)
-    return Error{ErrorCode::wrong_stage, "this kernel did not build", "Call submit_kernel."};
+    return Error{ErrorCode::wrong_stage, "this version's kernel did not build",
+                 "Call submit_kernel."};
   auto path = builder.path_of(candidate.build.build_key);
   if (path) return path;
   const auto again = builder.build(kernel_build(contract, candidate.source), call);

@@ -214,10 +214,10 @@ Status TaskValidation::try_distributions() {
          "the reference leaves parts of its outputs unwritten; they are not checked");
   for (const auto& [control, passed] : passes)
     if (passed)
-      warn(
-          fmt::format("weak_task_{}", name_of(control)),
-          fmt::format("{} would pass the check: the tolerances or inputs of this task are too weak",
-                      described(control)));
+      warn(fmt::format("weak_task_{}", name_of(control)),
+           fmt::format("{} would pass the check although it is wrong: the tolerances are too wide "
+                       "for this task, or its inputs do not show the error",
+                       described(control)));
   weigh_atol(other->rms);
   return {};
 }

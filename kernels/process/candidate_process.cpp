@@ -94,7 +94,7 @@ Status CandidateProcess::greet(const CallContext& call) {
   if (auto greeted = worker_.greet(call); !greeted) return greeted;
   if (const auto ready = decode_stored<wire::Reply>(worker_.ready()); !ready || ready->error)
     return Error{ErrorCode::unavailable,
-                 ready ? *ready->error : "the worker's greeting is malformed",
+                 ready ? *ready->error : "the worker process sent a malformed first message",
                  "check_env shows the devices."};
   greeted_ = true;
   return {};

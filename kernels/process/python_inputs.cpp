@@ -111,10 +111,11 @@ Result<TaskRequest> PythonInputs::described(TaskRequest task, const CallContext&
     for (const auto& probe : probes)
       if (const auto other = probe.made.scalars.find(name);
           other == probe.made.scalars.end() || other->second != value)
-        return Error{ErrorCode::invalid_argument,
-                     fmt::format("{}: the number {} changes with {}", function_.source.file_name,
-                                 name, probe.dim),
-                     "Give it as one of `dims`."};
+        return Error{
+            ErrorCode::invalid_argument,
+            fmt::format("{}: inputs() returns another value of the number {} for other sizes of {}",
+                        function_.source.file_name, name, probe.dim),
+            "Give it as one of `dims`."};
     task.scalars.emplace(name, value);
   }
   return task;

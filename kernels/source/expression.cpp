@@ -86,9 +86,10 @@ class Parser {
 
   Result<Number> run() {
     if (text_.size() > kMaxExpressionLength)
-      return invalid_argument(fmt::format("expression of {} characters: at most {}", text_.size(),
-                                          kMaxExpressionLength),
-                              std::string(kGrammar));
+      return invalid_argument(
+          fmt::format("the expression has {} characters; at most {} are allowed", text_.size(),
+                      kMaxExpressionLength),
+          std::string(kGrammar));
     const auto value = sum();
     skip_blanks();
     if (value && at_ < text_.size()) fail(fmt::format("unexpected \"{}\"", text_.substr(at_, 16)));

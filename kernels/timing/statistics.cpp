@@ -279,7 +279,8 @@ Result<std::vector<double>> sorted_ratios(std::span<const PairedRound> rounds) {
   };
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     if (!usable(rounds[i].candidate_ns) || !usable(rounds[i].other_ns))
-      return invalid_argument(fmt::format("round {} lacks positive times on one side", i));
+      return invalid_argument(fmt::format(
+          "round {} of the comparison has no positive time for one of the two kernels", i));
     ratios.push_back(middle_of(rounds[i].other_ns) / middle_of(rounds[i].candidate_ns));
   }
   if (ratios.empty()) return invalid_argument("a comparison needs at least one round");

@@ -74,7 +74,7 @@ Status NativeKernel::load(Fd file, const wire::Load& plan) {
   entry_ = ::dlsym(handle, plan.entry.c_str());
   if (!entry_)
     return invalid_argument(
-        fmt::format("{} has no function `{}` with C linkage", plan.library, plan.entry));
+        fmt::format("{} has no function `{}` declared extern \"C\"", plan.library, plan.entry));
   return {};
 }
 
