@@ -69,7 +69,7 @@ struct BenchmarkAnswer : RunView, BenchmarkReport {
   static constexpr void fields(auto&& visit) {
     using A = BenchmarkAnswer;
     RunView::fields(visit);
-    visit(optional<&A::measured>("The version that was measured."),
+    visit(required<&A::measured>("The version that was measured."),
           required("rows", &A::lines, "Per case, the candidate first."),
           optional<&A::geomean>(
               "Speedup over all cases against the first measured baseline, else v0."),
