@@ -1,10 +1,12 @@
 #include "kernels/contract/contract_warnings.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
 
+#include "kernels/contract/hidden_cases.h"
 #include "kernels/contract/tolerance.h"
 #include "kernels/process/python_inputs.h"
 #include "kernels/source/signature.h"
@@ -58,6 +60,12 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
     warn("solution_inputs",
          "the inputs come from setup() of the first kernel; inputs() in ref.py would be the "
          "reference's own");
+  if (contract.where && hidden_cases(contract, "any", 1).empty())
+    warn(
+        "no_hidden_sizes",
+        fmt::format("no size other than the given ones was found that keeps {}: a kernel that only "
+                    "handles the given sizes passes",
+                    fmt::join(*contract.where, ", ")));
   if (!contract.work)
     warn("work_undeclared",
          "without `work` no achieved rates are reported, and no lower bound on the time");

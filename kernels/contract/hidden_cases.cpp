@@ -10,6 +10,7 @@
 #include <string>
 
 #include "kernels/contract/layout.h"
+#include "kernels/contract/where.h"
 #include "kernels/contract/work.h"
 #include "kernels/source/launch.h"
 #include "server/core/hash.h"
@@ -93,8 +94,12 @@ Dims redrawn(const Dims& dims, const Replaced& replaced) {
   return result;
 }
 
-/// Whether tensors, work and launch of the contract have such a size.
-bool fits(const Contract& contract, const Dims& dims) {
+/// Whether relations, tensors, work and launch of the contract allow such a size in place of the
+/// given one.
+bool fits(const Contract& contract, const Dims& dims, const Dims& given) {
+  for (const auto& [name, size] : dims)
+    if (size < 1 || size > given.at(name)) return false;
+  if (!keeps_relations(contract, dims)) return false;
   if (!layout_of(contract, dims) || !work_of(contract, dims)) return false;
   return !contract.launch || check_launch(*contract.launch, dims);
 }
@@ -119,10 +124,12 @@ std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed, 
   // Eight tries per case: if the rules leave few sizes, more tries only repeat them.
   for (std::size_t tries = 0; hidden.size() < wanted && tries < 8 * wanted; ++tries) {
     const auto& given = contract.cases[tries % contract.cases.size()];
-    const auto dims = redrawn(given.dims, [&](std::int64_t value) {
-      return value <= kFixedSize && !any_size ? value : fresh(value, any_size, draw);
-    });
-    if (seen.insert(dims).second && fits(contract, dims)) hidden.push_back({dims, 0, true});
+    const auto dims =
+        mended(contract, redrawn(given.dims, [&](std::int64_t value) {
+                 return value <= kFixedSize && !any_size ? value : fresh(value, any_size, draw);
+               }));
+    if (seen.insert(dims).second && fits(contract, dims, given.dims))
+      hidden.push_back({dims, 0, true});
   }
   return hidden;
 }
@@ -139,9 +146,11 @@ std::vector<Case> edge_cases(const Contract& contract, std::string_view seed) {
   for (const auto& given : contract.cases)
     for (const std::span<const std::int64_t> sizes :
          {std::span<const std::int64_t>(kTiny), std::span<const std::int64_t>(kEdges)}) {
-      const auto dims =
-          redrawn(given.dims, [&](std::int64_t value) { return one_of(sizes, value, draw); });
-      if (seen.insert(dims).second && fits(contract, dims)) edges.push_back({dims, 0, true});
+      const auto dims = mended(contract, redrawn(given.dims, [&](std::int64_t value) {
+                                 return one_of(sizes, value, draw);
+                               }));
+      if (seen.insert(dims).second && fits(contract, dims, given.dims))
+        edges.push_back({dims, 0, true});
     }
   return edges;
 }

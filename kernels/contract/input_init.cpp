@@ -13,9 +13,9 @@ namespace ratchet {
 namespace {
 
 constexpr std::string_view kGrammar =
-    "Accepted: normal, uniform(a,b), indices(n), permutation, offsets, offsets(n), given; a, b, n "
-    "are "
-    "expressions over dims.";
+    "Accepted: normal, uniform(a,b), indices(n), permutation, offsets, offsets(n), given, zeros; "
+    "a, "
+    "b, n are expressions over dims and scalars.";
 
 Error bad(std::string_view text, std::string_view why) {
   return invalid_argument(fmt::format("init \"{}\": {}", text.substr(0, 64), why),
@@ -74,14 +74,15 @@ Result<Init> read_limited(std::string_view text, const Call& call, InitKind kind
 
 }  // namespace
 
-Result<Init> parse_init(std::string_view text, DType dtype, const Dims& dims) {
+Result<Init> parse_init(std::string_view text, DType dtype, const Dims& names, std::int64_t limit) {
   const auto call = read_call(text);
   if (!call) return call.error();
   const bool plain = call->arguments.empty();
   if (call->name == "normal" && plain) return Init{};
+  if (call->name == kZerosInit && plain) return Init{InitKind::zeros, 0, 0, 0};
   if (call->name == "given" && plain)
     return is_floating(dtype) ? Init{} : Init{InitKind::permutation, 0, 0, 0};
-  if (call->name == "uniform") return read_uniform(text, *call, dims);
+  if (call->name == "uniform") return read_uniform(text, *call, names);
   const bool integers =
       call->name == "indices" || call->name == "permutation" || call->name == "offsets";
   if (!integers) return bad(text, "unknown form");
@@ -92,9 +93,9 @@ Result<Init> parse_init(std::string_view text, DType dtype, const Dims& dims) {
     if (!plain) return bad(text, "permutation takes no argument");
     return Init{InitKind::permutation, 0, 0, 0};
   }
-  if (call->name == "offsets" && plain) return Init{InitKind::offsets, 0, 0, index_limit(dims)};
+  if (call->name == "offsets" && plain) return Init{InitKind::offsets, 0, 0, limit};
   return read_limited(text, *call, call->name == "indices" ? InitKind::indices : InitKind::offsets,
-                      dims);
+                      names);
 }
 
 std::string canonical(const Init& init) {
@@ -109,6 +110,8 @@ std::string canonical(const Init& init) {
       return "permutation";
     case InitKind::offsets:
       return fmt::format("offsets({})", init.limit);
+    case InitKind::zeros:
+      return std::string(kZerosInit);
   }
   return "normal";
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/contract/input_init.h"
+#include "kernels/contract/where.h"
 #include "kernels/source/expression.h"
 
 namespace ratchet {
@@ -27,11 +28,11 @@ struct Extents {
   std::int64_t elements = 1;
 };
 
-Result<Extents> extents_of(const TensorSpec& tensor, const Dims& dims) {
+Result<Extents> extents_of(const TensorSpec& tensor, const Dims& names) {
   Extents extents;
   auto& elements = extents.elements;
   for (const auto& extent : tensor.shape) {
-    const auto value = evaluate_integer(extent, dims);
+    const auto value = evaluate_integer(extent, names);
     if (!value)
       return Error{value.error().code,
                    fmt::format("tensor {}: {}", tensor.name, value.error().message),
@@ -53,10 +54,11 @@ Result<Extents> extents_of(const TensorSpec& tensor, const Dims& dims) {
 Result<wire::ArenaLayout> layout_of(const Contract& contract, const Dims& dims) {
   wire::ArenaLayout layout;
   std::int64_t cursor = wire::kGuardBytes;
+  const auto names = names_in(contract, dims);
   for (const auto& tensor : contract.tensors) {
-    const auto extents = extents_of(tensor, dims);
+    const auto extents = extents_of(tensor, names);
     if (!extents) return extents.error();
-    const auto init = parse_init(tensor.init, tensor.dtype, dims);
+    const auto init = parse_init(tensor.init, tensor.dtype, names, index_limit(dims));
     if (!init)
       return Error{init.error().code,
                    fmt::format("tensor {}: {}", tensor.name, init.error().message),

@@ -13,12 +13,16 @@
 #include <string_view>
 
 #include "kernels/build/build_flags.h"
+#include "kernels/contract/input_init.h"
 #include "kernels/contract/layout.h"
+#include "kernels/contract/where.h"
 #include "kernels/contract/work.h"
+#include "kernels/process/python_inputs.h"
 #include "kernels/source/entry_plan.h"
 #include "kernels/source/expression.h"
 #include "kernels/source/launch.h"
 #include "kernels/source/signature.h"
+#include "server/core/text.h"
 
 namespace ratchet {
 namespace {
@@ -169,6 +173,43 @@ Result<std::vector<TensorSpec>> match_tensors(const TaskRequest& task,
   return ordered;
 }
 
+/// Outputs that start at zero are written and, before every call, restored like an inout.
+Status start_at_zero(std::vector<TensorSpec>& tensors, const TaskRequest& task) {
+  for (const auto& name : task.accumulate) {
+    const auto tensor = std::ranges::find(tensors, name, &TensorSpec::name);
+    if (tensor == tensors.end())
+      return invalid_argument(fmt::format("accumulate: there is no tensor {}", name),
+                              "Name an output.");
+    if (tensor->role == Role::in)
+      return invalid_argument(
+          fmt::format("accumulate: {} is an input, and the kernel adds onto outputs", name),
+          "Name an output; an input that is always zero would hide errors.");
+    tensor->init = kZerosInit;
+  }
+  for (auto& tensor : tensors) {
+    if (trimmed(tensor.init) != kZerosInit) continue;
+    if (tensor.role == Role::in)
+      return invalid_argument(
+          fmt::format("tensors.{}.init: zeros is for outputs, and this is an input", tensor.name),
+          "An input that is always zero would hide errors: leave `init` out.");
+    tensor.role = Role::inout;
+    tensor.init = kZerosInit;
+  }
+  return {};
+}
+
+/// Whoever says that a function makes the inputs has one.
+Status check_given(const Contract& contract) {
+  const auto given = std::ranges::find(contract.tensors, kGivenInit, &TensorSpec::init);
+  if (given == contract.tensors.end() || inputs_function(contract.kernel, contract.reference))
+    return {};
+  return invalid_argument(
+      fmt::format("tensors.{}.init: given, but {} has no function inputs()", given->name,
+                  contract.reference.file_name),
+      "Define inputs(**dims, seed) in ref.py, which returns {\"inputs\": {name: array}, "
+      "\"outputs\": [names]}, or use another `init`.");
+}
+
 Status check_outputs(const Contract& contract) {
   const auto is_output = [](const TensorSpec& tensor) { return tensor.role != Role::in; };
   if (std::ranges::any_of(contract.tensors, is_output)) return {};
@@ -313,6 +354,7 @@ Status check_dims_used(const Contract& contract, const TaskRequest& task) {
     texts.insert(texts.end(), tensor.shape.begin(), tensor.shape.end());
     texts.emplace_back(tensor.init);
   }
+  texts.insert(texts.end(), task.where.begin(), task.where.end());
   if (task.work) texts.insert(texts.end(), {task.work->bytes, task.work->flops});
   for (const auto& one : contract.cases)
     for (const auto& [name, value] : one.dims) {
@@ -327,6 +369,23 @@ Status check_dims_used(const Contract& contract, const TaskRequest& task) {
           known.empty()
               ? fmt::format("Leave {} out.", name)
               : fmt::format("Leave {} out; the sizes of {} are {}.", name, contract.entry, known));
+    }
+  return {};
+}
+
+/// Every given case keeps the relations, so there is at least one size that does.
+Status plan_relations(Contract& contract, const TaskRequest& task) {
+  if (task.where.empty()) return {};
+  contract.where = task.where;
+  for (std::size_t i = 0; i < task.where.size(); ++i)
+    for (std::size_t k = 0; k < contract.cases.size(); ++k) {
+      const auto names = names_in(contract, contract.cases[k].dims);
+      const auto kept = holds(task.where[i], names);
+      if (!kept) return inside(fmt::format("where[{}]", i), kept.error());
+      if (!*kept)
+        return invalid_argument(fmt::format("where[{}]: \"{}\" does not hold for cases[{}] ({})", i,
+                                            task.where[i], k, dims_text(names)),
+                                "Give sizes that keep every relation, or change the relation.");
     }
   return {};
 }
@@ -348,6 +407,9 @@ Status plan_buffers(Contract& contract, const TaskRequest& task, const DeviceInf
                            : match_tensors(task, contract.parameters);
   if (!tensors) return tensors.error();
   contract.tensors = *tensors;
+  if (const auto zeroed = start_at_zero(contract.tensors, task); !zeroed) return zeroed.error();
+  if (const auto made = check_given(contract); !made) return made.error();
+  if (const auto kept = plan_relations(contract, task); !kept) return kept.error();
   if (const auto used = check_dims_used(contract, task); !used) return used;
   for (std::size_t i = 0; i < contract.cases.size(); ++i) {
     const auto layout = layout_of(contract, contract.cases[i].dims);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/contract/where.h"
 #include "kernels/source/expression.h"
 
 namespace ratchet {
@@ -65,7 +66,8 @@ double reduction_length(const Contract& contract, const Dims& dims, const wire::
   for (const auto& buffer : layout.buffers)
     if (buffer.role != Role::out)
       length = std::max(length, static_cast<double>(buffer.elements) / elements);
-  const auto flops = contract.work ? evaluate(contract.work->flops, dims) : Result<double>(0.0);
+  const auto flops = contract.work ? evaluate(contract.work->flops, names_in(contract, dims))
+                                   : Result<double>(0.0);
   return flops ? std::max(length, *flops / 2 / elements) : length;
 }
 

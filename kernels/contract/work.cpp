@@ -2,15 +2,17 @@
 
 #include <fmt/core.h>
 
+#include "kernels/contract/where.h"
 #include "kernels/source/expression.h"
 
 namespace ratchet {
 
 Result<std::optional<WorkDone>> work_of(const Contract& contract, const Dims& dims) {
   if (!contract.work) return std::optional<WorkDone>{};
-  const auto bytes = evaluate(contract.work->bytes, dims);
+  const auto names = names_in(contract, dims);
+  const auto bytes = evaluate(contract.work->bytes, names);
   if (!bytes) return bytes.error();
-  const auto flops = evaluate(contract.work->flops, dims);
+  const auto flops = evaluate(contract.work->flops, names);
   if (!flops) return flops.error();
   if (*bytes < 0 || *flops < 0)
     return invalid_argument(

@@ -92,13 +92,20 @@ Result<CallPlan> call_plan_of(const Contract& contract, const Dims& dims) {
   return CallPlan{*std::move(layout), std::move(arguments)};
 }
 
+std::vector<std::string> given_inputs(const Contract& contract) {
+  std::vector<std::string> names;
+  for (const auto& tensor : contract.tensors)
+    if (tensor.role != Role::out && tensor.init == kGivenInit) names.push_back(tensor.name);
+  return names;
+}
+
 Result<std::optional<PythonInputs>> open_inputs(PythonForkServer& python, const Contract& contract,
                                                 std::chrono::milliseconds deadline,
                                                 const CallContext& call) {
-  const bool given =
-      std::ranges::find(contract.tensors, kGivenInit, &TensorSpec::init) != contract.tensors.end();
-  const auto function = inputs_function(contract.kernel, contract.reference);
-  if (!given || !function) return std::optional<PythonInputs>{};
+  auto function = inputs_function(contract.kernel, contract.reference);
+  if (given_inputs(contract).empty() || !function) return std::optional<PythonInputs>{};
+  for (const auto& parameter : contract.parameters)
+    if (parameter.value) function->scalars[parameter.name] = *parameter.value;
   std::optional<int> device;
   if (contract.device_kind == DeviceKind::cuda) device = contract.device;
   auto inputs = PythonInputs::open(python, *function, device, deadline, call);
@@ -138,7 +145,9 @@ Result<MemoryFile> Judge::generate(const Dims& dims, const wire::Generate& plan,
   auto made = ask({.generate = plan}, {&descriptor, 1}, call);
   if (!made) return made.error();
   if (inputs_)
-    if (auto filled = inputs_->fill(dims, plan.layout, plan.seed, *sent, call); !filled)
+    if (auto filled =
+            inputs_->fill(dims, plan.layout, given_inputs(contract_), plan.seed, *sent, call);
+        !filled)
       return filled.error();
   return sent;
 }

@@ -164,6 +164,9 @@ class Judge {
   std::map<Dims, CaseFacts> facts_;
 };
 
+/// The inputs that a user's function makes.
+[[nodiscard]] std::vector<std::string> given_inputs(const Contract& contract);
+
 /// The user's function that makes the contract's inputs, if there is one. Errors: as PythonInputs.
 [[nodiscard]] Result<std::optional<PythonInputs>> open_inputs(PythonForkServer& python,
                                                               const Contract& contract,

@@ -6,16 +6,25 @@
 #include <cstdint>
 #include <cstring>
 
+#include "kernels/contract/input_init.h"
 #include "kernels/process/python_inputs.h"
 #include "server/core/hash.h"
 
 namespace ratchet {
+namespace {
+
+/// Whether the server may not put other values there.
+bool keeps_contents(const TensorSpec& tensor) {
+  return tensor.init == kGivenInit || tensor.init == kZerosInit;
+}
+
+}  // namespace
 
 std::vector<std::string> distributions_of(const Contract& contract) {
   const bool differs =
       std::any_of(contract.tensors.begin(), contract.tensors.end(), [](const TensorSpec& tensor) {
         return tensor.role != Role::out && !tensor.init.starts_with("uniform") &&
-               tensor.init != kGivenInit;
+               !keeps_contents(tensor);
       });
   if (!differs) return {"normal"};
   if (!contract.judge) return {"normal", "shifted", "large", "small"};
@@ -40,7 +49,7 @@ std::vector<wire::Changed> slices_of(const Contract& contract, const wire::Arena
   for (std::size_t i = 0; i < layout.buffers.size(); ++i) {
     const auto& buffer = layout.buffers[i];
     const bool values = is_floating(buffer.dtype) || buffer.init.starts_with("integers");
-    if (buffer.role == Role::out || !values || contract.tensors[i].init == kGivenInit) continue;
+    if (buffer.role == Role::out || !values || keeps_contents(contract.tensors[i])) continue;
     for (std::size_t axis = 0; axis < buffer.shape.size(); ++axis) {
       const auto extent = buffer.shape[axis];
       if (extent < 2) continue;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -11,6 +12,8 @@
 #include "kernels/contract/problems.h"
 #include "kernels/lab/laboratory.h"
 #include "kernels/process/descendants.h"
+#include "kernels/process/python_inputs.h"
+#include "kernels/source/entry_plan.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
 
@@ -24,6 +27,14 @@ Result<Implementation> implementation_named(const std::string& name) {
   for (const char* file : {"kernel.cu", "kernel.py"})
     if (!resolved) resolved = resolve_implementation(name, file);
   return resolved;
+}
+
+/// Whether a function of the user may make any input of the task.
+bool may_be_given(const TaskRequest& task) {
+  return task.tensors.empty() || std::ranges::any_of(task.tensors, [](const TensorSpec& tensor) {
+           return tensor.role != Role::out &&
+                  (tensor.init == TensorSpec{}.init || tensor.init == kGivenInit);
+         });
 }
 
 }  // namespace
@@ -79,15 +90,22 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
   if (!implementation) return implementation.error();
   auto device = greeting(device_kind_of(*implementation), task.device, {});
   if (!device) return device.error();
-  const auto function = inputs_function(kernel, reference);
-  if (!is_python(*implementation) || !task.tensors.empty() || !function)
+  auto function = inputs_function(kernel, reference);
+  if (!function || !may_be_given(task))
     return plan_contract(task, kernel, reference, device->device);
   const bool cuda = device->device.kind == DeviceKind::cuda;
+  std::vector<Parameter> parameters;
+  if (!is_python(*implementation)) {
+    const auto entry = entry_as_written(task, kernel, cuda);
+    if (!entry) return entry.error();
+    parameters = entry->parameters;
+  }
+  function->scalars = task.scalars;
   auto inputs = PythonInputs::open(cuda ? cuda_python : host_python, *function,
                                    cuda ? std::optional(device->device.index) : std::nullopt,
                                    options.job_deadline, {});
   if (!inputs) return inputs.error();
-  auto described = inputs->described(task, {});
+  auto described = inputs->described(task, parameters, {});
   if (!described) return described.error();
   return plan_contract(*described, kernel, reference, device->device);
 }

@@ -1,6 +1,7 @@
 // Correctness of a candidate.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "kernels/contract/hidden_cases.h"
+#include "kernels/contract/input_init.h"
 #include "kernels/contract/layout.h"
 #include "kernels/contract/tolerance.h"
 #include "kernels/judge/examiner.h"
@@ -111,12 +113,15 @@ struct Check {
   CorrectnessReport report;
   Reasons reasons;
   int failures = 0;
-  std::map<std::string, int> dropped{};  ///< trials without a finite answer, by distribution
+  std::optional<Step> first_wrong{};         ///< the first with only its outputs wrong
+  std::vector<std::string> wrong_outputs{};  ///< of it
+  std::map<std::string, int> dropped{};      ///< trials without a finite answer, by distribution
   /// Signed mean errors over their RMS, by output; only those beyond the limit, else 0.
   std::map<std::string, std::vector<double>> leans{};
 
   Status run(const Step& step, std::string_view seed);
   Status run_slices(const Step& step, std::size_t most, std::string_view seed);
+  void note_wrong(const Step& step, const wire::Comparison& verdict);
   void note_leans(const wire::Comparison& verdict);
   void judge_leans(const Step& step);
   void note_fault(const Step& step, const std::optional<Fault>& fault);
@@ -134,6 +139,7 @@ Status Check::run(const Step& step, std::string_view seed) {
     report.cases.push_back(result_of(step, verdict));
     for (const auto& reason : reasons_of(verdict)) reasons.add(step, reason);
     if (!verdict.passed) ++failures;
+    note_wrong(step, verdict);
     note_leans(verdict);
     if (const auto& again = (*examined)->again; again && !again->same_bits) {
       report.repeatable = false;
@@ -152,6 +158,13 @@ Status Check::run_slices(const Step& step, std::size_t most, std::string_view se
   if (*found) reasons.add(step, reason_of(**found));
   if (process.fault()) note_fault(step, process.fault());
   return {};
+}
+
+void Check::note_wrong(const Step& step, const wire::Comparison& verdict) {
+  if (verdict.passed || first_wrong || !verdict.guards_intact || !verdict.inputs_intact) return;
+  first_wrong = step;
+  for (const auto& output : verdict.outputs)
+    if (output.mismatches > 0) wrong_outputs.push_back(output.tensor);
 }
 
 void Check::note_leans(const wire::Comparison& verdict) {
@@ -250,7 +263,49 @@ ExaminedSizes sizes_to_check(const Contract& contract, std::string_view run_secr
   return sizes;
 }
 
+/// The contract with these outputs starting at zero; empty if all of them have contents already.
+std::optional<Contract> zeroed(Contract contract, const std::vector<std::string>& outputs) {
+  bool any = false;
+  for (auto& tensor : contract.tensors) {
+    if (tensor.role != Role::out || std::ranges::find(outputs, tensor.name) == outputs.end())
+      continue;
+    tensor.role = Role::inout;
+    tensor.init = kZerosInit;
+    any = true;
+  }
+  return any ? std::optional(std::move(contract)) : std::nullopt;
+}
+
 }  // namespace
+
+Result<std::optional<Reason>> Laboratory::adds_onto(const Contract& contract,
+                                                    const Candidate& candidate, const Dims& dims,
+                                                    const std::vector<std::string>& outputs,
+                                                    const CallContext& call) {
+  constexpr int kTrials = 2;
+  const auto other = zeroed(contract, outputs);
+  if (!other) return std::optional<Reason>{};
+  auto plan = start_plan(*other, candidate, CandidateProcess::Use::time, kArenasAtOnce, call);
+  if (!plan) return plan.error();
+  auto process = CandidateProcess::launch(plan->spec, plan->deadline);
+  if (!process) return process.error();
+  auto examiner = open_examiner(reference_parts(*other), *other, *process, plan->code, call);
+  if (!examiner) return examiner.error();
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const auto seed = fresh_seed();
+    auto examined = (*examiner)->examine({dims, "normal", seed, false}, call);
+    if (!examined) return examined.error();
+    if (!*examined || !(*examined)->verdict.passed) return std::optional<Reason>{};
+  }
+  return std::optional(Reason{
+      "adds_onto_output",
+      fmt::format("{}: the kernel adds onto its output, or leaves zeros unwritten; passes when it "
+                  "starts at zero: declare `init: zeros` for it in `tensors` (without tensors: "
+                  "`accumulate`) in a new run",
+                  fmt::join(outputs, ", ")),
+      {},
+      {}});
+}
 
 Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Candidate& candidate,
                                             std::string_view run_secret, CallContext& call) {
@@ -311,6 +366,12 @@ Result<CorrectnessReport> Laboratory::examine(const Contract& contract, const Ca
       return done.error();
   }
   if (!check.report.fault) check.judge_leans(steps.front());
+  if (check.first_wrong && !check.report.fault) {
+    const auto& step = *check.first_wrong;
+    auto added = adds_onto(contract, candidate, step.one->dims, check.wrong_outputs, call);
+    if (!added) return added.error();
+    if (*added) check.reasons.add(step, **added);
+  }
 
   check.report.notes = notes_of(contract, check);
   std::size_t dropped = 0;

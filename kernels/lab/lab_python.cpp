@@ -160,7 +160,9 @@ Result<MemoryFile> LabParts::throwaway_arena(const Contract& contract, const Cal
   auto inputs = open_inputs(python_of(contract), contract, options.job_deadline, call);
   if (!inputs) return inputs.error();
   if (*inputs)
-    if (auto filled = (*inputs)->fill(dims, plan.layout, seed, *arena, call); !filled)
+    if (auto filled =
+            (*inputs)->fill(dims, plan.layout, given_inputs(contract), seed, *arena, call);
+        !filled)
       return filled.error();
   if (auto sealed = arena->seal(); !sealed) return sealed.error();
   return arena;

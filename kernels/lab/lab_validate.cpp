@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/contract/contract_warnings.h"
+#include "kernels/contract/input_init.h"
 #include "kernels/contract/tolerance.h"
 #include "kernels/judge/device_trials.h"
 #include "kernels/lab/laboratory.h"
@@ -36,14 +37,18 @@ std::string_view described(wire::Control control) {
 /// Generates trials of a task, runs the reference on them and applies controls.
 class TrialBackend {
  public:
+  struct Generated : wire::Answered {
+    bool varied = true;  ///< the changed input has other contents than before
+  };
+
   virtual ~TrialBackend() = default;
 
   /// Generates a trial, which is used until the next one. With `changed`: the previous trial with
   /// one input changed.
-  virtual Result<wire::Answered> generate(const Dims& dims, const std::string& distribution,
-                                          const std::string& seed,
-                                          const std::optional<wire::Changed>& changed,
-                                          const CallContext& call) = 0;
+  virtual Result<Generated> generate(const Dims& dims, const std::string& distribution,
+                                     const std::string& seed,
+                                     const std::optional<wire::Changed>& changed,
+                                     const CallContext& call) = 0;
   /// The verdict on what the control would leave; empty if it does not apply.
   virtual Result<std::optional<wire::Comparison>> forge(wire::Control control,
                                                         const CallContext& call) = 0;
@@ -55,10 +60,9 @@ class DeviceTrialBackend : public TrialBackend {
   DeviceTrialBackend(const Contract& contract, std::unique_ptr<DeviceTrials> trials)
       : contract_(contract), trials_(std::move(trials)) {}
 
-  Result<wire::Answered> generate(const Dims& dims, const std::string& distribution,
-                                  const std::string& seed,
-                                  const std::optional<wire::Changed>& changed,
-                                  const CallContext& call) override {
+  Result<Generated> generate(const Dims& dims, const std::string& distribution,
+                             const std::string& seed, const std::optional<wire::Changed>& changed,
+                             const CallContext& call) override {
     const auto plan = call_plan_of(contract_, dims);
     if (!plan) return plan.error();
     const DeviceTrials::Content content{dims, distribution, seed, changed, {}};
@@ -66,7 +70,9 @@ class DeviceTrialBackend : public TrialBackend {
     if (auto generated = trials_->generate(*plan, content, {}, call); !generated)
       return generated.error();
     if (auto done = trials_->answer(call); !done) return done.error();
-    return trials_->describe(call);
+    auto answered = trials_->describe(call);
+    if (!answered) return answered.error();
+    return Generated{*std::move(answered)};
   }
 
   Result<std::optional<wire::Comparison>> forge(wire::Control control,
@@ -101,14 +107,13 @@ class FileTrialBackend : public TrialBackend {
  public:
   explicit FileTrialBackend(std::unique_ptr<Judge> judge) : judge_(std::move(judge)) {}
 
-  Result<wire::Answered> generate(const Dims& dims, const std::string& distribution,
-                                  const std::string& seed,
-                                  const std::optional<wire::Changed>& changed,
-                                  const CallContext& call) override {
+  Result<Generated> generate(const Dims& dims, const std::string& distribution,
+                             const std::string& seed, const std::optional<wire::Changed>& changed,
+                             const CallContext& call) override {
     auto trial = changed ? judge_->with_other(*now_, changed->tensor, changed->seed, call)
                          : judge_->make_trial(dims, distribution, seed, call);
     if (!trial) return trial.error();
-    wire::Answered answered{trial->writes_all, {}, false, trial->rms, trial->not_finite};
+    Generated answered{{trial->writes_all, {}, false, trial->rms, trial->not_finite}};
     auto unwritten = unwritten_output(*trial);
     if (!unwritten) return unwritten.error();
     answered.unwritten = *std::move(unwritten);
@@ -119,6 +124,9 @@ class FileTrialBackend : public TrialBackend {
     const auto same = same_outputs(trial->plan.layout, now_->expected, trial->expected);
     if (!same) return same.error();
     answered.same_as_before = *same;
+    const auto varied = differs(changed->tensor, trial->sent);
+    if (!varied) return varied.error();
+    answered.varied = *varied;
     return answered;
   }
 
@@ -134,6 +142,21 @@ class FileTrialBackend : public TrialBackend {
   }
 
  private:
+  /// Whether the tensor has other contents there than in the present trial.
+  Result<bool> differs(const std::string& tensor, const MemoryFile& sent) const {
+    const auto first = now_->sent.map(Mapping::Access::read);
+    if (!first) return first.error();
+    const auto second = sent.map(Mapping::Access::read);
+    if (!second) return second.error();
+    const auto& buffers = now_->plan.layout.buffers;
+    const auto buffer = std::ranges::find(buffers, tensor, &wire::Buffer::name);
+    if (buffer == buffers.end()) return false;
+    const auto from = static_cast<std::size_t>(buffer->offset);
+    const auto size = static_cast<std::size_t>(buffer->bytes());
+    return !std::ranges::equal(first->bytes().subspan(from, size),
+                               second->bytes().subspan(from, size));
+  }
+
   std::unique_ptr<Judge> judge_;
   std::optional<Trial> now_, before_;
 };
@@ -169,16 +192,16 @@ struct TaskValidation {
   Status try_repetition();
   Status try_controls();
   Status try_inputs();
-  Result<wire::Answered> generate(const std::string& what, const std::string& distribution,
-                                  const std::optional<wire::Changed>& changed = {});
+  Result<TrialBackend::Generated> generate(const std::string& what, const std::string& distribution,
+                                           const std::optional<wire::Changed>& changed = {});
   void warn(std::string code, std::string message) {
     weak.push_back({std::move(code), std::move(message), {}});
   }
 };
 
-Result<wire::Answered> TaskValidation::generate(const std::string& what,
-                                                const std::string& distribution,
-                                                const std::optional<wire::Changed>& changed) {
+Result<TrialBackend::Generated> TaskValidation::generate(
+    const std::string& what, const std::string& distribution,
+    const std::optional<wire::Changed>& changed) {
   return backend.generate(contract.cases.front().dims, distribution,
                           trial_seed(run_secret, "", "admit " + what), changed, call);
 }
@@ -272,16 +295,18 @@ Status TaskValidation::try_controls() {
   return {};
 }
 
-/// Reports inputs that do not affect the answer, so that a kernel could skip work on them.
+/// Reports inputs that do not affect the answer, so that a kernel could skip work on them. Inputs
+/// that a function makes belong together: one of another seed among them may be no input at all.
 Status TaskValidation::try_inputs() {
   const auto distribution = distributions_of(contract).front();
   for (const auto& tensor : contract.tensors) {
-    if (tensor.role == Role::out) continue;
+    if (tensor.role == Role::out || tensor.init == kGivenInit || tensor.init == kZerosInit)
+      continue;
     const wire::Changed changed{
         tensor.name, trial_seed(run_secret, "", "admit other " + tensor.name), {}};
     auto answered = generate(distribution, distribution, changed);
     if (!answered) return answered.error();
-    if (answered->same_as_before)
+    if (answered->same_as_before && answered->varied)
       warn("input_without_effect",
            fmt::format("the answer does not depend on {}: a kernel could ignore it", tensor.name));
   }

@@ -72,6 +72,10 @@ class Laboratory final : public Lab, private LabParts {
   Result<CorrectnessReport> examine(const Contract& contract, const Candidate& candidate,
                                     const ExaminedSizes& sizes, std::string_view run_secret,
                                     CallContext& call);
+  /// Whether a kernel whose outputs are wrong is right where they start at zero; then the reason.
+  Result<std::optional<Reason>> adds_onto(const Contract& contract, const Candidate& candidate,
+                                          const Dims& dims, const std::vector<std::string>& outputs,
+                                          const CallContext& call);
 };
 
 }  // namespace ratchet

@@ -47,12 +47,18 @@ std::optional<std::string> as_line(const Extent& extent, const Dims& dims) {
   return fmt::format("{}*{} + {}", slope, dim, extent.value - slope * dims.at(dim));
 }
 
+/// Whether a module has the function, as text.
+bool defines(std::string_view text, std::string_view name) {
+  const auto head = fmt::format("def {}(", name);
+  return text.starts_with(head) || text.find("\n" + head) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::optional<InputsFunction> inputs_function(const Source& kernel, const Source& reference) {
-  if (reference.text.find("def inputs(") != std::string::npos)
+  if (reference.file_name.ends_with(".py") && defines(reference.text, "inputs"))
     return InputsFunction{reference, "inputs", true};
-  if (kernel.text.find("def setup(") != std::string::npos)
+  if (kernel.file_name.ends_with(".py") && defines(kernel.text, "setup"))
     return InputsFunction{kernel, "setup", false};
   return std::nullopt;
 }
@@ -68,6 +74,7 @@ Result<PythonInputs> PythonInputs::open(PythonForkServer& python, const InputsFu
             {"text", function.source.text},
             {"folder", function.source.folder},
             {"function", function.name},
+            {"scalars", function.scalars},
             {"cuda_device", nullptr}};
   if (cuda_device) plan["cuda_device"] = *cuda_device;
   if (auto loaded = inputs.ask({{"load", std::move(plan)}}, {}, call); !loaded)
@@ -81,33 +88,71 @@ Result<PythonInputs::Made> PythonInputs::describe(const Dims& dims, const CallCo
   return decode_stored<Made>(*answer);
 }
 
-Result<TaskRequest> PythonInputs::described(TaskRequest task, const CallContext& call) {
+Result<TaskRequest> PythonInputs::described(TaskRequest task,
+                                            const std::vector<Parameter>& parameters,
+                                            const CallContext& call) {
   Dims dims = task.cases.empty() ? Dims{} : task.cases.front().dims;
   dims.insert(task.dims.begin(), task.dims.end());
   auto made = describe(dims, call);
   if (!made) return made.error();
-  if (made->outputs.empty())
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("{}: {} does not say which tensors are outputs",
-                             function_.source.file_name, function_.name),
-                 "Return {\"inputs\": {...}, \"outputs\": [names]}."};
   std::vector<Probe> probes;
   for (const auto& [name, value] : dims) {
     Dims doubled = dims;
     doubled[name] = 2 * value;
+    if (!task.tensors.empty()) break;
     auto probe = describe(doubled, call);
     if (!probe) return probe.error();
     probes.push_back({name, *std::move(probe)});
   }
+  const bool listed = !task.tensors.empty();
+  for (auto& tensor : task.tensors) {
+    const bool makes =
+        std::ranges::find(made->tensors, tensor.name, &Tensor::name) != made->tensors.end();
+    if (makes && tensor.role != Role::out && tensor.init == TensorSpec{}.init)
+      tensor.init = kGivenInit;
+  }
   for (const auto& tensor : made->tensors) {
+    if (listed) break;
+    auto role = role_of(tensor, *made, parameters);
+    if (!role) return role.error();
     auto shape = shape_of(tensor, dims, probes);
     if (!shape) return shape.error();
-    const bool out = std::ranges::find(made->outputs, tensor.name) != made->outputs.end();
-    task.tensors.push_back({tensor.name, tensor.dtype, *std::move(shape),
-                            out ? Role::out : Role::in, std::string(kGivenInit)});
+    task.tensors.push_back(
+        {tensor.name, tensor.dtype, *std::move(shape), *role, std::string(kGivenInit)});
   }
-  for (const auto& [name, value] : made->scalars) {
-    if (dims.contains(name)) continue;
+  for (const auto& parameter : parameters)
+    if (parameter.kind == ParameterKind::tensor && !listed &&
+        std::ranges::find(made->tensors, parameter.name, &Tensor::name) == made->tensors.end())
+      return Error{ErrorCode::invalid_argument,
+                   fmt::format("{}: {} makes nothing called {}, which the entry takes",
+                               function_.source.file_name, function_.name, parameter.name),
+                   parameter.is_const ? "Return it, too, or give `tensors`."
+                                      : "Return an empty array of its shape, too, and name it in "
+                                        "outputs, or give `tensors`."};
+  if (auto added = add_scalars(task, dims, *made, probes, parameters); !added) return added.error();
+  return task;
+}
+
+Result<Role> PythonInputs::role_of(const Tensor& tensor, const Made& made,
+                                   const std::vector<Parameter>& parameters) const {
+  if (std::ranges::find(made.outputs, tensor.name) != made.outputs.end()) return Role::out;
+  if (!made.outputs.empty()) return Role::in;
+  const auto parameter = std::ranges::find(parameters, tensor.name, &Parameter::name);
+  if (parameter != parameters.end()) return parameter->is_const ? Role::in : Role::out;
+  if (!parameters.empty()) return Role::in;
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("{}: {} does not say which tensors are outputs",
+                           function_.source.file_name, function_.name),
+               "Return {\"inputs\": {...}, \"outputs\": [names]}."};
+}
+
+Status PythonInputs::add_scalars(TaskRequest& task, const Dims& dims, const Made& made,
+                                 const std::vector<Probe>& probes,
+                                 const std::vector<Parameter>& parameters) const {
+  for (const auto& [name, value] : made.scalars) {
+    const bool wanted = parameters.empty() ||
+                        std::ranges::find(parameters, name, &Parameter::name) != parameters.end();
+    if (dims.contains(name) || !wanted) continue;
     for (const auto& probe : probes)
       if (const auto other = probe.made.scalars.find(name);
           other == probe.made.scalars.end() || other->second != value)
@@ -118,7 +163,7 @@ Result<TaskRequest> PythonInputs::described(TaskRequest task, const CallContext&
             "Give it as one of `dims`."};
     task.scalars.emplace(name, value);
   }
-  return task;
+  return {};
 }
 
 Result<std::vector<std::string>> PythonInputs::shape_of(const Tensor& tensor, const Dims& dims,
@@ -147,10 +192,11 @@ Result<std::vector<std::string>> PythonInputs::shape_of(const Tensor& tensor, co
   return shape;
 }
 
-Status PythonInputs::fill(const Dims& dims, const wire::ArenaLayout& layout, std::string_view seed,
+Status PythonInputs::fill(const Dims& dims, const wire::ArenaLayout& layout,
+                          const std::vector<std::string>& names, std::string_view seed,
                           const MemoryFile& arena, const CallContext& call) {
   const auto number = std::stoull(std::string(seed.substr(0, 8)), nullptr, 16) & kMostSeed;
-  const Json plan{{"dims", dims}, {"layout", encode(layout)}, {"seed", number}};
+  const Json plan{{"dims", dims}, {"layout", encode(layout)}, {"seed", number}, {"names", names}};
   const int descriptor = arena.fd();
   auto filled = ask({{"fill", plan}}, {&descriptor, 1}, call);
   return filled ? Status{} : Status(filled.error());
@@ -163,7 +209,7 @@ Result<Json> PythonInputs::ask(const Json& question, std::span<const int> descri
     return Error{ErrorCode::invalid_argument,
                  fmt::format("{} of {}{}: {}", function_.name, file,
                              line > 0 ? fmt::format(":{}", line) : "", behind_fence(message)),
-                 "Fix the function, or give `tensors`."};
+                 fmt::format("Fix {} in {}.", function_.name, file)};
   };
   auto answer = process_.ask(question, descriptors, deadline_, call);
   if (!answer) return answer.error();

@@ -29,6 +29,7 @@ struct InputsFunction {
   Source source;
   std::string name;
   bool of_reference = false;
+  std::map<std::string, double> scalars = {};  ///< it may ask for, beside dims and seed
 };
 
 /// The task's function; empty if neither file has one. Pure.
@@ -47,12 +48,16 @@ class PythonInputs {
 
   /// The task with the tensors, shapes (as expressions over dims) and scalars that the function
   /// makes. Extents are found by doubling each dim: products of dims, or one dim times a number
-  /// plus one.
-  Result<TaskRequest> described(TaskRequest task, const CallContext& call);
+  /// plus one. Tensors that the task lists keep their shapes; those of them that have no `init` of
+  /// their own become `given`. `parameters`: of a compiled entry, whose pointers to non-const are
+  /// outputs where the function does not name any; empty for Python kernels.
+  Result<TaskRequest> described(TaskRequest task, const std::vector<Parameter>& parameters,
+                                const CallContext& call);
 
-  /// Writes the function's tensors for these sizes into the inputs of an arena.
-  Status fill(const Dims& dims, const wire::ArenaLayout& layout, std::string_view seed,
-              const MemoryFile& arena, const CallContext& call);
+  /// Writes the named tensors, as the function makes them for these sizes, into an arena.
+  Status fill(const Dims& dims, const wire::ArenaLayout& layout,
+              const std::vector<std::string>& names, std::string_view seed, const MemoryFile& arena,
+              const CallContext& call);
 
  private:
   struct Tensor {
@@ -84,6 +89,12 @@ class PythonInputs {
       : process_(std::move(process)), function_(std::move(function)), deadline_(deadline) {}
 
   Result<Made> describe(const Dims& dims, const CallContext& call);
+  [[nodiscard]] Result<Role> role_of(const Tensor& tensor, const Made& made,
+                                     const std::vector<Parameter>& parameters) const;
+  /// Adds the numbers that the entry takes.
+  Status add_scalars(TaskRequest& task, const Dims& dims, const Made& made,
+                     const std::vector<Probe>& probes,
+                     const std::vector<Parameter>& parameters) const;
   Result<std::vector<std::string>> shape_of(const Tensor& tensor, const Dims& dims,
                                             const std::vector<Probe>& probes) const;
   Result<Json> ask(const Json& question, std::span<const int> descriptors, const CallContext& call);

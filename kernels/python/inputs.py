@@ -4,9 +4,9 @@ kernel. Runs in a process of its own, which knows neither the reference's answer
 The function returns a dict of tensors and scalars by name, or {"inputs": that dict, "outputs":
 [names]}. Requests and replies:
 
-  load      source, name of the function              -> {}
+  load      source, name of the function, scalars     -> {}
   describe  dims                                      -> tensors, outputs, scalars
-  fill      dims, layout, seed; an arena to fill      -> {}
+  fill      dims, layout, seed, names; an arena       -> {}; the named tensors are in the arena
 """
 
 import mmap
@@ -44,6 +44,7 @@ class Inputs:
         self.plan = plan
         self.function = None
         self.file_name = ""
+        self.scalars = {}
 
     def load(self, plan):
         self.file_name = os.path.basename(plan["file_name"]) or "ref.py"
@@ -57,6 +58,8 @@ class Inputs:
         sandbox.seal(self.plan)
         module = load_module("ratchet_inputs", self.file_name, plan["text"], plan.get("folder", ""))
         self.function = function_of(module, plan["function"])
+        self.scalars = {name: int(value) if float(value).is_integer() else value
+                        for name, value in plan["scalars"].items()}
         return {}
 
     def make(self, dims, seed):
@@ -65,7 +68,8 @@ class Inputs:
         if "numpy" in sys.modules:
             sys.modules["numpy"].random.seed(seed)
         try:
-            return split(self.function(**accepted(self.function, {**dims, "seed": seed})))
+            given = {**self.scalars, **dims, "seed": seed}
+            return split(self.function(**accepted(self.function, given)))
         except Failed:
             raise
         except Exception as error:
@@ -92,7 +96,7 @@ class Inputs:
         layout = plan["layout"]
         memory = mmap.mmap(descriptors[0], layout["bytes"])
         for buffer in layout["buffers"]:
-            if buffer["role"] != "out":
+            if buffer["name"] in plan["names"]:
                 self.copy(memory, buffer, values)
         memory.close()
         return {}

@@ -62,7 +62,8 @@ class Reference:
             answer[:] = sent[:]
         values = self.arena(answer, plan["layout"])
         function = self.module.reference
-        inputs = {b["name"] for b in plan["layout"]["buffers"] if b["role"] != "out"}
+        inputs = {b["name"] for b in plan["layout"]["buffers"]
+                  if b["role"] != "out" and b["init"] != "zeros"}
         arguments = keywords(function, plan["arguments"], values.values, plan["dims"], inputs)
         try:
             with self.default_type(plan.get("wide", False)):

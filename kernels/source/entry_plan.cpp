@@ -67,7 +67,7 @@ std::string device_entry(const TaskRequest& task, const Source& kernel) {
 
 }  // namespace
 
-Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, bool cuda) {
+Result<EntryPlan> entry_as_written(const TaskRequest& task, const Source& kernel, bool cuda) {
   EntryPlan plan;
   plan.entry = task.entry;
   const auto line = cuda ? launch_line(kernel.text) : Result<std::optional<Launch>>(std::nullopt);
@@ -90,11 +90,17 @@ Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, 
           fmt::format("{}: the stream {} must be the last parameter of the entry", kernel.file_name,
                       parameters[i].name),
           "Make cudaStream_t the last parameter; a __global__ function takes none.");
-  if (const auto filled = fill_scalars(parameters, task); !filled) return filled.error();
-  if (plan.launch)
-    for (const auto& name : other_dims(parameters, task))
-      parameters.push_back({name, ParameterKind::dim, DType::i64, false, {}});
   plan.parameters = std::move(parameters);
+  return plan;
+}
+
+Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, bool cuda) {
+  auto plan = entry_as_written(task, kernel, cuda);
+  if (!plan) return plan;
+  if (const auto filled = fill_scalars(plan->parameters, task); !filled) return filled.error();
+  if (plan->launch)
+    for (const auto& name : other_dims(plan->parameters, task))
+      plan->parameters.push_back({name, ParameterKind::dim, DType::i64, false, {}});
   return plan;
 }
 

@@ -26,6 +26,10 @@ struct EntryPlan {
 [[nodiscard]] Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel,
                                                bool cuda);
 
+/// The same before anything is assigned: parameters as the signature has them, no dims beyond.
+[[nodiscard]] Result<EntryPlan> entry_as_written(const TaskRequest& task, const Source& kernel,
+                                                 bool cuda);
+
 /// The entry of a Python kernel, which is called with keyword arguments: tensors, dims, scalars.
 [[nodiscard]] Result<EntryPlan> python_entry(const TaskRequest& task, const Source& kernel);
 

@@ -15,7 +15,8 @@ namespace ratchet {
 namespace {
 
 constexpr std::string_view kGrammar =
-    "Accepted: + - * / % ( ), min(a,b), max(a,b), ceil_div(a,b), numbers and the names of dims.";
+    "Accepted: + - * / % ( ), min(a,b), max(a,b), ceil_div(a,b), numbers and the names of dims and "
+    "integer scalars.";
 
 std::string names_of(const Dims& dims) {
   std::string names;
@@ -178,7 +179,7 @@ class Parser {
     if (take('(')) return call(word);
     const auto found = dims_.find(std::string(word));
     if (found == dims_.end())
-      return fail(fmt::format("unknown name \"{}\"; dims: {}", word, names_of(dims_)));
+      return fail(fmt::format("unknown name \"{}\"; known: {}", word, names_of(dims_)));
     return Arithmetic::dim(found->second);
   }
 

@@ -26,8 +26,13 @@ constexpr std::int64_t kArenaMemory = std::int64_t{4} << 30;  // of all contesta
 /// Arenas in sealed memory files.
 class FileArenas : public TimedArenas {
  public:
-  FileArenas(Judge& judge, std::vector<Trial> trials)
-      : judge_(judge), trials_(std::move(trials)), random_(fresh_number()), order_(trials_.size()) {
+  /// `changes`: of the inputs, before every timed call.
+  FileArenas(Judge& judge, std::vector<Trial> trials, bool changes)
+      : judge_(judge),
+        trials_(std::move(trials)),
+        changes_(changes),
+        random_(fresh_number()),
+        order_(trials_.size()) {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
   }
 
@@ -40,7 +45,7 @@ class FileArenas : public TimedArenas {
     CandidateProcess::Rotation rotation;
     for (const auto trial : order_) {
       rotation.arenas.push_back(&trials_[trial].sent);
-      rotation.refresh_seeds.push_back(fresh_seed());
+      rotation.refresh_seeds.push_back(changes_ ? fresh_seed() : "");
     }
     rotation.shift = shift_;
     rotation.writes_all = std::ranges::all_of(trials_, &Trial::writes_all);
@@ -73,11 +78,23 @@ class FileArenas : public TimedArenas {
 
   Judge& judge_;
   std::vector<Trial> trials_;
+  bool changes_;
   std::mt19937_64 random_;  // orders and places; not secret
   std::vector<std::size_t> order_;
   std::int64_t shift_ = 0;
   std::map<const CandidateProcess*, Given> given_;
 };
+
+/// Whether the reference takes inputs a few elements of which have changed. Those that a function
+/// of the user makes may belong together in a way that only it knows.
+Result<bool> takes_changes(Judge& judge, const Contract& contract, const Trial& trial,
+                           const CallContext& call) {
+  constexpr int kUses = 64;
+  if (given_inputs(contract).empty()) return true;
+  const auto changed = judge.refreshed(trial, fresh_seed(), kUses, call);
+  if (!changed && changed.error().code != ErrorCode::invalid_argument) return changed.error();
+  return changed.has_value();
+}
 
 Result<std::unique_ptr<TimedArenas>> file_arenas(Judge& judge, const Contract& contract,
                                                  const Dims& dims, std::string_view secret,
@@ -93,7 +110,10 @@ Result<std::unique_ptr<TimedArenas>> file_arenas(Judge& judge, const Contract& c
     if (!trial) return trial.error();
     trials.push_back(*std::move(trial));
   }
-  return std::unique_ptr<TimedArenas>(std::make_unique<FileArenas>(judge, std::move(trials)));
+  auto changes = takes_changes(judge, contract, trials.front(), call);
+  if (!changes) return changes.error();
+  return std::unique_ptr<TimedArenas>(
+      std::make_unique<FileArenas>(judge, std::move(trials), *changes));
 }
 
 /// See `split_arenas`.

@@ -310,6 +310,8 @@ Status fill_input(const Target& target, std::int64_t index_limit) {
     fill_integers(target, numbers[0], numbers[1]);
   else if (init->kind == "indices" && numbers.size() == 1)
     fill_indices(target, numbers[0]);
+  else if (init->kind == "zeros")
+    std::fill_n(target.data, target.buffer.bytes(), std::byte{0});
   else if (init->kind == "permutation")
     fill_permutation(target);
   else if (init->kind == "offsets" && numbers.size() == 1)

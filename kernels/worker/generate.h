@@ -32,6 +32,7 @@ namespace ratchet::worker {
 ///   integers without a range, in [0, index_limit), and `indices(n)`: uniform / clustered on a few
 ///            values / only the two ends / ascending
 ///   `permutation`: random / reversed / rotated / identity
+///   `zeros`: zero under all
 ///   `offsets(n)`: random / all in one row / every other row empty / even rows
 ///
 /// Errors: `invalid_argument` for any other init or distribution.

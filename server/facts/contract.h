@@ -38,13 +38,15 @@ struct TensorSpec {
   std::string init = "normal";
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&TensorSpec::name>("Parameter name.", {.max_length = 64}),
-          required<&TensorSpec::dtype>("Element type."),
-          required<&TensorSpec::shape>("Extents, as expressions over dims.", {.max_length = 8}),
-          required<&TensorSpec::role>("in, out or inout."),
-          optional<&TensorSpec::init>(
-              "Initial values: normal, uniform(a,b), indices(n), permutation or offsets.",
-              {.max_length = 64}));
+    visit(
+        required<&TensorSpec::name>("Parameter name.", {.max_length = 64}),
+        required<&TensorSpec::dtype>("Element type."),
+        required<&TensorSpec::shape>("Extents, as expressions over dims.", {.max_length = 8}),
+        required<&TensorSpec::role>("in, out or inout."),
+        optional<&TensorSpec::init>(
+            "Initial values: normal, uniform(a,b), indices(n), permutation, offsets, offsets(n) "
+            "or given (inputs() of ref.py makes them); zeros for outputs that a kernel adds onto.",
+            {.max_length = 64}));
   }
 };
 
@@ -161,7 +163,8 @@ struct Contract {
   int retries = 3;     ///< per version
   std::vector<std::string> baselines;
   double noise_threshold_pct = 0.5;
-  std::optional<JudgeRules> judge;  ///< empty: the rules before version 2
+  std::optional<JudgeRules> judge;                ///< empty: the rules before version 2
+  std::optional<std::vector<std::string>> where;  ///< relations that every size keeps
 
   static constexpr void fields(auto&& visit) {
     using C = Contract;
@@ -173,7 +176,7 @@ struct Contract {
           optional<&C::matched_ratio>(), optional<&C::any_size>(), required<&C::seed_given>(),
           required<&C::reference_kind>(), required<&C::kernel>(), required<&C::reference>(),
           required<&C::iterations>(), required<&C::retries>(), required<&C::baselines>(),
-          required<&C::noise_threshold_pct>(), optional<&C::judge>());
+          required<&C::noise_threshold_pct>(), optional<&C::judge>(), optional<&C::where>());
   }
 };
 

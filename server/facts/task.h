@@ -34,6 +34,8 @@ struct TaskRequest {
   std::vector<Case> cases;
   std::optional<bool> any_size;
   std::vector<TensorSpec> tensors;
+  std::vector<std::string> accumulate;
+  std::vector<std::string> where;
   std::map<std::string, double> scalars;
   std::optional<Work> work;
   std::int64_t ptr_size = 0;
@@ -58,14 +60,22 @@ struct TaskRequest {
         optional<&T::implementation>(
             "auto, host-cpp, cuda-cpp, cutlass, cute-dsl, triton or host-python.",
             {.max_length = 32}),
-        optional<&T::dims>("Integer sizes by parameter name.", {.min = 1, .max = 1e12}),
+        optional<&T::dims>("Sizes by parameter name, 1 or more; other integers go into scalars."),
         optional<&T::cases>("Workload: dims with weights; versions are timed on the first.",
                             {.max_length = 64}),
         optional<&T::any_size>(
             "The kernel must also handle odd, prime and tiny sizes. Default: if v0 does."),
         optional<&T::tensors>("Buffers, if the signature does not determine them.",
                               {.max_length = 64}),
-        optional<&T::scalars>("Floating-point scalar parameters by name."),
+        optional<&T::accumulate>(
+            "Outputs that the kernel adds onto: they are zero before every call. With tensors: "
+            "init zeros.",
+            {.max_length = 64}),
+        optional<&T::where>(
+            "Relations between dims and scalars that every size keeps, such as nnz <= m*n.",
+            {.max_length = 64}),
+        optional<&T::scalars>("Scalar parameters by name: floating-point, or integers that are no "
+                              "sizes."),
         optional<&T::work>("Least bytes to move and FLOPs."),
         optional<&T::ptr_size>("Elements of every buffer; 0: derived from dims.",
                                {.min = 0, .max = 268435456}),

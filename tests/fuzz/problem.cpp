@@ -69,10 +69,10 @@ void check_expression(std::string_view text, const Dims& dims) {
 }
 
 void check_init(std::string_view text, DType type, const Dims& dims) {
-  const auto init = parse_init(text, type, dims);
+  const auto init = parse_init(text, type, dims, index_limit(dims));
   if (!init || init->limit > INT64_C(1) << 53U) return;
   const auto written = canonical(*init);
-  const auto again = parse_init(written, type, dims);
+  const auto again = parse_init(written, type, dims, index_limit(dims));
   require(again && again->kind == init->kind && again->low == init->low &&
               again->high == init->high && again->limit == init->limit,
           "an init that was written out reads the same");

@@ -1,7 +1,9 @@
 #include "kernels/contract/layout.h"
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 
+#include "kernels/contract/hidden_cases.h"
 #include "kernels/contract/input_init.h"
 #include "kernels/contract/tolerance.h"
 
@@ -59,7 +61,7 @@ TEST_CASE("empty and enormous tensors are refused by name", "[layout]") {
 TEST_CASE("init forms are parsed and evaluated", "[layout]") {
   const Dims dims{{"n", 12}, {"k", 4}};
   const auto form = [&](std::string_view text, DType type) {
-    const auto init = parse_init(text, type, dims);
+    const auto init = parse_init(text, type, dims, index_limit(dims));
     return init ? canonical(*init) : "error: " + init.error().message;
   };
 
@@ -71,7 +73,8 @@ TEST_CASE("init forms are parsed and evaluated", "[layout]") {
             .find("the lower bound 2 is not smaller than the upper bound 1") != std::string::npos);
   CHECK(form("indices(k-4)", DType::i32).find("at least 1") != std::string::npos);
   CHECK(form("permutation", DType::f32).find("integer tensor") != std::string::npos);
-  CHECK(form("zeros", DType::f32).find("unknown form") != std::string::npos);
+  CHECK(form("zeros", DType::f32) == "zeros");
+  CHECK(form("ones", DType::f32).find("unknown form") != std::string::npos);
   CHECK(form("uniform(1", DType::f32).find("missing") != std::string::npos);
 }
 
@@ -86,4 +89,31 @@ TEST_CASE("tolerances follow the dtype unless the caller gives them", "[layout]"
   CHECK(given.atol == 0.5);
   CHECK(given.scale == wire::AtolScale::absolute);
   CHECK(given.rtol == 1e-2);
+}
+
+TEST_CASE("drawn sizes keep the relations of a task", "[where]") {
+  Contract contract;
+  contract.tensors = {{"x", DType::f32, {"m", "n"}, Role::out, "normal"}};
+  contract.parameters = {{"groups", ParameterKind::scalar, DType::i32, false, 4}};
+  contract.cases = {
+      {{{"m", 300}, {"n", 500}, {"nnz", 9000}, {"last", 299}, {"heads", 28}}, 1, false}};
+  contract.any_size = true;
+  const std::vector<std::string> relations{"nnz <= m*n", "last == m - 1", "heads % groups == 0"};
+  const auto drawn = [&] {
+    auto cases = hidden_cases(contract, "secret", 6);
+    for (auto& one : edge_cases(contract, "secret")) cases.push_back(std::move(one));
+    return cases;
+  };
+  const auto kept = [](const Case& one) {
+    const auto& dims = one.dims;
+    return dims.at("nnz") <= dims.at("m") * dims.at("n") && dims.at("last") == dims.at("m") - 1 &&
+           dims.at("heads") % 4 == 0;
+  };
+
+  CHECK_FALSE(std::ranges::all_of(drawn(), kept));  // which is why they are needed
+  contract.where = relations;
+  const auto cases = drawn();
+  CHECK(hidden_cases(contract, "secret", 6).size() == 6);
+  CHECK(cases.size() >= 7);
+  CHECK(std::ranges::all_of(cases, kept));
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/contract/hidden_cases.h"
+#include "kernels/contract/layout.h"
 
 using namespace ratchet;
 
@@ -271,6 +272,73 @@ TEST_CASE("odd hidden sizes are drawn only where any size must work", "[planner]
   CHECK(all_multiples(hidden_cases(contract, "s", 8)));
   contract.any_size = true;
   CHECK_FALSE(all_multiples(hidden_cases(contract, "s", 8)));
+}
+
+TEST_CASE("relations are between known names, and hold for what is given", "[planner]") {
+  auto request = task();
+  const auto message = [&](const std::string& relation) {
+    request.where = {"rows > 1", relation};
+    return error_of(request).message;
+  };
+
+  CHECK(message("rows <= 2*cols") == "no error");
+  CHECK(message("rows == cols") ==
+        "where[1]: \"rows == cols\" does not hold for cases[0] (cols=200 rows=300)");
+  CHECK(has(message("rows <= columns"), "where[1]: expression \"columns\": unknown name"));
+  CHECK(has(message("rows"), "where[1]: \"rows\" compares nothing"));
+  CHECK(has(message("rows <="), "where[1]: expression"));
+}
+
+TEST_CASE("relations that leave no size but the given ones are named", "[planner]") {
+  const auto warned = [](const std::vector<std::string>& where) {
+    auto request = task();
+    request.where = where;
+    const auto contract = plan_contract(request, kKernel, kReference, host());
+    if (!contract) FAIL(contract.error().message);
+    const auto warnings = contract_warnings(*contract);
+    return std::ranges::find(warnings, "no_hidden_sizes", &Reason::code) != warnings.end();
+  };
+
+  CHECK(warned({"rows == 300", "cols == 200"}));
+  CHECK_FALSE(warned({"rows >= cols"}));
+}
+
+TEST_CASE("shapes may use scalars that are whole numbers", "[planner]") {
+  const Source kernel{
+      "k.cpp", "extern \"C\" void solve(const float* x, float* y, int n, int k, float scale) {}",
+      ""};
+  const Source reference{
+      "ref.cpp",
+      "extern \"C\" void reference(const float* x, float* y, int n, int k, float scale) {}", ""};
+  TaskRequest request;
+  request.dims = {{"n", 1000}};
+  request.scalars = {{"k", -2}, {"scale", 0.5}};
+  request.tensors = {{"x", DType::f32, {"n"}, Role::in, "normal"},
+                     {"y", DType::f32, {"n + k"}, Role::out, "normal"}};
+
+  const auto contract = plan_contract(request, kernel, reference, host());
+  request.tensors[1].shape = {"n * scale"};
+  const auto fraction = plan_contract(request, kernel, reference, host());
+
+  if (!contract) FAIL(contract.error().message);
+  const auto layout = layout_of(*contract, contract->cases[0].dims);
+  REQUIRE(layout);
+  CHECK(layout->buffers[1].elements == 998);
+  REQUIRE_FALSE(fraction);
+  CHECK(has(fraction.error().message, "unknown name \"scale\"; known: k, n"));
+}
+
+TEST_CASE("an input can only be given by a function that exists", "[planner]") {
+  auto request = task();
+  request.tensors = {{"x", DType::f32, {"rows", "cols"}, Role::in, "given"},
+                     {"y", DType::f32, {"rows", "cols"}, Role::out, "normal"}};
+  const Source without{"ref.py", "def reference(**k): pass\n", ""};
+  const Source with{"ref.py", "def inputs(rows, seed): pass\ndef reference(**k): pass\n", ""};
+
+  CHECK(has(error_of(request).message,
+            "tensors.x.init: given, but ref.cpp has no function inputs()"));
+  CHECK_FALSE(plan_contract(request, kKernel, without, host()));
+  CHECK(plan_contract(request, kKernel, with, host()));
 }
 
 TEST_CASE("a device-only kernel is planned from its launch", "[planner]") {

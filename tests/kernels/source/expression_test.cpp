@@ -32,7 +32,7 @@ TEST_CASE("real expressions keep fractions", "[expression]") {
 }
 
 TEST_CASE("expression errors name the offending piece", "[expression]") {
-  CHECK(why("m * k").find("unknown name \"k\"; dims: m, n, zero") != std::string::npos);
+  CHECK(why("m * k").find("unknown name \"k\"; known: m, n, zero") != std::string::npos);
   CHECK(why("m / zero").find("division by zero") != std::string::npos);
   CHECK(why("m % (n - 7)").find("division by zero") != std::string::npos);
   CHECK(why("m *").find("it ends") != std::string::npos);
