@@ -43,7 +43,8 @@ std::string versions_table(const Json& status) {
                        row.value("speedup_vs_v0", 1.0), row.value("verdict", "-"),
                        row.value("bound", "-"));
   }
-  return out + "best: " + status.value("best", "-") + "\n";
+  out += "best: " + status.value("best", "-") + "\n";
+  return out + "result: " + status.value("headline", "-") + "\n";
 }
 
 std::string run_page(const Json& status) {

@@ -1,4 +1,10 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "kernels/lab.h"
+#include "server/core/figures.h"
+#include "server/core/origin.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
 
@@ -25,8 +31,8 @@ struct BenchmarkArgs {
     using A = BenchmarkArgs;
     visit(required<&A::run>("Run id."), optional<&A::version>("Default: the best version."),
           optional<&A::baselines>(
-              "pytorch-eager, torch-compile, flashinfer, vendor, all or none; v0 and the parent "
-              "are always included. Default: the contract's.",
+              "pytorch-eager, torch-compile, flashinfer, vendor, all or none, besides v0 and the "
+              "parent. Default: the contract's.",
               {.max_length = 8}),
           optional<&A::num_warmup>("Untimed calls.", {.min = 0, .max = 10000}),
           optional<&A::num_trials>("Timed calls.", {.min = 3, .max = 100000}),
@@ -34,7 +40,7 @@ struct BenchmarkArgs {
           optional<&A::prewarm_calls>("Calls before warm-up.", {.min = 0, .max = 1000}),
           optional<&A::cache_mode>("cold: flush the caches before each call."),
           optional<&A::timing_method>(
-              "cuda_event: device time (on the host, the call itself); host_time: end to end."));
+              "cuda_event: device time; host_time: end to end."));
   }
 };
 
@@ -61,6 +67,23 @@ struct RowLine : BenchmarkRow {
   }
 };
 
+std::string text_of(const RowLine& row) {
+  std::string text = fmt::format("- {} at {}: ", row.name, dims_text(row.dims));
+  if (!row.median_ns)
+    return text + row.status + (row.detail ? ", " + behind_fence(*row.detail) : "") + "\n";
+  text += fmt::format("median {}", time_text(*row.median_ns));
+  if (row.p20_ns && row.p80_ns)
+    text += fmt::format(" (20 to 80 %: {} … {})", time_text(*row.p20_ns), time_text(*row.p80_ns));
+  if (row.comparison)
+    text += fmt::format("; paired speedup {}x ({} … {}), {}", three_digits(row.comparison->speedup),
+                        three_digits(row.comparison->ci_low), three_digits(row.comparison->ci_high),
+                        name_of(row.comparison->verdict));
+  else if (row.speedup_median)
+    text +=
+        fmt::format("; ratio of the medians {}x, not paired", three_digits(*row.speedup_median));
+  return text + "\n";
+}
+
 struct BenchmarkAnswer : RunView, BenchmarkReport {
   VersionId measured;
   std::vector<RowLine> lines;
@@ -76,6 +99,22 @@ struct BenchmarkAnswer : RunView, BenchmarkReport {
           required<&A::gains>("Speedups over all cases, one entry per opponent."),
           required<&A::notes>("What was left out and why; contention on the device."),
           required<&A::artifact>("benchmark.md."));
+  }
+  /// A line a row. Means over the workload follow where there is more than one case.
+  [[nodiscard]] std::string text(Json answer) const {
+    std::string text;
+    for (const auto& one : lines) text += text_of(one);
+    const bool one_case = std::ranges::all_of(
+        lines, [&](const RowLine& row) { return row.dims == lines.front().dims; });
+    for (const auto& gain : gains)
+      if (!one_case)
+        text +=
+            fmt::format("over all cases against {}: geometric mean {}x, lowest {}x, highest {}x\n",
+                        gain.against, three_digits(gain.geomean), three_digits(gain.worst),
+                        three_digits(gain.best));
+    for (const char* told : {"rows", "gains", "geomean"}) answer.erase(told);
+    if (notes.empty()) answer.erase("notes");
+    return text + readable_text(answer);
   }
 };
 

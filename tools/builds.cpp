@@ -22,4 +22,16 @@ Result<std::vector<Candidate>> build_all(Lab& lab, std::vector<BuildOrder> order
   return candidates;
 }
 
+Json in_brief(const Json& record) {
+  Json brief = Json::object();
+  for (const char* kept : {"ok", "toolchain", "registers", "shared_bytes", "spill_bytes",
+                           "stack_bytes", "warnings", "errors", "error_class", "hint", "cached"}) {
+    const auto found = record.find(kept);
+    if (found == record.end() || found->is_null() || *found == false) continue;
+    if (!found->is_structured() || !found->empty()) brief[kept] = *found;
+  }
+  brief["ok"] = record.at("ok");
+  return brief;
+}
+
 }  // namespace ratchet

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "kernels/lab.h"
@@ -20,5 +21,9 @@ struct BuildOrder {
 /// result, not an error. Errors: those of `Lab::build`; the first one, after all builds have ended.
 [[nodiscard]] Result<std::vector<Candidate>> build_all(Lab& lab, std::vector<BuildOrder> orders,
                                                        CallContext& call);
+
+/// A build in an answer's text: resources and warnings; where it failed the errors and what to do.
+/// `record` is an encoded BuildRecord; compiler line, digests and cache key are left out.
+[[nodiscard]] Json in_brief(const Json& record);
 
 }  // namespace ratchet

@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "kernels/lab.h"
+#include "server/core/figures.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
 
@@ -30,6 +33,57 @@ struct CaseLine : CaseResult {
   }
 };
 
+std::string size_of(const CaseLine& line) {
+  return line.dims.empty() ? "hidden sizes" : dims_text(line.dims, " ");
+}
+
+std::string failure_text(const CaseLine& line) {
+  return fmt::format(
+      "- FAILED {}, {}, seed {}: {} elements out of tolerance, max_abs {}, max_rel {}, matched "
+      "{}\n",
+      size_of(line), line.distribution, line.seed, line.mismatches, three_digits(line.max_abs),
+      three_digits(line.max_rel), line.matched);
+}
+
+/// What passed at one size, with its worst errors.
+struct Passed {
+  std::string size;
+  int count = 0;
+  double abs = 0, rel = 0;
+  std::string distribution;  ///< of the largest absolute error
+
+  void add(const CaseLine& line) {
+    ++count;
+    rel = std::max(rel, line.max_rel);
+    if (line.max_abs <= abs) return;
+    abs = line.max_abs;
+    distribution = line.distribution;
+  }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("- {}: {} passed, max_abs {}{}, max_rel {}\n", size, count,
+                       three_digits(abs), distribution.empty() ? "" : " (" + distribution + ")",
+                       three_digits(rel));
+  }
+};
+
+/// Failures first and whole, then a line for each size that passed.
+std::string text_of(const std::vector<CaseLine>& lines) {
+  std::string text;
+  std::vector<Passed> passed;
+  for (const auto& line : lines) {
+    if (!line.passed) {
+      text += failure_text(line);
+      continue;
+    }
+    const std::string size = size_of(line);
+    auto found = std::ranges::find(passed, size, &Passed::size);
+    if (found == passed.end()) found = passed.insert(found, Passed{.size = size});
+    found->add(line);
+  }
+  for (const auto& one : passed) text += one.text();
+  return text;
+}
+
 struct CheckAnswer : RunView, CorrectnessReport {
   std::vector<CaseLine> lines;
 
@@ -40,6 +94,18 @@ struct CheckAnswer : RunView, CorrectnessReport {
           required("cases", &A::lines, "One per case, seed and distribution."),
           required<&A::reasons>("Why it failed."), required<&A::notes>("What weakens the claim."),
           optional<&A::fault>("Crash, timeout or device error of the kernel."));
+  }
+  [[nodiscard]] std::string text(Json answer) const {
+    answer.erase("cases");
+    if (reasons.empty()) answer.erase("reasons");
+    if (notes.empty()) answer.erase("notes");
+    Json verdict = Json::object();
+    for (const char* key : {"passed", "reasons", "fault"})
+      if (const auto found = answer.find(key); found != answer.end()) {
+        verdict[key] = std::move(*found);
+        answer.erase(found);
+      }
+    return readable_text(verdict, {"passed"}) + text_of(lines) + readable_text(answer);
   }
 };
 

@@ -5,6 +5,7 @@
 #include "server/core/roots.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
+#include "tools/builds.h"
 #include "tools/sources.h"
 
 namespace ratchet {
@@ -50,6 +51,11 @@ struct CreateRunAnswer : RunView {
           optional("any_size", &A::any_size,
                    "Every version must also take odd, prime and tiny sizes."),
           required("warnings", &A::warnings, "Weak points of the task."));
+  }
+  [[nodiscard]] std::string text(Json answer) const {
+    answer.erase("contract_digest");
+    answer["build"] = in_brief(answer["build"]);
+    return readable_text(answer, {"run", "warnings", "build"});
   }
 };
 

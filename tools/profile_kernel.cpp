@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "kernels/lab.h"
+#include "server/core/figures.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
 
@@ -58,6 +61,21 @@ struct TimingLine {
   }
 };
 
+std::string text_of(const TimingLine& line) {
+  std::string text =
+      fmt::format("time: {} (95 % interval {} … {}, {} samples)\n", time_text(line.median.value),
+                  time_text(line.ci_low.value), time_text(line.ci_high.value), line.samples);
+  text += fmt::format("verdict: {}", name_of(line.verdict));
+  if (line.speedup_vs_parent)
+    text +=
+        fmt::format(", {}x parent ({} … {})", three_digits(*line.speedup_vs_parent),
+                    three_digits(line.speedup_ci->front()), three_digits(line.speedup_ci->back()));
+  if (line.speedup_vs_v0) text += fmt::format(", {}x v0", three_digits(*line.speedup_vs_v0));
+  text += "\n";
+  for (const auto& flag : line.flags) text += "caveat: " + flag + "\n";
+  return text;
+}
+
 struct ProfileAnswer : RunView, Profile {
   TimingLine line;
 
@@ -82,6 +100,18 @@ struct ProfileAnswer : RunView, Profile {
           optional<&A::counted_together>("Why all launches of a call were counted as one."),
           required<&A::degraded>("Hardware counters are missing."),
           optional<&A::degraded_reason>("Why they are missing and how to fix it."));
+  }
+  [[nodiscard]] std::string text(Json answer) const {
+    answer.erase("timing");
+    // What the metrics say already.
+    for (const char* twin :
+         {"achieved_bytes_per_s", "achieved_flops_per_s", "bandwidth_fraction", "compute_fraction"})
+      answer["roofline"].erase(twin);
+    if (!degraded) answer.erase("degraded");
+    for (const char* list : {"findings", "kernels", "exceptions", "unknown_metrics", "reasons"})
+      if (answer[list].empty()) answer.erase(list);
+    return text_of(line) + readable_text(answer, {"fault", "reasons", "bound", "bound_evidence",
+                                                  "findings", "metrics", "roofline"});
   }
 };
 

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "kbs/knowledge.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
@@ -14,6 +17,9 @@ struct QueryArgs : KnowledgeQuery {
   std::optional<RunId> run;
   std::optional<Purpose> purpose;
 
+  // An agent reads every hit: beyond the fifth they rarely decide anything.
+  QueryArgs() { limit = 5; }
+
   static constexpr void fields(auto&& visit) {
     using A = QueryArgs;
     KnowledgeQuery::fields(visit);
@@ -24,19 +30,47 @@ struct QueryArgs : KnowledgeQuery {
   }
 };
 
+std::string text_of(const QueryHit& hit) {
+  std::string labels = hit.confidence;
+  for (const auto& one :
+       {hit.scope == "wiki" ? "" : hit.scope, fmt::format("{}", fmt::join(hit.architectures, " "))})
+    if (!one.empty()) labels += (labels.empty() ? "" : "; ") + one;
+  return fmt::format("- {}: {} ({})\n  {}: {}\n{}{}", hit.id, hit.title, labels, hit.path, hit.why,
+                     hit.snippet, hit.snippet.empty() || hit.snippet.ends_with('\n') ? "" : "\n");
+}
+
+struct QueryToolAnswer : QueryAnswer {
+  /// How well it fits comes first. Digests, licenses and scores are only in the structure.
+  [[nodiscard]] std::string text(Json answer) const {
+    answer.erase("results");
+    std::string text = readable_text(answer, {"weak", "relaxed", "query_id", "total", "note"});
+    if (results.empty()) return text + "results: none\n";
+    text += "results:\n";
+    for (const auto& hit : results) {
+      if (hit.origin.name.empty()) {
+        text += text_of(hit);
+        continue;
+      }
+      Json foreign = encode(hit);
+      for (const char* dropped : {"content_digest", "license", "score"}) foreign.erase(dropped);
+      text += readable_text(Json::array({std::move(foreign)}));
+    }
+    return text;
+  }
+};
+
 }  // namespace
 
 Tool query_kbs(const Services& services) {
-  return make_tool<QueryArgs, QueryAnswer>(
+  return make_tool<QueryArgs, QueryToolAnswer>(
       {.name = "query_kbs",
        .summary =
-           "Search knowledge about kernel optimization (hardware facts, bottleneck patterns, "
-           "techniques, pull requests and their code); give run and purpose to make results "
-           "citable.",
+           "Search the knowledge base: hardware facts, bottleneck patterns, techniques, pull "
+           "requests, code. With run and purpose the results can be cited.",
        .effect = Effect::reads,
        .toolset = Toolset::kbs,
        .always_load = true},
-      [services](const QueryArgs& args, CallContext&) -> Result<QueryAnswer> {
+      [services](const QueryArgs& args, CallContext&) -> Result<QueryToolAnswer> {
         auto query = static_cast<const KnowledgeQuery&>(args);
         if (args.run) {
           auto situation = services.runs.query_situation(*args.run);
@@ -50,7 +84,7 @@ Tool query_kbs(const Services& services) {
           auto logged = services.runs.record_query(*args.run, args.text, purpose, *answer);
           if (!logged) return logged.error();
         }
-        return answer;
+        return QueryToolAnswer{*std::move(answer)};
       });
 }
 

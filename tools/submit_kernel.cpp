@@ -1,6 +1,7 @@
 #include "kernels/lab.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
+#include "tools/builds.h"
 #include "tools/sources.h"
 
 namespace ratchet {
@@ -31,6 +32,11 @@ struct SubmitKernelAnswer : RunView {
     RunView::fields(visit);
     visit(required<&A::candidate>("SHA-256 of the source."),
           required<&A::build>("Result of the build."));
+  }
+  [[nodiscard]] std::string text(Json answer) const {
+    answer.erase("candidate");
+    answer["build"] = in_brief(answer["build"]);
+    return readable_text(answer, {"build"});
   }
 };
 

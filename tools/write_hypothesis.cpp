@@ -16,7 +16,7 @@ struct HypothesisArgs : Hypothesis {
 }  // namespace
 
 Tool write_hypothesis(const Services& services) {
-  return make_tool<HypothesisArgs, ArtifactAnswer>(
+  return make_tool<HypothesisArgs, HypothesisAnswer>(
       {.name = "write_hypothesis",
        .summary =
            "State the one change that the next version tries, what it should improve and when it "

@@ -18,7 +18,7 @@ struct ReportArgs {
 }  // namespace
 
 Tool write_report(const Services& services) {
-  return make_tool<ReportArgs, ArtifactAnswer>(
+  return make_tool<ReportArgs, ReportAnswer>(
       {.name = "write_report",
        .summary = "Render the final report from the ledger, after the final gate.",
        .effect = Effect::writes,

@@ -46,7 +46,10 @@ Json record_schema(const FieldTable& table, const void* initial) {
     Json property = row.schema(row.rules);
     if (!row.description.empty()) property["description"] = row.description;
     if (row.required) required.push_back(row.name);
-    if (row.shows_default) property["default"] = row.encode(member_of(row, initial));
+    // A flag that may be left out is off.
+    if (row.shows_default)
+      if (Json value = row.encode(member_of(row, initial)); value != false)
+        property["default"] = std::move(value);
     if (row.marks_foreign) properties[kUntrusted] = {{"type", "boolean"}};
     properties[std::string(row.name)] = std::move(property);
   }

@@ -87,6 +87,12 @@ std::string run_of(const CallSnapshot& job) {
   return job.run ? *job.run : run_of(job.answer.value_or(Json()));
 }
 
+/// A job without what it answered.
+std::string job_text(Json job) {
+  job.erase("answer");
+  return readable_text(Json{{"job", std::move(job)}});
+}
+
 ToolAnswer status_with_jobs(const Tool& inner, BackgroundCalls& calls, const Json& given,
                             CallContext& call) {
   Json arguments = given;
@@ -96,7 +102,8 @@ ToolAnswer status_with_jobs(const Tool& inner, BackgroundCalls& calls, const Jso
     const auto background = calls.working_on(run_of(arguments));
     if (answer.is_error || !background) return answer;
     answer.structured["job"] = encode(background->snapshot());
-    return answer_of(answer.structured);
+    answer.text += job_text(answer.structured["job"]);
+    return answer;
   }
   const auto name = decode<std::string>(id, Place{"job"}, Rules{.max_length = 100});
   if (!name) return error_answer(name.error());
@@ -111,7 +118,10 @@ ToolAnswer status_with_jobs(const Tool& inner, BackgroundCalls& calls, const Jso
     if (!status.is_error) structured = std::move(status.structured);
   }
   structured["job"] = encode(job);
-  return answer_of(structured);
+  // Its answer tells the state of the run as well.
+  std::string text = job_text(structured["job"]);
+  if (const auto ended = background->answer(); ended && !ended->is_error) text += ended->text;
+  return {std::move(structured), std::move(text), false};
 }
 
 bool requires_run(const Json& schema) {
@@ -126,7 +136,7 @@ Tool long_running(Tool tool, BackgroundCalls& calls, std::chrono::seconds wait) 
   Json& limit = wrapped.input_schema["properties"]["wait_s"];
   limit = Codec<double>::schema(kWait);
   limit["default"] = wait.count();
-  limit["description"] = "Seconds to wait for the answer before a job id is returned instead.";
+  limit["description"] = "Seconds until a job id is returned instead.";
   const Json ticket = schema_of<Ticket>();
   for (const auto& [name, property] : ticket["properties"].items())
     wrapped.output_schema["properties"].emplace(name, property);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <string>
@@ -39,8 +40,8 @@ struct ToolInfo {
 
 class BackgroundCall;
 
-/// The result of a call. A model sees either `structured` or `text`, so both hold the same facts;
-/// of an error it sees only the text.
+/// The result of a call. `structured` is for programs and holds everything; `text` is for a model
+/// and holds what decides its next step. Of an error there is only the text.
 struct ToolAnswer {
   Json structured;  ///< null when `is_error`
   std::string text;
@@ -63,8 +64,17 @@ struct Tool {
 /// Renders an error as text for a model: code, message, hint.
 [[nodiscard]] ToolAnswer error_answer(const Error& error);
 
-/// Renders structured content as indented "key: value" lines.
-[[nodiscard]] std::string readable_text(const Json& value);
+/// Renders structured content as indented "key: value" lines, the keys of `first` before the
+/// others. Numbers have three significant digits; within a record, empty fields are left out.
+[[nodiscard]] std::string readable_text(const Json& value,
+                                        const std::vector<std::string>& first = {});
+
+/// An answer may say how its text is made from its structured content: as a rule `readable_text`
+/// of a part of it, so that foreign text stays fenced.
+template <class T>
+concept HasText = requires(const T& answer, Json structured) {
+  { answer.text(structured) } -> std::same_as<std::string>;
+};
 
 /// Builds a tool from its argument and answer structs and a handler
 /// `Result<Out>(const Args&, CallContext&)`, which runs only with valid arguments.
@@ -77,7 +87,11 @@ template <HasFields Args, HasFields Out, class Handler>
     Result<Out> out = handler(*args, context);
     if (!out) return error_answer(out.error());
     Json structured = encode(*out);
-    std::string text = readable_text(structured);
+    std::string text;
+    if constexpr (HasText<Out>)
+      text = out->text(structured);
+    else
+      text = readable_text(structured);
     return {std::move(structured), std::move(text), false};
   };
   return {std::move(info), schema_of<Args>(), schema_of<Out>(), std::move(call)};

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "server/core/figures.h"
 #include "server/core/files.h"
 #include "server/demo/client.h"
 #include "server/demo/walkthrough.h"

@@ -210,6 +210,7 @@ Result<RunStatus> Runs::status(const RunId& run) {
   if (!head) status.integrity.push_back({"ledger_broken", head.error().message, std::nullopt});
   const auto on_disk = disk::inspect(state, disk::Extent::whole);
   status.integrity.insert(status.integrity.end(), on_disk.begin(), on_disk.end());
+  if (const auto headline = headline_of(state)) status.headline = headline->text();
   status.last_result = state.last_result;
   auto guide = guidance(state, on_disk);
   status.allowed = std::move(guide.allowed);
@@ -321,7 +322,7 @@ Result<RunView> Runs::extend(const RunId& run, int iterations) {
       store_->commit(state, {.version = open.id, .kind = kind::kExtended, .fact = encode(fact)}));
 }
 
-Result<ArtifactAnswer> Runs::write_report(const RunId& run, const std::string& retrospective) {
+Result<ReportAnswer> Runs::write_report(const RunId& run, const std::string& retrospective) {
   constexpr std::size_t kMostText = 64 * 1024;
   if (retrospective.size() > kMostText)
     return Error{ErrorCode::too_large,
@@ -333,7 +334,7 @@ Result<ArtifactAnswer> Runs::write_report(const RunId& run, const std::string& r
   const RunState& state = *held->state;
   const auto head = store_->ledger().kept_head();
   if (!head) return head.error();
-  return artifacts_after(
+  auto written = artifacts_after(
       store_->commit(state, {.version = state.open().id,
                              .kind = kind::kReport,
                              .fact = encode(ReportFact{retrospective, *head}),
@@ -347,6 +348,10 @@ Result<ArtifactAnswer> Runs::write_report(const RunId& run, const std::string& r
                                  }}),
       {"final_report.md", "summary.md", "report.html", "ledgers/attempt-ledger.md",
        "ledgers/optimization-ledger.md", "ledgers/lineage.jsonl"});
+  if (!written) return written.error();
+  const auto headline = headline_of(state);
+  return ReportAnswer{*std::move(written),
+                      headline ? headline->text() : "no version is correct and timed"};
 }
 
 }  // namespace ratchet

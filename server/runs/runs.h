@@ -143,11 +143,11 @@ class Runs {
   Status record_query(const RunId& run, const std::string& query, const std::string& purpose,
                       const QueryAnswer& answer);
   Result<ArtifactAnswer> write_evidence(const RunId& run, const EvidenceRequest& request);
-  Result<ArtifactAnswer> write_hypothesis(const RunId& run, const Hypothesis& hypothesis);
+  Result<HypothesisAnswer> write_hypothesis(const RunId& run, const Hypothesis& hypothesis);
 
   Result<GateAnswer> check_gate(const RunId& run, bool final_gate, bool abandon);
   Result<RunView> extend(const RunId& run, int iterations);
-  Result<ArtifactAnswer> write_report(const RunId& run, const std::string& retrospective);
+  Result<ReportAnswer> write_report(const RunId& run, const std::string& retrospective);
 
   /// Verifies a run, or every run, and the chain over all runs. `kept` are heads of the ledger that
   /// were kept outside, as `ledger_head` gave them: only they show that the ledger as a whole was

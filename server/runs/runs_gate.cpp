@@ -8,6 +8,7 @@
 #include "server/runs/render/render.h"
 #include "server/runs/rules/gate_rules.h"
 #include "server/runs/rules/guidance.h"
+#include "server/runs/rules/hypothesis_outcome.h"
 #include "server/runs/rules/prose.h"
 #include "server/runs/runs.h"
 #include "server/runs/views.h"
@@ -21,6 +22,13 @@ std::vector<std::string> fallen_hypothesis(const RunState& state) {
                                   render::plan_path(state.open().id)};
   std::erase_if(fallen, [&](const std::string& path) { return !state.artifacts.contains(path); });
   return fallen;
+}
+
+/// What the open version says about the hypothesis that it tests.
+std::optional<std::string> outcome_text(const RunState& state) {
+  const auto outcome = hypothesis_outcome(state, state.open());
+  if (!outcome) return std::nullopt;
+  return fmt::format("{}: {}", name_of(outcome->decision), behind_fence(outcome->words));
 }
 
 /// Records that the open version passed a gate or was abandoned.
@@ -40,7 +48,7 @@ Result<GateAnswer> pass_gate(RunStore& store, const RunState& state, Event event
                              return files;
                            }});
   if (!after) return after.error();
-  return GateAnswer{view_of(**after), true, {}, guidance(**after).next};
+  return GateAnswer{view_of(**after), true, {}, guidance(**after).next, outcome_text(state)};
 }
 
 Result<GateAnswer> abandon_version(RunStore& store, const RunState& state) {
@@ -114,12 +122,12 @@ Result<ArtifactAnswer> Runs::write_evidence(const RunId& run, const EvidenceRequ
       {state.open().id.text() + "/kbs_evidence.md"});
 }
 
-Result<ArtifactAnswer> Runs::write_hypothesis(const RunId& run, const Hypothesis& hypothesis) {
+Result<HypothesisAnswer> Runs::write_hypothesis(const RunId& run, const Hypothesis& hypothesis) {
   const auto held = ready_for(*store_, run, Event::hypothesis_written);
   if (!held) return held.error();
   const RunState& state = *held->state;
   if (auto checked = check_hypothesis(state, hypothesis); !checked) return checked.error();
-  return artifacts_after(
+  auto written = artifacts_after(
       store_->commit(state, {.version = state.open().id,
                              .kind = kind::kHypothesis,
                              .fact = encode(hypothesis),
@@ -131,6 +139,8 @@ Result<ArtifactAnswer> Runs::write_hypothesis(const RunId& run, const Hypothesis
                                                       render::plan(subject)};
                                  }}),
       {state.open().id.text() + "/hypothesis.txt"});
+  if (!written) return written.error();
+  return HypothesisAnswer{*std::move(written), evaluated_text(hypothesis)};
 }
 
 Result<GateAnswer> Runs::check_gate(const RunId& run, bool final_gate, bool abandon) {
@@ -165,10 +175,10 @@ Result<GateAnswer> Runs::check_gate(const RunId& run, bool final_gate, bool aban
       if (restored) restored = RunStore::write_state_file(state);
       if (!restored) return restored.error();
     }
-    return GateAnswer{view_of(state), false, std::move(reasons), guidance(state, on_disk).next};
+    return GateAnswer{view_of(state), false, std::move(reasons), guidance(state, on_disk).next, {}};
   }
   if (state.open().stage == Stage::finished)
-    return GateAnswer{view_of(state), true, {}, guidance(state).next};
+    return GateAnswer{view_of(state), true, {}, guidance(state).next, {}};
   return pass_gate(*store_, state, final_gate ? Event::final_gate_passed : Event::gate_passed);
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "server/docs/reference.h"
+#include "server/mcp/features/catalog.h"
 #include "tests/support/places.h"
 #include "tests/support/workbench.h"
 
@@ -14,8 +15,13 @@ namespace {
 /// The size of what tools/list sends to a model: names, descriptions and input schemas.
 std::size_t model_visible_bytes(const std::vector<Tool>& tools) {
   std::size_t bytes = 0;
-  for (const auto& tool : tools)
-    bytes += tool.info.name.size() + tool.info.summary.size() + tool.input_schema.dump().size();
+  for (const auto& tool : tools) {
+    const auto entry = mcp::entry_of(tool);
+    const Json seen{{"name", entry.at("name")},
+                    {"description", entry.at("description")},
+                    {"inputSchema", entry.at("inputSchema")}};
+    bytes += seen.dump().size();
+  }
   return bytes;
 }
 
@@ -46,11 +52,26 @@ TEST_CASE("every schema is a closed object without combinators or conditionals a
     }
 }
 
-TEST_CASE("what a model reads to know the tools stays under 9,000 tokens", "[tools]") {
+TEST_CASE("what a model reads to know the tools stays under 7,000 tokens", "[tools]") {
   test::Workbench bench;
 
   // Estimated at four bytes per token.
-  CHECK(model_visible_bytes(bench.tools()) < 9000 * 4);
+  CHECK(model_visible_bytes(bench.tools()) < 7000 * 4);
+}
+
+TEST_CASE("a listed output schema keeps every name and what is required", "[tools]") {
+  test::Workbench bench;
+
+  for (const auto& tool : bench.tools()) {
+    INFO(tool.info.name);
+    const auto listed = mcp::entry_of(tool).at("outputSchema");
+    CHECK(listed.value("required", Json()) == tool.output_schema.value("required", Json()));
+    for (const auto& [name, property] : tool.output_schema.at("properties").items()) {
+      INFO(name);
+      CHECK(listed.at("properties").at(name).value("type", "") == property.value("type", ""));
+    }
+    CHECK(listed.dump().find("\"description\":\"") == std::string::npos);
+  }
 }
 
 TEST_CASE("schemas, docs/tools.md and skills say what the declarations say", "[tools]") {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "server/core/hash.h"
@@ -88,19 +90,56 @@ std::optional<std::size_t> position_of(std::string_view cursor) {
   return position;
 }
 
+/// A schema as programs need it to read an answer: without the descriptions, which docs/tools.md
+/// and schemas/ have, so that a list of all tools stays small.
+Json without_descriptions(Json schema) {
+  if (!schema.is_object()) return schema;
+  schema.erase("description");
+  schema.erase("default");
+  for (const char* inner : {"items", "additionalProperties"})
+    if (const auto found = schema.find(inner); found != schema.end())
+      *found = without_descriptions(std::move(*found));
+  if (const auto found = schema.find("properties"); found != schema.end())
+    for (auto& [name, property] : found->items())
+      property = without_descriptions(std::move(property));
+  return schema;
+}
+
+/// An input schema as a model reads it: only the outermost record says that it takes no other keys,
+/// although none does, and whole bounds are written as such.
+Json in_few_words(Json schema, bool outermost = true) {
+  if (!schema.is_object()) return schema;
+  const auto extra = schema.find("additionalProperties");
+  if (extra != schema.end() && extra->is_object())
+    *extra = in_few_words(std::move(*extra), false);
+  else if (extra != schema.end() && !outermost)
+    schema.erase(extra);
+  for (const char* bound : {"minimum", "maximum"})
+    if (const auto found = schema.find(bound); found != schema.end() && found->is_number_float())
+      if (const auto value = found->get<double>(); value == std::floor(value))
+        *found = static_cast<std::int64_t>(value);
+  if (const auto found = schema.find("items"); found != schema.end())
+    *found = in_few_words(std::move(*found), false);
+  if (const auto found = schema.find("properties"); found != schema.end())
+    for (auto& [name, property] : found->items())
+      property = in_few_words(std::move(property), false);
+  return schema;
+}
+
 Json entry_of(const Tool& tool) {
   const ToolInfo& info = tool.info;
   const bool reads = info.effect == Effect::reads;
   Json entry{{"name", info.name},
              {"title", title_of(info.name)},
              {"description", info.summary},
-             {"inputSchema", tool.input_schema},
+             {"inputSchema", in_few_words(tool.input_schema)},
              {"annotations",
               {{"readOnlyHint", reads},
                {"destructiveHint", info.effect == Effect::destroys},
                {"idempotentHint", info.idempotent},
                {"openWorldHint", false}}}};
-  if (!tool.output_schema.is_null()) entry["outputSchema"] = tool.output_schema;
+  if (!tool.output_schema.is_null())
+    entry["outputSchema"] = without_descriptions(tool.output_schema);
   if (info.always_load) entry["_meta"] = {{"anthropic/alwaysLoad", true}};
   return entry;
 }

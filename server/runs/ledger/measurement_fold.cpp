@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "server/core/figures.h"
 #include "server/runs/ledger/fold.h"
 
 namespace ratchet::fold {
@@ -55,8 +56,8 @@ Status apply_profile(RunState& state, const LedgerRow& row, Event event, Profile
                                               : profile.reasons.empty()
                                                   ? std::string("no reason was given")
                                                   : profile.reasons.front().text())
-          : fmt::format("{}, median {:.1f} ns, {}-bound", name_of(profile.verdict),
-                        profile.timing.median.value, name_of(profile.bound));
+          : fmt::format("{}, median {}, {}-bound", name_of(profile.verdict),
+                        time_text(profile.timing.median.value), name_of(profile.bound));
   version.profile = std::move(profile);
   version.profile_sequence = row.sequence;
   version.profiled_at = row.time;

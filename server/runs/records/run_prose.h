@@ -97,8 +97,9 @@ struct Hypothesis {
           required<&H::expected>("Metrics that should move.", {.max_length = 16}),
           required<&H::risk>("Correctness and performance risks.", {.max_length = 2000}),
           required<&H::evidence>("Page ids of the evidence.", {.max_length = 32}),
-          required<&H::accept_if>("", {.max_length = 1000}),
-          required<&H::reject_if>("", {.max_length = 1000}));
+          required<&H::accept_if>("Conditions that must all hold, e.g. speedup >= 1.2.",
+                                  {.max_length = 1000}),
+          required<&H::reject_if>("Conditions of which one is enough.", {.max_length = 1000}));
   }
 };
 

@@ -49,6 +49,8 @@ struct VersionRow {
           optional<&V::degraded>("Profiled without counters."),
           optional<&V::retries_used>("Failed checks so far."));
   }
+  /// One line.
+  [[nodiscard]] std::string text() const;
 };
 
 struct RunStatus : RunView {
@@ -68,6 +70,7 @@ struct RunStatus : RunView {
   std::vector<std::string> methods;
   std::vector<std::string> frontier;
   std::vector<VersionId> masked;
+  std::optional<std::string> headline;
 
   static constexpr void fields(auto&& visit) {
     using S = RunStatus;
@@ -85,19 +88,25 @@ struct RunStatus : RunView {
           required<&S::stop>("Stop conditions that hold; advice."),
           required<&S::methods>("Accepted for the open version."),
           required<&S::frontier>("Branches that work and were not taken."),
-          required<&S::masked>("Versions withheld."));
+          required<&S::masked>("Versions withheld."),
+          optional<&S::headline>("The result so far, and which comparison says so."));
   }
+  /// A line a version; what is empty is left out. For `make_tool`.
+  [[nodiscard]] std::string text(Json structured) const;
 };
 
 struct GateAnswer : RunView {
   bool passed = false;
   std::vector<Reason> reasons;
   std::optional<std::string> next;
+  std::optional<std::string> hypothesis;
 
   static constexpr void fields(auto&& visit) {
     RunView::fields(visit);
     visit(required<&GateAnswer::passed>("Verdict."), required<&GateAnswer::reasons>("All at once."),
-          optional<&GateAnswer::next>("What to do now."));
+          optional<&GateAnswer::next>("What to do now."),
+          optional<&GateAnswer::hypothesis>(
+              "Whether the version met accept_if and reject_if of the hypothesis it tests."));
   }
 };
 
@@ -107,6 +116,25 @@ struct ArtifactAnswer : RunView {
   static constexpr void fields(auto&& visit) {
     RunView::fields(visit);
     visit(required<&ArtifactAnswer::artifacts>("Files written."));
+  }
+};
+
+struct HypothesisAnswer : ArtifactAnswer {
+  std::string evaluated;
+
+  static constexpr void fields(auto&& visit) {
+    ArtifactAnswer::fields(visit);
+    visit(required<&HypothesisAnswer::evaluated>(
+        "The conditions that the server read in accept_if and reject_if."));
+  }
+};
+
+struct ReportAnswer : ArtifactAnswer {
+  std::string headline;
+
+  static constexpr void fields(auto&& visit) {
+    ArtifactAnswer::fields(visit);
+    visit(required<&ReportAnswer::headline>("The result, and which comparison says so."));
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include "server/runs/records/source_text.h"
 #include "server/runs/render/render.h"
+#include "server/runs/rules/progress.h"
 
 namespace ratchet::render {
 namespace {
@@ -21,6 +22,28 @@ std::string clock_text(const VersionState& version) {
 }
 
 }  // namespace
+
+bool on_host(const RunState& state) {
+  return state.contract.contract.device_kind == DeviceKind::host;
+}
+
+std::vector<std::vector<std::string>> failed_attempts(const RunState& state) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& attempt : state.attempts) {
+    if (state.masked.contains(attempt.version)) continue;
+    if (attempt.event != Event::build_failed && attempt.event != Event::check_failed &&
+        attempt.event != Event::profile_invalid)
+      continue;
+    rows.push_back(
+        {attempt.version.text(), attempt.kind, markdown::one_line(attempt.outcome), attempt.time});
+  }
+  return rows;
+}
+
+std::string headline_text(const RunState& state) {
+  const auto headline = headline_of(state);
+  return headline ? headline->text() : "no version is correct and timed";
+}
 
 std::string device_text(const RunState& state) {
   const auto& contract = state.contract.contract;

@@ -106,8 +106,9 @@ std::string timeline(const RunState& state) {
          comparison == nullptr ? "-" : number(comparison->speedup),
          std::to_string(version.retries_used)});
   }
-  return markdown::table({"Version", "Stage", "Verdict", "Median (ms)", "Speedup vs v0", "Retries"},
-                         rows);
+  return markdown::table(
+      {"Version", "Stage", "Verdict", "Median (ms)", "Speedup vs v0 (own profile)", "Retries"},
+      rows);
 }
 
 std::string roofline_history(const RunState& state) {
@@ -183,19 +184,9 @@ std::vector<Rendered> ledgers(const RunState& state, const std::string& time) {
 }
 
 Rendered summary(const RunState& state, const std::string& retrospective, const std::string& time) {
-  const auto best = best_version(state);
-  const auto* const version = best ? state.find(*best) : nullptr;
-  const auto* const comparison = version == nullptr ? nullptr : against_v0(*version);
-  const std::string headline =
-      version == nullptr ? "No version is correct and timed.\n"
-      : comparison == nullptr
-          ? fmt::format("Best: {}, no version is faster by its interval.\n", best->text())
-          : fmt::format("Best: {}, {}x v0 (95 % interval {} … {}).\n", best->text(),
-                        number(comparison->speedup), number(comparison->ci_low),
-                        number(comparison->ci_high));
   return {"summary.md",
           fmt::format(
-              "# Optimization Summary\n\n{}\n## Environment\n\n{}\n## Headline\n\n{}\n"
+              "# Optimization Summary\n\n{}\n## Environment\n\n{}\n## Headline\n\n{}.\n\n"
               "## Roofline History\n\n{}\n## Iteration Timeline\n\n{}\n"
               "## Effective Methods (attribution-verified)\n\n{}\n"
               "## Ineffective Methods\n\n{}\n"
@@ -206,7 +197,7 @@ Rendered summary(const RunState& state, const std::string& retrospective, const 
               markdown::bullets({{"Device", device_text(state)},
                                  {"Sandbox", state.environment.sandbox},
                                  {"Ledger head", state.ledger_head}}),
-              headline, roofline_history(state), timeline(state),
+              headline_text(state), roofline_history(state), timeline(state),
               of_class(state, MethodClass::effective), of_class(state, MethodClass::ineffective),
               of_class(state, MethodClass::implementation_failed), tried(state), frontier(state),
               retrospective.empty() ? "> none given\n" : markdown::quoted(retrospective))};

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include "server/core/figures.h"
 #include "server/core/text.h"
 #include "server/runs/render/plots.h"
 #include "server/runs/render/render.h"
 #include "server/runs/rules/acceptance.h"
+#include "server/runs/rules/hypothesis_outcome.h"
 #include "server/runs/rules/progress.h"
 
 namespace ratchet::render {
@@ -27,6 +29,7 @@ table { border-collapse:collapse; font-size:.9rem } th, td { text-align:left; pa
         border-bottom:1px solid var(--edge); vertical-align:top }
 svg { width:100%; height:auto; font:12px system-ui, sans-serif } .label { fill:var(--ink) }
 .grid { stroke:var(--edge) } .axis { stroke:var(--soft) } .whisker { stroke:var(--ink); stroke-width:2 }
+.leader { stroke:var(--soft) }
 .roof { stroke:var(--roof); stroke-width:2 } .trail { fill:none; stroke:var(--soft); stroke-dasharray:4 3 }
 circle.good, rect.good { fill:var(--good) } circle.bad, rect.bad { fill:var(--bad) }
 circle.plain, rect.plain { fill:var(--plain) }
@@ -52,21 +55,13 @@ std::string section(std::string_view title, const std::string& body) {
 }
 
 std::string headline(const RunState& state) {
-  const auto best = best_version(state);
-  const auto* const version = best ? state.find(*best) : nullptr;
-  if (version == nullptr) return "<p>No version is correct and timed.</p>";
-  const auto* const compared = against_v0(*version);
-  std::string text = fmt::format("<p>Best: <strong>{}</strong>", best->text());
-  if (version->profile)
-    text += fmt::format(", {} ms", markdown::milliseconds(version->profile->timing.median.value));
-  if (compared != nullptr)
-    text += fmt::format(", <strong>{}×</strong> v0 (95 % interval {} … {})",
-                        markdown::number(compared->speedup), markdown::number(compared->ci_low),
-                        markdown::number(compared->ci_high));
-  text += ".</p>";
+  const auto result = headline_of(state);
+  if (!result) return "<p>No version is correct and timed.</p>";
   const auto promotion = promotion_of(state);
-  return text + fmt::format("<p>Promotable: {}. {}.</p>", promotion.promotable ? "yes" : "no",
-                            escaped(promotion.why));
+  return fmt::format(
+      "<p>Best: <strong>{}</strong>, {}, <strong>{}</strong>.</p><p>Promotable: {}. {}.</p>",
+      result->version.text(), time_text(result->median_ns), escaped(result->result()),
+      promotion.promotable ? "yes" : "no", escaped(promotion.why));
 }
 
 std::string versions_table(const RunState& state) {
@@ -85,8 +80,9 @@ std::string versions_table(const RunState& state) {
          version.profile ? std::string(name_of(version.profile->bound)) : "-",
          version.build ? version.build->candidate.build.binary_digest.substr(0, 12) : "-"});
   }
-  return html_table({"Version", "Verdict", "Median (ms)", "Speedup over v0", "Bound", "Binary"},
-                    rows);
+  return html_table(
+      {"Version", "Verdict", "Median (ms)", "Speedup over v0, its own profile", "Bound", "Binary"},
+      rows);
 }
 
 std::string hypotheses_table(const RunState& state) {
@@ -95,11 +91,15 @@ std::string hypotheses_table(const RunState& state) {
     const auto* const tested = tested_hypothesis(state, version);
     if (tested == nullptr || state.masked.contains(version.id)) continue;
     const auto verdict = verdict_of(version);
+    const auto outcome = hypothesis_outcome(state, version);
     rows.push_back({version.id.text(), tested->category, tested->change, tested->accept_if,
-                    verdict ? std::string(name_of(*verdict)) : "open"});
+                    tested->reject_if, verdict ? std::string(name_of(*verdict)) : "open",
+                    fmt::format("{}: {}", name_of(outcome->decision), outcome->words)});
   }
   if (rows.empty()) return "";
-  return html_table({"Version", "Category", "Change", "Accepted if", "Measured"}, rows);
+  return html_table(
+      {"Version", "Category", "Change", "Accept if", "Reject if", "Against its parent", "Decision"},
+      rows);
 }
 
 std::string evidence_table(const RunState& state) {
@@ -111,6 +111,11 @@ std::string evidence_table(const RunState& state) {
   }
   if (rows.empty()) return "";
   return html_table({"Version", "Page", "Confidence", "Why"}, rows);
+}
+
+std::string failed_table(const RunState& state) {
+  const auto rows = failed_attempts(state);
+  return rows.empty() ? "" : html_table(kFailedHeader, rows);
 }
 
 std::string acceptance_table(const RunState& state) {
@@ -156,19 +161,23 @@ std::string bars_of(const RunState& state, std::string (*draw)(const VersionStat
 }  // namespace
 
 Rendered page(const RunState& state, const std::string& retrospective, const std::string& time) {
-  const std::string none = R"(<p class="soft">Not collected.</p>)";
-  const auto or_none = [&](std::string plot) { return plot.empty() ? none : plot; };
-  const std::string name = escaped(state.contract.contract.kernel_name);
-  std::string body =
-      fmt::format("<h1>{}</h1>\n<p class=\"soft\">Run {} on {}, {}. {}</p>\n", name,
-                  escaped(state.run.text), escaped(state.contract.contract.device_name),
-                  name_of(state.contract.contract.implementation), escaped(time));
+  const bool host = on_host(state);
+  // What was not collected is said, except of what the device cannot have.
+  const auto or_none = [&](std::string plot) {
+    return plot.empty() && !host ? R"(<p class="soft">Not collected.</p>)" : plot;
+  };
+  const auto& contract = state.contract.contract;
+  const std::string name = escaped(contract.kernel_name);
+  std::string body = fmt::format("<h1>{} on {}</h1>\n<p class=\"soft\">Run {}, {}. {}</p>\n", name,
+                                 escaped(contract.device_name), escaped(state.run.text),
+                                 name_of(contract.implementation), escaped(time));
   body += section("Result", headline(state));
-  body += section("Versions", or_none(plots::timeline(state)) + versions_table(state));
+  body += section("Versions", plots::timeline(state) + versions_table(state));
   body += section("Under the roofs", or_none(plots::roofline(state)));
-  body += section("Where warps wait", or_none(bars_of(state, plots::stalls)));
-  body += section("What each method is worth", or_none(bars_of(state, plots::attribution)));
+  if (!host) body += section("Where warps wait", or_none(bars_of(state, plots::stalls)));
+  body += section("What each method is worth", bars_of(state, plots::attribution));
   body += section("Hypotheses", hypotheses_table(state));
+  body += section("Failed attempts", failed_table(state));
   body += section("Evidence", evidence_table(state));
   body += section("Acceptance", acceptance_table(state));
   body += section("Integrity", integrity(state));
@@ -176,11 +185,12 @@ Rendered page(const RunState& state, const std::string& retrospective, const std
     body += section("Retrospective of the agent (prose, not measured)",
                     fmt::format("<p>{}</p>", escaped(retrospective)));
   return {"report.html",
-          fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}: {}</title>\n"
-                      "<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
-                      name, escaped(state.run.text), kStyle, body)};
+          fmt::format(
+              "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+              "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{} on {}: {}</title>\n"
+              "<style>{}</style>\n</head>\n<body>\n{}</body>\n</html>\n",
+              name, escaped(contract.device_name), escaped(state.run.text), kStyle, body)};
 }
 
 }  // namespace ratchet::render

@@ -9,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "server/core/figures.h"
 #include "server/core/text.h"
 #include "server/runs/records/axis_budget.h"
 #include "server/runs/records/markdown.h"
+#include "server/runs/render/labels.h"
 #include "server/runs/render/render.h"
 
 namespace ratchet::plots {
@@ -25,7 +27,7 @@ constexpr double kTop = 16;
 constexpr double kRight = 16;
 constexpr double kBarHeight = 22;
 constexpr double kNameGap = 12;
-constexpr double kLetterWidth = 6.5;  // width of a wide letter in the page's 12 px font
+constexpr double kRadius = 5;
 
 /// A linear or logarithmic map from values to coordinates.
 struct Scale {
@@ -89,12 +91,6 @@ std::string with_prefix(double value, std::string_view unit) {
   return fmt::format("{:.3g} {}{}", value, kPrefixes[step], unit);
 }
 
-std::string time_text(double ns) {
-  if (ns < 1e3) return fmt::format("{:.3g} ns", ns);
-  if (ns < 1e6) return fmt::format("{:.3g} µs", ns / 1e3);
-  return fmt::format("{:.3g} ms", ns / 1e6);
-}
-
 /// About four round values from zero to `most`.
 std::vector<double> even_ticks(double most) {
   const double rough = most / 4;
@@ -128,23 +124,6 @@ std::string horizontal_grid(const Scale& y, const std::vector<double>& ticks,
   return body;
 }
 
-/// Labels beside points; a label that would cover an earlier one moves down.
-class PointNames {
- public:
-  std::string put(double x, double y, std::string_view name) {
-    const auto near = [&](const std::pair<double, double>& other) {
-      return std::abs(other.first - x) < kNameRoom && std::abs(other.second - y) < kLineHeight;
-    };
-    while (std::ranges::any_of(put_, near)) y += kLineHeight;
-    put_.emplace_back(x, y);
-    return text_at(x, y, name, "start");
-  }
-
- private:
-  static constexpr double kNameRoom = 30, kLineHeight = 13;
-  std::vector<std::pair<double, double>> put_;
-};
-
 struct Bar {
   std::string name;
   double value = 0;
@@ -162,9 +141,8 @@ std::string bars(std::string_view title, std::string_view unit, const std::vecto
     most = std::max({most, bar.value, bar.high.value_or(bar.value)});
   }
   if (most == least) most = least + 1;
-  std::size_t longest = 0;
-  for (const auto& bar : all) longest = std::max(longest, bar.name.size());
-  const double names = kNameGap + kLetterWidth * static_cast<double>(longest);
+  double names = 0;
+  for (const auto& bar : all) names = std::max(names, kNameGap + width_of(bar.name));
   const Scale x{least, most, names, kWidth - 90};
   std::string body;
   double y = kTop;
@@ -177,7 +155,7 @@ std::string bars(std::string_view title, std::string_view unit, const std::vecto
         fmt::format(R"(<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>)",
                     bar.style, from, y + 3, wide, kBarHeight - 6);
     if (bar.low && bar.high) body += line(x(*bar.low), middle, x(*bar.high), middle, "whisker");
-    body += text_at(std::max(x(bar.value), x(bar.high.value_or(bar.value))) + 6, middle + 4,
+    body += text_at(std::max({x(0), x(bar.value), x(bar.high.value_or(bar.value))}) + 6, middle + 4,
                     fmt::format("{:.3g} {}", bar.value, unit), "start");
     y += kBarHeight;
   }
@@ -205,8 +183,22 @@ struct RoofPoint {
   double intensity, flops;
 };
 
-std::string roof_lines(const Scale& x, const Scale& y, const Roofline& roofline) {
-  std::string body;
+/// A roof as drawn, and what is written beside it.
+struct RoofLine {
+  Point from, to;
+  std::string name;
+
+  /// Where along it its name may stand, best first.
+  [[nodiscard]] std::vector<Point> anchors() const {
+    std::vector<Point> places;
+    for (const double share : {0.5, 0.7, 0.3, 0.85, 0.15})
+      places.push_back({from.x + share * (to.x - from.x), from.y + share * (to.y - from.y)});
+    return places;
+  }
+};
+
+std::vector<RoofLine> roof_lines(const Scale& x, const Scale& y, const Roofline& roofline) {
+  std::vector<RoofLine> roofs;
   const auto clamp = [&](double flops) { return std::clamp(flops, y.from, y.to); };
   if (roofline.bandwidth_ceiling) {
     const double slope = *roofline.bandwidth_ceiling;
@@ -214,22 +206,37 @@ std::string roof_lines(const Scale& x, const Scale& y, const Roofline& roofline)
     const double from = std::max(x.from, y.from / slope);
     const double to = std::min(x.to, std::min(top, y.to) / slope);
     if (from < to)
-      body += line(x(from), y(clamp(slope * from)), x(to), y(clamp(slope * to)), "roof");
-    // Below the slope, where the label covers no point.
-    const double place = std::sqrt(from * to);
-    body += text_at(x(place) + 12, y(clamp(slope * place)) + 16,
-                    with_prefix(slope, "B/s") + " measured", "start");
+      roofs.push_back({{x(from), y(clamp(slope * from))},
+                       {x(to), y(clamp(slope * to))},
+                       with_prefix(slope, "B/s") + " measured"});
   }
   if (roofline.compute_ceiling) {
     const double ceiling = *roofline.compute_ceiling;
     const double ridge =
         roofline.bandwidth_ceiling ? ceiling / *roofline.bandwidth_ceiling : x.from;
-    body += line(x(std::clamp(ridge, x.from, x.to)), y(clamp(ceiling)), x(x.to), y(clamp(ceiling)),
-                 "roof");
-    body += text_at(kWidth - kRight - 4, y(clamp(ceiling)) - 6,
-                    with_prefix(ceiling, "FLOP/s") + " measured", "end");
+    roofs.push_back({{x(std::clamp(ridge, x.from, x.to)), y(clamp(ceiling))},
+                     {x(x.to), y(clamp(ceiling))},
+                     with_prefix(ceiling, "FLOP/s") + " measured"});
   }
-  return body;
+  return roofs;
+}
+
+/// A round mark with its place taken.
+std::string dot(Labels& labels, Point at, std::string_view style, const std::string& title = "") {
+  labels.mark({at.x - kRadius, at.y - kRadius, at.x + kRadius, at.y + kRadius});
+  return fmt::format(R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="{}">{}</circle>)", style,
+                     at.x, at.y, kRadius,
+                     title.empty() ? "" : "<title>" + escaped(title) + "</title>");
+}
+
+/// The dashed line through all points, whose place is taken too.
+std::string trail(Labels& labels, const std::vector<Point>& points) {
+  std::string path;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    path += fmt::format("{}{:.1f},{:.1f} ", i == 0 ? "M" : "L", points[i].x, points[i].y);
+    if (i > 0) labels.line(points[i - 1], points[i]);
+  }
+  return fmt::format(R"(<path class="trail" d="{}"/>)", path);
 }
 
 }  // namespace
@@ -249,24 +256,26 @@ std::string timeline(const RunState& state) {
   const double step = (kWidth - kLeft - kRight) / static_cast<double>(versions.size());
   std::string body =
       horizontal_grid(y, wide ? decade_ticks(y.from, y.to) : even_ticks(y.to), time_text);
-  std::string path;
+  Labels labels({kLeft, 0, kWidth, kHeight - kBottom + 10});
+  std::vector<Point> points;
   double x = kLeft + step / 2;
   for (const auto* version : versions) {
     const auto& timing = version->profile->timing;
-    const double middle = y(timing.median.value);
-    path += fmt::format("{}{:.1f},{:.1f} ", path.empty() ? "M" : "L", x, middle);
+    points.push_back({x, y(timing.median.value)});
     body += line(x, y(timing.ci_low.value), x, y(timing.ci_high.value), "whisker");
-    body += fmt::format(
-        R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="5"><title>{}: {} µs, {}</title></circle>)",
-        color_of(*version), x, middle, version->id.text(),
-        markdown::number(timing.median.value / 1e3),
-        name_of(verdict_of(*version).value_or(Verdict::baseline)));
+    labels.line({x, y(timing.ci_low.value)}, {x, y(timing.ci_high.value)});
+    body += dot(labels, points.back(), color_of(*version),
+                fmt::format("{}: {} µs, {}", version->id.text(),
+                            markdown::number(timing.median.value / 1e3),
+                            name_of(verdict_of(*version).value_or(Verdict::baseline))));
     body += text_at(x, kHeight - 14, version->id.text());
-    // With many versions there is no room for values; the table below the plot shows them.
-    if (versions.size() <= 8) body += text_at(x, middle - 10, time_text(timing.median.value));
     x += step;
   }
-  body += fmt::format(R"(<path class="trail" d="{}"/>)", path);
+  body += trail(labels, points);
+  // With many versions there is no room for values; the table below the plot shows them.
+  if (versions.size() <= 8)
+    for (std::size_t i = 0; i < versions.size(); ++i)
+      body += labels.put({points[i]}, time_text(versions[i]->profile->timing.median.value));
   return framed(kHeight, "Median time of every version with its 95 % interval", body);
 }
 
@@ -299,17 +308,22 @@ std::string roofline(const RunState& state) {
     body += text_at(x(value), kHeight - kBottom + 15, fmt::format("{:g}", value));
   }
   body += line(kLeft, kHeight - kBottom, kWidth - kRight, kHeight - kBottom, "axis") +
-          line(kLeft, kTop, kLeft, kHeight - kBottom, "axis") + roof_lines(x, y, roofs);
-  std::string path;
-  PointNames names;
-  for (const auto& point : points) {
-    path += fmt::format("{}{:.1f},{:.1f} ", path.empty() ? "M" : "L", x(point.intensity),
-                        y(point.flops));
-    body += fmt::format(R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="5"/>)",
-                        color_of(*point.version), x(point.intensity), y(point.flops));
-    body += names.put(x(point.intensity) + 9, y(point.flops) + 4, point.version->id.text());
+          line(kLeft, kTop, kLeft, kHeight - kBottom, "axis");
+  Labels labels({kLeft, 0, kWidth, kHeight - kBottom});
+  const auto drawn = roof_lines(x, y, roofs);
+  for (const auto& roof : drawn) {
+    body += line(roof.from.x, roof.from.y, roof.to.x, roof.to.y, "roof");
+    labels.line(roof.from, roof.to);
   }
-  body += fmt::format(R"(<path class="trail" d="{}"/>)", path);
+  std::vector<Point> places;
+  for (const auto& point : points) {
+    places.push_back({x(point.intensity), y(point.flops)});
+    body += dot(labels, places.back(), color_of(*point.version));
+  }
+  body += trail(labels, places);
+  for (std::size_t i = 0; i < points.size(); ++i)
+    body += labels.put({places[i]}, points[i].version->id.text());
+  for (const auto& roof : drawn) body += labels.put(roof.anchors(), roof.name);
   body += text_at((kLeft + kWidth) / 2, kHeight - 8, "FLOP per byte");
   return framed(kHeight, "Path of the versions under the measured roofs", body);
 }

@@ -29,6 +29,17 @@ struct Subject {
 [[nodiscard]] std::string tools_text(const RunState& state, const VersionState& version);
 [[nodiscard]] const Dims& timed_dims(const Contract& contract);
 
+/// Runs on the processor, so that nothing here speaks of warps, SMs or CUDA.
+[[nodiscard]] bool on_host(const RunState& state);
+
+/// What failed on the way: time, version, step and why; oldest first. For tables with the header
+/// `kFailedHeader`.
+[[nodiscard]] std::vector<std::vector<std::string>> failed_attempts(const RunState& state);
+inline const std::vector<std::string> kFailedHeader{"Version", "Step", "Why", "Time"};
+
+/// What the paired final benchmark says, or which comparison stands in for it.
+[[nodiscard]] std::string headline_text(const RunState& state);
+
 /// The geometric mean speedup over the workload W and its baseline; "N/A" if no baseline was
 /// measured on every case.
 [[nodiscard]] std::string geometric_mean_text(const BenchmarkReport& report);

@@ -4,6 +4,7 @@
 
 #include "server/runs/records/source_text.h"
 #include "server/runs/render/render.h"
+#include "server/runs/rules/hypothesis_outcome.h"
 #include "server/runs/rules/progress.h"
 
 namespace ratchet::render {
@@ -42,6 +43,26 @@ std::string registers(const VersionState& version) {
   if (counted != kNotCollected && counted != kNotFound) return counted;
   if (!version.build || !version.build->candidate.build.registers) return counted;
   return std::to_string(*version.build->candidate.build.registers);
+}
+
+/// Processor time ÷ wall time of a call.
+std::string cores_cell(const VersionState& version) {
+  if (!version.profile || version.profile->kernels.empty()) return std::string(kNotCollected);
+  const auto& metrics = main_kernel(*version.profile)->metrics;
+  const auto clock = metrics.find("task-clock");
+  const double wall = version.profile->timing.median.value;
+  if (clock == metrics.end() || wall <= 0) return std::string(kNotCollected);
+  return fmt::format("{:.1f}", clock->second / wall);
+}
+
+std::string per_cycle_cell(const VersionState& version) {
+  if (!version.profile || version.profile->kernels.empty()) return std::string(kNotCollected);
+  const auto& metrics = main_kernel(*version.profile)->metrics;
+  const auto instructions = metrics.find("instructions");
+  const auto cycles = metrics.find("cycles");
+  if (instructions == metrics.end() || cycles == metrics.end() || cycles->second <= 0)
+    return std::string(kNotCollected);
+  return fmt::format("{:.2f}", instructions->second / cycles->second);
 }
 
 std::string correctness_cell(const VersionState& version) {
@@ -88,25 +109,34 @@ std::string comparison_table(const RunState& state) {
         [name = fmt::format("smsp__average_warps_issue_stalled_{}_per_issue_active.ratio", reason)](
             const VersionState& version) { return ratio(version, name); };
   };
-  const std::vector<std::pair<std::string, Cell>> lines{
-      {"Correctness", correctness_cell},
-      {"Execution Time (ms)", time_cell},
-      {"Speedup (x)", speedup_cell},
-      {"Memory Throughput (%)", metric("dram__throughput.avg.pct_of_peak_sustained_elapsed")},
-      {"Compute Throughput (%)", metric("sm__throughput.avg.pct_of_peak_sustained_elapsed")},
-      {"SM Active Cycles (%)", metric("sm__cycles_active.avg.pct_of_peak_sustained_elapsed")},
-      {"Bottleneck",
-       [](const VersionState& version) {
-         return version.profile ? std::string(name_of(version.profile->bound))
-                                : std::string(kNotCollected);
-       }},
-      {"Achieved Occupancy (%)", metric("sm__warps_active.avg.pct_of_peak_sustained_active")},
-      {"Active Warps / SM", metric("sm__warps_active.avg.per_cycle_active")},
-      {"Registers / Thread", registers},
-      {"Warp Stall - Long SB (%)", stall("long_scoreboard")},
-      {"Warp Stall - Short SB (%)", stall("short_scoreboard")},
-      {"Branch Divergence (%)", divergence},
-      {"Key metric notes", notes_cell}};
+  std::vector<std::pair<std::string, Cell>> lines{{"Correctness", correctness_cell},
+                                                  {"Execution Time (ms)", time_cell},
+                                                  {"Speedup (x)", speedup_cell}};
+  const auto append = [&](std::initializer_list<std::pair<std::string, Cell>> more) {
+    lines.insert(lines.end(), more);
+  };
+  const std::pair<std::string, Cell> bottleneck{
+      "Bottleneck", [](const VersionState& version) {
+        return version.profile ? std::string(name_of(version.profile->bound))
+                               : std::string(kNotCollected);
+      }};
+  if (on_host(state))
+    append({bottleneck,
+            {"Cores at work", cores_cell},
+            {"Instructions per cycle", per_cycle_cell},
+            {"Page faults", metric("page-faults")}});
+  else
+    append({{"Memory Throughput (%)", metric("dram__throughput.avg.pct_of_peak_sustained_elapsed")},
+            {"Compute Throughput (%)", metric("sm__throughput.avg.pct_of_peak_sustained_elapsed")},
+            {"SM Active Cycles (%)", metric("sm__cycles_active.avg.pct_of_peak_sustained_elapsed")},
+            bottleneck,
+            {"Achieved Occupancy (%)", metric("sm__warps_active.avg.pct_of_peak_sustained_active")},
+            {"Active Warps / SM", metric("sm__warps_active.avg.per_cycle_active")},
+            {"Registers / Thread", registers},
+            {"Warp Stall - Long SB (%)", stall("long_scoreboard")},
+            {"Warp Stall - Short SB (%)", stall("short_scoreboard")},
+            {"Branch Divergence (%)", divergence}});
+  append({{"Key metric notes", notes_cell}});
   std::vector<std::string> header{"Metric"};
   for (const auto& version : state.versions) header.push_back(version.id.text());
   std::vector<std::vector<std::string>> rows;
@@ -115,7 +145,9 @@ std::string comparison_table(const RunState& state) {
     for (const auto& version : state.versions) row.push_back(cell(version));
     rows.push_back(std::move(row));
   }
-  return markdown::table(header, rows);
+  return markdown::table(header, rows) +
+         "\nTimes and speedups are those of each version's own profile. The result of the run is "
+         "that of the final benchmark.\n";
 }
 
 std::string environment_section(const RunState& state) {
@@ -171,7 +203,7 @@ std::string outcome(const VersionState& version) {
     case Verdict::same:
     case Verdict::inconclusive:
     case Verdict::baseline:
-      return "neutral";
+      return std::string(name_of(*verdict));
     case Verdict::incorrect:
     case Verdict::invalid:
       return "invalid";
@@ -202,10 +234,13 @@ std::string outcomes(const RunState& state) {
                                    markdown::number_or(value_of(parent, one.metric), kNotFound),
                                    markdown::number_or(value_of(version, one.metric), kNotFound)),
                        "; ");
-    rows.push_back({version.id.text(), tested->change, outcome(version), moved});
+    const auto decision = hypothesis_outcome(state, version);
+    rows.push_back({version.id.text(), tested->change, outcome(version),
+                    fmt::format("{}: {}", name_of(decision->decision), decision->words), moved});
   }
   if (rows.empty()) return "No hypothesis was tested.\n";
-  return markdown::table({"Version", "Change", "Outcome", "Expected and measured"}, rows);
+  return markdown::table({"Version", "Change", "Outcome", "Decision", "Expected and measured"},
+                         rows);
 }
 
 std::string evidence_section(const RunState& state) {
@@ -247,11 +282,17 @@ std::string final_benchmark(const RunState& state) {
     }
     markdown::append(baselines, label, "; ");
     markdown::append(times, label + ": " + time, "; ");
-    markdown::append(speedups, label + ": " + markdown::number_or(row.speedup_median, row.status),
+    markdown::append(speedups,
+                     label + ": " +
+                         (row.comparison ? speedup_text(*row.comparison) + ", paired"
+                          : row.speedup_median
+                              ? number(*row.speedup_median) + ", ratio of the medians, not paired"
+                              : row.status),
                      "; ");
   }
   return markdown::bullets(
-      {{"Best kernel", fmt::format("{}/{}", state.final_benchmark_version->text(),
+      {{"Result", headline_text(state)},
+       {"Best kernel", fmt::format("{}/{}", state.final_benchmark_version->text(),
                                    kernel_file_name(state.contract.contract.implementation))},
        {"Baselines", baselines.empty() ? "none" : baselines},
        {"Best execution time", best_time},
@@ -280,9 +321,8 @@ std::string conclusion(const RunState& state, const std::string& retrospective) 
     for (const auto& finding : version->profile->findings)
       markdown::append(remaining, finding.title, "; ");
   std::string gains = tested == nullptr ? "none over v0" : tested->change;
-  if (tested != nullptr) gains += " (speedup over v0: " + speedup_cell(*version) + ")";
   return markdown::bullets(
-             {{"Best version", best ? best->text() : "none"},
+             {{"Best version", headline_text(state)},
               {"Key gains", gains},
               {"Stopping reason", stopping_reason(state)},
               {"Remaining opportunities", remaining.empty() ? "none found" : remaining}}) +
@@ -294,16 +334,21 @@ std::string conclusion(const RunState& state, const std::string& retrospective) 
 
 Rendered final_report(const RunState& state, const std::string& retrospective,
                       const std::string& time) {
+  const auto& contract = state.contract.contract;
+  const bool host = on_host(state);
+  const auto failed = failed_attempts(state);
   return {"final_report.md",
-          fmt::format("# CUDA Optimization Final Report - {} ({})\n\n## Environment\n\n{}\n"
+          fmt::format("# {} Optimization Final Report - {} on {} ({})\n\n## Environment\n\n{}\n"
                       "## Version Iteration Comparison\n\n{}\n"
                       "## Optimization Strategies per Version\n\n{}\n"
-                      "## Hypothesis Outcomes\n\n{}\n## KBS Evidence\n\n{}\n"
-                      "## NCU + KBS Synthesis\n\n{}\n## Final Benchmark\n\n{}\n"
-                      "## Best Version Conclusion\n\n{}",
-                      state.contract.contract.kernel_name, time.substr(0, 10),
-                      environment_section(state), comparison_table(state), strategies(state),
-                      outcomes(state), evidence_section(state), synthesis(state),
+                      "## Hypothesis Outcomes\n\n{}\n## Failed Attempts\n\n{}\n"
+                      "## KBS Evidence\n\n{}\n## {} + KBS Synthesis\n\n{}\n"
+                      "## Final Benchmark\n\n{}\n## Best Version Conclusion\n\n{}",
+                      host ? "Kernel" : "CUDA", contract.kernel_name, contract.device_name,
+                      time.substr(0, 10), environment_section(state), comparison_table(state),
+                      strategies(state), outcomes(state),
+                      failed.empty() ? "None.\n" : markdown::table(kFailedHeader, failed),
+                      evidence_section(state), host ? "Profile" : "NCU", synthesis(state),
                       final_benchmark(state), conclusion(state, retrospective))};
 }
 

@@ -2,30 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
 #include <sstream>
 
+#include "server/runs/rules/conditions.h"
 #include "server/runs/rules/progress.h"
 
 namespace ratchet {
 namespace {
 
 constexpr std::string_view kReviewed = "review";
-
-struct Condition {
-  std::string name;
-  std::string op;
-  double bound = 0;
-
-  [[nodiscard]] bool holds(double value) const {
-    if (op == ">=") return value >= bound;
-    if (op == "<=") return value <= bound;
-    if (op == ">") return value > bound;
-    if (op == "<") return value < bound;
-    return value == bound;
-  }
-};
 
 Error unreadable(const std::string& criterion, const std::string& why, const RunState& state) {
   std::string names;
@@ -48,20 +33,18 @@ Result<std::vector<Condition>> conditions_of(const RunState& state, const std::s
       if (!(words >> name))
         return unreadable(criterion, "\"and\" must be followed by a condition", state);
     }
-    Condition condition{name, "", 0};
+    std::string op;
     std::string bound;
-    if (!(words >> condition.op >> bound))
+    if (!(words >> op >> bound))
       return unreadable(criterion, "a condition needs a name, an operator and a number", state);
     if (!facts.contains(name))
       return unreadable(criterion, name + " is not one of the names", state);
-    constexpr std::array<std::string_view, 5> kOps{">=", "<=", ">", "<", "=="};
-    if (std::ranges::find(kOps, condition.op) == kOps.end())
-      return unreadable(criterion, condition.op + " is not an operator", state);
-    const char* const end = bound.data() + bound.size();
-    const auto [stop, code] = std::from_chars(bound.data(), end, condition.bound);
-    if (code != std::errc{} || stop != end)
-      return unreadable(criterion, bound + " is not a number", state);
-    conditions.push_back(std::move(condition));
+    auto condition = condition_of(name, op, bound);
+    if (!condition)
+      return unreadable(
+          criterion, fmt::format("{} {} is not an operator (>= <= > < ==) and a number", op, bound),
+          state);
+    conditions.push_back(*std::move(condition));
   }
   if (conditions.empty()) return unreadable(criterion, "it is empty", state);
   return conditions;
@@ -119,15 +102,14 @@ std::map<std::string, std::optional<double>> review_facts(const RunState& state)
   facts["promotable"] = promotion.promotable ? 1 : 0;
   facts["geomean"] = promotion.geomean;
   facts["lowest_case"] = promotion.lowest;
-  const auto best = best_version(state);
-  if (!best) return facts;
-  const auto& version = *state.find(*best);
-  facts["median_ns"] = version.profile->timing.median.value;
+  const auto headline = headline_of(state);
+  if (!headline) return facts;
+  const auto& version = *state.find(headline->version);
+  facts["median_ns"] = headline->median_ns;
   facts["bandwidth_fraction"] = version.profile->roofline.bandwidth_fraction;
   facts["compute_fraction"] = version.profile->roofline.compute_fraction;
-  const auto* const comparison = against_v0(version);
-  facts["speedup"] = comparison == nullptr ? 1.0 : comparison->speedup;
-  facts["speedup_low"] = comparison == nullptr ? 1.0 : comparison->ci_low;
+  facts["speedup"] = headline->speedup.value_or(1);
+  facts["speedup_low"] = headline->low.value_or(1);
   return facts;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 
+#include "server/core/figures.h"
 #include "server/facts/workload_gain.h"
 #include "server/runs/records/axis_budget.h"
 #include "server/runs/records/markdown.h"
@@ -25,6 +26,23 @@ double least_speedup(const RunState& state, const VersionState& version) {
   }
   const auto* const comparison = against_v0(version);
   return comparison == nullptr ? 1 : comparison->ci_low;
+}
+
+/// The candidate against v0 over the workload: of one case its own comparison, of several their
+/// weighted geometric mean. Empty unless each case was paired with v0.
+std::optional<Comparison> over_workload(const Contract& contract, const BenchmarkReport& report) {
+  const auto gain = workload_gain(report, contract, "v0");
+  if (gain.cases == 0 || gain.missing > 0) return std::nullopt;
+  if (gain.cases == 1)
+    for (const auto& row : report.rows)
+      if (row.name == "v0" && row.comparison) return row.comparison;
+  Comparison whole{
+      .against = "v0", .speedup = gain.geomean, .ci_low = gain.low, .ci_high = gain.high};
+  if (whole.ci_low > 1)
+    whole.verdict = Verdict::faster;
+  else if (whole.ci_high < 1)
+    whole.verdict = Verdict::slower;
+  return whole;
 }
 
 }  // namespace
@@ -108,6 +126,50 @@ std::vector<Reason> weaknesses(const RunState& state) {
            {}});
   }
   return reasons;
+}
+
+std::string Headline::result() const {
+  if (!speedup)
+    return version.number == 0 ? "no version is faster than v0" : "not compared with v0";
+  return fmt::format("{}x v0 (95 % interval {} … {}), {}, {}", markdown::number(*speedup),
+                     markdown::number(*low), markdown::number(*high), name_of(verdict), source);
+}
+
+std::string Headline::text() const {
+  return fmt::format("{}: {}, {}", version.text(), time_text(median_ns), result());
+}
+
+std::optional<Headline> headline_of(const RunState& state) {
+  const auto best = best_version(state);
+  if (!best) return std::nullopt;
+  const auto& version = *state.find(*best);
+  Headline headline{.version = *best,
+                    .median_ns = version.profile->timing.median.value,
+                    .source = "by its profile; no final benchmark yet"};
+  if (best->number == 0) return headline;
+  const auto take = [&](double speedup, double low, double high, Verdict verdict) {
+    headline.speedup = speedup;
+    headline.low = low;
+    headline.high = high;
+    headline.verdict = verdict;
+  };
+  if (state.final_benchmark && state.final_benchmark_version == *best) {
+    const auto paired = over_workload(state.contract.contract, state.final_benchmark->report);
+    if (paired) {
+      headline.source = "by the final benchmark";
+      take(paired->speedup, paired->ci_low, paired->ci_high, paired->verdict);
+      for (const auto& row : state.final_benchmark->report.rows)
+        if (row.name == "candidate" && row.timing) {
+          headline.median_ns = row.timing->median.value;
+          break;
+        }
+      return headline;
+    }
+    headline.source = "by its profile; the final benchmark was not paired";
+  }
+  if (const auto* const own = against_v0(version))
+    take(own->speedup, own->ci_low, own->ci_high, own->verdict);
+  return headline;
 }
 
 Promotion promotion_of(const RunState& state) {

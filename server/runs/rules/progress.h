@@ -24,6 +24,25 @@ namespace ratchet {
 /// warnings and of the checks' notes, `fixed_seed` and `degraded_profile`.
 [[nodiscard]] std::vector<Reason> weaknesses(const RunState& state);
 
+/// The one result of a run: its best version against v0.
+struct Headline {
+  VersionId version;
+  double median_ns = 0;
+  std::optional<double> speedup, low, high;  ///< paired, with a 95 % interval; empty: it is v0
+  Verdict verdict = Verdict::baseline;
+  std::string source;  ///< whose comparison it is, in words
+
+  /// "36.2x v0 (95 % interval 28.1 … 51.1), faster, by the final benchmark"
+  [[nodiscard]] std::string result() const;
+  /// "v1: 4.18 ms, 36.2x v0 (…", in one line.
+  [[nodiscard]] std::string text() const;
+};
+
+/// By the final benchmark's paired comparison if it measured the best version, over several cases
+/// their weighted geometric mean; else by that version's profile. Empty if none is correct and
+/// timed. Pure.
+[[nodiscard]] std::optional<Headline> headline_of(const RunState& state);
+
 /// The promotion rule over the workload W, from the newest benchmark of the best version against
 /// v0: the lower bound of the paired geometric mean is at least 1.05, and no case's verdict is
 /// `slower`. Of equal cases, half are measured below 1.0: that alone says nothing.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "server/runs/render/labels.h"
 #include "tests/support/runs_samples.h"
 
 namespace ratchet {
@@ -196,6 +197,103 @@ TEST_CASE("names are escaped", "[plots]") {
   const auto svg = plots::attribution(version);
   CHECK(svg.find("<script>") == std::string::npos);
   CHECK(svg.find("&lt;script&gt;&amp;&quot;") != std::string::npos);
+}
+
+/// What a text of the page's 12 px font covers at most, letters taken as 6.5 wide.
+struct Place {
+  std::string says;
+  plots::Box box;
+};
+
+std::vector<Place> labels_of(const std::string& svg) {
+  std::vector<Place> found;
+  const std::regex shape(
+      "<text class=\"label\" x=\"([-0-9.]+)\" y=\"([-0-9.]+)\"( "
+      "text-anchor=\"([a-z]+)\")?>([^<]*)<");
+  for (std::sregex_iterator at(svg.begin(), svg.end(), shape), end; at != end; ++at) {
+    const double x = std::stod((*at)[1]);
+    const double y = std::stod((*at)[2]);
+    const double wide = 6.5 / 7 * plots::width_of((*at)[5].str());
+    const auto anchor = (*at)[4].str();
+    const double left = anchor == "end" ? x - wide : anchor == "middle" ? x - wide / 2 : x;
+    found.push_back({(*at)[5], {left, y - 9, left + wide, y + 2}});
+  }
+  return found;
+}
+
+/// The boxes of all circles and bars.
+std::vector<plots::Box> marks_of(const std::string& svg) {
+  std::vector<plots::Box> found;
+  const auto x = places(svg, "circle", "cx");
+  const auto y = places(svg, "circle", "cy");
+  for (std::size_t i = 0; i < x.size(); ++i)
+    found.push_back({x[i] - 5, y[i] - 5, x[i] + 5, y[i] + 5});
+  const auto left = places(svg, "rect", "x");
+  const auto top = places(svg, "rect", "y");
+  const auto wide = places(svg, "rect", "width");
+  const auto tall = places(svg, "rect", "height");
+  for (std::size_t i = 0; i < left.size(); ++i)
+    found.push_back({left[i], top[i], left[i] + wide[i], top[i] + tall[i]});
+  return found;
+}
+
+/// Upright lines with a class, as boxes.
+std::vector<plots::Box> whiskers_of(const std::string& svg) {
+  std::vector<plots::Box> found;
+  const auto x = places(svg, "line class=\"whisker\"", "x1");
+  const auto one = places(svg, "line class=\"whisker\"", "y1");
+  const auto two = places(svg, "line class=\"whisker\"", "y2");
+  for (std::size_t i = 0; i < x.size(); ++i)
+    found.push_back({x[i] - 1, std::min(one[i], two[i]), x[i] + 1, std::max(one[i], two[i])});
+  return found;
+}
+
+void check_nothing_touches(const std::string& svg) {
+  INFO(svg);
+  const auto labels = labels_of(svg);
+  auto marks = marks_of(svg);
+  for (const auto& whisker : whiskers_of(svg)) marks.push_back(whisker);
+  REQUIRE(!labels.empty());
+  REQUIRE(!marks.empty());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    INFO(labels[i].says);
+    for (const auto& mark : marks) CHECK_FALSE(labels[i].box.touches(mark));
+    for (std::size_t j = i + 1; j < labels.size(); ++j) {
+      INFO(labels[j].says);
+      CHECK_FALSE(labels[i].box.touches(labels[j].box));
+    }
+  }
+}
+
+TEST_CASE("labels touch neither marks nor each other, however the points lie", "[plots]") {
+  // Crowded in one place; along the slope; below the ridge; on the level roof.
+  check_nothing_touches(
+      plots::roofline(run_of({placed(0, 1, 1e11), placed(1, 1, 1.02e11), placed(2, 1, 0.98e11),
+                              placed(3, 1.01, 1e11), placed(4, 1, 1.05e11)})));
+  check_nothing_touches(plots::roofline(
+      run_of({placed(0, 0.5, 4.9e11), placed(1, 2, 1.9e12), placed(2, 5, 4.9e12)})));
+  check_nothing_touches(plots::roofline(run_of({placed(0, 9, 8e12), placed(1, 40, 9.9e12)})));
+  auto wide = run_of({timed(0, 115e6), timed(1, 4.4e6), timed(2, 4.5e6), timed(3, 4.4e6),
+                      timed(4, 4.3e6), timed(5, 4.4e6), timed(6, 90e6), timed(7, 4.4e6)});
+  for (auto& version : wide.versions) {
+    version.profile->timing.ci_low.value *= 0.6;
+    version.profile->timing.ci_high.value *= 2;
+  }
+  check_nothing_touches(plots::timeline(wide));
+}
+
+TEST_CASE("a label stands beside its point where there is room", "[plots]") {
+  const auto svg = plots::roofline(run_of({placed(0, 1, 1e11), placed(1, 1, 5e11)}));
+  const auto x = places(svg, "circle", "cx");
+  const auto y = places(svg, "circle", "cy");
+  for (const auto& label : labels_of(svg)) {
+    if (label.says != "v0" && label.says != "v1") continue;
+    const std::size_t i = label.says == "v0" ? 0 : 1;
+    INFO(label.says);
+    CHECK(std::abs(label.box.left - x[i]) < 30);
+    CHECK(std::abs(label.box.top - y[i]) < 30);
+  }
+  CHECK(svg.find("class=\"leader\"") == std::string::npos);
 }
 
 }  // namespace

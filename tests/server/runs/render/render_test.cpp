@@ -32,16 +32,27 @@ std::string cell(const std::string& text, const std::string& row, int column) {
   return part.substr(1, part.size() - 2);
 }
 
-Workshop finished() {
-  Workshop shop(1);
+/// v1 is 1.25 times v0 by its profile, and `final_speedup` times by the final benchmark.
+Workshop finished(const Contract& frozen = samples::contract(1), double final_speedup = 1.4) {
+  Workshop shop(frozen);
   shop.finish_v0();
   REQUIRE(shop.gate().passed);
   shop.finish_version(1, 1.25);
   REQUIRE(shop.gate(true).passed);
   const auto granted = shop.permit(Event::benchmarked);
-  REQUIRE(shop.runs().record_benchmark(granted, samples::benchmark(*granted.candidate, 800)));
+  auto report = samples::benchmark(*granted.candidate, 800);
+  report.rows[1].comparison = Comparison{
+      "v0", final_speedup, final_speedup - 0.1, final_speedup + 0.1, 50, 0.005, Verdict::faster};
+  REQUIRE(shop.runs().record_benchmark(granted, report));
   REQUIRE(shop.runs().write_report(shop.run, "# My heading\nIt went well."));
   return shop;
+}
+
+Contract on_gpu() {
+  auto frozen = samples::contract(1);
+  frozen.device_kind = DeviceKind::cuda;
+  frozen.device_name = "Test GPU";
+  return frozen;
 }
 
 TEST_CASE("env_check.md has its sections in the order workflows expect", "[runs][render]") {
@@ -192,13 +203,16 @@ TEST_CASE("benchmark.md shows unavailable baselines as such, never as numbers", 
 }
 
 TEST_CASE("final_report.md has its sections and comparison rows in order", "[runs][render]") {
-  const auto shop = finished();
+  const auto shop = finished(on_gpu());
   const auto text = text_of(shop.out() / "final_report.md");
-  CHECK(headings(text, "# ").front().starts_with("# CUDA Optimization Final Report - shift (20"));
-  CHECK(headings(text, "## ") ==
-        Lines{"## Environment", "## Version Iteration Comparison",
-              "## Optimization Strategies per Version", "## Hypothesis Outcomes", "## KBS Evidence",
-              "## NCU + KBS Synthesis", "## Final Benchmark", "## Best Version Conclusion"});
+  CHECK(headings(text, "# ")
+            .front()
+            .starts_with("# CUDA Optimization Final Report - shift on Test GPU (20"));
+  CHECK(headings(text, "## ") == Lines{"## Environment", "## Version Iteration Comparison",
+                                       "## Optimization Strategies per Version",
+                                       "## Hypothesis Outcomes", "## Failed Attempts",
+                                       "## KBS Evidence", "## NCU + KBS Synthesis",
+                                       "## Final Benchmark", "## Best Version Conclusion"});
   std::size_t at = 0;
   for (const char* row :
        {"Correctness", "Execution Time (ms)", "Speedup (x)", "Memory Throughput (%)",
@@ -218,8 +232,8 @@ TEST_CASE("the final report's cells come from the ledger", "[runs][render]") {
   CHECK(cell(text, "Execution Time (ms)", 1) == "0.001");   // v0: 1000 ns
   CHECK(cell(text, "Execution Time (ms)", 2) == "0.0008");  // v1: 1000 / 1.25 ns
   CHECK(cell(text, "Speedup (x)", 2) == "1.25 (1.24 … 1.26)");
-  CHECK(cell(text, "Memory Throughput (%)", 1) == "N/A");  // the host counts nothing
-  CHECK(text.find("| v1 | use wider loads | improved | median_ns: expected down, 1000 → 800 |") !=
+  CHECK(text.find("| v1 | use wider loads | improved | prose: accept_if and reject_if hold no "
+                  "condition such as speedup >= 1.2 | median_ns: expected down, 1000 → 800 |") !=
         std::string::npos);
   CHECK(text.find("- Best version: v1") != std::string::npos);
   CHECK(text.find("\n> # My heading") !=
@@ -228,7 +242,7 @@ TEST_CASE("the final report's cells come from the ledger", "[runs][render]") {
 
 TEST_CASE("a counter that is expected but absent is unknown, one never collected is N/A",
           "[runs][render]") {
-  const Workshop shop(1);
+  const Workshop shop(on_gpu());
   shop.check();
   const auto granted = shop.permit(Event::profiled);
   auto profile = samples::profile(*granted.candidate, 1000);
@@ -245,6 +259,126 @@ TEST_CASE("a counter that is expected but absent is unknown, one never collected
   CHECK(cell(text, "Compute Throughput (%)", 1) == "40");
   CHECK(cell(text, "Memory Throughput (%)", 1) == "unknown");
   CHECK(cell(text, "Memory Throughput (%)", 2) == "N/A");
+}
+
+TEST_CASE("every headline is the final benchmark's, and other speedups say whose they are",
+          "[runs][render]") {
+  const auto shop = finished();
+  const std::string result = "1.4x v0 (95 % interval 1.3 … 1.5), faster, by the final benchmark";
+  CHECK(shop.status().headline == "v1: 800 ns, " + result);
+  const auto again = shop.runs().write_report(shop.run, "");
+  REQUIRE(again);
+  CHECK(again->headline == "v1: 800 ns, " + result);
+  for (const char* name : {"final_report.md", "summary.md", "report.html"}) {
+    INFO(name);
+    CHECK(text_of(shop.out() / name).find(result) != std::string::npos);
+  }
+  const auto report = text_of(shop.out() / "final_report.md");
+  CHECK(report.find("v0 [n=1024]: 1.4 (1.3 … 1.5), paired") != std::string::npos);
+  CHECK(report.find("those of each version's own profile") != std::string::npos);
+  // The rule of promotion reads the same comparison.
+  CHECK(shop.runs().review(shop.run, {})->promotion == "v1: 1.4x v0 by its newest benchmark");
+}
+
+TEST_CASE("before the final benchmark the headline is a profile's, and says so", "[runs][render]") {
+  const Workshop shop(1);
+  shop.finish_v0();
+  CHECK(shop.status().headline == "v0: 1 µs, no version is faster than v0");
+  REQUIRE(shop.gate().passed);
+  shop.finish_version(1, 1.25);
+  CHECK(shop.status().headline ==
+        "v1: 800 ns, 1.25x v0 (95 % interval 1.24 … 1.26), faster, by its profile; no final "
+        "benchmark yet");
+}
+
+TEST_CASE("over several cases the headline is their weighted geometric mean", "[runs][render]") {
+  auto frozen = samples::contract(1);
+  frozen.cases.insert(frozen.cases.begin() + 1, Case{{{"n", 64}}, 1, false});
+  Workshop shop(frozen);
+  shop.check_all_cases();
+  shop.measure();
+  shop.write_evidence();
+  shop.write_hypothesis();
+  REQUIRE(shop.gate().passed);
+  shop.submit(samples::kernel_text(1));
+  shop.check_all_cases();
+  shop.measure(800, 1.25, Verdict::faster);
+  shop.write_evidence();
+  REQUIRE(shop.gate(true).passed);
+  const auto granted = shop.permit(Event::benchmarked);
+  auto report = samples::benchmark(*granted.candidate, 800);
+  report.rows[1].comparison = Comparison{"v0", 4, 2, 8, 50, 0.005, Verdict::faster};
+  auto small = report.rows[1];
+  small.dims = {{"n", 64}};
+  small.comparison = Comparison{"v0", 1, 0.5, 2, 50, 0.005, Verdict::inconclusive};
+  report.rows.push_back(small);
+  REQUIRE(shop.runs().record_benchmark(granted, report));
+
+  // √(4 · 1), √(2 · 0.5) and √(8 · 2): the interval touches 1.
+  CHECK(shop.status().headline ==
+        "v1: 800 ns, 2x v0 (95 % interval 1 … 4), inconclusive, by the final benchmark");
+  const auto review = shop.runs().review(shop.run, {});
+  REQUIRE(review);
+  CHECK(review->promotion == "v1: geometric mean 2 over 2 cases of its newest benchmark, lowest 1");
+}
+
+TEST_CASE("an inconclusive version is called that", "[runs][render]") {
+  const Workshop shop(1);
+  shop.finish_v0();
+  REQUIRE(shop.gate().passed);
+  shop.finish_version(1, 1.02, Verdict::inconclusive);
+  REQUIRE(shop.gate(true).passed);
+  REQUIRE(shop.runs().write_report(shop.run, ""));
+
+  const auto text = text_of(shop.out() / "final_report.md");
+  CHECK(text.find("| v1 | use wider loads | inconclusive |") != std::string::npos);
+  CHECK(text.find("neutral") == std::string::npos);
+}
+
+TEST_CASE("a report of the processor speaks of the processor", "[runs][render]") {
+  const auto shop = finished();
+  const auto text = text_of(shop.out() / "final_report.md");
+  CHECK(headings(text, "# ")
+            .front()
+            .starts_with("# Kernel Optimization Final Report - shift on Test CPU (20"));
+  CHECK(headings(text, "## ") == Lines{"## Environment", "## Version Iteration Comparison",
+                                       "## Optimization Strategies per Version",
+                                       "## Hypothesis Outcomes", "## Failed Attempts",
+                                       "## KBS Evidence", "## Profile + KBS Synthesis",
+                                       "## Final Benchmark", "## Best Version Conclusion"});
+  const auto page = text_of(shop.out() / "report.html");
+  for (const char* foreign :
+       {"Warp", "warps wait", "SM Active", "CUDA", "| unknown", "Not collected"}) {
+    INFO(foreign);
+    CHECK(text.find(foreign) == std::string::npos);
+    CHECK(page.find(foreign) == std::string::npos);
+  }
+  CHECK(page.find("<h1>shift on Test CPU</h1>") != std::string::npos);
+  // A GPU's page keeps the section, and says that nothing was collected.
+  const auto other = finished(on_gpu());
+  const auto gpu = text_of(other.out() / "report.html");
+  CHECK(gpu.find("Where warps wait") != std::string::npos);
+  CHECK(gpu.find("Not collected") != std::string::npos);
+}
+
+TEST_CASE("failed attempts are listed with what was wrong", "[runs][render]") {
+  const Workshop shop(1);
+  shop.finish_v0();
+  REQUIRE(shop.gate().passed);
+  const auto granted = shop.permit(Event::submitted);
+  REQUIRE(shop.runs().record_build(granted, samples::failed_build("int"), std::nullopt));
+  shop.submit(samples::kernel_text(7));
+  shop.check(false);
+  shop.finish_version(1);
+  REQUIRE(shop.gate(true).passed);
+  REQUIRE(shop.runs().write_report(shop.run, ""));
+
+  for (const char* name : {"final_report.md", "report.html"}) {
+    const auto text = text_of(shop.out() / name);
+    INFO(name);
+    CHECK(text.find("did not build (1 compiler errors)") != std::string::npos);
+    CHECK(text.find("incorrect: 7 of 1024 elements differ") != std::string::npos);
+  }
 }
 
 TEST_CASE("summary.md has its sections in order", "[runs][render]") {
