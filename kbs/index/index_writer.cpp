@@ -17,6 +17,7 @@
 #include "kbs/index/index_database.h"
 #include "kbs/index/index_schema.h"
 #include "kbs/index/index_statistics.h"
+#include "kbs/text/tokenizer.h"
 #include "server/core/fd.h"
 
 namespace ratchet::kbs {
@@ -178,6 +179,15 @@ Status IndexWriter::State::start_writing() {
                              fmt::format("INSERT INTO meta VALUES('schema',{});", kSchemaVersion));
         !made)
       return made;
+  const auto terms = database.integer("SELECT value FROM meta WHERE name='terms'", 1);
+  if (!terms) return terms.error();
+  if (old && *terms != kTermsVersion)
+    if (auto rebuilt = database.execute("INSERT INTO fts(fts) VALUES('rebuild')"); !rebuilt)
+      return rebuilt;
+  if (auto noted = database.execute(
+          fmt::format("INSERT OR REPLACE INTO meta VALUES('terms',{})", kTermsVersion));
+      !noted)
+    return noted;
   // Stored in the file, but only writers use it.
   for (const std::string_view index : {"fts", "code"})
     if (auto set = database.execute(

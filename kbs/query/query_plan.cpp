@@ -47,6 +47,10 @@ class Planner {
       term_of_.back() = add_term(word);
     }
     for (std::size_t i = 0; i < words.size(); ++i) add_aliases(words, i);
+    for (std::size_t i = 0; i + 1 < words.size(); ++i)
+      if (!words[i].compound.empty())
+        for (const auto part : {i, i + 1})
+          add_alternative(term_of_[part], words[i].compound, kAliasWeight / 2);
     return std::move(plan_);
   }
 

@@ -104,6 +104,24 @@ bool ends_with_any(std::string_view word, std::initializer_list<std::string_view
   return std::ranges::any_of(endings, [&](auto ending) { return word.ends_with(ending); });
 }
 
+/// The American spelling of a stem, so that both spellings have one term: `optimis(e)`,
+/// `vectorisation`, `analys(e)`, `behaviour`. `shortened` says that an ending was cut off: `basis`
+/// and `axis` are no such verbs.
+std::string american(std::string stem, bool shortened) {
+  constexpr std::size_t kShortestVerb = 5;  // not "rise", "wise"
+  constexpr std::array<std::string_view, 9> kOur{"behaviour", "colour", "favour",
+                                                 "flavour",   "honour", "labour",
+                                                 "neighbour", "rigour", "vapour"};
+  if (const auto at = stem.rfind("is"); at != std::string::npos && at + 2 >= kShortestVerb) {
+    const auto rest = std::string_view(stem).substr(at + 2);
+    if (rest.empty() ? shortened : rest == "ation" || rest == "er") stem[at + 1] = 'z';
+  }
+  if (shortened && stem.size() >= kShortestVerb && stem.ends_with("ys")) stem.back() = 'z';
+  for (const auto word : kOur)
+    if (stem.starts_with(word)) stem.erase(word.size() - 2, 1);
+  return stem;
+}
+
 /// The term of a word without inner boundaries.
 std::string word_term(std::string_view word) {
   const bool letters = std::ranges::all_of(word, [](char c) { return is_lower(c) || is_upper(c); });
@@ -112,7 +130,10 @@ std::string word_term(std::string_view word) {
       std::all_of(word.begin(), word.end() - 1, is_upper))
     word.remove_suffix(1);
   auto term = lowered(word);
-  return letters ? stem(term) : term;
+  if (!letters) return term;
+  auto stemmed = stem(term);
+  const bool shortened = stemmed.size() < term.size();
+  return american(std::move(stemmed), shortened);
 }
 
 /// Splits `TensorMap`, `GEMMKernel`, `fp8Quantize` and `merge_attn` into parts of at least two
@@ -214,7 +235,8 @@ Terms terms_of(const Chunk& chunk) {
   return terms;
 }
 
-bool emit(const Chunk& chunk, std::size_t begin, const std::function<bool(const Token&)>& sink) {
+bool emit(const Chunk& chunk, std::size_t begin, const std::string& compound,
+          const std::function<bool(const Token&)>& sink) {
   const auto terms = terms_of(chunk);
   const auto end = begin + chunk.text.size();
   bool first = true;
@@ -225,7 +247,7 @@ bool emit(const Chunk& chunk, std::size_t begin, const std::function<bool(const 
     return more;
   };
   if (!send(terms.whole)) return false;
-  return std::ranges::all_of(terms.parts, send);
+  return std::ranges::all_of(terms.parts, send) && send(compound);
 }
 
 /// Reads a run that contains non-ASCII letters into `term`, folded and never split. Returns its
@@ -252,6 +274,23 @@ bool starts_foreign(std::string_view text, std::size_t at) {
   if (at >= text.size() || static_cast<unsigned char>(text[at]) < 0x80) return false;
   const auto point = read_code_point(text, at);
   return point.valid && fold(point.value) != 0;
+}
+
+/// The term of two words of letters around a hyphen, written as one: `topk` for `top-k`. Empty for
+/// anything else; `a-b` is a difference, and of `row-by-row` no two words belong together.
+std::string compound_term(std::string_view text, std::size_t begin, std::size_t end) {
+  constexpr std::size_t kShortest = 5;
+  if (end >= text.size() || text[end] != '-' || (begin > 0 && text[begin - 1] == '-')) return {};
+  auto last = end + 1;
+  while (last < text.size() && is_word(text[last])) ++last;
+  if (last == end + 1 || last - begin < kShortest) return {};
+  if (last < text.size() &&
+      (text[last] == '-' || inner_separator(text, last) > 0 || starts_foreign(text, last)))
+    return {};
+  const auto word =
+      std::string(text.substr(begin, end - begin)).append(text.substr(end + 1, last - end - 1));
+  const bool letters = std::ranges::all_of(word, [](char c) { return is_lower(lower(c)); });
+  return letters && word.size() <= kMaxTerm ? word_term(word) : std::string{};
 }
 
 /// Calls `on_chunk(Chunk, begin)` and `on_foreign(term, begin, end)`; either returns false to stop.
@@ -303,7 +342,10 @@ std::string stem(std::string_view word) {
 
 void tokenize(std::string_view text, const std::function<bool(const Token&)>& sink) {
   scan(
-      text, [&](const Chunk& chunk, std::size_t begin) { return emit(chunk, begin, sink); },
+      text,
+      [&](const Chunk& chunk, std::size_t begin) {
+        return emit(chunk, begin, compound_term(text, begin, begin + chunk.text.size()), sink);
+      },
       [&](const std::string& term, std::size_t begin, std::size_t end) {
         return sink({term, begin, end, false});
       });
@@ -334,11 +376,12 @@ std::vector<QueryWord> query_words(std::string_view text, std::size_t limit) {
   };
   scan(
       text,
-      [&](const Chunk& chunk, std::size_t) {
+      [&](const Chunk& chunk, std::size_t begin) {
         auto terms = terms_of(chunk);
-        return add({lowered(chunk.text), std::move(terms.whole), std::move(terms.parts)});
+        return add({lowered(chunk.text), std::move(terms.whole), std::move(terms.parts),
+                    compound_term(text, begin, begin + chunk.text.size())});
       },
-      [&](const std::string& term, std::size_t, std::size_t) { return add({term, term, {}}); });
+      [&](const std::string& term, std::size_t, std::size_t) { return add({term, term, {}, {}}); });
   return words;
 }
 

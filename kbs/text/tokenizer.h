@@ -16,14 +16,19 @@ struct Token {
   bool same_position = false;  ///< part of the identifier emitted just before
 };
 
+/// Incremented whenever the terms of a text change. The next writer of an older index brings its
+/// pages up to date.
+inline constexpr int kTermsVersion = 2;
+
 /// Splits text into index terms.
 ///
 /// Words are folded to lower case without diacritics and lightly stemmed. An identifier
 /// (`cp.async.bulk`, `cta_group::2`, `HGMMA.64x8x16`, `TensorMap`, `merge_attn_states`) is emitted
 /// whole, followed by its dotted prefixes and its parts at the same position, so that both the
 /// exact name and each part can be found. Every other character is a separator, hyphens included:
-/// `warp-specialized` is two words. Any bytes are accepted; invalid UTF-8 separates. Pure.
-/// `sink` returns false to stop.
+/// `row-wise` is two words, the first of which has `rowwise` at its position. British and American
+/// spellings of a plain word are one term; a name as a whole is never respelled. Any bytes are
+/// accepted; invalid UTF-8 separates. Pure. `sink` returns false to stop.
 void tokenize(std::string_view text, const std::function<bool(const Token&)>& sink);
 
 /// The next stretch of a text that can be tokenized on its own: a word or an identifier. Both
@@ -39,6 +44,7 @@ struct QueryWord {
   std::string surface;             ///< as written, in lower case
   std::string term;                ///< term of the whole word
   std::vector<std::string> parts;  ///< terms of its parts; empty for plain words
+  std::string compound;            ///< term of this word and the next one, when a hyphen joins them
 };
 
 /// The words of a query in order, at most `limit`.

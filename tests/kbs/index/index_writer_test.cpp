@@ -1,5 +1,6 @@
 #include "kbs/index/index_writer.h"
 
+#include "kbs/index/index_database.h"
 #include "tests/kbs/fixture.h"
 
 namespace ratchet {
@@ -16,6 +17,22 @@ TEST_CASE("adding an unchanged folder again does not touch the index file") {
   const auto before = std::filesystem::last_write_time(kb.index());
   CHECK(kb.add(kb.folder() / "c").unchanged == 1);
   CHECK(std::filesystem::last_write_time(kb.index()) == before);
+}
+
+TEST_CASE("the pages of an index with other terms are indexed again by the next writer") {
+  TestKnowledge kb;
+  write_text(kb.folder() / "a/wiki/a.md", page_text("a", "Okapi", "alpha"));
+  kb.add(kb.folder() / "a");
+  {
+    auto database = kbs::open_index(kb.index(), kbs::OpenMode::scratch);
+    REQUIRE(database);
+    REQUIRE(
+        database->execute("DELETE FROM meta WHERE name='terms';"
+                          "INSERT INTO fts(fts) VALUES('delete-all')"));
+  }
+  write_text(kb.folder() / "b/wiki/b.md", page_text("b", "Zebra", "beta"));
+  kb.add(kb.folder() / "b");
+  CHECK(kb.ids({.text = "alpha"}) == std::vector<std::string>{"a"});
 }
 
 TEST_CASE("an item with an unchanged stamp is kept, with everything that it produced") {

@@ -26,6 +26,27 @@ TEST_CASE("an identifier is found whole and by its parts") {
   CHECK(kb.ids({.text = "setmaxnreg"}).front() == "technique-register-budget");
 }
 
+TEST_CASE("either spelling finds a page in the other, hyphen or not, and exact names stay exact") {
+  test::TestKnowledge kb;
+  const auto page = [&](const char* id, const char* body) {
+    test::write_text(kb.folder() / "c/wiki" / (std::string(id) + ".md"),
+                     test::page_text(id, "Okapi", body));
+  };
+  page("us", "Vectorized row-wise top-k keeps neighboring behavior.");
+  page("gb", "Vectorised rowwise topk keeps neighbouring behaviour.");
+  page("name", "cudaMemcpyAsync and wgmma.mma_async");
+  kb.add(kb.folder() / "c");
+  for (const char* text : {"vectorise", "vectorize", "row-wise", "rowwise", "top-k", "topk",
+                           "behaviour", "behavior", "neighbours", "neighbor"}) {
+    INFO(text);
+    auto ids = kb.ids({.text = text});
+    std::ranges::sort(ids);
+    CHECK(ids == Ids{"gb", "us"});
+  }
+  CHECK(kb.ids({.text = "cudaMemcpyAsync"}) == Ids{"name"});
+  CHECK(kb.ids({.text = "wgmma.mma_async"}) == Ids{"name"});
+}
+
 TEST_CASE("an alias is searched in addition to the user's word") {
   FixtureKnowledge kb;
   const auto answer = kb.query({.text = "TMA"});

@@ -40,7 +40,45 @@ TEST_CASE("abbreviations are not split into letters") {
 }
 
 TEST_CASE("hyphens and slashes separate words") {
-  CHECK(terms("warp-group csrc/gemm") == Terms{"warp", "group", "csrc", "gemm"});
+  CHECK(terms("warp-group-wide csrc/gemm") == Terms{"warp", "group", "wid", "csrc", "gemm"});
+}
+
+TEST_CASE("two words around a hyphen are also one word, and a difference is not") {
+  CHECK(terms("top-k") == Terms{"top", "+topk", "k"});
+  CHECK(terms("row-wise") == Terms{"row", "+rowwis", "wis"});
+  CHECK(terms("rowwise") == Terms{"rowwis"});
+  CHECK(terms("a-b n-1 x->y sm-100") == Terms{"a", "b", "n", "1", "x", "y", "sm", "100"});
+  const auto words = query_words("row-wise top k", 10);
+  REQUIRE(words.size() == 4);
+  CHECK(words[0].compound == "rowwis");
+  CHECK(words[2].compound.empty());
+}
+
+TEST_CASE("British and American spellings of a word are one term") {
+  const auto same = [](const char* one, const char* other) {
+    INFO(one << " " << other);
+    CHECK(terms(one) == terms(other));
+  };
+  same("optimise", "optimize");
+  same("Optimised", "optimized");
+  same("optimising", "optimizing");
+  same("optimiser", "optimizers");
+  same("quantisation", "quantization");
+  same("vectorisations", "vectorization");
+  same("analyse", "analyze");
+  same("behaviour", "behavior");
+  same("neighbouring", "neighboring");
+  same("colours", "color");
+}
+
+TEST_CASE("names and words that only look British keep their terms") {
+  CHECK(terms("basis axis this analysis") == Terms{"basis", "axis", "this", "analysis"});
+  CHECK(terms("rise four hour contour resource") ==
+        Terms{"ris", "four", "hour", "contour", "resourc"});
+  CHECK(terms("cudaMemcpyAsync").front() == "cudamemcpyasync");
+  CHECK(terms("wgmma.mma_async").front() == "wgmma.mma_async");
+  CHECK(terms("vectorise_loop").front() == "vectorise_loop");
+  CHECK(terms("wgmma setmaxnreg ldmatrix") == Terms{"wgmma", "setmaxnreg", "ldmatrix"});
 }
 
 TEST_CASE("inflected forms of a word share a stem, and short words are left unchanged") {
