@@ -7,6 +7,8 @@
 #include <chrono>
 #include <fstream>
 
+#include "kbs/documents/page_reader.h"
+
 namespace ratchet::kbs {
 namespace {
 
@@ -141,6 +143,12 @@ class Lister {
                        ns(info.st_ctim));
   }
 
+  static bool has_code_header(const fs::path& path) {
+    std::ifstream in(path);
+    std::string line;
+    return std::getline(in, line) && is_code_page(path.generic_string(), line);
+  }
+
   void sort_in(const fs::path& path) {
     const auto relative = path.lexically_relative(listing_.root);
     const auto name = path.filename();
@@ -150,8 +158,10 @@ class Lister {
     if (path.extension() == ".json" && name != "index.json" &&
         has_part(relative.parent_path(), "records"))
       listing_.json_records.push_back({relative, stamp_of(path)});
-    if (path.extension() != ".md") return;
     const auto top = relative.begin()->string();
+    if (top == "code" && has_code_header(path))
+      listing_.pages.push_back({relative, stamp_of(path)});
+    if (path.extension() != ".md") return;
     if (listing_.plain || top == "wiki" || top == "sources" || top == "docs")
       listing_.pages.push_back({relative, stamp_of(path)});
   }

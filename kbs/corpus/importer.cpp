@@ -117,6 +117,11 @@ class Reader {
   [[nodiscard]] Result<Document> read_markdown(const fs::path& path) const {
     auto text = read_file(listing_.root / path, kMaxPage);
     if (!text) return text.error();
+    if (path.extension() != ".md") {
+      auto page = page_of_code(path.generic_string(), *text);
+      if (!page) return page.error();
+      return read_page(path.generic_string(), *std::move(page));
+    }
     const auto header = split_page(*text).header;
     // Headers for other tools (a skill's, a blog's) have no `id`.
     const bool named = header.starts_with("id:") || header.find("\nid:") != std::string_view::npos;

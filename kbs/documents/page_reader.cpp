@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
@@ -107,6 +108,19 @@ std::vector<SourceNote> read_sources(const YAML::Node& sources) {
   return notes;
 }
 
+/// How a language comments a line, and the name of its fence.
+struct Dialect {
+  std::string_view extension, comment, fence;
+};
+
+const Dialect* dialect_of(std::string_view path) {
+  static constexpr std::array<Dialect, 3> kDialects{
+      {{".cu", "//", "cuda"}, {".cpp", "//", "cpp"}, {".py", "#", "python"}}};
+  const auto found = std::ranges::find_if(
+      kDialects, [&](const Dialect& dialect) { return path.ends_with(dialect.extension); });
+  return found != kDialects.end() ? found : nullptr;
+}
+
 Scope scope_of(std::string_view path) {
   const auto within = [&](std::string_view folder) {
     return path.starts_with(folder) ||
@@ -154,6 +168,7 @@ Result<Document> read_header(const PageParts& parts, Document page) {
   page.confidence = scalar(header["confidence"]);
   page.license = scalar(header["license"]);
   page.product = scalar(header["product"]);
+  page.code_evidence = scalar(header["code_evidence"]);
   page.tags = all_tags(header);
   page.aliases = strings(header["aliases"]);
   page.symptoms = strings(header["symptoms"]);
@@ -209,6 +224,41 @@ PageParts split_page(std::string_view text) {
     begin = end + 1;
   }
   return {{}, text, 1};
+}
+
+bool is_code_page(std::string_view path, std::string_view first_line) {
+  const auto* dialect = dialect_of(path);
+  if (dialect == nullptr) return false;
+  if (first_line.ends_with('\r')) first_line.remove_suffix(1);
+  return first_line == std::string(dialect->comment) + " ---";
+}
+
+Result<std::string> page_of_code(std::string_view path, std::string_view text) {
+  const auto* dialect = dialect_of(path);
+  if (dialect == nullptr) return bad_page("code is read from .cu, .cpp and .py files");
+  std::string page;
+  int fences = 0;
+  bool opened = false;
+  for (const auto line : lines_of(text)) {
+    auto shown = line;
+    if (fences == 2 && !opened) {
+      if (!line.empty()) return bad_page("no empty line between the header and the code");
+      page.append("```").append(dialect->fence).append("\n");
+      opened = true;
+      continue;
+    }
+    if (!opened) {
+      if (!shown.starts_with(dialect->comment))
+        return bad_page("the header's comment does not end");
+      shown.remove_prefix(dialect->comment.size());
+      if (shown.starts_with(' ')) shown.remove_prefix(1);
+      if (shown == "---") ++fences;
+      if (fences == 0) return bad_page("no YAML header");
+    }
+    page.append(shown).append("\n");
+  }
+  if (!opened) return bad_page("no code after the header");
+  return page + "```\n";
 }
 
 Result<Document> read_page(std::string_view path, std::string text) {

@@ -27,6 +27,14 @@ struct PageParts {
 /// Errors: `invalid_argument` naming the problem: not UTF-8, no `id` in the header, invalid YAML.
 [[nodiscard]] Result<Document> read_page(std::string_view path, std::string text);
 
+/// The languages of files that are pages themselves: a header in comments, one empty line, code.
+[[nodiscard]] bool is_code_page(std::string_view path, std::string_view first_line);
+
+/// A file of code with its header in line comments as the Markdown page that `read_page` takes: the
+/// header without comment signs, the code in a fence that begins in the empty line after it. Every
+/// line keeps its number. Errors: `invalid_argument` when header or empty line are missing.
+[[nodiscard]] Result<std::string> page_of_code(std::string_view path, std::string_view text);
+
 /// A YAML header as JSON; quoted scalars stay strings. Errors: `invalid_argument` for invalid YAML,
 /// also beyond the limits of `load_yaml`.
 [[nodiscard]] Result<Json> header_json(std::string_view header);

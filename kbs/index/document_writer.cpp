@@ -117,6 +117,7 @@ Status DocumentWriter::insert_facets(std::int64_t row, const Document& document)
   if (const auto slash = document.repo.rfind('/'); slash != std::string::npos)
     facet("repo", std::string_view(document.repo).substr(slash + 1));
   facet("confidence", document.confidence);
+  facet("code", document.code_evidence);
   for (const auto& tag : document.tags) facet("tag", tag);
   for (const auto& language : document.languages) facet("language", language);
   for (const auto& symptom : document.symptoms) facet("symptom", symptom);

@@ -75,6 +75,11 @@ Result<QueryHit> read_hit(const Indexes& indexes, Connection& connection,
   if (auto done = add_snippet(hit, row.text(8), row.text(9), row.blob(10), row.blob(11), words);
       !done)
     return done.error();
+  auto evidence = connection.prepared("SELECT value FROM facet WHERE doc=? AND name='code'");
+  if (!evidence) return evidence.error();
+  auto tried = (*evidence)->bind(1, place.row).step();
+  if (!tried) return tried.error();
+  if (*tried) hit.code = (*evidence)->text(0);
   return hit;
 }
 

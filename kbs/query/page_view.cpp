@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "kbs/documents/labels.h"
 #include "kbs/documents/page_reader.h"
@@ -105,6 +106,31 @@ std::vector<Heading> headings(std::string_view body) {
   return found;
 }
 
+/// The regions of a file of code: each begins with the comment `region NAME` and ends with the next
+/// one.
+std::vector<Heading> regions(std::string_view body) {
+  std::vector<Heading> found;
+  for (const auto line : lines_of(body))
+    for (const std::string_view sign : {"// region ", "# region "})
+      if (line.starts_with(sign))
+        found.push_back({static_cast<std::size_t>(line.data() - body.data()), 1,
+                         trimmed(line.substr(sign.size()), " \t\r\n")});
+  return found;
+}
+
+/// The first region whose name begins with `wanted`, in a fence like that of the whole.
+std::optional<std::string> region_of(std::string_view body, std::string_view wanted) {
+  const auto all = regions(body);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (wanted.empty() || !squeezed(all[i].text).starts_with(wanted)) continue;
+    const auto last = body.rfind("```");
+    const auto end = i + 1 < all.size() ? all[i + 1].begin : last;
+    const auto fence = body.substr(0, body.find('\n') + 1);
+    return std::string(fence).append(body.substr(all[i].begin, end - all[i].begin)).append("```\n");
+  }
+  return std::nullopt;
+}
+
 /// The section whose heading equals, begins with or contains the name (in this order of preference,
 /// ignoring case), up to the next heading of its level.
 Result<std::string> section_of(std::string_view body, const std::string& name) {
@@ -123,13 +149,16 @@ Result<std::string> section_of(std::string_view body, const std::string& name) {
     best = &heading;
     best_fit = fit;
   }
+  if (best == nullptr)
+    if (auto region = region_of(body, wanted)) return *std::move(region);
   if (best == nullptr) {
     std::vector<std::string_view> names;
-    for (const auto& heading : all)
-      if (names.size() < 30) names.push_back(heading.text);
-    return not_found(fmt::format("section: the page has no heading like '{}'", name),
+    for (const auto& heading : all) names.push_back(heading.text);
+    for (const auto& region : regions(body)) names.push_back(region.text);
+    if (names.size() > 30) names.resize(30);
+    return not_found(fmt::format("section: the page has no heading or region like '{}'", name),
                      names.empty() ? "The page has no headings."
-                                   : fmt::format("Headings: {}.", fmt::join(names, " | ")));
+                                   : fmt::format("There are: {}.", fmt::join(names, " | ")));
   }
   auto end = body.size();
   for (const auto& heading : all)

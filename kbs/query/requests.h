@@ -74,7 +74,8 @@ struct PageRequest {
   static constexpr void fields(auto&& visit) {
     using R = PageRequest;
     visit(required<&R::id>("Page id from query_kbs.", {.max_length = 300}),
-          optional<&R::section>("Only the section with this heading.", {.max_length = 200}),
+          optional<&R::section>("Only the section with this heading, or this region of code.",
+                                {.max_length = 200}),
           optional<&R::follow_sources>("Also what the page cites."),
           optional<&R::include_code>("Keep code blocks."),
           optional<&R::body_only>("Without front matter."),

@@ -32,7 +32,8 @@ struct QueryHit {
   std::string license;
   std::string path;  ///< path:line of the snippet
   std::string content_digest;
-  Origin origin = {};  ///< the added corpus; empty: the shipped wiki
+  std::optional<std::string> code;  ///< how its complete code was tried: measured or compiled
+  Origin origin = {};               ///< the added corpus; empty: the shipped wiki
 
   static constexpr void fields(auto&& visit) {
     using H = QueryHit;
@@ -45,7 +46,8 @@ struct QueryHit {
           required<&H::architectures>("Architectures it applies to."),
           required<&H::license>("License of the text."),
           required<&H::path>("path:line of the snippet."),
-          required<&H::content_digest>("SHA-256 of the page."));
+          required<&H::content_digest>("SHA-256 of the page."),
+          optional<&H::code>("Has complete code that was measured, or only compiled."));
   }
 };
 

@@ -30,10 +30,15 @@ const std::vector<ContentPage>& pages() {
   static const auto all = [] {
     std::vector<ContentPage> read;
     for (const auto& entry : fs::recursive_directory_iterator(content())) {
-      if (entry.path().extension() != ".md") continue;
       const auto relative = entry.path().lexically_relative(content());
+      if (!entry.is_regular_file() || relative == "vocabulary.yaml") continue;
       auto text = test::read_text(entry.path());
       INFO(relative.string());
+      if (entry.path().extension() != ".md") {
+        auto page = kbs::page_of_code(relative.generic_string(), text);
+        if (!page) FAIL(page.error().message);
+        text = *std::move(page);
+      }
       auto document = kbs::read_page(relative.generic_string(), text);
       if (!document) FAIL(document.error().message);
       auto header = kbs::header_json(kbs::split_page(text).header);
@@ -193,6 +198,10 @@ TEST_CASE("the wiki answers common questions within the first three results") {
   CHECK(answers("register spills", "pattern-register-spills"));
   CHECK(answers("kernel shorter than launch overhead", "pattern-launch-bound"));
   CHECK(answers("H200", "hw-h200"));
+  CHECK(answers("topk on a processor", "kernel-topk-rows"));
+  CHECK(answers("prefix sum", "kernel-scan-lookback"));
+  CHECK(answers("numpy temporaries", "kernel-numpy-elementwise"));
+  CHECK(answers("int4 decode GEMV", "kernel-gemv-w4a16"));
 }
 
 TEST_CASE("the built index contains all shipped pages") {

@@ -59,6 +59,35 @@ TEST_CASE("the description of a pull request is appended to its page") {
   CHECK(page->text.find("## Description\n\nThe loop index overflowed") != std::string::npos);
 }
 
+TEST_CASE("a file of code is a page: whole, by region, found by its words, with its lines") {
+  test::TestKnowledge kb;
+  test::write_text(kb.folder() / "c/code/add.cu",
+                   "// ---\n// id: code-add\n// title: Addition\n// code_evidence: compiled\n"
+                   "// ---\n\n// region index\nint okapi();\n// region kernel\nvoid zebra();\n");
+  test::write_text(kb.folder() / "c/code/other.cpp", "int main() {}\n");  // no header: not a page
+  test::write_text(kb.folder() / "c/docs/a.md", test::page_text("a", "A", "alpha"));
+  const auto report = kb.add(kb.folder() / "c");
+  CHECK(report.problems.empty());
+
+  const auto found = kb.query({.text = "zebra"});
+  REQUIRE(found.results.size() == 1);
+  CHECK(found.results.front().id == "code-add");
+  CHECK(found.results.front().code == "compiled");
+  CHECK(found.results.front().path == "code/add.cu:10");
+  CHECK_FALSE(kb.query({.text = "alpha"}).results.front().code);
+
+  const auto whole = kb.base().page({.id = "code-add"});
+  REQUIRE(whole);
+  CHECK(whole->text ==
+        "```cuda\n// region index\nint okapi();\n// region kernel\nvoid zebra();\n```\n");
+  const auto region = kb.base().page({.id = "code-add", .section = "kernel"});
+  REQUIRE(region);
+  CHECK(region->text == "```cuda\n// region kernel\nvoid zebra();\n```\n");
+  const auto none = kb.base().page({.id = "code-add", .section = "epilogue"});
+  REQUIRE_FALSE(none);
+  CHECK(none.error().hint.find("index | kernel") != std::string::npos);
+}
+
 TEST_CASE("paths are not ids, and the error names the most similar ids") {
   FixtureKnowledge kb;
   for (const std::string& id :

@@ -1,0 +1,149 @@
+// ---
+// id: code-scan-lookback
+// title: "Inclusive scan in one pass with decoupled look-back: complete code"
+// kind: code
+// tags: [scan, reduction, memory, warp, synchronization]
+// architectures: [sm80, sm86, sm89, sm90, sm100, sm120]
+// languages: [cuda-cpp]
+// aliases: [prefix sum code, scan code, decoupled look-back code, cumsum code]
+// confidence: experimental
+// code_evidence: compiled
+// compiled: [sm_80, sm_90a, sm_120a]
+// related: [kernel-scan-lookback]
+// sources:
+//   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its look-back is tested on the host", publisher: "ratchet"}
+// ---
+
+// y[i] = x[0] + ... + x[i], 32-bit integers with wrap-around; x and y begin on 16 bytes. Each element is read once and written once.
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+// region index: tiles, states of tiles and one step of the look-back; plain C++, tested on the host
+#ifndef __CUDACC__
+#define __host__
+#define __device__
+#endif
+constexpr int kThreads = 256, kRounds = 4, kWarps = kThreads / 32;
+constexpr int kWarpItems = 32 * 4 * kRounds, kTile = kWarpItems * kWarps;  // 512 a warp, 4,096 a block
+constexpr uint64_t kEmpty = 0, kSum = 1, kPrefix = 2;                      // what a tile has published
+/// Flag and value in one word, which is stored and loaded at once: no fence is needed between them.
+__host__ __device__ constexpr uint64_t packed(uint64_t flag, uint32_t value) { return flag << 32 | value; }
+__host__ __device__ constexpr uint64_t flag_of(uint64_t state) { return state >> 32; }
+__host__ __device__ constexpr uint32_t value_of(uint64_t state) { return uint32_t(state); }
+/// Element of a lane's first value in a round: lanes lie side by side, so that loads are coalesced.
+__host__ __device__ constexpr int item_of(int warp, int round, int lane) { return warp * kWarpItems + round * 128 + lane * 4; }
+/// Of 32 predecessors (lane 0 is the nearest) those up to the first prefix count; without one, all.
+__host__ __device__ constexpr int counted(uint32_t prefixes) {
+  int lanes = 0;
+  while (lanes < 32 && (prefixes >> lanes & 1) == 0) ++lanes;
+  return lanes < 32 ? lanes + 1 : 32;
+}
+
+// region states
+__device__ inline void publish(uint64_t* at, uint64_t state) {
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(state) : "memory");
+}
+__device__ inline uint64_t look(const uint64_t* at) {
+  uint64_t state;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(state) : "l"(at) : "memory");
+  return state;
+}
+
+/// Sum of all tiles before this one, by one warp: 32 predecessors at a time, back to the nearest prefix.
+__device__ inline uint32_t look_back(const uint64_t* states, int tile, int lane) {
+  uint32_t sum = 0;
+  for (int nearest = tile - 1;; nearest -= 32) {
+    const int at = nearest - lane;
+    uint64_t state = at >= 0 ? look(states + at) : packed(kPrefix, 0);  // before the first tile: a prefix of 0
+    while (__any_sync(~0u, flag_of(state) == kEmpty))
+      if (flag_of(state) == kEmpty) state = look(states + at);
+    const uint32_t prefixes = __ballot_sync(~0u, flag_of(state) == kPrefix);
+    sum += __reduce_add_sync(~0u, lane < counted(prefixes) ? value_of(state) : 0u);
+    if (prefixes != 0) return sum;
+  }
+}
+
+// region kernel
+__device__ inline uint32_t scan_warp(uint32_t v, int lane) {  // inclusive
+  #pragma unroll
+  for (int step = 1; step < 32; step *= 2) {
+    const uint32_t other = __shfl_up_sync(~0u, v, step);
+    if (lane >= step) v += other;
+  }
+  return v;
+}
+
+__global__ void __launch_bounds__(kThreads) scan(const int* __restrict__ x, int* __restrict__ y, long long n,
+                                                 uint64_t* states, int* next_tile) {
+  __shared__ int shared_tile;
+  __shared__ uint32_t warp_sums[kWarps], before_block;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  // Tiles in the order in which blocks really start: a block only ever waits for blocks that run already.
+  if (threadIdx.x == 0) shared_tile = atomicAdd(next_tile, 1);
+  __syncthreads();
+  const int tile = shared_tile;
+  const long long base = (long long)tile * kTile;
+  const bool whole = base + kTile <= n;
+
+  uint32_t v[kRounds][4], carry = 0;
+  #pragma unroll
+  for (int r = 0; r < kRounds; ++r) {
+    const long long at = base + item_of(warp, r, lane);
+    if (whole) {
+      const int4 four = *reinterpret_cast<const int4*>(x + at);
+      v[r][0] = four.x, v[r][1] = four.y, v[r][2] = four.z, v[r][3] = four.w;
+    } else {
+      #pragma unroll
+      for (int i = 0; i < 4; ++i) v[r][i] = at + i < n ? uint32_t(x[at + i]) : 0u;
+    }
+  }
+  #pragma unroll
+  for (int r = 0; r < kRounds; ++r) {  // within the warp, round after round
+    #pragma unroll
+    for (int i = 1; i < 4; ++i) v[r][i] += v[r][i - 1];
+    const uint32_t through = scan_warp(v[r][3], lane), before = through - v[r][3] + carry;
+    #pragma unroll
+    for (int i = 0; i < 4; ++i) v[r][i] += before;
+    carry += __shfl_sync(~0u, through, 31);
+  }
+  if (lane == 0) warp_sums[warp] = carry;
+  __syncthreads();
+  if (warp == 0) {
+    const uint32_t own = lane < kWarps ? warp_sums[lane] : 0u, through = scan_warp(own, lane);
+    const uint32_t block = __shfl_sync(~0u, through, kWarps - 1);
+    if (lane == 0) publish(states + tile, packed(tile == 0 ? kPrefix : kSum, block));
+    const uint32_t before = tile == 0 ? 0u : look_back(states, tile, lane);
+    if (lane == 0 && tile != 0) publish(states + tile, packed(kPrefix, before + block));
+    if (lane == 0) before_block = before;
+    if (lane < kWarps) warp_sums[lane] = through - own;
+  }
+  __syncthreads();
+  const uint32_t before = before_block + warp_sums[warp];
+  #pragma unroll
+  for (int r = 0; r < kRounds; ++r) {
+    const long long at = base + item_of(warp, r, lane);
+    if (whole) {
+      *reinterpret_cast<int4*>(y + at) = make_int4(v[r][0] + before, v[r][1] + before, v[r][2] + before, v[r][3] + before);
+    } else {
+      #pragma unroll
+      for (int i = 0; i < 4; ++i)
+        if (at + i < n) y[at + i] = int(v[r][i] + before);
+    }
+  }
+}
+
+// region launch
+constexpr long long kMaxTiles = 1 << 20;  // 4.3e9 elements
+__device__ uint64_t all_states[kMaxTiles];
+__device__ int tiles_started;
+extern "C" void solve(const int* x, int* y, long long n, cudaStream_t stream) {
+  const long long tiles = (n + kTile - 1) / kTile;
+  void *states = nullptr, *started = nullptr;
+  if (tiles == 0 || tiles > kMaxTiles || cudaGetSymbolAddress(&states, all_states) != cudaSuccess ||
+      cudaGetSymbolAddress(&started, tiles_started) != cudaSuccess)
+    return;
+  cudaMemsetAsync(states, 0, tiles * sizeof(uint64_t), stream);  // every call starts with empty states
+  cudaMemsetAsync(started, 0, sizeof(int), stream);
+  scan<<<unsigned(tiles), kThreads, 0, stream>>>(x, y, n, static_cast<uint64_t*>(states), static_cast<int*>(started));
+}
