@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "server/core/figures.h"
+
 namespace ratchet {
 namespace {
 
@@ -19,12 +21,6 @@ std::string spoken(std::string word) {
 }
 
 }  // namespace
-
-std::string time_text(double nanoseconds) {
-  if (nanoseconds < 1e3) return fmt::format("{:.0f} ns", nanoseconds);
-  if (nanoseconds < 1e6) return fmt::format("{:.2f} µs", nanoseconds / 1e3);
-  return fmt::format("{:.3f} ms", nanoseconds / 1e6);
-}
 
 std::string versions_table(const Json& status) {
   std::string out = fmt::format("{:<7} {:>10} {:>24} {:>9} {:>13} {:>10}\n", "version", "median",

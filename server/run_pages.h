@@ -8,9 +8,6 @@
 
 namespace ratchet {
 
-/// "38.14 µs"
-[[nodiscard]] std::string time_text(double nanoseconds);
-
 /// One row for each version of `run_status`, and the best one.
 [[nodiscard]] std::string versions_table(const Json& status);
 
