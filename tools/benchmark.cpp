@@ -39,8 +39,7 @@ struct BenchmarkArgs {
           optional<&A::discard_first>("First samples to drop.", {.min = 0, .max = 1000}),
           optional<&A::prewarm_calls>("Calls before warm-up.", {.min = 0, .max = 1000}),
           optional<&A::cache_mode>("cold: flush the caches before each call."),
-          optional<&A::timing_method>(
-              "cuda_event: device time; host_time: end to end."));
+          optional<&A::timing_method>("cuda_event: device time; host_time: end to end."));
   }
 };
 

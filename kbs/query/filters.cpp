@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 
 #include "kbs/documents/labels.h"
 #include "server/core/fields.h"
@@ -92,6 +93,36 @@ Result<int> count_unverified(Connection& connection,
   return static_cast<int>(count);
 }
 
+/// The values of a facet, such as `kind`, that some page of one index has.
+Result<std::set<std::string>> facet_values(Connection& connection, std::string_view facet) {
+  std::set<std::string> values;
+  auto read = for_each_row(
+      connection, "SELECT DISTINCT value FROM facet WHERE name=?",
+      [&](const Statement& row) { values.emplace(row.text(0)); }, facet);
+  if (!read) return read.error();
+  return values;
+}
+
+/// `known` is empty where nothing is indexed.
+Status check_values(std::string_view field, const OneOrMany<std::string>& filter,
+                    const std::set<std::string>& known) {
+  constexpr std::size_t kMostShown = 40;
+  for (const auto& value : filter.values) {
+    if (known.empty() || known.contains(facet_value(value))) continue;
+    std::vector<std::string_view> names(known.begin(), known.end());
+    const auto meant = nearest(facet_value(value), names);
+    const bool cut = names.size() > kMostShown;
+    if (cut) names.resize(kMostShown);
+    return invalid_argument(
+        fmt::format("{}: nothing in the knowledge base has the value \"{}\"", field,
+                    value.substr(0, 80)),
+        fmt::format("{}Values are {}{}.",
+                    meant.empty() ? "" : fmt::format("Did you mean {}? ", meant),
+                    fmt::join(names, ", "), cut ? ", …" : ""));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::uint32_t> scope_mask(const std::vector<std::string>& names) {
@@ -109,30 +140,26 @@ Result<std::uint32_t> scope_mask(const std::vector<std::string>& names) {
   return mask;
 }
 
-Result<std::set<std::string>> facet_values(Connection& connection, std::string_view facet) {
-  std::set<std::string> values;
-  auto read = for_each_row(
-      connection, "SELECT DISTINCT value FROM facet WHERE name=?",
-      [&](const Statement& row) { values.emplace(row.text(0)); }, facet);
-  if (!read) return read.error();
-  return values;
-}
-
-Status check_values(std::string_view field, const OneOrMany<std::string>& filter,
-                    const std::set<std::string>& known) {
-  constexpr std::size_t kMostShown = 40;
-  for (const auto& value : filter.values) {
-    if (known.empty() || known.contains(facet_value(value))) continue;
-    std::vector<std::string_view> names(known.begin(), known.end());
-    const auto meant = nearest(facet_value(value), names);
-    const bool cut = names.size() > kMostShown;
-    if (cut) names.resize(kMostShown);
-    return invalid_argument(
-        fmt::format("{}: nothing in the knowledge base has the value \"{}\"", field,
-                    value.substr(0, 80)),
-        fmt::format("{}Values are {}{}.",
-                    meant.empty() ? "" : fmt::format("Did you mean {}? ", meant),
-                    fmt::join(names, ", "), cut ? ", …" : ""));
+Status check_filters(const KnowledgeQuery& query, const Indexes& indexes,
+                     std::span<const IndexReader::Loan> loans) {
+  const std::initializer_list<std::pair<std::string_view, const OneOrMany<std::string>*>> filters{
+      {"kind", &query.kinds},
+      {"language", &query.languages},
+      {"symptom", &query.symptoms},
+      {"confidence", &query.confidences}};
+  for (const auto& [field, filter] : filters) {
+    if (filter->values.empty()) continue;
+    std::set<std::string> known;
+    for (std::size_t r = 0; r < loans.size(); ++r) {
+      auto values = facet_values(*loans[r], field);
+      if (!values) return values.error();
+      known.merge(*values);
+      const auto& code = indexes.readers[r]->code();
+      if (code.files.empty()) continue;
+      if (field == "kind") known.insert({"diff", "snapshot"});
+      if (field == "language") known.insert(code.languages.begin(), code.languages.end());
+    }
+    if (auto checked = check_values(field, *filter, known); !checked) return checked;
   }
   return {};
 }

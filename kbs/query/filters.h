@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kbs/index/index_reader.h"
+#include "kbs/query/indexes.h"
 #include "kbs/query/requests.h"
 
 namespace ratchet::kbs {
@@ -15,13 +16,11 @@ namespace ratchet::kbs {
 /// Errors: `invalid_argument` naming an unknown scope.
 Result<std::uint32_t> scope_mask(const std::vector<std::string>& names);
 
-/// The values of a facet, such as `kind`, that some page of one index has.
-Result<std::set<std::string>> facet_values(Connection& connection, std::string_view facet);
-
-/// Refuses a value of `filter` that no page and no code has: it would find nothing, silently.
-/// `known` is empty where nothing is indexed.
-Status check_values(std::string_view field, const OneOrMany<std::string>& filter,
-                    const std::set<std::string>& known);
+/// Refuses a value of `kind`, `language`, `symptom` or `confidence` that no page and no code has:
+/// it would find nothing, silently. `loans` are connections to the indexes' readers, in their
+/// order.
+Status check_filters(const KnowledgeQuery& query, const Indexes& indexes,
+                     std::span<const IndexReader::Loan> loans);
 
 inline constexpr std::uint32_t kCodeScopes =
     1U << static_cast<unsigned>(Scope::diffs) | 1U << static_cast<unsigned>(Scope::snapshots);

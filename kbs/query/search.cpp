@@ -6,8 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <initializer_list>
-#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -95,35 +93,10 @@ class Search {
       loans_.push_back(*std::move(loan));
       loans_.back()->postings->clear();
     }
-    return {};
-  }
-
-  /// Filters with a list of values take no others.
-  Status check_filters() {
-    const std::initializer_list<std::pair<std::string_view, const OneOrMany<std::string>*>> filters{
-        {"kind", &query_.kinds},
-        {"language", &query_.languages},
-        {"symptom", &query_.symptoms},
-        {"confidence", &query_.confidences}};
-    for (const auto& [field, filter] : filters) {
-      if (filter->values.empty()) continue;
-      std::set<std::string> known;
-      for (std::size_t r = 0; r < loans_.size(); ++r) {
-        auto values = facet_values(*loans_[r], field);
-        if (!values) return values.error();
-        known.merge(*values);
-        const auto& code = indexes_.readers[r]->code();
-        if (code.files.empty()) continue;
-        if (field == "kind") known.insert({"diff", "snapshot"});
-        if (field == "language") known.insert(code.languages.begin(), code.languages.end());
-      }
-      if (auto checked = check_values(field, *filter, known); !checked) return checked;
-    }
-    return {};
+    return check_filters(query_, indexes_, loans_);
   }
 
   Status make_filters() {
-    if (auto checked = check_filters(); !checked) return checked;
     for (std::size_t r = 0; r < loans_.size(); ++r) {
       const auto rows = indexes_.readers[r]->statistics().documents.size();
       auto filter = Filter::make(query_, *loans_[r], rows);

@@ -104,22 +104,28 @@ bool ends_with_any(std::string_view word, std::initializer_list<std::string_view
   return std::ranges::any_of(endings, [&](auto ending) { return word.ends_with(ending); });
 }
 
-/// The American spelling of a stem, so that both spellings have one term: `optimis(e)`,
+/// Gives a stem its American spelling, so that both spellings have one term: `optimis(e)`,
 /// `vectorisation`, `analys(e)`, `behaviour`. `shortened` says that an ending was cut off: `basis`
 /// and `axis` are no such verbs.
-std::string american(std::string stem, bool shortened) {
-  constexpr std::size_t kShortestVerb = 5;  // not "rise", "wise"
+void make_american(std::string& stem, bool shortened) {
+  constexpr std::size_t kShortest = 5;  // not "rise", "wise"
   constexpr std::array<std::string_view, 9> kOur{"behaviour", "colour", "favour",
                                                  "flavour",   "honour", "labour",
                                                  "neighbour", "rigour", "vapour"};
-  if (const auto at = stem.rfind("is"); at != std::string::npos && at + 2 >= kShortestVerb) {
-    const auto rest = std::string_view(stem).substr(at + 2);
-    if (rest.empty() ? shortened : rest == "ation" || rest == "er") stem[at + 1] = 'z';
-  }
-  if (shortened && stem.size() >= kShortestVerb && stem.ends_with("ys")) stem.back() = 'z';
-  for (const auto word : kOur)
-    if (stem.starts_with(word)) stem.erase(word.size() - 2, 1);
-  return stem;
+  const std::string_view word = stem;
+  if (word.size() < kShortest) return;
+  std::size_t s = 0;  // place of the letter in question
+  if (shortened && word.back() == 's' && (word.ends_with("is") || word.ends_with("ys")))
+    s = word.size() - 1;
+  else if (word.back() == 'n' && word.ends_with("isation"))
+    s = word.size() - 6;
+  else if (word.back() == 'r' && word.ends_with("iser"))
+    s = word.size() - 3;
+  // Not "rowwise", "precise", "noise", "praise".
+  if (s >= 3 && std::string_view("wcoa").find(word[s - 2]) == std::string_view::npos) stem[s] = 'z';
+  if (const auto at = word.find("our"); at != std::string_view::npos && at >= 3)
+    for (const auto known : kOur)
+      if (word.starts_with(known)) return void(stem.erase(at + 1, 1));
 }
 
 /// The term of a word without inner boundaries.
@@ -132,8 +138,8 @@ std::string word_term(std::string_view word) {
   auto term = lowered(word);
   if (!letters) return term;
   auto stemmed = stem(term);
-  const bool shortened = stemmed.size() < term.size();
-  return american(std::move(stemmed), shortened);
+  make_american(stemmed, stemmed.size() < term.size());
+  return stemmed;
 }
 
 /// Splits `TensorMap`, `GEMMKernel`, `fp8Quantize` and `merge_attn` into parts of at least two

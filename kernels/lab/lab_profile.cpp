@@ -19,6 +19,7 @@
 #include "kernels/judge/trial_plan.h"
 #include "kernels/judge/verdicts.h"
 #include "kernels/lab/laboratory.h"
+#include "kernels/lab/over_values.h"
 #include "kernels/process/device_contention.h"
 #include "server/core/clock.h"
 #include "server/core/hash.h"
@@ -27,25 +28,6 @@ namespace ratchet {
 namespace {
 
 using std::chrono::steady_clock;
-
-void take_comparisons(const SessionRecord& session, Profile& profile) {
-  for (std::size_t i = 1; i < session.contestants.size(); ++i) {
-    const auto& other = session.contestants[i];
-    auto compared =
-        other.reasons.empty() ? comparison_of(session, i) : Result<Comparison>(unavailable(""));
-    if (compared) {
-      profile.comparisons.push_back(*std::move(compared));
-      continue;
-    }
-    // Without a pair there is no verdict: the other version passed before but failed now.
-    Comparison none;
-    none.against = other.name;
-    none.noise_floor = session.noise_floor;
-    profile.comparisons.push_back(std::move(none));
-    if (!other.reasons.empty())
-      profile.timing.flags.push_back(other.name + "_failed: " + other.reasons.front().text());
-  }
-}
 
 // Times of one kernel on two inputs differ by less, unless the amount of work depends on the
 // inputs.
@@ -114,152 +96,6 @@ void add_hot_code(LabParts& lab, const Contract& contract, const Candidate& cand
   if (listing) functions = read_code(listing->text, CodeKind::host);
   profile.kernels.front().metrics.merge(hot_code_metrics(samples, functions));
   if (samples.unavailable) profile.unknown_metrics.emplace_back("samples");
-}
-
-/// How a kernel's time depends on the values of its inputs. Kernels are timed on normal values, and
-/// one that recognizes them may compute less on those than on others that the check also draws.
-class OverValues {
- public:
-  OverValues(LabParts& lab, const Contract& contract, ArenaSource& source, std::string secret,
-             const CallContext& call)
-      : lab_(lab), contract_(contract), source_(source), secret_(std::move(secret)), call_(call) {}
-
-  /// `processes`: those of `versions`, the candidate's first. Adds what it finds to the profile,
-  /// whose comparisons are those on normal values.
-  Status measure(const Versions& versions, std::vector<CandidateProcess>& processes,
-                 const SessionPlan& plan, Profile& profile);
-
- private:
-  Result<ValueTime> on(const std::string& values, CandidateProcess& normal,
-                       const std::vector<Contestant>& pair, const SessionPlan& plan);
-  Status judge_on(const std::string& values, const std::vector<Contestant>& contestants,
-                  const SessionPlan& plan, Profile& profile);
-  Result<std::unique_ptr<TimedArenas>> arenas(const std::string& values) {
-    // Contents that no session has had before.
-    return source_.arenas(contract_.cases.front().dims, fmt::format("{} {}", secret_, ++made_),
-                          call_, values);
-  }
-
-  LabParts& lab_;
-  const Contract& contract_;
-  ArenaSource& source_;
-  std::string secret_;
-  const CallContext& call_;
-  int made_ = 0;
-};
-
-constexpr int kValueSamples = 20;  // ten rounds: enough for a verdict of each of six distributions
-
-/// The candidate on these values against itself on normal ones, and against its parent on these.
-Result<ValueTime> OverValues::on(const std::string& values, CandidateProcess& normal,
-                                 const std::vector<Contestant>& pair, const SessionPlan& plan) {
-  auto its = arenas(kNormalValues);
-  if (!its) return its.error();
-  auto theirs = arenas(values);
-  if (!theirs) return theirs.error();
-  auto both = split_arenas(normal, **its, **theirs);
-  std::vector<Contestant> contestants{pair.front(), {kNormalValues, &normal}};
-  contestants.insert(contestants.end(), pair.begin() + 1, pair.end());
-  auto session = TimingSession(*both, plan).run(contestants, call_);
-  if (!session) return session.error();
-  for (const auto& one : session->contestants)
-    if (!one.reasons.empty()) return unavailable(one.name + ": " + one.reasons.front().text());
-  ValueTime found;
-  found.values = values;
-  auto timing = timing_of(*session, 0, plan);
-  if (!timing) return timing.error();
-  auto compared = comparison_of(*session, 1);
-  if (!compared) return compared.error();
-  found.median = timing->median;
-  found.against_normal = *std::move(compared);
-  if (contestants.size() > 2)
-    if (auto parent = comparison_of(*session, 2)) found.against_parent = *std::move(parent);
-  return found;
-}
-
-/// Whether two intervals of a speed-up differ by more than the noise.
-bool differ(const Comparison& a, const Comparison& b) {
-  const double noise = 1 + std::max(a.noise_floor, b.noise_floor);
-  return a.ci_high * noise < b.ci_low || b.ci_high * noise < a.ci_low;
-}
-
-/// The distribution on which the candidate does worst against its parent; without one, the slowest.
-const ValueTime& worst_of(const std::vector<ValueTime>& all) {
-  const auto figure = [](const ValueTime& one) {
-    return one.against_parent ? one.against_parent->speedup : one.against_normal.speedup;
-  };
-  return *std::ranges::min_element(all, {}, figure);
-}
-
-Status OverValues::judge_on(const std::string& values, const std::vector<Contestant>& contestants,
-                            const SessionPlan& plan, Profile& profile) {
-  auto filled = arenas(values);
-  if (!filled) return filled.error();
-  auto session = TimingSession(**filled, plan).run(contestants, call_);
-  if (!session) return session.error();
-  if (const auto& reasons = session->contestants.front().reasons; !reasons.empty()) {
-    profile.verdict = Verdict::invalid;
-    profile.reasons = reasons;
-    return {};
-  }
-  profile.comparisons.clear();
-  take_comparisons(*session, profile);
-  return {};
-}
-
-Status OverValues::measure(const Versions& versions, std::vector<CandidateProcess>& processes,
-                           const SessionPlan& plan, Profile& profile) {
-  auto distributions = distributions_of(contract_);
-  std::erase(distributions, kNormalValues);
-  if (distributions.empty()) return {};
-  auto copy = lab_.start(contract_, *versions.front().second, CandidateProcess::Use::time,
-                         TimedArenas::kMost + 1, call_);
-  if (!copy) return copy.error();
-  const auto contestants = contestants_of(versions, processes);
-  const std::vector<Contestant> pair(contestants.begin(),
-                                     contestants.begin() + (contestants.size() > 1 ? 2 : 1));
-  SessionPlan brief = plan;
-  brief.samples = kValueSamples;
-  brief.error_rate = kErrorRate / static_cast<double>(distributions.size());
-  std::vector<ValueTime> all;
-  for (const auto& values : distributions) {
-    call_.progress(0, std::nullopt, fmt::format("timing on {} values", values));
-    auto found = on(values, *copy, pair, brief);
-    if (call_.canceled()) return found ? Status{} : found.error();
-    // What fails on other values fails the check, not the timing.
-    if (found) all.push_back(*std::move(found));
-  }
-  if (all.empty()) return {};
-  const Comparison* const normal = profile.comparisons.empty() ? nullptr : &profile.comparisons[0];
-  const bool depends = std::ranges::any_of(all, [&](const ValueTime& one) {
-    const auto verdict = one.against_normal.verdict;
-    return verdict == Verdict::faster || verdict == Verdict::slower ||
-           (normal != nullptr && one.against_parent && differ(*normal, *one.against_parent));
-  });
-  if (depends) {
-    const auto [slowest, fastest] = std::ranges::minmax(
-        all, {}, [](const ValueTime& one) { return one.against_normal.speedup; });
-    const double median = profile.timing.median.value;
-    const auto on_values = [&](const ValueTime& one) {
-      return median / one.against_normal.speedup;
-    };
-    ValueRange range{kNormalValues, kNormalValues, {median}, {median}, kNormalValues};
-    if (fastest.against_normal.speedup > 1)
-      range.fastest = fastest.values, range.low = {on_values(fastest)};
-    if (slowest.against_normal.speedup < 1)
-      range.slowest = slowest.values, range.high = {on_values(slowest)};
-    const auto& worst = worst_of(all);
-    const double on_normal = normal != nullptr ? normal->speedup : 1;
-    const double there =
-        worst.against_parent ? worst.against_parent->speedup : worst.against_normal.speedup;
-    if (there < on_normal) range.judged_on = worst.values;
-    if (range.judged_on != kNormalValues && normal != nullptr)
-      if (auto done = judge_on(range.judged_on, contestants, plan, profile); !done) return done;
-    profile.time_depends_on_values = std::move(range);
-    profile.timing.flags.emplace_back("time_depends_on_values");
-  }
-  profile.over_values = std::move(all);
-  return {};
 }
 
 /// An idle process for counters, the code to load into it and the arenas to call it on.

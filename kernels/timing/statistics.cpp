@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -369,25 +368,6 @@ Result<Comparison> compare(std::span<const PairedRound> rounds, double noise_flo
   return comparison;
 }
 
-void judge_neighbors(double candidate_held, double other_held, Comparison& comparison) {
-  // What the speedup would be without the waiting; when both sides waited alike, it is the same.
-  const double corrected = (1 - other_held) / std::max(1 - candidate_held, 0.01);
-  const double low = comparison.ci_low * std::min(corrected, 1.0);
-  const double high = comparison.ci_high * std::max(corrected, 1.0);
-  const double noise = 1 + comparison.noise_floor;
-  const bool doubtful = (comparison.verdict == Verdict::faster && low <= noise) ||
-                        (comparison.verdict == Verdict::slower && high >= 1 / noise);
-  if (!doubtful) return;
-  comparison.verdict = Verdict::inconclusive;
-  add_flag(comparison, kCoresHeld);
-}
-
-double held_share(std::span<const wire::Samples> blocks) {
-  double sum = 0;
-  for (const auto& block : blocks) sum += block.held.value_or(0);
-  return blocks.empty() ? 0 : sum / static_cast<double>(blocks.size());
-}
-
 PairedSeries paired(std::span<const wire::Samples> candidate, std::span<const wire::Samples> other,
                     int discard_first) {
   const double highest = std::max(highest_clock(candidate), highest_clock(other));
@@ -401,71 +381,6 @@ PairedSeries paired(std::span<const wire::Samples> candidate, std::span<const wi
       series.rounds.push_back({std::move(a.rounds[i]), std::move(b.rounds[i])});
   series.lost = shared - series.rounds.size();
   return series;
-}
-
-void add_flag(Comparison& comparison, const char* flag) {
-  if (!comparison.flags) comparison.flags.emplace();
-  if (std::ranges::find(*comparison.flags, flag) == comparison.flags->end())
-    comparison.flags->emplace_back(flag);
-}
-
-bool has_flag(const Comparison& comparison, const char* flag) {
-  return comparison.flags && std::ranges::find(*comparison.flags, flag) != comparison.flags->end();
-}
-
-std::optional<double> rounds_to_decide(const Comparison& comparison) {
-  constexpr double kMostTimes = 100;
-  constexpr double kLeastTimes = 1.5;
-  if (comparison.verdict != Verdict::inconclusive || comparison.pairs == 0 ||
-      comparison.ci_low <= 0 || has_flag(comparison, kBimodal))
-    return std::nullopt;
-  const double floor = comparison.noise_floor;
-  const double gain = std::abs(std::log(comparison.speedup));
-  double room = gain - std::log1p(floor);  // to be faster or slower
-  if (floor <= kMostNoise) room = std::max(room, std::log1p(std::max(floor, kSameMargin)) - gain);
-  if (room <= 0) return std::nullopt;
-  const double half = std::log(comparison.ci_high / comparison.ci_low) / 2;
-  const double times = std::max(kLeastTimes, (half / room) * (half / room));
-  if (times > kMostTimes) return std::nullopt;
-  return times * comparison.pairs;
-}
-
-Comparison inverted(const Comparison& comparison, std::string against) {
-  Comparison other = comparison;
-  other.against = std::move(against);
-  other.version.reset();
-  other.speedup = 1 / comparison.speedup;
-  other.ci_low = 1 / comparison.ci_high;
-  other.ci_high = 1 / comparison.ci_low;
-  if (comparison.speedup_mean) other.speedup_mean = 1 / *comparison.speedup_mean;
-  if (comparison.verdict == Verdict::faster) other.verdict = Verdict::slower;
-  if (comparison.verdict == Verdict::slower) other.verdict = Verdict::faster;
-  return other;
-}
-
-double student_t(int freedom, double tail) {
-  // The probability between -t and t, as a finite sum for whole degrees of freedom.
-  const auto within = [freedom](double t) {
-    const double angle = std::atan(t / std::sqrt(static_cast<double>(freedom)));
-    const double cosine = std::cos(angle);
-    const bool odd = freedom % 2 == 1;
-    double term = odd ? cosine : 1;
-    double sum = freedom > 1 ? term : 0;
-    for (int i = odd ? 3 : 2; i < freedom; i += 2) {
-      term *= cosine * cosine * (i - 1) / i;
-      sum += term;
-    }
-    if (odd) return 2 / std::numbers::pi * (angle + std::sin(angle) * sum);
-    return std::sin(angle) * sum;
-  };
-  double low = 0;
-  double high = 1;
-  while (within(high) < 1 - 2 * tail && high < 1e9) high *= 2;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (within(middle) < 1 - 2 * tail ? low : high) = middle;
-  }
-  return high;
 }
 
 std::size_t fewest_rounds(double error_rate) {
@@ -526,19 +441,6 @@ double middle_of(const std::vector<double>& values) {
     ++count;
   }
   return sum / count;
-}
-
-double geometric_mean(std::span<const double> values, std::span<const double> weights) {
-  double sum = 0;
-  double weight = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double share = i < weights.size() ? weights[i] : 1;
-    if (share <= 0) continue;
-    if (!(values[i] > 0)) return 0;
-    sum += share * std::log(values[i]);
-    weight += share;
-  }
-  return weight > 0 ? std::exp(sum / weight) : 0;
 }
 
 }  // namespace ratchet

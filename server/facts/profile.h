@@ -14,6 +14,7 @@
 #include "server/facts/hotspots.h"
 #include "server/facts/roofline_report.h"
 #include "server/facts/timing.h"
+#include "server/facts/value_time.h"
 
 namespace ratchet {
 
@@ -113,37 +114,6 @@ struct ReportFile {
     visit(required<&R::name>("File name in the version's folder."),
           required<&R::digest>("SHA-256."), required<&R::bytes>("Size in bytes."),
           required<&R::tool>("Program and version."));
-  }
-};
-
-/// The time of a kernel on one of the check's input distributions.
-struct ValueTime {
-  std::string values;  ///< the distribution
-  Nanoseconds median;
-  Comparison against_normal;                 ///< time on it ÷ time on normal values, paired
-  std::optional<Comparison> against_parent;  ///< on these values
-
-  static constexpr void fields(auto&& visit) {
-    using V = ValueTime;
-    visit(required<&V::values>("Input distribution."),
-          required("median_ns", &V::median, "Median time on it, ns."),
-          required<&V::against_normal>("Time on normal values ÷ time on these; slower: longer."),
-          optional<&V::against_parent>("The comparison with the parent on these values."));
-  }
-};
-
-/// A time that differs between the check's distributions by more than the noise.
-struct ValueRange {
-  std::string fastest, slowest;  ///< distributions
-  Nanoseconds low, high;         ///< medians on them
-  std::string judged_on;         ///< the values whose comparison gave the verdict
-
-  static constexpr void fields(auto&& visit) {
-    using V = ValueRange;
-    visit(required<&V::fastest>("Input values it is fastest on."),
-          required<&V::slowest>("Slowest on."), required("low_ns", &V::low, "Median there, ns."),
-          required("high_ns", &V::high, "Median there, ns."),
-          required<&V::judged_on>("The values that the verdict is about: the worst."));
   }
 };
 

@@ -58,8 +58,7 @@ struct Permit {
   std::optional<Candidate> parent;
   /// v0's kernel, if it is neither `candidate` nor `parent`.
   std::optional<Candidate> v0;
-  /// For a profile: the best version before the candidate, and its kernel unless it takes part as
-  /// `parent` or `v0`.
+  /// For a profile: the best version before, and its kernel unless that is `parent` or `v0`.
   std::optional<VersionId> best_version;
   std::optional<Candidate> best;
   std::optional<Profile> profile;  ///< of the open version, once profiled
@@ -114,14 +113,11 @@ class Runs {
   Result<ArtifactAnswer> record_environment(const RunId& run, const Environment& environment);
 
   Result<Permit> permit(const RunId& run, Event event, std::optional<VersionId> version = {});
-  /// Error: this source equals the parent's except for comments, white space and the names of what
-  /// it declares, so that measuring it would be in vain.
+  /// Error: this source is the parent's but for comments, white space and names of its own.
   static Status differs_from_parent(const Permit& permit, std::string_view source);
-  /// The name under which a submitted file is built, so that messages of compilers name it as the
-  /// caller does; for a text, or a name that does not fit the run's implementation, a usual name.
+  /// The name under which a submitted file is built: the caller's, where it fits the run.
   static std::string source_name(const Permit& permit, const std::string& submitted);
-  /// Error: `create` would refuse this output directory; asked before anything is built. `confirm`
-  /// as in `NewRun::overwrite`. Writes nothing.
+  /// Error: `create` would refuse this folder; `confirm` as `NewRun::overwrite`. Writes nothing.
   static Status usable_folder(const std::filesystem::path& folder, bool confirm);
   Result<RunView> record_build(const Permit& permit, const Candidate& candidate,
                                const std::optional<std::string>& note);

@@ -21,7 +21,8 @@ bool outside_the_tree(const std::string& name) {
 // Kernels are data here: runs compile them, against other headers.
 bool is_data(const std::string& path) {
   constexpr std::string_view folders[] = {"kernels/problems/", "kernels/cuda/", "kernels/python/",
-                                          "tests/attacks/", "examples/"};
+                                          "tests/attacks/",    "examples/",     "kbs/content/",
+                                          "tests/kbs/code/"};
   return std::ranges::any_of(folders, [&](auto folder) { return path.starts_with(folder); });
 }
 

@@ -178,7 +178,7 @@ TEST_CASE("the knowledge base is filled, searched and emptied from the command l
             .at("corpora")
             .at(0)
             .at("name") == "mine");
-  CHECK(has(printed(folder, {"kbs", "doctor"}), "healthy: true"));
+  CHECK(has(printed(folder, {"kbs", "doctor"}), "healthy=true"));
   CHECK(has(printed(folder, {"kbs", "query", "copy tuning"}), "blog-copy-tuning"));
   CHECK(has(printed(folder, {"kbs", "get", "blog-copy-tuning"}), "id: blog-copy-tuning"));
   CHECK(has(printed(folder, {"kbs", "grep", "[Cc]opy"}), "hits:"));

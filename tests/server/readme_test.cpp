@@ -46,11 +46,10 @@ std::string called(const TempFolder& folder, const std::string& tool,
 
 void check_first_version(const TempFolder& folder, const std::string& arguments) {
   const auto created = called(folder, "create_run", arguments);
-  const auto run = created.find("\nrun: ");
-  REQUIRE(run != std::string::npos);
-  const auto id = created.substr(run + 6, created.find('\n', run + 1) - run - 6);
+  REQUIRE(created.starts_with("run: "));
+  const auto id = created.substr(5, created.find('\n') - 5);
   const auto checked = called(folder, "check_correctness", Json{{"run", id}}.dump());
-  CHECK(checked.find("\npassed: true") != std::string::npos);
+  CHECK(checked.find("passed: true") != std::string::npos);
 }
 
 TEST_CASE("the C++ kernel in README works as printed", "[readme]") {

@@ -200,7 +200,8 @@ TEST_CASE("a crash of a kernel is told with its cause, an error of a compiler wi
   REQUIRE(errors.size() == 1);
   CHECK(errors[0].at("line") == 4);
   CHECK(errors[0].at("message").get<std::string>().starts_with("'missing' was not declared"));
-  CHECK(broken.text.find("- [compiler] ¦ file=naive.cpp  line=4  message='missing' was not "
+  INFO(broken.text);
+  CHECK(broken.text.find("- [compiler] ¦ file=kernel.cpp  line=4  message='missing' was not "
                          "declared") != std::string::npos);
 }
 

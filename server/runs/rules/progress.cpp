@@ -195,10 +195,16 @@ Promotion promotion_of(const RunState& state) {
   promotion.geomean = gain.geomean;
   promotion.geomean_low = gain.low;
   promotion.promotable = gain.low >= kPromotionGeomean && gain.slower == 0;
-  promotion.why = fmt::format(
-      "{}: geometric mean {:.3f}, at least {:.3f}, over {} cases; lowest {:.3f}; {} slower",
-      best->text(), gain.geomean, gain.low, gain.cases, gain.lowest,
-      gain.slower == 0 ? "none" : std::to_string(gain.slower));
+  const std::string over = gain.cases == 1
+                               ? "by its newest benchmark"
+                               : fmt::format(
+                                     "over {} cases of its newest benchmark, "
+                                     "lowest {}x, {} slower",
+                                     gain.cases, three_digits(gain.lowest),
+                                     gain.slower == 0 ? "none" : std::to_string(gain.slower));
+  promotion.why = fmt::format("{}: {}{}x v0, at least {}x, {}", best->text(),
+                              gain.cases == 1 ? "" : "geometric mean ", three_digits(gain.geomean),
+                              three_digits(gain.low), over);
   return promotion;
 }
 

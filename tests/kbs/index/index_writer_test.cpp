@@ -31,7 +31,7 @@ TEST_CASE("the pages of an index with other terms are indexed again by the next 
                           "INSERT INTO fts(fts) VALUES('delete-all')"));
   }
   write_text(kb.folder() / "b/wiki/b.md", page_text("b", "Zebra", "beta"));
-  kb.add(kb.folder() / "b");
+  kb.add(kb.folder() / "b", "other");
   CHECK(kb.ids({.text = "alpha"}) == std::vector<std::string>{"a"});
 }
 

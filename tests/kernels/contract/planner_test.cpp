@@ -135,7 +135,7 @@ TEST_CASE("given tensors must match the signature", "[planner]") {
 
   auto wrong = request;
   wrong.tensors[1].dtype = DType::f16;
-  CHECK(has(error_of(wrong).message, "tensors.y.dtype: float16 here, float32 in the signature"));
+  CHECK(has(error_of(wrong).message, "tensors.y.dtype: it is float16 here, but float32 in the signature"));
   wrong = request;
   wrong.tensors[0].role = Role::inout;
   CHECK(has(error_of(wrong).message, "a pointer to const"));

@@ -41,13 +41,13 @@ TEST_CASE("a launch that no device can execute is refused with its numbers", "[l
   const auto message = [&](const Launch& launch) {
     return check_launch(launch, dims).error().message;
   };
-  CHECK(has(message({{"n/1001"}, {"256"}, "0"}), "\"n/1001\") is 0"));
+  CHECK(has(message({{"n/1001"}, {"256"}, "0"}), "\"n/1001\", is 0 at these sizes"));
   CHECK(has(message({{"m"}, {"256"}, "0"}), "m"));
   CHECK(has(message({{"n"}, {"32", "33"}, "0"}), "1056 threads"));
   CHECK(has(message({{"1", "65536"}, {"32"}, "0"}), "65535"));
   CHECK(has(message({{"1"}, {"1", "1", "65"}, "0"}), "64"));
   CHECK(has(message({{"1"}, {"32"}, "0-1"}), "-1 bytes"));
-  CHECK(has(message({{}, {"32"}, "0"}), "0 parts"));
+  CHECK(has(message({{}, {"32"}, "0"}), "0 comma-separated parts"));
   CHECK(has(message({{"n*n*n*n*n*n*n"}, {"32"}, "0"}), "grid"));
 }
 

@@ -277,7 +277,8 @@ TEST_CASE("every headline is the final benchmark's, and other speedups say whose
   CHECK(report.find("v0 [n=1024]: 1.4 (1.3 … 1.5), paired") != std::string::npos);
   CHECK(report.find("those of each version's own profile") != std::string::npos);
   // The rule of promotion reads the same comparison.
-  CHECK(shop.runs().review(shop.run, {})->promotion == "v1: 1.4x v0 by its newest benchmark");
+  CHECK(shop.runs().review(shop.run, {})->promotion ==
+        "v1: 1.4x v0, at least 1.3x, by its newest benchmark");
 }
 
 TEST_CASE("before the final benchmark the headline is a profile's, and says so", "[runs][render]") {
@@ -314,12 +315,14 @@ TEST_CASE("over several cases the headline is their weighted geometric mean", "[
   report.rows.push_back(small);
   REQUIRE(shop.runs().record_benchmark(granted, report));
 
-  // √(4 · 1), √(2 · 0.5) and √(8 · 2): the interval touches 1.
+  // √(4 · 1); the errors of two cases are independent, so the interval is narrower than √(2 · 0.5).
   CHECK(shop.status().headline ==
-        "v1: 800 ns, 2x v0 (95 % interval 1 … 4), inconclusive, by the final benchmark");
+        "v1: 800 ns, 2x v0 (95 % interval 1.23 … 3.26), faster, by the final benchmark");
   const auto review = shop.runs().review(shop.run, {});
   REQUIRE(review);
-  CHECK(review->promotion == "v1: geometric mean 2 over 2 cases of its newest benchmark, lowest 1");
+  CHECK(review->promotion ==
+        "v1: geometric mean 2x v0, at least 1.23x, over 2 cases of its newest benchmark, lowest "
+        "1x, none slower");
 }
 
 TEST_CASE("an inconclusive version is called that", "[runs][render]") {

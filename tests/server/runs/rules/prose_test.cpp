@@ -43,7 +43,7 @@ TEST_CASE("a document is citable only from the query that returned it", "[runs][
   const auto error = evidence_error(shop, request);
   CHECK(error.code == ErrorCode::invalid_argument);
   CHECK(mentions(error,
-                 "selected[0].id: query q-bottleneck did not return "
+                 "selected[0].id: query q-bottleneck returned no page "
                  "\"technique-vectorized-loads\""));
 }
 
@@ -53,8 +53,8 @@ TEST_CASE("a query that was never logged cannot be cited", "[runs][prose]") {
   auto request = samples::evidence();
   request.selected[1].query_id = "q-invented";
 
-  CHECK(
-      mentions(evidence_error(shop, request), "\"q-invented\" is not a query logged in this run"));
+  CHECK(mentions(evidence_error(shop, request),
+                 "\"q-invented\" is not the id of a query of this run"));
 }
 
 TEST_CASE("the bottleneck is looked up after the profile, not before", "[runs][prose]") {
@@ -159,7 +159,7 @@ TEST_CASE("a hypothesis rests on selected documents and existing metrics", "[run
   hypothesis.expected = {{"occupancy", "sideways", {}}};
 
   const auto error = hypothesis_error(shop, hypothesis);
-  CHECK(mentions(error, "evidence[0]: \"technique-tiling\" is not selected"));
+  CHECK(mentions(error, "evidence[0]: page \"technique-tiling\" is not among those"));
   CHECK(mentions(error, "expected[0].metric: \"occupancy\" is not a metric"));
   CHECK(mentions(error, "expected[0].direction: must be up, down or same, got \"sideways\""));
 }
@@ -177,7 +177,7 @@ TEST_CASE("the same change is not tried twice on the same kernel", "[runs][prose
   shop.write_evidence();
 
   const auto error = hypothesis_error(shop, samples::hypothesis("use  WIDER loads"));
-  CHECK(mentions(error, "change: v0 already proposed this for the same kernel"));
+  CHECK(mentions(error, "change: v0 already proposed this change for the same kernel"));
 }
 
 TEST_CASE("a version whose kernel differs only in comments and blanks does not pass",

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/lab/lab_parts.h"
+
+namespace ratchet {
+
+/// Adds the comparisons of a session's first contestant with the others to the profile.
+void take_comparisons(const SessionRecord& session, Profile& profile);
+
+/// How a kernel's time depends on the values of its inputs. Kernels are timed on normal values, and
+/// one that recognizes them may compute less on those than on others that the check also draws.
+class OverValues {
+ public:
+  OverValues(LabParts& lab, const Contract& contract, ArenaSource& source, std::string secret,
+             const CallContext& call)
+      : lab_(lab), contract_(contract), source_(source), secret_(std::move(secret)), call_(call) {}
+
+  /// `processes`: those of `versions`, the candidate's first. Adds what it finds to the profile,
+  /// whose comparisons are those on normal values.
+  Status measure(const Versions& versions, std::vector<CandidateProcess>& processes,
+                 const SessionPlan& plan, Profile& profile);
+
+ private:
+  Result<ValueTime> on(const std::string& values, CandidateProcess& normal,
+                       const std::vector<Contestant>& pair, const SessionPlan& plan);
+  Status judge_on(const std::string& values, const std::vector<Contestant>& contestants,
+                  const SessionPlan& plan, Profile& profile);
+  Result<std::unique_ptr<TimedArenas>> arenas(const std::string& values) {
+    // Contents that no session has had before.
+    return source_.arenas(contract_.cases.front().dims, fmt::format("{} {}", secret_, ++made_),
+                          call_, values);
+  }
+
+  LabParts& lab_;
+  const Contract& contract_;
+  ArenaSource& source_;
+  std::string secret_;
+  const CallContext& call_;
+  int made_ = 0;
+};
+
+}  // namespace ratchet

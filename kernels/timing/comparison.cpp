@@ -1,0 +1,70 @@
+// What is said about a comparison once it has been computed.
+
+#include "kernels/timing/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace ratchet {
+
+void judge_neighbors(double candidate_held, double other_held, Comparison& comparison) {
+  // What the speedup would be without the waiting; when both sides waited alike, it is the same.
+  const double corrected = (1 - other_held) / std::max(1 - candidate_held, 0.01);
+  const double low = comparison.ci_low * std::min(corrected, 1.0);
+  const double high = comparison.ci_high * std::max(corrected, 1.0);
+  const double noise = 1 + comparison.noise_floor;
+  const bool doubtful = (comparison.verdict == Verdict::faster && low <= noise) ||
+                        (comparison.verdict == Verdict::slower && high >= 1 / noise);
+  if (!doubtful) return;
+  comparison.verdict = Verdict::inconclusive;
+  add_flag(comparison, kCoresHeld);
+}
+
+double held_share(std::span<const wire::Samples> blocks) {
+  double sum = 0;
+  for (const auto& block : blocks) sum += block.held.value_or(0);
+  return blocks.empty() ? 0 : sum / static_cast<double>(blocks.size());
+}
+
+void add_flag(Comparison& comparison, const char* flag) {
+  if (!comparison.flags) comparison.flags.emplace();
+  if (std::ranges::find(*comparison.flags, flag) == comparison.flags->end())
+    comparison.flags->emplace_back(flag);
+}
+
+bool has_flag(const Comparison& comparison, const char* flag) {
+  return comparison.flags && std::ranges::find(*comparison.flags, flag) != comparison.flags->end();
+}
+
+std::optional<double> rounds_to_decide(const Comparison& comparison) {
+  constexpr double kMostTimes = 100;
+  constexpr double kLeastTimes = 1.5;
+  if (comparison.verdict != Verdict::inconclusive || comparison.pairs == 0 ||
+      comparison.ci_low <= 0 || has_flag(comparison, kBimodal))
+    return std::nullopt;
+  const double floor = comparison.noise_floor;
+  const double gain = std::abs(std::log(comparison.speedup));
+  double room = gain - std::log1p(floor);  // to be faster or slower
+  if (floor <= kMostNoise) room = std::max(room, std::log1p(std::max(floor, kSameMargin)) - gain);
+  if (room <= 0) return std::nullopt;
+  const double half = std::log(comparison.ci_high / comparison.ci_low) / 2;
+  const double times = std::max(kLeastTimes, (half / room) * (half / room));
+  if (times > kMostTimes) return std::nullopt;
+  return times * comparison.pairs;
+}
+
+Comparison inverted(const Comparison& comparison, std::string against) {
+  Comparison other = comparison;
+  other.against = std::move(against);
+  other.version.reset();
+  other.speedup = 1 / comparison.speedup;
+  other.ci_low = 1 / comparison.ci_high;
+  other.ci_high = 1 / comparison.ci_low;
+  if (comparison.speedup_mean) other.speedup_mean = 1 / *comparison.speedup_mean;
+  if (comparison.verdict == Verdict::faster) other.verdict = Verdict::slower;
+  if (comparison.verdict == Verdict::slower) other.verdict = Verdict::faster;
+  return other;
+}
+
+}  // namespace ratchet
