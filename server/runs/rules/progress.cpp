@@ -131,8 +131,8 @@ std::vector<Reason> weaknesses(const RunState& state) {
 std::string Headline::result() const {
   if (!speedup)
     return version.number == 0 ? "no version is faster than v0" : "not compared with v0";
-  return fmt::format("{}x v0 (95 % interval {} … {}), {}, {}", markdown::number(*speedup),
-                     markdown::number(*low), markdown::number(*high), name_of(verdict), source);
+  return fmt::format("{}x v0 (95 % interval {} … {}), {}, {}", three_digits(*speedup),
+                     three_digits(*low), three_digits(*high), name_of(verdict), source);
 }
 
 std::string Headline::text() const {
