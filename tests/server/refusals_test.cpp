@@ -147,6 +147,9 @@ class Session {
     replace_all(text, query_, "QUERY");
     text = std::regex_replace(text, std::regex("[0-9a-f]{64}"), "DIGEST");
     text = std::regex_replace(text, std::regex("(vector_add)-[0-9a-f]{8}"), "$1-ID");
+    // Which metrics a profile has depends on what this machine lets us count.
+    text = std::regex_replace(text, std::regex("(metric of the profile of v[0-9]+; it has )[^\n]*"),
+                              "$1METRICS");
     std::string quoted;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) quoted += "    " + line + "\n";
