@@ -53,8 +53,9 @@ TEST_CASE("arguments are in the order of the signature", "[layout]") {
 TEST_CASE("empty and enormous tensors are refused by name", "[layout]") {
   auto made = contract();
   made.tensors[1].shape = {"n - 5"};
-  CHECK(layout_of(made, {{"n", 5}}).error().message.find(
-            "tensors.y.shape: the extent \"n - 5\" is 0") == 0);
+  CHECK(layout_of(made, {{"n", 5}})
+            .error()
+            .message.find("tensors.y.shape: the extent \"n - 5\" is 0") == 0);
   made.tensors[1].shape = {"n", "n", "n"};
   CHECK(layout_of(made, {{"n", 3'000'000'000}}).error().code == ErrorCode::too_large);
 }

@@ -167,8 +167,7 @@ TEST_CASE("the reference must take the kernel's parameters", "[planner]") {
   const auto contract = plan_contract(task(), kKernel, other, host());
 
   REQUIRE_FALSE(contract);
-  CHECK(
-      has(contract.error().message, "solve"));
+  CHECK(has(contract.error().message, "solve"));
 }
 
 TEST_CASE("tolerances of ref.py apply unless the call gives its own", "[planner]") {
