@@ -1,7 +1,5 @@
 #include "kernels/lab/over_values.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "kernels/judge/trial_plan.h"
