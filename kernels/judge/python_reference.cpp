@@ -25,8 +25,12 @@ Error failed(const std::string& file_name, const std::string& message, int line)
 
 class PythonReference : public Reference {
  public:
-  PythonReference(WorkerProcess process, const Contract& contract, milliseconds deadline)
-      : process_(std::move(process)), contract_(contract), deadline_(deadline) {}
+  PythonReference(WorkerProcess process, const Contract& contract, milliseconds deadline,
+                  bool oversized)
+      : process_(std::move(process)),
+        contract_(contract),
+        deadline_(deadline),
+        oversized_(oversized) {}
 
   Status load(const CallContext& call) {
     const auto& source = contract_.reference;
@@ -67,7 +71,8 @@ class PythonReference : public Reference {
     const Json request{{"layout", encode(plan.layout)},
                        {"arguments", encode_all(plan.arguments)},
                        {"dims", dims},
-                       {"wide", wide}};
+                       {"wide", wide},
+                       {"oversized", oversized_}};
     const std::array descriptors{arena.fd(), expected->fd()};
     auto done = ask({{"run", request}}, descriptors, deadline_, call);
     if (!done) return done.error();
@@ -95,6 +100,7 @@ class PythonReference : public Reference {
   WorkerProcess process_;
   Contract contract_;
   milliseconds deadline_;
+  bool oversized_;
   bool widens_ = true;  ///< until it fails in float64
   std::optional<double> atol_;
   std::optional<double> rtol_;
@@ -108,8 +114,8 @@ Result<std::unique_ptr<Reference>> open_python_reference(const ReferenceParts& p
   auto process =
       WorkerProcess::start(parts.python.server_spec("reference", contract.reference.text), call);
   if (!process) return process.error();
-  auto reference =
-      std::make_unique<PythonReference>(*std::move(process), contract, parts.place.job_deadline);
+  auto reference = std::make_unique<PythonReference>(*std::move(process), contract,
+                                                     parts.place.job_deadline, parts.oversized);
   if (auto loaded = reference->load(call); !loaded) return loaded.error();
   return std::unique_ptr<Reference>(std::move(reference));
 }

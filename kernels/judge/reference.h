@@ -49,6 +49,7 @@ struct ReferenceParts {
   const Builder& builder;
   PythonForkServer& python;
   std::filesystem::path data_dir;  ///< holds cuda/judge.cu
+  bool oversized = false;          ///< buffers are larger than what the reference answers with
 };
 
 /// A built C++ or CUDA reference.

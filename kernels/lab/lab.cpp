@@ -8,8 +8,11 @@
 
 #include "kernels/build/target.h"
 #include "kernels/build/toolchain.h"
+#include "kernels/contract/hidden_cases.h"
 #include "kernels/contract/planner.h"
 #include "kernels/contract/problems.h"
+#include "kernels/judge/extents.h"
+#include "kernels/judge/judge.h"
 #include "kernels/lab/laboratory.h"
 #include "kernels/process/descendants.h"
 #include "kernels/process/python_inputs.h"
@@ -35,6 +38,16 @@ bool may_be_given(const TaskRequest& task) {
            return tensor.role != Role::out &&
                   (tensor.init == TensorSpec{}.init || tensor.init == kGivenInit);
          });
+}
+
+/// Whether only the reference knows how large buffers are. With one size they have that size.
+bool leaves_extents_open(const TaskRequest& task, Implementation implementation,
+                         const Source& reference) {
+  const auto& first = task.cases.empty() ? task.dims : task.cases.front().dims;
+  const bool runs_here =
+      reference.file_name.ends_with(".py") || device_kind_of(implementation) == DeviceKind::host;
+  return task.tensors.empty() && task.ptr_size == 0 && !is_python(implementation) &&
+         std::max(task.dims.size(), first.size()) > 1 && runs_here;
 }
 
 }  // namespace
@@ -91,6 +104,8 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
   auto device = greeting(device_kind_of(*implementation), task.device, {});
   if (!device) return device.error();
   auto function = inputs_function(kernel, reference);
+  if (!function && leaves_extents_open(task, *implementation, reference))
+    return plan_extents(task, kernel, reference, device->device);
   if (!function || !may_be_given(task))
     return plan_contract(task, kernel, reference, device->device);
   const bool cuda = device->device.kind == DeviceKind::cuda;
@@ -108,6 +123,38 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
   auto described = inputs->described(task, parameters, {});
   if (!described) return described.error();
   return plan_contract(*described, kernel, reference, device->device);
+}
+
+Result<Contract> Laboratory::plan_extents(const TaskRequest& task, const Source& kernel,
+                                          const Source& reference, const DeviceInfo& device) {
+  const ReferenceParts parts{place(DeviceKind::host, 0), builder, host_python, options.data_dir};
+  auto found = extents_of_reference(parts, task, kernel, reference, device, {});
+  if (found && found->unclear.empty() && !found->tensors.empty()) {
+    auto flat = task;
+    flat.tensors = found->tensors;
+    return plan_contract(flat, kernel, reference, device);
+  }
+  auto contract = plan_contract(task, kernel, reference, device);
+  if (!contract || contract->device_kind != DeviceKind::host) return contract;
+  if (found && found->unclear.empty()) return contract;
+  // The compatible rule is a guess from the first case: it must hold where a check will try it.
+  auto others = hidden_cases(*contract, "extents", 1);
+  others.insert(others.end(), contract->cases.begin() + 1, contract->cases.end());
+  auto judge = Judge::open(parts, *contract, {});
+  if (!judge) return contract;  // its own error comes when the task is validated
+  const auto failing = std::ranges::find_if(others, [&](const Case& other) {
+    return !(*judge)->make_trial(other.dims, "normal", fresh_seed(), {});
+  });
+  if (failing == others.end()) return contract;
+  return Error{
+      ErrorCode::invalid_argument,
+      fmt::format("tensors: the sizes of the buffers cannot be told from {}{}; with {} elements "
+                  "each, it fails at {}",
+                  reference.file_name, found ? ": " + found->unclear : "",
+                  contract->tensors.front().shape.front(), dims_text(failing->dims)),
+      fmt::format("Give their shapes: {}.",
+                  tensors_example(contract->parameters,
+                                  found ? found->tensors : std::vector<TensorSpec>{}))};
 }
 
 Result<Candidate> LabParts::build(const Contract& contract, Source source, CallContext& call) {

@@ -69,6 +69,11 @@ class Laboratory final : public Lab, private LabParts {
   FileCount remove_abandoned(bool dry_run) override;
 
  private:
+  /// A contract whose buffers have the extents that the reference reads and writes, or, if they
+  /// cannot be told, those of the compatible rule. Errors: `invalid_argument` if the reference does
+  /// not work with those either; the hint has `tensors` for this signature.
+  Result<Contract> plan_extents(const TaskRequest& task, const Source& kernel,
+                                const Source& reference, const DeviceInfo& device);
   Result<CorrectnessReport> examine(const Contract& contract, const Candidate& candidate,
                                     const ExaminedSizes& sizes, std::string_view run_secret,
                                     CallContext& call);

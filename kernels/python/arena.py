@@ -1,6 +1,7 @@
 """The buffers of one case, laid out in one block of memory, as arrays or tensors."""
 
 import ast
+import math
 
 from messages import Failed
 
@@ -82,17 +83,43 @@ class SmallFloats:
         return code + (numpy.signbit(values).astype(numpy.int64) << (self.bits - 1))
 
 
+def oversized_array(numpy):
+    """Arrays that are larger than what is asked of them: what is reshaped to fewer elements, or
+    assigned as a whole from fewer, is their beginning."""
+    class Oversized(numpy.ndarray):
+        def reshape(self, *shape, **options):
+            given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+            wanted = math.prod(given)
+            flat = numpy.asarray(self)
+            if 0 < wanted < self.size and flat.flags.c_contiguous:
+                return numpy.ndarray.reshape(flat, -1)[:wanted].reshape(given, **options)
+            return numpy.ndarray.reshape(self, *shape, **options)
+
+        def __setitem__(self, key, value):
+            whole = key is Ellipsis or key == slice(None) if not hasattr(key, "shape") else False
+            if whole and self.ndim == 1 and 1 < numpy.size(value) < self.size:
+                numpy.asarray(self)[:numpy.size(value)] = numpy.reshape(value, -1)
+            else:
+                numpy.ndarray.__setitem__(self, key, value)
+
+    return Oversized
+
+
 class NumpyArena:
     """Arrays over `memory`. Formats that numpy lacks become float32 copies, which `finish` writes
     back."""
 
-    def __init__(self, memory, layout):
+    def __init__(self, memory, layout, oversized=False):
         import numpy
         self.numpy = numpy
+        self.oversized = oversized
         self.memory = memory
         self.buffers = layout["buffers"]
         self.copies = {}
         self.values = {b["name"]: self._view(b) for b in self.buffers}
+        if oversized:
+            kind = oversized_array(numpy)
+            self.values = {name: value.view(kind) for name, value in self.values.items()}
 
     def _view(self, buffer):
         if buffer["dtype"] not in SMALL_FLOATS:
@@ -112,6 +139,8 @@ class NumpyArena:
     def assign(self, name, value):
         target = self.values[name]
         value = self.numpy.asarray(value)
+        if self.oversized and value.size < target.size:
+            target = target.reshape(-1)[:value.size]
         if value.size != target.size:
             raise Failed(f"{name} was returned with {value.size} elements; it has {target.size}")
         target[...] = value.reshape(target.shape)
@@ -128,9 +157,10 @@ class NumpyArena:
 class TorchArena:
     """Tensors over `memory`, or copies of them on a CUDA device, which `finish` writes back."""
 
-    def __init__(self, memory, layout, device="cpu"):
+    def __init__(self, memory, layout, device="cpu", oversized=False):
         import torch
         self.torch = torch
+        self.oversized = oversized
         self.buffers = layout["buffers"]
         self.host = {}
         for buffer in self.buffers:
@@ -140,7 +170,10 @@ class TorchArena:
         self.values = {name: tensor.to(device) for name, tensor in self.host.items()}
 
     def assign(self, name, value):
-        assign_tensor(self.torch, name, self.values[name], value)
+        target = self.values[name]
+        if self.oversized and self.torch.as_tensor(value).numel() < target.numel():
+            target = target.reshape(-1)[:self.torch.as_tensor(value).numel()]
+        assign_tensor(self.torch, name, target, value)
 
     def finish(self, roles):
         for buffer in self.buffers:

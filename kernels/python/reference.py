@@ -2,7 +2,8 @@
 
   load  the reference's source                     -> framework, module tolerances
   run   an arena in, an arena for the answer       -> {}; with "wide" every floating-point tensor is
-        float64, and so is what the reference creates without a type of its own
+        float64, and so is what the reference creates without a type of its own; with
+        "oversized" buffers are larger than what it takes and answers with
 
 A failure of the reference is reported as {"failed": {"message", "line"}}; any other failure is a bug
 in ratchet.
@@ -60,7 +61,7 @@ class Reference:
         with mmap.mmap(descriptors[0], size, prot=mmap.PROT_READ) as sent:
             answer = mmap.mmap(descriptors[1], size)
             answer[:] = sent[:]
-        values = self.arena(answer, plan["layout"])
+        values = self.arena(answer, plan["layout"], plan.get("oversized", False))
         function = self.module.reference
         inputs = {b["name"] for b in plan["layout"]["buffers"]
                   if b["role"] != "out" and b["init"] != "zeros"}
@@ -88,10 +89,10 @@ class Reference:
         finally:
             torch.set_default_dtype(before)
 
-    def arena(self, memory, layout):
+    def arena(self, memory, layout, oversized):
         if self.torch:
-            return arena.TorchArena(memory, layout, self.device)
-        return arena.NumpyArena(memory, layout)
+            return arena.TorchArena(memory, layout, self.device, oversized)
+        return arena.NumpyArena(memory, layout, oversized)
 
 
 def answer(reference, body, descriptors):
