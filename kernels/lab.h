@@ -103,6 +103,11 @@ class Lab {
   virtual Result<SanitizerReport> sanitize(const Contract& contract, const SanitizeRequest& request,
                                            CallContext& call) = 0;
 
+  /// Builds a compiled kernel outside of any run, without a GPU if the request names its target. A
+  /// source that does not build is in the record. Errors: `invalid_argument` for Python kernels and
+  /// fields that do not fit, `unavailable` without a compiler.
+  virtual Result<CompiledSource> compile(const CompileRequest& request, CallContext& call) = 0;
+
   /// Machine code of the measured binary itself: SASS, or host code. Errors: `unavailable` without
   /// a disassembler, `not_found` for a function it does not contain.
   virtual Result<Disassembly> disassemble(const Contract& contract, const Candidate& candidate,

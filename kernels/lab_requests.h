@@ -19,6 +19,21 @@ namespace ratchet {
 /// The input distribution that kernels are timed on unless values change their time.
 inline constexpr const char* kNormalValues = "normal";
 
+/// A source to build outside of any run. The fields are those of TaskRequest.
+struct CompileRequest {
+  Source source;
+  std::optional<std::string> implementation;
+  std::optional<std::string> arch;
+  std::string entry = TaskRequest{}.entry;
+  std::vector<std::string> flags;
+};
+
+/// What was built: a candidate that nobody will run, and as much of a contract as its build needs.
+struct CompiledSource {
+  Contract contract;
+  Candidate candidate;
+};
+
 struct ProfileRequest {
   const Candidate* candidate = nullptr;
   const Candidate* parent = nullptr;  ///< null for v0

@@ -123,12 +123,11 @@ Result<Inputs> gather(const Services& services, const TaskRequest& asked) {
 }
 
 Error build_failure(const BuildRecord& build) {
-  std::string text = "kernel: v0 does not build, so no run was created";
+  std::string text = fmt::format("kernel: v0 does not build ({}), so no run was created",
+                                 build.error_class.value_or("unknown"));
   for (const auto& error : build.errors) text += "\n" + error.text();
   return {ErrorCode::invalid_argument, text,
-          (build.hint ? *build.hint + "\n" : std::string()) +
-              "Correct the source and call "
-              "create_run again."};
+          build.hint.value_or("Fix the source.") + " Then call create_run again."};
 }
 
 /// The contract of the forked version's run, with that version's kernel.

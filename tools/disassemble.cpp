@@ -1,20 +1,34 @@
 #include "kernels/lab.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
+#include "tools/sources.h"
 
 namespace ratchet {
 namespace {
 
 struct DisassembleArgs {
-  RunId run;
+  std::optional<RunId> run;
   std::optional<VersionId> version;
+  std::optional<SourceArg> kernel;
+  std::optional<std::string> arch;
+  std::optional<std::string> implementation;
+  std::string entry = TaskRequest{}.entry;
+  std::vector<std::string> flags;
   CodeView kind = CodeView::sass;
   std::optional<std::string> function;
   int cursor = 0;
 
   static constexpr void fields(auto&& visit) {
     using A = DisassembleArgs;
-    visit(required<&A::run>("Run id."), optional<&A::version>("Default: the open one."),
+    visit(optional<&A::run>("Run id."), optional<&A::version>("Default: the open one."),
+          optional<&A::kernel>("Instead of run: a .cpp or .cu source, {path} or {text}, which is "
+                               "built but not judged."),
+          optional<&A::arch>("With kernel: the target, such as sm_90, which need not be here.",
+                             {.max_length = 32}),
+          optional<&A::implementation>("With kernel: auto, host-cpp, cuda-cpp or cutlass.",
+                                       {.max_length = 32}),
+          optional<&A::entry>("With kernel: its entry function.", {.max_length = 64}),
+          optional<&A::flags>("With kernel: extra compiler flags.", {.max_length = 32}),
           optional<&A::kind>("sass or ptx; ignored for host kernels."),
           optional<&A::function>("Default: the one with the most code in loops.",
                                  {.max_length = 512}),
@@ -24,7 +38,9 @@ struct DisassembleArgs {
 
 struct DisassembleAnswer {
   static constexpr std::string_view kOrigin = "machine code";  // with names from the source
-  VersionId version;
+  std::optional<VersionId> version;
+  std::optional<BuildRecord> build;
+  std::optional<std::string> note;
   std::string disassembler;
   std::vector<FunctionCode> functions;
   std::string shown;
@@ -33,7 +49,9 @@ struct DisassembleAnswer {
 
   static constexpr void fields(auto&& visit) {
     using A = DisassembleAnswer;
-    visit(required<&A::version>("Version shown."),
+    visit(optional<&A::version>("Version shown."),
+          optional<&A::build>("Of a kernel without a run: its build, with registers and memory."),
+          optional<&A::note>("What was not done."),
           required<&A::disassembler>("Program and version."),
           required<&A::functions>("Counts per function, largest first."),
           required<&A::shown>("The function in text."),
@@ -42,6 +60,66 @@ struct DisassembleAnswer {
   }
 };
 
+constexpr std::string_view kNotJudged =
+    "It was only built: neither run, nor judged, nor timed. create_run does that, on a machine "
+    "that has the device.";
+
+Result<Disassembly> page_of(const Services& services, const Contract& contract,
+                            const Candidate& candidate, const DisassembleArgs& args,
+                            CallContext& call) {
+  return services.lab.disassemble(
+      contract, candidate,
+      {.view = args.kind, .function = args.function.value_or(""), .first_line = args.cursor}, call);
+}
+
+void add_page(DisassembleAnswer& answer, Disassembly page) {
+  answer.disassembler = std::move(page.disassembler);
+  answer.functions = std::move(page.functions);
+  answer.shown = std::move(page.shown);
+  answer.text = std::move(page.text);
+  answer.next_cursor = page.next_line;
+}
+
+/// A source without a run. What cannot be disassembled here is built nevertheless.
+Result<DisassembleAnswer> built_alone(const Services& services, const DisassembleArgs& args,
+                                      CallContext& call) {
+  const std::string wanted = args.implementation.value_or("auto");
+  auto source = read_source(*args.kernel, "kernel",
+                            wanted == "host-cpp" || wanted == "cpp" ? "kernel.cpp" : "kernel.cu",
+                            services.roots);
+  if (!source) return source.error();
+  auto compiled = services.lab.compile(
+      {*std::move(source), args.implementation, args.arch, args.entry, args.flags}, call);
+  if (!compiled) return compiled.error();
+  DisassembleAnswer answer;
+  answer.build = compiled->candidate.build;
+  answer.note = kNotJudged;
+  if (!answer.build->ok) return answer;
+  auto page = page_of(services, compiled->contract, compiled->candidate, args, call);
+  if (!page && page.error().code != ErrorCode::unavailable) return page.error();
+  if (page)
+    add_page(answer, *std::move(page));
+  else
+    *answer.note += " No machine code is shown: " + page.error().message + ". " + page.error().hint;
+  return answer;
+}
+
+Result<DisassembleAnswer> shown(const Services& services, const DisassembleArgs& args,
+                                CallContext& call) {
+  if (args.run.has_value() == args.kernel.has_value())
+    return Error{ErrorCode::invalid_argument, "give either run or kernel",
+                 "A run's versions by run and version, any other source by kernel and arch."};
+  if (args.kernel) return built_alone(services, args, call);
+  auto subject = services.runs.subject(*args.run, args.version);
+  if (!subject) return subject.error();
+  auto page = page_of(services, subject->contract, subject->candidate, args, call);
+  if (!page) return page.error();
+  DisassembleAnswer answer;
+  answer.version = subject->version;
+  add_page(answer, *std::move(page));
+  return answer;
+}
+
 }  // namespace
 
 Tool disassemble(const Services& services) {
@@ -49,23 +127,12 @@ Tool disassemble(const Services& services) {
       {.name = "disassemble",
        .summary =
            "Show the machine code of a version page by page, with opcode counts, loops, spills "
-           "and access widths per function.",
+           "and access widths per function; or build a kernel for a GPU that is not here.",
        .effect = Effect::reads,
-       .toolset = Toolset::analysis},
-      [services](const DisassembleArgs& args, CallContext& call) -> Result<DisassembleAnswer> {
-        auto subject = services.runs.subject(args.run, args.version);
-        if (!subject) return subject.error();
-        auto page = services.lab.disassemble(
-            subject->contract, subject->candidate,
-            {.view = args.kind, .function = args.function.value_or(""), .first_line = args.cursor},
-            call);
-        if (!page) return page.error();
-        return DisassembleAnswer{.version = subject->version,
-                                 .disassembler = std::move(page->disassembler),
-                                 .functions = std::move(page->functions),
-                                 .shown = std::move(page->shown),
-                                 .text = std::move(page->text),
-                                 .next_cursor = page->next_line};
+       .toolset = Toolset::analysis,
+       .builds = true},
+      [services](const DisassembleArgs& args, CallContext& call) {
+        return shown(services, args, call);
       });
 }
 

@@ -67,7 +67,7 @@ std::string widened_text(const std::string& text) {
 Error build_failed(const BuildRecord& build, const std::string& file_name) {
   std::string text = "the reference " + file_name + " does not build";
   if (!build.errors.empty()) text += ": " + build.errors.front().text();
-  return invalid_argument(text, std::string(kFixReference));
+  return invalid_argument(text, build.hint.value_or(std::string(kFixReference)));
 }
 
 /// float32 and float16 only: other types are integers or classes of their own in C++.

@@ -102,7 +102,12 @@ Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
   auto implementation = resolve_implementation(task.implementation, kernel.file_name);
   if (!implementation) return implementation.error();
   auto device = greeting(device_kind_of(*implementation), task.device, {});
-  if (!device) return device.error();
+  if (!device)
+    return Error{device.error().code, device.error().message,
+                 device.error().hint + (is_host(*implementation) || is_python(*implementation)
+                                            ? ""
+                                            : " To only build the kernel, call disassemble with "
+                                              "`kernel` and `arch`: that needs no GPU.")};
   auto function = inputs_function(kernel, reference);
   if (!function && leaves_extents_open(task, *implementation, reference))
     return plan_extents(task, kernel, reference, device->device);
@@ -155,6 +160,45 @@ Result<Contract> Laboratory::plan_extents(const TaskRequest& task, const Source&
       fmt::format("Give their shapes: {}.",
                   tensors_example(contract->parameters,
                                   found ? found->tensors : std::vector<TensorSpec>{}))};
+}
+
+Result<CompiledSource> Laboratory::compile(const CompileRequest& request, CallContext& call) {
+  const auto implementation =
+      resolve_implementation(request.implementation, request.source.file_name);
+  if (!implementation) return implementation.error();
+  if (is_python(*implementation))
+    return invalid_argument("kernel: a Python kernel is compiled when it runs",
+                            "Call create_run with it; only .cpp and .cu files are built alone.");
+  const auto kind = device_kind_of(*implementation);
+  DeviceInfo device;  // of no known target: any `arch` may be asked for
+  device.kind = kind;
+  if (kind == DeviceKind::host || !request.arch) {
+    auto here = greeting(kind, 0, call);
+    if (!here)
+      return Error{here.error().code,
+                   "arch: there is no GPU here to build for: " + here.error().message,
+                   "Give the target, such as sm_90."};
+    device = here->device;
+  }
+  const auto arch = resolve_arch(request.arch, device, request.source.text);
+  if (!arch) return arch.error();
+  TaskRequest task;
+  task.entry = request.entry;
+  task.flags = request.flags;
+  const auto entry = entry_as_written(task, request.source, kind == DeviceKind::cuda);
+  if (!entry) return entry.error();
+  CompiledSource compiled;
+  auto& contract = compiled.contract;
+  contract.implementation = *implementation;
+  contract.device_kind = kind;
+  contract.arch = *arch;
+  contract.entry = entry->entry;
+  contract.flags = request.flags;
+  contract.launch = entry->launch;
+  auto candidate = build(contract, request.source, call);
+  if (!candidate) return candidate.error();
+  compiled.candidate = *std::move(candidate);
+  return compiled;
 }
 
 Result<Candidate> LabParts::build(const Contract& contract, Source source, CallContext& call) {

@@ -48,6 +48,7 @@ class Laboratory final : public Lab, private LabParts {
                                     std::string_view run_secret, CallContext& call) override;
   Result<SanitizerReport> sanitize(const Contract& contract, const SanitizeRequest& request,
                                    CallContext& call) override;
+  Result<CompiledSource> compile(const CompileRequest& request, CallContext& call) override;
   Result<Disassembly> disassemble(const Contract& contract, const Candidate& candidate,
                                   const DisassemblyRequest& request, CallContext& call) override;
   Result<SassCheck> check_sass(const Contract& contract, const Candidate& candidate,

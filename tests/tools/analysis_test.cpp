@@ -28,6 +28,90 @@ TEST_CASE("a host kernel's machine code is shown in pages with counts per functi
   CHECK(wrong.text.find("The binary has: ") != std::string::npos);
 }
 
+constexpr const char* kAdd =
+    "__global__ void add(const float* x, float* y, int n) {\n"
+    "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  if (i < n) y[i] += x[i];\n}\n"
+    "extern \"C\" void solve(const float* x, float* y, int n) {\n"
+    "  add<<<(n + 255) / 256, 256>>>(x, y, n);\n}\n";
+
+TEST_CASE("a CUDA kernel is built for a GPU that is not here, and not judged", "[analysis]") {
+  if (!find_program("nvcc")) SKIP("nvcc is not installed");
+  test::Workbench bench;
+
+  const Json built = bench.must("disassemble", {{"kernel", {{"text", kAdd}}}, {"arch", "sm_90"}});
+  const Json broken = bench.must(
+      "disassemble",
+      {{"kernel", {{"text", "extern \"C\" void solve(float* y) { y = 1; }"}}}, {"arch", "sm_90"}});
+
+  CHECK(built.at("build").at("ok") == true);
+  CHECK(built.at("build").at("registers").get<int>() > 0);
+  CHECK(built.at("note").get<std::string>().starts_with("It was only built: neither run, nor"));
+  CHECK_FALSE(built.contains("version"));
+  // Either machine code, or why there is none.
+  const bool shown = !built.at("text").get<std::string>().empty();
+  CHECK(shown ==
+        (built.at("note").get<std::string>().find("No machine code") == std::string::npos));
+  CHECK(broken.at("build").at("ok") == false);
+  CHECK_FALSE(broken.at("build").at("errors").empty());
+}
+
+TEST_CASE("a source without a run is a compiled kernel with a target", "[analysis]") {
+  test::Workbench bench;
+  const auto text = [&](const Json& arguments) {
+    const auto answer = bench.call("disassemble", arguments);
+    CHECK(answer.is_error);
+    return answer.text;
+  };
+  const Json kernel{{"text", kAdd}};
+
+  CHECK(text(Json::object()).find("give either run or kernel") != std::string::npos);
+  CHECK(text({{"kernel", {{"text", "int nothing;"}}}, {"arch", "sm_90"}}).find("solve") !=
+        std::string::npos);
+  CHECK(text({{"kernel", kernel}, {"arch", "fast"}}).find("arch: \"fast\"") != std::string::npos);
+  CHECK(text({{"kernel", kernel}, {"implementation", "triton"}}).find("triton") !=
+        std::string::npos);
+}
+
+TEST_CASE("a host kernel without a run is built and shown", "[analysis]") {
+  if (!find_program("objdump")) SKIP("binutils is not installed");
+  test::Workbench bench;
+
+  const Json page = bench.must(
+      "disassemble", {{"kernel", {{"text", "extern \"C\" void solve(float* y) { *y = 1; }"}}},
+                      {"implementation", "host-cpp"}});
+
+  CHECK(page.at("build").at("ok") == true);
+  CHECK(page.at("shown") == "solve");
+}
+
+TEST_CASE("a build that fails says how to go on, also when a run is created", "[analysis]") {
+  test::Workbench bench;
+  const std::string parameters = "(const float* x, float* y, int n) {}";
+  const auto created = [&](const std::string& kernel, const std::string& reference) {
+    const auto answer =
+        bench.call("create_run", {{"kernel", {{"text", kernel}}},
+                                  {"reference", {{"text", reference}}},
+                                  {"implementation", "host-cpp"},
+                                  {"dims", {{"n", 64}}},
+                                  {"output_dir", (bench.folder() / "new").string()}});
+    CHECK(answer.is_error);
+    return answer.text;
+  };
+  const std::string entry = "extern \"C\" void solve" + parameters;
+  const std::string reference = "extern \"C\" void reference" + parameters;
+  const std::string missing = "#include \"no_such_header.h\"\n";
+
+  const auto kernel_text = created(missing + entry, reference);
+  const auto reference_text = created(entry, missing + reference);
+
+  CHECK(kernel_text.find("v0 does not build (missing_header)") != std::string::npos);
+  CHECK(kernel_text.find("Then call create_run again") != std::string::npos);
+  CHECK(kernel_text.find("Fix the source. Then") == std::string::npos);
+  CHECK(reference_text.find("the reference ref.cpp does not build") != std::string::npos);
+  CHECK(reference_text.find("Fix the reference and create") == std::string::npos);
+}
+
 TEST_CASE("methods are never verified in host code", "[analysis]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
