@@ -1,5 +1,5 @@
-// The kernels that README prints, through the built server: a reader who copies them gets a run
-// whose v0 is correct.
+// The kernels that README and docs/tasks.md print, through the built server: a reader who copies
+// them gets a run whose v0 is correct.
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
@@ -16,9 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The code block of README that contains `phrase`, without its fences.
-std::string block_with(const std::string& phrase) {
-  const auto page = read_file(source_dir() / "README.md");
+/// The code block of a page that contains `phrase`, without its fences.
+std::string block_with(const std::string& phrase, const std::string& of = "README.md") {
+  const auto page = read_file(source_dir() / of);
   REQUIRE(page);
   const auto at = page->find(phrase);
   REQUIRE(at != std::string::npos);
@@ -69,6 +69,47 @@ TEST_CASE("the Python kernel and its inputs in README work as printed", "[readme
 
   check_first_version(folder, R"({"kernel": {"path": "twice.py"}, "reference": {"path": "ref.py"},
       "implementation": "host-python", "dims": {"n": 1000003}, "output_dir": "run"})");
+}
+
+constexpr const char* kTasks = "docs/tasks.md";
+
+TEST_CASE("the C++ task in docs/tasks.md works as printed", "[readme]") {
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "spmv.cpp", block_with("void solve(const int* offsets", kTasks)));
+  REQUIRE(write_file(folder / "ref.py", block_with("def reference(offsets", kTasks)));
+
+  check_first_version(folder, block_with("\"path\": \"spmv.cpp\"", kTasks));
+}
+
+TEST_CASE("the Python task in docs/tasks.md works as printed", "[readme]") {
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "norm.py", block_with("def run_kernel(x, weight", kTasks)));
+  REQUIRE(write_file(folder / "ref.py", block_with("def reference(x, weight", kTasks)));
+
+  check_first_version(folder, block_with("\"path\": \"norm.py\"", kTasks));
+}
+
+TEST_CASE("the CUDA kernel in docs/tasks.md builds as printed, also without a GPU", "[readme]") {
+  if (!find_program("nvcc")) SKIP("nvcc is not installed");
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "histogram.cu", block_with("__global__ void count", kTasks)));
+
+  const auto built = called(folder, "disassemble", block_with("\"arch\": \"sm_90\"", kTasks));
+
+  CHECK(built.find("It was only built") != std::string::npos);
+  CHECK(built.find("registers") != std::string::npos);
+}
+
+TEST_CASE("the histogram in docs/tasks.md is a task, tried on the processor", "[readme]") {
+  const TempFolder folder;
+  auto run = Json::parse(block_with("\"init\": \"zeros\"", kTasks));
+  run["kernel"] = {{"text",
+                    "extern \"C\" void solve(const int* x, int* counts, int n, int bins) {\n"
+                    "  for (int i = 0; i < n; ++i) counts[x[i]] += 1;\n  (void)bins;\n}\n"}};
+  run["implementation"] = "host-cpp";
+  REQUIRE(write_file(folder / "ref.py", block_with("def reference(x, counts", kTasks)));
+
+  check_first_version(folder, run.dump());
 }
 
 }  // namespace
