@@ -242,6 +242,13 @@ std::size_t references_in(std::string_view linked) {
   return references;
 }
 
+/// What the C runtime links into every library.
+bool is_startup_code(const CodeFunction& function) {
+  constexpr std::array<std::string_view, 4> kNames = {"register_tm_clones", "deregister_tm_clones",
+                                                      "__do_global_dtors_aux", "frame_dummy"};
+  return std::ranges::find(kNames, function.name) != kNames.end();
+}
+
 }  // namespace
 
 VectorUse vector_use(std::string_view opcode, std::string_view operands) {
@@ -263,7 +270,9 @@ std::vector<CodeFunction> read_code(std::string_view listing, CodeKind kind) {
     reader.line(listing.substr(0, end));
     listing.remove_prefix(std::min(end + 1, listing.size()));
   }
-  return reader.finish();
+  auto functions = reader.finish();
+  if (kind == CodeKind::host) std::erase_if(functions, is_startup_code);
+  return functions;
 }
 
 FunctionCode summary_of(const CodeFunction& function, CodeKind kind) {

@@ -38,8 +38,8 @@ enum class VectorUse { none, scalar, packed };
 [[nodiscard]] VectorUse vector_use(std::string_view opcode, std::string_view operands);
 
 /// The functions of a listing, in order, with the loop depth of every instruction (see
-/// code_loops.h). Unrecognized lines and padding (NOP, a branch to itself) are skipped; an empty
-/// result means that nothing was recognized.
+/// code_loops.h). Unrecognized lines, padding (NOP, a branch to itself) and what the C runtime adds
+/// to a host library are skipped; an empty result means that nothing was recognized.
 [[nodiscard]] std::vector<CodeFunction> read_code(std::string_view listing, CodeKind kind);
 
 /// Counts of one function, for display and for signatures.
