@@ -218,10 +218,11 @@ std::optional<std::string> expression_for(const std::vector<Dims>& settings,
     const auto times = ratio(term.values, values);
     return times ? std::optional(fmt::format("{}*{}", *times, term.text)) : std::nullopt;
   };
+  std::int64_t least = 0;
   const auto added = [&](const Term& term) -> std::optional<std::string> {
     const auto more = difference(term.values, values);
-    if (!more || *more == 0 || std::abs(*more) > kMostAdded) return std::nullopt;
-    return fmt::format("{} {} {}", term.text, *more < 0 ? "-" : "+", std::abs(*more));
+    if (!more || std::abs(*more) != least) return std::nullopt;
+    return fmt::format("{} {} {}", term.text, *more < 0 ? "-" : "+", least);
   };
   /// The only match; several leave it open which is meant.
   const auto only = [](const std::vector<Term>& terms, const auto& match) {
@@ -232,10 +233,11 @@ std::optional<std::string> expression_for(const std::vector<Dims>& settings,
       }
     return found;
   };
-  for (const auto& [text, matches] :
-       {only(products, exact), only(products, multiple), only(products, added), only(mixed, exact)})
-    if (matches > 0) return matches == 1 ? text : std::nullopt;
-  return std::nullopt;
+  std::vector found{only(products, exact), only(products, multiple)};
+  for (least = 1; least <= kMostAdded; ++least) found.push_back(only(products, added));
+  found.push_back(only(mixed, exact));
+  const auto first = std::ranges::find_if(found, [](const auto& one) { return one.second > 0; });
+  return first != found.end() && first->second == 1 ? first->first : std::nullopt;
 }
 
 std::string tensors_example(const std::vector<Parameter>& parameters,
