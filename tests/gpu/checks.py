@@ -284,7 +284,8 @@ class Checks:
             opens = reply.get("opens") or []
             foreign = [name for name in opens if not name.startswith(
                 ("/dev/nvidia", "/dev/shm/", "/dev/dxg"))
-                and name not in ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")]
+                and name not in ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
+                                 "/dev/stdin")]  # a link to its own input, which is /dev/null
             self.row(f"the {role} sandbox opens devices of the GPU alone", ", ".join(opens),
                      bool(opens) and not foreign)
 
