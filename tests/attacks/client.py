@@ -5,6 +5,9 @@ import os
 import queue
 import subprocess
 import threading
+import time
+
+MOST_PAUSE = 2.0  # seconds between two questions for a job
 
 
 def waits_for_work(pid):
@@ -62,12 +65,33 @@ class Server:
         return answer["result"]
 
     def call(self, tool, arguments):
-        """The structured answer and None, or None and the text of the error."""
+        """The structured answer and None, or None and the text of the error. Work that outlasts its
+        call goes on as a job, and is waited for."""
+        answer, refused = self.answer(tool, arguments)
+        if answer and isinstance(answer.get("job"), str):
+            return self.answer_of_job(answer["job"])
+        return answer, refused
+
+    def answer(self, tool, arguments):
+        """As `call`; work that goes on is answered with its ticket."""
         result = self.request("tools/call", {"name": tool, "arguments": arguments})
         text = "".join(part.get("text", "") for part in result.get("content", []))
         if result.get("isError"):
             return None, text
         return result.get("structuredContent") or json.loads(text), None
+
+    def answer_of_job(self, job):
+        pause = 0.05
+        while True:
+            status, refused = self.answer("run_status", {"job": job})
+            if refused is not None:
+                return None, refused
+            found = status["job"]
+            if found["state"] != "working":
+                return found.get("answer"), found.get("error") or (
+                    None if "answer" in found else f"{found['tool']}: job {found['state']}")
+            time.sleep(pause)
+            pause = min(2 * pause, MOST_PAUSE)
 
     def alive(self):
         return self.process.poll() is None
