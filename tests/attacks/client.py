@@ -19,6 +19,12 @@ def waits_for_work(pid):
         return False
 
 
+def devices_text(environment, kind=""):
+    """The devices of check_env's answer, or those of one kind."""
+    return "; ".join(f"{d['kind']}: {d['name']} {d.get('arch', '')}, driver {d.get('driver', '')}"
+                     for d in environment.get("devices", []) if kind in ("", d["kind"]))
+
+
 class Server:
     def __init__(self, command, environment=None):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,

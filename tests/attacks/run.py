@@ -21,7 +21,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from client import Server  # noqa: E402
+from client import Server, devices_text  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 # What runs where: folder, suffix, dims of the tasks, reference's suffix, implementation.
@@ -127,8 +127,7 @@ class Suite:
 
 def write(out, device, rows, info):
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    device_text = "; ".join(f"{d['kind']}: {d['name']} {d.get('arch', '')}, driver {d.get('driver', '')}"
-                            for d in info.get("devices", []))
+    device_text = devices_text(info)
     head = {"command": f"tests/attacks/run.py … {device}", "date": now, "devices": device_text,
             "sandbox": info.get("sandbox", "")}
     (out / f"attacks-{device}.json").write_text(
