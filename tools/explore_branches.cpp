@@ -1,16 +1,21 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "server/runs/runs.h"
 #include "tools/all.h"
 #include "tools/builds.h"
+#include "tools/grid.h"
 #include "tools/sources.h"
 
 namespace ratchet {
 namespace {
 
 constexpr int kScreeningSamples = 24;  // four in each of six rounds: enough to find the two fastest
+constexpr int kHeatSamples = 12;       // of a sweep, doubled with every halving
+constexpr std::size_t kHeat = 7;       // beside the incumbent, all alive at once
+constexpr std::size_t kLast = 2;       // of a sweep, checked and confirmed
 
 struct BranchArg {
   std::optional<std::string> source;
@@ -28,20 +33,38 @@ struct BranchArg {
 struct ExploreArgs {
   RunId run;
   std::vector<BranchArg> branches;
+  std::vector<std::string> grid;
 
   static constexpr void fields(auto&& visit) {
     visit(required<&ExploreArgs::run>("Run id."),
-          required<&ExploreArgs::branches>("Kernels to try, at most the contract's K.",
-                                           {.max_length = 16}));
+          optional<&ExploreArgs::branches>("Kernels to try, at most the contract's K.",
+                                           {.max_length = 16}),
+          optional<&ExploreArgs::grid>(
+              "Instead: macros or constants with values to try in all combinations, "
+              "\"TILE=8,16,32\", in branches[0] or else the best version.",
+              {.max_length = 8}));
   }
 };
 
-/// One exploration: build, check, screen, confirm.
+/// One exploration: build, check, screen, confirm. A sweep has many branches that differ little: it
+/// screens in heats before it checks, drops the slower half each time, and checks and confirms only
+/// the last two, in new processes and on new inputs, so that having been the luckiest of many does
+/// not help.
 class Exploration {
  public:
   Exploration(const Services& services, const Permit& permit, CallContext& call)
       : lab_(services.lab), roots_(services.roots), permit_(permit), call_(call) {
     fact_.incumbent = permit.incumbent_version;
+  }
+
+  Status sweep(const std::vector<BranchArg>& branches, const Grid& grid) {
+    if (auto done = expand(branches, grid); !done) return done;
+    if (auto done = build(); !done) return done;
+    if (auto done = differs(); !done) return done;
+    if (auto done = halve(); !done) return done;
+    auto last = checked_finalists();
+    if (!last) return last.error();
+    return race(*last, std::nullopt, "confirming");
   }
 
   Status run(const std::vector<BranchArg>& branches) {
@@ -63,15 +86,88 @@ class Exploration {
                                 fmt::format("branches[{}]", fact_.branches.size()),
                                 permit_.contract.kernel.file_name, roots_);
       if (!source) return source.error();
-      source->file_name = permit_.contract.kernel.file_name;
-      BranchResult result;
-      result.name = fmt::format("b{}", fact_.branches.size() + 1);
-      result.note = branch.note;
-      result.diff_lines = diff_lines(permit_.incumbent->source.text, source->text);
-      result.candidate.source = *std::move(source);
-      fact_.branches.push_back(std::move(result));
+      add(*std::move(source), branch.note);
     }
     return {};
+  }
+
+  void add(Source source, std::optional<std::string> note) {
+    source.file_name = permit_.contract.kernel.file_name;
+    BranchResult result;
+    result.name = fmt::format("b{}", fact_.branches.size() + 1);
+    result.note = std::move(note);
+    result.diff_lines = diff_lines(permit_.incumbent->source.text, source.text);
+    result.candidate.source = std::move(source);
+    fact_.branches.push_back(std::move(result));
+  }
+
+  /// One branch for each point of a grid over the given kernel, else over the incumbent.
+  Status expand(const std::vector<BranchArg>& branches, const Grid& grid) {
+    Source base = permit_.incumbent->source;
+    if (!branches.empty()) {
+      auto given = read_source({.path = branches.front().path, .text = branches.front().source},
+                               "branches[0]", permit_.contract.kernel.file_name, roots_);
+      if (!given) return given.error();
+      base = *std::move(given);
+    }
+    auto points = points_of(grid, base.text, is_python(permit_.contract.implementation));
+    if (!points) return points.error();
+    for (auto& point : *points) {
+      Source source = base;
+      source.text = std::move(point.text);
+      add(std::move(source), std::move(point.note));
+    }
+    fact_.grid = grid;
+    return {};
+  }
+
+  /// Error: no point is a kernel of its own.
+  Status differs() const {
+    const bool built = std::ranges::any_of(
+        fact_.branches, [](const BranchResult& branch) { return branch.candidate.build.ok; });
+    if (!built || std::ranges::any_of(fact_.branches, [](const BranchResult& branch) {
+          return branch.candidate.build.ok && branch.reasons.empty();
+        }))
+      return {};
+    return invalid_argument(
+        fmt::format("grid: nothing differs: all {} points build to the binary of {}",
+                    fact_.branches.size(), permit_.incumbent_version.text()),
+        "Use the names in the kernel's code, or sweep other values.");
+  }
+
+  /// Races in heats against the incumbent until two are left; each time the slower half goes and
+  /// the others get twice the samples.
+  Status halve() {
+    std::vector<BranchResult*> left;
+    for (auto& branch : fact_.branches)
+      if (branch.candidate.build.ok && branch.reasons.empty()) left.push_back(&branch);
+    for (int samples = kHeatSamples; !left.empty(); samples *= 2) {
+      for (std::size_t from = 0; from < left.size(); from += kHeat) {
+        const auto to = std::min(left.size(), from + kHeat);
+        const std::vector heat(left.begin() + static_cast<std::ptrdiff_t>(from),
+                               left.begin() + static_cast<std::ptrdiff_t>(to));
+        if (auto done = race(heat, samples, "screening"); !done) return done;
+      }
+      std::erase_if(left, [](const BranchResult* one) { return !one->screening; });
+      std::ranges::stable_sort(left, std::greater<>(),
+                               [](const BranchResult* one) { return one->screening->speedup; });
+      ranked_.insert(ranked_.begin(), left.begin(), left.end());
+      if (left.size() <= kLast) break;
+      left.resize(std::max(kLast, left.size() / 2));
+    }
+    return {};
+  }
+
+  /// The two that screened fastest of those that pass the check.
+  Result<std::vector<BranchResult*>> checked_finalists() {
+    std::vector<BranchResult*> last;
+    for (auto* branch : ranked_) {
+      if (last.size() == kLast) break;
+      if (branch->correctness || !branch->reasons.empty()) continue;
+      if (auto done = check(*branch); !done) return done.error();
+      if (branch->correctness->passed) last.push_back(branch);
+    }
+    return last;
   }
 
   Status build() {
@@ -104,12 +200,17 @@ class Exploration {
     for (auto& branch : fact_.branches) {
       if (!branch.candidate.build.ok) continue;
       call_.progress(++done, static_cast<double>(fact_.branches.size()), "checking " + branch.name);
-      auto report = lab_.check(permit_.contract, branch.candidate, permit_.secret, call_);
-      if (!report) return report.error();
-      if (!report->passed)
-        branch.reasons.insert(branch.reasons.end(), report->reasons.begin(), report->reasons.end());
-      branch.correctness = *std::move(report);
+      if (auto checked = check(branch); !checked) return checked;
     }
+    return {};
+  }
+
+  Status check(BranchResult& branch) {
+    auto report = lab_.check(permit_.contract, branch.candidate, permit_.secret, call_);
+    if (!report) return report.error();
+    if (!report->passed)
+      branch.reasons.insert(branch.reasons.end(), report->reasons.begin(), report->reasons.end());
+    branch.correctness = *std::move(report);
     return {};
   }
 
@@ -152,6 +253,7 @@ class Exploration {
   const Permit& permit_;
   CallContext& call_;
   BranchesFact fact_;
+  std::vector<BranchResult*> ranked_;  // of a sweep: the last to be screened first
 };
 
 Result<BranchesAnswer> explore(const Services& services, const ExploreArgs& args,
@@ -159,7 +261,13 @@ Result<BranchesAnswer> explore(const Services& services, const ExploreArgs& args
   auto permit = services.runs.permit(args.run, Event::explored);
   if (!permit) return permit.error();
   const auto most = static_cast<std::size_t>(permit->search.branches);
-  if (args.branches.empty() || args.branches.size() > most)
+  if (!args.grid.empty() && args.branches.size() > 1)
+    return invalid_argument(
+        fmt::format("branches: a grid sweeps one kernel, got {}", args.branches.size()),
+        "Give one branch with the grid, or none to sweep the best version.");
+  auto grid = grid_of(args.grid);
+  if (!grid) return grid.error();
+  if (grid->empty() && (args.branches.empty() || args.branches.size() > most))
     return invalid_argument(
         fmt::format("branches: must be 1 to {}, got {}", most, args.branches.size()),
         "`branches` of create_run set this limit.");
@@ -167,7 +275,9 @@ Result<BranchesAnswer> explore(const Services& services, const ExploreArgs& args
     return Error{ErrorCode::wrong_stage, "no version has a profile to compare with",
                  "Call profile_kernel for v0 first."};
   Exploration exploration(services, *permit, call);
-  if (auto done = exploration.run(args.branches); !done) return done.error();
+  auto done =
+      grid->empty() ? exploration.run(args.branches) : exploration.sweep(args.branches, *grid);
+  if (!done) return done.error();
   return services.runs.record_branches(*permit, exploration.take());
 }
 
@@ -176,8 +286,10 @@ Result<BranchesAnswer> explore(const Services& services, const ExploreArgs& args
 Tool explore_branches(const Services& services) {
   return make_tool<ExploreArgs, BranchesAnswer>(
       {.name = "explore_branches",
-       .summary = "Try several kernels for the open version: all are built, checked and timed "
-                  "against the best version; the winner, if any, becomes the version's kernel.",
+       .summary =
+           "Try several kernels for the open version: all are built, checked and timed "
+           "against the best version; the winner, if any, becomes the version's kernel. With "
+           "grid: sweep constants of one kernel.",
        .effect = Effect::uses_device,
        .toolset = Toolset::search,
        .builds = true},

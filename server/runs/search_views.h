@@ -78,11 +78,12 @@ struct BranchLine {
   bool confirmed = false;
   int diff_lines = 0;
   std::vector<Reason> reasons;
+  std::optional<std::string> note;
 
   static constexpr void fields(auto&& visit) {
     using B = BranchLine;
-    visit(required<&B::name>(), required<&B::status>(), optional<&B::median_ns>(),
-          optional<&B::speedup>("Incumbent ÷ branch, paired."),
+    visit(required<&B::name>(), required<&B::status>(), optional<&B::note>("What it varies."),
+          optional<&B::median_ns>(), optional<&B::speedup>("Incumbent ÷ branch, paired."),
           optional<&B::ci_low>("95 % interval."), optional<&B::ci_high>(),
           required<&B::confirmed>("By the second, longer comparison."),
           required<&B::diff_lines>("Lines unlike the incumbent's."),

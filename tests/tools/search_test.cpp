@@ -164,5 +164,77 @@ TEST_CASE("a run forks from a correct version and keeps its contract", "[search]
   CHECK(refused.text.find("v1") != std::string::npos);
 }
 
+/// slow_kernel with the number of repetitions as a macro.
+std::string tunable_kernel() {
+  return "#ifndef TIMES\n#define TIMES 24\n#endif\nconstexpr int kStep = 1;\n"
+         "extern \"C\" void solve(const float* a, const float* b, float* c, int n) {\n"
+         "  for (int again = 0; again < TIMES; ++again)\n"
+         "    for (int i = 0; i < n; i += kStep) {\n"
+         "      volatile float sum = a[i] + b[i];\n      c[i] = sum;\n    }\n}\n";
+}
+
+TEST_CASE("a sweep finds the fastest correct point of a grid in one call", "[search][timed]") {
+  test::Workbench bench;
+  const std::string run = open_run(bench);
+  REQUIRE(bench.must("propose_methods", {{"run", run}, {"methods", proposal(bench, run)}})
+              .at("accepted") == true);
+
+  // With a step of 2 half of the answer is missing: fast, and wrong.
+  const Json swept = bench.must("explore_branches", {{"run", run},
+                                                     {"branches", {{{"source", tunable_kernel()}}}},
+                                                     {"grid", {"TIMES=1,6,16,48", "kStep=1,2"}}});
+
+  INFO(swept.dump(2));
+  REQUIRE(swept.at("branches").size() == 8);
+  REQUIRE(swept.contains("champion"));
+  for (const Json& branch : swept.at("branches")) {
+    if (branch.at("name") == swept.at("champion")) CHECK(branch.at("note") == "TIMES=1 kStep=1");
+    if (branch.at("note").get<std::string>().ends_with("kStep=2"))
+      CHECK(branch.at("status") != "champion");
+  }
+  const auto kernel =
+      read_file(bench.folder() / "out" / "v1" / "kernel.cpp").value_or(std::string("none"));
+  CHECK(kernel.find("#define TIMES 1\n") != std::string::npos);
+}
+
+TEST_CASE("a sweep that cannot tell anything is refused before anything is timed", "[search]") {
+  test::Workbench bench;
+  const std::string run = open_run(bench);
+  REQUIRE(bench.must("propose_methods", {{"run", run}, {"methods", proposal(bench, run)}})
+              .at("accepted") == true);
+  const auto refusal = [&](const std::vector<std::string>& grid, const std::string& source = "") {
+    Json arguments{{"run", run}, {"grid", grid}};
+    if (!source.empty()) arguments["branches"] = {{{"source", source}}};
+    const auto answer = bench.call("explore_branches", arguments);
+    CHECK(answer.is_error);
+    return answer.text;
+  };
+
+  CHECK(refusal({"TILE=8,16"}).find("does not mention TILE") != std::string::npos);
+  CHECK(refusal({"times=1,2"}).find("sets times 2 times") != std::string::npos);
+  CHECK(refusal({"sum=sum,(sum)"}).find("nothing differs") != std::string::npos);
+  CHECK(refusal({"TIMES=1,2,3,4,5,6,7,8", "kStep=1,2,3,4,5,6,7,8,9"}, tunable_kernel())
+            .find("the most is 64") != std::string::npos);
+  CHECK(refusal({"TIMES 8"}).find("NAME=value") != std::string::npos);
+  CHECK(refusal({"TIMES=8,"}).find("empty value") != std::string::npos);
+}
+
+TEST_CASE("a profile names the best version and goes on for as long as it may", "[search][timed]") {
+  test::Workbench bench;
+  const std::string run = open_run(bench);
+  bench.must("submit_kernel", {{"run", run}, {"source", slow_kernel("again", 3)}});
+  bench.must("check_correctness", {{"run", run}});
+
+  const auto refused = bench.call("profile_kernel", {{"run", run}, {"seconds", 0}});
+  CHECK(refused.is_error);
+  CHECK(refused.text.find("seconds") != std::string::npos);
+  const Json timing = bench.must("profile_kernel", {{"run", run}, {"seconds", 5}}).at("timing");
+
+  INFO(timing.dump(2));
+  CHECK(timing.at("best") == "v0");
+  CHECK(timing.at("verdict_vs_best") == "faster");
+  CHECK(timing.at("speedup_vs_best").get<double>() > 2);
+}
+
 }  // namespace
 }  // namespace ratchet

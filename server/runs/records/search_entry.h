@@ -46,10 +46,10 @@ struct MethodsFact {
   }
 };
 
-enum class BranchStatus { champion, frontier, build_failed, incorrect, failed };
+enum class BranchStatus { champion, frontier, build_failed, incorrect, failed, screened_out };
 constexpr auto enum_names(BranchStatus) {
   using enum BranchStatus;
-  return as_written<champion, frontier, build_failed, incorrect, failed>();
+  return as_written<champion, frontier, build_failed, incorrect, failed, screened_out>();
 }
 
 /// One kernel of an exploration. Speedups are incumbent ÷ branch, from paired rounds.
@@ -84,11 +84,12 @@ struct BranchesFact {
   std::vector<BranchResult> branches;
   std::optional<std::string> champion;  ///< name; empty: none clears the noise
   std::string decision;                 ///< one sentence
+  std::optional<std::map<std::string, std::vector<std::string>>> grid;  ///< of a sweep
 
   static constexpr void fields(auto&& visit) {
     using B = BranchesFact;
     visit(required<&B::incumbent>(), required<&B::branches>(), optional<&B::champion>(),
-          required<&B::decision>());
+          required<&B::decision>(), optional<&B::grid>());
   }
 };
 

@@ -71,7 +71,9 @@ void decide(BranchesFact& fact) {
   for (auto& branch : fact.branches) {
     if (!branch.candidate.build.ok)
       branch.status = BranchStatus::build_failed;
-    else if (!branch.correctness || !branch.correctness->passed)
+    else if (!branch.correctness)
+      branch.status = branch.reasons.empty() ? BranchStatus::screened_out : BranchStatus::failed;
+    else if (!branch.correctness->passed)
       branch.status = BranchStatus::incorrect;
     else if (!branch.reasons.empty())
       branch.status = BranchStatus::failed;

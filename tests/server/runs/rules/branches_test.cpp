@@ -181,6 +181,17 @@ TEST_CASE("a method that may still save more than 1 % is not called ineffective"
   CHECK(fact.attribution[1].why.find("3.0 %") != std::string::npos);
 }
 
+TEST_CASE("a branch that was dropped while it was screened is not called incorrect", "[branches]") {
+  BranchesFact fact;
+  fact.branches.resize(2);
+  for (auto& branch : fact.branches) branch.candidate.build.ok = true;
+  fact.branches[1].reasons.push_back({"timed_output_wrong", "wrong", {}});
+  decide(fact);
+
+  CHECK(fact.branches[0].status == BranchStatus::screened_out);
+  CHECK(fact.branches[1].status == BranchStatus::failed);
+}
+
 TEST_CASE("a method is not effective if the version is not faster", "[ablation]") {
   auto fact = ablation();
   attribute(fact, {kA, kB}, {.improved = false});
