@@ -47,6 +47,50 @@ void estimate(const SessionRecord& session, Comparison& comparison) {
     comparison.seconds_to_decide = *rounds * session.elapsed_ms / 1000 / comparison.pairs;
 }
 
+/// Of the verdicts of a session that ends now. With a fixed number of samples there is a single
+/// look.
+double error_rate_after(std::size_t rounds, const SessionPlan& plan) {
+  return plan.samples ? plan.error_rate : plan.error_rate * look_after(rounds).share;
+}
+
+double noise_floor_of(const ContestantRecord& record, const SessionPlan& plan) {
+  if (plan.noise) {
+    const auto timing = summarize(record.blocks, plan.discard_first, plan.cache_mode);
+    const double time = timing ? timing->median.value : 0;
+    return std::max(plan.least_noise, noise_floor_at(*plan.noise, time));
+  }
+  std::vector<PairedRound> whole;  // the first block of a round against the second
+  for (std::size_t i = 0; i + 1 < record.blocks.size(); i += kBlocksOfRound)
+    whole.push_back({record.blocks[i].elapsed_ns, record.blocks[i + 1].elapsed_ns});
+  const auto seen = calibrate_noise(whole);  // with too few rounds the plan's value is used
+  return std::max(plan.least_noise, seen ? *seen : 0.0);
+}
+
+bool precise(const ContestantRecord& record, const SessionPlan& plan) {
+  const auto timing = summarize(record.blocks, plan.discard_first, plan.cache_mode);
+  return timing && precise_enough(*timing, plan.target);
+}
+
+/// Whether more rounds would change no verdict.
+bool decided(const std::vector<ContestantRecord>& contestants, const SessionPlan& plan) {
+  const auto& first = contestants.front();
+  const double floor = noise_floor_of(first, plan);
+  const double rate = error_rate_after(rounds_of(first), plan) / plan.rivals;
+  for (std::size_t i = 1; i < contestants.size(); ++i) {
+    if (!contestants[i].reasons.empty()) continue;
+    const auto series = paired(first.blocks, contestants[i].blocks, plan.discard_first);
+    const auto one = compare(series.rounds, floor, "", rate);
+    if (one && one->verdict == Verdict::inconclusive) return false;
+  }
+  return true;
+}
+
+int samples_of(const ContestantRecord& record) {
+  int samples = 0;
+  for (const auto& block : record.blocks) samples += static_cast<int>(block.elapsed_ns.size());
+  return samples;
+}
+
 }  // namespace
 
 Look look_at(std::size_t index) {
@@ -75,7 +119,7 @@ std::vector<Contestant> contestants_of(
 
 struct TimingSession::Lane {
   CandidateProcess* process;
-  ContestantRecord record;
+  ContestantRecord& record;
   double call_ms = 0;  ///< of one sample including everything around it
   int taken = 0;
   int calls = 0;  ///< timed calls on the arenas given last
@@ -97,9 +141,11 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
                                          const CallContext& call) {
   begin_ = steady_clock::now();
   session_ = {};
-  std::vector<Lane> lanes;
   for (const auto& contestant : contestants)
-    lanes.push_back({contestant.process, {contestant.name, {}, {}}});
+    session_.contestants.push_back({contestant.name, {}, {}});
+  std::vector<Lane> lanes;
+  for (std::size_t i = 0; i < contestants.size(); ++i)
+    lanes.push_back({contestants[i].process, session_.contestants[i]});
   for (;;) {
     if (auto done = arrange(lanes, call); !done) return done.error();
     if (auto done = round(lanes, call); !done) return done.error();
@@ -107,7 +153,8 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
         milliseconds_since(begin_),
         plan_.samples ? std::nullopt : std::optional(static_cast<double>(plan_.time_limit.count())),
         fmt::format("timed {} samples", lanes.front().taken));
-    auto stop = lanes.front().runs() ? reason_to_stop(lanes) : std::optional<std::string>("");
+    auto stop = lanes.front().runs() ? reason_to_stop(session_, plan_, milliseconds_since(begin_))
+                                     : std::optional<std::string>("");
     // Kernels cannot predict which call is the last, or which are checked before it.
     const bool due = since_checked_ms_ >= kRest * checked_ms_ && random_() % 2 == 0;
     if (stop || due)
@@ -117,11 +164,8 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
     session_.stop_reason = *std::move(stop);
     break;
   }
-  session_.noise_floor = noise_floor(lanes.front().record);
-  session_.error_rate = error_rate_after(rounds_of(lanes.front().record));
-  session_.discard_first = plan_.discard_first;
+  conclude(session_, plan_);
   session_.elapsed_ms = milliseconds_since(begin_);
-  for (auto& lane : lanes) session_.contestants.push_back(std::move(lane.record));
   return std::move(session_);
 }
 
@@ -224,59 +268,31 @@ Status TimingSession::judge(Lane& lane, const CallContext& call) {
   return {};
 }
 
-std::optional<std::string> TimingSession::reason_to_stop(const std::vector<Lane>& lanes) const {
-  const Lane& first = lanes.front();
-  if (plan_.samples)
-    return first.taken >= *plan_.samples ? std::optional<std::string>("sample_limit")
-                                         : std::nullopt;
-  const auto rounds = rounds_of(first.record);
+std::optional<std::string> reason_to_stop(const SessionRecord& session, const SessionPlan& plan,
+                                          double elapsed_ms) {
+  const auto& first = session.contestants.front();
+  if (plan.samples)
+    return samples_of(first) >= *plan.samples ? std::optional<std::string>("sample_limit")
+                                              : std::nullopt;
+  const auto rounds = rounds_of(first);
   const bool look = look_after(rounds).rounds == rounds;
-  if (look && (rounds >= kPreciseRounds || precise(lanes)) && compared(lanes))
+  if (look && (rounds >= kPreciseRounds || precise(first, plan)) &&
+      decided(session.contestants, plan))
     return "interval_reached";
-  if (rounds >= kMostRounds && !plan_.patient) return "sample_limit";
-  const double spent = milliseconds_since(begin_) / static_cast<double>(plan_.time_limit.count());
+  if (rounds >= kMostRounds && !plan.patient) return "sample_limit";
+  const double spent = elapsed_ms / static_cast<double>(plan.time_limit.count());
   const bool enough =
-      rounds >= std::max(look_at(0).rounds, fewest_rounds(error_rate_after(rounds) / plan_.rivals));
+      rounds >=
+      std::max(look_at(0).rounds, fewest_rounds(error_rate_after(rounds, plan) / plan.rivals));
   if (spent >= kPatience || (enough && spent >= 1)) return "time_limit";
   return std::nullopt;
 }
 
-bool TimingSession::precise(const std::vector<Lane>& lanes) const {
-  const auto timing = summarize(lanes.front().record.blocks, plan_.discard_first, plan_.cache_mode);
-  return timing && precise_enough(*timing, plan_.target);
-}
-
-/// Whether more rounds would change no verdict.
-bool TimingSession::compared(const std::vector<Lane>& lanes) const {
-  const Lane& first = lanes.front();
-  const double floor = noise_floor(first.record);
-  const double rate = error_rate_after(rounds_of(first.record)) / plan_.rivals;
-  for (std::size_t i = 1; i < lanes.size(); ++i) {
-    if (!lanes[i].runs()) continue;
-    const auto series = paired(first.record.blocks, lanes[i].record.blocks, plan_.discard_first);
-    const auto one = compare(series.rounds, floor, "", rate);
-    if (one && one->verdict == Verdict::inconclusive) return false;
-  }
-  return true;
-}
-
-/// Of the verdicts of a session that ends now. With a fixed number of samples there is a single
-/// look.
-double TimingSession::error_rate_after(std::size_t rounds) const {
-  return plan_.samples ? plan_.error_rate : plan_.error_rate * look_after(rounds).share;
-}
-
-double TimingSession::noise_floor(const ContestantRecord& record) const {
-  if (plan_.noise) {
-    const auto timing = summarize(record.blocks, plan_.discard_first, plan_.cache_mode);
-    const double time = timing ? timing->median.value : 0;
-    return std::max(plan_.least_noise, noise_floor_at(*plan_.noise, time));
-  }
-  std::vector<PairedRound> whole;  // the first block of a round against the second
-  for (std::size_t i = 0; i + 1 < record.blocks.size(); i += kBlocksOfRound)
-    whole.push_back({record.blocks[i].elapsed_ns, record.blocks[i + 1].elapsed_ns});
-  const auto seen = calibrate_noise(whole);  // with too few rounds the plan's value is used
-  return std::max(plan_.least_noise, seen ? *seen : 0.0);
+void conclude(SessionRecord& session, const SessionPlan& plan) {
+  const auto& first = session.contestants.front();
+  session.noise_floor = noise_floor_of(first, plan);
+  session.error_rate = error_rate_after(rounds_of(first), plan);
+  session.discard_first = plan.discard_first;
 }
 
 Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other) {

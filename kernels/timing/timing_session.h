@@ -80,6 +80,14 @@ struct Look {
 inline constexpr std::size_t kPreciseRounds = 55;
 inline constexpr std::size_t kMostRounds = 144;
 
+/// Why a session that has recorded this in so much time ends: all verdicts are in, or the samples
+/// or the time are used up. Empty: it goes on. Pure.
+[[nodiscard]] std::optional<std::string> reason_to_stop(const SessionRecord& session,
+                                                        const SessionPlan& plan, double elapsed_ms);
+/// Sets what the verdicts of a session that ends with these blocks need: noise floor, error rate
+/// and discarded samples. Pure.
+void conclude(SessionRecord& session, const SessionPlan& plan);
+
 /// An interleaved comparison of live processes. In each round every contestant gets a block of
 /// samples in random order and a second block in the reverse order (ABBA), so that clock drift and
 /// contention affect all alike. Inputs change before every call. All contestants repeatedly get the
@@ -106,11 +114,6 @@ class TimingSession {
   Status block(Lane& lane, const CallContext& call);
   Status judge(Lane& lane, const CallContext& call);
   [[nodiscard]] int block_size(const Lane& lane);
-  [[nodiscard]] std::optional<std::string> reason_to_stop(const std::vector<Lane>& lanes) const;
-  [[nodiscard]] bool precise(const std::vector<Lane>& lanes) const;
-  [[nodiscard]] bool compared(const std::vector<Lane>& lanes) const;
-  [[nodiscard]] double noise_floor(const ContestantRecord& record) const;
-  [[nodiscard]] double error_rate_after(std::size_t rounds) const;
 
   TimedArenas& arenas_;
   SessionPlan plan_;

@@ -1,6 +1,7 @@
 #include "kernels/timing/timing_session.h"
 
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 
 using namespace ratchet;
 
@@ -9,6 +10,28 @@ namespace {
 std::string code_of(const std::vector<wire::CallSpan>& calls, double median_ns) {
   const auto reason = reason_of_spans(calls, median_ns);
   return reason ? reason->code : "";
+}
+
+/// Two contestants; the first takes 10 µs, the other `ratio` times that, in every other round `odd`
+/// times.
+SessionRecord recorded(std::size_t rounds, double ratio, double odd) {
+  SessionRecord session;
+  session.contestants = {{"one", {}, {}}, {"other", {}, {}}};
+  for (std::size_t i = 0; i < rounds * kBlocksOfRound; ++i) {
+    const double other = 10'000 * (i / kBlocksOfRound % 2 == 0 ? ratio : odd);
+    session.contestants[0].blocks.push_back({.elapsed_ns = {10'000, 10'000}});
+    session.contestants[1].blocks.push_back({.elapsed_ns = {other, other}});
+  }
+  return session;
+}
+
+SessionRecord clear(std::size_t rounds) {
+  return recorded(rounds, 1.1, 1.1);
+}
+
+/// Between the same and 2 % faster: more rounds might tell.
+SessionRecord unclear(std::size_t rounds) {
+  return recorded(rounds, 1, 1.02);
 }
 
 }  // namespace
@@ -45,4 +68,43 @@ TEST_CASE("however often a session looks, the looks share one error rate", "[tim
   CHECK(fewest_rounds(kErrorRate * look_at(0).share) == 8);  // the first look can decide
   CHECK(look_after(8).rounds == 8);
   CHECK(look_after(9).rounds == 13);
+}
+
+TEST_CASE("a session ends at a look that decides", "[timing]") {
+  const SessionPlan plan;
+
+  CHECK(reason_to_stop(clear(8), plan, 100) == "interval_reached");
+  CHECK(reason_to_stop(recorded(8, 1, 1), plan, 100) == "interval_reached");
+  CHECK_FALSE(reason_to_stop(unclear(8), plan, 100));
+  // Nobody looks after nine rounds, else the looks would not share one error rate.
+  CHECK_FALSE(reason_to_stop(clear(9), plan, 100));
+  // A contestant that is out decides nothing.
+  auto alone = unclear(8);
+  alone.contestants[1].reasons.push_back({"wrong", "", {}});
+  CHECK(reason_to_stop(alone, plan, 100) == "interval_reached");
+}
+
+TEST_CASE("an undecided session ends when its time or its rounds are used up", "[timing]") {
+  SessionPlan plan;
+  plan.time_limit = std::chrono::seconds(1);
+
+  CHECK(reason_to_stop(unclear(9), plan, 1'000) == "time_limit");
+  CHECK_FALSE(reason_to_stop(unclear(7), plan, 1'000));  // too few for any verdict
+  CHECK(reason_to_stop(unclear(7), plan, 4'000) == "time_limit");
+  CHECK(reason_to_stop(unclear(kMostRounds), plan, 100) == "sample_limit");
+  plan.patient = true;
+  CHECK_FALSE(reason_to_stop(unclear(kMostRounds), plan, 100));
+}
+
+TEST_CASE("the verdicts of a session have the error rate of its last look", "[timing]") {
+  auto session = clear(13);
+  SessionPlan plan;
+  conclude(session, plan);
+
+  CHECK(session.error_rate == kErrorRate * look_at(1).share);
+  CHECK(session.noise_floor == kLeastNoise);
+  CHECK(comparison_of(session, 1)->verdict == Verdict::faster);
+  plan.samples = 26;  // a given number of samples is looked at once
+  conclude(session, plan);
+  CHECK(session.error_rate == kErrorRate);
 }
