@@ -18,6 +18,7 @@
 #include "kernels/timing/noise.h"
 #include "kernels/timing/statistics.h"
 #include "kernels/timing/timing_session.h"
+#include "server/facts/workload_gain.h"
 
 namespace ratchet::bench {
 namespace {
@@ -331,6 +332,85 @@ void winners(int trials) {
   }
 }
 
+/// How often a benchmark over several cases promotes.
+void promotions(int trials) {
+  fmt::print(
+      "\n### How often a benchmark promotes (geometric mean of at least 1.05, no case slower)\n\n"
+      "Medians of two rows scatter by 1 %, paired figures by 0.4 %; floor 0.5 %.\n\n"
+      "| truth | cases | before | now |\n|---|---|---|---|\n");
+  const auto row = [&](const char* name, std::size_t cases, double first, double others) {
+    int before = 0;
+    int now = 0;
+    Contract contract;
+    for (std::size_t c = 0; c < cases; ++c)
+      contract.cases.push_back({{{"n", static_cast<std::int64_t>(c)}}, 1, false});
+    for (int i = 0; i < trials; ++i) {
+      BenchmarkReport report;
+      double logs = 0;
+      double lowest = 1e9;
+      for (std::size_t c = 0; c < cases; ++c) {
+        const double truth = c == 0 ? first : others;
+        const double unpaired = truth * std::exp(0.01 * normal());
+        logs += std::log(unpaired) / static_cast<double>(cases);
+        lowest = std::min(lowest, unpaired);
+        Comparison paired;
+        paired.against = "v0";
+        paired.speedup = truth * std::exp(0.004 * normal());
+        paired.ci_low = paired.speedup * std::exp(-2 * 0.004);
+        paired.ci_high = paired.speedup * std::exp(2 * 0.004);
+        paired.pairs = 10;
+        paired.noise_floor = kLeastNoise;
+        paired.verdict = paired.ci_high < 1 / (1 + kLeastNoise) ? Verdict::slower : Verdict::same;
+        BenchmarkRow one;
+        one.name = "v0";
+        one.dims = contract.cases[c].dims;
+        one.comparison = paired;
+        report.rows.push_back(std::move(one));
+      }
+      before += std::exp(logs) >= 1.05 && lowest >= 1 ? 1 : 0;
+      const auto gain = workload_gain(report, contract, "v0");
+      now += gain.low >= 1.05 && gain.slower == 0 ? 1 : 0;
+    }
+    fmt::print("| {} | {} | {} | {} |\n", name, cases, percent(1.0 * before / trials),
+               percent(1.0 * now / trials));
+  };
+  row("all cases 4.5 % faster: too little", 4, 1.045, 1.045);
+  row("all cases 5 % faster: on the limit", 4, 1.05, 1.05);
+  row("all cases 7 % faster", 4, 1.07, 1.07);
+  row("one case 1.5×, the others the same", 3, 1.5, 1);
+  row("one case 2×, the others the same", 6, 2, 1);
+  row("one case 2×, the others 3 % slower", 6, 2, 0.97);
+}
+
+/// How often any of six builds without effect is called different, by intervals alone.
+void many_at_once(int trials) {
+  fmt::print(
+      "\n### Six builds that differ in nothing, in one session, without a noise floor\n\n"
+      "| each at 5 % | all together (Holm) |\n|---|---|\n");
+  int each = 0;
+  int together = 0;
+  for (int i = 0; i < trials / 10; ++i) {
+    std::vector<Rival> rivals(6);
+    Kernel whole({.correlation = 0.3}, dice());
+    for (int r = 0; r < 21; ++r) {
+      const auto shared = whole.round(false, 0.5);
+      for (auto& rival : rivals)
+        rival.rounds.push_back(
+            std::move(paired(whole.round(false, 0.5), shared, 0).rounds.front()));
+    }
+    const auto beyond = [](const Comparison& one) { return one.ci_low > 1 || one.ci_high < 1; };
+    bool any = false;
+    for (auto& rival : rivals) {
+      rival.noise_floor = 0;
+      any = any || beyond(*compare(rival.rounds, 0, "", kErrorRate));
+    }
+    each += any ? 1 : 0;
+    const auto all = compare_all(rivals);
+    together += std::ranges::any_of(*all, beyond) ? 1 : 0;
+  }
+  fmt::print("| {} | {} |\n", percent(10.0 * each / trials), percent(10.0 * together / trials));
+}
+
 struct Section {
   const char* name;
   std::function<void(int)> print;
@@ -346,12 +426,14 @@ int main(int argc, char** argv) try {
   std::vector<std::string> wanted;
   CLI::App app("Simulated error rates of the timing rules", "bench-statistics");
   app.add_option("--trials", trials, "simulated sessions in each line");
-  app.add_option("--only", wanted, "coverage, equal, gains, minorities, noise, winners");
+  app.add_option("--only", wanted,
+                 "coverage, equal, gains, minorities, noise, promotions, many, winners");
   CLI11_PARSE(app, argc, argv);
   const std::vector<Section> sections{
       {"coverage", coverage},  {"equal", equal_kernels},
       {"gains", small_gains},  {"minorities", minorities},
-      {"noise", noise_floors}, {"winners", [](int n) { winners(std::max(1, n / 20)); }}};
+      {"noise", noise_floors}, {"promotions", promotions},
+      {"many", many_at_once},  {"winners", [](int n) { winners(std::max(1, n / 20)); }}};
   for (const auto& section : sections)
     if (wanted.empty() || std::ranges::find(wanted, section.name) != wanted.end())
       section.print(trials);
