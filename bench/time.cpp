@@ -1,20 +1,23 @@
-// Error rates of comparisons. A kernel compared with itself must not be reported as faster or
-// slower; a kernel with a known share of additional work must be reported as slower. Uses real
-// workers and sessions.
+// Error rates of comparisons. A kernel compared with a copy of itself must not be reported as
+// faster or slower; a kernel with a known share of additional work must be reported as slower. Real
+// workers record long sessions, which are judged by the product's own functions as many short ones.
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <deque>
 #include <exception>
 #include <filesystem>
+#include <future>
 #include <map>
+#include <optional>
 #include <string>
 
+#include "bench/time/replay.h"
 #include "bench/time/subjects.h"
 #include "kernels/build/builder.h"
 #include "kernels/build/toolchain.h"
@@ -28,17 +31,16 @@
 namespace ratchet::bench {
 namespace {
 
-using std::chrono::steady_clock;
 namespace fs = std::filesystem;
 
 struct Options {
   std::string device = "host";
-  std::string kernel = "long";
+  std::vector<std::string> kernels{"long", "short"};
   double slow_percent = 0;
-  int comparisons = 50;
-  int per_process = 1;  ///< comparisons before the processes are restarted
-  double limit_ms = 1000;
-  double seconds = 1e9;  ///< limit on all comparisons of one kernel
+  std::size_t copies = 3;  ///< processes of each of the two sides
+  int openings = 2;        ///< recordings, each with new processes and memory
+  double seconds = 10;     ///< of all recordings of one kernel
+  double limit_ms = 10'000;
   fs::path state;
 
   [[nodiscard]] DeviceKind kind() const {
@@ -48,10 +50,9 @@ struct Options {
 
 /// Results of many comparisons.
 struct Tally {
-  std::map<std::string, int> verdicts;
-  std::vector<double> ratios, rounds, spent_ms, sampling_ms, floors;
+  std::map<Verdict, int> now, before;
+  std::vector<double> ratios, rounds, spent_ms, floors;
   double time_ns = 0;
-  std::string conditions;
 };
 
 double share_of(std::vector<double> values, double share) {
@@ -60,57 +61,61 @@ double share_of(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
-void print(const Options& options, const Tally& tally) {
+void print_heading() {
+  fmt::print(
+      "| kernel | µs | comparisons | faster | slower | same | inconclusive | by the former rules | "
+      "ratio | scatter p95 | noise floor | rounds | p95 | ms | p95 |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+}
+
+/// One line. The former rules' verdicts are in the order of the columns before them.
+void print(const Options& options, const std::string& kernel, Tally& tally) {
   std::vector<double> away;
   const double center = share_of(tally.ratios, 0.5);
   for (const auto ratio : tally.ratios) away.push_back(std::abs(std::log(ratio / center)));
-  std::string verdicts;
-  for (const auto& [verdict, count] : tally.verdicts)
-    verdicts += fmt::format("{}{} {}", verdicts.empty() ? "" : ", ", count, verdict);
+  const auto of = [](std::map<Verdict, int>& counts, const char* between) {
+    return fmt::format("{1}{0}{2}{0}{3}{0}{4}", between, counts[Verdict::faster],
+                       counts[Verdict::slower], counts[Verdict::same],
+                       counts[Verdict::inconclusive]);
+  };
   fmt::print(
-      "{} {} +{} %: {} comparisons: {}; kernel {:.2f} us; ratio median {:.4f}, scatter p68 "
-      "{:.3f} %, p95 {:.3f} %, most {:.3f} %; noise floor {:.2f} %; rounds median {:.0f}, p95 "
-      "{:.0f}; session {:.0f} ms median, {:.0f} ms p95, {:.0f} ms most, of it sampling {:.0f} ms "
-      "median; {}\n",
-      options.device, options.kernel, options.slow_percent, tally.ratios.size(), verdicts,
-      tally.time_ns / 1e3, center, 100 * share_of(away, 0.68), 100 * share_of(away, 0.95),
-      100 * share_of(away, 1), 100 * share_of(tally.floors, 0.5), share_of(tally.rounds, 0.5),
-      share_of(tally.rounds, 0.95), share_of(tally.spent_ms, 0.5), share_of(tally.spent_ms, 0.95),
-      share_of(tally.spent_ms, 1), share_of(tally.sampling_ms, 0.5), tally.conditions);
+      "| {} {} +{} % | {:.2f} | {} | {} | {} | {:.4f} | {:.2f} % | {:.2f} % | {:.0f} | {:.0f} | "
+      "{:.0f} | {:.0f} |\n",
+      options.device, kernel, options.slow_percent, tally.time_ns / 1e3, tally.ratios.size(),
+      of(tally.now, " | "), of(tally.before, ", "), center, 100 * share_of(away, 0.95),
+      100 * share_of(tally.floors, 0.5), share_of(tally.rounds, 0.5), share_of(tally.rounds, 0.95),
+      share_of(tally.spent_ms, 0.5), share_of(tally.spent_ms, 0.95));
+  std::fflush(stdout);
 }
 
-/// Compares two kernels in session after session, restarting their processes now and then.
-class Comparer {
+/// Records sessions of one kernel and of its copy, in several processes each.
+class Recorder {
  public:
-  Comparer(const Options& options, const fs::path& programs, const fs::path& data, Builder& builder,
-           PythonForkServer& python, Subject subject, DeviceInfo device)
+  Recorder(const Options& options, const ReferenceParts& parts, const DeviceInfo& device,
+           const std::string& kernel)
       : options_(options),
-        parts_{{programs, options.kind(), 0, std::chrono::milliseconds(60'000)},
-               builder,
-               python,
-               data},
-        subject_(std::move(subject)),
-        device_(std::move(device)) {}
+        parts_(parts),
+        device_(device),
+        subject_(make_subject(device, kernel, options.slow_percent)) {}
 
+  /// Builds both and the reference.
+  Status build();
   Result<Tally> run();
 
  private:
   Result<std::string> library(const Source& source);
-  Status renew();
-  Status compare_once(Tally& tally);
+  Result<SessionRecord> record();
+  Status judge(const SessionRecord& recording, Tally& tally);
 
   const Options& options_;
-  ReferenceParts parts_;
+  const ReferenceParts& parts_;
+  const DeviceInfo& device_;
   Subject subject_;
-  DeviceInfo device_;
   CallContext call_;
-  std::optional<ArenaSource> source_;
-  std::vector<std::string> libraries_;
-  std::vector<CandidateProcess> processes_;
-  std::optional<NoiseProfile> noise_;
+  std::string plain_, other_;  // libraries
 };
 
-Result<std::string> Comparer::library(const Source& source) {
+Result<std::string> Recorder::library(const Source& source) {
   auto build = parts_.builder.build(kernel_build(subject_.contract, source), call_);
   if (!build) return build.error();
   if (!build->ok)
@@ -121,71 +126,85 @@ Result<std::string> Comparer::library(const Source& source) {
   return read_file(*path);
 }
 
-Status Comparer::renew() {
-  processes_.clear();
-  auto source = ArenaSource::open(parts_, subject_.contract, libraries_.size(), call_);
+Status Recorder::build() {
+  auto plain = library(subject_.contract.kernel);
+  if (!plain) return plain.error();
+  auto other = library(subject_.other);
+  if (!other) return other.error();
+  plain_ = *std::move(plain);
+  other_ = *std::move(other);
+  const auto reference = build_reference(parts_, subject_.contract, call_);
+  return reference ? Status{} : Status{reference.error()};
+}
+
+/// The two sides take turns in the list: other, plain, other, plain …
+Result<SessionRecord> Recorder::record() {
+  const auto sides = 2 * options_.copies;
+  auto source = ArenaSource::open(parts_, subject_.contract, sides, call_);
   if (!source) return source.error();
-  source_.emplace(*std::move(source));
   const auto arena = largest_arena(subject_.contract);
   if (!arena) return arena.error();
   const std::int64_t bytes = *arena * (TimedArenas::kMost + 1);
-  for (std::size_t i = 0; i < libraries_.size(); ++i) {
+  std::vector<CandidateProcess> processes;
+  for (std::size_t i = 0; i < sides; ++i) {
     auto process = CandidateProcess::launch(worker_spec(parts_.place, "candidate", bytes),
                                             parts_.place.job_deadline);
     if (!process) return process.error();
-    processes_.push_back(*std::move(process));
+    processes.push_back(*std::move(process));
   }
-  for (std::size_t i = 0; i < libraries_.size(); ++i)
-    if (auto loaded = processes_[i].load({libraries_[i], {"kernel", "solve", ""}}, call_); !loaded)
-      return loaded;
-  noise_ = stored_noise(options_.state, device_);
-  return {};
-}
-
-Status Comparer::compare_once(Tally& tally) {
-  SessionPlan plan;
-  plan.noise = noise_;
-  plan.time_limit = std::chrono::milliseconds(static_cast<long>(options_.limit_ms));
-  const std::vector<Contestant> contestants{{"candidate", &processes_[0]},
-                                            {"other", &processes_[1]}};
-  auto arenas = source_->arenas(subject_.contract.cases.front().dims,
-                                std::to_string(tally.ratios.size()), call_);
+  std::vector<Contestant> contestants;
+  for (std::size_t i = 0; i < sides; ++i) {
+    const auto& code = i % 2 == 0 ? other_ : plain_;
+    if (auto loaded = processes[i].load({code, {"kernel", "solve", ""}}, call_); !loaded)
+      return loaded.error();
+    contestants.push_back({i % 2 == 0 ? "other" : "plain", &processes[i]});
+  }
+  auto arenas =
+      source->arenas(subject_.contract.cases.front().dims, std::to_string(fresh_number()), call_);
   if (!arenas) return arenas.error();
-  const auto start = steady_clock::now();
+  SessionPlan plan;
+  plan.error_rate = 1e-12;  // no verdict is that certain: it goes on until its time is up
+  plan.patient = true;
+  plan.time_limit =
+      std::chrono::milliseconds(static_cast<long>(1000 * options_.seconds / options_.openings));
   auto session = TimingSession(**arenas, plan).run(contestants, call_);
   if (!session) return session.error();
-  const std::chrono::duration<double, std::milli> spent = steady_clock::now() - start;
-  const auto& reasons = session->contestants.front().reasons;
-  if (!reasons.empty()) return Error{ErrorCode::internal, reasons.front().message, ""};
-  const auto compared = comparison_of(*session, 1);
-  const auto timing = timing_of(*session, 0, plan);
-  if (!compared) return compared.error();
+  for (const auto& one : session->contestants)
+    if (!one.reasons.empty())
+      return Error{ErrorCode::internal, one.name + ": " + one.reasons.front().message, ""};
+  return session;
+}
+
+Status Recorder::judge(const SessionRecord& recording, Tally& tally) {
+  SessionPlan plan;
+  plan.noise = stored_noise(options_.state, device_);
+  plan.time_limit = std::chrono::milliseconds(static_cast<long>(options_.limit_ms));
+  for (std::size_t one = 0; one < recording.contestants.size(); one += 2)
+    for (std::size_t other = 1; other < recording.contestants.size(); other += 2) {
+      const auto sessions = replayed(recording, plan, one, other);
+      if (!sessions) return sessions.error();
+      for (const auto& session : *sessions) {
+        ++tally.now[session.compared.verdict];
+        tally.ratios.push_back(session.compared.speedup);
+        tally.rounds.push_back(session.compared.pairs);
+        tally.floors.push_back(session.compared.noise_floor);
+        tally.spent_ms.push_back(session.ms);
+      }
+      for (const auto& end : replayed_formerly(recording, plan, one, other))
+        ++tally.before[end.verdict];
+    }
+  const auto timing = timing_of(recording, 1, plan);
   if (!timing) return timing.error();
-  ++tally.verdicts[std::string(name_of(compared->verdict))];
-  tally.ratios.push_back(compared->speedup);
-  tally.rounds.push_back(compared->pairs);
-  tally.floors.push_back(compared->noise_floor);
-  tally.spent_ms.push_back(spent.count());
-  tally.sampling_ms.push_back(session->sampling_ms);
   tally.time_ns = timing->median.value;
-  tally.conditions = timing->conditions;
   return {};
 }
 
-Result<Tally> Comparer::run() {
-  auto slowed = library(subject_.slowed);
-  if (!slowed) return slowed.error();
-  auto plain = library(subject_.contract.kernel);
-  if (!plain) return plain.error();
-  libraries_ = {*std::move(slowed), *std::move(plain)};
+Result<Tally> Recorder::run() {
   Tally tally;
-  const auto begin = steady_clock::now();
-  for (int i = 0; i < options_.comparisons; ++i) {
-    const std::chrono::duration<double> spent = steady_clock::now() - begin;
-    if (i > 0 && spent.count() > options_.seconds) break;
-    if (i % options_.per_process == 0)
-      if (auto renewed = renew(); !renewed) return renewed.error();
-    if (auto done = compare_once(tally); !done) return done.error();
+  for (int i = 0; i < options_.openings; ++i) {
+    const auto recording = record();
+    if (!recording) return recording.error();
+    if (auto judged = judge(*recording, tally); !judged) return judged.error();
   }
   return tally;
 }
@@ -210,6 +229,7 @@ Result<DeviceInfo> device_of(const Options& options, const fs::path& programs) {
   return *std::move(ready->device);
 }
 
+/// Records all kernels, once everything is built.
 Status measure(const Options& options) {
   const fs::path programs = fs::read_symlink("/proc/self/exe").parent_path();
   const fs::path data = programs.parent_path() / "share" / "ratchet";
@@ -219,61 +239,66 @@ Status measure(const Options& options) {
                                 .programs = programs});
   if (!builder) return builder.error();
   PythonForkServer python({"python3", data, programs, options.kind()});
-  auto subject = make_subject(options.kind(), options.kernel, options.slow_percent);
-  subject.contract.arch = "native";
   const auto device = device_of(options, programs);
   if (!device) return device.error();
-  if (options.kind() == DeviceKind::cuda) subject.contract.arch = device->arch;
-  auto tally =
-      Comparer(options, programs, data, *builder, python, std::move(subject), *device).run();
-  if (!tally) return tally.error();
-  print(options, *tally);
+  const ReferenceParts parts{
+      {programs, options.kind(), 0, std::chrono::milliseconds(60'000)}, *builder, python, data};
+  std::deque<Recorder> recorders;
+  for (const auto& kernel : options.kernels)
+    recorders.emplace_back(options, parts, *device, kernel);
+  std::vector<std::future<Status>> builds;
+  builds.reserve(recorders.size());
+  for (auto& one : recorders)
+    builds.push_back(std::async(std::launch::async, [&one] { return one.build(); }));
+  for (auto& build : builds)
+    if (auto done = build.get(); !done) return done;
+  print_heading();
+  for (std::size_t i = 0; i < recorders.size(); ++i) {
+    auto tally = recorders[i].run();
+    if (!tally) return tally.error();
+    print(options, options.kernels[i], *tally);
+  }
   return {};
 }
 
 }  // namespace
 }  // namespace ratchet::bench
 
-/// Prints one line per kernel. Without options: host, both kernels against themselves.
+/// Prints a Markdown table with one line per kernel.
 int main(int argc, char** argv) try {
   ratchet::bench::Options options;
-  std::vector<std::string> kernels{"long", "short"};
   CLI::App app("Error rates of timing comparisons", "bench-time");
-  app.add_option("--device", options.device, "host or cuda");
-  app.add_option("--kernel", kernels, "long, short");
-  app.add_option("--slow", options.slow_percent, "additional work of one side, in percent");
-  app.add_option("--comparisons", options.comparisons);
-  app.add_option("--per-process", options.per_process,
-                 "comparisons before processes are restarted");
-  app.add_option("--seconds", options.seconds,
-                 "time after which no further comparison of a kernel starts");
+  app.add_option("--device", options.device, "host or cuda")
+      ->check(CLI::IsMember({"host", "cuda"}));
+  app.add_option("--kernel", options.kernels, "kernels to compare with a copy of themselves")
+      ->check(CLI::IsMember(ratchet::bench::subject_names()));
+  app.add_option("--slow", options.slow_percent,
+                 "additional work of the copy of long and short, in percent");
+  app.add_option("--copies", options.copies, "processes of each side; every pair is compared");
+  app.add_option("--openings", options.openings,
+                 "recordings of a kernel, each with new processes and memory")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--seconds", options.seconds, "of recording each kernel");
   app.add_option("--limit-ms", options.limit_ms, "time limit of one comparison");
   bool print_source = false;
-  app.add_flag("--print-source", print_source,
-               "print only the source of the kernel with additional work");
+  app.add_flag("--print-source", print_source, "print only the source of the first kernel's copy");
   app.add_option("--state", options.state, "folder for builds and calibration");
   CLI11_PARSE(app, argc, argv);
   if (print_source) {
-    fmt::print("{}",
-               ratchet::bench::make_subject(options.kind(), kernels.front(), options.slow_percent)
-                   .slowed.text);
+    fmt::print("{}", ratchet::bench::make_subject({.kind = options.kind()}, options.kernels.front(),
+                                                  options.slow_percent)
+                         .other.text);
     return EXIT_SUCCESS;
   }
   const bool own_state = options.state.empty();
   namespace fs = std::filesystem;
   if (own_state)
     options.state = fs::temp_directory_path() / fmt::format("bench-time-{}", ::getpid());
-  int status = EXIT_SUCCESS;
-  for (const auto& kernel : kernels) {
-    options.kernel = kernel;
-    if (auto done = ratchet::bench::measure(options); !done) {
-      fmt::print(stderr, "bench-time: {} {}\n", done.error().message, done.error().hint);
-      status = EXIT_FAILURE;
-    }
-  }
+  const auto done = ratchet::bench::measure(options);
+  if (!done) fmt::print(stderr, "bench-time: {} {}\n", done.error().message, done.error().hint);
   std::error_code ignored;
   if (own_state) fs::remove_all(options.state, ignored);
-  return status;
+  return done ? EXIT_SUCCESS : EXIT_FAILURE;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "bench-time: %s\n", error.what());
   return EXIT_FAILURE;

@@ -1,6 +1,7 @@
 #include "bench/statistics/former.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace ratchet::bench {
@@ -32,6 +33,18 @@ Verdict former_verdict(std::span<const PairedRound> rounds, double floor, double
   const bool inside =
       floor <= kMostNoise && interval.low >= 1 / (1 + floor) && interval.high <= 1 + floor;
   return inside ? Verdict::same : Verdict::inconclusive;
+}
+
+FormerEnd former_session(std::span<const PairedRound> rounds, double floor) {
+  constexpr std::array<std::size_t, 5> kLooks{8, 13, 21, 34, 55};
+  const double rate = kErrorRate / static_cast<double>(kLooks.size());
+  FormerEnd end;
+  for (const auto look : kLooks) {
+    end.rounds = std::min(look, rounds.size());
+    end.verdict = former_verdict(rounds.first(end.rounds), floor, rate);
+    if (end.verdict != Verdict::inconclusive || look >= rounds.size()) break;
+  }
+  return end;
 }
 
 }  // namespace ratchet::bench

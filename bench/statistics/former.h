@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -17,9 +18,16 @@ struct FormerInterval {
 /// Order statistics of the values, taken as independent, without interpolation.
 [[nodiscard]] FormerInterval former_interval(std::vector<double> values, double error_rate);
 
-/// Medians only, five looks, `same` within the floor.
+/// Medians only, `same` within the floor.
 [[nodiscard]] Verdict former_verdict(std::span<const PairedRound> rounds, double floor,
                                      double error_rate);
+
+/// How a session of these rounds ended: five looks, the last of them after 55 rounds.
+struct FormerEnd {
+  Verdict verdict = Verdict::inconclusive;
+  std::size_t rounds = 0;  ///< that it took
+};
+[[nodiscard]] FormerEnd former_session(std::span<const PairedRound> rounds, double floor);
 
 inline constexpr double kFormerSigmas = 2.6;
 

@@ -14,8 +14,9 @@ import sys
 import tempfile
 import time
 
-COUNTS = {"even": 200, "slower": 100, "do_bench": 60, "seconds": 150}
-PER_PROCESS = 10
+# Seconds of recording each kernel.
+COUNTS = {"even": 9, "slower": 10, "do_bench": 60}
+KINDS = ["streaming", "gemm", "histogram", "gather", "tick", "branches"]
 AGREEING = ["chain_3us", "chain_5us", "copy", "softmax", "chain_100us", "large_copy", "chain_1ms",
             "chain_10ms"]
 
@@ -26,7 +27,7 @@ def median(values):
 
 class Figures:
     def __init__(self, folder, out):
-        self.folder, self.out, self.rows = folder, out, []
+        self.folder, self.out, self.rows, self.tables = folder, out, [], []
         self.state = os.path.join(tempfile.gettempdir(), "ratchet-time-state")
 
     def row(self, what, value, passed=None):
@@ -112,30 +113,36 @@ class Figures:
                      abs(off) <= 0.02 and not flags)
 
     # --------------------------------------------------------------------------------------------
-    def compare(self, kernel, count, slow, limit=200):
-        said, complaint, seconds = self.program(
-            "bench-time", "--device", "cuda", "--kernel", kernel, "--slow", str(slow),
-            "--comparisons", str(count), "--per-process", str(PER_PROCESS), "--state", self.state,
-            "--seconds", str(COUNTS["seconds"]), limit=limit)
-        print(said + complaint[-600:], f"({seconds:.0f} s)", flush=True)
-        found = re.search(r"(\d+) comparisons: ([^;]*);", said)
-        if not found:
-            return 0, {}, (said + complaint)[-300:]
-        verdicts = {name: int(number) for number, name in
-                    re.findall(r"(\d+) (\w+)", found.group(2))}
-        return int(found.group(1)), verdicts, said.strip()
+    def compare(self, kernels, slow, seconds, limit_ms):
+        """The lines of bench-time, as dictionaries by the heads of its columns."""
+        said, complaint, spent = self.program(
+            "bench-time", "--device", "cuda", "--kernel", *kernels, "--slow", str(slow),
+            "--seconds", str(seconds), "--limit-ms", str(limit_ms), "--state", self.state,
+            limit=400)
+        print(said + complaint[-600:], f"({spent:.0f} s)", flush=True)
+        lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in said.splitlines()]
+        if len(lines) < 2 + len(kernels):
+            self.row(" ".join(kernels), (said + complaint)[-300:], False)
+            return []
+        self.tables.append(said)
+        return [dict(zip(lines[0], line)) for line in lines[2:]]
 
     def even(self):
-        for kernel in ("long", "short"):
-            count, verdicts, said = self.compare(kernel, COUNTS["even"], 0)
-            wrong = verdicts.get("faster", 0) + verdicts.get("slower", 0)
-            self.row(f"{kernel} kernel against itself", said, count > 0 and wrong <= 0.01 * count)
+        """A kernel against a copy of itself, as long as a profile may take."""
+        found = self.compare(KINDS, 0, COUNTS["even"], 10_000)
+        counts = {name: sum(int(one[name]) for one in found)
+                  for name in ("comparisons", "faster", "slower", "same", "inconclusive")}
+        wrong = counts["faster"] + counts["slower"]
+        self.row("six kinds of kernels against copies of themselves", counts,
+                 counts["comparisons"] >= 600 and wrong <= 0.01 * counts["comparisons"])
 
     def slower(self):
+        """A known share of additional work, seen within a second."""
         for kernel, percent in (("long", 1), ("short", 2)):
-            count, verdicts, said = self.compare(kernel, COUNTS["slower"], percent)
-            self.row(f"{kernel} kernel with {percent} % more work", said,
-                     count > 0 and verdicts.get("slower", 0) >= 0.95 * count)
+            for one in self.compare([kernel], percent, COUNTS["slower"], 1000):
+                count = int(one["comparisons"])
+                self.row(f"{kernel} kernel with {percent} % more work: slower within 1 s",
+                         f"{one['slower']} of {count}", int(one["slower"]) >= 0.95 * count)
 
     def do_bench(self):
         """The common method: two medians of triton.testing.do_bench, one after the other."""
@@ -160,8 +167,8 @@ class Figures:
     def calls(self, torch, kernel, percent):
         """The benchmark's own kernels, built from the sources that it prints."""
         calls = []
-        n, elements = (7424, 7424 * 4096) if kernel == "long" else (1 << 16, 1 << 16)
-        x = torch.randn(elements, device="cuda")
+        n = 7424 * 4096 if kernel == "long" else 1 << 16
+        x = torch.randn(n, device="cuda")
         y = torch.empty_like(x)
         for part in (0, percent):
             source, _, _ = self.program("bench-time", "--device", "cuda", "--kernel", kernel,
@@ -248,6 +255,8 @@ class Figures:
             for what, value, verdict in self.rows:
                 text = str(value).replace("|", "/").replace("\n", " ")
                 file.write(f"| {what} | {text} | {verdict} |\n")
+            for table in self.tables:
+                file.write(f"\n{table}")
 
 
 def main():
