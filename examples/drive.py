@@ -94,7 +94,7 @@ class Run:
         return answer
 
     def path(self, name):
-        return str(self.folder / name)
+        return str((self.folder / name).resolve())
 
     def play(self, resume):
         first, stage = self.resumed(resume) if resume else (0, self.create())
@@ -287,7 +287,10 @@ def main():
     options = parser.parse_args()
     folder = options.plan.resolve().parent
     options.output.resolve().parent.mkdir(parents=True, exist_ok=True)
-    command = [options.ratchet, "serve", "--root", str(folder), "--root", str(options.output.resolve().parent)]
+    repository = pathlib.Path(__file__).resolve().parent.parent  # plans use kernels of the wiki too
+    command = [options.ratchet, "serve"]
+    for root in (folder, repository, options.output.resolve().parent):
+        command += ["--root", str(root)]
     if options.state_dir:
         command += ["--state-dir", str(options.state_dir.resolve())]
     client = Client(command)

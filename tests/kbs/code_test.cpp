@@ -1,10 +1,6 @@
 // The code of the shipped wiki: CUDA files compile for each target that they name, their index
 // arithmetic is tested on the host, and processor code is checked by our own server.
 
-#include <array>
-#include <cstdlib>
-#include <regex>
-
 #include "kbs/documents/page_reader.h"
 #include "server/core/process.h"
 #include "server/core/text.h"
@@ -124,13 +120,6 @@ TEST_CASE("measured code says on what and when, and compiled code was not run") 
         CHECK(rows[step].at("date").get<std::string>().size() == 10);
       }
     }
-}
-
-TEST_CASE("code of the wiki that was measured as part of an example is that example's") {
-  auto text = test::read_text(code_folder() / "gemm-bf16-wgmma.cu");
-  text.erase(0, text.find("// ---\n\n") + 8);
-  text = std::regex_replace(text, std::regex("// region .*\n"), "");
-  CHECK(text == test::read_text(test::source_dir() / "examples/gemm_bf16/v2_warp_groups.cu"));
 }
 
 TEST_CASE("the ladder of a kernel page shows the times that its code's header holds") {

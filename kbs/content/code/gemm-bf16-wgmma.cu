@@ -11,7 +11,7 @@
 // compiled: [sm_90a]
 // related: [kernel-gemm-bf16-wgmma]
 // sources:
-//   - {id: example-gemm, title: "examples/gemm_bf16 of this project: this file as v2 of a run on one H200 (driver 580.159.04, CUDA 13.0.88), 4096^3, commit 01efc44", publisher: "ratchet"}
+//   - {id: example-gemm, title: "examples/gemm_bf16 of this project: v2 of a run on one H200 (driver 580.159.04, CUDA 13.0.88), 4096^3, commit 01efc44", publisher: "ratchet"}
 // measured:
 //   - {step: v0, ms: 26.95, times_v0: 1, device: "NVIDIA H200", date: 2026-11-22}
 //   - {step: v1, ms: 0.5343, times_v0: 50.4, device: "NVIDIA H200", date: 2026-11-22}
