@@ -138,7 +138,7 @@ Result<Contract> forked(const Services& services, const CreateRunArgs& args) {
                  "from its run",
                  "Leave them out, or start a run without fork_from."};
   auto source = services.runs.fork_source(*args.fork_from);
-  if (!source) return source.error();
+  if (!source) return source.error().at("fork_from");
   source->contract.iterations = args.iterations;
   source->contract.seed_given = args.seed.has_value();
   return std::move(source->contract);

@@ -81,7 +81,8 @@ void add_datasheet(Knowledge& knowledge, const std::string& product, CeilingLine
 
 /// The requested device; without a kind, a GPU if there is one.
 Result<DeviceInfo> chosen_device(Lab& lab, const CeilingArgs& args, CallContext& call) {
-  auto environment = lab.environment(args.device, call);
+  const bool host = args.kind == DeviceKind::host;
+  auto environment = lab.environment(host ? 0 : args.device, call);
   if (!environment) return environment.error();
   const DeviceInfo* chosen = nullptr;
   for (const auto& device : environment->devices)
@@ -96,7 +97,7 @@ Result<CeilingAnswer> run_measure_ceilings(const Services& services, const Ceili
                                            CallContext& call) {
   auto device = chosen_device(services.lab, args, call);
   if (!device) return device.error();
-  auto ceilings = services.lab.ceilings(device->index, device->kind, args.refresh, call);
+  auto ceilings = services.lab.ceilings(args.device, device->kind, args.refresh, call);
   if (!ceilings) return ceilings.error();
   CeilingAnswer answer{device->name, {}};
   for (const auto& roof : *ceilings) {

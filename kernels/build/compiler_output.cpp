@@ -258,7 +258,7 @@ FailureClass classify_failure(std::string_view text, const std::string& arch) {
                         "that name, or do not use it.",
                         word_after(text, "cannot find -l"))};
   if (has(text, "undefined reference to")) return unresolved_symbol(text);
-  return {"compile_error", "Fix the errors and submit again; this costs no retry."};
+  return {"compile_error", "Correct the errors in the source."};
 }
 
 }  // namespace ratchet

@@ -277,6 +277,11 @@ std::optional<double> module_number(std::string_view text, std::string_view name
   return std::nullopt;
 }
 
+constexpr std::string_view kPythonReference =
+    "Define reference with the names of the tensors, dims and scalars that it uses as parameters, "
+    "in a .py file: it gets torch tensors if the file imports torch, else numpy arrays, and writes "
+    "its outputs in place or returns them.";
+
 Status plan_reference(Contract& contract) {
   const auto kind = reference_kind_of(contract.reference.file_name);
   if (!kind) return kind.error();
@@ -287,13 +292,13 @@ Status plan_reference(Contract& contract) {
   if (*kind != ReferenceKind::python) {
     if (is_python(contract.implementation))
       return invalid_argument("reference: a kernel in Python needs a reference in Python (ref.py)",
-                              "Define reference(**kwargs) in ref.py.");
+                              std::string(kPythonReference));
     return check_compiled_reference(contract);
   }
   if (contract.reference.text.find("def reference") == std::string::npos)
     return invalid_argument(
         fmt::format("{}: the function reference is not defined", contract.reference.file_name),
-        "Define reference(**kwargs), which writes its outputs in place or returns them.");
+        std::string(kPythonReference));
   // Tolerances of the call take precedence over those of the module.
   if (!contract.atol) contract.atol = module_number(contract.reference.text, "atol");
   if (!contract.rtol) contract.rtol = module_number(contract.reference.text, "rtol");

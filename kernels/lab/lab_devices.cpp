@@ -124,6 +124,11 @@ std::string with_groups(const std::string& walls) {
 }  // namespace
 
 Result<Greeting> LabParts::greeting(DeviceKind kind, int device, const CallContext& call) {
+  if (kind == DeviceKind::host && device != 0)
+    return invalid_argument(
+        fmt::format("device: the processor is device 0, and the only one of its kind; got {}",
+                    device),
+        "Leave device out, or give 0; other numbers are those of GPUs, which check_env lists.");
   const WorkerPlace where = place(kind, device);
   const std::pair key{kind, where.device};
   {

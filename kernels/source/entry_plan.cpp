@@ -108,8 +108,8 @@ Result<EntryPlan> python_entry(const TaskRequest& task, const Source& kernel) {
   if (kernel.text.find("def run_kernel") == std::string::npos)
     return invalid_argument(
         fmt::format("{}: the function run_kernel is not defined", kernel.file_name),
-        "A .py kernel defines run_kernel(**kwargs), and setup(**kwargs) if it "
-        "makes its own inputs.");
+        "Define run_kernel with the names of the tensors, dims and scalars that it uses as "
+        "parameters (all are passed by keyword); it writes its outputs in place or returns them.");
   std::vector<Parameter> parameters;
   for (const auto& tensor : task.tensors)
     parameters.push_back(

@@ -16,6 +16,9 @@ namespace ratchet {
 namespace {
 
 constexpr std::size_t kMostPairs = 200;
+constexpr std::string_view kPairExample =
+    "A pair is a task in words and the criterion that decides whether it is done: "
+    "{\"task\": \"a fifth faster\", \"criterion\": \"speedup >= 1.2\"}.";
 
 /// A field of a record by its dotted name.
 Result<Json> field_of(const Json& record, const std::string& name) {
@@ -162,11 +165,15 @@ Result<ReviewAnswer> Runs::define_acceptance(const RunId& run,
   const auto held = hold(*store_, run);
   if (!held) return held.error();
   const RunState& state = *held->state;
-  if (pairs.empty() || state.acceptance.size() + pairs.size() > kMostPairs)
+  if (pairs.empty())
+    return invalid_argument("pairs: it is empty; name at least one pair",
+                            std::string(kPairExample));
+  if (state.acceptance.size() + pairs.size() > kMostPairs)
     return invalid_argument(
-        fmt::format("pairs: a run takes 1 to {} acceptance pairs in all; {} more were given",
-                    kMostPairs, pairs.size()),
-        "");
+        fmt::format("pairs: a run takes at most {} acceptance pairs; it has {}, and {} more were "
+                    "given",
+                    kMostPairs, state.acceptance.size(), pairs.size()),
+        "Give fewer; review with run alone lists those that it has.");
   for (const auto& pair : pairs) {
     if (markdown::one_line(pair.task).empty()) return invalid_argument("task: must not be empty");
     if (auto checked = check_criterion(state, pair.criterion); !checked) return checked.error();
@@ -193,6 +200,9 @@ Result<ReviewAnswer> Runs::review(const RunId& run, const ReviewRequest& request
   const RunState& state = *held->state;
   const auto& pairs = state.acceptance;
   const auto number = static_cast<std::size_t>(*request.pair);
+  if (pairs.empty())
+    return invalid_argument("pair: the run has no acceptance pairs yet",
+                            fmt::format("define_acceptance adds them. {}", kPairExample));
   if (number > pairs.size())
     return invalid_argument(
         fmt::format("pair: the run has {} acceptance pairs, and there is no number {}",

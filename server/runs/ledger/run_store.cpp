@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 Error unknown_run(const RunId& run) {
-  return {ErrorCode::not_found, fmt::format("there is no run \"{}\"", run.text),
-          "list_runs shows the runs of this server; create_run creates one."};
+  return {ErrorCode::not_found, fmt::format("run: there is no run \"{}\"", run.text),
+          "Ids come from the answer of create_run; list_runs shows all."};
 }
 
 Error broken_chain(const Reason& reason) {

@@ -16,8 +16,8 @@ Error unreadable(const std::string& criterion, const std::string& why, const Run
   std::string names;
   for (const auto& [name, value] : review_facts(state)) names += (names.empty() ? "" : ", ") + name;
   return {ErrorCode::invalid_argument, fmt::format("criterion: \"{}\": {}", criterion, why),
-          fmt::format("Write review, or conditions such as speedup >= 1.2 and correct == 1. "
-                      "Names: {}.",
+          fmt::format("A criterion is either the word review, for a pair that a reviewer decides, "
+                      "or conditions joined by and: speedup >= 1.2 and weaknesses == 0. Names: {}.",
                       names)};
 }
 

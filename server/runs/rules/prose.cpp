@@ -30,8 +30,12 @@ bool is_blank(const std::string& text) {
   return markdown::one_line(text).empty();
 }
 
-void need_text(Problems& problems, const std::string& field, const std::string& text) {
-  if (is_blank(text)) problems.add("text_missing", fmt::format("{}: must not be empty", field));
+/// `says` is what belongs there, where the field's name does not tell.
+void need_text(Problems& problems, const std::string& field, const std::string& text,
+               std::string_view says) {
+  if (is_blank(text))
+    problems.add("text_missing",
+                 fmt::format("{}: must not be empty{}{}", field, says.empty() ? "" : "; ", says));
 }
 
 /// Whether the text cites a figure by hand, as in "peak: 4.8 TB/s <- page.md:12".
@@ -47,8 +51,9 @@ bool cites_by_hand(const std::string& text) {
 }
 
 /// Prose that is not empty and leaves the citing of figures to the server.
-void need_prose(Problems& problems, const std::string& field, const std::string& text) {
-  need_text(problems, field, text);
+void need_prose(Problems& problems, const std::string& field, const std::string& text,
+                std::string_view says = "") {
+  need_text(problems, field, text, says);
   if (cites_by_hand(text))
     problems.add("spec_by_hand",
                  fmt::format("{}: do not type a figure with its source; name product and metric in "
@@ -61,14 +66,15 @@ bool has_metric(const Profile& profile, const std::string& metric) {
                              [&](const MetricFact& fact) { return fact.metric == metric; });
 }
 
-std::string known_metrics(const Profile& profile) {
+std::string known_metrics(const VersionState& version) {
   std::set<std::string> names;
-  for (const auto& fact : all_metrics(profile)) names.insert(fact.metric);
+  for (const auto& fact : all_metrics(*version.profile)) names.insert(fact.metric);
   std::string text;
   std::size_t shown = 0;
   for (const auto& name : names) {
     if (++shown > 20)
-      return text + fmt::format(", … ({} in all, see ncu_details.md)", names.size());
+      return text + fmt::format(", … ({}/ncu_details.md in the run's output_dir lists all {})",
+                                version.id.text(), names.size());
     markdown::append(text, name);
   }
   return text;
@@ -79,7 +85,7 @@ void need_metric(Problems& problems, const VersionState& version, const std::str
   if (!version.profile || has_metric(*version.profile, metric)) return;
   problems.add("unknown_metric",
                fmt::format("{}: \"{}\" is not a metric of the profile of {}; it has {}", field,
-                           metric, version.id.text(), known_metrics(*version.profile)));
+                           metric, version.id.text(), known_metrics(version)));
 }
 
 /// The hit with this id in a logged query of the run; null if there is none.
@@ -223,7 +229,9 @@ std::vector<Reason> evidence_problems(const RunState& state, const VersionState&
   }
   for (std::size_t i = 0; i < request.rejected.size(); ++i)
     need_prose(problems, fmt::format("rejected[{}].reason", i), request.rejected[i].reason);
-  need_prose(problems, "decision_link", request.decision_link);
+  need_prose(problems, "decision_link", request.decision_link,
+             "say in a sentence which symptom of the profile points to which pattern, and what "
+             "change follows");
   need_queries(problems, state, version);
   return problems.take();
 }
@@ -257,8 +265,8 @@ std::vector<Reason> hypothesis_problems(const RunState& state, const VersionStat
               "evidence[{}]: page \"{}\" is not among those that write_kbs_evidence selected", i,
               id));
   }
-  need_prose(problems, "accept_if", hypothesis.accept_if);
-  need_prose(problems, "reject_if", hypothesis.reject_if);
+  need_prose(problems, "accept_if", hypothesis.accept_if, "for example speedup >= 1.2");
+  need_prose(problems, "reject_if", hypothesis.reject_if, "for example speedup < 1.02");
   refuse_duplicate(problems, state, version, hypothesis);
   return problems.take();
 }
