@@ -15,7 +15,7 @@ struct AblateArgs {
   std::vector<std::string> methods;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&AblateArgs::run>("Run id."),
+    visit(required<&AblateArgs::run>(),
           optional<&AblateArgs::methods>("Method ids. Default: those accepted for the version.",
                                          {.max_length = 6}));
   }

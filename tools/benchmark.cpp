@@ -29,7 +29,7 @@ struct BenchmarkArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = BenchmarkArgs;
-    visit(required<&A::run>("Run id."), optional<&A::version>("Default: the best version."),
+    visit(required<&A::run>(), optional<&A::version>("Default: the best version."),
           optional<&A::baselines>(
               "pytorch-eager, torch-compile, flashinfer, vendor, all or none, besides v0 and the "
               "parent. Default: the contract's.",

@@ -13,7 +13,7 @@ namespace {
 struct CheckArgs {
   RunId run;
 
-  static constexpr void fields(auto&& visit) { visit(required<&CheckArgs::run>("Run id.")); }
+  static constexpr void fields(auto&& visit) { visit(required<&CheckArgs::run>()); }
 };
 
 /// A case without the details per output, which are in correctness.md.

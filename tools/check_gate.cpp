@@ -10,7 +10,7 @@ struct GateArgs {
   bool abandon = false;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&GateArgs::run>("Run id."),
+    visit(required<&GateArgs::run>(),
           optional("final", &GateArgs::final_gate, "Verify the whole run after its last version."),
           optional<&GateArgs::abandon>("Give up the open version; only after its last retry."));
   }

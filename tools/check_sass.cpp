@@ -12,7 +12,7 @@ struct CheckSassArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = CheckSassArgs;
-    visit(required<&A::run>("Run id."), optional<&A::version>("Default: the open one."),
+    visit(required<&A::run>(), optional<&A::version>("Default: the open one."),
           optional<&A::methods>("Method ids. Default: all.", {.max_length = 64}));
   }
 };

@@ -11,7 +11,7 @@ struct CompareArgs {
   VersionId b;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&CompareArgs::run>("Run id."), required<&CompareArgs::a>("The earlier version."),
+    visit(required<&CompareArgs::run>(), required<&CompareArgs::a>("The earlier version."),
           required<&CompareArgs::b>("The later version."));
   }
 };

@@ -9,7 +9,7 @@ struct AcceptanceArgs {
   std::vector<AcceptancePair> pairs;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&AcceptanceArgs::run>("Run id."),
+    visit(required<&AcceptanceArgs::run>(),
           required<&AcceptanceArgs::pairs>("What must hold, each with its criterion.",
                                            {.max_length = 50}));
   }

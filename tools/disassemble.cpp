@@ -20,16 +20,14 @@ struct DisassembleArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = DisassembleArgs;
-    visit(optional<&A::run>("Run id."), optional<&A::version>("Default: the open one."),
-          optional<&A::kernel>("Instead of run: a .cpp or .cu source, {path} or {text}, which is "
-                               "built but not judged."),
-          optional<&A::arch>("With kernel: the target, such as sm_90, which need not be here.",
+    visit(optional<&A::run>(), optional<&A::version>("Default: the open one."),
+          optional<&A::kernel>("Instead of run: a .cpp or .cu source to build but not judge, with "
+                               "implementation, entry and flags as in create_run."),
+          optional<&A::arch>("Target of kernel, such as sm_90; need not be here.",
                              {.max_length = 32}),
-          optional<&A::implementation>("With kernel: auto, host-cpp, cuda-cpp or cutlass.",
-                                       {.max_length = 32}),
-          optional<&A::entry>("With kernel: its entry function.", {.max_length = 64}),
-          optional<&A::flags>("With kernel: extra compiler flags.", {.max_length = 32}),
-          optional<&A::kind>("sass or ptx; ignored for host kernels."),
+          optional<&A::implementation>("", {.max_length = 32}),
+          optional<&A::entry>("", {.max_length = 64}), optional<&A::flags>("", {.max_length = 32}),
+          optional<&A::kind>("Ignored for host kernels."),
           optional<&A::function>("Default: the one with the most code in loops.",
                                  {.max_length = 512}),
           optional<&A::cursor>("next_cursor of the previous page.", {.min = 0, .max = 10'000'000}));

@@ -24,7 +24,7 @@ struct BranchArg {
 
   static constexpr void fields(auto&& visit) {
     using B = BranchArg;
-    visit(optional<&B::source>("Source text."),
+    visit(optional<&B::source>(),
           optional<&B::path>("Or a file inside the allowed roots.", {.max_length = 4096}),
           optional<&B::note>("What this branch varies.", {.max_length = 300}));
   }
@@ -36,7 +36,7 @@ struct ExploreArgs {
   std::vector<std::string> grid;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&ExploreArgs::run>("Run id."),
+    visit(required<&ExploreArgs::run>(),
           optional<&ExploreArgs::branches>("Kernels to try, at most the contract's K.",
                                            {.max_length = 16}),
           optional<&ExploreArgs::grid>(

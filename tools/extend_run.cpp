@@ -9,7 +9,7 @@ struct ExtendRunArgs {
   int iterations = 1;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&ExtendRunArgs::run>("Run id."),
+    visit(required<&ExtendRunArgs::run>(),
           optional<&ExtendRunArgs::iterations>("Versions to add.", {.min = 1, .max = 100}));
   }
 };

@@ -15,7 +15,7 @@ struct ImportProfileArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = ImportProfileArgs;
-    visit(required<&A::run>("Run id."),
+    visit(required<&A::run>(),
           required<&A::path>("An .ncu-rep file, or a CSV export of its raw or details page.",
                              {.max_length = 4096}),
           optional<&A::version>("Default: the open one."));

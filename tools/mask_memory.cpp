@@ -12,7 +12,7 @@ struct MaskMemoryArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = MaskMemoryArgs;
-    visit(required<&A::run>("Run id."),
+    visit(required<&A::run>(),
           required<&A::versions>("Versions to mask or unmask.", {.max_length = 1000}),
           optional<&A::mask>("false makes them visible again."),
           required<&A::reason>("Why; recorded in the ledger.", {.max_length = 500}));

@@ -12,8 +12,8 @@ struct CeilingArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = CeilingArgs;
-    visit(optional<&A::device>("Device index.", {.min = 0, .max = 63}),
-          optional<&A::kind>("host or cuda. Default: cuda if there is such a device."),
+    visit(optional<&A::device>("", {.min = 0, .max = 63}),
+          optional<&A::kind>("Default: cuda if there is such a device."),
           optional<&A::refresh>("Measure again instead of returning cached values."));
   }
 };

@@ -17,7 +17,7 @@ struct ProfileArgs {
   std::optional<double> seconds;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&ProfileArgs::run>("Run id."),
+    visit(required<&ProfileArgs::run>(),
           optional<&ProfileArgs::metrics>(
               "lean, overview (default), full, stalls (with hot lines), or counter names.",
               {.max_length = 128}),

@@ -10,7 +10,7 @@ struct ProposeArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = ProposeArgs;
-    visit(required<&A::run>("Run id."),
+    visit(required<&A::run>(),
           required<&A::methods>("As many per axis as the budget of list_methods says.",
                                 {.max_length = 6}));
   }

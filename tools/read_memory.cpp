@@ -11,7 +11,7 @@ struct ReadMemoryArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = ReadMemoryArgs;
-    visit(required<&A::run>("Run id."), optional<&A::version>("Default: all."),
+    visit(required<&A::run>(), optional<&A::version>("Default: all."),
           optional<&A::field>("For example performance.latency_us.", {.max_length = 100}));
   }
 };

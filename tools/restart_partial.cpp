@@ -9,7 +9,7 @@ struct RestartArgs {
   bool confirm = false;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&RestartArgs::run>("Run id."),
+    visit(required<&RestartArgs::run>(),
           optional<&RestartArgs::confirm>("Confirms that half of the versions are masked."));
   }
 };

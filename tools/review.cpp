@@ -8,7 +8,7 @@ struct ReviewArgs : ReviewRequest {
   RunId run;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&ReviewArgs::run>("Run id."));
+    visit(required<&ReviewArgs::run>());
     ReviewRequest::fields(visit);
   }
 };

@@ -11,7 +11,7 @@ struct RooflineArgs {
   std::optional<VersionId> version;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&RooflineArgs::run>("Run id."),
+    visit(required<&RooflineArgs::run>(),
           optional<&RooflineArgs::version>("Default: the open one."));
   }
 };

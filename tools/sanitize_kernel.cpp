@@ -12,7 +12,7 @@ struct SanitizeArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = SanitizeArgs;
-    visit(required<&A::run>("Run id."),
+    visit(required<&A::run>(),
           optional<&A::tools>("memcheck, racecheck, initcheck, synccheck. Default: all.",
                               {.max_length = 4}),
           optional<&A::dims>("Sizes for this check. Default: the smallest given case.",

@@ -16,7 +16,7 @@ struct SubmitKernelArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = SubmitKernelArgs;
-    visit(required<&A::run>("Run id."), optional<&A::source>("Source text."),
+    visit(required<&A::run>(), optional<&A::source>(),
           optional<&A::path>("Or a file inside the allowed roots.", {.max_length = 4096}),
           optional<&A::version>("Expected open version; refused when another one is open."),
           optional<&A::note>("One line for the attempt ledger.", {.max_length = 500}));

@@ -14,7 +14,7 @@ struct TuneArgs {
   std::vector<VersionId> variants;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&TuneArgs::run>("Run id."),
+    visit(required<&TuneArgs::run>(),
           required<&TuneArgs::variants>("Correct versions; the first is the fallback.",
                                         {.max_length = 8}));
   }

@@ -8,7 +8,7 @@ struct HypothesisArgs : Hypothesis {
   RunId run;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&HypothesisArgs::run>("Run id."));
+    visit(required<&HypothesisArgs::run>());
     Hypothesis::fields(visit);
   }
 };

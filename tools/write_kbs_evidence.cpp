@@ -11,7 +11,7 @@ struct EvidenceArgs : EvidenceRequest {
   RunId run;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&EvidenceArgs::run>("Run id."));
+    visit(required<&EvidenceArgs::run>());
     EvidenceRequest::fields(visit);
   }
 };

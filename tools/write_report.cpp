@@ -9,7 +9,7 @@ struct ReportArgs {
   std::string retrospective;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&ReportArgs::run>("Run id."),
+    visit(required<&ReportArgs::run>(),
           optional<&ReportArgs::retrospective>("Text for the last section of the report.",
                                                {.max_length = 20000}));
   }

@@ -136,7 +136,7 @@ Tool long_running(Tool tool, BackgroundCalls& calls, std::chrono::seconds wait) 
   Json& limit = wrapped.input_schema["properties"]["wait_s"];
   limit = Codec<double>::schema(kWait);
   limit["default"] = wait.count();
-  limit["description"] = "Seconds until a job id is returned instead.";
+  limit["description"] = "Seconds until a job id comes back.";
   const Json ticket = schema_of<Ticket>();
   for (const auto& [name, property] : ticket["properties"].items())
     wrapped.output_schema["properties"].emplace(name, property);

@@ -39,10 +39,9 @@ struct TensorSpec {
 
   static constexpr void fields(auto&& visit) {
     visit(
-        required<&TensorSpec::name>("Parameter name.", {.max_length = 64}),
-        required<&TensorSpec::dtype>("Element type."),
+        required<&TensorSpec::name>("", {.max_length = 64}), required<&TensorSpec::dtype>(),
         required<&TensorSpec::shape>("Extents, as expressions over dims.", {.max_length = 8}),
-        required<&TensorSpec::role>("in, out or inout."),
+        required<&TensorSpec::role>(),
         optional<&TensorSpec::init>(
             "Initial values: normal, uniform(a,b), indices(n), permutation, offsets, offsets(n) "
             "or given (inputs() of ref.py makes them); zeros for outputs that a kernel adds onto.",

@@ -21,7 +21,7 @@ struct SourceArg {
 
   static constexpr void fields(auto&& visit) {
     visit(optional<&SourceArg::path>("File inside the allowed roots."),
-          optional<&SourceArg::text>("Source text."));
+          optional<&SourceArg::text>());
   }
 };
 
@@ -80,8 +80,8 @@ struct TaskRequest {
         optional<&T::ptr_size>("Elements of every buffer; 0: derived from dims.",
                                {.min = 0, .max = 268435456}),
         optional<&T::arch>("Target such as sm_90a. Default: the device's.", {.max_length = 32}),
-        optional<&T::iterations>("N, the number of versions after v0.", {.min = 1, .max = 1000}),
-        optional<&T::device>("Device index.", {.min = 0, .max = 63}),
+        optional<&T::iterations>("Versions after v0.", {.min = 1, .max = 1000}),
+        optional<&T::device>("", {.min = 0, .max = 63}),
         optional<&T::seed>("Fixed seed, which weakens the claim. Default: secret."),
         optional<&T::atol>("Absolute tolerance. Default: by dtype.", {.min = 0}),
         optional<&T::rtol>("Relative tolerance. Default: by dtype.", {.min = 0}),

@@ -43,8 +43,7 @@ struct ForkOrigin {
   VersionId version;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&ForkOrigin::run>("Run id."),
-          required<&ForkOrigin::version>("A correct version of it."));
+    visit(required<&ForkOrigin::run>(), required<&ForkOrigin::version>("A correct version of it."));
   }
 };
 
