@@ -66,6 +66,11 @@ class Lab {
   /// Builds, or finds the build in the cache. A compiler error is `build.ok == false`.
   virtual Result<Candidate> build(const Contract& contract, Source source, CallContext& call) = 0;
 
+  /// What a new run needs before its task is tried, side by side: the environment, the contract's
+  /// kernel, its reference (built, or its frameworks imported), and on a GPU the measured roofs.
+  /// Returns early if the kernel does not build. Errors: those of `environment` and `build`.
+  virtual Result<PreparedTask> prepare(const Contract& contract, CallContext& call) = 0;
+
   /// Builds and tries the reference. Returns weaknesses of the contract and of the task: control
   /// answers (zero, constant, identity, lower precision) that would pass, inputs that have no
   /// effect. Errors: the reference does not build, raises, or writes nothing.

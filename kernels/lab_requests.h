@@ -10,6 +10,7 @@
 
 #include "server/core/fields.h"
 #include "server/facts/contract.h"
+#include "server/facts/environment.h"
 #include "server/facts/findings.h"
 #include "server/facts/machine_code.h"
 #include "server/facts/task.h"
@@ -32,6 +33,12 @@ struct CompileRequest {
 struct CompiledSource {
   Contract contract;
   Candidate candidate;
+};
+
+/// What `Lab::prepare` made ready.
+struct PreparedTask {
+  Environment environment;  ///< empty if the kernel does not build
+  Candidate kernel;
 };
 
 struct ProfileRequest {

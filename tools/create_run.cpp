@@ -174,31 +174,28 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
   auto contract = args.fork_from ? forked(services, args) : planned(services, args);
   if (!contract) return contract.error();
 
-  call.progress(1, 6, "probing the environment");
-  auto environment = services.lab.environment(contract->device, call);
-  if (!environment) return environment.error();
-  call.progress(2, 6, "building v0");
-  auto v0 = services.lab.build(*contract, contract->kernel, call);
-  if (!v0) return v0.error();
-  if (!v0->build.ok) return build_failure(v0->build);
+  call.progress(1, 5, "building v0 and its reference, probing the environment");
+  auto prepared = services.lab.prepare(*contract, call);
+  if (!prepared) return prepared.error();
+  auto& [environment, v0] = *prepared;
+  if (!v0.build.ok) return build_failure(v0.build);
   // A seed that the caller knows weakens the claim; the contract records it.
   const std::string secret =
       args.seed ? hex(sha256(fmt::format("seed {}", *args.seed))) : random_bytes(kSecretBytes);
-  call.progress(3, 6, "testing the reference and the control answers");
+  call.progress(2, 5, "testing the reference and the control answers");
   auto warnings = services.lab.validate_task(*contract, secret, call);
   if (!warnings) return warnings.error();
-  // Not yet run on a GPU.
-  if (!args.any_size && !args.fork_from && contract->device_kind == DeviceKind::host) {
-    call.progress(4, 6, "trying v0 at odd and tiny sizes");
-    if (auto tried = try_any_size(services, *contract, *v0, secret, *warnings, call); !tried)
+  if (!args.any_size && !args.fork_from) {
+    call.progress(3, 5, "trying v0 at odd and tiny sizes");
+    if (auto tried = try_any_size(services, *contract, v0, secret, *warnings, call); !tried)
       return tried.error();
   }
 
-  call.progress(5, 6, "freezing the contract");
+  call.progress(4, 5, "freezing the contract");
   auto view = services.runs.create(
       {.contract = *contract,
-       .environment = *std::move(environment),
-       .v0 = *v0,
+       .environment = std::move(environment),
+       .v0 = v0,
        .warnings = *warnings,
        .output_dir = *output,
        .overwrite = args.confirm,
@@ -212,7 +209,7 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
   answer.contract_digest = status->contract_digest;
   answer.device = contract->device_name;
   answer.implementation = contract->implementation;
-  answer.build = v0->build;
+  answer.build = v0.build;
   answer.any_size = contract->any_size;
   answer.warnings = *std::move(warnings);
   return answer;

@@ -25,6 +25,11 @@ namespace ratchet {
 /// reference, or a torch reference called with the kernel's own arguments.
 [[nodiscard]] bool answers_on_device(const Contract& contract);
 
+/// Builds the judge's library for the contract's device, if one answers there, so that a launch
+/// finds it made. Needs no turn on the device. What fails here fails again there, and says so.
+void warm_device_judge(const ReferenceParts& parts, const Contract& contract,
+                       const CallContext& call);
+
 /// Trials that never leave the GPU: a judge generates them in memory shared with the reference and,
 /// separately, with each candidate, and compares copies of the results.
 ///

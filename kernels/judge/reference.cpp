@@ -128,6 +128,14 @@ Result<ReferenceLibrary> build_reference(const ReferenceParts& parts, const Cont
   return ReferenceLibrary{*std::move(bytes), request.entry};
 }
 
+void warm_reference(const ReferenceParts& parts, const Contract& contract,
+                    const CallContext& call) {
+  if (contract.reference_kind == ReferenceKind::python)
+    (void)parts.python.versions(contract.reference.text, call);
+  else
+    (void)build_reference(parts, contract, call);
+}
+
 Result<std::unique_ptr<Reference>> open_reference(const ReferenceParts& parts,
                                                   const Contract& contract,
                                                   std::int64_t arena_bytes,

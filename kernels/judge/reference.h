@@ -62,6 +62,10 @@ struct ReferenceLibrary {
                                                        const Contract& contract,
                                                        const CallContext& call);
 
+/// Builds a compiled reference, or imports the frameworks of a Python one, so that opening it finds
+/// that done. Needs no turn on the device. What fails here fails again there, and says so.
+void warm_reference(const ReferenceParts& parts, const Contract& contract, const CallContext& call);
+
 /// The error for a failing reference.
 [[nodiscard]] Error reference_failed(const Fault& fault);
 

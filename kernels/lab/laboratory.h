@@ -33,6 +33,7 @@ class Laboratory final : public Lab, private LabParts {
   Result<Candidate> build(const Contract& contract, Source source, CallContext& call) override {
     return LabParts::build(contract, std::move(source), call);
   }
+  Result<PreparedTask> prepare(const Contract& contract, CallContext& call) override;
   Result<std::vector<Reason>> validate_task(const Contract& contract, std::string_view run_secret,
                                             CallContext& call) override;
   Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
