@@ -242,7 +242,7 @@ Status benchmark_case(LabParts& lab, const Contract& contract, const BenchmarkRe
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
   auto arenas = source.arenas(one.dims, secret, call, request.values);
   if (!arenas) return arenas.error();
-  SessionPlan plan = lab.session_plan(contract, device->device, call);
+  SessionPlan plan = lab.session_plan(contract, device->device, true, call);
   plan.cache_mode = request.cache_mode;
   plan.host_time = request.host_time;
   plan.prewarm = request.prewarm_calls + request.num_warmup;

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "kernels/lab/laboratory.h"
@@ -59,66 +62,102 @@ Contract calibration_contract(const DeviceInfo& device) {
   return contract;
 }
 
-Result<NoiseProfile> calibrated_noise(LabParts& lab, const DeviceInfo& device,
-                                      const CallContext& call) {
-  const Contract contract = calibration_contract(device);
-  CallContext quiet({}, call.stop());
-  auto candidate = lab.build(contract, contract.kernel, quiet);
-  if (!candidate) return candidate.error();
-  if (!candidate->build.ok) return unavailable("the calibration's kernel does not build");
-  const Versions versions{{"one", &*candidate}, {"same", &*candidate}};
-  std::vector<std::vector<NoisePoint>> points(contract.cases.size());
-  std::optional<double> clock;
-  const int sessions =
-      lab.options.noise_sessions * (device.kind == DeviceKind::cuda ? kMoreOnGpu : 1);
-  for (int i = 0; i < sessions; ++i) {
-    call.progress(i, sessions, "calibrating the noise of comparisons");
-    // Memory is allocated anew for each session, as for each profile: its placement is part of the
-    // noise.
-    auto source =
-        ArenaSource::open(lab.reference_parts(contract), contract, versions.size(), quiet);
-    if (!source) return source.error();
-    auto processes = lab.start_all(contract, versions, quiet);
-    if (!processes) return processes.error();
-    for (std::size_t which = 0; which < points.size(); ++which) {
-      auto arenas = source->arenas(contract.cases[which].dims, fresh_seed(), quiet);
-      if (!arenas) return arenas.error();
-      SessionPlan plan;
-      plan.samples = device.kind == DeviceKind::host ? kSamplesOnHost : kSamplesOnGpu;
-      auto session = TimingSession(**arenas, plan).run(contestants_of(versions, *processes), quiet);
-      if (!session) return session.error();
-      const auto timing = timing_of(*session, 0, plan);
-      const auto compared = comparison_of(*session, 1);
-      if (!timing || !compared) return unavailable("the calibration's kernel could not be timed");
-      points[which].push_back({timing->median.value, compared->speedup});
-      if (timing->clock) clock = std::max(clock.value_or(0), timing->clock->value);
-    }
+/// Each with new processes and memory, whose placement is part of the noise.
+Status add_comparisons(LabParts& lab, const Contract& contract, const Candidate& candidate,
+                       Calibration& calibration, const CallContext& call) {
+  const Versions versions{{"one", &candidate}, {"same", &candidate}};
+  auto source = ArenaSource::open(lab.reference_parts(contract), contract, versions.size(), call);
+  if (!source) return source.error();
+  auto processes = lab.start_all(contract, versions, call);
+  if (!processes) return processes.error();
+  for (auto* const points : {&calibration.of_short, &calibration.of_long}) {
+    const auto& dims = contract.cases[points == &calibration.of_short ? 0 : 1].dims;
+    auto arenas = source->arenas(dims, fresh_seed(), call);
+    if (!arenas) return arenas.error();
+    SessionPlan plan;
+    plan.samples = contract.device_kind == DeviceKind::host ? kSamplesOnHost : kSamplesOnGpu;
+    auto session = TimingSession(**arenas, plan).run(contestants_of(versions, *processes), call);
+    if (!session) return session.error();
+    const auto timing = timing_of(*session, 0, plan);
+    const auto compared = comparison_of(*session, 1);
+    if (!timing || !compared) return unavailable("the calibration's kernel could not be timed");
+    points->push_back({timing->median.value, compared->speedup});
+    if (timing->clock)
+      calibration.clock_mhz = std::max(calibration.clock_mhz.value_or(0), timing->clock->value);
   }
-  auto profile = fit_noise(points.front(), points.back());
-  profile.clock_mhz = clock;
-  return profile;
+  return {};
+}
+
+std::size_t sessions_of(const LabOptions& options, DeviceKind kind) {
+  return static_cast<std::size_t>(options.noise_sessions) *
+         (kind == DeviceKind::cuda ? kMoreOnGpu : 1);
 }
 
 }  // namespace
+
+Result<std::optional<NoiseProfile>> LabParts::calibrate_further(const DeviceInfo& device,
+                                                                const CallContext& call) {
+  const Contract contract = calibration_contract(device);
+  CallContext quiet({}, call.stop());
+  auto candidate = build(contract, contract.kernel, quiet);
+  if (!candidate) return candidate.error();
+  if (!candidate->build.ok) return unavailable("the calibration's kernel does not build");
+  const std::pair key{device.kind, device.index};
+  Calibration* calibration = nullptr;
+  {
+    const std::lock_guard lock(guard);
+    calibration = &calibrations[key];  // changed by who holds the device
+  }
+  const auto sessions = sessions_of(options, device.kind);
+  call.progress(static_cast<double>(calibration->of_long.size()), static_cast<double>(sessions),
+                "calibrating the noise of comparisons");
+  if (auto added = add_comparisons(*this, contract, *candidate, *calibration, quiet); !added)
+    return added.error();
+  if (calibration->of_long.size() < sessions) return std::optional<NoiseProfile>();
+  auto profile = fit_noise(calibration->of_short, calibration->of_long);
+  profile.clock_mhz = calibration->clock_mhz;
+  (void)store_noise(options.state_dir, device, profile);
+  const std::lock_guard lock(guard);
+  calibrations.erase(key);
+  return std::optional(std::move(profile));
+}
 
 std::optional<NoiseProfile> LabParts::noise_of(const DeviceInfo& device, bool refresh,
                                                const CallContext& call) {
   if (options.noise_sessions <= 0) return std::nullopt;
   if (!refresh)
     if (auto known = stored_noise(options.state_dir, device)) return known;
-  auto profile = calibrated_noise(*this, device, call);
-  // Without a calibration (no compiler, for instance), each session uses its own scatter.
-  if (!profile) return std::nullopt;
-  (void)store_noise(options.state_dir, device, *profile);
-  return *std::move(profile);
+  while (true) {
+    auto profile = calibrate_further(device, call);
+    // Without a calibration (no compiler, for instance), each session uses its own scatter.
+    if (!profile) return std::nullopt;
+    if (*profile) return *std::move(profile);
+  }
+}
+
+void LabParts::calibrate_when_idle(const DeviceInfo& device) {
+  if (device.kind == DeviceKind::host || options.noise_sessions <= 0 ||
+      stored_noise(options.state_dir, device))
+    return;
+  const std::lock_guard lock(guard);
+  if (std::exchange(calibrating, true)) return;
+  calibrator = std::jthread([this, device](const std::stop_token& stop) {
+    const CallContext unseen({}, stop);
+    while (!stored_noise(options.state_dir, device)) {
+      const auto turn = queue.wait(device.kind, device.index, unseen);
+      if (!turn || !calibrate_further(device, unseen)) break;
+    }
+    const std::lock_guard ended(guard);
+    calibrating = false;
+  });
 }
 
 SessionPlan LabParts::session_plan(const Contract& contract, const DeviceInfo& device,
-                                   const CallContext& call) {
+                                   bool compares, const CallContext& call) {
   SessionPlan plan;
   plan.time_limit = options.timing_limit;
   plan.least_noise = std::max(kLeastNoise, contract.noise_threshold_pct / 100);
-  plan.noise = noise_of(device, false, call);
+  if (compares) plan.noise = noise_of(device, false, call);
   return plan;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,12 @@ struct StartPlan {
 
 /// Named versions in one comparison, all alive at once; the first is the candidate.
 using Versions = std::vector<std::pair<std::string, const Candidate*>>;
+
+/// A calibration of noise that goes on: comparisons of a short kernel and of a long one.
+struct Calibration {
+  std::vector<NoisePoint> of_short, of_long;
+  std::optional<double> clock_mhz;  ///< the highest seen
+};
 
 /// The state of a laboratory on this machine, and the steps that several of its jobs share. Each
 /// step is defined in the lab_*.cpp named with it. Unless stated otherwise, the caller holds the
@@ -76,8 +83,15 @@ struct LabParts {
   /// Empty if it cannot be calibrated.
   std::optional<NoiseProfile> noise_of(const DeviceInfo& device, bool refresh,
                                        const CallContext& call);
-  /// A plan with the contract's and the device's noise.
-  SessionPlan session_plan(const Contract& contract, const DeviceInfo& device,
+  /// One session more of a device's calibration; its profile, stored, when that was the last.
+  Result<std::optional<NoiseProfile>> calibrate_further(const DeviceInfo& device,
+                                                        const CallContext& call);
+  /// Calibrates a GPU whose noise is not known, while nobody waits for the device: a session at a
+  /// time, each with a turn of its own. What it has by then, `noise_of` uses. Needs no turn.
+  void calibrate_when_idle(const DeviceInfo& device);
+  /// A plan with the contract's noise. `compares`: and with the device's; a version that is timed
+  /// alone needs none, and calibrating takes seconds.
+  SessionPlan session_plan(const Contract& contract, const DeviceInfo& device, bool compares,
                            const CallContext& call);
 
   // lab_race.cpp
@@ -127,6 +141,9 @@ struct LabParts {
   std::mutex guard;  // of the caches below
   std::map<std::pair<DeviceKind, int>, Greeting> greetings;
   std::optional<CounterState> counters;
+  std::map<std::pair<DeviceKind, int>, Calibration> calibrations;  ///< those that go on
+  bool calibrating = false;
+  std::jthread calibrator;  // last: it uses the others
 };
 
 }  // namespace ratchet

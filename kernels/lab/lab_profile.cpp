@@ -274,7 +274,12 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   if (!greeted) return greeted.error();
   const DeviceInfo device = greeted->device;
   const auto contention = device_contention(device, call);
-  SessionPlan plan = session_plan(contract, device, call);
+  const bool compares =
+      request.parent != nullptr || request.v0 != nullptr || request.best != nullptr;
+  // A GPU's noise takes longer to calibrate than all else: v0 goes without, and without what needs
+  // it.
+  const bool over_values = compares || contract.device_kind == DeviceKind::host;
+  SessionPlan plan = session_plan(contract, device, over_values, call);
   if (request.seconds) {
     plan.patient = true;
     plan.time_limit = std::chrono::milliseconds(std::llround(1000 * *request.seconds));
@@ -284,10 +289,9 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   if (request.parent) versions.emplace_back("parent", request.parent);
   if (request.v0) versions.emplace_back("v0", request.v0);
   if (request.best) versions.emplace_back("best", request.best);
-  // One more: the candidate on normal values beside itself on others.
-  const bool on_host = contract.device_kind == DeviceKind::host;
+  // One more, for the candidate on normal values beside itself on others.
   auto source = ArenaSource::open(reference_parts(contract), contract,
-                                  versions.size() + (on_host ? 1 : 0), call);
+                                  versions.size() + (over_values ? 1 : 0), call);
   if (!source) return source.error();
   // Starts in parallel with the others. The kernel is loaded into it only after they have ended.
   auto counting = start_plan(contract, *request.candidate, CandidateProcess::Use::count,
@@ -318,7 +322,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   profile.timing = *std::move(timing);
   note_contention(contention, profile.timing);
   take_comparisons(*session, profile);
-  if (on_host)
+  if (over_values)
     if (auto done = OverValues(*this, contract, *source, secret, call)
                         .measure(versions, *processes, plan, profile);
         !done)
@@ -337,6 +341,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   if (auto done = judge_physics(*this, contract, device, request, run_secret, profile, call); !done)
     return done.error();
   profile.elapsed_ms = milliseconds_since(begin);
+  if (!compares) calibrate_when_idle(device);
   return profile;
 }
 

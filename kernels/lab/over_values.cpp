@@ -49,9 +49,9 @@ const ValueTime& worst_of(const std::vector<ValueTime>& all) {
 /// The candidate on these values against itself on normal ones, and against its parent on these.
 Result<ValueTime> OverValues::on(const std::string& values, CandidateProcess& normal,
                                  const std::vector<Contestant>& pair, const SessionPlan& plan) {
-  auto its = arenas(kNormalValues);
+  auto its = arenas(kNormalValues, pair.size());
   if (!its) return its.error();
-  auto theirs = arenas(values);
+  auto theirs = arenas(values, 0);
   if (!theirs) return theirs.error();
   auto both = split_arenas(normal, **its, **theirs);
   std::vector<Contestant> contestants{pair.front(), {kNormalValues, &normal}};
@@ -75,7 +75,7 @@ Result<ValueTime> OverValues::on(const std::string& values, CandidateProcess& no
 
 Status OverValues::judge_on(const std::string& values, const std::vector<Contestant>& contestants,
                             const SessionPlan& plan, Profile& profile) {
-  auto filled = arenas(values);
+  auto filled = arenas(values, 0);
   if (!filled) return filled.error();
   auto session = TimingSession(**filled, plan).run(contestants, call_);
   if (!session) return session.error();

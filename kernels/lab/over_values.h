@@ -22,8 +22,8 @@ class OverValues {
              const CallContext& call)
       : lab_(lab), contract_(contract), source_(source), secret_(std::move(secret)), call_(call) {}
 
-  /// `processes`: those of `versions`, the candidate's first. Adds what it finds to the profile,
-  /// whose comparisons are those on normal values.
+  /// `processes`: those of `versions`, the candidate's first; the source has room for one more.
+  /// Adds what it finds to the profile, whose comparisons are those on normal values.
   Status measure(const Versions& versions, std::vector<CandidateProcess>& processes,
                  const SessionPlan& plan, Profile& profile);
 
@@ -32,10 +32,10 @@ class OverValues {
                        const std::vector<Contestant>& pair, const SessionPlan& plan);
   Status judge_on(const std::string& values, const std::vector<Contestant>& contestants,
                   const SessionPlan& plan, Profile& profile);
-  Result<std::unique_ptr<TimedArenas>> arenas(const std::string& values) {
+  Result<std::unique_ptr<TimedArenas>> arenas(const std::string& values, std::size_t first_room) {
     // Contents that no session has had before.
     return source_.arenas(contract_.cases.front().dims, fmt::format("{} {}", secret_, ++made_),
-                          call_, values);
+                          call_, values, static_cast<int>(first_room));
   }
 
   LabParts& lab_;

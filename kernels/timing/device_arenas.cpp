@@ -20,13 +20,14 @@ namespace {
 class DeviceArenas : public TimedArenas {
  public:
   DeviceArenas(DeviceTrials& trials, CallPlan plan, Dims dims, std::string values,
-               std::string_view secret, int places)
+               std::string_view secret, int places, int first_room)
       : trials_(trials),
         plan_(std::move(plan)),
         dims_(std::move(dims)),
         values_(std::move(values)),
         secret_(secret),
         places_(places),
+        first_room_(first_room),
         random_(fresh_number()) {
     DeviceArenas::renew();
   }
@@ -53,7 +54,7 @@ class DeviceArenas : public TimedArenas {
   Status give(CandidateProcess& process, const CallContext& call) override {
     auto& given = given_[&process];
     if (!given.candidate) {
-      given.candidate = static_cast<int>(given_.size()) - 1;
+      given.candidate = first_room_ + static_cast<int>(given_.size()) - 1;
       auto done = trials_.share_with(process, *given.candidate, call);
       if (!done || process.fault()) return done;
     }
@@ -108,6 +109,7 @@ class DeviceArenas : public TimedArenas {
   std::string values_;
   std::string secret_;
   int places_;
+  int first_room_;
   std::mt19937_64 random_;          // shifts and places; not secret
   std::vector<std::string> seeds_;  // of the contents, by place
   int made_ = 0;
@@ -121,14 +123,14 @@ class DeviceArenas : public TimedArenas {
 Result<std::unique_ptr<TimedArenas>> device_arenas(DeviceTrials& trials, const Contract& contract,
                                                    const Dims& dims, std::string_view secret,
                                                    std::size_t contestants,
-                                                   const std::string& values,
+                                                   const std::string& values, int first_room,
                                                    const CallContext& call) {
   auto plan = call_plan_of(contract, dims);
   if (!plan) return plan.error();
   auto largest = largest_arena(contract);
   if (!largest) return largest.error();
   auto made = std::make_unique<DeviceArenas>(trials, *std::move(plan), dims, values, secret,
-                                             places_for(*largest, contestants));
+                                             places_for(*largest, contestants), first_room);
   if (auto done = made->open(call); !done) return done.error();
   return std::unique_ptr<TimedArenas>(std::move(made));
 }

@@ -185,7 +185,8 @@ Status ArenaSource::open_judge(const CallContext& call) {
 
 Result<std::unique_ptr<TimedArenas>> ArenaSource::arenas(const Dims& dims, std::string_view secret,
                                                          const CallContext& call,
-                                                         const std::string& values) {
+                                                         const std::string& values,
+                                                         int first_room) {
   if (trials_ && !shares_) {
     const auto opened = trials_->open(call);
     if (!opened && opened.error().code != ErrorCode::unavailable) return opened.error();
@@ -196,7 +197,8 @@ Result<std::unique_ptr<TimedArenas>> ArenaSource::arenas(const Dims& dims, std::
     }
   }
   if (trials_)
-    return device_arenas(*trials_, contract_, dims, secret, contestants_ + 1, values, call);
+    return device_arenas(*trials_, contract_, dims, secret, contestants_ + 1, values, first_room,
+                         call);
   return file_arenas(*judge_, contract_, dims, secret, contestants_, values, call);
 }
 

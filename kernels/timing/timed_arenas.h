@@ -48,11 +48,12 @@ class ArenaSource {
                                   std::size_t contestants, const CallContext& call);
 
   /// Arenas for a session on one case, once the previous session is over, filled from one of the
-  /// check's distributions. `secret` is known only to the server; all seeds derive from it. Borrows
-  /// from the source.
+  /// check's distributions. `secret` is known only to the server; all seeds derive from it.
+  /// `first_room`: see `device_arenas`. Borrows from the source.
   Result<std::unique_ptr<TimedArenas>> arenas(const Dims& dims, std::string_view secret,
                                               const CallContext& call,
-                                              const std::string& values = "normal");
+                                              const std::string& values = "normal",
+                                              int first_room = 0);
 
  private:
   ArenaSource(const ReferenceParts& parts, Contract contract, std::size_t contestants)
@@ -68,7 +69,7 @@ class ArenaSource {
 };
 
 /// Arenas of two kinds in one session: `process` gets those of `its`, all others those of `theirs`.
-/// Borrows both. For arenas in memory files: a judge on the GPU holds one set at a time.
+/// Borrows both. On a GPU they are made with room that does not overlap (`first_room`).
 [[nodiscard]] std::unique_ptr<TimedArenas> split_arenas(const CandidateProcess& process,
                                                         TimedArenas& its, TimedArenas& theirs);
 
@@ -76,9 +77,10 @@ class ArenaSource {
 [[nodiscard]] int places_for(std::int64_t bytes, std::size_t contestants);
 
 /// Arenas in memory shared by the judge of `trials`, which is borrowed and was launched with room
-/// for all processes of the session. Determines what the reference writes.
+/// for all processes of the session. Determines what the reference writes. The first process gets
+/// the memory of candidate `first_room`, and so on.
 [[nodiscard]] Result<std::unique_ptr<TimedArenas>> device_arenas(
     DeviceTrials& trials, const Contract& contract, const Dims& dims, std::string_view secret,
-    std::size_t contestants, const std::string& values, const CallContext& call);
+    std::size_t contestants, const std::string& values, int first_room, const CallContext& call);
 
 }  // namespace ratchet
