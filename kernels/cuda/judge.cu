@@ -173,6 +173,59 @@ __global__ void uniform(unsigned char* data, Type type, Word count, Philox rando
   }
 }
 
+// In the order of RowShape in kernels/worker/cuda/judge_words.h.
+enum RowShape { special, sequence, extreme };
+
+/// The shapes of kernels/worker/generate.cpp of the same names, row by row.
+__global__ void rows(unsigned char* data, Type type, Word count, Philox random, RowShape shape,
+                     Word length, double subnormal) {
+  const Word turn = random(1ull << 40).x;
+  const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
+  for (Word i = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+    const Word row = i / length, place = i % length;
+    const double part = static_cast<double>(place) / static_cast<double>(length);
+    const uint4 drawn = random(i);
+    if (shape == extreme) {
+      const double around = 2 * (drawn.x * 0x1p-32) - 1;
+      store(data, type, i, 30 * around + (around < 0 ? -90 : 90));
+      continue;
+    }
+    if (shape == sequence) {
+      const Word kind = (row + turn) % 4;
+      store(data, type, i,
+            kind == 0   ? 4 * part - 2
+            : kind == 1 ? 2 - 4 * part
+            : kind == 2 ? 0.25 * static_cast<double>(row % 7 + 1)
+                        : (place % 2 == 0 ? 1.0 : -1.0));
+      continue;
+    }
+    const float u = fminf((static_cast<float>(drawn.x) + 1) * 0x1p-32f, 1.0f);
+    const double deviate = sqrtf(-2 * logf(u)) * cospif(2 * static_cast<float>(drawn.y) * 0x1p-32f);
+    double value = deviate;
+    switch ((row + turn) % 8) {
+      case 0:
+        value = 0.0;
+        break;
+      case 1:
+        value = drawn.z >> 31 ? 0.0 : -0.0;
+        break;
+      case 2:
+        value = subnormal * deviate;
+        break;
+      case 3:
+        value = round(4 * deviate) / 2;
+        break;
+      case 4:
+        value = 0x1p-12 * deviate;
+        break;
+      case 5:
+        value = place == row % length ? 1.0 : 0.0;
+        break;
+    }
+    store(data, type, i, value);
+  }
+}
+
 /// The low bytes of `value` in every element.
 __global__ void fill_elements(unsigned char* data, int bytes, Word count, Word value) {
   const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
@@ -387,6 +440,11 @@ extern "C" void ratchet_judge(const long long* words) {
     case 7:
       shorten<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), type, count, pointer<Byte>(words[4]),
                                      static_cast<int>(words[5]));
+      break;
+    case 8:
+      rows<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), type, count, philox(words + 4),
+                                  static_cast<RowShape>(words[7]), static_cast<Word>(words[8]),
+                                  real(words[9]));
       break;
   }
 }

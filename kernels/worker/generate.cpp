@@ -103,12 +103,6 @@ void fill_uniform(const Target& target, double low, double high) {
   });
 }
 
-/// Elements of one row: the last axis, or an eighth of a vector.
-std::int64_t row_of(const wire::Buffer& buffer) {
-  if (buffer.shape.size() > 1) return std::max<std::int64_t>(buffer.shape.back(), 1);
-  return std::max<std::int64_t>(buffer.elements / 8, 1);
-}
-
 /// Values of N(0, 1) from a secret table in a secret order: much cheaper than drawing each, where
 /// the shape of the values matters and not their number.
 class Deviates {
@@ -160,9 +154,7 @@ void fill_special(const Target& target) {
   const Deviates deviates(target.random);
   const std::int64_t length = row_of(target.buffer);
   const auto turn = static_cast<std::int64_t>(target.random.below(1ULL << 40U, 8));
-  const bool tiny = size_of(target.buffer.dtype) == 1;
-  // Below the least normal value of the type, or of single precision.
-  const double subnormal = target.buffer.dtype == DType::f16 ? 0x1p-20 : tiny ? 0x1p-8 : 0x1p-135;
+  const double subnormal = subnormal_of(target.buffer.dtype);
   fill_rows(target, [&](std::int64_t row, std::int64_t place, std::int64_t i) {
     switch ((row + turn) % 8) {
       case 0:
@@ -334,6 +326,16 @@ Result<Shape> shape_of(const std::string& distribution) {
 }
 
 }  // namespace
+
+std::int64_t row_of(const wire::Buffer& buffer) {
+  if (buffer.shape.size() > 1) return std::max<std::int64_t>(buffer.shape.back(), 1);
+  return std::max<std::int64_t>(buffer.elements / 8, 1);
+}
+
+double subnormal_of(DType type) {
+  if (type == DType::f16) return 0x1p-20;
+  return size_of(type) == 1 ? 0x1p-8 : 0x1p-135;
+}
 
 Status generate(std::span<std::byte> arena, const wire::Generate& plan) {
   const auto shape = shape_of(plan.distribution);

@@ -38,4 +38,10 @@ namespace ratchet::worker {
 /// Errors: `invalid_argument` for any other init or distribution.
 Status generate(std::span<std::byte> arena, const wire::Generate& plan);
 
+/// Elements of one row of an input: its last axis, or an eighth of a vector.
+[[nodiscard]] std::int64_t row_of(const wire::Buffer& buffer);
+
+/// A value below the least normal one of the type, or of single precision.
+[[nodiscard]] double subnormal_of(DType type);
+
 }  // namespace ratchet::worker

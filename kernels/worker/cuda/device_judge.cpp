@@ -33,6 +33,14 @@ bool made_on_device(DType type) {
   return type == DType::f64 || type == DType::f32 || type == DType::f16 || type == DType::bf16;
 }
 
+/// Empty for distributions whose values are independent of their place.
+std::optional<RowShape> row_shape_of(const std::string& distribution, DType type) {
+  if (distribution == "special") return RowShape::special;
+  if (distribution == "sequence") return RowShape::sequence;
+  if (distribution == "extreme" && type == DType::f16) return RowShape::extreme;
+  return std::nullopt;
+}
+
 }  // namespace
 
 CudaJudge::CudaJudge(measure::Gpu& gpu, void* entry) : gpu_(gpu) {
@@ -187,9 +195,14 @@ Status CudaJudge::fill_input(const wire::Buffer& buffer, const wire::Generate& p
   const auto init = parse_init_text(buffer.init);
   const bool normal = init && init->kind == "normal";
   const bool uniform = init && init->kind == "uniform" && init->numbers.size() == 2;
-  const bool in_rows = plan.distribution == "special" || plan.distribution == "sequence" ||
-                       plan.distribution == "extreme";
-  if (made_on_device(buffer.dtype) && ((normal && !in_rows) || uniform)) {
+  const auto in_rows = row_shape_of(plan.distribution, buffer.dtype);
+  if (made_on_device(buffer.dtype) && normal && in_rows) {
+    run({Operation::rows, word(to), buffer.elements, static_cast<long long>(buffer.dtype), key[0],
+         key[1], stream, static_cast<long long>(*in_rows), worker::row_of(buffer),
+         word(worker::subnormal_of(buffer.dtype))});
+    return {};
+  }
+  if (made_on_device(buffer.dtype) && (normal || uniform)) {
     const auto shape = normal_of(plan.distribution, buffer.dtype);
     if (!shape) return shape.error();
     run({normal ? Operation::gaussian : Operation::uniform, word(to), buffer.elements,

@@ -22,9 +22,13 @@ struct Operation {
     squares,
     output,
     elements,
-    shorten
+    shorten,
+    rows
   };
 };
+
+/// The shapes that `Operation::rows` fills with.
+enum class RowShape : long long { special, sequence, extreme };
 
 /// Result records of judge.cu.
 struct Squares {
