@@ -36,6 +36,17 @@ def imported_modules(text):
     return names
 
 
+def compute_exactly():
+    """Turns off what torch does for speed in the sums of a product: TF32, and partial sums in the
+    operands' 16 bits, which are off by more than honest kernels. For references alone: baselines are
+    timed as users run them."""
+    import torch
+    torch.backends.cudnn.allow_tf32 = False
+    for setting in ("allow_tf32", "allow_fp16_reduced_precision_reduction",
+                    "allow_bf16_reduced_precision_reduction"):
+        setattr(torch.backends.cuda.matmul, setting, False)
+
+
 def wants_torch(text):
     return bool(imported_modules(text) & TORCH_FAMILY)
 

@@ -33,14 +33,6 @@ class Calls(ctypes.Structure):
     ]
 
 
-def exactly(reference):
-    """The reference as the judge runs it: without TF32."""
-    import torch
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
-    return reference
-
-
 def keep_machine_code():
     """Makes CuTe DSL keep its compiled code beside its cache, as Triton does. CuTe DSL then compiles
     at every call, so this is only for the compiler role, never for timed calls."""
@@ -120,7 +112,8 @@ class EmbeddedKernel:
         if name == "pytorch-eager":
             return reference
         if name == "reference":
-            return exactly(reference)
+            arena.compute_exactly()
+            return reference
         if name == "torch-compile":
             import torch
             return torch.compile(reference, dynamic=False)
