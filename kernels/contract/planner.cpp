@@ -426,8 +426,7 @@ Result<Contract> plan_contract(const TaskRequest& task, const Source& kernel,
   contract.rtol = task.rtol;
   contract.matched_ratio = task.matched_ratio;
   if (const auto status = plan_target(contract, task, device); !status) return status.error();
-  // Those of a GPU's judge have been compiled and not yet run (docs/limitations.md).
-  if (contract.device_kind == DeviceKind::host) contract.judge = JudgeRules{};
+  contract.judge = JudgeRules{};
   if (const auto status = plan_buffers(contract, task, device); !status) return status.error();
   if (const auto status = plan_reference(contract); !status) return status.error();
   if (const auto status = check_outputs(contract); !status) return status.error();

@@ -256,7 +256,6 @@ ExaminedSizes sizes_to_check(const Contract& contract, std::string_view run_secr
   if (std::ranges::any_of(sizes.cases, &Case::hidden)) return sizes;
   append(sizes.cases,
          hidden_cases(contract, trial_seed(run_secret, "", "hidden cases"), kHiddenCases));
-  if (contract.device_kind != DeviceKind::host) return sizes;  // not yet run on a GPU
   auto edges = edge_cases(contract, trial_seed(run_secret, "", "edge cases"));
   sizes.edges = edges.size();
   append(sizes.cases, std::move(edges));
