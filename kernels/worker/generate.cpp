@@ -177,7 +177,7 @@ void fill_special(const Target& target) {
 
 void fill_sequence(const Target& target) {
   const auto length = static_cast<double>(row_of(target.buffer));
-  const auto turn = static_cast<std::int64_t>(target.random.below(1ULL << 40U, 4));
+  const auto turn = static_cast<std::int64_t>(target.random.below(1ULL << 40U, 8));
   fill_rows(target, [&](std::int64_t row, std::int64_t place, std::int64_t) {
     switch ((row + turn) % 4) {
       case 0:
@@ -185,7 +185,8 @@ void fill_sequence(const Target& target) {
       case 1:
         return 2 - 4 * static_cast<double>(place) / length;
       case 2:
-        return 0.25 * static_cast<double>(row % 7 + 1);
+        // A maximum that starts at zero is wrong only where a whole row is negative.
+        return ((row + turn) / 4 % 2 == 0 ? 0.25 : -0.25) * static_cast<double>(row % 7 + 1);
       default:
         return place % 2 == 0 ? 1.0 : -1.0;
     }

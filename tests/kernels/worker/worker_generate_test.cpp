@@ -145,12 +145,20 @@ TEST_CASE("special values hold zeros of both signs, subnormals and ties; sequenc
 
   const auto sequence = values_of(plan_of(DType::f32, "normal", "sequence"));
   const auto row = sequence.size() / 8;  // a vector counts as eight rows
-  bool ascends = false;
+  bool ascends = false, above = false, below = false;
   for (std::size_t first = 0; first + row <= sequence.size(); first += row)
     ascends = ascends || (sequence[first] == -2 &&
                           std::is_sorted(sequence.begin() + static_cast<long>(first),
                                          sequence.begin() + static_cast<long>(first + row)));
   CHECK(ascends);
+  for (std::size_t first = 0; first + row <= sequence.size(); first += row) {
+    const std::set<double> values(sequence.begin() + static_cast<long>(first),
+                                  sequence.begin() + static_cast<long>(first + row));
+    above = above || (values.size() == 1 && *values.begin() > 0);
+    below = below || (values.size() == 1 && *values.begin() < 0);
+  }
+  CHECK(above);
+  CHECK(below);
 }
 
 TEST_CASE("an unknown init is refused by name", "[worker]") {
