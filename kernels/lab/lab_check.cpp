@@ -278,10 +278,10 @@ std::optional<Contract> zeroed(Contract contract, const std::vector<std::string>
 }  // namespace
 
 Result<std::optional<Reason>> Laboratory::adds_onto(const Contract& contract,
-                                                    const Candidate& candidate, const Dims& dims,
+                                                    const Candidate& candidate,
+                                                    const Question& wrong,
                                                     const std::vector<std::string>& outputs,
                                                     const CallContext& call) {
-  constexpr int kTrials = 2;
   const auto other = zeroed(contract, outputs);
   if (!other) return std::optional<Reason>{};
   auto plan = start_plan(*other, candidate, CandidateProcess::Use::time, kArenasAtOnce, call);
@@ -290,9 +290,9 @@ Result<std::optional<Reason>> Laboratory::adds_onto(const Contract& contract,
   if (!process) return process.error();
   auto examiner = open_examiner(reference_parts(*other), *other, *process, plan->code, call);
   if (!examiner) return examiner.error();
-  for (int trial = 0; trial < kTrials; ++trial) {
-    const auto seed = fresh_seed();
-    auto examined = (*examiner)->examine({dims, "normal", seed, false}, call);
+  const auto other_seed = fresh_seed();
+  for (const std::string_view seed : {wrong.seed, std::string_view(other_seed)}) {
+    auto examined = (*examiner)->examine({wrong.dims, wrong.distribution, seed, false}, call);
     if (!examined) return examined.error();
     if (!*examined || !(*examined)->verdict.passed) return std::optional<Reason>{};
   }
@@ -367,7 +367,9 @@ Result<CorrectnessReport> Laboratory::examine(const Contract& contract, const Ca
   if (!check.report.fault) check.judge_leans(steps.front());
   if (check.first_wrong && !check.report.fault) {
     const auto& step = *check.first_wrong;
-    auto added = adds_onto(contract, candidate, step.one->dims, check.wrong_outputs, call);
+    const auto seed = trial_seed(run_secret, candidate.build.binary_digest, step.place());
+    auto added = adds_onto(contract, candidate, {step.one->dims, step.distribution, seed, false},
+                           check.wrong_outputs, call);
     if (!added) return added.error();
     if (*added) check.reasons.add(step, **added);
   }

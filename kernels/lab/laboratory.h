@@ -11,6 +11,8 @@
 
 namespace ratchet {
 
+struct Question;
+
 /// The cases of an examination. The last `edges` of them are run once.
 struct ExaminedSizes {
   std::vector<Case> cases;
@@ -79,9 +81,11 @@ class Laboratory final : public Lab, private LabParts {
   Result<CorrectnessReport> examine(const Contract& contract, const Candidate& candidate,
                                     const ExaminedSizes& sizes, std::string_view run_secret,
                                     CallContext& call);
-  /// Whether a kernel whose outputs are wrong is right where they start at zero; then the reason.
+  /// Whether a kernel that answers this with wrong outputs is right where they start at zero; then
+  /// the reason.
   Result<std::optional<Reason>> adds_onto(const Contract& contract, const Candidate& candidate,
-                                          const Dims& dims, const std::vector<std::string>& outputs,
+                                          const Question& wrong,
+                                          const std::vector<std::string>& outputs,
                                           const CallContext& call);
 };
 

@@ -91,6 +91,20 @@ TEST_CASE("a wrong kernel is not told to start its output at zero", "[lab][zeros
   }
 }
 
+TEST_CASE("a kernel that is wrong for special rows only is not told to start its output at zero",
+          "[lab][zeros]") {
+  RowSums task;
+  const auto ties = row_sums("solve",
+                             "for (int r = 0; r < rows; ++r) {\n"
+                             "  y[r] = x[r * cols] == x[r * cols + 1] ? 1 : 0;\n"
+                             "  for (int c = 0; c < cols; ++c) y[r] += x[r * cols + c];\n}");
+
+  const auto report = task.check(ties, "normal");
+
+  CHECK(has_reason(report, "mismatch"));
+  CHECK_FALSE(has_reason(report, "adds_onto_output"));
+}
+
 TEST_CASE("a kernel that leaves an output at its zeros does not pass", "[lab][zeros]") {
   RowSums task;
 
