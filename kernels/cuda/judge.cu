@@ -2,7 +2,7 @@
 // per machine by the same compiler as the kernels, and run in a process that no kernel shares. The
 // worker calls `ratchet_judge` with one operation; the numbers of operations and types and the
 // layout of words are those of kernels/worker/cuda/judge_words.h and device_judge.cpp. The rules of
-// comparison are those of kernels/worker/compare.h.
+// comparison are those of kernels/worker/compare_rules.h.
 //
 // Work is queued on the legacy stream. Results go to device memory that the caller has cleared.
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/worker/compare_rules.h"
 #include "kernels/worker/parallel.h"
 #include "kernels/worker/small_float.h"
 
@@ -92,6 +93,7 @@ struct Output {
   const wire::Tolerance& tolerance;
   double scale = 1;  ///< of `atol`
   double rms = 0;    ///< of the expected values, if the tolerance needs it
+  double least = 0;  ///< allowed at any scale
   std::int64_t row = 0;
   std::vector<double> rows{};             ///< scales of the rows; empty: one for all
   std::array<double, kBinades> honest{};  ///< RMS error of the reference by binade
@@ -106,7 +108,7 @@ struct Output {
   }
   /// What an element of this value may be off by, with nothing added for honest errors.
   [[nodiscard]] double plain(double value, std::int64_t i) const {
-    return tolerance.atol * scale_at(i) + tolerance.rtol * std::fabs(value);
+    return std::max(tolerance.atol * scale_at(i), least) + tolerance.rtol * std::fabs(value);
   }
 };
 
@@ -253,7 +255,8 @@ double allowed(const Output& output, double value, std::int64_t i) {
   const double rounding = rounding_of(output.buffer.dtype) * std::fabs(value);
   // A kernel with float32 inside is off by this much where its terms cancel.
   const double inside = 0x1p-20 * output.scale_at(i);
-  if (tolerance.only_honest) return tolerance.honest * (own + rounding) + inside;
+  if (tolerance.only_honest)
+    return std::max(tolerance.honest * (own + rounding) + inside, output.least);
   // A poor reference widens what is allowed to a few times the rule, not without end.
   return plain + tolerance.honest * std::min(own, plain);
 }
@@ -280,7 +283,7 @@ void add_to_whole(const Output& output, double got, double typed, double value, 
   // Between the errors of an honest kernel and what is allowed, zeros do not come by chance.
   const double unit = std::max(64 * 0x1p-24, 16 * rounding_of(output.buffer.dtype));
   const double size = std::fabs(typed);
-  if (size <= unit * output.rms || size > output.plain(value, i)) return;
+  if (size <= std::max(unit * output.rms, output.least) || size > output.plain(value, i)) return;
   ++whole.small;
   whole.flushed += got == 0;
 }
@@ -329,7 +332,8 @@ void judge_whole(const Output& output, const Tally& tally, wire::OutputState& st
     state.right = false;
   }
   if (!output.shadow || tally.finite < kEnough || squares == 0) return;
-  const double own = std::max(honest, rounding);
+  const double least = output.least * output.least * static_cast<double>(tally.finite);
+  const double own = std::max({honest, rounding, least});
   const double ratio = std::sqrt(squares / own);
   if (output.tolerance.noise > 0 && ratio > output.tolerance.noise) {
     state.noise = ratio;
@@ -375,38 +379,6 @@ void check_untouched(const Arenas& arenas, const wire::ArenaLayout& layout,
 
 }  // namespace
 
-double scaled_atol(const wire::Tolerance& tolerance, double sum_of_squares, std::int64_t finite) {
-  if (tolerance.exact || tolerance.scale == wire::AtolScale::absolute) return tolerance.atol;
-  const auto rms =
-      static_cast<float>(finite ? std::sqrt(sum_of_squares / static_cast<double>(finite)) : 0.0);
-  const double scale = tolerance.scale == wire::AtolScale::shrink ? std::min(1.0F, rms) : rms;
-  return tolerance.atol * std::max(scale, tolerance.least_scale);
-}
-
-void add_output(const wire::Buffer& buffer, const Counts& counts, double matched_ratio,
-                wire::Comparison& verdict) {
-  const auto elements = static_cast<double>(buffer.elements);
-  OutputError error;
-  error.tensor = buffer.name;
-  error.max_abs = counts.max_abs;
-  error.max_rel = counts.max_rel;
-  error.mean_abs = counts.finite ? counts.sum_abs / static_cast<double>(counts.finite) : 0;
-  error.mismatches = counts.mismatches;
-  error.elements = buffer.elements;
-  error.first_bad = counts.first_bad;
-  if (buffer.elements > 0) error.matched = 1 - static_cast<double>(counts.mismatches) / elements;
-  const bool enough = static_cast<double>(counts.mismatches) <= (1 - matched_ratio) * elements;
-  const bool right =
-      counts.mismatches == 0 || (enough && counts.unwritten == 0 && counts.unexpected == 0);
-  verdict.outputs.push_back(std::move(error));
-  verdict.states.push_back({counts.unwritten, counts.unexpected, right});
-}
-
-bool all_right(const wire::Comparison& verdict) {
-  return verdict.guards_intact && verdict.inputs_intact && !verdict.outputs.empty() &&
-         std::ranges::all_of(verdict.states, &wire::OutputState::right);
-}
-
 wire::Comparison compare(const Arenas& arenas, const wire::Compare& plan) {
   wire::Comparison verdict;
   check_untouched(arenas, plan.layout, verdict);
@@ -420,6 +392,7 @@ wire::Comparison compare(const Arenas& arenas, const wire::Compare& plan) {
                   buffer,
                   plan.tolerances.at(i)};
     output.row = buffer.shape.empty() ? buffer.elements : buffer.shape.back();
+    output.least = least_error(output.tolerance, buffer.dtype);
     find_scale(output);
     if (plan.wide && is_floating(buffer.dtype)) {
       output.shadow = arenas.shadow.data() + plan.wide->buffers.at(i).offset;

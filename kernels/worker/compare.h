@@ -1,8 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <span>
 
 #include "kernels/protocol/messages.h"
@@ -33,26 +31,5 @@ struct Arenas {
 /// more than 1 % of the elements by four times what is allowed is judged without its shadow, which
 /// then computes something else. docs/judging.md explains `noise`, `bias` and `flushed`.
 [[nodiscard]] wire::Comparison compare(const Arenas& arenas, const wire::Compare& plan);
-
-// The rules shared with the judge on a device, so that both decide alike.
-
-/// `atol` after scaling, from the sum of squares of the finite expected values. The RMS is rounded
-/// to single precision, so the order of summation does not matter.
-[[nodiscard]] double scaled_atol(const wire::Tolerance& tolerance, double sum_of_squares,
-                                 std::int64_t finite);
-
-/// Counts over one output; `first_bad` is empty when nothing is wrong.
-struct Counts {
-  double max_abs = 0, max_rel = 0, sum_abs = 0;
-  std::int64_t finite = 0, mismatches = 0, unwritten = 0, unexpected = 0;
-  std::optional<std::int64_t> first_bad;
-};
-
-/// Appends one output to the verdict, without previews.
-void add_output(const wire::Buffer& buffer, const Counts& counts, double matched_ratio,
-                wire::Comparison& verdict);
-
-/// Whether guards and inputs are intact and all outputs are right.
-[[nodiscard]] bool all_right(const wire::Comparison& verdict);
 
 }  // namespace ratchet::worker

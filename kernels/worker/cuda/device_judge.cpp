@@ -12,7 +12,7 @@
 #include <random>
 #include <utility>
 
-#include "kernels/worker/compare.h"
+#include "kernels/worker/compare_rules.h"
 #include "kernels/worker/controls.h"
 #include "kernels/worker/cuda/judge_words.h"
 #include "kernels/worker/generate.h"
@@ -283,7 +283,9 @@ Result<double> CudaJudge::atol_of(const wire::Buffer& buffer, const wire::Tolera
   if (tolerance.exact || tolerance.scale == wire::AtolScale::absolute) return tolerance.atol;
   auto squares = squares_of(buffer);
   if (!squares) return squares.error();
-  return worker::scaled_atol(tolerance, squares->sum, static_cast<std::int64_t>(squares->finite));
+  const auto finite = static_cast<std::int64_t>(squares->finite);
+  return std::max(worker::scaled_atol(tolerance, squares->sum, finite),
+                  worker::least_error(tolerance, buffer.dtype));
 }
 
 Result<std::vector<double>> CudaJudge::preview(const std::byte* data,

@@ -100,6 +100,35 @@ TEST_CASE("atol follows the RMS of the expected values when it is told to", "[wo
   CHECK_FALSE(passes(wire::AtolScale::shrink));  // min(1, 9.67) = 1
 }
 
+TEST_CASE("answers below the smallest normal number may be flushed or rounded by term",
+          "[worker]") {
+  const auto passes = [](DType type, double expected, double got) {
+    wire::Tolerance tolerance{1e-4, 1e-4, wire::AtolScale::rms, false};
+    tolerance.flush = true;
+    Bench bench(type, tolerance);
+    for (std::int64_t i = 0; i < kComparedElements; ++i) {
+      bench.answer(bench.expected, i, expected);
+      bench.answer(bench.returned, i, got);
+    }
+    return bench.judged().passed;
+  };
+  // Two terms, each rounded to a multiple of 2^-149; all flushed to zero.
+  CHECK(passes(DType::f32, 0x1p-149, 3 * 0x1p-149));
+  CHECK(passes(DType::f32, 0x1p-130, 0));
+  CHECK(passes(DType::f16, 0x1p-20, 0x1p-20 + 0x1p-24));
+  CHECK_FALSE(passes(DType::f32, 0x1p-120, 0));
+  CHECK_FALSE(passes(DType::f32, 0x1p-120, 0x1.1p-120));
+  CHECK_FALSE(passes(DType::f16, 0x1p-20, 0x1p-20 + 0x1p-23));
+}
+
+TEST_CASE("a tolerance of zero stays zero for the smallest numbers", "[worker]") {
+  Bench bench(DType::f32, {0, 0, wire::AtolScale::absolute, false});
+  bench.answer(bench.expected, 0, 0x1p-149);
+  bench.answer(bench.returned, 0, 0x1p-148);
+
+  CHECK_FALSE(bench.judged().passed);
+}
+
 TEST_CASE("integers must be equal", "[worker]") {
   Bench bench(DType::i32, {0, 0, wire::AtolScale::absolute, true});
   CHECK(bench.judged().passed);
@@ -117,6 +146,25 @@ TEST_CASE("remaining poison counts as unwritten", "[worker]") {
 
   CHECK(verdict.states.at(0).unwritten == 2);
   CHECK_FALSE(verdict.passed);
+}
+
+TEST_CASE("wrong bytes that equal the poison by chance are not called unwritten", "[worker]") {
+  // 512 of 1024 bytes are wrong: two of them, 512/256, hold the poison's 0x5A by chance.
+  const auto unwritten = [](std::int64_t poisoned) {
+    constexpr std::int64_t kBytes = 1024;
+    wire::Compare plan;
+    plan.layout.buffers = {{"y", DType::i8, Role::out, "normal", 0, kBytes}};
+    plan.layout.bytes = kBytes;
+    plan.tolerances = {{0, 0, wire::AtolScale::absolute, true}};
+    const std::vector<std::byte> sent(kBytes, std::byte{0x5A}), expected(kBytes);
+    auto returned = expected;
+    for (std::size_t i = 0; i < 512; ++i)
+      returned[i] = static_cast<std::int64_t>(i) < poisoned ? std::byte{0x5A} : std::byte{1};
+    return compare({sent, returned, expected}, plan).states.at(0).unwritten;
+  };
+  CHECK(unwritten(2) == 0);
+  CHECK(unwritten(64) == 64);
+  CHECK(unwritten(512) == 512);
 }
 
 TEST_CASE("one changed bit in a guard or an input fails a right answer", "[worker]") {
