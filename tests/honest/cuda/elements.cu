@@ -19,7 +19,7 @@
 // refused: quantize_unsigned quantize
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <stdint.h>
+#include <cstdint>
 
 template <class T, class Function>
 __global__ void map(const T* x, T* y, int n, Function function) {

@@ -33,7 +33,7 @@
 // refused: short_sums gemm_int8
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <stdint.h>
+#include <cstdint>
 
 using bfloat = __nv_bfloat16;
 

@@ -8,7 +8,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
-#include <stdint.h>
+#include <cstdint>
 using namespace nvcuda::wmma;
 
 template <class Sum, class T, class Out>
