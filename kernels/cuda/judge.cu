@@ -195,8 +195,9 @@ __global__ void rows(unsigned char* data, Type type, Word count, Philox random, 
       store(data, type, i,
             kind == 0   ? 4 * part - 2
             : kind == 1 ? 2 - 4 * part
-            : kind == 2 ? 0.25 * static_cast<double>(row % 7 + 1)
-                        : (place % 2 == 0 ? 1.0 : -1.0));
+            : kind == 2
+                ? ((row + turn) / 4 % 2 == 0 ? 0.25 : -0.25) * static_cast<double>(row % 7 + 1)
+                : (place % 2 == 0 ? 1.0 : -1.0));
       continue;
     }
     const float u = fminf((static_cast<float>(drawn.x) + 1) * 0x1p-32f, 1.0f);
