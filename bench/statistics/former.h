@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -18,11 +19,13 @@ struct FormerInterval {
 /// Order statistics of the values, taken as independent, without interpolation.
 [[nodiscard]] FormerInterval former_interval(std::vector<double> values, double error_rate);
 
-/// Medians only, `same` within the floor.
-[[nodiscard]] Verdict former_verdict(std::span<const PairedRound> rounds, double floor,
-                                     double error_rate);
+/// After how many rounds an interval was looked at. All looks had the same part of the error rate.
+inline constexpr std::array<std::size_t, 5> kFormerLooks{8, 13, 21, 34, 55};
 
-/// How a session of these rounds ended: five looks, the last of them after 55 rounds.
+/// At one look: medians only, `same` within the floor.
+[[nodiscard]] Verdict former_verdict(std::span<const PairedRound> rounds, double floor);
+
+/// How a session of these rounds ended.
 struct FormerEnd {
   Verdict verdict = Verdict::inconclusive;
   std::size_t rounds = 0;  ///< that it took

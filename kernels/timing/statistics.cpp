@@ -11,25 +11,6 @@
 namespace ratchet {
 namespace {
 
-/// 0-based index k of the order statistics [k, n-1-k] that miss the median with probability
-/// `error_rate` at most: the largest k with 2·P(Bin(n, 1/2) <= k-1) <= error_rate. Empty if even
-/// min … max does not.
-std::optional<std::size_t> interval_index(std::size_t n, double error_rate = kErrorRate) {
-  // In logarithms, because 0.5^n underflows beyond n = 1074.
-  const double log_half = std::log(0.5) * static_cast<double>(n);
-  double log_term = log_half;  // of P(Bin = 0)
-  double below = 0;            // P(Bin <= k-1)
-  std::size_t k = 0;
-  while (k < n / 2) {
-    below += std::exp(log_term);
-    if (2 * below > error_rate) break;
-    ++k;
-    log_term += std::log(static_cast<double>(n - k + 1)) - std::log(static_cast<double>(k));
-  }
-  if (k == 0) return std::nullopt;
-  return k - 1;
-}
-
 /// P(Bin(n, 1/2) <= k).
 double binomial_tail(std::size_t n, std::size_t k) {
   double log_term = std::log(0.5) * static_cast<double>(n);
@@ -381,6 +362,22 @@ PairedSeries paired(std::span<const wire::Samples> candidate, std::span<const wi
       series.rounds.push_back({std::move(a.rounds[i]), std::move(b.rounds[i])});
   series.lost = shared - series.rounds.size();
   return series;
+}
+
+std::optional<std::size_t> interval_index(std::size_t n, double error_rate) {
+  // In logarithms, because 0.5^n underflows beyond n = 1074.
+  const double log_half = std::log(0.5) * static_cast<double>(n);
+  double log_term = log_half;  // of P(Bin = 0)
+  double below = 0;            // P(Bin <= k-1)
+  std::size_t k = 0;
+  while (k < n / 2) {
+    below += std::exp(log_term);
+    if (2 * below > error_rate) break;
+    ++k;
+    log_term += std::log(static_cast<double>(n - k + 1)) - std::log(static_cast<double>(k));
+  }
+  if (k == 0) return std::nullopt;
+  return k - 1;
 }
 
 std::size_t fewest_rounds(double error_rate) {

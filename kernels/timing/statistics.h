@@ -140,6 +140,11 @@ void judge_neighbors(double candidate_held, double other_held, Comparison& compa
 /// The share over a contestant's blocks; 0 where the device does not say.
 [[nodiscard]] double held_share(std::span<const wire::Samples> blocks);
 
+/// 0-based index k of the order statistics [k, n-1-k] that miss the median of n values with
+/// probability `error_rate` at most: the largest k with 2·P(Bin(n, 1/2) <= k-1) <= error_rate.
+/// Empty if even min … max does not.
+[[nodiscard]] std::optional<std::size_t> interval_index(std::size_t n, double error_rate);
+
 /// The fewest rounds with which `compare` can decide at this error rate.
 [[nodiscard]] std::size_t fewest_rounds(double error_rate);
 

@@ -47,6 +47,15 @@ void estimate(const SessionRecord& session, Comparison& comparison) {
     comparison.seconds_to_decide = *rounds * session.elapsed_ms / 1000 / comparison.pairs;
 }
 
+/// What a comparison of `one` with `other` cannot know: throttling, time and neighbors.
+void judge_conditions(const SessionRecord& session, const PairedSeries& series,
+                      const ContestantRecord& one, const ContestantRecord& other,
+                      Comparison& comparison) {
+  note_throttling(series, comparison);
+  estimate(session, comparison);
+  judge_neighbors(held_share(one.blocks), held_share(other.blocks), comparison);
+}
+
 /// Of the verdicts of a session that ends now. With a fixed number of samples there is a single
 /// look.
 double error_rate_after(std::size_t rounds, const SessionPlan& plan) {
@@ -296,37 +305,30 @@ void conclude(SessionRecord& session, const SessionPlan& plan) {
 }
 
 Result<Comparison> comparison_of(const SessionRecord& session, std::size_t other) {
+  const auto& candidate = session.contestants.front();
   const auto& opponent = session.contestants.at(other);
-  const auto series =
-      paired(session.contestants.front().blocks, opponent.blocks, session.discard_first);
+  const auto series = paired(candidate.blocks, opponent.blocks, session.discard_first);
   auto compared = compare(series.rounds, session.noise_floor, opponent.name, session.error_rate);
-  if (!compared) return compared;
-  note_throttling(series, *compared);
-  estimate(session, *compared);
-  judge_neighbors(held_share(session.contestants.front().blocks), held_share(opponent.blocks),
-                  *compared);
+  if (compared) judge_conditions(session, series, candidate, opponent, *compared);
   return compared;
 }
 
 Result<std::vector<Comparison>> challenges_of(const SessionRecord& session) {
   std::vector<Rival> rivals;
   std::vector<PairedSeries> all;
-  std::vector<double> held;
+  std::vector<const ContestantRecord*> challengers;
   const auto& incumbent = session.contestants.front();
   for (std::size_t i = 1; i < session.contestants.size(); ++i) {
     const auto& one = session.contestants[i];
     if (!one.reasons.empty()) continue;
+    challengers.push_back(&one);
     all.push_back(paired(one.blocks, incumbent.blocks, session.discard_first));
-    held.push_back(held_share(one.blocks));
     rivals.push_back({one.name, all.back().rounds, session.noise_floor});
   }
   auto compared = compare_all(rivals, session.error_rate);
   if (!compared) return compared;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    note_throttling(all[i], (*compared)[i]);
-    estimate(session, (*compared)[i]);
-    judge_neighbors(held[i], held_share(incumbent.blocks), (*compared)[i]);
-  }
+  for (std::size_t i = 0; i < all.size(); ++i)
+    judge_conditions(session, all[i], *challengers[i], incumbent, (*compared)[i]);
   return compared;
 }
 
