@@ -2,8 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <iterator>
-#include <regex>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "server/core/text.h"
 
 namespace ratchet {
 namespace {
@@ -20,48 +26,124 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-/// Where the source sets a name: what stands before the value, the value, what stands after.
-std::vector<std::regex> settings_of(const std::string& name, bool python) {
-  if (python) return {std::regex("(^|\n)(" + name + "[ \t]*(?::[^=\n]*)?=[ \t]*)([^\n#]*)")};
-  return {std::regex("(^|\n)([ \t]*#[ \t]*define[ \t]+" + name + "[ \t]+)([^\n]*)"),
-          std::regex("(^|[\n;{])([^\n;{}=]*\\bconst(?:expr)?\\b[^\n;{}=]*\\b" + name +
-                     "[ \t]*=[ \t]*)([^;\n]*)")};
+bool in_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+/// Where `name` next stands as a whole word; npos if it does not.
+std::size_t find_word(std::string_view text, std::string_view name, std::size_t from = 0) {
+  for (auto at = text.find(name, from); at != text.npos; at = text.find(name, at + 1)) {
+    const auto end = at + name.size();
+    if ((at == 0 || !in_name(text[at - 1])) && (end == text.size() || !in_name(text[end])))
+      return at;
+  }
+  return text.npos;
+}
+
+std::string_view without_blanks(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
+}
+
+/// What follows the word, and blanks, that the text begins with; empty if it does not.
+std::optional<std::string_view> after(std::string_view text, std::string_view word) {
+  text = without_blanks(text);
+  if (!text.starts_with(word)) return std::nullopt;
+  const auto rest = text.substr(word.size());
+  if (!rest.starts_with(' ') && !rest.starts_with('\t')) return std::nullopt;
+  return without_blanks(rest);
+}
+
+/// What an assignment gives; `text` begins behind the name.
+std::optional<std::string_view> assigned(std::string_view text) {
+  text = without_blanks(text);
+  if (!text.starts_with('=') || text.starts_with("==")) return std::nullopt;
+  return without_blanks(text.substr(1));
+}
+
+/// The value in a line of Python, `NAME = value` or `NAME: type = value`.
+std::optional<std::string_view> value_in_python(std::string_view line, std::string_view name) {
+  if (find_word(line, name) != 0) return std::nullopt;
+  auto rest = without_blanks(line.substr(name.size()));
+  if (rest.starts_with(':')) rest = rest.substr(std::min(rest.find('='), rest.size()));
+  const auto value = assigned(rest);
+  if (!value) return std::nullopt;
+  return trimmed(value->substr(0, value->find('#')));
+}
+
+/// The values in a line of C++: of a `#define`, or of a declaration with const or constexpr.
+std::vector<std::string_view> values_in_cpp(std::string_view line, std::string_view name) {
+  std::vector<std::string_view> values;
+  if (const auto start = without_blanks(line); start.starts_with('#')) {
+    auto rest = after(start.substr(1), "define");
+    if (rest) rest = after(*rest, name);
+    if (rest) values.push_back(trimmed(*rest));
+    return values;
+  }
+  for (auto at = find_word(line, name); at != line.npos; at = find_word(line, name, at + 1)) {
+    const auto value = assigned(line.substr(at + name.size()));
+    if (!value) continue;
+    auto declared = line.substr(0, at);
+    const auto begin = declared.find_last_of(";{}=") + 1;
+    if (begin > 0 && line[begin - 1] == '=') continue;
+    declared = declared.substr(begin);
+    if (find_word(declared, "const") != declared.npos ||
+        find_word(declared, "constexpr") != declared.npos)
+      values.push_back(value->substr(0, value->find(';')));
+  }
+  return values;
 }
 
 Result<std::string> with_value(const std::string& source, const std::string& name,
                                const std::string& value, bool python) {
-  for (const auto& setting : settings_of(name, python)) {
-    const std::sregex_iterator first(source.begin(), source.end(), setting);
-    const auto count = std::distance(first, std::sregex_iterator());
-    if (count == 0) continue;
-    if (count > 1)
-      return invalid_argument(fmt::format("grid: the source sets {} {} times", name, count),
-                              "Set it once, so that one value has one meaning.");
-    const auto& at = *first;
-    return source.substr(0, static_cast<std::size_t>(at.position(3))) + value +
-           source.substr(static_cast<std::size_t>(at.position(3) + at.length(3)));
+  std::vector<std::string_view> found;
+  for (const auto line : lines_of(source)) {
+    if (!python)
+      std::ranges::copy(values_in_cpp(line, name), std::back_inserter(found));
+    else if (const auto one = value_in_python(line, name))
+      found.push_back(*one);
+  }
+  if (found.size() > 1)
+    return invalid_argument(fmt::format("grid: the source sets {} {} times", name, found.size()),
+                            "Set it once, so that one value has one meaning.");
+  if (found.size() == 1) {
+    const auto at = static_cast<std::size_t>(found.front().data() - source.data());
+    return source.substr(0, at) + value + source.substr(at + found.front().size());
   }
   if (python)
     return invalid_argument(
         fmt::format("grid: {} is not a constant of the module", name),
         fmt::format("Add a line \"{} = {}\" at the top level and use it.", name, value));
-  if (!std::regex_search(source, std::regex("\\b" + name + "\\b")))
+  if (find_word(source, name) == source.npos)
     return invalid_argument(fmt::format("grid: the source does not mention {}", name),
                             "Name a macro or constant of the kernel.");
   return fmt::format("#define {} {}\n#line 1\n{}", name, value, source);
 }
 
+/// Splits "NAME=8,16" at the first `=`; empty if that is not its form.
+std::optional<std::pair<std::string, std::string>> parts_of(const std::string& entry) {
+  const auto equal = entry.find('=');
+  if (equal == entry.npos || equal == 0 || equal + 1 == entry.size()) return std::nullopt;
+  const auto name = entry.substr(0, equal);
+  const auto values = entry.substr(equal + 1);
+  const auto in_value = [](char c) {
+    return in_name(c) || std::string_view(".+*/()<>:, -").find(c) != std::string_view::npos;
+  };
+  if (std::isdigit(static_cast<unsigned char>(name[0])) != 0 ||
+      !std::ranges::all_of(name, in_name) || !std::ranges::all_of(values, in_value))
+    return std::nullopt;
+  return std::pair{name, values};
+}
+
 }  // namespace
 
 Result<Grid> grid_of(const std::vector<std::string>& entries) {
-  static const std::regex form("([A-Za-z_][A-Za-z0-9_]*)=([A-Za-z0-9_.+*/()<>:, -]+)");
   Grid grid;
   std::size_t points = 1;
   for (const auto& entry : entries) {
-    std::smatch parts;
-    if (!std::regex_match(entry, parts, form))
+    const auto parts = parts_of(entry);
+    if (!parts)
       return invalid_argument(fmt::format("grid: \"{}\" is not NAME=value,value", entry), kForm);
-    auto values = split(parts[2]);
+    auto values = split(parts->second);
     for (const auto& value : values)
       if (value.empty())
         return invalid_argument(fmt::format("grid: \"{}\" has an empty value", entry), kForm);
@@ -70,8 +152,8 @@ Result<Grid> grid_of(const std::vector<std::string>& entries) {
       return invalid_argument(
           fmt::format("grid: {} combinations and more; the most is {}", points, kMostPoints),
           "Sweep fewer names or values at once; the best of one sweep is the base of the next.");
-    if (!grid.emplace(parts[1], std::move(values)).second)
-      return invalid_argument(fmt::format("grid: {} is given twice", parts[1].str()), kForm);
+    if (!grid.emplace(parts->first, std::move(values)).second)
+      return invalid_argument(fmt::format("grid: {} is given twice", parts->first), kForm);
   }
   return grid;
 }

@@ -6,6 +6,7 @@
 
 #include "server/core/files.h"
 #include "tests/support/workbench.h"
+#include "tools/grid.h"
 
 namespace ratchet {
 namespace {
@@ -195,6 +196,40 @@ TEST_CASE("a sweep finds the fastest correct point of a grid in one call", "[sea
   const auto kernel =
       read_file(bench.folder() / "out" / "v1" / "kernel.cpp").value_or(std::string("none"));
   CHECK(kernel.find("#define TIMES 1\n") != std::string::npos);
+}
+
+TEST_CASE("a grid gives values to macros and constants, where the source sets them", "[search]") {
+  const auto with_8 = [](const std::string& source, bool python = false) {
+    const auto points = points_of({{"TILE", {"8"}}}, source, python);
+    return points ? points->front().text : points.error().message;
+  };
+  const std::string defined = "#define TILE 8\n#line 1\n";
+
+  CHECK(with_8("  #  define TILE 4\nint x = TILE;\n") == "  #  define TILE 8\nint x = TILE;\n");
+  CHECK(with_8("int f(); static constexpr int TILE = 4; int y;") ==
+        "int f(); static constexpr int TILE = 8; int y;");
+  CHECK(with_8("const int TILE=g(1);\r\n") == "const int TILE=8;\r\n");
+  CHECK(with_8("TILE: tl.constexpr = 4  # rows\nx = TILE\n", true) ==
+        "TILE: tl.constexpr = 8  # rows\nx = TILE\n");
+  // These only use the name, or set another one.
+  for (const std::string source : {"#ifdef TILE\n#endif\n", "#define TILE\n", "#define TILE(x) x\n",
+                                   "#define TILES 4 // TILE\n", "int TILE = 4;\n",
+                                   "const int a = 1, TILE = 4;\n", "const bool b = TILE == 4;\n"})
+    CHECK(with_8(source) == defined + source);
+  CHECK(with_8("TILES = 4\n  TILE = 4\n", true).find("not a constant") != std::string::npos);
+  CHECK(with_8("int MY_TILE;").find("does not mention TILE") != std::string::npos);
+}
+
+TEST_CASE("a grid takes sources and values of any length", "[search]") {
+  const std::string digits(300'000, '1');
+  const Grid grid{{"TILE", {"8"}}};
+
+  CHECK(points_of(grid, "TILE = " + digits, true)->front().text == "TILE = 8");
+  CHECK(points_of(grid, "#define TILE " + digits, false)->front().text == "#define TILE 8");
+  CHECK(points_of(grid, "const char* const text = \"" + digits + "\"; const int TILE = 4;", false)
+            ->front()
+            .text.ends_with("TILE = 8;"));
+  CHECK(grid_of({"TILE=" + digits})->at("TILE").front() == digits);
 }
 
 TEST_CASE("a sweep that cannot tell anything is refused before anything is timed", "[search]") {
