@@ -70,8 +70,16 @@ std::string text_of(const TimingLine& line) {
     text +=
         fmt::format(", {}x parent ({} … {})", three_digits(*line.speedup_vs_parent),
                     three_digits(line.speedup_ci->front()), three_digits(line.speedup_ci->back()));
-  if (line.speedup_vs_v0) text += fmt::format(", {}x v0", three_digits(*line.speedup_vs_v0));
+  if (line.speedup_vs_v0 && line.best != "v0")
+    text += fmt::format(", {}x v0", three_digits(*line.speedup_vs_v0));
+  if (line.best)
+    text +=
+        fmt::format(", {}x {}, the best version before: {}", three_digits(*line.speedup_vs_best),
+                    *line.best, name_of(*line.verdict_vs_best));
   text += "\n";
+  if (line.seconds_to_decide)
+    text += fmt::format("undecided: about {} s of timing would decide (seconds)\n",
+                        three_digits(*line.seconds_to_decide));
   for (const auto& flag : line.flags) text += "caveat: " + flag + "\n";
   return text;
 }
