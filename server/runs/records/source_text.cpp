@@ -14,24 +14,22 @@
 namespace ratchet {
 namespace {
 
-/// Copies a source without its comments and white space; literals are kept.
-class Stripper {
+/// Splits a source into literals, single characters, and comments and white space, which do not
+/// count.
+class Scanner {
  public:
-  Stripper(std::string_view text, bool python) : text_(text), python_(python) {}
-
-  std::string run() {
-    while (at_ < text_.size()) step();
-    return std::move(out_);
-  }
-
-  /// The first part of the text: a literal, a character, or nothing for what does not count.
   struct Part {
-    std::string text;
-    std::size_t taken;
+    std::string_view text;
+    bool counts = true;
   };
+
+  Scanner(std::string_view text, bool python) : text_(text), python_(python) {}
+
+  [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
   Part next() {
-    step();
-    return {std::move(out_), at_};
+    const auto begin = at_;
+    const bool counts = step();
+    return {text_.substr(begin, at_ - begin), counts};
   }
 
  private:
@@ -39,16 +37,25 @@ class Stripper {
     return text_.substr(at_, token.size()) == token;
   }
 
-  void step() {
-    if (python_ ? next_is("#") : next_is("//")) return skip_line();
-    if (!python_ && next_is("/*")) return skip_past("*/");
-    if (!python_ && next_is("R\"")) return keep_raw_string();
-    if (python_ && (next_is("\"\"\"") || next_is("'''")))
-      return keep_past(std::string(text_.substr(at_, 3)), 3);
+  bool step() {
+    if (python_ ? next_is("#") : next_is("//")) {
+      at_ = std::min(text_.find('\n', at_), text_.size());
+      return false;
+    }
+    if (!python_ && next_is("/*")) {
+      go_past("*/", 2);
+      return false;
+    }
     const char c = text_[at_];
-    if (c == '"' || (c == '\'' && (python_ || !follows_digit()))) return keep_literal(c);
-    if (std::isspace(static_cast<unsigned char>(c)) == 0) out_ += c;
-    ++at_;
+    if (!python_ && next_is("R\""))
+      go_past_raw_string();
+    else if (python_ && (next_is("\"\"\"") || next_is("'''")))
+      go_past(text_.substr(at_, 3), 3);
+    else if (c == '"' || (c == '\'' && (python_ || !follows_digit())))
+      go_past_literal(c);
+    else
+      ++at_;
+    return std::isspace(static_cast<unsigned char>(c)) == 0;
   }
 
   /// In C++ a quote after a digit is a digit separator: 1'000.
@@ -56,45 +63,29 @@ class Stripper {
     return at_ > 0 && std::isalnum(static_cast<unsigned char>(text_[at_ - 1])) != 0;
   }
 
-  void skip_line() { at_ = std::min(text_.find('\n', at_), text_.size()); }
-
-  void skip_past(std::string_view end) {
-    const auto found = text_.find(end, at_ + 2);
+  void go_past(std::string_view end, std::size_t opening) {
+    const auto found = text_.find(end, at_ + opening);
     at_ = found == std::string_view::npos ? text_.size() : found + end.size();
   }
 
-  void keep_past(std::string_view end, std::size_t opening) {
-    const auto found = text_.find(end, at_ + opening);
-    const auto stop = found == std::string_view::npos ? text_.size() : found + end.size();
-    out_ += text_.substr(at_, stop - at_);
-    at_ = stop;
-  }
-
-  void keep_raw_string() {
+  void go_past_raw_string() {
     const auto open = text_.find('(', at_);
-    if (open == std::string_view::npos) return keep_past("\"", 2);
+    if (open == std::string_view::npos) return go_past("\"", 2);
     const std::string end = ")" + std::string(text_.substr(at_ + 2, open - at_ - 2)) + "\"";
-    keep_past(end, open + 1 - at_);
+    go_past(end, open + 1 - at_);
   }
 
-  void keep_literal(char quote) {
-    auto stop = at_ + 1;
-    while (stop < text_.size() && text_[stop] != quote && text_[stop] != '\n')
-      stop += text_[stop] == '\\' ? 2 : 1;
-    stop = std::min(stop + 1, text_.size());
-    out_ += text_.substr(at_, stop - at_);
-    at_ = stop;
+  void go_past_literal(char quote) {
+    ++at_;
+    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n')
+      at_ += text_[at_] == '\\' ? 2 : 1;
+    at_ = std::min(at_ + 1, text_.size());
   }
 
   std::string_view text_;
   bool python_;
   std::size_t at_ = 0;
-  std::string out_;
 };
-
-}  // namespace
-
-namespace {
 
 struct Token {
   std::string text;
@@ -105,23 +96,20 @@ struct Token {
 /// Names, numbers, literals and single characters, without comments and white space.
 std::vector<Token> tokens_of(std::string_view text, bool python) {
   std::vector<Token> tokens;
-  std::size_t at = 0;
   bool line = true;
-  const auto word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  while (at < text.size()) {
-    Stripper one(text.substr(at), python);
-    const auto part = one.next();
-    at += part.taken;
-    if (part.text.empty()) {
-      line = line || text.substr(at - part.taken, part.taken).find('\n') != std::string_view::npos;
-      continue;
-    }
-    std::string found = part.text;
-    if (found.size() == 1 && word(static_cast<unsigned char>(found[0]))) {
-      while (at < text.size() && word(static_cast<unsigned char>(text[at]))) found += text[at++];
-    }
-    const auto first = static_cast<unsigned char>(found[0]);
-    tokens.push_back({found, std::isalpha(first) != 0 || first == '_', std::exchange(line, false)});
+  bool in_word = false;
+  for (Scanner source(text, python); !source.at_end();) {
+    const auto part = source.next();
+    const auto first = static_cast<unsigned char>(part.text.front());
+    const bool goes_on =
+        std::exchange(in_word, part.text.size() == 1 && (std::isalnum(first) != 0 || first == '_'));
+    if (!part.counts)
+      line = line || part.text.find('\n') != std::string_view::npos;
+    else if (in_word && goes_on)
+      tokens.back().text += part.text;
+    else
+      tokens.push_back({std::string(part.text), in_word && std::isdigit(first) == 0,
+                        std::exchange(line, false)});
   }
   return tokens;
 }
@@ -201,7 +189,10 @@ bool same_but_for_names(std::string_view a, std::string_view b, bool python) {
 }
 
 std::string stripped_source(std::string_view text, bool python) {
-  return Stripper(text, python).run();
+  std::string kept;
+  for (Scanner source(text, python); !source.at_end();)
+    if (const auto part = source.next(); part.counts) kept += part.text;
+  return kept;
 }
 
 std::string kernel_file_name(Implementation implementation) {

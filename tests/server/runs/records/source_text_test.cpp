@@ -43,6 +43,8 @@ TEST_CASE("a copy whose own names are changed is the same kernel", "[runs]") {
   CHECK(with({{"BLOCK", "TILE"}, {"sum", "s"}}));
   CHECK(with({{"float sum = 0;", "float sum = 0;  // faster"}}));
 
+  CHECK(same_but_for_names("n = 1'000; // one", "n = 1'000; // two", false));
+
   // Honest changes: another type, intrinsic, number or order, and one name for two.
   CHECK_FALSE(with({{"float sum", "double sum"}}));
   CHECK_FALSE(with({{"expf", "__expf"}}));
