@@ -1,10 +1,8 @@
 // The built program: how it ends while work is running, and its command line.
 
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <fstream>
@@ -15,6 +13,7 @@
 #include "server/core/files.h"
 #include "server/core/process.h"
 #include "tests/support/places.h"
+#include "tests/support/stdio_program.h"
 #include "tests/support/temp_folder.h"
 
 namespace ratchet::test {
@@ -52,30 +51,16 @@ class BusyServer {
  public:
   BusyServer() {
     put_compiler();
-    std::array<int, 2> down{};
-    std::array<int, 2> up{};
-    REQUIRE(::pipe2(down.data(), O_CLOEXEC) == 0);
-    REQUIRE(::pipe2(up.data(), O_CLOEXEC) == 0);
-    to_server_.reset(down[1]);
-    from_server_.reset(up[0]);
-    Fd their_input(down[0]);
-    Fd their_output(up[1]);
     const std::string serve =
         "exec 3<&0; \"$0\" serve --state-dir \"$1/state\" --root \"$1\" <&3 & "
         "echo $! > \"$1/server\"; exec 3<&-; wait";
-    auto shell = Process::spawn(
-        {.argv = {"/bin/sh", "-c", serve, program().string(), folder_.path().string()},
-         .environment = environment(),
-         .descriptors = {{their_input.get(), 0}, {their_output.get(), 1}}});
-    // Closed here, so that a server that cannot start is seen as the end of the input.
-    their_input.reset();
-    their_output.reset();
-    REQUIRE(shell);
-    shell_.emplace(*std::move(shell));
+    shell_.emplace(
+        ProcessSpec{.argv = {"/bin/sh", "-c", serve, program().string(), folder_.path().string()},
+                    .environment = environment()});
     start_job();
   }
 
-  void close_input() { to_server_.reset(); }
+  void close_input() { shell_->close_input(); }
   void kill_parent() const { ::kill(shell_->pid(), SIGKILL); }
   /// The server, the compiler and the compiler's child.
   [[nodiscard]] bool all_dead() const {
@@ -102,23 +87,19 @@ class BusyServer {
   }
 
   void start_job() {
-    const Json call{{"jsonrpc", "2.0"},
-                    {"id", 1},
-                    {"method", "tools/call"},
-                    {"params",
-                     {{"name", "create_run"},
-                      {"arguments",
-                       {{"problem", "vector_add"},
-                        {"implementation", "host-cpp"},
-                        {"output_dir", (folder_ / "out").string()},
-                        {"wait_s", 0}}}}}};
-    const std::string line = call.dump() + "\n";
-    REQUIRE(::write(to_server_.get(), line.data(), line.size()) ==
-            static_cast<ssize_t>(line.size()));
-    std::string answer;
-    for (char byte = 0; byte != '\n' && ::read(from_server_.get(), &byte, 1) == 1;) answer += byte;
-    INFO(answer);
-    REQUIRE(Json::parse(answer)["result"]["structuredContent"].contains("job"));
+    shell_->send({{"jsonrpc", "2.0"},
+                  {"id", 1},
+                  {"method", "tools/call"},
+                  {"params",
+                   {{"name", "create_run"},
+                    {"arguments",
+                     {{"problem", "vector_add"},
+                      {"implementation", "host-cpp"},
+                      {"output_dir", (folder_ / "out").string()},
+                      {"wait_s", 0}}}}}});
+    const Json answer = shell_->receive();
+    INFO(answer.dump());
+    REQUIRE(answer["result"]["structuredContent"].contains("job"));
     REQUIRE(comes_true([&] { return fs::exists(folder_ / "child"); }));
   }
 
@@ -130,9 +111,7 @@ class BusyServer {
   }
 
   TempFolder folder_;
-  Fd to_server_;
-  Fd from_server_;
-  std::optional<Process> shell_;
+  std::optional<StdioProgram> shell_;
 };
 
 TEST_CASE("when the input ends, the server, its job and all their descendants end", "[end]") {

@@ -1,10 +1,6 @@
 // Every refusal that a user of the tools is likely to see, verbatim, through the real server over
 // stdio. RATCHET_WRITE_GOLDEN=1 writes the answers into tests/server/refusals/refusals.txt.
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <cstdlib>
@@ -18,6 +14,7 @@
 #include "server/core/files.h"
 #include "server/core/process.h"
 #include "tests/support/places.h"
+#include "tests/support/stdio_program.h"
 #include "tests/support/temp_folder.h"
 
 namespace ratchet::test {
@@ -39,24 +36,6 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
 /// Plays the calls of the golden file on a server, and writes down what it answers.
 class Session {
  public:
-  Session() {
-    std::array<int, 2> down{};
-    std::array<int, 2> up{};
-    REQUIRE(::pipe2(down.data(), O_CLOEXEC) == 0);
-    REQUIRE(::pipe2(up.data(), O_CLOEXEC) == 0);
-    to_server_.reset(down[1]);
-    from_server_.reset(up[0]);
-    Fd their_input(down[0]);
-    Fd their_output(up[1]);
-    auto server =
-        Process::spawn({.argv = {program(), "serve", "--state-dir", (root_ / "state").string(),
-                                 "--root", root_.path().string()},
-                        .environment = environment(),
-                        .descriptors = {{their_input.get(), 0}, {their_output.get(), 1}}});
-    REQUIRE(server);
-    server_.emplace(*std::move(server));
-  }
-
   /// What the golden file should say after this line.
   std::string play(const std::string& line) {
     if (line.size() < 3 || line[1] != ' ') return "";
@@ -109,15 +88,9 @@ class Session {
                        {"id", ++count_},
                        {"method", "tools/call"},
                        {"params", {{"name", tool}, {"arguments", arguments}}}};
-    const std::string line = request.dump() + "\n";
-    REQUIRE(::write(to_server_.get(), line.data(), line.size()) ==
-            static_cast<ssize_t>(line.size()));
+    server_.send(request);
     while (true) {
-      std::string answer;
-      for (char byte = 0; byte != '\n' && ::read(from_server_.get(), &byte, 1) == 1;)
-        answer += byte;
-      REQUIRE_FALSE(answer.empty());
-      const Json json = Json::parse(answer);
+      const Json json = server_.receive();
       if (json.contains("id") && json["id"] == count_) return json.at("result");
     }
   }
@@ -157,9 +130,9 @@ class Session {
   }
 
   TempFolder root_;
-  Fd to_server_;
-  Fd from_server_;
-  std::optional<Process> server_;
+  StdioProgram server_{{.argv = {program(), "serve", "--state-dir", (root_ / "state").string(),
+                                 "--root", root_.path().string()},
+                        .environment = environment()}};
   std::string run_, old_, query_;
   int count_ = 0;
 };

@@ -208,9 +208,7 @@ BenchmarkReport over_cases(const Candidate& of, double first, double second, dou
 }
 
 TEST_CASE("promotion needs 1.05 over W for sure, in pairs, and no slower case", "[review]") {
-  auto frozen = samples::contract(1);
-  frozen.cases.insert(frozen.cases.begin() + 1, Case{{{"n", 64}}, 1, false});
-  const Workshop shop(frozen);
+  const Workshop shop(samples::contract_of_two_cases());
   const auto measure = [&](double first, double second, double half = 0.002) {
     const auto granted = shop.runs().permit(shop.run, Event::benchmarked, VersionId{1});
     REQUIRE(granted);
@@ -218,14 +216,9 @@ TEST_CASE("promotion needs 1.05 over W for sure, in pairs, and no slower case", 
                                          over_cases(*granted->candidate, first, second, half)));
     return *shop.runs().review(shop.run, {});
   };
-  shop.check_all_cases();
-  shop.measure();
-  shop.write_evidence();
-  shop.write_hypothesis();
+  shop.finish_v0();
   REQUIRE(shop.gate().passed);
-  shop.submit(samples::kernel_text(1));
-  shop.check_all_cases();
-  shop.measure(800, 1.25, Verdict::faster);
+  shop.finish_version(1, 1.25);
   CHECK_FALSE(shop.runs().review(shop.run, {})->promotable);
 
   const auto good = measure(1.21, 1.0);  // geometric mean 1.1

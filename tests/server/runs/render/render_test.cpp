@@ -293,18 +293,10 @@ TEST_CASE("before the final benchmark the headline is a profile's, and says so",
 }
 
 TEST_CASE("over several cases the headline is their weighted geometric mean", "[runs][render]") {
-  auto frozen = samples::contract(1);
-  frozen.cases.insert(frozen.cases.begin() + 1, Case{{{"n", 64}}, 1, false});
-  Workshop shop(frozen);
-  shop.check_all_cases();
-  shop.measure();
-  shop.write_evidence();
-  shop.write_hypothesis();
+  const Workshop shop(samples::contract_of_two_cases());
+  shop.finish_v0();
   REQUIRE(shop.gate().passed);
-  shop.submit(samples::kernel_text(1));
-  shop.check_all_cases();
-  shop.measure(800, 1.25, Verdict::faster);
-  shop.write_evidence();
+  shop.finish_version(1, 1.25);
   REQUIRE(shop.gate(true).passed);
   const auto granted = shop.permit(Event::benchmarked);
   auto report = samples::benchmark(*granted.candidate, 800);
