@@ -74,8 +74,8 @@ Result<fs::path> claim_folder(const NewRun& run, const std::string& suffix) {
   const auto& folder = run.output_dir;
   if (auto usable = Runs::usable_folder(folder, run.overwrite); !usable) return usable.error();
   std::error_code failed;
-  if (!fs::exists(folder, failed) || (fs::is_empty(folder, failed) && !failed)) return folder;
-  if (auto moved = disk::move_aside(folder, suffix); !moved) return moved.error();
+  if (run.overwrite && fs::exists(folder, failed))
+    if (auto moved = disk::move_aside(folder, suffix); !moved) return moved.error();
   return folder;
 }
 
@@ -349,9 +349,7 @@ Result<ReportAnswer> Runs::write_report(const RunId& run, const std::string& ret
       {"final_report.md", "summary.md", "report.html", "ledgers/attempt-ledger.md",
        "ledgers/optimization-ledger.md", "ledgers/lineage.jsonl"});
   if (!written) return written.error();
-  const auto headline = headline_of(state);
-  return ReportAnswer{*std::move(written),
-                      headline ? headline->text() : "no version is correct and timed"};
+  return ReportAnswer{*std::move(written), render::headline_text(state)};
 }
 
 }  // namespace ratchet

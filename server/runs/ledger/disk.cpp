@@ -206,6 +206,22 @@ bool is_of_a_run(const Folder& folder) {
   return contract && folder.read(kStateFile) && !run_named_in(*contract).empty();
 }
 
+/// What of these names is a run's, and may be moved.
+Result<std::vector<std::string>> names_to_move(const fs::path& folder) {
+  auto used = names_of_a_run(folder);
+  if (!used || used->empty()) return used;
+  const auto held = Folder::open(folder);
+  if (!held) return held.error();
+  if (!is_of_a_run(*held))
+    return Error{
+        ErrorCode::conflict,
+        fmt::format("output_dir: {} holds files under names that a run uses, but no run wrote "
+                    "them (a run has a contract.json and a {}): {}",
+                    folder.string(), kStateFile, fmt::join(*used, ", ")),
+        "Nothing was moved or changed. Choose a new or empty folder."};
+  return used;
+}
+
 }  // namespace
 
 std::optional<Reason> taken(const RunState& state) {
@@ -280,29 +296,17 @@ std::optional<Error> blocking(const std::vector<Reason>& findings, Event event) 
 }
 
 Status may_move_aside(const fs::path& folder) {
-  const auto used = names_of_a_run(folder);
-  if (!used) return used.error();
-  if (used->empty()) return {};
-  const auto held = Folder::open(folder);
-  if (!held) return held.error();
-  if (!is_of_a_run(*held))
-    return Error{
-        ErrorCode::conflict,
-        fmt::format("output_dir: {} holds files under names that a run uses, but no run wrote "
-                    "them (a run has a contract.json and a {}): {}",
-                    folder.string(), kStateFile, fmt::join(*used, ", ")),
-        "Nothing was moved or changed. Choose a new or empty folder."};
+  if (auto names = names_to_move(folder); !names) return names.error();
   return {};
 }
 
 Status move_aside(const fs::path& folder, const std::string& suffix) {
-  if (auto may = may_move_aside(folder); !may) return may;
-  const auto used = names_of_a_run(folder);
-  if (!used) return used.error();
-  if (used->empty()) return {};
+  const auto names = names_to_move(folder);
+  if (!names) return names.error();
+  if (names->empty()) return {};
   const auto held = Folder::open(folder);
   if (!held) return held.error();
-  for (const auto& name : *used)
+  for (const auto& name : *names)
     if (auto moved = held->move(name, fs::path("previous-" + suffix) / name); !moved)
       return Error{moved.error().code,
                    "cannot move the files of the earlier run aside: " + moved.error().message,

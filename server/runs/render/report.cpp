@@ -45,24 +45,26 @@ std::string registers(const VersionState& version) {
   return std::to_string(*version.build->candidate.build.registers);
 }
 
+/// A counter of the main kernel; 0: not collected.
+double count_of(const VersionState& version, const char* name) {
+  if (!version.profile || version.profile->kernels.empty()) return 0;
+  const auto& metrics = main_kernel(*version.profile)->metrics;
+  const auto found = metrics.find(name);
+  return found == metrics.end() ? 0 : found->second;
+}
+
 /// Processor time ÷ wall time of a call.
 std::string cores_cell(const VersionState& version) {
-  if (!version.profile || version.profile->kernels.empty()) return std::string(kNotCollected);
-  const auto& metrics = main_kernel(*version.profile)->metrics;
-  const auto clock = metrics.find("task-clock");
-  const double wall = version.profile->timing.median.value;
-  if (clock == metrics.end() || wall <= 0) return std::string(kNotCollected);
-  return fmt::format("{:.1f}", clock->second / wall);
+  const double clock = count_of(version, "task-clock");
+  const double wall = version.profile ? version.profile->timing.median.value : 0;
+  return clock > 0 && wall > 0 ? fmt::format("{:.1f}", clock / wall) : std::string(kNotCollected);
 }
 
 std::string per_cycle_cell(const VersionState& version) {
-  if (!version.profile || version.profile->kernels.empty()) return std::string(kNotCollected);
-  const auto& metrics = main_kernel(*version.profile)->metrics;
-  const auto instructions = metrics.find("instructions");
-  const auto cycles = metrics.find("cycles");
-  if (instructions == metrics.end() || cycles == metrics.end() || cycles->second <= 0)
-    return std::string(kNotCollected);
-  return fmt::format("{:.2f}", instructions->second / cycles->second);
+  const double instructions = count_of(version, "instructions");
+  const double cycles = count_of(version, "cycles");
+  return instructions > 0 && cycles > 0 ? fmt::format("{:.2f}", instructions / cycles)
+                                        : std::string(kNotCollected);
 }
 
 std::string correctness_cell(const VersionState& version) {

@@ -9,6 +9,7 @@
 #include "server/core/origin.h"
 #include "server/runs/records/markdown.h"
 #include "server/runs/records/source_text.h"
+#include "server/runs/rules/prose.h"
 
 namespace ratchet {
 namespace {
@@ -24,13 +25,6 @@ bool is_stuck(const RunState& state) {
 
 bool failed_check(const VersionState& version) {
   return version.correctness && !version.correctness->passed;
-}
-
-bool was_queried(const RunState& state, std::string_view purpose, std::int64_t after) {
-  return std::ranges::any_of(state.queries, [&](const auto& logged) {
-    return logged->version == state.open().id && logged->fact.purpose == purpose &&
-           logged->sequence > after;
-  });
 }
 
 bool is_reported(const RunState& state) {
@@ -78,8 +72,8 @@ Guidance profiled_version(const RunState& state) {
                   "submit_kernel", "run_status", "extend_run"},
                  ""};
   std::string purposes;
-  if (!was_queried(state, "kernel", 0)) purposes = "kernel";
-  if (!was_queried(state, "bottleneck", open.profile_sequence))
+  if (!was_queried(state, open, "kernel")) purposes = "kernel";
+  if (!was_queried(state, open, "bottleneck"))
     purposes += purposes.empty() ? "bottleneck" : ", then again with purpose: bottleneck";
   guide.next = purposes.empty() ? fmt::format("Call write_kbs_evidence for {}.", open.id.text())
                                 : fmt::format(

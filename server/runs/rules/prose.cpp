@@ -104,21 +104,13 @@ bool query_known(const RunState& state, const std::string& query_id) {
       state.queries, [&](const auto& logged) { return logged->fact.answer.query_id == query_id; });
 }
 
-/// One query about the kernel, at any time in this version, and one about the bottleneck after the
-/// profile, which reveals it.
 void need_queries(Problems& problems, const RunState& state, const VersionState& version) {
-  const auto made = [&](std::string_view purpose, std::int64_t after) {
-    return std::ranges::any_of(state.queries, [&](const auto& logged) {
-      return logged->version == version.id && logged->fact.purpose == purpose &&
-             logged->sequence > after;
-    });
-  };
-  if (!made("kernel", 0))
+  if (!was_queried(state, version, "kernel"))
     problems.add("no_kernel_query",
                  fmt::format("{} has no logged query with purpose \"kernel\": call query_kbs with "
                              "run and purpose: kernel",
                              version.id.text()));
-  if (!made("bottleneck", version.profile_sequence))
+  if (!was_queried(state, version, "bottleneck"))
     problems.add(
         "no_bottleneck_query",
         fmt::format("{} has no logged query with purpose \"bottleneck\" since its profile: "
@@ -202,6 +194,14 @@ void check_expected(Problems& problems, const VersionState& version, const Hypot
 }
 
 }  // namespace
+
+bool was_queried(const RunState& state, const VersionState& version, std::string_view purpose) {
+  const auto after = purpose == "bottleneck" ? version.profile_sequence : 0;
+  return std::ranges::any_of(state.queries, [&](const auto& logged) {
+    return logged->version == version.id && logged->fact.purpose == purpose &&
+           logged->sequence > after;
+  });
+}
 
 std::vector<Reason> evidence_problems(const RunState& state, const VersionState& version,
                                       const EvidenceRequest& request) {

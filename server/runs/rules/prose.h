@@ -3,6 +3,7 @@
 // Checks of evidence and hypothesis against what the server measured and logged. Pure.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/core/result.h"
@@ -19,6 +20,11 @@ namespace ratchet {
 /// Whether the hypothesis is valid for the open version.
 /// Errors: `invalid_argument`, listing every problem.
 [[nodiscard]] Status check_hypothesis(const RunState& state, const Hypothesis& hypothesis);
+
+/// Whether the version has the query of this purpose that its evidence needs: about the kernel at
+/// any time, about the bottleneck after the profile, which reveals it.
+[[nodiscard]] bool was_queried(const RunState& state, const VersionState& version,
+                               std::string_view purpose);
 
 /// One reason for each broken rule, without a path. Codes for evidence:
 /// `facts_missing`, `unknown_metric`, `selected_missing`, `query_not_logged`,
