@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "server/core/figures.h"
 #include "server/runs/records/source_text.h"
 #include "server/runs/render/render.h"
 #include "server/runs/rules/progress.h"
@@ -76,8 +77,8 @@ std::string geometric_mean_text(const BenchmarkReport& report) {
 }
 
 std::string speedup_text(const Comparison& comparison) {
-  return fmt::format("{} ({} … {})", markdown::number(comparison.speedup),
-                     markdown::number(comparison.ci_low), markdown::number(comparison.ci_high));
+  return fmt::format("{} ({} … {})", three_digits(comparison.speedup),
+                     three_digits(comparison.ci_low), three_digits(comparison.ci_high));
 }
 
 const KernelCounters* main_kernel(const Profile& profile) {

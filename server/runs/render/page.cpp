@@ -75,13 +75,13 @@ std::string versions_table(const RunState& state) {
     const auto* const compared = against_v0(version);
     rows.push_back(
         {version.id.text(), verdict ? std::string(name_of(*verdict)) : "-",
-         version.profile ? markdown::milliseconds(version.profile->timing.median.value) : "N/A",
+         version.profile ? time_text(version.profile->timing.median.value) : "N/A",
          compared == nullptr ? "-" : speedup_text(*compared),
          version.profile ? std::string(name_of(version.profile->bound)) : "-",
          version.build ? version.build->candidate.build.binary_digest.substr(0, 12) : "-"});
   }
   return html_table(
-      {"Version", "Verdict", "Median (ms)", "Speedup over v0, its own profile", "Bound", "Binary"},
+      {"Version", "Verdict", "Median", "Speedup over v0, its own profile", "Bound", "Binary"},
       rows);
 }
 
@@ -128,7 +128,7 @@ std::string acceptance_table(const RunState& state) {
 
 std::string integrity(const RunState& state) {
   std::string text = fmt::format(
-      "<p>Every figure on this page comes from ledger row 1 to {} of run <code>{}</code>, each "
+      "<p>Every figure on this page comes from ledger rows 1 to {} of run <code>{}</code>, each "
       "sealed with the one before it; the seal of row {} begins <code>{}</code>. "
       "<code>ratchet audit {} --against {}</code> verifies chain, texts and renderings, and that "
       "the ledger was not put back to a state before this page.</p>"
