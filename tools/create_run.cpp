@@ -65,15 +65,6 @@ struct Inputs {
   Source reference;
 };
 
-/// The file name for a source given as text; its suffix selects the language.
-std::string kernel_name_for(const std::optional<std::string>& implementation) {
-  const std::string name = implementation.value_or("auto");
-  if (name == "host-cpp" || name == "cpp") return "kernel.cpp";
-  if (name == "triton" || name == "cute-dsl" || name == "cutedsl" || name == "host-python")
-    return "kernel.py";
-  return "kernel.cu";
-}
-
 std::string reference_name_for(const std::string& text) {
   if (text.find("def reference") != std::string::npos) return "ref.py";
   return text.find("__global__") != std::string::npos ? "ref.cu" : "ref.cpp";

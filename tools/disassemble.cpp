@@ -81,10 +81,8 @@ void add_page(DisassembleAnswer& answer, Disassembly page) {
 /// A source without a run. What cannot be disassembled here is built nevertheless.
 Result<DisassembleAnswer> built_alone(const Services& services, const DisassembleArgs& args,
                                       CallContext& call) {
-  const std::string wanted = args.implementation.value_or("auto");
-  auto source = read_source(*args.kernel, "kernel",
-                            wanted == "host-cpp" || wanted == "cpp" ? "kernel.cpp" : "kernel.cu",
-                            services.roots);
+  auto source =
+      read_source(*args.kernel, "kernel", kernel_name_for(args.implementation), services.roots);
   if (!source) return source.error();
   auto compiled = services.lab.compile(
       {*std::move(source), args.implementation, args.arch, args.entry, args.flags}, call);
@@ -105,7 +103,7 @@ Result<DisassembleAnswer> built_alone(const Services& services, const Disassembl
 Result<DisassembleAnswer> shown(const Services& services, const DisassembleArgs& args,
                                 CallContext& call) {
   if (args.run.has_value() == args.kernel.has_value())
-    return Error{ErrorCode::invalid_argument, "give either run or kernel",
+    return Error{ErrorCode::invalid_argument, "run, kernel: give exactly one of the two",
                  "A run's versions by run and version, any other source by kernel and arch."};
   if (args.kernel) return built_alone(services, args, call);
   auto subject = services.runs.subject(*args.run, args.version);

@@ -9,6 +9,14 @@ constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20U;
 
 }  // namespace
 
+std::string kernel_name_for(const std::optional<std::string>& implementation) {
+  const std::string name = implementation.value_or("auto");
+  if (name == "host-cpp" || name == "cpp") return "kernel.cpp";
+  if (name == "triton" || name == "cute-dsl" || name == "cutedsl" || name == "host-python")
+    return "kernel.py";
+  return "kernel.cu";
+}
+
 Result<Source> read_source(const SourceArg& argument, const std::string& field,
                            const std::string& default_name, const Roots& roots) {
   if (argument.path.has_value() == argument.text.has_value())

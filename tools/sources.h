@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "server/core/result.h"
@@ -8,6 +9,9 @@
 #include "server/facts/task.h"
 
 namespace ratchet {
+
+/// The file name for a kernel given as text; its suffix selects the language.
+[[nodiscard]] std::string kernel_name_for(const std::optional<std::string>& implementation);
 
 /// Reads the source that an argument names or contains. `field` is the argument's name in messages.
 /// A path must lie inside `roots`; text gets the file name `default_name`.
