@@ -134,7 +134,8 @@ class Figures:
                   for name in ("comparisons", "faster", "slower", "same", "inconclusive")}
         wrong = counts["faster"] + counts["slower"]
         self.row("six kinds of kernels against copies of themselves", counts,
-                 counts["comparisons"] >= 600 and wrong <= 0.01 * counts["comparisons"])
+                 counts["comparisons"] >= 600 and wrong <= 0.01 * counts["comparisons"] and
+                 all(int(one["comparisons"]) >= 20 for one in found))
 
     def slower(self):
         """A known share of additional work, seen within a second."""
@@ -142,7 +143,8 @@ class Figures:
             for one in self.compare([kernel], percent, COUNTS["slower"], 1000):
                 count = int(one["comparisons"])
                 self.row(f"{kernel} kernel with {percent} % more work: slower within 1 s",
-                         f"{one['slower']} of {count}", int(one["slower"]) >= 0.95 * count)
+                         f"{one['slower']} of {count}",
+                         count >= 40 and int(one["slower"]) >= 0.95 * count)
 
     def do_bench(self):
         """The common method: two medians of triton.testing.do_bench, one after the other."""
