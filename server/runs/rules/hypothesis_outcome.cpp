@@ -16,6 +16,7 @@ namespace {
 /// A value, with its interval where it has one.
 struct Reading {
   double value = 0, low = 0, high = 0;
+  double noise = 0;  ///< between processes, as a fraction, which the interval does not cover
 
   [[nodiscard]] std::string text() const {
     if (low == high) return three_digits(value);
@@ -31,7 +32,8 @@ void add(Readings& readings, const std::string& name, const std::optional<double
 
 void add(Readings& readings, const std::string& name, const Comparison* comparison) {
   if (comparison == nullptr || comparison->pairs == 0) return;
-  readings[name] = {comparison->speedup, comparison->ci_low, comparison->ci_high};
+  readings[name] = {comparison->speedup, comparison->ci_low, comparison->ci_high,
+                    comparison->noise_floor};
   add(readings, name + "_low", std::optional(comparison->ci_low));
 }
 
@@ -91,10 +93,13 @@ Held hold(const std::string& text, const Readings& readings) {
       continue;
     }
     const auto& reading = found->second;
-    const bool low = condition.holds(reading.low);
-    if (low != condition.holds(reading.high)) {
+    const bool low = condition.holds(reading.low / (1 + reading.noise));
+    if (low != condition.holds(reading.high * (1 + reading.noise))) {
       ++held.open;
-      say(fmt::format("{} is open: measured {}", condition.text(), reading.text()));
+      const bool by_noise = condition.holds(reading.low) == condition.holds(reading.high);
+      say(fmt::format(
+          "{} is open: measured {}{}", condition.text(), reading.text(),
+          by_noise ? fmt::format(" with {} % of noise", three_digits(100 * reading.noise)) : ""));
       continue;
     }
     ++(low ? held.yes : held.no);

@@ -50,6 +50,19 @@ TEST_CASE("a bound within the interval decides nothing", "[rules]") {
   CHECK(outcome(tested("speedup >= 2", "speedup < 3")).decision == Decision::undecided);
 }
 
+TEST_CASE("what the verdict calls inconclusive for its noise is not accepted", "[rules]") {
+  auto state = tested("speedup >= 1.05");
+  auto& comparison = state.versions[1].profile->comparisons.front();
+  comparison.noise_floor = 2.2;
+  comparison.verdict = Verdict::inconclusive;
+  const auto found = outcome(state);
+  CHECK(found.decision == Decision::undecided);
+  CHECK(found.words ==
+        "accept_if: speedup >= 1.05 is open: measured 3.1 (2.9 … 3.4) with 220 % of noise");
+  comparison.noise_floor = 0.02;
+  CHECK(outcome(state).decision == Decision::accepted);
+}
+
 TEST_CASE("what was not measured or cannot be read is open, and named", "[rules]") {
   const auto unknown = outcome(tested("warp_speed >= 9"));
   CHECK(unknown.decision == Decision::undecided);
