@@ -237,28 +237,22 @@ Result<std::string> page_of_code(std::string_view path, std::string_view text) {
   const auto* dialect = dialect_of(path);
   if (dialect == nullptr) return bad_page("code is read from .cu, .cpp and .py files");
   std::string page;
-  int fences = 0;
-  bool opened = false;
-  for (const auto line : lines_of(text)) {
-    auto shown = line;
-    if (fences == 2 && !opened) {
-      if (!line.empty()) return bad_page("no empty line between the header and the code");
-      page.append("```").append(dialect->fence).append("\n");
-      opened = true;
-      continue;
-    }
-    if (!opened) {
-      if (!shown.starts_with(dialect->comment))
-        return bad_page("the header's comment does not end");
-      shown.remove_prefix(dialect->comment.size());
-      if (shown.starts_with(' ')) shown.remove_prefix(1);
-      if (shown == "---") ++fences;
-      if (fences == 0) return bad_page("no YAML header");
-    }
-    page.append(shown).append("\n");
+  std::size_t at = 0;
+  for (int fences = 0; fences < 2;) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    auto line = text.substr(at, end - at);
+    if (!line.starts_with(dialect->comment)) return bad_page("the header's comment does not end");
+    line.remove_prefix(dialect->comment.size());
+    if (line.starts_with(' ')) line.remove_prefix(1);
+    if (line == "---") ++fences;
+    if (fences == 0) return bad_page("no YAML header");
+    page.append(line).append("\n");
+    at = std::min(end + 1, text.size());
   }
-  if (!opened) return bad_page("no code after the header");
-  return page + "```\n";
+  if (at == text.size()) return bad_page("no code after the header");
+  if (text[at] != '\n') return bad_page("no empty line between the header and the code");
+  page.append("```").append(dialect->fence).append(text.substr(at));
+  return page + (text.ends_with('\n') ? "```\n" : "\n```\n");
 }
 
 Result<Document> read_page(std::string_view path, std::string text) {

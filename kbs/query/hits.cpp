@@ -57,7 +57,8 @@ Result<QueryHit> read_hit(const Indexes& indexes, Connection& connection,
                           const DocumentPlace& place, const std::vector<std::string>& words) {
   auto prepared = connection.prepared(
       "SELECT id, corpus, scope, title, confidence, architectures, license, digest, path, "
-      "extra_path, text, extra "
+      "extra_path, text, extra, "
+      "(SELECT value FROM facet WHERE facet.doc=doc.rowid AND name='code') "
       "FROM doc WHERE rowid=?");
   if (!prepared) return prepared.error();
   auto& row = **prepared;
@@ -75,11 +76,7 @@ Result<QueryHit> read_hit(const Indexes& indexes, Connection& connection,
   if (auto done = add_snippet(hit, row.text(8), row.text(9), row.blob(10), row.blob(11), words);
       !done)
     return done.error();
-  auto evidence = connection.prepared("SELECT value FROM facet WHERE doc=? AND name='code'");
-  if (!evidence) return evidence.error();
-  auto tried = (*evidence)->bind(1, place.row).step();
-  if (!tried) return tried.error();
-  if (*tried) hit.code = (*evidence)->text(0);
+  if (const auto tried = row.text(12); !tried.empty()) hit.code = tried;
   return hit;
 }
 

@@ -25,11 +25,10 @@ std::vector<fs::path> code_files(std::string_view extension) {
 }
 
 /// The output of a program that must succeed.
-void succeeds(std::vector<std::string> argv, std::vector<std::string> more = {}) {
-  auto environment = inherited_environment({"PATH", "HOME", "TMPDIR"});
-  environment.insert(environment.end(), more.begin(), more.end());
-  const auto ended = run_program({.argv = std::move(argv), .environment = std::move(environment)},
-                                 std::chrono::minutes(20));
+void succeeds(std::vector<std::string> argv) {
+  const auto ended = run_program(
+      {.argv = std::move(argv), .environment = inherited_environment({"PATH", "HOME", "TMPDIR"})},
+      std::chrono::minutes(20));
   REQUIRE(ended);
   INFO(ended->out << ended->err);
   CHECK(ended->status.clean());
