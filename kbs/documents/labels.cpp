@@ -134,8 +134,15 @@ std::string squeezed(std::string_view text) {
 }
 
 std::string normal_architecture(std::string_view name) {
-  auto known = named_architecture(name);
-  return known.empty() ? squeezed(name) : known;
+  // A driver says more: "NVIDIA GeForce RTX 4090", "NVIDIA A100-SXM4-80GB".
+  for (std::size_t at = 0; at < name.size();) {
+    const auto rest = name.substr(at);
+    const auto end = std::min(rest.find_first_of(" -"), rest.size());
+    for (const auto part : {rest, rest.substr(0, end)})
+      if (auto known = named_architecture(part); !known.empty()) return known;
+    at += end + 1;
+  }
+  return squeezed(name);
 }
 
 std::vector<ArchitectureLabel> label_architectures(const std::vector<std::string>& declared,

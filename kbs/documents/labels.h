@@ -9,8 +9,8 @@
 namespace ratchet::kbs {
 
 /// Normalizes a device or architecture name: `B200`, `Blackwell`, `sm_100a`, `SM100`, `compute_100`
-/// → `sm100`; `MI300X` → `gfx942`. A suffix `a` or `f` is dropped. Any other name is returned in
-/// lower case without separators.
+/// → `sm100`; `MI300X` → `gfx942`; a driver's name as `NVIDIA H200` → `sm90`. A suffix `a` or `f`
+/// is dropped. Any other name is returned in lower case without separators.
 [[nodiscard]] std::string normal_architecture(std::string_view name);
 
 /// Labels with their origin. Declared labels are accepted, except on generated PR pages whose only

@@ -135,6 +135,11 @@ TEST_CASE("device names and spellings of a compute capability map to one archite
     CHECK(normal_architecture(name) == "sm100");
   CHECK(normal_architecture("MI300X") == "gfx942");
   CHECK(normal_architecture("H200") == "sm90");
+  for (const char* name : {"NVIDIA H200", "NVIDIA H100 80GB HBM3", "NVIDIA H100 PCIe"})
+    CHECK(normal_architecture(name) == "sm90");
+  CHECK(normal_architecture("NVIDIA A100-SXM4-80GB") == "sm80");
+  CHECK(normal_architecture("NVIDIA GeForce RTX 4090") == "sm89");
+  CHECK(normal_architecture("NVIDIA Jetson") == "nvidiajetson");
 }
 
 TEST_CASE("a PR's default label counts only when its text supports it") {
