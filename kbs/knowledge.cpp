@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kbs/query/cures.h"
 #include "kbs/query/grep.h"
 #include "kbs/query/indexes.h"
 #include "kbs/query/page_view.h"
@@ -99,6 +100,12 @@ Result<GrepAnswer> Knowledge::grep(const GrepRequest& request) {
   auto indexes = current();
   if (!indexes) return indexes.error();
   return kbs::grep(**indexes, request);
+}
+
+Result<std::vector<Cure>> Knowledge::cures(const QuerySituation& situation) {
+  auto indexes = current();
+  if (!indexes) return indexes.error();
+  return kbs::find_cures(**indexes, situation);
 }
 
 Result<std::vector<std::string>> Knowledge::page_ids(const std::string& prefix, int limit) {

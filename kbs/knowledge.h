@@ -39,6 +39,8 @@ class Knowledge {
                                  const std::optional<std::string>& metric);
   /// A pattern that is not a regular expression is searched as text, and the answer says so.
   Result<GrepAnswer> grep(const GrepRequest& request);
+  /// Code that cures the situation's findings, in its language and for its chip.
+  Result<std::vector<Cure>> cures(const QuerySituation& situation);
   /// Ids that start with `prefix`, in order, at most `limit`: for `kbs://page/<id>`.
   Result<std::vector<std::string>> page_ids(const std::string& prefix, int limit);
 

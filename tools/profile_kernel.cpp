@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kbs/knowledge.h"
 #include "kernels/lab.h"
 #include "server/core/figures.h"
 #include "server/runs/runs.h"
@@ -86,6 +87,7 @@ std::string text_of(const TimingLine& line) {
 
 struct ProfileAnswer : RunView, Profile {
   TimingLine line;
+  std::vector<Cure> code;
 
   static constexpr void fields(auto&& visit) {
     using A = ProfileAnswer;
@@ -94,6 +96,7 @@ struct ProfileAnswer : RunView, Profile {
           required<&A::bound>("What limits the kernel."),
           required<&A::bound_evidence>("The numbers behind it."),
           required<&A::findings>("Diagnosis, most headroom first."),
+          required<&A::code>("Complete code that cures findings, for this language and chip."),
           required<&A::roofline>("Position under the measured roofs."),
           required<&A::metrics>("Metrics that every device has."),
           required<&A::kernels>("Hardware counters per kernel."),
@@ -116,10 +119,11 @@ struct ProfileAnswer : RunView, Profile {
          {"achieved_bytes_per_s", "achieved_flops_per_s", "bandwidth_fraction", "compute_fraction"})
       answer["roofline"].erase(twin);
     if (!degraded) answer.erase("degraded");
-    for (const char* list : {"findings", "kernels", "exceptions", "unknown_metrics", "reasons"})
+    for (const char* list :
+         {"findings", "code", "kernels", "exceptions", "unknown_metrics", "reasons"})
       if (answer[list].empty()) answer.erase(list);
     return text_of(line) + readable_text(answer, {"fault", "reasons", "bound", "bound_evidence",
-                                                  "findings", "metrics", "roofline"});
+                                                  "findings", "code", "metrics", "roofline"});
   }
 };
 
@@ -201,7 +205,11 @@ Tool profile_kernel(const Services& services) {
         name_versions(*permit, *profile);
         auto view = services.runs.record_profile(*permit, *profile);
         if (!view) return view.error();
-        return ProfileAnswer{*std::move(view), *profile, line_of(*profile)};
+        auto situation = services.runs.query_situation(args.run);
+        if (!situation) return situation.error();
+        auto code = services.knowledge.cures(*situation);
+        if (!code) return code.error();
+        return ProfileAnswer{*std::move(view), *profile, line_of(*profile), *std::move(code)};
       });
 }
 

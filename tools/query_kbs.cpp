@@ -33,7 +33,8 @@ struct QueryArgs : KnowledgeQuery {
 std::string text_of(const QueryHit& hit) {
   std::string labels = hit.confidence;
   for (const auto& one :
-       {hit.scope == "wiki" ? "" : hit.scope, fmt::format("{}", fmt::join(hit.architectures, " "))})
+       {hit.scope == "wiki" ? "" : hit.scope, hit.code ? "code " + *hit.code : std::string(),
+        fmt::format("{}", fmt::join(hit.architectures, " "))})
     if (!one.empty()) labels += (labels.empty() ? "" : "; ") + one;
   return fmt::format("- {}: {} ({})\n  {}: {}\n{}{}", hit.id, hit.title, labels, hit.path, hit.why,
                      hit.snippet, hit.snippet.empty() || hit.snippet.ends_with('\n') ? "" : "\n");

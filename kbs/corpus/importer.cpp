@@ -64,6 +64,7 @@ std::optional<std::string> excess_of(const Document& document) {
   for (const auto& label : document.architectures) bytes += label.name.size();
   for (const auto& source : document.sources)
     bytes += source.id.size() + source.title.size() + source.publisher.size();
+  for (const auto& cure : document.cures) bytes += cure.id.size() + cure.region.size();
   if (bytes <= kMaxLabels) return std::nullopt;
   return fmt::format("its labels (tags, aliases, sources, …) have {} bytes; at most {}", bytes,
                      kMaxLabels);

@@ -54,6 +54,12 @@ struct SourceNote {
   std::string id, title, publisher;
 };
 
+/// What a page of code shows the cure of.
+struct CureNote {
+  std::string id;      ///< of a pattern or method page
+  std::string region;  ///< of the code
+};
+
 /// A page or record, ready to be indexed.
 struct Document {
   std::string id, title, kind, repo, date, confidence, license;
@@ -67,6 +73,7 @@ struct Document {
   bool has_code = false;
   std::vector<std::string> tags, aliases, symptoms, languages, extra_terms;
   std::vector<std::string> proposes;  ///< ids of the techniques that a pattern page proposes
+  std::vector<CureNote> cures;
   std::vector<ArchitectureLabel> architectures;
   std::vector<SourceNote> sources;
   std::vector<SpecRow> specs;

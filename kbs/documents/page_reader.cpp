@@ -108,6 +108,13 @@ std::vector<SourceNote> read_sources(const YAML::Node& sources) {
   return notes;
 }
 
+std::vector<CureNote> read_cures(const YAML::Node& cures) {
+  std::vector<CureNote> notes;
+  if (!cures || !cures.IsMap()) return notes;
+  for (const auto& item : cures) notes.push_back({scalar(item.first), scalar(item.second)});
+  return notes;
+}
+
 /// How a language comments a line, and the name of its fence.
 struct Dialect {
   std::string_view extension, comment, fence;
@@ -177,6 +184,7 @@ Result<Document> read_header(const PageParts& parts, Document page) {
     append(page.extra_terms, strings(header[name]));
   page.proposes = strings(header["candidate_techniques"]);
   page.sources = read_sources(header["sources"]);
+  page.cures = read_cures(header["cures"]);
   page.architectures = label_architectures(strings(header["architectures"]), page.scope,
                                            page.title + "\n" + std::string(parts.body));
   auto specs = read_specs(header["metrics"]);

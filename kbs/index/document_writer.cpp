@@ -122,6 +122,8 @@ Status DocumentWriter::insert_facets(std::int64_t row, const Document& document)
   for (const auto& language : document.languages) facet("language", language);
   for (const auto& symptom : document.symptoms) facet("symptom", symptom);
   for (const auto& technique : document.proposes) facet("proposes", technique);
+  for (const auto& cure : document.cures)  // the region is a heading: as written
+    if (status) status = bind_all(insert_facet_, "cures", cure.id + "#" + cure.region, row).run();
   // A query that equals one of these names refers to this page.
   facet("name", squeezed(document.title));
   facet("name", squeezed(document.product));

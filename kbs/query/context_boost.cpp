@@ -55,6 +55,9 @@ Result<ContextBoost> ContextBoost::make(const QuerySituation& context, Connectio
          "technique.corpus=page.corpus AND technique.own_id=facet.value "
          "WHERE page.own_id=?",
          page);
+    // Code that shows the cure.
+    mark(kDiagnosed,
+         "SELECT doc FROM facet WHERE name='cures' AND substr(value,1,length(?1)+1)=?1||'#'", page);
   }
   if (!done) return done.error();
   return boost;

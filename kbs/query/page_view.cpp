@@ -112,9 +112,9 @@ std::vector<Heading> regions(std::string_view body) {
   std::vector<Heading> found;
   for (const auto line : lines_of(body))
     for (const std::string_view sign : {"// region ", "# region "})
-      if (line.starts_with(sign))
-        found.push_back({static_cast<std::size_t>(line.data() - body.data()), 1,
-                         trimmed(line.substr(sign.size()), " \t\r\n")});
+      if (const auto comment = trimmed(line, " \t\r\n"); comment.starts_with(sign))
+        found.push_back(
+            {static_cast<std::size_t>(line.data() - body.data()), 1, comment.substr(sign.size())});
   return found;
 }
 

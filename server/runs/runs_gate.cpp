@@ -71,9 +71,9 @@ Result<QuerySituation> Runs::query_situation(const RunId& run) {
   const RunState& state = *loaded->state;
   const auto& contract = state.contract.contract;
   QuerySituation situation;
-  situation.language = contract.implementation == Implementation::host_cpp
-                           ? "cpp"
-                           : name_of(contract.implementation);
+  situation.language = name_of(contract.implementation);
+  if (contract.implementation == Implementation::host_cpp) situation.language = "cpp";
+  if (contract.implementation == Implementation::host_python) situation.language = "python";
   if (contract.device_kind != DeviceKind::host)
     situation.architecture = contract.arch == "native" ? contract.device_name : contract.arch;
   const auto profiled =

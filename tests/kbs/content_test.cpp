@@ -99,6 +99,23 @@ TEST_CASE("related pages and candidate techniques of the wiki exist") {
       }
 }
 
+TEST_CASE("every page of code cures something, and the region that shows it can be read") {
+  test::TestKnowledge kb;
+  kb.add(content(), "gpu-wiki");
+  const auto known = ids();
+  for (const auto& page : pages()) {
+    INFO(page.path.string());
+    if (page.document.kind == "code") CHECK_FALSE(page.document.cures.empty());
+    for (const auto& cure : page.document.cures) {
+      INFO(cure.id << ": " << cure.region);
+      CHECK(known.contains(cure.id));
+      const auto shown = kb.base().page({.id = page.document.id, .section = cure.region});
+      REQUIRE(shown);
+      CHECK(shown->text.find("region " + cure.region) != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("links between pages of the wiki resolve to files") {
   const std::regex link(R"(\]\(([^)#:\s]+\.(md|yaml))(#[^)]*)?\))");
   for (const auto& page : pages()) {

@@ -10,6 +10,18 @@
 // code_evidence: compiled
 // compiled: [sm_80, sm_90a, sm_120a]
 // related: [kernel-gemm-bf16-mma]
+// cures:
+//   pattern-fma-without-tensor: products
+//   pattern-barrier-stalls: kernel
+//   pattern-bank-conflicts: index
+//   pattern-shared-memory-stalls: products
+//   pattern-latency-bound-loads: copies
+//   pattern-tensor-pipe-underfed: kernel
+//   method-tensor-core: products
+//   method-ldmatrix-stmatrix: products
+//   method-multi-stage-pipeline: kernel
+//   method-async-copy: copies
+//   method-bank-conflict: index
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its index arithmetic is tested on the host", publisher: "ratchet"}
 // ---

@@ -10,6 +10,16 @@
 // code_evidence: measured
 // compiled: [sm_90a]
 // related: [kernel-gemm-bf16-wgmma]
+// cures:
+//   pattern-fma-without-tensor: descriptors and products
+//   pattern-tensor-pipe-underfed: kernel
+//   pattern-barrier-stalls: barriers
+//   pattern-tma-bound: tensor maps and launch
+//   method-tensor-core: descriptors and products
+//   method-warp-specialization: kernel
+//   method-producer-regdealloc-setmaxnreg: kernel
+//   method-asymmetric-mbarrier-sync: barriers
+//   method-tile-scheduler-swizzle: tile order and store
 // sources:
 //   - {id: example-gemm, title: "examples/gemm_bf16 of this project: v2 of a run on one H200 (driver 580.159.04, CUDA 13.0.88), 4096^3, commit 01efc44", publisher: "ratchet"}
 // measured:

@@ -10,6 +10,11 @@
 // code_evidence: compiled
 // compiled: [sm_80, sm_90a, sm_120a]
 // related: [kernel-gemv-w4a16]
+// cures:
+//   pattern-uncoalesced-loads: kernel
+//   pattern-dram-bound-latency: kernel
+//   method-lop3-bit-manipulation: kernel
+//   method-vectorized-access: kernel
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its packing is tested on the host", publisher: "ratchet"}
 // ---

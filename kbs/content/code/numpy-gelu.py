@@ -9,6 +9,12 @@
 # confidence: verified
 # code_evidence: measured
 # related: [kernel-numpy-elementwise]
+# cures:
+#   pattern-host-interpreter: v2
+#   pattern-host-page-faults: v2
+#   pattern-host-memory-bandwidth: v3
+#   pattern-host-math-calls: v1
+#   pattern-host-single-thread: v4
 # sources:
 #   - {id: ratchet-code, title: "written for this wiki and run through ratchet", publisher: "ratchet"}
 # task:

@@ -10,6 +10,9 @@
 // code_evidence: compiled
 // compiled: [sm_80, sm_90a, sm_120a]
 // related: [kernel-scan-lookback]
+// cures:
+//   pattern-dram-bound-latency: states
+//   method-warp-shuffle: kernel
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its look-back is tested on the host", publisher: "ratchet"}
 // ---

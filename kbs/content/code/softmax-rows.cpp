@@ -9,6 +9,10 @@
 // confidence: verified
 // code_evidence: measured
 // related: [kernel-softmax-rows]
+// cures:
+//   pattern-host-math-calls: v2
+//   pattern-host-scalar-loop: v2
+//   pattern-host-single-thread: v3
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki and run through ratchet", publisher: "ratchet"}
 // task:

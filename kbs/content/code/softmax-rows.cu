@@ -10,6 +10,14 @@
 // code_evidence: compiled
 // compiled: [sm_80, sm_90a, sm_120a]
 // related: [kernel-softmax-rows-gpu]
+// cures:
+//   pattern-barrier-stalls: reductions
+//   pattern-dram-bound-latency: held
+//   pattern-uncoalesced-loads: held
+//   method-reduction: reductions
+//   method-warp-shuffle: reductions
+//   method-warp-shuffle-sync: reductions
+//   method-online-recomputation: long
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its cover of rows is tested on the host", publisher: "ratchet"}
 // ---

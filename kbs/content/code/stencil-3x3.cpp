@@ -9,6 +9,11 @@
 // confidence: verified
 // code_evidence: measured
 // related: [kernel-stencil-3x3]
+// cures:
+//   pattern-host-branches: v1
+//   pattern-host-scalar-loop: v1
+//   pattern-host-memory-bandwidth: v2
+//   pattern-host-single-thread: v3
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki and run through ratchet", publisher: "ratchet"}
 // task:
@@ -63,8 +68,8 @@ extern "C" void solve(const float* x, const float* weight, float* y, int height,
 #include <vector>
 
 namespace {
+// region v1: no comparison inside the row: the first and the last column are done apart
 /// One output row from three input rows; a row outside of the image is a row of zeros.
-/// region v1: no comparison inside the row: the first and the last column are done apart
 void row_of(const float* __restrict__ above, const float* __restrict__ here,
             const float* __restrict__ below, const float* __restrict__ w, float* __restrict__ out,
             int width) {

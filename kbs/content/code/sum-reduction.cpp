@@ -9,6 +9,10 @@
 // confidence: verified
 // code_evidence: measured
 // related: [kernel-sum-reduction]
+// cures:
+//   pattern-host-dependency-chain: v2
+//   pattern-host-atomics: v3
+//   pattern-host-single-thread: v3
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki and run through ratchet", publisher: "ratchet"}
 // task:

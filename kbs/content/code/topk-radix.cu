@@ -10,6 +10,10 @@
 // code_evidence: compiled
 // compiled: [sm_80, sm_90a, sm_120a]
 // related: [kernel-topk-radix]
+// cures:
+//   pattern-atomics-contention: kernel
+//   method-warp-aggregated-atomics: kernel
+//   method-atomic-optimize: kernel
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its digit search is tested on the host", publisher: "ratchet"}
 // ---

@@ -9,6 +9,9 @@
 // confidence: verified
 // code_evidence: measured
 // related: [kernel-topk-rows]
+// cures:
+//   pattern-host-branches: v2
+//   pattern-host-single-thread: v3
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki and run through ratchet", publisher: "ratchet"}
 // task:

@@ -111,6 +111,40 @@ TEST_CASE("the context of a run raises pages that fit it, says so, and hides not
   CHECK(answer.note == "ranked for the run: sm90, triton, memory bound, pattern-x");
 }
 
+TEST_CASE("a finding leads to the region of code that cures it, for its language and chip") {
+  test::TestKnowledge kb;
+  const auto code = [&](const char* id, const char* header) {
+    test::write_text(kb.folder() / "c/code" / (std::string(id) + ".cu"),
+                     std::string("// ---\n// id: ") + id + "\n// title: Okapi\n" + header +
+                         "// cures: {pattern-x: two words, pattern-xy: other}\n// ---\n\n"
+                         "// region two words\nint okapi;\n");
+  };
+  code("a", "// languages: [cuda-cpp]\n// architectures: [sm90]\n// code_evidence: compiled\n");
+  code("b", "// languages: [cuda-cpp]\n// architectures: [sm90]\n// code_evidence: measured\n");
+  code("c", "// languages: [cuda-cpp]\n// architectures: [sm100]\n");
+  code("d", "// languages: [cpp]\n// architectures: [x86-64]\n");
+  kb.add(kb.folder() / "c");
+  const auto cures = [&](const char* chip, const char* language, const char* finding) {
+    auto found = kb.base().cures({chip, language, "", {finding}});
+    REQUIRE(found);
+    return *std::move(found);
+  };
+  const auto found = cures("NVIDIA H200", "cuda-cpp", "pattern-x");
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].page == "b");  // measured
+  CHECK(found[0].code == "measured");
+  CHECK(found[0].section == "two words");
+  CHECK(found[1].page == "a");
+  CHECK(cures("NVIDIA H200", "triton", "pattern-x").empty());
+  CHECK(cures("NVIDIA H200", "cuda-cpp", "pattern").empty());
+  CHECK(cures("", "cpp", "pattern-x").at(0).page == "d");
+
+  const auto hits =
+      kb.query({.text = "okapi", .situation = {"NVIDIA H200", "cuda-cpp", "", {"pattern-x"}}});
+  REQUIRE_FALSE(hits.results.empty());
+  CHECK(hits.results.front().why.find("fits the diagnosis") != std::string::npos);
+}
+
 TEST_CASE("values of a filter are combined with OR, filters with AND") {
   FixtureKnowledge kb;
   CHECK(kb.ids({.text = "path merge", .repos = {{"owner/demo"}}, .tags = {{"fp8"}}}) ==
