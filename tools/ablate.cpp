@@ -181,8 +181,8 @@ Result<AblationAnswer> ablate_version(const Services& services, const AblateArgs
 Tool ablate(const Services& services) {
   return make_tool<AblateArgs, AblationAnswer>(
       {.name = "ablate",
-       .summary = "Measure what each method of the open version contributes: the server builds it "
-                  "with -DABLATE_<axis>_<method>: one off, all but one off, all off.",
+       .summary = "Measure what each method of the open version contributes: built with "
+                  "-DABLATE_<axis>_<method>, one off, all but one off, all off.",
        .effect = Effect::uses_device,
        .toolset = Toolset::search,
        .builds = true},

@@ -21,10 +21,8 @@ struct DisassembleArgs {
   static constexpr void fields(auto&& visit) {
     using A = DisassembleArgs;
     visit(optional<&A::run>(), optional<&A::version>("Default: the open one."),
-          optional<&A::kernel>("Instead of run: a .cpp or .cu source to build but not judge, with "
-                               "implementation, entry and flags as in create_run."),
-          optional<&A::arch>("Target of kernel, such as sm_90; need not be here.",
-                             {.max_length = 32}),
+          optional<&A::kernel>("Instead of run: a source to build, not judged."),
+          optional<&A::arch>("Of kernel; the GPU need not be here.", {.max_length = 32}),
           optional<&A::implementation>("", {.max_length = 32}),
           optional<&A::entry>("", {.max_length = 64}), optional<&A::flags>("", {.max_length = 32}),
           optional<&A::kind>("Ignored for host kernels."),
@@ -121,9 +119,8 @@ Result<DisassembleAnswer> shown(const Services& services, const DisassembleArgs&
 Tool disassemble(const Services& services) {
   return make_tool<DisassembleArgs, DisassembleAnswer>(
       {.name = "disassemble",
-       .summary =
-           "Show the machine code of a version page by page, with opcode counts, loops, spills "
-           "and access widths per function; or build a kernel for a GPU that is not here.",
+       .summary = "Show the machine code of a version, or of a kernel without a run, with opcode "
+                  "counts, loops, spills and access widths per function.",
        .effect = Effect::reads,
        .toolset = Toolset::analysis,
        .builds = true},

@@ -36,13 +36,13 @@ struct ExploreArgs {
   std::vector<std::string> grid;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&ExploreArgs::run>(),
-          optional<&ExploreArgs::branches>("Kernels to try, at most the contract's K.",
-                                           {.max_length = 16}),
-          optional<&ExploreArgs::grid>(
-              "Instead: macros or constants with values to try in all combinations, "
-              "\"TILE=8,16,32\", in branches[0] or else the best version.",
-              {.max_length = 8}));
+    visit(
+        required<&ExploreArgs::run>(),
+        optional<&ExploreArgs::branches>("Kernels to try, at most the contract's K.",
+                                         {.max_length = 16}),
+        optional<&ExploreArgs::grid>(
+            "Instead: a sweep of constants, \"TILE=8,16,32\", of branches[0] or the best version.",
+            {.max_length = 8}));
   }
 };
 
@@ -286,10 +286,8 @@ Result<BranchesAnswer> explore(const Services& services, const ExploreArgs& args
 Tool explore_branches(const Services& services) {
   return make_tool<ExploreArgs, BranchesAnswer>(
       {.name = "explore_branches",
-       .summary =
-           "Try several kernels for the open version: all are built, checked and timed "
-           "against the best version; the winner, if any, becomes the version's kernel. With "
-           "grid: sweep constants of one kernel.",
+       .summary = "Try several kernels for the open version: all are built, checked and timed "
+                  "against the best one; the winner, if any, becomes the version's kernel.",
        .effect = Effect::uses_device,
        .toolset = Toolset::search,
        .builds = true},

@@ -68,9 +68,8 @@ ImportProfileAnswer answer_of(ArtifactAnswer view, ImportedProfile imported) {
 Tool import_profile(const Services& services) {
   return make_tool<ImportProfileArgs, ImportProfileAnswer>(
       {.name = "import_profile",
-       .summary =
-           "Import an Nsight Compute report or CSV for a version. It never counts as measured "
-           "here; it is bound to the binary by hash where possible.",
+       .summary = "Import an Nsight Compute report or CSV for a version. It never counts as "
+                  "measured here.",
        .effect = Effect::writes,
        .toolset = Toolset::analysis,
        .idempotent = true},

@@ -187,7 +187,7 @@ Tool profile_kernel(const Services& services) {
       {.name = "profile_kernel",
        .summary =
            "Time the open version against its parent, v0 and the best version (interleaved, cold "
-           "caches), then collect counters, diagnose it and place it under the roofline.",
+           "caches), then count, diagnose and place it under the roofline.",
        .effect = Effect::uses_device,
        .toolset = Toolset::loop},
       [services](const ProfileArgs& args, CallContext& call) -> Result<ProfileAnswer> {
