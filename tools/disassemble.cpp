@@ -22,7 +22,7 @@ struct DisassembleArgs {
     using A = DisassembleArgs;
     visit(optional<&A::run>(), optional<&A::version>("Default: the open one."),
           optional<&A::kernel>("Instead of run: a source to build, not judged."),
-          optional<&A::arch>("Of kernel; the GPU need not be here.", {.max_length = 32}),
+          optional<&A::arch>("Of kernel; need not be here.", {.max_length = 32}),
           optional<&A::implementation>("", {.max_length = 32}),
           optional<&A::entry>("", {.max_length = 64}), optional<&A::flags>("", {.max_length = 32}),
           optional<&A::kind>("Ignored for host kernels."),

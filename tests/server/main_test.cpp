@@ -99,7 +99,7 @@ class BusyServer {
                       {"wait_s", 0}}}}}});
     const Json answer = shell_->receive();
     INFO(answer.dump());
-    REQUIRE(answer["result"]["structuredContent"].contains("job"));
+    REQUIRE(answer.at("result").at("structuredContent").contains("job"));
     REQUIRE(comes_true([&] { return fs::exists(folder_ / "child"); }));
   }
 
