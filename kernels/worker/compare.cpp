@@ -164,9 +164,10 @@ double typical_of(const std::byte* expected, const wire::Buffer& buffer) {
   return 2 * median_of(std::move(sample));
 }
 
-/// The rows' own magnitudes if the largest is far above the median row; rows below it count as it.
+/// The rows' own magnitudes, at least that of the whole output; at least that of the median row
+/// where the largest is far above it.
 std::vector<double> row_scales(const Output& output) {
-  constexpr std::int64_t kShortRow = 64;
+  constexpr std::int64_t kShortRow = 16, kLongRow = 64;
   constexpr double kHeavy = 16;
   const auto& buffer = output.buffer;
   if (buffer.shape.size() < 2 || output.row < kShortRow || buffer.elements < 2 * output.row)
@@ -182,8 +183,8 @@ std::vector<double> row_scales(const Output& output) {
   std::vector<double> written;
   std::ranges::copy_if(rows, std::back_inserter(written), [](double rms) { return rms > 0; });
   const double typical = median_of(std::move(written));
-  if (*std::ranges::max_element(rows) <= kHeavy * typical) return {};
-  for (auto& rms : rows) rms = std::max(rms, typical);
+  const bool heavy = output.row >= kLongRow && *std::ranges::max_element(rows) > kHeavy * typical;
+  for (auto& rms : rows) rms = std::max(rms, heavy ? typical : output.scale);
   return rows;
 }
 
@@ -207,8 +208,8 @@ void find_scale(Output& output) {
     const double common = typical_of(output.expected, output.buffer);
     if (common > 0) output.scale = std::min(output.scale, common);
   }
-  if (tolerance.scale == row) output.rows = row_scales(output);
   output.scale = std::max(output.scale, tolerance.least_scale);
+  if (tolerance.scale == row) output.rows = row_scales(output);
 }
 
 /// Whether the shadow computes what the reference computes.
