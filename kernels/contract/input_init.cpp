@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::string_view kGrammar =
     "Accepted: normal, uniform(a,b), indices(n), permutation, offsets, offsets(n), given, zeros; "
-    "a, "
-    "b, n are expressions over dims and scalars.";
+    "a, b, n are expressions over dims and scalars.";
 
 Error bad(std::string_view text, std::string_view why) {
   return invalid_argument(fmt::format("init \"{}\": {}", text.substr(0, 64), why),

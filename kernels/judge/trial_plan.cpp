@@ -11,14 +11,10 @@
 #include "server/core/hash.h"
 
 namespace ratchet {
-namespace {
 
-/// Whether the server may not put other values there.
 bool keeps_contents(const TensorSpec& tensor) {
   return tensor.init == kGivenInit || tensor.init == kZerosInit;
 }
-
-}  // namespace
 
 std::vector<std::string> distributions_of(const Contract& contract) {
   const bool differs =

@@ -17,6 +17,9 @@ namespace ratchet {
 /// Whether one seed of this distribution is enough: its values hardly depend on the seed.
 [[nodiscard]] bool drawn_once(std::string_view distribution);
 
+/// Whether the server may not put other values there.
+[[nodiscard]] bool keeps_contents(const TensorSpec& tensor);
+
 /// The distribution of a trial with a changed slice.
 inline constexpr const char* kSliceDistribution = "slice";
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "kernels/contract/contract_warnings.h"
-#include "kernels/contract/input_init.h"
 #include "kernels/contract/tolerance.h"
 #include "kernels/judge/device_trials.h"
+#include "kernels/judge/trial_plan.h"
 #include "kernels/lab/laboratory.h"
 
 namespace ratchet {
@@ -300,8 +300,7 @@ Status TaskValidation::try_controls() {
 Status TaskValidation::try_inputs() {
   const auto distribution = distributions_of(contract).front();
   for (const auto& tensor : contract.tensors) {
-    if (tensor.role == Role::out || tensor.init == kGivenInit || tensor.init == kZerosInit)
-      continue;
+    if (tensor.role == Role::out || keeps_contents(tensor)) continue;
     const wire::Changed changed{
         tensor.name, trial_seed(run_secret, "", "admit other " + tensor.name), {}};
     auto answered = generate(distribution, distribution, changed);

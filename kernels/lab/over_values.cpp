@@ -44,6 +44,25 @@ const ValueTime& worst_of(const std::vector<ValueTime>& all) {
   return *std::ranges::min_element(all, {}, figure);
 }
 
+/// From the values on which it is fastest to those on which it is slowest; `normal`: against its
+/// parent on normal ones, where it has a parent.
+ValueRange range_of(const std::vector<ValueTime>& all, double median, const Comparison* normal) {
+  const auto [slowest, fastest] =
+      std::ranges::minmax(all, {}, [](const ValueTime& one) { return one.against_normal.speedup; });
+  const auto on_values = [&](const ValueTime& one) { return median / one.against_normal.speedup; };
+  ValueRange range{kNormalValues, kNormalValues, {median}, {median}, kNormalValues};
+  if (fastest.against_normal.speedup > 1)
+    range.fastest = fastest.values, range.low = {on_values(fastest)};
+  if (slowest.against_normal.speedup < 1)
+    range.slowest = slowest.values, range.high = {on_values(slowest)};
+  const auto& worst = worst_of(all);
+  const double on_normal = normal != nullptr ? normal->speedup : 1;
+  const double there =
+      worst.against_parent ? worst.against_parent->speedup : worst.against_normal.speedup;
+  if (there < on_normal) range.judged_on = worst.values;
+  return range;
+}
+
 }  // namespace
 
 /// The candidate on these values against itself on normal ones, and against its parent on these.
@@ -119,22 +138,7 @@ Status OverValues::measure(const Versions& versions, std::vector<CandidateProces
            (normal != nullptr && one.against_parent && differ(*normal, *one.against_parent));
   });
   if (depends) {
-    const auto [slowest, fastest] = std::ranges::minmax(
-        all, {}, [](const ValueTime& one) { return one.against_normal.speedup; });
-    const double median = profile.timing.median.value;
-    const auto on_values = [&](const ValueTime& one) {
-      return median / one.against_normal.speedup;
-    };
-    ValueRange range{kNormalValues, kNormalValues, {median}, {median}, kNormalValues};
-    if (fastest.against_normal.speedup > 1)
-      range.fastest = fastest.values, range.low = {on_values(fastest)};
-    if (slowest.against_normal.speedup < 1)
-      range.slowest = slowest.values, range.high = {on_values(slowest)};
-    const auto& worst = worst_of(all);
-    const double on_normal = normal != nullptr ? normal->speedup : 1;
-    const double there =
-        worst.against_parent ? worst.against_parent->speedup : worst.against_normal.speedup;
-    if (there < on_normal) range.judged_on = worst.values;
+    auto range = range_of(all, profile.timing.median.value, normal);
     if (range.judged_on != kNormalValues && normal != nullptr)
       if (auto done = judge_on(range.judged_on, contestants, plan, profile); !done) return done;
     profile.time_depends_on_values = std::move(range);
