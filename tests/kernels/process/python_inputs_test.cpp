@@ -40,6 +40,16 @@ Result<Contract> planned(LabFixture& fixture, const std::string& kernel,
   return fixture.lab->plan(*task, {"kernel.py", kernel, ""}, {"ref.py", reference, ""});
 }
 
+/// A task of 512 elements whose reference makes its inputs, for a kernel in C++.
+Contract with_made_inputs(LabFixture& fixture, const std::string& kernel,
+                          const std::string& reference) {
+  TaskRequest task;
+  task.dims = {{"n", 512}};
+  auto contract = fixture.lab->plan(task, {"kernel.cpp", kernel, ""}, {"ref.py", reference, ""});
+  if (!contract) FAIL(contract.error().message);
+  return *std::move(contract);
+}
+
 }  // namespace
 
 TEST_CASE("inputs() of the reference determines tensors, shapes and numbers of a task",
@@ -187,32 +197,24 @@ TEST_CASE("an inputs() that raises is named for a C++ kernel, too", "[lab][pytho
 TEST_CASE("inputs that belong together stay together when a task is admitted",
           "[lab][python-inputs]") {
   LabFixture fixture;
-  TaskRequest task;
-  task.dims = {{"n", 512}};
   // One of them alone, from another seed, divides by zero or raises.
-  const Source reference{"ref.py",
-                         "import numpy as np\n"
-                         "def inputs(n, seed):\n"
-                         "    x = np.random.default_rng(seed).integers(0, 99, n).astype(np.int32)\n"
-                         "    return {'x': x, 'sum': np.array([x.sum()], np.int32),\n"
-                         "            'table': np.arange(16, dtype=np.float32),\n"
-                         "            'y': np.empty(n, np.float32)}\n"
-                         "def reference(x, sum, table, y, n):\n"
-                         "    assert x.sum() == sum[0], 'they belong together'\n"
-                         "    y[:] = x / sum[0]\n",
-                         ""};
-  const Source kernel{
-      "kernel.cpp",
+  const auto contract = with_made_inputs(
+      fixture,
       "extern \"C\" void solve(const int* x, const int* sum, const float* table,\n"
       "    float* y, int n) {\n"
       "  for (int i = 0; i < n; ++i) y[i] = (float)x[i] / *sum + 0 * table[0];\n}\n",
-      ""};
-  const auto contract = fixture.lab->plan(task, kernel, reference);
-  if (!contract) FAIL(contract.error().message);
+      "import numpy as np\n"
+      "def inputs(n, seed):\n"
+      "    x = np.random.default_rng(seed).integers(0, 99, n).astype(np.int32)\n"
+      "    return {'x': x, 'sum': np.array([x.sum()], np.int32),\n"
+      "            'table': np.arange(16, dtype=np.float32),\n"
+      "            'y': np.empty(n, np.float32)}\n"
+      "def reference(x, sum, table, y, n):\n"
+      "    assert x.sum() == sum[0], 'they belong together'\n"
+      "    y[:] = x / sum[0]\n");
 
-  const auto weak = fixture.lab->validate_task(*contract, "secret", fixture.call);
-  const auto report =
-      fixture.lab->check(*contract, fixture.built(*contract), "secret", fixture.call);
+  const auto weak = fixture.lab->validate_task(contract, "secret", fixture.call);
+  const auto report = fixture.lab->check(contract, fixture.built(contract), "secret", fixture.call);
 
   if (!weak) FAIL(weak.error().message);
   CHECK(std::ranges::find(*weak, "input_without_effect", &Reason::code) == weak->end());
@@ -224,25 +226,20 @@ TEST_CASE("inputs that belong together stay together when a task is admitted",
 TEST_CASE("inputs that belong together stay together when a task is timed",
           "[lab][python-inputs][slow]") {
   LabFixture fixture;
-  TaskRequest task;
-  task.dims = {{"n", 512}};
-  const Source reference{"ref.py",
-                         "import numpy as np\n"
-                         "def inputs(n, seed):\n"
-                         "    x = np.sort(np.random.default_rng(seed).random(n)).astype('f4')\n"
-                         "    return {'x': x, 'y': np.empty(n, np.float32)}\n"
-                         "def reference(x, y, n):\n"
-                         "    assert (np.diff(x) >= 0).all(), 'not sorted'\n"
-                         "    y[:] = 2 * x\n",
-                         ""};
-  const Source kernel{"kernel.cpp", doubling_source(kHonestBody), ""};
-  const auto contract = fixture.lab->plan(task, kernel, reference);
-  if (!contract) FAIL(contract.error().message);
-  const auto candidate = fixture.built(*contract);
+  const auto contract =
+      with_made_inputs(fixture, doubling_source(kHonestBody),
+                       "import numpy as np\n"
+                       "def inputs(n, seed):\n"
+                       "    x = np.sort(np.random.default_rng(seed).random(n)).astype('f4')\n"
+                       "    return {'x': x, 'y': np.empty(n, np.float32)}\n"
+                       "def reference(x, y, n):\n"
+                       "    assert (np.diff(x) >= 0).all(), 'not sorted'\n"
+                       "    y[:] = 2 * x\n");
+  const auto candidate = fixture.built(contract);
   ProfileRequest request;
   request.candidate = &candidate;
 
-  const auto profile = fixture.lab->profile(*contract, request, "secret", fixture.call);
+  const auto profile = fixture.lab->profile(contract, request, "secret", fixture.call);
 
   if (!profile) FAIL(profile.error().message);
   CHECK(profile->reasons.empty());
