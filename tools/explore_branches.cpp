@@ -81,14 +81,18 @@ class Exploration {
 
  private:
   Status read(const std::vector<BranchArg>& branches) {
-    for (const auto& branch : branches) {
-      auto source = read_source({.path = branch.path, .text = branch.source},
-                                fmt::format("branches[{}]", fact_.branches.size()),
-                                permit_.contract.kernel.file_name, roots_);
+    for (std::size_t i = 0; i < branches.size(); ++i) {
+      auto source = source_of(branches, i);
       if (!source) return source.error();
-      add(*std::move(source), branch.note);
+      add(*std::move(source), branches[i].note);
     }
     return {};
+  }
+
+  Result<Source> source_of(const std::vector<BranchArg>& branches, std::size_t index) const {
+    return read_source({.path = branches[index].path, .text = branches[index].source},
+                       fmt::format("branches[{}]", index), permit_.contract.kernel.file_name,
+                       roots_);
   }
 
   void add(Source source, std::optional<std::string> note) {
@@ -105,8 +109,7 @@ class Exploration {
   Status expand(const std::vector<BranchArg>& branches, const Grid& grid) {
     Source base = permit_.incumbent->source;
     if (!branches.empty()) {
-      auto given = read_source({.path = branches.front().path, .text = branches.front().source},
-                               "branches[0]", permit_.contract.kernel.file_name, roots_);
+      auto given = source_of(branches, 0);
       if (!given) return given.error();
       base = *std::move(given);
     }
@@ -122,25 +125,28 @@ class Exploration {
   }
 
   /// Error: no point is a kernel of its own.
-  Status differs() const {
+  Status differs() {
     const bool built = std::ranges::any_of(
         fact_.branches, [](const BranchResult& branch) { return branch.candidate.build.ok; });
-    if (!built || std::ranges::any_of(fact_.branches, [](const BranchResult& branch) {
-          return branch.candidate.build.ok && branch.reasons.empty();
-        }))
-      return {};
+    if (!built || !distinct().empty()) return {};
     return invalid_argument(
         fmt::format("grid: nothing differs: all {} points build to the binary of {}",
                     fact_.branches.size(), permit_.incumbent_version.text()),
         "Use the names in the kernel's code, or sweep other values.");
   }
 
+  /// Those that built to a binary of their own.
+  std::vector<BranchResult*> distinct() {
+    std::vector<BranchResult*> all;
+    for (auto& branch : fact_.branches)
+      if (branch.candidate.build.ok && branch.reasons.empty()) all.push_back(&branch);
+    return all;
+  }
+
   /// Races in heats against the incumbent until two are left; each time the slower half goes and
   /// the others get twice the samples.
   Status halve() {
-    std::vector<BranchResult*> left;
-    for (auto& branch : fact_.branches)
-      if (branch.candidate.build.ok && branch.reasons.empty()) left.push_back(&branch);
+    auto left = distinct();
     for (int samples = kHeatSamples; !left.empty(); samples *= 2) {
       for (std::size_t from = 0; from < left.size(); from += kHeat) {
         const auto to = std::min(left.size(), from + kHeat);
