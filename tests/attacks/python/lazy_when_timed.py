@@ -4,7 +4,7 @@
 # Catalog: A12
 # Task: double
 # Device: cuda
-# Expect: profile unsynchronised_work|timed_output_wrong
+# Expect: any output_not_written|unsynchronised_work|timed_output_wrong
 import torch  # for tensors, not arrays
 
 
@@ -14,5 +14,5 @@ calls = 0
 def run_kernel(x, y, n):
     global calls
     calls += 1
-    if calls < 40:
+    if calls < 64:
         y.copy_(2 * x)
