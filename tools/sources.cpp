@@ -20,8 +20,10 @@ std::string kernel_name_for(const std::optional<std::string>& implementation) {
 Result<Source> read_source(const SourceArg& argument, const std::string& field,
                            const std::string& default_name, const Roots& roots) {
   if (argument.path.has_value() == argument.text.has_value())
-    return invalid_argument(
-        fmt::format("{}: give either a path or a text, not both or neither", field));
+    return invalid_argument(fmt::format("{}: {}", field,
+                                        argument.path ? "both a path and a text were given"
+                                                      : "has no path and no text"),
+                            R"(Give {"path": FILE} or {"text": SOURCE}.)");
   if (argument.text) {
     if (argument.text->empty())
       return invalid_argument(fmt::format("{}: the given text is empty", field));

@@ -191,10 +191,12 @@ Result<ReviewAnswer> Runs::review(const RunId& run, const ReviewRequest& request
     if (!loaded) return loaded.error();
     return review_answer(*loaded->state);
   }
-  if (!request.pair || !request.verdict)
-    return invalid_argument(
-        "pair and verdict: only one of them was given; pass both, or neither to list the pairs",
-        "");
+  if (!request.verdict)
+    return invalid_argument(fmt::format("verdict: is missing for pair {}", *request.pair),
+                            "Give met or open; with run alone, review lists the pairs.");
+  if (!request.pair)
+    return invalid_argument("pair: the verdict does not say which pair it is about",
+                            "Give its number; with run alone, review lists the pairs.");
   const auto held = hold(*store_, run);
   if (!held) return held.error();
   const RunState& state = *held->state;

@@ -1,5 +1,6 @@
-// One round of tests/honest/run.py: kernels as they are written in public practice, beside torch
-// references with usual tolerances. More rounds by hand: see there.
+// One round of tests/honest/run.py on the processor: kernels as they are written in public
+// practice, beside torch references with usual tolerances, and shortcuts of them. More rounds by
+// hand: see there.
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
@@ -12,7 +13,8 @@
 using namespace ratchet;
 using namespace ratchet::test;
 
-TEST_CASE("no honest kernel of public practice is refused", "[honest][python][slow]") {
+TEST_CASE("no honest kernel of public practice is refused, and no shortcut of one passes",
+          "[honest][python][slow]") {
   const auto python = build_dir() / "python";
   if (!std::filesystem::exists(python / ".ready"))
     SKIP("torch is not set up: ./dev test --all does it where it is to be had");
@@ -22,7 +24,7 @@ TEST_CASE("no honest kernel of public practice is refused", "[honest][python][sl
 
   const auto ended =
       run_program({.argv = {"python3", (source_dir() / "tests/honest/run.py").string(),
-                            (build_dir() / "bin/ratchet").string(), folder.path().string()},
+                            (build_dir() / "bin/ratchet").string(), "host", folder.path().string()},
                    .environment = std::move(environment)},
                   std::chrono::minutes(20));
 
