@@ -276,10 +276,8 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   const auto contention = device_contention(device, call);
   const bool compares =
       request.parent != nullptr || request.v0 != nullptr || request.best != nullptr;
-  // A GPU's noise takes longer to calibrate than all else: v0 goes without, and without what needs
-  // it.
-  const bool over_values = compares || contract.device_kind == DeviceKind::host;
-  SessionPlan plan = session_plan(contract, device, over_values, call);
+  // Calibrating the noise, and timing on other values, take longer than all else: v0 goes without.
+  SessionPlan plan = session_plan(contract, device, compares, call);
   if (request.seconds) {
     plan.patient = true;
     plan.time_limit = std::chrono::milliseconds(std::llround(1000 * *request.seconds));
@@ -291,7 +289,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   if (request.best) versions.emplace_back("best", request.best);
   // One more, for the candidate on normal values beside itself on others.
   auto source = ArenaSource::open(reference_parts(contract), contract,
-                                  versions.size() + (over_values ? 1 : 0), call);
+                                  versions.size() + (compares ? 1 : 0), call);
   if (!source) return source.error();
   // Starts in parallel with the others. The kernel is loaded into it only after they have ended.
   auto counting = start_plan(contract, *request.candidate, CandidateProcess::Use::count,
@@ -322,7 +320,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   profile.timing = *std::move(timing);
   note_contention(contention, profile.timing);
   take_comparisons(*session, profile);
-  if (over_values)
+  if (compares)
     if (auto done = OverValues(*this, contract, *source, secret, call)
                         .measure(versions, *processes, plan, profile);
         !done)

@@ -129,13 +129,25 @@ TEST_CASE("an honest kernel whose work depends on its values gets the range and 
 
 TEST_CASE("a kernel that does the same on all values has no range", "[lab][timed]") {
   Profiled fixture;
+  const auto parent = fixture.candidate(passes(8));
   const auto one = fixture.candidate(passes(4));
+  ProfileRequest request;
+  request.candidate = &one;
+  request.parent = &parent;
 
-  const auto profile = fixture.profile(one);
+  const auto profile = fixture.lab->profile(fixture.contract, request, "secret", fixture.call);
 
-  REQUIRE(profile.over_values);
-  CHECK_FALSE(profile.over_values->empty());
-  CHECK_FALSE(profile.time_depends_on_values);
+  REQUIRE(profile);
+  REQUIRE(profile->over_values);
+  CHECK_FALSE(profile->over_values->empty());
+  CHECK_FALSE(profile->time_depends_on_values);
+}
+
+TEST_CASE("a version that is compared with nothing is timed on normal values alone",
+          "[lab][timed]") {
+  Profiled fixture;
+
+  CHECK_FALSE(fixture.profile(fixture.candidate(passes(4))).over_values);
 }
 
 TEST_CASE("a profile compares with the best version as well", "[lab]") {
