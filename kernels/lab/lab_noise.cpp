@@ -125,8 +125,12 @@ Result<std::optional<NoiseProfile>> LabParts::calibrate_further(const DeviceInfo
 std::optional<NoiseProfile> LabParts::noise_of(const DeviceInfo& device, bool refresh,
                                                const CallContext& call) {
   if (options.noise_sessions <= 0) return std::nullopt;
-  if (!refresh)
-    if (auto known = stored_noise(options.state_dir, device)) return known;
+  if (refresh) {
+    const std::lock_guard lock(guard);
+    calibrations.erase({device.kind, device.index});
+  } else if (auto known = stored_noise(options.state_dir, device)) {
+    return known;
+  }
   while (true) {
     auto profile = calibrate_further(device, call);
     // Without a calibration (no compiler, for instance), each session uses its own scatter.
