@@ -36,17 +36,15 @@ bool differ(const Comparison& a, const Comparison& b) {
   return a.ci_high * noise < b.ci_low || b.ci_high * noise < a.ci_low;
 }
 
-/// The distribution on which the candidate does worst against its parent; without one, the slowest.
-const ValueTime& worst_of(const std::vector<ValueTime>& all) {
-  const auto figure = [](const ValueTime& one) {
-    return one.against_parent ? one.against_parent->speedup : one.against_normal.speedup;
-  };
-  return *std::ranges::min_element(all, {}, figure);
+/// How the candidate does on these values: against its parent, or itself on normal ones where the
+/// parent fails.
+double figure_of(const ValueTime& one) {
+  return one.against_parent ? one.against_parent->speedup : one.against_normal.speedup;
 }
 
 /// From the values on which it is fastest to those on which it is slowest; `normal`: against its
-/// parent on normal ones, where it has a parent.
-ValueRange range_of(const std::vector<ValueTime>& all, double median, const Comparison* normal) {
+/// parent on normal ones.
+ValueRange range_of(const std::vector<ValueTime>& all, double median, const Comparison& normal) {
   const auto [slowest, fastest] =
       std::ranges::minmax(all, {}, [](const ValueTime& one) { return one.against_normal.speedup; });
   const auto on_values = [&](const ValueTime& one) { return median / one.against_normal.speedup; };
@@ -55,11 +53,8 @@ ValueRange range_of(const std::vector<ValueTime>& all, double median, const Comp
     range.fastest = fastest.values, range.low = {on_values(fastest)};
   if (slowest.against_normal.speedup < 1)
     range.slowest = slowest.values, range.high = {on_values(slowest)};
-  const auto& worst = worst_of(all);
-  const double on_normal = normal != nullptr ? normal->speedup : 1;
-  const double there =
-      worst.against_parent ? worst.against_parent->speedup : worst.against_normal.speedup;
-  if (there < on_normal) range.judged_on = worst.values;
+  const auto& worst = *std::ranges::min_element(all, {}, figure_of);
+  if (figure_of(worst) < normal.speedup) range.judged_on = worst.values;
   return range;
 }
 
@@ -87,8 +82,7 @@ Result<ValueTime> OverValues::on(const std::string& values, CandidateProcess& no
   if (!compared) return compared.error();
   found.median = timing->median;
   found.against_normal = *std::move(compared);
-  if (contestants.size() > 2)
-    if (auto parent = comparison_of(*session, 2)) found.against_parent = *std::move(parent);
+  if (auto parent = comparison_of(*session, 2)) found.against_parent = *std::move(parent);
   return found;
 }
 
@@ -117,8 +111,7 @@ Status OverValues::measure(const Versions& versions, std::vector<CandidateProces
                          TimedArenas::kMost + 1, call_);
   if (!copy) return copy.error();
   const auto contestants = contestants_of(versions, processes);
-  const std::vector<Contestant> pair(contestants.begin(),
-                                     contestants.begin() + (contestants.size() > 1 ? 2 : 1));
+  const std::vector<Contestant> pair(contestants.begin(), contestants.begin() + 2);
   SessionPlan brief = plan;
   brief.samples = kValueSamples;
   brief.error_rate = kErrorRate / static_cast<double>(distributions.size());
@@ -131,15 +124,15 @@ Status OverValues::measure(const Versions& versions, std::vector<CandidateProces
     if (found) all.push_back(*std::move(found));
   }
   if (all.empty()) return {};
-  const Comparison* const normal = profile.comparisons.empty() ? nullptr : &profile.comparisons[0];
+  const Comparison& normal = profile.comparisons.front();
   const bool depends = std::ranges::any_of(all, [&](const ValueTime& one) {
     const auto verdict = one.against_normal.verdict;
     return verdict == Verdict::faster || verdict == Verdict::slower ||
-           (normal != nullptr && one.against_parent && differ(*normal, *one.against_parent));
+           (one.against_parent && differ(normal, *one.against_parent));
   });
   if (depends) {
     auto range = range_of(all, profile.timing.median.value, normal);
-    if (range.judged_on != kNormalValues && normal != nullptr)
+    if (range.judged_on != kNormalValues)
       if (auto done = judge_on(range.judged_on, contestants, plan, profile); !done) return done;
     profile.time_depends_on_values = std::move(range);
     profile.timing.flags.emplace_back("time_depends_on_values");

@@ -22,8 +22,9 @@ class OverValues {
              const CallContext& call)
       : lab_(lab), contract_(contract), source_(source), secret_(std::move(secret)), call_(call) {}
 
-  /// `processes`: those of `versions`, the candidate's first; the source has room for one more.
-  /// Adds what it finds to the profile, whose comparisons are those on normal values.
+  /// `processes`: those of `versions`, two or more, the candidate's first, its parent's second; the
+  /// source has room for one more. Adds what it finds to the profile, whose comparisons are those
+  /// on normal values.
   Status measure(const Versions& versions, std::vector<CandidateProcess>& processes,
                  const SessionPlan& plan, Profile& profile);
 
