@@ -15,7 +15,6 @@ namespace {
 constexpr int kScreeningSamples = 24;  // four in each of six rounds: enough to find the two fastest
 constexpr int kHeatSamples = 12;       // of a sweep, doubled with every halving
 constexpr std::size_t kHeat = 7;       // beside the incumbent, all alive at once
-constexpr std::size_t kLast = 2;       // of a sweep, checked and confirmed
 
 struct BranchArg {
   std::optional<std::string> source;
@@ -158,8 +157,8 @@ class Exploration {
       std::ranges::stable_sort(left, std::greater<>(),
                                [](const BranchResult* one) { return one->screening->speedup; });
       ranked_.insert(ranked_.begin(), left.begin(), left.end());
-      if (left.size() <= kLast) break;
-      left.resize(std::max(kLast, left.size() / 2));
+      if (left.size() <= kFinalists) break;
+      left.resize(std::max(kFinalists, left.size() / 2));
     }
     return {};
   }
@@ -168,7 +167,7 @@ class Exploration {
   Result<std::vector<BranchResult*>> checked_finalists() {
     std::vector<BranchResult*> last;
     for (auto* branch : ranked_) {
-      if (last.size() == kLast) break;
+      if (last.size() == kFinalists) break;
       if (branch->correctness || !branch->reasons.empty()) continue;
       if (auto done = check(*branch); !done) return done.error();
       if (branch->correctness->passed) last.push_back(branch);

@@ -10,7 +10,6 @@
 namespace ratchet {
 namespace {
 
-constexpr std::size_t kFinalists = 2;
 constexpr std::size_t kMostLines = 4000;  // comparing takes time proportional to its square
 
 bool clears_noise(const BranchResult& branch) {

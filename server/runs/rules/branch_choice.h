@@ -8,8 +8,10 @@
 
 namespace ratchet {
 
-/// Indices of the branches to confirm against the incumbent: the two correct ones that screened
-/// fastest, best first. Pure.
+/// The branches that are confirmed against the incumbent.
+inline constexpr std::size_t kFinalists = 2;
+
+/// Indices of these branches: the correct ones that screened fastest, best first. Pure.
 [[nodiscard]] std::vector<std::size_t> finalists(const std::vector<BranchResult>& branches);
 
 /// Fills `status`, `champion` and `decision` from the measurements. The champion is a confirmed
