@@ -1,6 +1,7 @@
 #include "kernels/lab/over_values.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/judge/trial_plan.h"
 #include "kernels/lab/laboratory.h"
@@ -29,11 +30,24 @@ void take_comparisons(const SessionRecord& session, Profile& profile) {
 namespace {
 
 constexpr int kValueSamples = 20;  // ten rounds: enough for a verdict of each of six distributions
+// A slow kernel gets as many only on values on which a brief look finds it to be different.
+constexpr Nanoseconds kSlow{2e6};
+constexpr int kBriefSamples = 6;
+constexpr double kBriefMargin = 0.05;
 
 /// Whether two intervals of a speed-up differ by more than the noise.
 bool differ(const Comparison& a, const Comparison& b) {
   const double noise = 1 + std::max(a.noise_floor, b.noise_floor);
   return a.ci_high * noise < b.ci_low || b.ci_high * noise < a.ci_low;
+}
+
+/// Whether a brief look could have missed a difference from normal values.
+bool needs_a_closer_look(const ValueTime& one, const Comparison& normal) {
+  const auto apart = [&](const Comparison& a, double b) {
+    return std::abs(std::log(a.speedup / b)) > std::log1p(std::max(a.noise_floor, kBriefMargin));
+  };
+  return apart(one.against_normal, 1) ||
+         (one.against_parent && apart(*one.against_parent, normal.speedup));
 }
 
 /// How the candidate does on these values: against its parent, or itself on normal ones where the
@@ -61,16 +75,29 @@ ValueRange range_of(const std::vector<ValueTime>& all, double median, const Comp
 }  // namespace
 
 /// The candidate on these values against itself on normal ones, and against its parent on these.
-Result<ValueTime> OverValues::on(const std::string& values, CandidateProcess& normal,
-                                 const std::vector<Contestant>& pair, const SessionPlan& plan) {
-  auto its = arenas(kNormalValues, pair.size());
-  if (!its) return its.error();
+Result<ValueTime> OverValues::on(const std::string& values, Normal& normal,
+                                 const std::vector<Contestant>& pair, SessionPlan plan,
+                                 const Profile& profile) {
   auto theirs = arenas(values, 0);
   if (!theirs) return theirs.error();
-  auto both = split_arenas(normal, **its, **theirs);
-  std::vector<Contestant> contestants{pair.front(), {kNormalValues, &normal}};
+  auto both = split_arenas(normal.process, *normal.arenas, **theirs);
+  std::vector<Contestant> contestants{pair.front(), {kNormalValues, &normal.process}};
   contestants.insert(contestants.end(), pair.begin() + 1, pair.end());
-  auto session = TimingSession(*both, plan).run(contestants, call_);
+  const Comparison& compared = profile.comparisons.front();
+  const double median = profile.timing.median.value;
+  if (median * std::max(1.0, compared.speedup) > kSlow.value) {
+    plan.samples = kBriefSamples;
+    auto brief = timed(values, contestants, *both, plan);
+    if (!brief || !needs_a_closer_look(*brief, compared)) return brief;
+    plan.samples = kValueSamples;
+  }
+  return timed(values, contestants, *both, plan);
+}
+
+Result<ValueTime> OverValues::timed(const std::string& values,
+                                    const std::vector<Contestant>& contestants, TimedArenas& arenas,
+                                    const SessionPlan& plan) {
+  auto session = TimingSession(arenas, plan).run(contestants, call_);
   if (!session) return session.error();
   for (const auto& one : session->contestants)
     if (!one.reasons.empty()) return unavailable(one.name + ": " + one.reasons.front().text());
@@ -112,13 +139,16 @@ Status OverValues::measure(const Versions& versions, std::vector<CandidateProces
   if (!copy) return copy.error();
   const auto contestants = contestants_of(versions, processes);
   const std::vector<Contestant> pair(contestants.begin(), contestants.begin() + 2);
+  auto its = arenas(kNormalValues, pair.size());
+  if (!its) return its.error();
+  Normal itself{*copy, std::move(*its)};
   SessionPlan brief = plan;
   brief.samples = kValueSamples;
   brief.error_rate = kErrorRate / static_cast<double>(distributions.size());
   std::vector<ValueTime> all;
   for (const auto& values : distributions) {
     call_.progress(0, std::nullopt, fmt::format("timing on {} values", values));
-    auto found = on(values, *copy, pair, brief);
+    auto found = on(values, itself, pair, brief, profile);
     if (call_.canceled()) return found ? Status{} : found.error();
     // What fails on other values fails the check, not the timing.
     if (found) all.push_back(*std::move(found));

@@ -29,8 +29,17 @@ class OverValues {
                  const SessionPlan& plan, Profile& profile);
 
  private:
-  Result<ValueTime> on(const std::string& values, CandidateProcess& normal,
-                       const std::vector<Contestant>& pair, const SessionPlan& plan);
+  /// The candidate once more, with normal values of its own.
+  struct Normal {
+    CandidateProcess& process;
+    std::unique_ptr<TimedArenas> arenas;
+  };
+
+  Result<ValueTime> on(const std::string& values, Normal& normal,
+                       const std::vector<Contestant>& pair, SessionPlan plan,
+                       const Profile& profile);
+  Result<ValueTime> timed(const std::string& values, const std::vector<Contestant>& contestants,
+                          TimedArenas& arenas, const SessionPlan& plan);
   Status judge_on(const std::string& values, const std::vector<Contestant>& contestants,
                   const SessionPlan& plan, Profile& profile);
   Result<std::unique_ptr<TimedArenas>> arenas(const std::string& values, std::size_t first_room) {
