@@ -10,6 +10,7 @@
 #include "kernels/contract/tolerance.h"
 #include "kernels/process/python_inputs.h"
 #include "kernels/source/signature.h"
+#include "server/facts/unit_roundoff.h"
 
 namespace ratchet {
 
@@ -38,7 +39,7 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
                      (1 - *contract.matched_ratio) * 100));
   for (const auto& tensor : contract.tensors) {
     const auto used = tolerance_for(tensor.dtype, contract.atol, contract.rtol);
-    const auto least = rounding_error(tensor.dtype);
+    const auto least = unit_roundoff(tensor.dtype);
     if (tensor.role != Role::in && used.rtol < least && used.atol < least)
       warn("tight_tolerance",
            fmt::format("rtol {:.1e} with atol {:.1e} is below the rounding of {} itself ({:.1e}): "

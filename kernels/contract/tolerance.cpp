@@ -27,26 +27,6 @@ wire::Tolerance default_tolerance(DType type) {
   }
 }
 
-double rounding_error(DType type) {
-  using enum DType;
-  switch (type) {
-    case f64:
-      return 0x1p-53;
-    case f32:
-      return 0x1p-24;
-    case f16:
-      return 0x1p-11;
-    case bf16:
-      return 0x1p-8;
-    case f8_e4m3:
-      return 0x1p-4;
-    case f8_e5m2:
-      return 0x1p-3;
-    default:
-      return 0;
-  }
-}
-
 wire::Tolerance tolerance_for(DType type, const std::optional<double>& atol,
                               const std::optional<double>& rtol) {
   auto tolerance = default_tolerance(type);

@@ -21,10 +21,6 @@ namespace ratchet {
 /// like the other functions here.
 [[nodiscard]] wire::Tolerance default_tolerance(DType type);
 
-/// Half a unit in the last place of 1: the error of an exact answer stored in this type. 0 for
-/// integers.
-[[nodiscard]] double rounding_error(DType type);
-
 /// The caller's absolute values if given, else the default. Integers stay exact.
 [[nodiscard]] wire::Tolerance tolerance_for(DType type, const std::optional<double>& atol,
                                             const std::optional<double>& rtol);

@@ -13,31 +13,12 @@
 #include "kernels/worker/compare_rules.h"
 #include "kernels/worker/parallel.h"
 #include "kernels/worker/small_float.h"
+#include "server/facts/unit_roundoff.h"
 
 namespace ratchet::worker {
 namespace {
 
 constexpr std::int64_t kPreview = 8;
-
-/// Distance between neighbors relative to the lower one, halved: one rounding; 0 for integers.
-double rounding_of(DType type) {
-  switch (type) {
-    case DType::f64:
-      return 0x1p-53;
-    case DType::f32:
-      return 0x1p-24;
-    case DType::f16:
-      return 0x1p-11;
-    case DType::bf16:
-      return 0x1p-8;
-    case DType::f8_e4m3:
-      return 0x1p-4;
-    case DType::f8_e5m2:
-      return 0x1p-3;
-    default:
-      return 0;
-  }
-}
 
 /// Sums for the judgments on a whole output.
 struct Whole {
@@ -253,7 +234,7 @@ double allowed(const Output& output, double value, std::int64_t i) {
   const double plain = output.plain(value, i);
   if (!output.shadow || tolerance.honest == 0) return plain;
   const double own = output.honest[binade_of(value)];
-  const double rounding = rounding_of(output.buffer.dtype) * std::fabs(value);
+  const double rounding = unit_roundoff(output.buffer.dtype) * std::fabs(value);
   // A kernel with float32 inside is off by this much where its terms cancel.
   const double inside = 0x1p-20 * output.scale_at(i);
   if (tolerance.only_honest)
@@ -276,13 +257,13 @@ void add_to_whole(const Output& output, double got, double typed, double value, 
   if (output.shadow) {
     whole.honest += (typed - value) * (typed - value);
     if (value != 0) {
-      const double step = std::ldexp(rounding_of(output.buffer.dtype), std::ilogb(value));
+      const double step = std::ldexp(unit_roundoff(output.buffer.dtype), std::ilogb(value));
       whole.rounding += step * step / 3;
     }
   }
   if (!output.tolerance.flush) return;
   // Between the errors of an honest kernel and what is allowed, zeros do not come by chance.
-  const double unit = std::max(64 * 0x1p-24, 16 * rounding_of(output.buffer.dtype));
+  const double unit = std::max(64 * 0x1p-24, 16 * unit_roundoff(output.buffer.dtype));
   const double size = std::fabs(typed);
   if (size <= std::max(unit * output.rms, output.least) || size > output.plain(value, i)) return;
   ++whole.small;
