@@ -83,6 +83,8 @@ TaskRequest merged(TaskRequest asked, const TaskRequest& shipped) {
   if (!asked.rtol) asked.rtol = shipped.rtol;
   if (!asked.matched_ratio) asked.matched_ratio = shipped.matched_ratio;
   if (asked.baselines.empty()) asked.baselines = shipped.baselines;
+  if (!asked.call) asked.call = shipped.call;
+  if (!asked.signature) asked.signature = shipped.signature;
   asked.implementation = shipped.implementation;
   return asked;
 }

@@ -28,17 +28,21 @@ std::vector<Reason> contract_warnings(const Contract& contract) {
                        "size; if it means something else, set its `init`",
                        tensor.name));
     const auto usual = default_tolerance(tensor.dtype);
-    if (tensor.role != Role::in && is_floating(tensor.dtype) && contract.rtol &&
-        *contract.rtol > 10 * usual.rtol)
+    const auto rtol = tensor.rtol ? tensor.rtol : contract.rtol;
+    if (tensor.role != Role::in && is_floating(tensor.dtype) && rtol && *rtol > 10 * usual.rtol)
       warn("loose_tolerance", fmt::format("rtol {} is more than ten times the usual {} for {}",
-                                          *contract.rtol, usual.rtol, name_of(tensor.dtype)));
+                                          *rtol, usual.rtol, name_of(tensor.dtype)));
+    if (tensor.matched_ratio.value_or(1) < 1)
+      warn("loose_matched_ratio", fmt::format("{:.4g} % of {} may be wrong by any finite amount",
+                                              (1 - *tensor.matched_ratio) * 100, tensor.name));
   }
   if (contract.matched_ratio.value_or(1) < 1)
     warn("loose_matched_ratio",
          fmt::format("{:.4g} % of every output may be wrong by any finite amount",
                      (1 - *contract.matched_ratio) * 100));
   for (const auto& tensor : contract.tensors) {
-    const auto used = tolerance_for(tensor.dtype, contract.atol, contract.rtol);
+    const auto used = tolerance_for(tensor.dtype, tensor.atol ? tensor.atol : contract.atol,
+                                    tensor.rtol ? tensor.rtol : contract.rtol);
     const auto least = unit_roundoff(tensor.dtype);
     if (tensor.role != Role::in && used.rtol < least && used.atol < least)
       warn("tight_tolerance",

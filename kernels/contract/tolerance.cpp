@@ -97,11 +97,16 @@ wire::Tolerance judged_by(const JudgeRules& rules, const wire::Tolerance& own, D
 }  // namespace
 
 wire::Compare comparison_plan(const Contract& contract, const Dims& dims,
-                              const wire::ArenaLayout& layout, const std::optional<double>& atol,
-                              const std::optional<double>& rtol, const TrialFacts& facts) {
-  wire::Compare plan{layout, {}, contract.matched_ratio.value_or(1), {}};
+                              const wire::ArenaLayout& layout,
+                              const std::optional<double>& run_atol,
+                              const std::optional<double>& run_rtol, const TrialFacts& facts) {
+  wire::Compare plan{layout, {}, {}};
   std::size_t output = 0;
-  for (const auto& buffer : layout.buffers) {
+  for (std::size_t i = 0; i < layout.buffers.size(); ++i) {
+    const auto& buffer = layout.buffers[i];
+    const auto& own_rules = contract.tensors.at(i);
+    const auto atol = own_rules.atol ? own_rules.atol : run_atol;
+    const auto rtol = own_rules.rtol ? own_rules.rtol : run_rtol;
     const double growth =
         reduction_growth(buffer.dtype, reduction_length(contract, dims, layout, buffer));
     if (contract.judge) {
@@ -114,6 +119,8 @@ wire::Compare comparison_plan(const Contract& contract, const Dims& dims,
       if (!atol) tolerance.atol *= growth;
       plan.tolerances.push_back(tolerance);
     }
+    plan.tolerances.back().matched_ratio =
+        own_rules.matched_ratio.value_or(contract.matched_ratio.value_or(1));
     output += buffer.role != Role::in;
   }
   return plan;

@@ -47,15 +47,16 @@ struct TrialFacts {
   bool shadow = false;             ///< the reference's answer in float64 is at hand
 };
 
-/// How to compare the outputs of one call. `atol` and `rtol`: the caller's or the reference's own,
-/// which do not grow. By the rules of `contract.judge` a given `atol` holds for the magnitude of
-/// the `normal` distribution and scales with the answers of every other, there within `looser`
-/// times the server's own; integers are as close as a given `atol` of 1 or more says; and 16-bit
-/// outputs without given tolerances are held to the errors of an honest kernel.
+/// How to compare the outputs of one call. `run_atol` and `run_rtol`: the caller's or the
+/// reference's own, for outputs that have none in the contract. Given ones do not grow. By the
+/// rules of `contract.judge` a given `atol` holds for the magnitude of the `normal` distribution
+/// and scales with the answers of every other, there within `looser` times the server's own;
+/// integers are as close as a given `atol` of 1 or more says; and 16-bit outputs without given
+/// tolerances are held to the errors of an honest kernel.
 [[nodiscard]] wire::Compare comparison_plan(const Contract& contract, const Dims& dims,
                                             const wire::ArenaLayout& layout,
-                                            const std::optional<double>& atol,
-                                            const std::optional<double>& rtol,
+                                            const std::optional<double>& run_atol,
+                                            const std::optional<double>& run_rtol,
                                             const TrialFacts& facts = {});
 
 }  // namespace ratchet

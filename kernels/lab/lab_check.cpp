@@ -384,8 +384,8 @@ Result<CorrectnessReport> Laboratory::examine(const Contract& contract, const Ca
   for (const auto& tensor : contract.tensors) {
     if (tensor.role == Role::in) continue;
     const auto tolerance = (*examiner)->tolerance_of(tensor.dtype);
-    report.atol = tolerance.atol;
-    report.rtol = tolerance.rtol;
+    report.atol = tensor.atol.value_or(tolerance.atol);
+    report.rtol = tensor.rtol.value_or(tolerance.rtol);
     break;
   }
   report.matched_ratio = contract.matched_ratio.value_or(1);

@@ -61,12 +61,14 @@ struct Tolerance {
   double bias = 0;           ///< from which on the mean error towards zero over its RMS is reported
   double least_scale = 0;    ///< the RMS that `atol` is scaled by at least
   bool flush = false;        ///< zeros in place of small values are counted
+  double matched_ratio = 1;  ///< share of the output's elements that must be right
 
   static constexpr void fields(auto&& visit) {
     using T = Tolerance;
     visit(required<&T::atol>(), required<&T::rtol>(), required<&T::scale>(), required<&T::exact>(),
           optional<&T::honest>(), optional<&T::only_honest>(), optional<&T::noise>(),
-          optional<&T::bias>(), optional<&T::least_scale>(), optional<&T::flush>());
+          optional<&T::bias>(), optional<&T::least_scale>(), optional<&T::flush>(),
+          optional<&T::matched_ratio>());
   }
 };
 
@@ -75,12 +77,11 @@ struct Tolerance {
 struct Compare {
   ArenaLayout layout;
   std::vector<Tolerance> tolerances;  ///< parallel to the layout's buffers; unused for inputs
-  double matched_ratio = 1;           ///< share of each output's elements that must be right
   std::optional<ArenaLayout> wide;    ///< of the shadow
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Compare::layout>(), required<&Compare::tolerances>(),
-          optional<&Compare::matched_ratio>(), optional<&Compare::wide>());
+          optional<&Compare::wide>());
   }
 };
 

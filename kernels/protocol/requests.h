@@ -23,9 +23,12 @@ struct Load {
   std::string library;  ///< its name, for messages
   std::string entry;
   std::string baseline;  ///< which baseline a baseline process times; otherwise empty
+  CallStyle call = CallStyle::solve;
+  std::optional<Json> signature;  ///< of a module or function
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&Load::library>(), required<&Load::entry>(), optional<&Load::baseline>());
+    visit(required<&Load::library>(), required<&Load::entry>(), optional<&Load::baseline>(),
+          optional<&Load::call>(), optional<&Load::signature>());
   }
 };
 

@@ -382,7 +382,7 @@ wire::Comparison compare(const Arenas& arenas, const wire::Compare& plan) {
     }
     if (output.shadow) measure_honesty(output);
     const auto tally = judge_output(output);
-    add_output(buffer, tally, plan.matched_ratio, verdict);
+    add_output(buffer, tally, output.tolerance.matched_ratio, verdict);
     if (!output.tolerance.exact) judge_whole(output, tally, verdict.states.back());
     add_previews(output, verdict.outputs.back());
   }

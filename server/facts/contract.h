@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,9 @@ struct TensorSpec {
   std::vector<std::string> shape;
   Role role = Role::in;
   std::string init = "normal";
+  std::optional<double> atol;  ///< of this output; empty: the contract's
+  std::optional<double> rtol;
+  std::optional<double> matched_ratio;
 
   static constexpr void fields(auto&& visit) {
     visit(
@@ -45,7 +49,9 @@ struct TensorSpec {
         optional<&TensorSpec::init>(
             "Initial values: normal, uniform(a,b), indices(n), permutation, offsets, offsets(n) "
             "or given (inputs() of ref.py makes them); zeros for outputs that a kernel adds onto.",
-            {.max_length = 64}));
+            {.max_length = 64}),
+        optional<&TensorSpec::atol>("", {.min = 0}), optional<&TensorSpec::rtol>("", {.min = 0}),
+        optional<&TensorSpec::matched_ratio>("", {.min = 0.5, .max = 1}));
   }
 };
 
@@ -115,6 +121,15 @@ struct Launch {
   }
 };
 
+/// How a kernel is called: `solve` by the C ABI; in Python `run_kernel` by keyword, the `forward`
+/// of a torch `module`, or a `function`. The last two have a signature
+/// (kernels/contract/call_signature.h).
+enum class CallStyle { solve, run_kernel, module, function };
+constexpr auto enum_names(CallStyle) {
+  using enum CallStyle;
+  return as_written<solve, run_kernel, module, function>();
+}
+
 enum class ReferenceKind { cpp, cuda, python };
 constexpr auto enum_names(ReferenceKind) {
   using enum ReferenceKind;
@@ -164,6 +179,8 @@ struct Contract {
   double noise_threshold_pct = 0.5;
   std::optional<JudgeRules> judge;                ///< empty: the rules before version 2
   std::optional<std::vector<std::string>> where;  ///< relations that every size keeps
+  std::optional<CallStyle> call;                  ///< empty: `solve`, or `run_kernel` in Python
+  std::optional<Json> signature;                  ///< of a module or function
 
   static constexpr void fields(auto&& visit) {
     using C = Contract;
@@ -175,7 +192,8 @@ struct Contract {
           optional<&C::matched_ratio>(), optional<&C::any_size>(), required<&C::seed_given>(),
           required<&C::reference_kind>(), required<&C::kernel>(), required<&C::reference>(),
           required<&C::iterations>(), required<&C::retries>(), required<&C::baselines>(),
-          required<&C::noise_threshold_pct>(), optional<&C::judge>(), optional<&C::where>());
+          required<&C::noise_threshold_pct>(), optional<&C::judge>(), optional<&C::where>(),
+          optional<&C::call>(), optional<&C::signature>());
   }
 };
 

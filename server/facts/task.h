@@ -48,6 +48,8 @@ struct TaskRequest {
   std::optional<double> matched_ratio;
   std::vector<std::string> baselines;
   std::string entry = "solve";
+  std::optional<CallStyle> call;
+  std::optional<Json> signature;  ///< of a module or function
   std::vector<std::string> flags;
   std::optional<Launch> launch;
 
@@ -90,6 +92,8 @@ struct TaskRequest {
         optional<&T::baselines>("pytorch-eager, torch-compile, flashinfer, vendor.",
                                 {.max_length = 8}),
         optional<&T::entry>("Kernel entry function.", {.max_length = 64}),
+        optional<&T::call>("Default: solve, in Python run_kernel."),
+        optional<&T::signature>("Of a module or function: docs/tasks.md."),
         optional<&T::flags>("Extra compiler flags.", {.max_length = 32}),
         optional<&T::launch>("Device-only .cu: how to launch its __global__ entry."));
   }

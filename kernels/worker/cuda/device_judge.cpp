@@ -299,7 +299,7 @@ Result<std::vector<double>> CudaJudge::preview(const std::byte* data,
 }
 
 Status CudaJudge::judge_output(const wire::Buffer& buffer, const wire::Tolerance& tolerance,
-                               double matched_ratio, wire::Comparison& verdict) {
+                               wire::Comparison& verdict) {
   auto atol = atol_of(buffer, tolerance);
   if (!atol) return atol.error();
   Tally start;
@@ -321,7 +321,7 @@ Status CudaJudge::judge_output(const wire::Buffer& buffer, const wire::Tolerance
                 static_cast<std::int64_t>(tally->unexpected),
                 {}};
   if (counts.mismatches > 0) counts.first_bad = static_cast<std::int64_t>(tally->first_bad);
-  add_output(buffer, counts, matched_ratio, verdict);
+  add_output(buffer, counts, tolerance.matched_ratio, verdict);
   auto got = preview(returned_.data(), buffer);
   if (!got) return got.error();
   auto expected = preview(reference_->data(), buffer);
@@ -371,7 +371,7 @@ Result<wire::Comparison> CudaJudge::judged(const wire::Compare& plan) {
   if (auto seen = check_untouched(verdict); !seen) return seen.error();
   for (std::size_t i = 0; i < layout_.buffers.size(); ++i) {
     if (layout_.buffers[i].role == Role::in) continue;
-    auto done = judge_output(layout_.buffers[i], plan.tolerances[i], plan.matched_ratio, verdict);
+    auto done = judge_output(layout_.buffers[i], plan.tolerances[i], verdict);
     if (!done) return done.error();
   }
   verdict.passed = all_right(verdict);

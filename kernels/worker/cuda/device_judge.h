@@ -53,7 +53,7 @@ class CudaJudge : public DeviceJudge {
   Result<Squares> squares_of(const wire::Buffer& buffer);
   Result<double> atol_of(const wire::Buffer& buffer, const wire::Tolerance& tolerance);
   Status judge_output(const wire::Buffer& buffer, const wire::Tolerance& tolerance,
-                      double matched_ratio, wire::Comparison& verdict);
+                      wire::Comparison& verdict);
   Result<std::vector<double>> preview(const std::byte* data, const wire::Buffer& buffer) const;
   Result<bool> same_outputs(const std::byte* a, const std::byte* b);
   /// The verdict on `returned_`.

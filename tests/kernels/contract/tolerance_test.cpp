@@ -51,11 +51,28 @@ TEST_CASE("the caller's tolerance does not grow, and its matched ratio is kept",
   REQUIRE(layout);
 
   CHECK(comparison_plan(contract, dims, *layout, {}, {}).tolerances[2].atol == 2e-4);
-  CHECK(comparison_plan(contract, dims, *layout, {}, {}).matched_ratio == 1);
+  CHECK(comparison_plan(contract, dims, *layout, {}, {}).tolerances[2].matched_ratio == 1);
   contract.matched_ratio = 0.99;
   const auto given = comparison_plan(contract, dims, *layout, 1e-3, {});
   CHECK(given.tolerances[2].atol == 1e-3);
-  CHECK(given.matched_ratio == 0.99);
+  CHECK(given.tolerances[2].matched_ratio == 0.99);
+}
+
+TEST_CASE("an output's own tolerances come before the run's", "[tolerance]") {
+  auto contract = row_sums(8, 1000);
+  contract.judge = JudgeRules{};
+  contract.matched_ratio = 0.99;
+  contract.tensors[2].atol = 0.25;
+  contract.tensors[2].matched_ratio = 0.9;
+  const auto& dims = contract.cases.front().dims;
+  const auto layout = layout_of(contract, dims);
+  REQUIRE(layout);
+
+  const auto own = comparison_plan(contract, dims, *layout, 1e-3, 1e-5).tolerances[2];
+
+  CHECK(own.atol == 0.25);
+  CHECK(own.rtol == 1e-5);
+  CHECK(own.matched_ratio == 0.9);
 }
 
 TEST_CASE("a given atol belongs to normal inputs and scales with the answers of others",

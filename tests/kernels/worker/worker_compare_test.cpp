@@ -190,7 +190,7 @@ TEST_CASE("a task without outputs never passes", "[worker]") {
 
 TEST_CASE("a matched ratio allows that many elements to differ, and no more", "[worker]") {
   Bench bench;  // 16 elements: 0.9 lets one be wrong (1.6), not two
-  bench.plan.matched_ratio = 0.9;
+  bench.plan.tolerances.at(1).matched_ratio = 0.9;
   bench.answer(bench.returned, 3, 40);
 
   const auto verdict = bench.judged();
@@ -205,7 +205,7 @@ TEST_CASE("a matched ratio allows that many elements to differ, and no more", "[
 TEST_CASE("no matched ratio excuses NaN, infinity or unwritten elements", "[worker]") {
   const auto passes = [](double value) {
     Bench bench;
-    bench.plan.matched_ratio = 0.5;
+    bench.plan.tolerances.at(1).matched_ratio = 0.5;
     bench.answer(bench.returned, 3, value);
     return bench.judged().passed;
   };
@@ -214,7 +214,7 @@ TEST_CASE("no matched ratio excuses NaN, infinity or unwritten elements", "[work
   CHECK_FALSE(passes(kInfinity));
 
   Bench unwritten;
-  unwritten.plan.matched_ratio = 0.5;
+  unwritten.plan.tolerances.at(1).matched_ratio = 0.5;
   for (std::size_t i = 256; i < 260; ++i) unwritten.returned[i] = unwritten.sent[i];
   CHECK_FALSE(unwritten.judged().passed);
 }
