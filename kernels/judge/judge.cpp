@@ -237,7 +237,7 @@ Result<bool> Judge::elementwise(const Trial& trial, const CallContext& call) {
     if (one.slice->axis >= 0 || buffer.elements < written || written < 2) continue;
     auto after = changed(trial, raised(one).front(), call);
     if (!after) return after.error();
-    auto plan = wire::Compare{layout, {}, 1, {}};
+    auto plan = wire::Compare{layout, {}, {}};
     plan.tolerances.assign(layout.buffers.size(), wire::Tolerance{});  // exact
     const std::array descriptors{after->sent.fd(), trial.expected.fd(), after->expected.fd()};
     auto reply = ask({.compare = plan}, descriptors, call);
