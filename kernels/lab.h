@@ -18,6 +18,7 @@
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
 #include "server/facts/imported_profile.h"
+#include "server/facts/lab_state.h"
 #include "server/facts/roofline_report.h"
 #include "server/facts/task.h"
 #include "server/facts/version_diff.h"
@@ -154,6 +155,9 @@ class Lab {
   /// Measuring them also calibrates the noise of comparisons.
   virtual Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                                 CallContext& call) = 0;
+
+  /// Other labs that a contract may name.
+  [[nodiscard]] virtual std::vector<LabState> labs() const { return {}; }
 
   /// What it keeps in the state folder. Builds can be made again from the sources in the ledger;
   /// those that `needed` names stay, because another compiler may make other binaries by then.

@@ -27,18 +27,32 @@ struct CompileRequest {
   std::optional<std::string> arch;
   std::string entry = TaskRequest{}.entry;
   std::vector<std::string> flags;
+
+  static constexpr void fields(auto&& visit) {
+    using C = CompileRequest;
+    visit(required<&C::source>(), optional<&C::implementation>(), optional<&C::arch>(),
+          required<&C::entry>(), required<&C::flags>());
+  }
 };
 
 /// What was built: a candidate that nobody will run, and as much of a contract as its build needs.
 struct CompiledSource {
   Contract contract;
   Candidate candidate;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required<&CompiledSource::contract>(), required<&CompiledSource::candidate>());
+  }
 };
 
 /// What `Lab::prepare` made ready.
 struct PreparedTask {
   Environment environment;  ///< empty if the kernel does not build
   Candidate kernel;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required<&PreparedTask::environment>(), required<&PreparedTask::kernel>());
+  }
 };
 
 struct ProfileRequest {
@@ -97,6 +111,10 @@ struct Entrant {
 struct RacePlan {
   Dims dims;
   std::optional<int> samples;  ///< per entrant; empty: until the intervals decide
+
+  static constexpr void fields(auto&& visit) {
+    visit(required<&RacePlan::dims>(), optional<&RacePlan::samples>());
+  }
 };
 
 /// Result of one kernel in a race. Comparisons are empty for the first.
@@ -106,6 +124,12 @@ struct RaceLine {
   std::optional<Comparison> speedup;   ///< first ÷ this: `faster` means this kernel is faster
   std::optional<Comparison> slowdown;  ///< this ÷ first: `faster` means the first is faster
   std::vector<Reason> reasons;         ///< why its times do not count
+
+  static constexpr void fields(auto&& visit) {
+    using R = RaceLine;
+    visit(required<&R::name>(), optional<&R::timing>(), optional<&R::speedup>(),
+          optional<&R::slowdown>(), required<&R::reasons>());
+  }
 };
 
 /// Which kernel serves a case.
@@ -124,6 +148,11 @@ struct DisassemblyRequest {
   CodeView view = CodeView::sass;
   std::string function;  ///< empty: the one with most instructions in loops
   int first_line = 0;    ///< of the listing, where the page begins
+
+  static constexpr void fields(auto&& visit) {
+    using D = DisassemblyRequest;
+    visit(required<&D::view>(), required<&D::function>(), required<&D::first_line>());
+  }
 };
 
 /// A page of a kernel's machine code, with counts for all of it.
@@ -133,6 +162,12 @@ struct Disassembly {
   std::string shown;  ///< name of the function in `text`
   std::string text;   ///< depth in loops, source line, address, instruction
   std::optional<int> next_line;
+
+  static constexpr void fields(auto&& visit) {
+    using D = Disassembly;
+    visit(required<&D::disassembler>(), required<&D::functions>(), required<&D::shown>(),
+          required<&D::text>(), optional<&D::next_line>());
+  }
 };
 
 }  // namespace ratchet

@@ -22,6 +22,8 @@
 
 #include "kbs/knowledge.h"
 #include "kernels/lab.h"
+#include "kernels/labs/lab_service.h"
+#include "kernels/labs/lab_set.h"
 #include "server/core/background_calls.h"
 #include "server/core/beneath.h"
 #include "server/core/roots.h"
@@ -101,6 +103,24 @@ std::unique_ptr<Storage> storage_of(Application& app, const Options& options) {
       [&lab = *app.lab](bool dry_run) { return lab.remove_abandoned(dry_run); });
 }
 
+Result<std::unique_ptr<Lab>> open_lab(const Options& options) {
+  std::vector<RemoteLabOptions> remote;
+  for (const auto& text : options.labs) {
+    auto one = parse_lab(text);
+    if (!one) return one.error();
+    one->version = RATCHET_VERSION;
+    remote.push_back(*std::move(one));
+  }
+  auto local = Lab::open({.state_dir = options.state_dir,
+                          .worker_dir = options.worker_dir,
+                          .data_dir = options.data_dir,
+                          .python = options.python,
+                          .version = RATCHET_VERSION,
+                          .job_deadline = std::chrono::seconds(options.job_deadline_s)});
+  if (!local || remote.empty()) return local;
+  return lab_set(*std::move(local), std::move(remote));
+}
+
 Result<Application> assemble(const Options& options) {
   Application app;
   if (auto own = make_private_folder(options.state_dir); !own) return own.error();
@@ -109,12 +129,7 @@ Result<Application> assemble(const Options& options) {
                             .data = options.data_dir,
                             .hold_outputs = options.roots_given || options.serve.http});
   if (!roots) return roots.error();
-  auto lab = Lab::open({.state_dir = options.state_dir,
-                        .worker_dir = options.worker_dir,
-                        .data_dir = options.data_dir,
-                        .python = options.python,
-                        .version = RATCHET_VERSION,
-                        .job_deadline = std::chrono::seconds(options.job_deadline_s)});
+  auto lab = open_lab(options);
   if (!lab) return lab.error();
   auto runs = Runs::open(options.state_dir, {.system_log = "/dev/log"});
   if (!runs) return runs.error();
@@ -145,7 +160,11 @@ Result<mcp::ServerOptions> server_options(Application& app, const Options& optio
   mcp::ServerOptions server;
   server.version = RATCHET_VERSION;
   server.instructions = kInstructions;
-  server.tools = mcp::offered(app.tools);
+  auto tools = app.tools;
+  // Costs the model nothing where there are none.
+  if (options.labs.empty())
+    std::erase_if(tools, [](const Tool& tool) { return tool.info.name == "list_labs"; });
+  server.tools = mcp::offered(tools);
   server.jobs = app.jobs;
   server.prompts = all_prompts(*app.runs);
   server.resources = all_resources(*app.runs, *app.knowledge, options.data_dir / "docs");
@@ -167,6 +186,20 @@ void collect_regularly(const Storage& storage, const std::stop_token& stop) {
                    removed.files, size_text(removed.bytes));
   } while (
       !waiting.wait_for(lock, stop, kBetweenCollections, [&] { return stop.stop_requested(); }));
+}
+
+/// Serves a lab on the real stdin and stdout; what else is printed goes to stderr.
+int serve_as_lab(const Options& options, const std::stop_token& stop) {
+  if (auto own = make_private_folder(options.state_dir); !own) return fail(own.error());
+  Options alone = options;
+  alone.labs.clear();
+  auto lab = open_lab(alone);
+  if (!lab) return fail(lab.error());
+  LabStream stream(Fd(::dup(STDIN_FILENO)), Fd(::dup(STDOUT_FILENO)));
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  const auto served = serve_lab(**lab, stream, RATCHET_VERSION, stop);
+  end_descendants();
+  return served ? 0 : fail(served.error());
 }
 
 int serve(Application& app, const Options& options, const std::stop_token& stop) {
@@ -379,6 +412,7 @@ int run_command(const Options& options) {
                        .python = options.python});
   if (options.command == "import") return describe_tree(options);
   if (options.command == "setup") return set_up(options);
+  if (options.command == "lab") return serve_as_lab(options, stop.get_token());
   auto app = assemble(options);
   if (!app) return fail(app.error());
   if (options.command == "serve") return serve(*app, options, stop.get_token());

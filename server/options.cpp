@@ -91,6 +91,9 @@ void add_common(CLI::App& app, Options& options) {
                  "Tools to offer: loop, kbs, analysis, search, memory, review; default all")
       ->delimiter(',')
       ->check(is_toolset);
+  app.add_option("--lab", options.labs,
+                 "NAME=COMMAND: another place to run kernels, e.g. 'gpu3=ssh gpu3 ratchet lab' "
+                 "(repeatable)");
   app.add_flag("--json", options.json, "Print what the command answers as JSON");
   app.add_flag("!--no-builtin-kbs", options.builtin_kbs, "Do not load the bundled knowledge base");
   app.add_flag("!--no-kbs-links", options.kbs_links,
@@ -109,6 +112,9 @@ void add_serve(CLI::App& app, Options& options) {
 }
 
 void add_others(CLI::App& app, Options& options) {
+  app.add_subcommand("lab",
+                     "Run kernels for a ratchet server at the other end of stdin and stdout");
+
   auto* call = app.add_subcommand("call", "Call one tool without a client");
   call->add_option("tool", options.tool, "Tool name")->required();
   call->add_option("arguments", options.arguments, "JSON object")->default_str("{}");

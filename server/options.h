@@ -11,7 +11,7 @@ namespace ratchet {
 
 /// The options of the command line, with their defaults, for all subcommands.
 struct Options {
-  std::string command;  ///< serve, call, demo, runs, show, kbs, setup, audit, head, import, gc, …
+  std::string command;  ///< serve, lab, call, demo, runs, show, kbs, setup, audit, head, import, gc, …
 
   std::filesystem::path state_dir;           ///< ledger, build cache, calibration
   std::filesystem::path data_dir;            ///< problems, wiki index, adapters
@@ -24,6 +24,7 @@ struct Options {
   bool builtin_kbs = true;
   bool kbs_links = true;
   std::vector<std::string> toolsets;  ///< empty: all
+  std::vector<std::string> labs;      ///< serve, call, demo: NAME=COMMAND
 
   ServeOptions serve;      ///< serve
   std::string disk_quota;  ///< serve: as `parse_size` takes it; gc: empty for none

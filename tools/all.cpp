@@ -53,6 +53,7 @@ std::vector<Tool> all_tools(const Services& services) {
       reporting_jobs(run_status(services), services.jobs),
       cancel_job(services),
       list_runs(services),
+      list_labs(services),
       extend_run(services),
       submit_kernel(services),
       check_correctness(services),

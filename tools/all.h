@@ -16,6 +16,7 @@ Tool create_run(const Services& services);
 Tool run_status(const Services& services);
 Tool cancel_job(const Services& services);
 Tool list_runs(const Services& services);
+Tool list_labs(const Services& services);
 Tool extend_run(const Services& services);
 Tool submit_kernel(const Services& services);
 Tool check_correctness(const Services& services);

@@ -181,6 +181,7 @@ struct Contract {
   std::optional<std::vector<std::string>> where;  ///< relations that every size keeps
   std::optional<CallStyle> call;                  ///< empty: `solve`, or `run_kernel` in Python
   std::optional<Json> signature;                  ///< of a module or function
+  std::optional<std::string> lab;                 ///< where it is measured; empty: here
 
   static constexpr void fields(auto&& visit) {
     using C = Contract;
@@ -193,7 +194,7 @@ struct Contract {
           required<&C::reference_kind>(), required<&C::kernel>(), required<&C::reference>(),
           required<&C::iterations>(), required<&C::retries>(), required<&C::baselines>(),
           required<&C::noise_threshold_pct>(), optional<&C::judge>(), optional<&C::where>(),
-          optional<&C::call>(), optional<&C::signature>());
+          optional<&C::call>(), optional<&C::signature>(), optional<&C::lab>());
   }
 };
 

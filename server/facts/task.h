@@ -52,6 +52,7 @@ struct TaskRequest {
   std::optional<Json> signature;  ///< of a module or function
   std::vector<std::string> flags;
   std::optional<Launch> launch;
+  std::optional<std::string> lab;
 
   static constexpr void fields(auto&& visit) {
     using T = TaskRequest;
@@ -95,7 +96,8 @@ struct TaskRequest {
         optional<&T::call>("Default: solve, in Python run_kernel."),
         optional<&T::signature>("Of a module or function: docs/tasks.md."),
         optional<&T::flags>("Extra compiler flags.", {.max_length = 32}),
-        optional<&T::launch>("Device-only .cu: how to launch its __global__ entry."));
+        optional<&T::launch>("Device-only .cu: how to launch its __global__ entry."),
+        optional<&T::lab>("Where to run; default: here.", {.max_length = 64}));
   }
 };
 

@@ -120,7 +120,7 @@ const std::vector<Layer>& layers() {
        {}},
       {"server/exit_deadline.", {"kernels/process/descendants.h"}, {}},
       {"server/main.cpp",
-       {"server/", "tools/", "kbs/", "kernels/lab.h"},
+       {"server/", "tools/", "kbs/", "kernels/lab.h", "kernels/labs/"},
        {"nlohmann_json", "CLI11"}},
       {"kbs/text/", {kCore}, {}},
       {"kbs/documents/", {kCore}, {"yaml-cpp"}},
@@ -165,6 +165,10 @@ const std::vector<Layer>& layers() {
         "kernels/build/", "kernels/protocol/", "kernels/process/", "kernels/contract/",
         "kernels/judge/", "kernels/timing/", "kernels/disassembly/", "kernels/counters/",
         "kernels/diagnosis/"},
+       {}},
+      // Labs on other machines.
+      {"kernels/labs/",
+       {kCore, kFacts, "kernels/lab.h", "kernels/lab_requests.h", "kernels/build/"},
        {}},
       {"kernels/nvrtc/", {}, {}},
       // What a GPU is measured with: its device, CUPTI, and on top timer, counters and ceilings.

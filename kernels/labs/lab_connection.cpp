@@ -1,0 +1,318 @@
+#include "kernels/labs/lab_connection.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "kernels/labs/source_files.h"
+#include "server/core/hash.h"
+#include "server/core/origin.h"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX declares it nowhere
+
+namespace ratchet {
+namespace {
+
+namespace wire = lab_wire;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kTick{100};
+constexpr std::size_t kLastWords = 2000;
+constexpr std::size_t kIdBytes = 16;
+constexpr milliseconds kGoodbye{5000};
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> all;
+  for (char** one = environ; *one; ++one) all.emplace_back(*one);
+  return all;
+}
+
+ErrorCode code_of(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i)
+    if (name_of(static_cast<ErrorCode>(i)) == name) return static_cast<ErrorCode>(i);
+  return ErrorCode::internal;
+}
+
+/// Both ends of a pipe, closed in children.
+Result<std::pair<Fd, Fd>> new_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return unavailable("no pipe can be made");
+  return std::pair(Fd(ends[0]), Fd(ends[1]));
+}
+
+void read_last_words(const Fd& errors, std::string& words) {
+  std::array<char, 4096> chunk{};
+  for (;;) {
+    const auto got = ::read(errors.get(), chunk.data(), chunk.size());
+    if (got <= 0) return;
+    words.append(chunk.data(), static_cast<std::size_t>(got));
+    if (words.size() > kLastWords) words.erase(0, words.size() - kLastWords);
+  }
+}
+
+}  // namespace
+
+LabConnection::LabConnection(RemoteLabOptions options) : options_(std::move(options)) {
+  state_.name = options_.name;
+  state_.command = options_.command;
+  keeper_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });
+}
+
+LabConnection::~LabConnection() {
+  keeper_.request_stop();
+  changed_.notify_all();
+}
+
+/// The error with the lab's name and what its command said.
+Error LabConnection::located(Error error, Running* running) const {
+  error = error.at("lab " + options_.name);
+  error.code = ErrorCode::unavailable;
+  if (!running) return error;
+  if (const auto ended = running->process.wait_for(kTick))
+    error.message += fmt::format("; its command ended with {}", ended->text());
+  read_last_words(running->errors, running->last_words);
+  const auto& words =
+      running->last_words.empty() ? running->stream.greeting() : running->last_words;
+  if (!words.empty()) error.message += ", having said: " + behind_fence(words);
+  if (error.hint.empty()) error.hint = fmt::format("Try its command alone: {}", options_.command);
+  return error;
+}
+
+Result<std::shared_ptr<LabConnection::Running>> LabConnection::start(const std::stop_token& stop) {
+  auto in = new_pipe();
+  auto out = new_pipe();
+  auto errors = new_pipe();
+  if (!in || !out || !errors) return unavailable("no pipe can be made");
+  auto process = Process::spawn(
+      {.argv = {"/bin/sh", "-c", options_.command},
+       .environment = own_environment(),
+       .descriptors = {{in->first.get(), 0}, {out->second.get(), 1}, {errors->second.get(), 2}}});
+  if (!process) return process.error();
+  ::fcntl(errors->first.get(), F_SETFL, O_NONBLOCK);
+  std::shared_ptr<Running> running(
+      new Running{*std::move(process),
+                  LabStream(std::move(out->first), std::move(in->second)),
+                  std::move(errors->first),
+                  {}});
+  // The command's own ends: without them the stream ends with the command.
+  in->first.reset();
+  out->second.reset();
+  errors->second.reset();
+  if (auto greeted = greet(*running, stop); !greeted)
+    return located(greeted.error(), running.get());
+  return running;
+}
+
+Status LabConnection::greet(Running& running, const std::stop_token& stop) {
+  const auto until = Clock::now() + options_.start_limit;
+  while (Clock::now() < until && !stop.stop_requested()) {
+    auto received = running.stream.receive(kTick, stop);
+    read_last_words(running.errors, running.last_words);
+    if (!received) return received.error();
+    if (!*received) continue;
+    const auto message = decode_stored<wire::Message>(**received);
+    if (!message || message->kind != wire::Kind::hello || !message->hello)
+      return invalid_argument("its first message is no greeting");
+    const auto& hello = *message->hello;
+    if (hello.protocol != wire::kProtocol || hello.version != options_.version)
+      return invalid_argument(
+          fmt::format("version: it is ratchet {} with protocol {}, this is {} with {}",
+                      hello.version, hello.protocol, options_.version, wire::kProtocol),
+          "Install the same version on both machines.");
+    const std::scoped_lock lock(mutex_);
+    state_.host = hello.host;
+    state_.program = hello.program;
+    return {};
+  }
+  return unavailable(fmt::format("it has not said hello within {:.0f} s",
+                                 std::chrono::duration<double>(options_.start_limit).count()));
+}
+
+/// Answers and progress, until the connection ends or has been idle.
+Error LabConnection::read_from(Running& running, const std::stop_token& stop) {
+  auto heard = Clock::now();
+  while (!stop.stop_requested()) {
+    auto received = running.stream.receive(kTick, stop);
+    read_last_words(running.errors, running.last_words);
+    if (!received) return located(received.error(), &running);
+    if (*received) {
+      heard = Clock::now();
+      if (auto taken = take(**received); !taken) return located(taken.error(), &running);
+      continue;
+    }
+    const std::scoped_lock lock(mutex_);
+    if (!waiting_.empty()) used_ = Clock::now();
+    if (Clock::now() - heard > options_.silence)
+      return located(
+          unavailable(fmt::format("it has said nothing for {:.0f} s",
+                                  std::chrono::duration<double>(options_.silence).count())),
+          nullptr);
+    if (waiting_.empty() && Clock::now() - used_ > options_.idle) return {};
+  }
+  return {};
+}
+
+Status LabConnection::take(const Json& json) {
+  auto message = decode<wire::Message>(json);
+  if (!message) return message.error();
+  if (message->kind == wire::Kind::alive) return {};
+  const std::scoped_lock lock(mutex_);
+  const auto found = waiting_.find(message->id);
+  // Also what a program in between may replay: no number is used twice. A call that was canceled
+  // is remembered until its answer comes.
+  if (found == waiting_.end()) return invalid_argument("it answers a request that nobody made");
+  auto& waiting = *found->second;
+  switch (message->kind) {
+    case wire::Kind::progress:
+      if (waiting.call)
+        waiting.call->progress(message->done.value_or(0), message->total, message->text);
+      return {};
+    case wire::Kind::answer:
+      if (!message->body || !message->body->contains("value"))
+        return invalid_argument("it answers without a value");
+      waiting.answer = Result<Json>((*message->body)["value"]);
+      break;
+    case wire::Kind::error:
+      waiting.answer = Result<Json>(Error{code_of(message->code), message->text, message->hint});
+      break;
+    default:
+      return invalid_argument(fmt::format("a lab sends no {}", name_of(message->kind)));
+  }
+  waiting_.erase(found);
+  ++state_.calls;
+  changed_.notify_all();
+  return {};
+}
+
+/// All calls that wait learn why there will be no answer.
+void LabConnection::lose(const Error& why) {
+  for (auto& [id, waiting] : waiting_) waiting->answer = Result<Json>(why);
+  waiting_.clear();
+  failure_ = why;
+  ++failures_;
+  state_.error = why.message;
+  changed_.notify_all();
+}
+
+void LabConnection::keep(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, stop, [&] { return wanted_; });
+      if (stop.stop_requested()) return;
+
+      held_since_ = Clock::now();
+      ++state_.starts;
+    }
+    auto started = start(stop);
+    Error ended;
+    if (started) {
+      {
+        const std::scoped_lock lock(mutex_);
+        running_ = *std::move(started);
+        used_ = Clock::now();
+        state_.error.reset();
+        changed_.notify_all();
+      }
+      ended = read_from(*running_, stop);
+    } else {
+      ended = started.error();
+    }
+    std::shared_ptr<Running> over;
+    {
+      const std::scoped_lock lock(mutex_);
+      over = std::move(running_);
+      wanted_ = false;
+      state_.seconds += std::chrono::duration<double>(Clock::now() - *held_since_).count();
+      held_since_.reset();
+      if (!ended.message.empty() || !waiting_.empty())
+        lose(ended.message.empty() ? unavailable("lab " + options_.name + ": the server ends")
+                                   : ended);
+    }
+    // The end of its input asks the lab to go; an allocation is given back by its own command.
+    if (over) {
+      over->stream.close_output();
+      if (!over->process.wait_for(kGoodbye)) over->process.kill();
+    }
+  }
+}
+
+/// Waits until the lab has said hello.
+Result<std::shared_ptr<LabConnection::Running>> LabConnection::reach(
+    const CallContext& call, std::unique_lock<std::mutex>& lock) {
+  const int failures = failures_;
+  const auto began = Clock::now();
+  while (!running_) {
+    wanted_ = true;
+    changed_.notify_all();
+    if (call.canceled())
+      return Error{ErrorCode::timed_out, "canceled while lab " + options_.name + " was starting",
+                   ""};
+    if (failures_ != failures) return *failure_;
+    changed_.wait_for(lock, kTick);
+    const auto waited = std::chrono::duration<double>(Clock::now() - began).count();
+    lock.unlock();
+    if (waited > 1)
+      call.progress(waited, std::nullopt, fmt::format("waiting for lab {}", options_.name));
+    lock.lock();
+  }
+  return running_;
+}
+
+Result<Json> LabConnection::ask(const std::string& method, Json body, const CallContext& call) {
+  wire::Message request;
+  request.kind = wire::Kind::request;
+  const auto drawn = random_bytes(kIdBytes);
+  request.id = hex({reinterpret_cast<const unsigned char*>(drawn.data()), drawn.size()});
+  request.method = method;
+  request.files = files_of(body);
+  request.body = std::move(body);
+  const auto waiting = std::make_shared<Waiting>(Waiting{&call, {}});
+  std::unique_lock lock(mutex_);
+  auto running = reach(call, lock);
+  if (!running) return running.error();
+  waiting_[request.id] = waiting;
+  used_ = Clock::now();
+  lock.unlock();
+  auto sent = (*running)->stream.send(encode(request));
+  lock.lock();
+  if (!sent) {
+    waiting_.erase(request.id);
+    return located(sent.error(), nullptr);
+  }
+  std::optional<Clock::time_point> canceled;
+  while (!waiting->answer) {
+    changed_.wait_for(lock, kTick);
+    if (!call.canceled() || waiting->answer) continue;
+    if (canceled && Clock::now() - *canceled > kGoodbye) {
+      waiting->call = nullptr;  // its answer may still come
+      return Error{ErrorCode::timed_out, "canceled", ""};
+    }
+    if (canceled) continue;
+    canceled = Clock::now();
+    wire::Message cancel;
+    cancel.kind = wire::Kind::cancel;
+    cancel.id = request.id;
+    lock.unlock();
+    (void)(*running)->stream.send(encode(cancel));
+    lock.lock();
+  }
+  return *std::move(waiting->answer);
+}
+
+LabState LabConnection::state() const {
+  const std::scoped_lock lock(mutex_);
+  auto state = state_;
+  if (held_since_)
+    state.seconds += std::chrono::duration<double>(Clock::now() - *held_since_).count();
+  state.state = !held_since_       ? "off"
+                : !running_        ? "starting"
+                : waiting_.empty() ? "idle"
+                                   : "working";
+  return state;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "kernels/labs/lab_messages.h"
+#include "kernels/labs/lab_stream.h"
+#include "kernels/labs/remote_lab.h"
+#include "server/core/call_context.h"
+#include "server/core/process.h"
+
+namespace ratchet {
+
+/// The command of a remote lab, and the calls that wait for its answers. Thread-safe.
+///
+/// One thread starts the command, reads from it and ends it, because the command dies with the
+/// thread that started it.
+class LabConnection {
+ public:
+  explicit LabConnection(RemoteLabOptions options);
+  LabConnection(const LabConnection&) = delete;
+  LabConnection& operator=(const LabConnection&) = delete;
+  ~LabConnection();
+
+  /// Sends a request, after starting the command if need be, and waits for the answer's body.
+  /// Errors: those of the lab; `unavailable` when it is lost; `timed_out` when the caller cancels.
+  Result<Json> ask(const std::string& method, Json body, const CallContext& call);
+
+  [[nodiscard]] LabState state() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// A call that waits.
+  struct Waiting {
+    const CallContext* call = nullptr;  ///< null once it was canceled and went away
+    std::optional<Result<Json>> answer;
+  };
+  /// The command while it runs.
+  struct Running {
+    Process process;
+    LabStream stream;
+    Fd errors;               ///< its stderr
+    std::string last_words;  ///< the end of that
+  };
+
+  void keep(const std::stop_token& stop);
+  Result<std::shared_ptr<Running>> start(const std::stop_token& stop);
+  Status greet(Running& running, const std::stop_token& stop);
+  Error read_from(Running& running, const std::stop_token& stop);
+  Status take(const Json& json);
+  void lose(const Error& why);
+  [[nodiscard]] Error located(Error error, Running* running) const;
+  Result<std::shared_ptr<Running>> reach(const CallContext& call,
+                                         std::unique_lock<std::mutex>& lock);
+
+  const RemoteLabOptions options_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::shared_ptr<Running> running_;  ///< set once the lab has said hello
+  bool wanted_ = false;
+  int failures_ = 0;              ///< of starts and connections so far
+  std::optional<Error> failure_;  ///< the last
+  std::map<std::string, std::shared_ptr<Waiting>> waiting_;
+  Clock::time_point used_;
+  LabState state_;
+  std::optional<Clock::time_point> held_since_;
+  std::jthread keeper_;  // last: it uses the others
+};
+
+}  // namespace ratchet

@@ -1,0 +1,320 @@
+#include "kernels/labs/lab_service.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "kernels/labs/lab_messages.h"
+#include "kernels/labs/source_files.h"
+#include "server/core/files.h"
+#include "server/core/hash.h"
+
+namespace ratchet {
+namespace {
+
+namespace fs = std::filesystem;
+namespace wire = lab_wire;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kAlive{5000};
+constexpr milliseconds kServiceTick{200};
+constexpr milliseconds kBetweenProgress{100};
+constexpr std::size_t kMostRequests = 64;
+constexpr std::size_t kMostProgram = std::size_t{1} << 28U;
+
+using Method = std::function<Result<Json>(Lab&, const Json&, CallContext&)>;
+
+/// `work` takes a request of its type and answers with a record, which travels as {"value": …}.
+template <class Request, class Work>
+Method method(Work work) {
+  return [work](Lab& lab, const Json& body, CallContext& call) -> Result<Json> {
+    auto request = decode_stored<Request>(body);
+    if (!request) return request.error();
+    auto answer = work(lab, *request, call);
+    if (!answer) return answer.error();
+    return Json{{"value", encode(*answer)}};
+  };
+}
+
+const Candidate* pointer(const std::optional<Candidate>& one) {
+  return one ? &*one : nullptr;
+}
+const Profile* pointer(const std::optional<Profile>& one) {
+  return one ? &*one : nullptr;
+}
+
+Result<ImportedProfile> import(Lab& lab, const wire::Import& request, CallContext& call) {
+  const auto content = from_base64(request.content);
+  if (!content) return invalid_argument("content: is not base64");
+  return lab.import_profile(
+      request.contract, {&request.candidate, pointer(request.profile), request.file_name, *content},
+      call);
+}
+
+Result<std::vector<RaceLine>> race(Lab& lab, const wire::Race& request, CallContext& call) {
+  std::vector<Entrant> entrants;
+  for (const auto& one : request.entrants) entrants.push_back({one.name, &one.candidate});
+  return lab.race(request.contract, entrants, request.race, request.secret, call);
+}
+
+const std::map<std::string, Method, std::less<>>& methods() {
+  static const std::map<std::string, Method, std::less<>> all{
+      {"environment", method<wire::Environment>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.environment(r.device, call);
+       })},
+      {"plan", method<wire::Plan>([](Lab& lab, const auto& r, CallContext&) {
+         return lab.plan(r.task, r.kernel, r.reference);
+       })},
+      {"build", method<wire::Build>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.build(r.contract, r.source, call);
+       })},
+      {"prepare", method<wire::OfContract>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.prepare(r.contract, call);
+       })},
+      {"validate_task", method<wire::OfContract>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.validate_task(r.contract, r.secret, call);
+       })},
+      {"refused_size", method<wire::OfCandidate>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.refused_size(r.contract, r.candidate, r.secret, call);
+       })},
+      {"check", method<wire::OfCandidate>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.check(r.contract, r.candidate, r.secret, call);
+       })},
+      {"profile", method<wire::ProfileOf>([](Lab& lab, const auto& r, CallContext& call) {
+         const ProfileRequest request{&r.candidate,    pointer(r.parent), pointer(r.v0),
+                                      pointer(r.best), r.seconds,         r.metrics,
+                                      r.names,         r.engine};
+         return lab.profile(r.contract, request, r.secret, call);
+       })},
+      {"import_profile", method<wire::Import>(import)},
+      {"benchmark", method<wire::Benchmark>([](Lab& lab, const auto& r, CallContext& call) {
+         const BenchmarkRequest request{&r.candidate,    pointer(r.parent), pointer(r.v0),
+                                        r.baselines,     r.num_warmup,      r.num_trials,
+                                        r.discard_first, r.prewarm_calls,   r.cache_mode,
+                                        r.host_time,     r.values};
+         return lab.benchmark(r.contract, request, r.secret, call);
+       })},
+      {"sanitize", method<wire::Sanitize>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.sanitize(r.contract, {&r.candidate, r.tools, r.dims}, call);
+       })},
+      {"compile", method<CompileRequest>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.compile(r, call);
+       })},
+      {"disassemble", method<wire::Disassemble>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.disassemble(r.contract, r.candidate, r.request, call);
+       })},
+      {"check_sass", method<wire::CheckSass>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.check_sass(r.contract, r.candidate, pointer(r.parent), r.ids, call);
+       })},
+      {"roofline", method<wire::Roofline>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.roofline(r.contract, r.profile, call);
+       })},
+      {"compare", method<wire::Compare>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.compare(r.contract, {&r.a, pointer(r.profile_a)}, {&r.b, pointer(r.profile_b)},
+                            call);
+       })},
+      {"race", method<wire::Race>(race)},
+      {"ceilings", method<wire::Ceilings>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.ceilings(r.device, r.kind, r.refresh, call);
+       })},
+  };
+  return all;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+std::string program_digest() {
+  const auto program = read_file("/proc/self/exe", kMostProgram);
+  return program ? sha256_hex(*program) : "";
+}
+
+/// A folder that other users may read, because workers run as such; removed at the end.
+class SourceFolder {
+ public:
+  SourceFolder() {
+    auto pattern = (fs::temp_directory_path() / "ratchet-lab-XXXXXX").string();
+    if (::mkdtemp(pattern.data())) path_ = pattern;
+    std::error_code none;
+    fs::permissions(path_, fs::perms(0755), none);
+  }
+  SourceFolder(const SourceFolder&) = delete;
+  SourceFolder& operator=(const SourceFolder&) = delete;
+  ~SourceFolder() {
+    std::error_code none;
+    if (!path_.empty()) fs::remove_all(path_, none);
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// The requests under way, one thread each.
+class Service {
+ public:
+  Service(Lab& lab, LabStream& stream) : lab_(lab), stream_(stream) {}
+
+  ~Service() {
+    const std::scoped_lock lock(mutex_);
+    for (auto& [id, one] : working_) one.thread.request_stop();
+  }
+
+  Status take(wire::Message message) {
+    if (message.kind == wire::Kind::cancel) {
+      const std::scoped_lock lock(mutex_);
+      if (const auto one = working_.find(message.id); one != working_.end())
+        one->second.thread.request_stop();
+      return {};
+    }
+    if (message.kind == wire::Kind::alive) return {};
+    if (message.kind != wire::Kind::request || message.id.empty())
+      return invalid_argument(fmt::format("a lab takes requests, not {}", name_of(message.kind)));
+    reap();
+    const std::scoped_lock lock(mutex_);
+    if (working_.size() >= kMostRequests || working_.contains(message.id)) {
+      refuse(message.id,
+             {ErrorCode::conflict,
+              fmt::format("the lab works on {} requests already", working_.size()), ""});
+      return {};
+    }
+    auto& one = working_[message.id];
+    one.thread =
+        std::jthread([this, &one, message = std::move(message)](const std::stop_token& stop) {
+          answer(message, stop);
+          one.done = true;
+        });
+    return {};
+  }
+
+  void reap() {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(working_, [](const auto& one) { return one.second.done.load(); });
+  }
+
+ private:
+  struct Working {
+    std::atomic<bool> done = false;
+    std::jthread thread;  // joins before the flag goes
+  };
+
+  void refuse(const std::string& id, const Error& error) {
+    wire::Message message;
+    message.kind = wire::Kind::error;
+    message.id = id;
+    message.text = error.message;
+    message.code = name_of(error.code);
+    message.hint = error.hint;
+    (void)stream_.send(encode(message));
+  }
+
+  void answer(const wire::Message& request, const std::stop_token& stop) {
+    auto done = result_of(request, stop);
+    if (!done) return refuse(request.id, done.error());
+    wire::Message message;
+    message.kind = wire::Kind::answer;
+    message.id = request.id;
+    message.body = *std::move(done);
+    if (auto sent = stream_.send(encode(message)); !sent) refuse(request.id, sent.error());
+  }
+
+  Result<Json> result_of(const wire::Message& request, const std::stop_token& stop) {
+    const auto found = methods().find(request.method);
+    if (found == methods().end())
+      return invalid_argument(fmt::format("method: a lab cannot {}", request.method));
+    Json body = request.body.value_or(Json::object());
+    if (auto done = unpack(request.files, sources_.path(), body); !done) return done.error();
+    if (auto fits = fits_this_machine(body, stop); !fits) return fits.error();
+    auto last = steady_clock::time_point{};
+    std::mutex reporting;
+    CallContext call(
+        [&](double done, std::optional<double> total, std::string_view text) {
+          const std::scoped_lock lock(reporting);
+          if (steady_clock::now() - last < kBetweenProgress) return;
+          last = steady_clock::now();
+          wire::Message message;
+          message.kind = wire::Kind::progress;
+          message.id = request.id;
+          message.done = done;
+          message.total = total;
+          message.text = text;
+          (void)stream_.send(encode(message));
+        },
+        stop);
+    return found->second(lab_, body, call);
+  }
+
+  /// A run stays on the kind of device that its contract names.
+  Status fits_this_machine(const Json& body, const std::stop_token& stop) {
+    if (!body.contains("contract")) return {};
+    const auto contract = decode_stored<Contract>(body["contract"]);
+    if (!contract) return contract.error();
+    const std::scoped_lock lock(probing_);
+    if (!devices_) {
+      CallContext call({}, stop);
+      auto environment = lab_.environment(std::nullopt, call);
+      if (!environment) return environment.error();
+      devices_ = std::move(environment->devices);
+    }
+    std::string names;
+    for (const auto& device : *devices_) {
+      if (device.kind == contract->device_kind && device.name == contract->device_name) return {};
+      names += (names.empty() ? "" : ", ") + device.name;
+    }
+    return unavailable(
+        fmt::format("device: the run was created on {}, this lab has {}", contract->device_name,
+                    names),
+        "Times of different devices cannot be compared: start the lab on such a device again, or "
+        "create a run for this one.");
+  }
+
+  Lab& lab_;
+  LabStream& stream_;
+  SourceFolder sources_;
+  std::mutex probing_;
+  std::optional<std::vector<DeviceInfo>> devices_;
+  std::mutex mutex_;
+  std::map<std::string, Working> working_;  // last: its threads use the others
+};
+
+}  // namespace
+
+Status serve_lab(Lab& lab, LabStream& stream, const std::string& version,
+                 const std::stop_token& stop) {
+  wire::Message hello;
+  hello.kind = wire::Kind::hello;
+  hello.hello = wire::Hello{wire::kProtocol, version, program_digest(), host_name()};
+  if (auto sent = stream.send(encode(hello)); !sent) return sent;
+  Service service(lab, stream);
+  auto last = steady_clock::now();
+  while (!stop.stop_requested()) {
+    auto received = stream.receive(kServiceTick, stop);
+    if (!received)
+      return received.error().code == ErrorCode::unavailable ? Status{} : received.error();
+    service.reap();
+    if (steady_clock::now() - last >= kAlive) {
+      if (auto sent = stream.send(encode(wire::Message{})); !sent) return {};
+      last = steady_clock::now();
+    }
+    if (!*received) continue;
+    auto message = decode<wire::Message>(**received);
+    if (!message) return message.error();
+    if (auto taken = service.take(*std::move(message)); !taken) return taken;
+  }
+  return {};
+}
+
+}  // namespace ratchet

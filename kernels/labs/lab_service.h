@@ -1,0 +1,21 @@
+#pragma once
+
+#include <stop_token>
+#include <string>
+
+#include "kernels/lab.h"
+#include "kernels/labs/lab_stream.h"
+
+namespace ratchet {
+
+/// Lets a server on the other end of the stream use a lab: the command `ratchet lab`. Answers
+/// several requests at a time, each on a thread of its own, and says that it is alive every few
+/// seconds. It has no runs, no ledger and no keys. Sources with headers of their own are written to
+/// a temporary folder, which goes with the last request.
+///
+/// Returns when the stream ends or `stop` is requested; what is under way is then canceled. Errors:
+/// what the other end sent is no request.
+Status serve_lab(Lab& lab, LabStream& stream, const std::string& version,
+                 const std::stop_token& stop);
+
+}  // namespace ratchet

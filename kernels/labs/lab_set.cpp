@@ -1,0 +1,171 @@
+#include "kernels/labs/lab_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace ratchet {
+namespace {
+
+constexpr std::size_t kLongestName = 64;
+
+class LabSet : public Lab {
+ public:
+  LabSet(std::unique_ptr<Lab> local, std::vector<RemoteLabOptions> remote)
+      : local_(std::move(local)) {
+    for (auto& one : remote) {
+      auto name = one.name;
+      remote_.emplace_back(std::move(name), RemoteLab::make(std::move(one), *local_));
+    }
+  }
+
+  Result<Environment> environment(std::optional<int> device, CallContext& call) override {
+    return local_->environment(device, call);
+  }
+  Result<Problem> problem(const std::string& name,
+                          const std::optional<std::string>& implementation) override {
+    return local_->problem(name, implementation);
+  }
+  [[nodiscard]] std::vector<std::string> problem_names() const override {
+    return local_->problem_names();
+  }
+  Result<Contract> plan(const TaskRequest& task, const Source& kernel,
+                        const Source& reference) override {
+    auto lab = named(task.lab);
+    return lab ? (*lab)->plan(task, kernel, reference) : Result<Contract>(lab.error());
+  }
+  Result<Candidate> build(const Contract& contract, Source source, CallContext& call) override {
+    return on(contract, &Lab::build, contract, std::move(source), call);
+  }
+  Result<PreparedTask> prepare(const Contract& contract, CallContext& call) override {
+    return on(contract, &Lab::prepare, contract, call);
+  }
+  Result<std::vector<Reason>> validate_task(const Contract& contract, std::string_view run_secret,
+                                            CallContext& call) override {
+    return on(contract, &Lab::validate_task, contract, run_secret, call);
+  }
+  Result<std::optional<Reason>> refused_size(Contract contract, const Candidate& candidate,
+                                             std::string_view run_secret,
+                                             CallContext& call) override {
+    return on(contract, &Lab::refused_size, contract, candidate, run_secret, call);
+  }
+  Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
+                                  std::string_view run_secret, CallContext& call) override {
+    return on(contract, &Lab::check, contract, candidate, run_secret, call);
+  }
+  Result<Profile> profile(const Contract& contract, const ProfileRequest& request,
+                          std::string_view run_secret, CallContext& call) override {
+    return on(contract, &Lab::profile, contract, request, run_secret, call);
+  }
+  Result<ImportedProfile> import_profile(const Contract& contract, const ImportRequest& request,
+                                         CallContext& call) override {
+    return on(contract, &Lab::import_profile, contract, request, call);
+  }
+  Result<BenchmarkReport> benchmark(const Contract& contract, const BenchmarkRequest& request,
+                                    std::string_view run_secret, CallContext& call) override {
+    return on(contract, &Lab::benchmark, contract, request, run_secret, call);
+  }
+  Result<SanitizerReport> sanitize(const Contract& contract, const SanitizeRequest& request,
+                                   CallContext& call) override {
+    return on(contract, &Lab::sanitize, contract, request, call);
+  }
+  Result<CompiledSource> compile(const CompileRequest& request, CallContext& call) override {
+    return local_->compile(request, call);
+  }
+  Result<Disassembly> disassemble(const Contract& contract, const Candidate& candidate,
+                                  const DisassemblyRequest& request, CallContext& call) override {
+    return on(contract, &Lab::disassemble, contract, candidate, request, call);
+  }
+  Result<SassCheck> check_sass(const Contract& contract, const Candidate& candidate,
+                               const Candidate* parent, const std::vector<std::string>& ids,
+                               CallContext& call) override {
+    return on(contract, &Lab::check_sass, contract, candidate, parent, ids, call);
+  }
+  Result<RooflineReport> roofline(const Contract& contract, const Profile& profile,
+                                  CallContext& call) override {
+    return on(contract, &Lab::roofline, contract, profile, call);
+  }
+  [[nodiscard]] RooflineDrawing drawing(const RooflineReport& report) const override {
+    return local_->drawing(report);
+  }
+  Result<VersionDiff> compare(const Contract& contract, const ComparedVersion& a,
+                              const ComparedVersion& b, CallContext& call) override {
+    return on(contract, &Lab::compare, contract, a, b, call);
+  }
+  Result<std::vector<RaceLine>> race(const Contract& contract, const std::vector<Entrant>& entrants,
+                                     const RacePlan& race, std::string_view run_secret,
+                                     CallContext& call) override {
+    return on(contract, &Lab::race, contract, entrants, race, run_secret, call);
+  }
+  Result<Source> dispatcher(const Contract& contract, const std::vector<Entrant>& variants,
+                            const std::vector<DispatchChoice>& choices) override {
+    return local_->dispatcher(contract, variants, choices);
+  }
+  Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
+                                        CallContext& call) override {
+    return local_->ceilings(device, kind, refresh, call);
+  }
+  std::vector<Store> stores(std::function<std::set<std::string>()> needed) override {
+    return local_->stores(std::move(needed));
+  }
+  FileCount remove_abandoned(bool dry_run) override { return local_->remove_abandoned(dry_run); }
+
+  [[nodiscard]] std::vector<LabState> labs() const override {
+    std::vector<LabState> all;
+    for (const auto& [name, lab] : remote_) all.push_back(lab->state());
+    return all;
+  }
+
+ private:
+  Result<Lab*> named(const std::optional<std::string>& name) const {
+    if (!name) return local_.get();
+    std::string names;
+    for (const auto& [known, lab] : remote_) {
+      if (known == *name) return static_cast<Lab*>(lab.get());
+      names += (names.empty() ? "" : ", ") + known;
+    }
+    return not_found(
+        fmt::format("lab: there is no lab \"{}\"", *name),
+        names.empty() ? "This server has no labs; start it with --lab NAME=COMMAND."
+                      : fmt::format("Labs: {}. Others are added with --lab NAME=COMMAND.", names));
+  }
+
+  template <class Answer, class... Parameters, class... Arguments>
+  Answer on(const Contract& contract, Answer (Lab::*method)(Parameters...),
+            Arguments&&... arguments) {
+    auto lab = named(contract.lab);
+    if (!lab) return lab.error();
+    return ((*lab)->*method)(std::forward<Arguments>(arguments)...);
+  }
+
+  std::unique_ptr<Lab> local_;
+  std::vector<std::pair<std::string, std::unique_ptr<RemoteLab>>> remote_;
+};
+
+}  // namespace
+
+std::unique_ptr<Lab> lab_set(std::unique_ptr<Lab> local, std::vector<RemoteLabOptions> remote) {
+  return std::make_unique<LabSet>(std::move(local), std::move(remote));
+}
+
+Result<RemoteLabOptions> parse_lab(const std::string& text) {
+  const auto equals = text.find('=');
+  const auto name = text.substr(0, equals);
+  const bool fits = !name.empty() && name.size() <= kLongestName &&
+                    std::ranges::all_of(name, [](unsigned char c) {
+                      return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+                    });
+  if (equals == std::string::npos || equals + 1 == text.size() || !fits)
+    return invalid_argument(
+        fmt::format("--lab: \"{}\" is not NAME=COMMAND", text),
+        "Names have letters, digits, dots, dashes and underscores; a command is, for example, "
+        "'ssh gpu3 ratchet lab'.");
+  RemoteLabOptions options;
+  options.name = name;
+  options.command = text.substr(equals + 1);
+  return options;
+}
+
+}  // namespace ratchet

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/lab.h"
+#include "kernels/labs/remote_lab.h"
+
+namespace ratchet {
+
+/// Several labs as one: what belongs to a contract goes to the lab that the contract names, all
+/// else to this machine's. Threads and errors as `Lab`, and `not_found` for a lab that this server
+/// was not started with.
+[[nodiscard]] std::unique_ptr<Lab> lab_set(std::unique_ptr<Lab> local,
+                                           std::vector<RemoteLabOptions> remote);
+
+/// `NAME=COMMAND`. Errors: `invalid_argument`.
+[[nodiscard]] Result<RemoteLabOptions> parse_lab(const std::string& text);
+
+}  // namespace ratchet

@@ -1,0 +1,136 @@
+#include "kernels/labs/lab_stream.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "server/core/bounded_json.h"
+#include "server/core/origin.h"
+
+namespace ratchet {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr std::string_view kMark = "ratchet-lab ";
+constexpr std::size_t kMostHeader = kMark.size() + 12;
+constexpr std::size_t kShown = 200;
+constexpr milliseconds kLongestWrite{60'000};
+constexpr int kPollMs = 50;
+
+void make_nonblocking(const Fd& fd) {
+  ::fcntl(fd.get(), F_SETFL, ::fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
+}
+
+/// The length that a header line tells; empty if it is none.
+std::optional<std::size_t> length_in(std::string_view line) {
+  if (!line.starts_with(kMark)) return std::nullopt;
+  line.remove_prefix(kMark.size());
+  std::size_t bytes = 0;
+  const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), bytes);
+  if (failed != std::errc{} || end != line.data() + line.size()) return std::nullopt;
+  return bytes;
+}
+
+Error not_a_frame(std::string_view what) {
+  return invalid_argument(
+      fmt::format("the lab's output is not the protocol: {}", behind_fence(what.substr(0, kShown))),
+      "The lab's command may print nothing of its own to stdout: look at its shell's start-up "
+      "files "
+      "and at programs around `ratchet lab`.");
+}
+
+}  // namespace
+
+LabStream::LabStream(Fd in, Fd out) : in_(std::move(in)), out_(std::move(out)) {
+  make_nonblocking(in_);
+  make_nonblocking(out_);
+}
+
+Status LabStream::send(const Json& message) {
+  const auto body = message.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (body.size() > kMostBytes)
+    return Error{ErrorCode::too_large,
+                 fmt::format("a message of {} bytes is longer than {}", body.size(), kMostBytes),
+                 ""};
+  const auto frame = fmt::format("{}{}\n{}", kMark, body.size(), body);
+  const std::scoped_lock lock(sending_);
+  auto progress = steady_clock::now();
+  for (std::size_t sent = 0; sent < frame.size();) {
+    const auto wrote = ::write(out_.get(), frame.data() + sent, frame.size() - sent);
+    if (wrote > 0) {
+      sent += static_cast<std::size_t>(wrote);
+      progress = steady_clock::now();
+      continue;
+    }
+    if (wrote < 0 && errno != EAGAIN && errno != EINTR)
+      return unavailable(fmt::format("the lab cannot be written to: {}", std::strerror(errno)));
+    if (steady_clock::now() - progress > kLongestWrite)
+      return unavailable("the lab has read nothing for a minute");
+    pollfd waiting{out_.get(), POLLOUT, 0};
+    ::poll(&waiting, 1, kPollMs);
+  }
+  return {};
+}
+
+/// A whole message in the buffer, if there is one.
+Result<std::optional<Json>> LabStream::next() {
+  for (;;) {
+    const auto end = buffer_.find('\n');
+    if (end == std::string::npos) {
+      if (framed_ && buffer_.size() > kMostHeader) return not_a_frame(buffer_);
+      if (buffer_.size() > kMostGreeting) return not_a_frame(buffer_);
+      return std::optional<Json>{};
+    }
+    const auto bytes = length_in(std::string_view(buffer_).substr(0, end));
+    if (!bytes) {
+      if (framed_ || greeting_.size() + end > kMostGreeting) return not_a_frame(buffer_);
+      greeting_.append(buffer_, 0, end + 1);
+      buffer_.erase(0, end + 1);
+      continue;
+    }
+    if (*bytes > kMostBytes)
+      return invalid_argument(fmt::format("the lab announces a message of {} bytes; {} are allowed",
+                                          *bytes, kMostBytes));
+    framed_ = true;
+    if (buffer_.size() - end - 1 < *bytes) return std::optional<Json>{};
+    auto message = bounded_json(std::string_view(buffer_).substr(end + 1, *bytes));
+    buffer_.erase(0, end + 1 + *bytes);
+    if (!message) return message.error().at("a message of the lab");
+    if (!message->is_object()) return not_a_frame(message->dump());
+    return std::optional<Json>(*std::move(message));
+  }
+}
+
+Result<std::optional<Json>> LabStream::receive(milliseconds limit, const std::stop_token& stop) {
+  const auto until = steady_clock::now() + limit;
+  std::array<char, 65536> chunk{};
+  for (;;) {
+    auto message = next();
+    if (!message || *message) return message;
+    if (stop.stop_requested() || steady_clock::now() >= until) return std::optional<Json>{};
+    pollfd waiting{in_.get(), POLLIN, 0};
+    const auto left = std::chrono::duration_cast<milliseconds>(until - steady_clock::now());
+    ::poll(&waiting, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, kPollMs)));
+    const auto got = ::read(in_.get(), chunk.data(), chunk.size());
+    if (got > 0) {
+      buffer_.append(chunk.data(), static_cast<std::size_t>(got));
+    } else if (got == 0) {
+      return unavailable(buffer_.empty() ? "the lab's output ended"
+                                         : "the lab's output ended in the middle of a message");
+    } else if (errno != EAGAIN && errno != EINTR) {
+      return unavailable(fmt::format("the lab cannot be read: {}", std::strerror(errno)));
+    }
+  }
+}
+
+}  // namespace ratchet

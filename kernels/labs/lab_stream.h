@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "server/core/fd.h"
+#include "server/core/result.h"
+#include "server/facts/types.h"
+
+namespace ratchet {
+
+/// Messages between a server and a lab, over any pair of byte streams: pipes, ssh, srun.
+///
+/// A frame is a line "ratchet-lab <bytes>" and so many bytes of JSON. What comes before the first
+/// frame may be a greeting of the other machine and is kept aside; after it, anything else than a
+/// frame ends the connection.
+///
+/// `send` may be called from several threads, `receive` from one at a time.
+class LabStream {
+ public:
+  static constexpr std::size_t kMostBytes = std::size_t{128} << 20U;
+  static constexpr std::size_t kMostGreeting = std::size_t{16} << 10U;
+
+  LabStream(Fd in, Fd out);
+
+  /// Errors: `too_large` beyond `kMostBytes`, nothing was sent; `unavailable` when the other end is
+  /// gone or has not read for a minute.
+  Status send(const Json& message);
+
+  /// The next message; empty at the time limit or when `stop` is requested. Errors: `unavailable`
+  /// at the end of the stream, `invalid_argument` for what is no frame, with what came instead.
+  Result<std::optional<Json>> receive(std::chrono::milliseconds limit,
+                                      const std::stop_token& stop = {});
+
+  /// Ends what the other end reads.
+  void close_output() {
+    const std::scoped_lock lock(sending_);
+    out_.reset();
+  }
+
+  /// What came before the first frame.
+  [[nodiscard]] const std::string& greeting() const { return greeting_; }
+
+ private:
+  Result<std::optional<Json>> next();
+
+  Fd in_, out_;
+  std::mutex sending_;
+  std::string buffer_;
+  std::string greeting_;
+  bool framed_ = false;
+};
+
+}  // namespace ratchet
