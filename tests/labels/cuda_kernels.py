@@ -14,36 +14,44 @@ import pathlib
 import re
 
 HERE = pathlib.Path(__file__).resolve().parent / "cuda"
+HALVES = ("unseen", "seen")
 TENSOR = re.compile(r"^// tensor: (.+)$", re.M)
 CAUSE = re.compile(r"^// (without|floor) (\w+)(, other answers)?: (.+)$", re.M)
 
-# The classes that are right where the removal of this cause gains most.
-CLASSES = {
-    "BYTES": {"memory"},
-    "STRIDED_ACCESS": {"memory"},
-    "RANDOM_ACCESS": {"memory", "latency"},
-    "NARROW_ACCESS": {"memory", "latency"},
-    "REPEATED_READS": {"memory"},
-    "LOCAL_MEMORY": {"memory", "latency"},
-    "BANK_CONFLICTS": {"memory", "latency"},
-    "GLOBAL_ATOMICS": {"memory", "latency"},
-    "SHARED_ATOMICS": {"memory", "latency"},
-    "CONSTANT_CACHE": {"memory", "latency"},
-    "ARITHMETIC": {"compute"},
-    "SPECIAL_FUNCTIONS": {"compute"},
-    "INTEGER_DIVISION": {"compute"},
-    "SCALAR_PRODUCTS": {"compute"},
-    "DIVERGENCE": {"compute", "latency"},
-    "DEPENDENCE": {"latency"},
-    "LOW_OCCUPANCY": {"occupancy", "latency"},
-    "FEW_BLOCKS": {"occupancy", "latency"},
-    "IMBALANCE": {"occupancy", "latency"},
-    "BARRIERS": {"latency"},
-    "TREE_IN_SHARED": {"latency", "compute"},
-    "FENCES": {"latency", "memory"},
-    "GRID_BARRIERS": {"latency"},
-    "LAUNCHES": {"launch"},
-    "HOST_WAITS": {"launch"},
+# What each cause stands for: the classes that are right where its removal gains most, and the findings.
+CAUSES = {
+    "BYTES": ("memory", "dram-bound-latency l2-bound"),
+    "STRIDED_ACCESS": ("memory", "uncoalesced-loads partial-sector-stores"),
+    "RANDOM_ACCESS": ("memory latency", "uncoalesced-loads partial-sector-stores"),
+    "NARROW_ACCESS": ("memory latency", "narrow-access"),
+    "REPEATED_READS": ("memory", "l1-bound l2-bound dram-bound-latency"),
+    "LOCAL_MEMORY": ("memory latency", "register-spills"),
+    "BANK_CONFLICTS": ("memory latency", "bank-conflicts"),
+    "SHARED_TRAFFIC": ("memory latency", "shared-memory-stalls shared-memory-bound"),
+    "GLOBAL_ATOMICS": ("memory latency", "atomics-contention"),
+    "SHARED_ATOMICS": ("memory latency", "atomics-contention shared-atomics"),
+    "CONSTANT_CACHE": ("memory latency", "constant-cache-miss"),
+    "SMALL_COPIES": ("memory latency", "tma-bound"),
+    "OPERANDS": ("memory latency", "tensor-pipe-underfed latency-bound-loads l1-bound"),
+    "SERIAL_LOADS": ("latency occupancy", "latency-bound-loads"),
+    "ARITHMETIC": ("compute", "arithmetic-bound"),
+    "DOUBLE_PRECISION": ("compute", "accidental-fp64"),
+    "SPECIAL_FUNCTIONS": ("compute", "special-function-bound"),
+    "INTEGER_DIVISION": ("compute", "arithmetic-bound special-function-bound"),
+    "SCALAR_PRODUCTS": ("compute", "fma-without-tensor"),
+    "INSTRUCTION_FETCH": ("latency compute", "instruction-cache-miss"),
+    "DIVERGENCE": ("compute latency", "warp-divergence"),
+    "IDLE_LANES": ("compute latency", "warp-divergence"),
+    "DEPENDENCE": ("latency", "dependency-chain latency-bound-loads"),
+    "LOW_OCCUPANCY": ("occupancy latency", "low-achieved-occupancy"),
+    "FEW_BLOCKS": ("occupancy latency", "small-grid"),
+    "IMBALANCE": ("occupancy latency", "tail-effect"),
+    "BARRIERS": ("latency", "barrier-stalls"),
+    "TREE_IN_SHARED": ("latency compute", "barrier-stalls warp-divergence shared-memory-stalls"),
+    "FENCES": ("latency memory", "fence-stalls"),
+    "GRID_BARRIERS": ("latency", "grid-barrier barrier-stalls"),
+    "LAUNCHES": ("launch", "launch-bound"),
+    "HOST_WAITS": ("launch", "launch-bound"),
 }
 
 
@@ -61,21 +69,23 @@ class Kernel:
         self.tensors = [dict(zip(("name", "dtype", "shape", "role", "init"), line.split()))
                         for line in TENSOR.findall(self.text)]
         self.causes = [Cause(*found) for found in CAUSE.findall(self.text)]
-        unknown = {cause.name for cause in self.causes} - set(CLASSES)
+        unknown = {cause.name for cause in self.causes} - set(CAUSES)
         if unknown or not self.causes:
-            raise ValueError(f"{path}: causes {unknown or 'are missing'}; known: {sorted(CLASSES)}")
+            raise ValueError(f"{path}: causes {unknown or 'are missing'}; known: {sorted(CAUSES)}")
 
     def extents(self, tensor):
         return [int(eval(part.replace("/", "//"), {}, self.dims)) for part in tensor["shape"].split(",")]
 
     def request(self, folder):
         """As arguments of create_run. The reference only has to have the same answer: it is the kernel."""
-        tensors = [{**tensor, "shape": tensor["shape"].split(",")} for tensor in self.tensors]
-        return {"kernel": {"text": self.text}, "implementation": "cuda-cpp", "dims": self.dims,
-                "reference": {"text": self.text.replace(" solve(", " reference(")},
-                "tensors": tensors, "output_dir": str(folder)}
+        folder.mkdir()
+        for name, text in (("v0.cu", self.text), ("ref.cu", self.text.replace(" solve(", " reference("))):
+            (folder / name).write_text(text, encoding="utf-8")
+        return {"kernel": {"path": str(folder / "v0.cu")}, "reference": {"path": str(folder / "ref.cu")},
+                "implementation": "cuda-cpp", "dims": self.dims, "output_dir": str(folder / "run"),
+                "tensors": [{**tensor, "shape": tensor["shape"].split(",")} for tensor in self.tensors]}
 
 
 def kernels_of(names):
-    found = [Kernel(path) for path in sorted(HERE.glob("*/*.cu"))]
+    found = [Kernel(path) for half in HALVES for path in sorted((HERE / half).glob("*.cu"))]
     return [kernel for kernel in found if not names or {kernel.name, kernel.half} & set(names)]

@@ -20,15 +20,14 @@ NO_GAIN = 0.05  # … and contradicted if that saves less than a twentieth
 FLOOR = 0.6  # what remains must be most of the time
 
 
-def nvcc():
-    return shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+NVCC = pathlib.Path(shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc").resolve()
+LIBRARIES = NVCC.parent.parent / "lib64"
 
 
 def build(kernel, cause, folder, arch):
     library = folder / f"{kernel.name}.{cause or 'whole'}.so"
-    libraries = pathlib.Path(nvcc()).resolve().parent.parent / "lib64"
-    subprocess.run([nvcc(), "-O3", "-std=c++20", f"-arch={arch}", "-shared", "-cudart", "shared",
-                    "-Xcompiler", "-fPIC", "-Xlinker", f"-rpath={libraries}",
+    subprocess.run([str(NVCC), "-O3", "-std=c++20", f"-arch={arch}", "-shared", "-cudart", "shared",
+                    "-Xcompiler", "-fPIC", "-Xlinker", f"-rpath={LIBRARIES}",
                     *([f"-DWITHOUT_{cause}"] if cause else []), str(kernel.path), "-o", str(library)],
                    check=True)
     return library
@@ -44,8 +43,8 @@ def build_all(kernels, folder, arch, threads):
 
 class Device:
     def __init__(self):
-        # By its name alone it is the library that the kernels' libraries have loaded.
-        self.runtime = ctypes.CDLL("libcudart.so.13")
+        # The one that the kernels' libraries share.
+        self.runtime = ctypes.CDLL(str(LIBRARIES / "libcudart.so"), ctypes.RTLD_GLOBAL)
         self.flushed = self.buffer(FLUSHED_BYTES)
         self.events = [ctypes.c_void_p(), ctypes.c_void_p()]
         for event in self.events:
@@ -160,8 +159,8 @@ def label_of(device, kernel, libraries):
         saved = interval([1 - other / plain for plain, other in zip(times[""], times[cause.name])])
         confirmed = 1 - saved[0] >= FLOOR if cause.floor else saved[1] >= GAIN
         contradicted = 1 - saved[0] < FLOOR / 2 if cause.floor else saved[2] < NO_GAIN
-        causes[cause.name] = {"saved": saved, "how": cause.how, "verdict": "confirmed" if confirmed else
-                              "contradicted" if contradicted else "undecided"}
+        verdict = "confirmed" if confirmed else "contradicted" if contradicted else "undecided"
+        causes[cause.name] = {"saved": saved, "how": cause.how, "floor": cause.floor, "verdict": verdict}
     return {"half": kernel.half, "seconds": interval([1e6 * t for t in times[""]]), "unit": "µs",
             "rounds": rounds, "warm_saves": interval([1 - b / a for a, b in zip(times[""], warm)]),
             "causes": causes, "other_answers_found": wrong}

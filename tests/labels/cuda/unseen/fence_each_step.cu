@@ -14,4 +14,6 @@ __global__ void running(const float* x, float* y, int n) {
 #endif
   }
 }
-extern "C" void solve(const float* x, float* y, int n) { running<<<264, 256>>>(x, y, n); }
+extern "C" void solve(const float* x, float* y, int n) {
+  running<<<264, 256>>>(x, y, n);
+}

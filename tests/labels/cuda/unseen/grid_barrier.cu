@@ -4,7 +4,9 @@
 // tensor: y float32 n out
 // without GRID_BARRIERS: no block waits for another
 __device__ unsigned arrived;
-__global__ void start() { arrived = 0; }
+__global__ void start() {
+  arrived = 0;
+}
 __global__ void __launch_bounds__(256) steps(const float* x, float* y, int n) {
   const int i = blockIdx.x * 256 + threadIdx.x;
   float v = i < n ? x[i] : 0;

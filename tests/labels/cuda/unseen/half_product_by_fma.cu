@@ -7,7 +7,8 @@
 #include <cuda_fp16.h>
 #include <mma.h>
 using namespace nvcuda;
-__global__ void __launch_bounds__(256) product(const half* a, const half* b, float* c, int m, int n, int k) {
+__global__ void __launch_bounds__(256)
+    product(const half* a, const half* b, float* c, int m, int n, int k) {
   const int row0 = blockIdx.y * 64, col0 = blockIdx.x * 64, t = threadIdx.x;
 #ifdef WITHOUT_SCALAR_PRODUCTS
   alignas(32) __shared__ half left[64][16 + 8];
@@ -49,7 +50,8 @@ __global__ void __launch_bounds__(256) product(const half* a, const half* b, flo
     wmma::store_matrix_sync(&result[tile_row][tile_col + 16 * j], sums[j], 64, wmma::mem_row_major);
   __syncthreads();
   for (int e = t; e < 4096; e += 256)
-    if (row0 + e / 64 < m && col0 + e % 64 < n) c[size_t(row0 + e / 64) * n + col0 + e % 64] = result[e / 64][e % 64];
+    if (row0 + e / 64 < m && col0 + e % 64 < n)
+      c[size_t(row0 + e / 64) * n + col0 + e % 64] = result[e / 64][e % 64];
 #else
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j) {

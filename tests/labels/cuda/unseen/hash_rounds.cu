@@ -27,4 +27,6 @@ __global__ void hash(const int* x, int* y, int n) {
   }
   y[i] = a ^ b;
 }
-extern "C" void solve(const int* x, int* y, int n) { hash<<<(n + 255) / 256, 256>>>(x, y, n); }
+extern "C" void solve(const int* x, int* y, int n) {
+  hash<<<(n + 255) / 256, 256>>>(x, y, n);
+}

@@ -26,14 +26,29 @@ __global__ void ways(const float* x, float* y, int n) {
 #endif
   float result = 0;
   switch (kind) {
-    case 0: result = way<0>(v); break;
-    case 1: result = way<1>(v); break;
-    case 2: result = way<2>(v); break;
-    case 3: result = way<3>(v); break;
-    case 4: result = way<4>(v); break;
-    case 5: result = way<5>(v); break;
-    case 6: result = way<6>(v); break;
-    default: result = way<7>(v);
+    case 0:
+      result = way<0>(v);
+      break;
+    case 1:
+      result = way<1>(v);
+      break;
+    case 2:
+      result = way<2>(v);
+      break;
+    case 3:
+      result = way<3>(v);
+      break;
+    case 4:
+      result = way<4>(v);
+      break;
+    case 5:
+      result = way<5>(v);
+      break;
+    case 6:
+      result = way<6>(v);
+      break;
+    default:
+      result = way<7>(v);
   }
   y[i] = result;
 }

@@ -23,4 +23,6 @@ __global__ void walk(const int* next, int* y, int n) {
   }
   if (t < n) y[t] = sum;
 }
-extern "C" void solve(const int* next, int* y, int n) { walk<<<132, 64>>>(next, y, n); }
+extern "C" void solve(const int* next, int* y, int n) {
+  walk<<<132, 64>>>(next, y, n);
+}

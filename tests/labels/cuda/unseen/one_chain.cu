@@ -23,4 +23,6 @@ __global__ void chain(const float* x, float* y, int n) {
 #endif
   if (i < n) y[i] = sum;
 }
-extern "C" void solve(const float* x, float* y, int n) { chain<<<(n + 31) / 32, 32>>>(x, y, n); }
+extern "C" void solve(const float* x, float* y, int n) {
+  chain<<<(n + 31) / 32, 32>>>(x, y, n);
+}

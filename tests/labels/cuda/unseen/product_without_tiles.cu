@@ -5,9 +5,11 @@
 // tensor: c float32 m,n out
 // without REPEATED_READS: tiles of 64 x 64 in shared memory, 4 x 4 results per thread
 #ifdef WITHOUT_REPEATED_READS
-__global__ void __launch_bounds__(256) product(const float* a, const float* b, float* c, int m, int n, int k) {
+__global__ void __launch_bounds__(256)
+    product(const float* a, const float* b, float* c, int m, int n, int k) {
   __shared__ float left[16][65], right[16][64];
-  const int row0 = blockIdx.y * 64, col0 = blockIdx.x * 64, t = threadIdx.x, tx = t % 16, ty = t / 16;
+  const int row0 = blockIdx.y * 64, col0 = blockIdx.x * 64, t = threadIdx.x, tx = t % 16,
+            ty = t / 16;
   float sums[4][4] = {};
   for (int at = 0; at < k; at += 16) {
     for (int e = t; e < 1024; e += 256) {

@@ -32,4 +32,6 @@ __global__ void __launch_bounds__(1024) sums(const float* x, float* y, int n) {
   if (t == 0) y[blockIdx.x] = part[0];
 #endif
 }
-extern "C" void solve(const float* x, float* y, int n) { sums<<<(n + 1023) / 1024, 1024>>>(x, y, n); }
+extern "C" void solve(const float* x, float* y, int n) {
+  sums<<<(n + 1023) / 1024, 1024>>>(x, y, n);
+}

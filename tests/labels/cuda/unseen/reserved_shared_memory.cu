@@ -1,4 +1,4 @@
-// Reads far apart by 64 threads of each multiprocessor, since each block reserves most of its shared memory.
+// Two warps on each multiprocessor, since each block reserves most of its shared memory.
 // dims: n=16777216
 // tensor: x float32 n in
 // tensor: y float32 n out

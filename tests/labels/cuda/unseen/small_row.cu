@@ -9,4 +9,6 @@ __global__ void twice(const float* x, float* y, int n) {
   if (i < n) y[i] = 2 * x[i];
 #endif
 }
-extern "C" void solve(const float* x, float* y, int n) { twice<<<(n + 255) / 256, 256>>>(x, y, n); }
+extern "C" void solve(const float* x, float* y, int n) {
+  twice<<<(n + 255) / 256, 256>>>(x, y, n);
+}

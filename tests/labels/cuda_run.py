@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Labels the kernels of cuda/ by intervention on a GPU and compares a server's diagnosis with them.
+
+    tests/labels/cuda_run.py RATCHET OUT [--servers N] [--seconds S] [--build-only ARCH]
+                             [--labels FILE] [NAME...]
+
+First every kernel is timed against itself without each suspected cause (cuda_times.py); then servers
+build, check and profile it as it is. --labels takes the labels of an earlier run. --build-only compiles
+everything for ARCH and ends, on a machine without a GPU. After S seconds
+no other kernel is begun. NAME is a kernel or a half, seen or unseen.
+
+Writes OUT/labels-cuda.json and .md as it goes. A finding is contradicted if all causes that it stands
+for are, and right if it stands for one whose removal saves at least half of what the best one saves.
+The exit status is the number of kernels that were not diagnosed at all.
+"""
+
+import argparse
+import collections
+import datetime
+import json
+import pathlib
+import sys
+import tempfile
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "attacks"), str(HERE)]
+from client import Server, devices_text  # noqa: E402
+from cuda_kernels import CAUSES, HALVES, kernels_of  # noqa: E402
+from cuda_times import Device, build_all, label_of  # noqa: E402
+
+NOT_ABOUT_THE_KERNEL = {"host-neighbors"}
+
+
+def classes_of(cause):
+    return set(CAUSES[cause][0].split())
+
+
+def findings_of(cause):
+    return set(CAUSES[cause][1].split())
+
+
+def truth_of(label):
+    """Classes and findings that are right, best cause first, and findings that are contradicted."""
+    gains = {name: cause["saved"][0] if not cause["floor"] else 1 - cause["saved"][0]
+             for name, cause in label["causes"].items() if cause["verdict"] == "confirmed"}
+    most = max(gains.values(), default=0)
+    causes = sorted((name for name in gains if gains[name] >= most / 2), key=gains.get, reverse=True)
+    known = {name: label["causes"][name]["verdict"] for name in label["causes"]}
+    # What a confirmed or undecided cause stands for too is not contradicted.
+    kept = set().union(*(findings_of(name) for name in known if known[name] != "contradicted"))
+    against = set().union(*(findings_of(name) for name in known if known[name] == "contradicted"))
+    return {"causes": causes, "classes": sorted(set().union(*map(classes_of, causes))),
+            "findings": sorted(set().union(*map(findings_of, causes))), "against": sorted(against - kept)}
+
+
+def verdict_of(label, profile):
+    truth = truth_of(label)
+    named = [one["id"].removeprefix("pattern-") for one in profile["findings"]]
+    named = [one for one in named if one not in NOT_ABOUT_THE_KERNEL]
+    return {**truth, "class": profile["bound"], "named": named, "decided": bool(truth["causes"]),
+            "class_right": profile["bound"] in truth["classes"],
+            "finding_right": bool(named) and named[0] in truth["findings"],
+            "finding_in_three": bool(set(named[:3]) & set(truth["findings"])),
+            "contradicted": [one for one in named if one in truth["against"]]}
+
+
+class Suite:
+    def __init__(self, given, root):
+        self.given, self.root, self.kernels = given, root, kernels_of(given.names)
+        self.labels, self.profiles, self.failures = {}, {}, {}
+        self.lock, self.begin, self.where = threading.Lock(), time.monotonic(), ""
+        self.date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+
+    def say(self, text):
+        print(f"{time.monotonic() - self.begin:5.0f} s  {text}", flush=True)
+
+    def label(self):
+        if self.given.labels:
+            earlier = json.loads(self.given.labels.read_text(encoding="utf-8"))["labels"]
+            self.labels = {kernel.name: earlier[kernel.name] for kernel in self.kernels}
+            return
+        libraries = build_all(self.kernels, self.root, self.given.build_only or "native",
+                              self.given.threads)
+        self.say(f"{len(libraries)} versions of {len(self.kernels)} kernels built")
+        if self.given.build_only:
+            return
+        device = Device()
+        for kernel in self.kernels:
+            label = self.labels[kernel.name] = label_of(device, kernel, libraries)
+            gains = {name: f"{cause['saved'][0]:.0%} {cause['verdict']}"
+                     for name, cause in label["causes"].items()}
+            self.say(f"{kernel.name}: {label['seconds'][0]:.0f} µs, {gains} "
+                     f"{'OTHER ANSWERS ' if label['other_answers_found'] else ''}"
+                     f"{label['other_answers_found'] or ''}")
+            self.write()
+
+    def profile(self, server, kernel):
+        request = kernel.request(self.root / kernel.name)
+        created, refused = server.call("create_run", {**request, "wait_s": 120})
+        for tool in ("check_correctness", "profile_kernel"):
+            if refused is None:
+                answer, refused = server.call(tool, {"run": created["run"], "wait_s": 120})
+            if refused is None and tool == "check_correctness" and not answer["passed"]:
+                refused = f"not correct: {answer['reasons'][:1]}"
+        with self.lock:
+            if refused is not None:
+                self.failures[kernel.name] = refused[:600]
+                self.say(f"FAIL {kernel.name}: {refused[:300]}")
+                return
+            self.profiles[kernel.name] = {key: answer[key] for key in (
+                "timing", "bound", "bound_evidence", "roofline", "findings", "kernels")}
+            verdict = verdict_of(self.labels[kernel.name], answer)
+            self.say(f"{'ok  ' if verdict['class_right'] and verdict['finding_right'] else 'MISS'} "
+                     f"{kernel.name}: {verdict['class']} ({' or '.join(verdict['classes'])}), "
+                     f"{verdict['named']} ({verdict['findings']}), against {verdict['contradicted']}")
+            self.write()
+
+    def work(self, number, plan):
+        server = Server([self.given.ratchet, "serve", "--state-dir", f"{self.root}/state{number}",
+                         "--root", str(self.root), "--no-builtin-kbs"])
+        with self.lock:
+            self.where = self.where or devices_text(server.call("check_env", {})[0], "cuda")
+        while True:
+            with self.lock:
+                if not plan or time.monotonic() - self.begin > self.given.seconds:
+                    break
+                kernel = plan.pop(0)
+            try:
+                self.profile(server, kernel)
+            except RuntimeError as failed:
+                self.failures[kernel.name] = str(failed)
+        server.close()
+
+    def run(self):
+        self.label()
+        if self.given.build_only:
+            return 0
+        plan = list(self.kernels)
+        threads = [threading.Thread(target=self.work, args=(i, plan)) for i in range(self.given.servers)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.write()
+        print(self.table())
+        return len(self.failures)
+
+    def write(self):
+        found = {"date": self.date, "device": self.where, "labels": self.labels,
+                 "profiles": self.profiles, "failures": self.failures}
+        (self.given.out / "labels-cuda.json").write_text(json.dumps(found, ensure_ascii=False) + "\n",
+                                                         encoding="utf-8")
+        (self.given.out / "labels-cuda.md").write_text(self.table(), encoding="utf-8")
+
+    def table(self):
+        lines = ["# CUDA kernels labeled by intervention", "",
+                 f"Command: `tests/gpu/labels.sh`. Device: {self.where}. Date: {self.date}. Times: "
+                 "µs per call on cold caches; saved: median and 95 % interval of paired rounds.", ""]
+        for half in HALVES:
+            kernels = [kernel for kernel in self.kernels if kernel.half == half]
+            if kernels:
+                lines += [f"## {half}", "", *self.half(kernels), ""]
+        return "\n".join(lines + self.not_diagnosed()) + "\n"
+
+    def half(self, kernels):
+        rows, verdicts = [], []
+        for kernel in kernels:
+            label, profile = self.labels.get(kernel.name), self.profiles.get(kernel.name)
+            if label is None:
+                continue
+            measured = "; ".join(f"{name} {100 * c['saved'][0]:.0f} % ({100 * c['saved'][1]:.0f}.."
+                                 f"{100 * c['saved'][2]:.0f})" for name, c in label["causes"].items())
+            row = f"| {kernel.name} | {label['seconds'][0]:.4g} | {measured} | "
+            if profile is None:
+                rows.append(row + "— | — | — | — |")
+                continue
+            verdict = verdict_of(label, profile)
+            verdicts.append(verdict)
+            marks = ["" if not verdict["decided"] else " ✓" if right else " ✗"
+                     for right in (verdict["class_right"], verdict["finding_right"])]
+            rows.append(row + f"{' or '.join(verdict['classes']) or 'undecided'} | {verdict['class']}"
+                        f"{marks[0]} | {', '.join(verdict['named']) or 'none'}{marks[1]} | "
+                        f"{', '.join(verdict['contradicted']) or '—'} |")
+        return [*rows_of_matrix(verdicts), "", "| kernel | µs | saved without | right classes | class | "
+                "findings | contradicted |", "|---|---|---|---|---|---|---|", *rows]
+
+    def not_diagnosed(self):
+        return [f"Not diagnosed: {name}: {text[:200]}" for name, text in self.failures.items()]
+
+
+def rows_of_matrix(verdicts):
+    decided = [verdict for verdict in verdicts if verdict["decided"]]
+    counts = collections.Counter((" or ".join(v["classes"]), v["class"]) for v in decided)
+    columns = sorted({column for _, column in counts})
+    lines = [f"Of {len(decided)} kernels with an established limit: "
+             f"{sum(v['class_right'] for v in decided)} classes right, "
+             f"{sum(v['finding_right'] for v in decided)} first findings right "
+             f"({sum(v['finding_in_three'] for v in decided)} among the first three); "
+             f"{sum(len(v['contradicted']) for v in verdicts)} findings contradicted.", "",
+             f"| true class | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
+    for row in sorted({row for row, _ in counts}):
+        lines.append(f"| {row} | {' | '.join(str(counts[row, c] or '') for c in columns)} |")
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("ratchet")
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--servers", type=int, default=4)
+    parser.add_argument("--threads", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--build-only", metavar="ARCH")
+    parser.add_argument("--labels", type=pathlib.Path)
+    given = parser.parse_intermixed_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        return min(Suite(given, pathlib.Path(temporary)).run(), 99)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
