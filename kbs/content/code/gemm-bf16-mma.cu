@@ -24,6 +24,17 @@
 //   method-bank-conflict: index
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its index arithmetic is tested on the host", publisher: "ratchet"}
+// task:
+//   dims: {M: 4096, N: 4096, K: 4096}
+//   cases: [{M: 4096, N: 4096, K: 4096}, {M: 1009, N: 771, K: 1032}]
+//   where: ["K % 8 == 0"]
+//   tensors:
+//     - {name: A, dtype: bfloat16, shape: [M, K], role: in}
+//     - {name: B, dtype: bfloat16, shape: [N, K], role: in}
+//     - {name: C, dtype: bfloat16, shape: [M, N], role: out}
+//   work: {bytes: "2 * (M * K + N * K + M * N)", flops: "2 * M * N * K", type: bfloat16}
+//   steps: 1
+//   library: "torch.matmul (cuBLAS)"
 // ---
 
 // C[M][N] = A[M][K] B[N][K]^T, all bf16, row-major, sums in fp32. K is a multiple of 8; M and N are any.

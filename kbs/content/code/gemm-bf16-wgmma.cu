@@ -22,6 +22,16 @@
 //   method-tile-scheduler-swizzle: tile order and store
 // sources:
 //   - {id: example-gemm, title: "examples/gemm_bf16 of this project: v2 of a run on one H200 (driver 580.159.04, CUDA 13.0.88), 4096^3, commit 01efc44", publisher: "ratchet"}
+// task:
+//   dims: {m: 8192, n: 8192, k: 8192}
+//   cases: [{m: 8192, n: 8192, k: 8192}, {m: 4096, n: 4096, k: 4096}, {m: 1009, n: 776, k: 1032}]
+//   tensors:
+//     - {name: a, dtype: bfloat16, shape: [m, k], role: in}
+//     - {name: b, dtype: bfloat16, shape: [k, n], role: in}
+//     - {name: c, dtype: bfloat16, shape: [m, n], role: out}
+//   work: {bytes: "2 * (m * k + k * n + m * n)", flops: "2 * m * n * k", type: bfloat16}
+//   steps: 1
+//   library: "torch.matmul (cuBLAS)"
 // measured:
 //   - {step: v0, ms: 26.95, times_v0: 1, device: "NVIDIA H200", date: 2026-11-22}
 //   - {step: v1, ms: 0.5343, times_v0: 50.4, device: "NVIDIA H200", date: 2026-11-22}

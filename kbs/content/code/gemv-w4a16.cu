@@ -17,6 +17,18 @@
 //   method-vectorized-access: kernel
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its packing is tested on the host", publisher: "ratchet"}
+// task:
+//   dims: {N: 14336, K: 4096}
+//   cases: [{N: 14336, K: 4096}, {N: 4096, K: 14336}, {N: 1001, K: 384}]
+//   where: ["K % 128 == 0"]
+//   tensors:
+//     - {name: w, dtype: uint32, shape: [N, "K / 8"], role: in, init: given}
+//     - {name: scales, dtype: float16, shape: [N, "K / 128"], role: in, init: "uniform(0.01,0.02)"}
+//     - {name: x, dtype: float16, shape: [K], role: in, init: "uniform(-1,1)"}
+//     - {name: y, dtype: float16, shape: [N], role: out}
+//   work: {bytes: "N * K / 2 + 2 * N * K / 128 + 2 * K + 2 * N", flops: "2 * N * K", type: float16}
+//   steps: 1
+//   library: "torch.mv on weights in fp16 (cuBLAS), which reads four times the bytes"
 // ---
 
 // y[n] = sum over k of (w[n][k] - 8) * scale[n][k / 128] * x[k]; x, y and scales fp16, K a multiple of 128.

@@ -15,6 +15,15 @@
 //   method-warp-shuffle: kernel
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its look-back is tested on the host", publisher: "ratchet"}
+// task:
+//   dims: {n: 67108864}
+//   cases: [{n: 67108864}, {n: 1048577}]
+//   tensors:
+//     - {name: x, dtype: int32, shape: [n], role: in, init: "indices(1000000)"}
+//     - {name: y, dtype: int32, shape: [n], role: out}
+//   work: {bytes: "8 * n", flops: "n", type: int32}
+//   steps: 1
+//   library: "torch.cumsum (CUB)"
 // ---
 
 // y[i] = x[0] + ... + x[i], 32-bit integers with wrap-around; x and y begin on 16 bytes. Each element is read once and written once.

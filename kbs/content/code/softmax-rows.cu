@@ -20,6 +20,15 @@
 //   method-online-recomputation: long
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its cover of rows is tested on the host", publisher: "ratchet"}
+// task:
+//   dims: {rows: 8192, cols: 8192}
+//   cases: [{rows: 8192, cols: 8192}, {rows: 65536, cols: 1000}, {rows: 512, cols: 128256}]
+//   tensors:
+//     - {name: x, dtype: float32, shape: [rows, cols], role: in}
+//     - {name: y, dtype: float32, shape: [rows, cols], role: out}
+//   work: {bytes: "8 * rows * cols", flops: "5 * rows * cols", type: float32}
+//   steps: 1
+//   library: "torch.softmax"
 // ---
 
 // softmax: y = exp(x - largest) / sum; rms_norm: y = x / sqrt(mean of squares + eps) * weight. fp32, row by row.

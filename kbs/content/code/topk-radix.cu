@@ -16,6 +16,17 @@
 //   method-atomic-optimize: kernel
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its digit search is tested on the host", publisher: "ratchet"}
+// task:
+//   dims: {rows: 256, cols: 128256, k: 64}
+//   cases: [{rows: 256, cols: 128256, k: 64}, {rows: 4096, cols: 4096, k: 50}]
+//   where: ["k <= cols", "k <= 256"]
+//   tensors:
+//     - {name: x, dtype: float32, shape: [rows, cols], role: in}
+//     - {name: values, dtype: float32, shape: [rows, k], role: out}
+//     - {name: indices, dtype: int32, shape: [rows, k], role: out}
+//   work: {bytes: "4 * rows * cols + 8 * rows * k", flops: "rows * cols", type: float32}
+//   steps: 1
+//   library: "torch.topk"
 // ---
 
 // The k largest of each row, largest first, equal ones by index; 1 <= k <= min(cols, 256). NaN with a clear

@@ -23,20 +23,25 @@ from client import Server  # noqa: E402
 
 def value_of(text):
     """A flow value of the header's YAML, whose bare words are strings."""
-    return json.loads(re.sub(r'"[^"]*"|[A-Za-z_][\w.-]*', lambda m: m[0] if m[0][0] == '"' else f'"{m[0]}"', text))
+    def quoted(word):
+        return word[0] if word[0][0] == '"' or word[0] in ("true", "false") else f'"{word[0]}"'
+    return json.loads(re.sub(r'"[^"]*"|[A-Za-z_][\w.-]*', quoted, text))
 
 
 class Code:
+    """A file of the wiki's code, with the task of its header."""
+
     def __init__(self, path):
         self.path, self.text = path, path.read_text(encoding="utf-8")
         self.sign = "# " if path.suffix == ".py" else "// "
         lines = [line.removeprefix(self.sign) for line in self.text.split("\n")]
         self.header = lines[1:lines.index("---", 1)]
+        self.on_processor = "architectures: [x86-64]" in self.header
         self.task = {"tensors": []}
-        for line in self.header[self.header.index("task:") + 1:]:
+        for line in self.header[self.header.index("task:") + 1:] if "task:" in self.header else []:
             if line.startswith("    - "):
                 self.task["tensors"].append(value_of(line[6:]))
-            elif found := re.match(r"  (dims|work|steps|timed|tolerance): (.+)", line):
+            elif found := re.match(r"  (\w+): (.+)", line):
                 self.task[found[1]] = value_of(found[2])
 
     def step(self, number):
@@ -51,6 +56,10 @@ class Code:
                 "implementation": "host-python" if self.path.suffix == ".py" else "host-cpp",
                 "dims": dims, "tensors": self.task["tensors"], "work": self.task["work"],
                 "any_size": True, "output_dir": str(folder), **self.task.get("tolerance", {})}
+
+    def header_is(self, name, value):
+        """Sets a word of the header."""
+        self.text = re.sub(rf"^{self.sign}{name}: .*$", f"{self.sign}{name}: {value}", self.text, count=1, flags=re.M)
 
     def write(self, rows):
         """Puts the measured rows where the header ends, in place of earlier ones."""
@@ -75,8 +84,8 @@ def main():
         rounds = int(arguments[at + 1])
         del arguments[at:at + 2]
     ratchet, content, names = arguments[0], pathlib.Path(arguments[1]), arguments[2:]
-    files = [Code(path) for path in sorted((content / "code").iterdir()) if path.suffix in (".cpp", ".py")]
-    files = [code for code in files if "steps" in code.task and (not names or code.path.stem in names)]
+    files = [Code(path) for path in sorted((content / "code").iterdir())]
+    files = [code for code in files if code.on_processor and (not names or code.path.stem in names)]
     refused = 0
     with tempfile.TemporaryDirectory() as temporary:
         root = pathlib.Path(temporary)

@@ -1,0 +1,7 @@
+"""c = a b by cuBLAS."""
+
+import torch
+
+
+def reference(a, b, **_):
+    return torch.matmul(a, b)

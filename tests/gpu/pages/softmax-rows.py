@@ -1,0 +1,7 @@
+"""Softmax of rows."""
+
+import torch
+
+
+def reference(x, **_):
+    return torch.softmax(x, dim=1)
