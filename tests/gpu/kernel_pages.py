@@ -63,7 +63,8 @@ class Page:
         return runpy.run_path(str(self.reference)).get("LIBRARY") if "LIBRARY" in text else None
 
     def request(self, folder):
-        task = {name: self.task[name] for name in ("dims", "tensors", "work", "where") if name in self.task}
+        names = ("dims", "scalars", "tensors", "work", "where")
+        task = {name: self.task[name] for name in names if name in self.task}
         task["cases"] = [{"dims": dims} for dims in self.task.get("cases", [self.task["dims"]])]
         return {**task, **self.task.get("tolerance", {}), "output_dir": str(folder),
                 "implementation": "triton" if self.code.path.suffix == ".py" else "cuda-cpp",
@@ -85,10 +86,11 @@ class Measured:
             raise Refused(f"{tool}: {why[:900]}")
         return answer
 
-    def created(self, step):
+    def created(self, step, scalars=None, number=0):
+        request = self.page.request(self.folder / f"{self.page.name}-{step}-{number}")
         return self.call("create_run", kernel={"text": self.page.code.step(step)},
                          reference={"path": str(self.page.reference)},
-                         **self.page.request(self.folder / f"{self.page.name}-{step}"))
+                         **{**request, **({"scalars": scalars} if scalars else {})})
 
     def checked(self, run):
         answer = self.call("check_correctness", run=run, wait_s=WAIT_S)
@@ -141,6 +143,9 @@ class Measured:
         steps = []
         for number in range(self.page.task["steps"]):
             steps.append(self.step(number, first.result() if number == 0 else self.created(number)))
+        for number, scalars in enumerate(self.page.task.get("also", []), 1):  # checked, not timed
+            steps[-1]["executions"] += self.checked(
+                self.created(self.page.task["steps"] - 1, scalars, number)["run"])
         return steps
 
 
