@@ -91,11 +91,39 @@ std::string new_name(const fs::path& path) {
   return kNew + path.string();
 }
 
+/// Where `name` leads in the new root by the links that are already there; its last parts may not
+/// exist. The system would follow absolute links from the root of this process instead.
+fs::path followed(const fs::path& name) {
+  constexpr int kMostLinks = 40;
+  std::vector<fs::path> left(name.begin(), name.end());
+  std::ranges::reverse(left);
+  fs::path reached = "/";
+  for (int links = 0; !left.empty();) {
+    const auto part = std::move(left.back());
+    left.pop_back();
+    if (part == "/" || part == "." || part.empty()) continue;
+    if (part == "..") {
+      reached = reached.parent_path();
+      continue;
+    }
+    std::error_code failed;
+    const auto link = fs::read_symlink(new_name(reached / part), failed);
+    if (failed || ++links > kMostLinks) {
+      reached /= part;
+      continue;
+    }
+    if (link.is_absolute()) reached = "/";
+    std::vector<fs::path> parts(link.begin(), link.end());
+    left.insert(left.end(), parts.rbegin(), parts.rend());
+  }
+  return reached;
+}
+
 /// Shows a file of the old root under `name`. What is inside a shown folder is there already,
 /// unless it shall be writable.
 void bind(const fs::path& real, const fs::path& name, bool writable) {
   const auto source = old_name(real);
-  const auto target = new_name(name);
+  const auto target = new_name(followed(name));
   std::error_code failed;
   const bool seen = fs::exists(target, failed);
   if (seen && !writable) return;

@@ -106,9 +106,15 @@ class Server:
         with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
-    def strays(self):
-        """The server's children except the idle ones: the Python fork server and a warm compiler."""
-        return [pid for pid in self.children() if not waits_for_work(pid)]
+    def strays(self, patience_s=60):
+        """The server's children except the idle ones: the Python fork server and a warm compiler. On
+        a GPU a server calibrates between calls, so others get some time to end."""
+        until = time.monotonic() + patience_s
+        while True:
+            left = [pid for pid in self.children() if not waits_for_work(pid)]
+            if not left or time.monotonic() > until:
+                return left
+            time.sleep(0.5)
 
     def descriptors(self):
         try:

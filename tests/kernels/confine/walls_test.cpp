@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <thread>
@@ -219,6 +220,37 @@ TEST_CASE("where a wall is missing and required, a program does not start and sa
   CHECK(required->err.find("--no-require-sandbox") != std::string::npos);
   REQUIRE(complete);
   CHECK(complete->status.clean());
+}
+
+// Debian's packages of the CUDA Toolkit are such a case: /usr/local/cuda leads to
+// /etc/alternatives.
+TEST_CASE("a folder behind links outside of what is shown is found in the private root",
+          "[confine]") {
+  const TempFolder folder;
+  namespace fs = std::filesystem;
+  const auto place = fs::canonical(folder.path());
+  fs::create_directories(place / "toolkit-13");
+  fs::create_directories(place / "alternatives");
+  fs::create_directories(place / "shown");
+  std::ofstream(place / "toolkit-13" / "word") << "found";
+  fs::create_directory_symlink(place / "toolkit-13", place / "alternatives" / "toolkit");
+  fs::create_directory_symlink(place / "alternatives" / "toolkit", place / "shown" / "toolkit");
+  ProcessSpec spec;
+  spec.argv = {(build_dir() / "walls-open" / "ratchet-confine").string(),
+               "build",
+               "",
+               (place / "shown").string(),
+               (place / "shown" / "toolkit").string(),
+               "--",
+               "/bin/cat",
+               (place / "shown" / "toolkit" / "word").string()};
+  spec.environment = {"RATCHET_TEST_WITHOUT=landlock"};
+
+  const auto read = run_program(spec, std::chrono::seconds(10));
+
+  REQUIRE(read);
+  CHECK(read->err == "");
+  CHECK(read->out == "found");
 }
 
 }  // namespace ratchet::confine
