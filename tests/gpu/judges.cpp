@@ -126,7 +126,8 @@ class Bench {
     if (hurt >= 0) returned[static_cast<std::size_t>(hurt)] ^= std::byte{1};
     put(device_, candidate_->base() + kShift, returned);
     put(device_, reference_->base(), expected);
-    const wire::Compare plan{layout_, {tolerance, tolerance}, ratio, {}};
+    tolerance.matched_ratio = ratio;
+    const wire::Compare plan{layout_, {tolerance, tolerance}, {}};
     auto compared = judge_->compare({plan, place});
     if (!compared) stop(compared.error().message);
     const auto ours = worker::compare({sent, returned, expected}, plan);
