@@ -42,8 +42,8 @@ def readable_folders():
     """The folders from which an interpreter imports inside the sandbox."""
     folders = [sys.prefix, sys.base_prefix, sys.exec_prefix, os.path.dirname(sys.executable),
                *sys.path]
-    real = {os.path.realpath(folder) for folder in folders if folder and os.path.isdir(folder)}
-    return sorted(real)
+    names = {folder for folder in folders if folder and os.path.isdir(folder)}
+    return sorted(names | {os.path.realpath(folder) for folder in names})
 
 
 def arrange_descriptors(descriptors, numbers):
