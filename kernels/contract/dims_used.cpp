@@ -31,6 +31,8 @@ Status check_dims_used(const Contract& contract, const TaskRequest& task) {
     texts.insert(texts.end(), tensor.shape.begin(), tensor.shape.end());
     texts.emplace_back(tensor.init);
   }
+  const auto signature = task.signature ? task.signature->dump() : "";
+  texts.emplace_back(signature);
   texts.insert(texts.end(), task.where.begin(), task.where.end());
   if (task.work) texts.insert(texts.end(), {task.work->bytes, task.work->flops});
   for (const auto& one : contract.cases)

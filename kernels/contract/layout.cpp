@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/contract/call_signature.h"
 #include "kernels/contract/input_init.h"
 #include "kernels/contract/where.h"
 #include "kernels/source/expression.h"
@@ -55,6 +56,7 @@ Result<wire::ArenaLayout> layout_of(const Contract& contract, const Dims& dims) 
   wire::ArenaLayout layout;
   std::int64_t cursor = wire::kGuardBytes;
   const auto names = names_in(contract, dims);
+  const auto state = state_tensors(contract);
   for (const auto& tensor : contract.tensors) {
     const auto extents = extents_of(tensor, names);
     if (!extents) return extents.error();
@@ -74,7 +76,8 @@ Result<wire::ArenaLayout> layout_of(const Contract& contract, const Dims& dims) 
                                : canonical(*init),
                         aligned(cursor),
                         extents->elements,
-                        extents->shape};
+                        extents->shape,
+                        tensor.role == Role::in && state.contains(tensor.name)};
     cursor = buffer.offset + buffer.bytes() + wire::kGuardBytes;
     if (cursor > kMaxArenaBytes) return too_large(tensor);
     layout.buffers.push_back(std::move(buffer));

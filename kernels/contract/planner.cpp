@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "kernels/build/build_flags.h"
+#include "kernels/contract/call_signature.h"
 #include "kernels/contract/dims_used.h"
 #include "kernels/contract/input_init.h"
 #include "kernels/contract/layout.h"
@@ -326,6 +327,13 @@ Status plan_target(Contract& contract, const TaskRequest& task, const DeviceInfo
   if (!is_identifier(task.entry))
     return invalid_argument(fmt::format("entry: \"{}\" is not a function name", task.entry),
                             "Default: solve.");
+  if (task.call && (*task.call == CallStyle::solve) == is_python(*implementation))
+    return invalid_argument(
+        fmt::format("call: {} is {}, and {} is {}", name_of(*task.call),
+                    *task.call == CallStyle::solve ? "for C++ and CUDA" : "for Python",
+                    contract.kernel.file_name, name_of(*implementation)),
+        is_python(*implementation) ? "Use run_kernel, module or function."
+                                   : "Use solve, or leave call out.");
   contract.entry = task.entry;
   contract.flags = task.flags;
   return check_flags(task.flags, contract.device_kind == DeviceKind::cuda);
@@ -377,6 +385,7 @@ Status plan_buffers(Contract& contract, const TaskRequest& task, const DeviceInf
   contract.tensors = *tensors;
   if (const auto zeroed = start_at_zero(contract.tensors, task); !zeroed) return zeroed.error();
   if (const auto made = check_given(contract); !made) return made.error();
+  if (const auto called = plan_call(contract, task); !called) return called;
   if (const auto kept = plan_relations(contract, task); !kept) return kept.error();
   if (const auto used = check_dims_used(contract, task); !used) return used;
   for (std::size_t i = 0; i < contract.cases.size(); ++i) {

@@ -21,13 +21,23 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::string_view kFormat = "1";  // part of the key: increase it when the pass changes
-constexpr std::string_view kEntry = "run_kernel";
 // Triton and ptxas take seconds per variant and an autotuned kernel has dozens; torch.compile is
 // similar.
 constexpr int kCompileCalls = 5;  // times the deadline of a call
 
-CandidateProcess::Code code_of(const Source& source) {
-  return {source.text, {source.file_name, std::string(kEntry), ""}};
+CallStyle style_of(const Contract& contract) {
+  return contract.call.value_or(CallStyle::run_kernel);
+}
+
+/// Whatever entry the contract names, `run_kernel` is called so.
+std::string entry_of(const Contract& contract) {
+  return has_signature(style_of(contract)) ? contract.entry
+                                           : std::string(name_of(CallStyle::run_kernel));
+}
+
+CandidateProcess::Code code_of(const Contract& contract, const Source& source) {
+  return {source.text,
+          {source.file_name, entry_of(contract), "", style_of(contract), contract.signature}};
 }
 
 std::vector<Dims> dims_of(const std::vector<Case>& cases) {
@@ -116,11 +126,18 @@ Result<Candidate> LabParts::build_python(const Contract& contract, Source source
   BuildRecord record;
   record.source_digest = sha256_hex(source.text);
   record.toolchain = *versions;
-  record.command = fmt::format("import {0}; {1}(**inputs)", source.file_name, kEntry);
-  // This text under these versions is what is measured; compilers' caches are derived from both.
-  record.binary_digest =
-      sha256_hex(fmt::format("ratchet python {}\n{}\n{}\n{}\n{}", kFormat, *versions, contract.arch,
-                             name_of(contract.device_kind), record.source_digest));
+  record.command = fmt::format("import {}; {}", source.file_name,
+                               style_of(contract) == CallStyle::run_kernel
+                                   ? "run_kernel(**inputs)"
+                                   : fmt::format("{} as signed", entry_of(contract)));
+  // This text under these versions, called so, is what is measured; compilers' caches are derived
+  // from them.
+  const auto called = contract.signature
+                          ? fmt::format("\n{}\n{}", entry_of(contract), contract.signature->dump())
+                          : "";
+  record.binary_digest = sha256_hex(
+      fmt::format("ratchet python {}\n{}\n{}\n{}\n{}{}", kFormat, *versions, contract.arch,
+                  name_of(contract.device_kind), record.source_digest, called));
   record.build_key = record.binary_digest;
   const auto cache = cache_of(record.build_key);
   const auto dims = cache.unknown(dims_of(contract.cases));
@@ -189,7 +206,8 @@ Result<StartPlan> LabParts::python_plan(const Contract& contract, const Candidat
                                                            : "candidate";
   const auto where = place(contract.device_kind, contract.device);
   StartPlan plan{python_of(contract).kernel_spec(where, role, arena_bytes, candidate.source),
-                 where.job_deadline * (compiles ? kCompileCalls : 1), code_of(candidate.source)};
+                 where.job_deadline * (compiles ? kCompileCalls : 1),
+                 code_of(contract, candidate.source)};
   plan.spec.furnish = [cache = cache_of(candidate.build.build_key)](
                           const std::filesystem::path& to) { return cache.furnish(to); };
   return plan;
@@ -206,7 +224,8 @@ Result<CandidateProcess> LabParts::start_baseline(const Contract& contract, cons
       python_of(contract).kernel_spec(where, "baseline", *arena_bytes * arenas, reference),
       where.job_deadline * kCompileCalls);
   if (!process) return process;
-  const CandidateProcess::Code code{reference.text, {reference.file_name, "reference", name}};
+  const CandidateProcess::Code code{
+      reference.text, {reference.file_name, "reference", name, style_of(contract), {}}};
   if (auto loaded = process->load(code, call); !loaded) return loaded.error();
   // Missing modules and libraries are detected at load.
   if (process->fault() && process->fault()->kind == "load_error" &&

@@ -20,13 +20,14 @@ struct Buffer {
   std::int64_t offset = 0;
   std::int64_t elements = 0;
   std::vector<std::int64_t> shape;
+  bool constant = false;  ///< a module's weights: they do not change between timed calls
 
   [[nodiscard]] std::int64_t bytes() const { return elements * size_of(dtype); }
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Buffer::name>(), required<&Buffer::dtype>(), required<&Buffer::role>(),
           required<&Buffer::init>(), required<&Buffer::offset>(), required<&Buffer::elements>(),
-          optional<&Buffer::shape>());
+          optional<&Buffer::shape>(), optional<&Buffer::constant>());
   }
 };
 

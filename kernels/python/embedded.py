@@ -2,7 +2,8 @@
 
 The loop owns arenas, sandbox and clock. This module loads the file, wraps an arena in arrays or
 tensors and calls the function. It never sees expected values or seeds. The roles candidate, counter
-and compiler call `run_kernel`; baseline calls `reference(baseline=...)` of a ref.py.
+and compiler call `run_kernel`, or what the contract's signature describes; baseline calls
+`reference(baseline=...)` of a ref.py.
 """
 
 import ctypes
@@ -12,6 +13,7 @@ import os
 import sys
 
 import arena
+import signature
 from calls import function_of, keywords, load_module
 from messages import Failed, described
 
@@ -42,8 +44,9 @@ def keep_machine_code():
 
 
 class Slot:
-    """One bound call. A kernel's results are stored within the timed call, a baseline's afterwards,
-    because frameworks do not write into given outputs."""
+    """One bound call. A kernel's results are stored within the timed call. A baseline's are stored
+    afterwards where kernels write into given outputs, which frameworks do not; where kernels return
+    theirs too, both are stored within the call."""
 
     def __init__(self, kernel, values, arguments):
         self.kernel = kernel
@@ -53,7 +56,7 @@ class Slot:
 
     def call(self):
         result = self.kernel.function(**self.arguments)
-        if self.kernel.is_baseline:
+        if self.kernel.settles:
             self.result = result
         else:
             arena.store(self.arena, result)
@@ -61,6 +64,35 @@ class Slot:
     def settle(self):
         result, self.result = self.result, None
         arena.store(self.arena, result)
+
+
+class SignedSlot:
+    """One bound call of a module or function. A module is built and gets its state here, untimed."""
+
+    def __init__(self, kernel, values, arguments):
+        self.made = signature.Values(arguments, values.values)
+        self.function = kernel.function
+        if kernel.style == "module":
+            self.function = self.module(
+                kernel, {b["name"] for b in values.buffers if b["role"] != "in"})
+        self.positional, self.named = self.made.arguments(kernel.signature)
+        self.results = signature.Results(kernel.signature.get("returns"), values.values,
+                                         kernel.results)
+
+    def module(self, kernel, outputs):
+        import torch
+        positional, named = self.made.arguments(kernel.signature, "init", "init_kwargs")
+        device = "cpu" if kernel.device is None else f"cuda:{kernel.device}"
+        with torch.device(device):
+            module = kernel.function(*positional, **named)
+        described = kernel.signature.get("state", {})
+        changing = {key for key, one in described.items() if one["tensor"] in outputs}
+        signature.load_state(module, {key: self.made.built(one) for key, one in described.items()},
+                             changing)
+        return module.to(device)
+
+    def call(self):
+        self.results.store(self.function(*self.positional, **self.named))
 
 
 class EmbeddedKernel:
@@ -71,6 +103,11 @@ class EmbeddedKernel:
         self.file_name = ""
         self.torch = False
         self.function = None
+        self.style = ""
+        self.signature = None
+        self.results = None
+        self.settings = None  # of torch, as they were before the kernel's file was loaded
+        self.settles = False  # whether results are stored after the timed call
         self.library = None
         self.slots = {}
         self.failed = None
@@ -102,10 +139,35 @@ class EmbeddedKernel:
         self.file_name = os.path.basename(plan["library"]) or "kernel.py"
         text = os.pread(file, os.fstat(file).st_size, 0).decode()
         self.torch = self.device is not None or arena.wants_torch(text)
+        self.style, self.signature = plan["call"], plan.get("signature")
+        self.settles = self.is_baseline and self.style not in ("module", "function")
+        if self.signature is not None:
+            self.prepare_signed()
         module = load_module("ratchet_kernel", self.file_name, text)
         self.function = function_of(module, plan["entry"])
         if self.is_baseline:
             self.function = self.baseline(plan["baseline"])
+        elif self.style == "module" and not self.is_module():
+            raise Failed(f"{plan['entry']} is not a subclass of torch.nn.Module")
+        self.keep_settings()
+
+    def prepare_signed(self):
+        if not self.torch:
+            self.results = signature.Arrays()
+            return
+        import torch
+        torch.set_grad_enabled(False)  # nothing asks for gradients
+        self.results = signature.Tensors(torch)
+        self.settings = signature.Settings(torch)
+
+    def is_module(self):
+        import torch
+        return isinstance(self.function, type) and issubclass(self.function, torch.nn.Module)
+
+    def keep_settings(self):
+        changed = self.settings.change() if self.settings else None
+        if changed:
+            raise signature.ChangedSetting(changed)
 
     def baseline(self, name):
         reference = self.function
@@ -140,8 +202,12 @@ class EmbeddedKernel:
             values = arena.TorchArena(memory, layout)
         else:
             values = arena.DeviceArena(base, layout, self.device)
-        arguments = keywords(self.function, plan["arguments"], values.values)
-        self.slots[number] = Slot(self, values, arguments)
+        if self.signature is None:
+            arguments = keywords(self.function, plan["arguments"], values.values)
+            self.slots[number] = Slot(self, values, arguments)
+            return
+        self.slots[number] = SignedSlot(self, values, plan["arguments"])
+        self.keep_settings()
 
     def note(self, error):
         if self.failed is not None:
@@ -151,7 +217,7 @@ class EmbeddedKernel:
             return
         failed = error if isinstance(error, Failed) else described(error, self.file_name)
         where = f"{self.file_name}:{failed.line}: " if failed.line else ""
-        self.failed = {"kind": "exception", "message": f"{where}{failed}"}
+        self.failed = {"kind": failed.kind, "message": f"{where}{failed}"}
 
     def take_failure(self):
         if self.failed is None:
@@ -163,6 +229,10 @@ class EmbeddedKernel:
     def failure(self):
         if self.library and self.failed is None and self.library not in sys.modules:
             self.note(Failed(f"reference(baseline={self.library!r}) did not use {self.library}"))
+        try:
+            self.keep_settings()
+        except Failed as changed:
+            self.note(changed)
         return self.take_failure()
 
 

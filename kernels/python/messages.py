@@ -18,6 +18,8 @@ MOST_TEXT = 4000  # characters of an exception: a compiler's may contain whole s
 class Failed(Exception):
     """An error in a user's file; the message is shown to its author."""
 
+    kind = "exception"
+
     def __init__(self, message, line=0):
         super().__init__(message)
         self.line = line

@@ -1,8 +1,10 @@
 #include "kernels/source/entry_plan.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -65,6 +67,52 @@ std::string device_entry(const TaskRequest& task, const Source& kernel) {
                                                                            : kernels[0];
 }
 
+/// Whether a line of the source's top level binds the name.
+bool defines(std::string_view text, std::string_view name) {
+  const auto word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    auto line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const bool imports = line.starts_with("from ") || line.starts_with("import ");
+    for (const std::string_view keyword : {"def ", "class "})
+      if (line.starts_with(keyword)) line.remove_prefix(keyword.size());
+    auto at = imports ? line.find(name) : line.starts_with(name) ? 0 : std::string_view::npos;
+    for (; at != std::string_view::npos; at = imports ? line.find(name, at + 1) : line.npos)
+      if ((at == 0 || !word(line[at - 1])) &&
+          (at + name.size() == line.size() || !word(line[at + name.size()])))
+        return true;
+  }
+  return false;
+}
+
+/// The class or function that a module or function task calls.
+Result<std::string> named_symbol(const TaskRequest& task, const Source& kernel) {
+  const bool module = *task.call == CallStyle::module;
+  std::vector<std::string> names{task.entry};
+  if (task.entry == TaskRequest{}.entry)
+    names = module ? std::vector<std::string>{"ModelNew"}
+                   : std::vector<std::string>{"run", "custom_kernel"};
+  for (const auto& name : names)
+    if (defines(kernel.text, name)) return name;
+  return invalid_argument(
+      fmt::format("{}: the {} {} is not defined", kernel.file_name, module ? "class" : "function",
+                  fmt::join(names, " or ")),
+      module ? "Define class ModelNew(torch.nn.Module), or name the class in entry."
+             : "Define it at the top of the file, or name the function in entry.");
+}
+
+/// The entry as the contract names it. That of `run_kernel` has always been the default's name.
+Result<std::string> python_symbol(const TaskRequest& task, const Source& kernel) {
+  if (task.call && has_signature(*task.call)) return named_symbol(task, kernel);
+  if (kernel.text.find("def run_kernel") != std::string::npos) return task.entry;
+  return invalid_argument(
+      fmt::format("{}: the function run_kernel is not defined", kernel.file_name),
+      "Define run_kernel with the names of the tensors, dims and scalars that it uses as "
+      "parameters (all are passed by keyword); it writes its outputs in place or returns them. For "
+      "a torch module or another function, give call and signature.");
+}
+
 }  // namespace
 
 Result<EntryPlan> entry_as_written(const TaskRequest& task, const Source& kernel, bool cuda) {
@@ -105,11 +153,8 @@ Result<EntryPlan> compiled_entry(const TaskRequest& task, const Source& kernel, 
 }
 
 Result<EntryPlan> python_entry(const TaskRequest& task, const Source& kernel) {
-  if (kernel.text.find("def run_kernel") == std::string::npos)
-    return invalid_argument(
-        fmt::format("{}: the function run_kernel is not defined", kernel.file_name),
-        "Define run_kernel with the names of the tensors, dims and scalars that it uses as "
-        "parameters (all are passed by keyword); it writes its outputs in place or returns them.");
+  const auto entry = python_symbol(task, kernel);
+  if (!entry) return entry.error();
   std::vector<Parameter> parameters;
   for (const auto& tensor : task.tensors)
     parameters.push_back(
@@ -121,7 +166,7 @@ Result<EntryPlan> python_entry(const TaskRequest& task, const Source& kernel) {
   for (const auto& [name, value] : task.scalars)
     parameters.push_back({name, ParameterKind::scalar,
                           value == std::trunc(value) ? DType::i64 : DType::f64, false, value});
-  return EntryPlan{task.entry, std::nullopt, std::move(parameters)};
+  return EntryPlan{*entry, std::nullopt, std::move(parameters)};
 }
 
 double most_of(DType type) {

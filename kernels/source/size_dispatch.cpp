@@ -245,6 +245,10 @@ Result<std::string> dispatcher_source(const Contract& contract,
   if (dims_of(contract).empty())
     return unavailable("the kernel has no integer parameter by which a variant could be chosen",
                        "No dispatcher is needed: one variant serves all cases of this task.");
+  if (contract.signature)
+    return unavailable(
+        fmt::format("variants of a {} are not chosen by size", name_of(*contract.call)),
+        "Choose by the sizes of the arguments within one kernel.");
   if (is_python(contract.implementation))
     return python_source(contract, variants, routes, fallback);
   return cpp_source(contract, variants, routes, fallback);

@@ -15,7 +15,7 @@ constexpr std::uint32_t kStream = 0x52000000U;
 
 bool may_change(const wire::Buffer& buffer) {
   const bool ordered = buffer.init.starts_with("permutation") || buffer.init.starts_with("offsets");
-  return buffer.role == Role::in && buffer.elements > 1 && !ordered;
+  return buffer.role == Role::in && !buffer.constant && buffer.elements > 1 && !ordered;
 }
 
 }  // namespace

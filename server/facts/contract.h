@@ -42,16 +42,15 @@ struct TensorSpec {
   std::optional<double> matched_ratio;
 
   static constexpr void fields(auto&& visit) {
-    visit(
-        required<&TensorSpec::name>("", {.max_length = 64}), required<&TensorSpec::dtype>(),
-        required<&TensorSpec::shape>("Extents, as expressions over dims.", {.max_length = 8}),
-        required<&TensorSpec::role>(),
-        optional<&TensorSpec::init>(
-            "Initial values: normal, uniform(a,b), indices(n), permutation, offsets, offsets(n) "
-            "or given (inputs() of ref.py makes them); zeros for outputs that a kernel adds onto.",
-            {.max_length = 64}),
-        optional<&TensorSpec::atol>("", {.min = 0}), optional<&TensorSpec::rtol>("", {.min = 0}),
-        optional<&TensorSpec::matched_ratio>("", {.min = 0.5, .max = 1}));
+    visit(required<&TensorSpec::name>("", {.max_length = 64}), required<&TensorSpec::dtype>(),
+          required<&TensorSpec::shape>("Extents, as expressions over dims.", {.max_length = 8}),
+          required<&TensorSpec::role>(),
+          optional<&TensorSpec::init>(
+              "normal, uniform(a,b), indices(n), permutation, offsets, offsets(n), given (by "
+              "inputs() of ref.py); zeros for outputs that a kernel adds onto.",
+              {.max_length = 64}),
+          optional<&TensorSpec::atol>("", {.min = 0}), optional<&TensorSpec::rtol>("", {.min = 0}),
+          optional<&TensorSpec::matched_ratio>("", {.min = 0.5, .max = 1}));
   }
 };
 
@@ -96,10 +95,8 @@ struct Work {
   DType type = DType::f32;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&Work::bytes>("Least bytes to move, an expression over dims.",
-                                 {.max_length = 256}),
-          required<&Work::flops>("Floating-point operations, an expression over dims.",
-                                 {.max_length = 256}),
+    visit(required<&Work::bytes>("An expression over dims.", {.max_length = 256}),
+          required<&Work::flops>("An expression over dims.", {.max_length = 256}),
           optional<&Work::type>("Type of the arithmetic."));
   }
 };
@@ -112,12 +109,11 @@ struct Launch {
   std::string shared = "0";
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&Launch::grid>("Blocks per grid: 1 to 3 expressions over dims.",
-                                  {.max_length = 3}),
-          required<&Launch::block>("Threads per block: 1 to 3 expressions over dims.",
-                                   {.max_length = 3}),
-          optional<&Launch::shared>("Dynamic shared memory, bytes, an expression over dims.",
-                                    {.max_length = 256}));
+    visit(
+        required<&Launch::grid>("Blocks per grid: 1 to 3 expressions over dims.",
+                                {.max_length = 3}),
+        required<&Launch::block>("Threads, likewise.", {.max_length = 3}),
+        optional<&Launch::shared>("Dynamic, bytes, an expression over dims.", {.max_length = 256}));
   }
 };
 
@@ -128,6 +124,9 @@ enum class CallStyle { solve, run_kernel, module, function };
 constexpr auto enum_names(CallStyle) {
   using enum CallStyle;
   return as_written<solve, run_kernel, module, function>();
+}
+[[nodiscard]] constexpr bool has_signature(CallStyle call) {
+  return call == CallStyle::module || call == CallStyle::function;
 }
 
 enum class ReferenceKind { cpp, cuda, python };

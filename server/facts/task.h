@@ -20,8 +20,7 @@ struct SourceArg {
   std::optional<std::string> text;
 
   static constexpr void fields(auto&& visit) {
-    visit(optional<&SourceArg::path>("File inside the allowed roots."),
-          optional<&SourceArg::text>());
+    visit(optional<&SourceArg::path>("In an allowed root."), optional<&SourceArg::text>());
   }
 };
 
@@ -70,13 +69,10 @@ struct TaskRequest {
             "The kernel must also handle odd, prime and tiny sizes. Default: if v0 does."),
         optional<&T::tensors>("Buffers, if the signature does not determine them.",
                               {.max_length = 64}),
-        optional<&T::accumulate>(
-            "Outputs that the kernel adds onto: they are zero before every call. With tensors: "
-            "init zeros.",
-            {.max_length = 64}),
-        optional<&T::where>(
-            "Relations between dims and scalars that every size keeps, such as nnz <= m*n.",
-            {.max_length = 64}),
+        optional<&T::accumulate>("Outputs that the kernel adds onto. With tensors: init zeros.",
+                                 {.max_length = 64}),
+        optional<&T::where>("Relations that every size keeps, such as nnz <= m*n.",
+                            {.max_length = 64}),
         optional<&T::scalars>("Scalar parameters by name: floating-point, or integers that are no "
                               "sizes."),
         optional<&T::work>("Least bytes to move and FLOPs."),
@@ -85,16 +81,15 @@ struct TaskRequest {
         optional<&T::arch>("Target such as sm_90a. Default: the device's.", {.max_length = 32}),
         optional<&T::iterations>("Versions after v0.", {.min = 1, .max = 1000}),
         optional<&T::device>("", {.min = 0, .max = 63}),
-        optional<&T::seed>("Fixed seed, which weakens the claim. Default: secret."),
-        optional<&T::atol>("Absolute tolerance. Default: by dtype.", {.min = 0}),
-        optional<&T::rtol>("Relative tolerance. Default: by dtype.", {.min = 0}),
-        optional<&T::matched_ratio>("Share of elements that must be within tolerance. Default: 1.",
+        optional<&T::seed>("Weakens the claim. Default: secret."),
+        optional<&T::atol>("Default: by dtype.", {.min = 0}),
+        optional<&T::rtol>("Default: by dtype.", {.min = 0}),
+        optional<&T::matched_ratio>("Share of elements within tolerance. Default: 1.",
                                     {.min = 0.5, .max = 1}),
         optional<&T::baselines>("pytorch-eager, torch-compile, flashinfer, vendor.",
                                 {.max_length = 8}),
-        optional<&T::entry>("Kernel entry function.", {.max_length = 64}),
-        optional<&T::call>("Default: solve, in Python run_kernel."),
-        optional<&T::signature>("Of a module or function: docs/tasks.md."),
+        optional<&T::entry>("Kernel entry function.", {.max_length = 64}), optional<&T::call>(),
+        optional<&T::signature>("Of a module or function: see docs/tasks.md."),
         optional<&T::flags>("Extra compiler flags.", {.max_length = 32}),
         optional<&T::launch>("Device-only .cu: how to launch its __global__ entry."),
         optional<&T::lab>("Where to run; default: here.", {.max_length = 64}));

@@ -3,6 +3,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "server/core/fields.h"
@@ -28,9 +30,11 @@ std::string block_with(const std::string& phrase, const std::string& of = "READM
 }
 
 /// What `ratchet call` printed, run in `folder`.
-std::string called(const TempFolder& folder, const std::string& tool,
-                   const std::string& arguments) {
-  auto environment = inherited_environment({"PATH", "LD_LIBRARY_PATH", "RATCHET_PYTHON"});
+std::string called(const TempFolder& folder, const std::string& tool, const std::string& arguments,
+                   const std::string& python = "") {
+  auto environment = inherited_environment({"PATH", "LD_LIBRARY_PATH"});
+  if (const char* given = python.empty() ? std::getenv("RATCHET_PYTHON") : python.c_str())
+    environment.push_back(std::string("RATCHET_PYTHON=") + given);
   environment.push_back("HOME=" + folder.path().string());
   environment.push_back("XDG_STATE_HOME=" + (folder / "state").string());
   const auto done =
@@ -44,11 +48,12 @@ std::string called(const TempFolder& folder, const std::string& tool,
   return done->out;
 }
 
-void check_first_version(const TempFolder& folder, const std::string& arguments) {
-  const auto created = called(folder, "create_run", arguments);
+void check_first_version(const TempFolder& folder, const std::string& arguments,
+                         const std::string& python = "") {
+  const auto created = called(folder, "create_run", arguments, python);
   REQUIRE(created.starts_with("run: "));
   const auto id = created.substr(5, created.find('\n') - 5);
-  const auto checked = called(folder, "check_correctness", Json{{"run", id}}.dump());
+  const auto checked = called(folder, "check_correctness", Json{{"run", id}}.dump(), python);
   CHECK(checked.find("passed: true") != std::string::npos);
 }
 
@@ -87,6 +92,17 @@ TEST_CASE("the Python task in docs/tasks.md works as printed", "[readme]") {
   REQUIRE(write_file(folder / "ref.py", block_with("def reference(x, weight", kTasks)));
 
   check_first_version(folder, block_with("\"path\": \"norm.py\"", kTasks));
+}
+
+TEST_CASE("the torch module in docs/tasks.md works as printed", "[readme][python]") {
+  const auto python = build_dir() / "python/bin/python";
+  if (!std::filesystem::exists(build_dir() / "python/.ready"))
+    SKIP("torch is not set up: ./dev test --all does it where it is to be had");
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "layer.py", block_with("class ModelNew", kTasks)));
+  REQUIRE(write_file(folder / "ref.py", block_with("def reference(x, residual", kTasks)));
+
+  check_first_version(folder, block_with("\"path\": \"layer.py\"", kTasks), python.string());
 }
 
 TEST_CASE("the CUDA kernel in docs/tasks.md builds as printed, also without a GPU", "[readme]") {

@@ -1,0 +1,207 @@
+// Torch modules and functions as kernels, on the processor.
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <string>
+
+#include "kernels/lab.h"
+#include "tests/kernels/lab/attack.h"
+#include "tests/kernels/lab/python_fixture.h"
+
+using namespace ratchet;
+using namespace ratchet::test;
+
+namespace {
+
+struct CallStyles : LabFixture {
+  explicit CallStyles(std::chrono::milliseconds job_deadline = std::chrono::milliseconds(1500))
+      : LabFixture(python_with_frameworks(), std::chrono::seconds(1), job_deadline) {}
+
+  [[nodiscard]] Contract contract(const Json& task, const std::string& kernel,
+                                  const Source& reference) const {
+    const auto request = decode<TaskRequest>(task);
+    if (!request) FAIL(request.error().message);
+    auto planned = lab->plan(*request, {"kernel.py", kernel, ""}, reference);
+    if (!planned) FAIL(planned.error().message);
+    return *std::move(planned);
+  }
+
+  /// A task of tests/attacks/tasks with another kernel.
+  [[nodiscard]] Contract like(const std::string& name, const std::string& kernel) const {
+    const auto task = host_task(name, ".py");
+    auto planned = lab->plan(task.request, {"kernel.py", kernel, ""}, task.reference);
+    if (!planned) FAIL(planned.error().message);
+    return *std::move(planned);
+  }
+
+  [[nodiscard]] CorrectnessReport checked(const Contract& contract) {
+    auto report = lab->check(contract, built(contract), "secret", call);
+    if (!report) FAIL(report.error().message);
+    for (const auto& reason : report->reasons) UNSCOPED_INFO(reason.code << ": " << reason.message);
+    return *std::move(report);
+  }
+
+  /// The first line of why a kernel is not built.
+  [[nodiscard]] std::string refused(const Contract& contract) {
+    const auto candidate = lab->build(contract, contract.kernel, call);
+    if (!candidate) FAIL(candidate.error().message);
+    return candidate->build.ok ? "built" : candidate->build.errors.at(0).message;
+  }
+};
+
+std::string module_with(const std::string& body, const std::string& built = "") {
+  return "import torch\n"
+         "class ModelNew(torch.nn.Module):\n"
+         "    def __init__(self, inputs, outputs):\n"
+         "        super().__init__()\n"
+         "        self.linear = torch.nn.Linear(inputs, outputs)\n" +
+         built + "    def forward(self, x):\n" + body;
+}
+
+std::string parts_with(const std::string& result) {
+  return "import torch\ndef run(data):\n    x, n = data\n    return " + result + "\n";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  INFO(text);
+  const bool found = text.find(part) != std::string::npos;
+  CHECK(found);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a module gets the contract's weights and is judged and timed by its forward",
+          "[lab][python][call]") {
+  CallStyles styles;
+  const auto right =
+      styles.like("linear", module_with("        return torch.relu(self.linear(x))\n"));
+  CHECK(styles.checked(right).passed);
+  const auto candidate = styles.built(right);
+  const auto report = styles.lab->benchmark(
+      right, {.candidate = &candidate, .baselines = {"pytorch-eager"}, .num_trials = 10}, "secret",
+      styles.call);
+  if (!report) FAIL(report.error().message);
+  CHECK(report->correct);
+  CHECK(row_named(*report, "pytorch-eager").status == "ok");
+
+  const auto wrong = styles.like("linear", module_with("        return self.linear(x)\n"));
+  CHECK(has_reason(styles.checked(wrong), "mismatch"));
+}
+
+TEST_CASE("a state that does not fit is a finding that names the key", "[lab][python][call]") {
+  CallStyles styles;
+  const std::string forward = "        return torch.relu(self.linear(x))\n";
+
+  contains(styles.refused(styles.like(
+               "linear", module_with(forward, "        self.scale = torch.nn.Linear(2, 2)\n"))),
+           "has scale.weight, scale.bias, which the contract does not");
+  contains(styles.refused(
+               styles.like("linear", module_with(forward, "        self.linear.bias = None\n"))),
+           "lacks linear.bias");
+  contains(styles.refused(styles.like(
+               "linear",
+               module_with(forward, "        self.linear = torch.nn.Linear(outputs, outputs)\n"))),
+           "state: linear.weight has the shape [32, 32] in ModelNew; the contract's has [32, 40]");
+  contains(styles.refused(styles.like("linear", "import torch\ndef ModelNew(*_): pass\n")),
+           "ModelNew is not a subclass of torch.nn.Module");
+}
+
+TEST_CASE("results may have any structure that the signature has, and be views",
+          "[lab][python][call]") {
+  CallStyles styles;
+
+  for (const auto* result :
+       {"{'twice': 2 * x, 'rest': (x > 0, x[::2])}", "{'twice': 2 * x, 'rest': [x > 0, x[::2]]}",
+        "{'twice': torch.stack([2 * x, x], 1)[:, 0], 'rest': (x > 0, x.view(-1)[::2])}"}) {
+    INFO(result);
+    CHECK(styles.checked(styles.like("parts", parts_with(result))).passed);
+  }
+}
+
+TEST_CASE("a result that is not what the signature says is a finding that says where",
+          "[lab][python][call]") {
+  CallStyles styles;
+  const auto refusal = [&](const std::string& result) {
+    return styles.refused(styles.like("parts", parts_with(result)));
+  };
+
+  contains(refusal("2 * x"), "the result must be a dict with the keys ['rest', 'twice'], got a");
+  contains(refusal("{'twice': 2 * x, 'rest': (x > 0,)}"),
+           "the result['rest'] must be a tuple or list of 2 values, got 1 values");
+  contains(refusal("{'twice': 2 * x.double(), 'rest': (x > 0, x[::2])}"),
+           "the result['twice'] has the type torch.float64; the output twice has torch.float32");
+  contains(refusal("{'twice': 2 * x[1:], 'rest': (x > 0, x[::2])}"),
+           "the result['twice'] has the shape [2999]; the output twice has [3000]");
+  contains(refusal("{'twice': (2 * x).to_sparse(), 'rest': (x > 0, x[::2])}"),
+           "is a torch.sparse_coo tensor on cpu");
+  contains(refusal("{'twice': 1.5, 'rest': (x > 0, x[::2])}"),
+           "the result['twice'] is a float; a tensor was expected, the output twice");
+}
+
+TEST_CASE("an output is judged by its own tolerance", "[lab][python][call]") {
+  CallStyles styles;
+  // 1e-5 off: within float32's usual tolerance, beyond the 1e-6 that the task gives this output.
+  const auto report = styles.checked(
+      styles.like("parts", parts_with("{'twice': 2.00002 * x, 'rest': (x > 0, x[::2])}")));
+
+  CHECK(has_reason(report, "mismatch"));
+}
+
+TEST_CASE("a function may write into outputs that it is passed, also in numpy",
+          "[lab][python][call]") {
+  CallStyles styles;
+  const auto task = Json::parse(R"({
+      "implementation": "host-python", "call": "function", "dims": {"n": 512},
+      "tensors": [{"name": "x", "dtype": "float32", "shape": ["n"], "role": "in"},
+                  {"name": "y", "dtype": "float32", "shape": ["n"], "role": "out"}],
+      "signature": {"args": [{"tensor": "x"}], "kwargs": {"out": {"tensor": "y"}}}})");
+  const Source reference{"ref.py", "def reference(x, y):\n    y[:] = 2 * x\n", ""};
+
+  for (const auto* kernel : {"import torch\ndef run(x, out):\n    torch.mul(x, 2, out=out)\n",
+                             "import numpy\ndef run(x, *, out):\n    numpy.multiply(x, 2, out)\n",
+                             "def run(x, out):\n    out[:] = 2 * x\n    return out\n"}) {
+    INFO(kernel);
+    CHECK(styles.checked(styles.contract(task, kernel, reference)).passed);
+  }
+  const auto nothing = styles.contract(task, "def run(x, out):\n    return 2 * x\n", reference);
+  CHECK(has_reason(styles.checked(nothing), "output_not_written"));
+}
+
+TEST_CASE("statistics that a module updates are its own, or compared where they are inout",
+          "[lab][python][call]") {
+  CallStyles styles;
+  auto task = Json::parse(R"({
+      "implementation": "host-python", "call": "module", "dims": {"n": 64, "c": 8},
+      "tensors": [{"name": "x", "dtype": "float32", "shape": ["n", "c"], "role": "in"},
+                  {"name": "mean", "dtype": "float32", "shape": ["c"], "role": "in"},
+                  {"name": "y", "dtype": "float32", "shape": ["n", "c"], "role": "out"}],
+      "signature": {"init": [{"dim": "c"}], "state": {"mean": {"tensor": "mean"}},
+                    "args": [{"tensor": "x"}], "returns": {"tensor": "y"}}})");
+  const std::string kernel =
+      "import torch\n"
+      "class ModelNew(torch.nn.Module):\n"
+      "    def __init__(self, channels):\n"
+      "        super().__init__()\n"
+      "        self.register_buffer('mean', torch.zeros(channels))\n"
+      "    def forward(self, x):\n"
+      "        self.mean.mul_(0.5).add_(x.mean(0), alpha=0.5)\n"
+      "        return x - x.mean(0)\n";
+
+  CHECK(styles
+            .checked(styles.contract(
+                task, kernel,
+                {"ref.py", "import torch\ndef reference(x, mean, **_):\n    return x - x.mean(0)\n",
+                 ""}))
+            .passed);
+  task["tensors"][1]["role"] = "inout";
+  const Source updating{"ref.py",
+                        "import torch\ndef reference(x, mean, **_):\n"
+                        "    return {'mean': (mean + x.mean(0)) / 2, 'y': x - x.mean(0)}\n",
+                        ""};
+  CHECK(styles.checked(styles.contract(task, kernel, updating)).passed);
+  auto forgetful = kernel;
+  const auto update = forgetful.find("        self.mean.mul_");
+  forgetful.erase(update, forgetful.find('\n', update) + 1 - update);
+  CHECK_FALSE(styles.checked(styles.contract(task, forgetful, updating)).passed);
+}
