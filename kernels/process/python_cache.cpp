@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kCompilers{"triton", "inductor",
-                                "cute"};  // the folder names that python/fork_server.py uses
+// The folder names that python/fork_server.py uses.
+constexpr std::array kCompilers{"triton", "inductor", "cute", "extensions"};
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{256} << 20U;
 constexpr int kMostFiles = 20'000;
 
@@ -41,7 +41,7 @@ std::optional<Record> read_record(const fs::path& folder) {
 
 Error refused(const fs::path& path, const std::error_code& why) {
   return Error{ErrorCode::unavailable,
-               fmt::format("cannot copy what Triton or Inductor compiled to {}: {}", path.string(),
+               fmt::format("cannot copy what the kernel compiled to {}: {}", path.string(),
                            why.message()),
                "Free some space in the state and temporary folders."};
 }

@@ -13,6 +13,7 @@ import os
 import sys
 
 import arena
+import extensions
 import signature
 from calls import function_of, keywords, load_module
 from messages import Failed, described
@@ -100,6 +101,7 @@ class EmbeddedKernel:
         self.triton_tools = triton_tools
         self.device = device  # index of the CUDA device; None on the host
         self.is_baseline = role == "baseline"
+        self.may_build = role in ("compiler", "baseline")
         self.file_name = ""
         self.torch = False
         self.function = None
@@ -141,6 +143,8 @@ class EmbeddedKernel:
         self.torch = self.device is not None or arena.wants_torch(text)
         self.style, self.signature = plan["call"], plan.get("signature")
         self.settles = self.is_baseline and self.style not in ("module", "function")
+        if self.torch and "cpp_extension" in text:
+            extensions.use_built_ones(self.may_build)
         if self.signature is not None:
             self.prepare_signed()
         module = load_module("ratchet_kernel", self.file_name, text)

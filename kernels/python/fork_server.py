@@ -64,7 +64,8 @@ def settings():
     chosen = {"TRITON_CACHE_DIR": "triton", "TRITON_CACHE_AUTOTUNING": "1",
               "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
               "TORCHINDUCTOR_COMPILE_THREADS": "1",
-              "CUTE_DSL_CACHE_DIR": f"{folder}/cute", "CUTE_DSL_LINEINFO": "1"}
+              "CUTE_DSL_CACHE_DIR": f"{folder}/cute", "CUTE_DSL_LINEINFO": "1",
+              "TORCH_EXTENSIONS_DIR": f"{folder}/extensions"}
     if INTERPRETS:
         chosen["TRITON_INTERPRET"] = "1"
     return chosen

@@ -205,3 +205,32 @@ TEST_CASE("statistics that a module updates are its own, or compared where they 
   forgetful.erase(update, forgetful.find('\n', update) + 1 - update);
   CHECK_FALSE(styles.checked(styles.contract(task, forgetful, updating)).passed);
 }
+
+TEST_CASE("an extension is compiled before anything is timed, and then loaded",
+          "[lab][python][call]") {
+  CallStyles styles;
+  const std::string kernel = R"(import ctypes
+import torch
+from torch.utils.cpp_extension import load_inline
+SOURCE = '''extern "C" void twice(const float* x, float* y, long n) {
+  for (long i = 0; i < n; ++i) y[i] = 2 * x[i];
+}'''
+library = ctypes.CDLL(load_inline(name='twice', cpp_sources=SOURCE, is_python_module=False,
+                                  no_implicit_headers=True))
+def run(data):
+    x, n = data
+    y = torch.empty_like(x)
+    library.twice(ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()), n)
+    return {'twice': y, 'rest': (x > 0, x[::2])}
+)";
+
+  CHECK(styles.checked(styles.like("parts", kernel)).passed);
+
+  auto changing = kernel;  // another source in every process
+  changing.replace(changing.find("cpp_sources=SOURCE"), 18,
+                   "cpp_sources=SOURCE + '//' + __import__('os').urandom(4).hex()");
+  const auto late = styles.checked(styles.like("parts", changing));
+  CHECK_FALSE(late.passed);
+  CHECK(late.reasons.at(0).message.find("twice was not built from these sources before") !=
+        std::string::npos);
+}
