@@ -59,7 +59,8 @@ def task_of(name, device):
     _, _, sizes, suffix, implementation = KINDS[device]
     reference = (HERE / "tasks" / f"{base}.{suffix}").read_text(encoding="utf-8")
     dims = task[sizes]
-    task = {key: task[key] for key in ("tensors", "work", "atol", "rtol") if key in task}
+    kept = ("tensors", "work", "atol", "rtol", "call", "signature")
+    task = {key: task[key] for key in kept if key in task}
     return {**task, "dims": dims, "reference": {"text": reference}, "implementation": implementation}
 
 

@@ -206,6 +206,22 @@ TEST_CASE("statistics that a module updates are its own, or compared where they 
   CHECK_FALSE(styles.checked(styles.contract(task, forgetful, updating)).passed);
 }
 
+TEST_CASE("a module compiled by torch is compiled before it is checked and timed",
+          "[lab][python][call][slow]") {
+  CallStyles styles(std::chrono::seconds(60));
+  const auto text = read_file(attacks_folder() / "python/honest_module_compiled.py");
+  REQUIRE(text);
+  const auto contract = styles.like("linear", *text);
+  CHECK(styles.checked(contract).passed);
+
+  const auto candidate = styles.built(contract);
+  const auto report = styles.lab->benchmark(
+      contract, {.candidate = &candidate, .baselines = {"pytorch-eager"}, .num_trials = 10},
+      "secret", styles.call);
+  if (!report) FAIL(report.error().message);
+  CHECK(report->correct);
+}
+
 TEST_CASE("an extension is compiled before anything is timed, and then loaded",
           "[lab][python][call]") {
   CallStyles styles;
