@@ -19,6 +19,7 @@
 #include "server/facts/findings.h"
 #include "server/facts/imported_profile.h"
 #include "server/facts/lab_state.h"
+#include "server/facts/problem_import.h"
 #include "server/facts/roofline_report.h"
 #include "server/facts/task.h"
 #include "server/facts/version_diff.h"
@@ -54,10 +55,16 @@ class Lab {
   /// GPU or all GPUs. Errors: the given GPU does not exist.
   virtual Result<Environment> environment(std::optional<int> device, CallContext& call) = 0;
 
-  /// A shipped problem, for the given implementation or the best one this machine can run.
+  /// A shipped problem by name, or one by the absolute path of its folder, for the given
+  /// implementation or the best one this machine can run.
   virtual Result<Problem> problem(const std::string& name,
                                   const std::optional<std::string>& implementation) = 0;
   [[nodiscard]] virtual std::vector<std::string> problem_names() const = 0;
+
+  /// Makes a folder of a problem that another suite wrote; its Python runs behind walls. No
+  /// `most_bytes`: a share of this device's memory. Errors: `invalid_argument` with file, line and
+  /// the way on; then no folder is left.
+  virtual Result<ImportedProblem> import_problem(ProblemImport import, CallContext& call) = 0;
 
   /// Parses the signature, infers what was not given and freezes the result. Errors say which
   /// parameter or field to change.

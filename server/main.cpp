@@ -38,6 +38,7 @@
 #include "server/offers/run_changes.h"
 #include "server/offers/skills.h"
 #include "server/options.h"
+#include "server/problem_command.h"
 #include "server/run_pages.h"
 #include "server/runs/imports/import_tree.h"
 #include "server/runs/records/markdown.h"
@@ -271,6 +272,25 @@ int kbs(Application& app, const Options& options, std::stop_token stop) {
   return report->healthy ? 0 : kFailed;
 }
 
+int problem(Application& app, const Options& options, std::stop_token stop) {
+  if (options.problem_action == "import") {
+    const auto name = options.problem.substr(0, options.problem.find_last_not_of('/') + 1);
+    Json arguments{
+        {"path", options.problem},
+        {"output_dir",
+         options.output_dir.empty()
+             ? (std::filesystem::path("problems") / std::filesystem::path(name).stem()).string()
+             : options.output_dir.string()}};
+    if (!options.problem_format.empty()) arguments["format"] = options.problem_format;
+    if (!options.problem_scale.empty()) arguments["scale"] = options.problem_scale;
+    return call_tool(app, options, "import_problem", arguments.dump(), stop);
+  }
+  auto report = run_problem_command(*app.lab, options, stop);
+  if (!report) return fail(report.error());
+  answer(options, report->body, readable_text(report->body) + "\n");
+  return report->healthy ? 0 : kFailed;
+}
+
 int check_docs(const Application& app, const Options& options) {
   auto changed = options.write ? write_generated_files(app.tools, options.repository)
                                : stale_files(app.tools, options.repository);
@@ -419,6 +439,7 @@ int run_command(const Options& options) {
   if (options.command == "call")
     return call_tool(*app, options, options.tool, options.arguments, stop.get_token());
   if (options.command == "kbs") return kbs(*app, options, stop.get_token());
+  if (options.command == "problem") return problem(*app, options, stop.get_token());
   if (options.command == "doctor")
     return call_tool(*app, options, "check_env", "{}", stop.get_token());
   if (options.command == "docs") return check_docs(*app, options);

@@ -191,6 +191,30 @@ void add_kbs(CLI::App& app, Options& options) {
                "Pattern in RE2 syntax");
 }
 
+void add_problem(CLI::App& app, Options& options) {
+  auto* problem = app.add_subcommand("problem", "Import, list and try problems for create_run");
+  problem->require_subcommand(1);
+  const auto action = [&](const std::string& name, const std::string& what) {
+    auto* one = problem->add_subcommand(name, what);
+    one->callback([&options, name] { options.problem_action = name; });
+    return one;
+  };
+  auto* import = action("import", "Make a folder of a problem of another suite");
+  import->add_option("path", options.problem, "File or folder of one problem")->required();
+  import->add_option("--output", options.output_dir, "New folder; default: problems/<its name>");
+  import->add_option("--format", options.problem_format, "Default: recognized");
+  import->add_option("--scale", options.problem_scale,
+                     "Most memory of all buffers, such as 4G, or none; default: what this device "
+                     "can judge");
+  action("list", "List the shipped problems and those in this folder");
+  action("show", "Print a problem")
+      ->add_option("problem", options.problem, "Name or folder")
+      ->required();
+  action("check", "Try a problem's reference, and judge the kernel that it brings")
+      ->add_option("problem", options.problem, "Name or folder")
+      ->required();
+}
+
 }  // namespace
 
 ParsedOptions parse_options(int argc, char** argv) {
@@ -211,6 +235,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   add_serve(app, options);
   add_others(app, options);
   add_kbs(app, options);
+  add_problem(app, options);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -11,7 +11,7 @@ namespace ratchet {
 
 /// The options of the command line, with their defaults, for all subcommands.
 struct Options {
-  std::string command;  ///< serve, lab, call, demo, runs, show, kbs, setup, audit, head, import, gc, …
+  std::string command;  ///< serve, lab, call, demo, runs, show, kbs, problem, setup, audit, head, …
 
   std::filesystem::path state_dir;           ///< ledger, build cache, calibration
   std::filesystem::path data_dir;            ///< problems, wiki index, adapters
@@ -54,6 +54,11 @@ struct Options {
   std::filesystem::path kbs_folder;  ///< kbs add
   std::string kbs_name;              ///< kbs add: of the corpus; empty: the folder's
   std::string kbs_license;           ///< kbs add: of pages that state none
+
+  std::string problem_action;  ///< problem: import, list, show or check
+  std::string problem;         ///< problem: a file or folder, or a shipped problem's name
+  std::string problem_format;  ///< problem import: empty: recognized
+  std::string problem_scale;   ///< problem import: most memory of all buffers, or none
 };
 
 /// The text to print instead of running a command, with the exit status (0 for --help and

@@ -50,6 +50,7 @@ std::vector<Tool> all_tools(const Services& services) {
       // loop, in the order of an iteration
       check_env(services),
       create_run(services),
+      import_problem(services),
       reporting_jobs(run_status(services), services.jobs),
       cancel_job(services),
       list_runs(services),

@@ -13,6 +13,7 @@ namespace ratchet {
 // One function per tool, each in the file of the same name.
 Tool check_env(const Services& services);
 Tool create_run(const Services& services);
+Tool import_problem(const Services& services);
 Tool run_status(const Services& services);
 Tool cancel_job(const Services& services);
 Tool list_runs(const Services& services);

@@ -1,4 +1,8 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
 
 #include "kernels/lab.h"
 #include "server/core/hash.h"
@@ -12,6 +16,7 @@ namespace ratchet {
 namespace {
 
 constexpr std::size_t kSecretBytes = 32;
+constexpr std::size_t kMostProblem = std::size_t{16} << 20U;
 
 struct CreateRunArgs : TaskRequest {
   std::string output_dir;
@@ -85,21 +90,63 @@ TaskRequest merged(TaskRequest asked, const TaskRequest& shipped) {
   if (asked.baselines.empty()) asked.baselines = shipped.baselines;
   if (!asked.call) asked.call = shipped.call;
   if (!asked.signature) asked.signature = shipped.signature;
+  if (asked.entry == TaskRequest{}.entry) asked.entry = shipped.entry;
+  if (asked.where.empty()) asked.where = shipped.where;
   asked.implementation = shipped.implementation;
+  asked.problem = shipped.problem;
   return asked;
 }
 
-Result<Inputs> gather(const Services& services, const TaskRequest& asked) {
-  if (asked.problem) {
-    if (asked.kernel || asked.reference)
-      return Error{
-          ErrorCode::invalid_argument,
-          "problem: both a problem and a kernel or reference were given; a problem brings its own",
-          ""};
-    auto problem = services.lab.problem(*asked.problem, asked.implementation);
-    if (!problem) return problem.error();
-    return Inputs{merged(asked, problem->task), problem->kernel, problem->reference};
+/// What `problem` names: a shipped problem, or the absolute path of a folder inside the roots.
+Result<std::string> place_of(const Services& services, const std::string& problem) {
+  const auto shipped = services.lab.problem_names();
+  if (std::ranges::find(shipped, problem) != shipped.end()) return problem;
+  const auto file =
+      services.roots.read(std::filesystem::path(problem) / "problem.json", kMostProblem);
+  if (file) return file->path.parent_path().string();
+  if (file.error().code != ErrorCode::not_found) return file.error().at("problem");
+  return not_found(
+      fmt::format("problem: \"{}\" is neither a shipped problem nor a folder with a problem.json",
+                  problem),
+      fmt::format("Shipped problems: {}. import_problem makes a folder of one from another suite.",
+                  fmt::join(shipped, ", ")));
+}
+
+/// A language that only one implementation has says which device the kernel is for.
+std::optional<std::string> implementation_for(const TaskRequest& asked,
+                                              const std::optional<Source>& kernel) {
+  if (!kernel || asked.implementation.value_or("auto") != "auto") return asked.implementation;
+  if (kernel->file_name.ends_with(".cu")) return "cuda-cpp";
+  if (kernel->file_name.ends_with(".py")) return asked.implementation;
+  return "host-cpp";
+}
+
+Result<Inputs> gather_problem(const Services& services, const TaskRequest& asked) {
+  if (asked.reference)
+    return Error{ErrorCode::invalid_argument,
+                 "problem: both a problem and a reference were given; a problem brings its own",
+                 "Leave the reference out, or give kernel and reference without a problem."};
+  const auto place = place_of(services, *asked.problem);
+  if (!place) return place.error();
+  std::optional<Source> kernel;
+  if (asked.kernel) {
+    auto given =
+        read_source(*asked.kernel, "kernel", kernel_name_for(asked.implementation), services.roots);
+    if (!given) return given.error();
+    kernel = *std::move(given);
   }
+  auto problem = services.lab.problem(*place, implementation_for(asked, kernel));
+  if (!problem) return problem.error();
+  if (!kernel) kernel = problem->kernel;
+  if (!kernel)
+    return invalid_argument(
+        fmt::format("kernel: {} brings no kernel to start from", *asked.problem),
+        "Give `kernel`, {path} or {text}, beside problem.");
+  return Inputs{merged(asked, problem->task), *std::move(kernel), problem->reference};
+}
+
+Result<Inputs> gather(const Services& services, const TaskRequest& asked) {
+  if (asked.problem) return gather_problem(services, asked);
   if (!asked.kernel || !asked.reference)
     return Error{
         ErrorCode::invalid_argument,
@@ -173,11 +220,21 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
   auto& [environment, v0] = *prepared;
   if (!v0.build.ok) return build_failure(v0.build);
   // A seed that the caller knows weakens the claim; the contract records it.
+  const auto on_host = [&] {
+    const bool open = args.implementation.value_or("auto") == "auto" && !args.fork_from;
+    return open && contract->device_kind == DeviceKind::host &&
+           (args.problem || is_python(contract->implementation));
+  };
   const std::string secret =
       args.seed ? hex(sha256(fmt::format("seed {}", *args.seed))) : random_bytes(kSecretBytes);
   call.progress(2, 5, "testing the reference and the control answers");
   auto warnings = services.lab.validate_task(*contract, secret, call);
   if (!warnings) return warnings.error();
+  if (on_host())
+    warnings->push_back({"no_gpu",
+                         "there is no GPU here that kernels can be built for and run on, so auto "
+                         "chose the processor",
+                         {}});
   if (!args.any_size && !args.fork_from) {
     call.progress(3, 5, "trying v0 at odd and tiny sizes");
     if (auto tried = try_any_size(services, *contract, v0, secret, *warnings, call); !tried)

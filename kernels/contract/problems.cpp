@@ -19,11 +19,15 @@ namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 3> kVariants{"naive", "better", "best"};
 
+constexpr const char* kFirstVersion = "v0.py";
+
 Result<fs::path> folder_of(const fs::path& data_dir, const std::string& name) {
+  if (fs::path(name).is_absolute()) return fs::path(name);
   const auto names = problem_names(data_dir);
   if (std::ranges::find(names, name) != names.end()) return data_dir / "problems" / name;
   return not_found(fmt::format("no problem named \"{}\"", name),
-                   fmt::format("Shipped problems: {}.", fmt::join(names, ", ")));
+                   fmt::format("Shipped problems: {}. Of an imported one, give the folder.",
+                               fmt::join(names, ", ")));
 }
 
 /// The folder and file suffix of an implementation's kernels.
@@ -45,6 +49,22 @@ ReferenceFile reference_of(Implementation implementation) {
   return {"ref.py", is_host(implementation) ? "ref.py" : "ref_torch.py"};
 }
 
+void adopt_sizes(const std::optional<ProblemDevice>& device, TaskRequest& task) {
+  if (!device) return;
+  for (const auto& [name, size] : device->dims) task.dims[name] = size;
+  if (!device->cases.empty()) task.cases = device->cases;
+}
+
+/// An imported problem has one reference, in Python, and perhaps one kernel.
+Problem imported(const fs::path& folder, std::string reference, Problem problem) {
+  problem.reference = {"ref.py", std::move(reference), folder.string(), ""};
+  if (auto first = read_file(folder / kFirstVersion))
+    problem.kernel = Source{kFirstVersion, *std::move(first), ""};
+  return problem;
+}
+
+}  // namespace
+
 Result<ProblemFile> read_problem(const fs::path& folder) {
   const auto path = folder / "problem.json";
   const auto text = read_file(path);
@@ -58,14 +78,6 @@ Result<ProblemFile> read_problem(const fs::path& folder) {
                  file.error().hint};
   return file;
 }
-
-void adopt_sizes(const std::optional<ProblemDevice>& device, TaskRequest& task) {
-  if (!device) return;
-  for (const auto& [name, size] : device->dims) task.dims[name] = size;
-  if (!device->cases.empty()) task.cases = device->cases;
-}
-
-}  // namespace
 
 std::vector<std::string> problem_names(const fs::path& data_dir) {
   std::vector<std::string> names;
@@ -100,17 +112,22 @@ Result<Problem> load_problem(const fs::path& data_dir, const std::string& name,
   if (!folder) return folder.error();
   auto file = read_problem(*folder);
   if (!file) return file.error();
+  Problem problem;
+  problem.task = std::move(file->task);
+  problem.task.problem = folder->filename().string();
+  problem.task.implementation = std::string(name_of(implementation));
+  const bool host = device_kind_of(implementation) == DeviceKind::host;
+  adopt_sizes(host ? file->host : file->cuda, problem.task);
+  if (file->provenance) {
+    auto text = read_file(*folder / "ref.py");
+    if (!text) return text.error();
+    return imported(*folder, *std::move(text), std::move(problem));
+  }
   auto kernel = load_problem_kernel(data_dir, name, implementation, "naive");
   if (!kernel) return kernel.error();
   const auto [reference_name, reference_file] = reference_of(implementation);
   auto reference = read_file(*folder / reference_file);
   if (!reference) return reference.error();
-  Problem problem;
-  problem.task = std::move(file->task);
-  problem.task.problem = name;
-  problem.task.implementation = std::string(name_of(implementation));
-  const bool host = device_kind_of(implementation) == DeviceKind::host;
-  adopt_sizes(host ? file->host : file->cuda, problem.task);
   problem.kernel = *std::move(kernel);
   problem.reference = {std::string(reference_name), *std::move(reference), ""};
   return problem;

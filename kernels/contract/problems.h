@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,10 +12,13 @@
 
 namespace ratchet {
 
-// Shipped problems: <data_dir>/problems/<name>/
+// A problem is a folder: a shipped one, <data_dir>/problems/<name>/, or one that an import made.
 //   problem.json        title, description, the task, and what differs per device (see ProblemFile)
+//   ref.py              reference(**kwargs), numpy or torch; may define inputs(**dims, seed)
+//   v0.py               optional: the kernel to start from, on every device
+// Shipped ones have, beside ref.py:
 //   reference.cpp       extern "C" void reference(...), double accumulation
-//   ref.py              reference(**kwargs), numpy or torch
+//   ref.cu, ref_torch.py  the same for kernels on a GPU
 //   vendor.cu           optional: the same by a vendor's library, extern "C" void solve(...)
 //   host-cpp/ cuda-cpp/ naive, better, best: v0 and the demo's next versions
 
@@ -29,6 +33,35 @@ struct ProblemDevice {
   }
 };
 
+/// Where an imported problem is from.
+struct Provenance {
+  std::string suite;
+  std::string file;
+  std::string digest;   ///< SHA-256 of the suite's files that were used
+  std::string license;  ///< as found: file and first line; empty: none was found
+
+  static constexpr void fields(auto&& visit) {
+    using P = Provenance;
+    visit(required<&P::suite>("Format it was read as."), required<&P::file>("What was read."),
+          required<&P::digest>("SHA-256 of the files that were used."),
+          optional<&P::license>("As found beside it."));
+  }
+};
+
+/// A size that an import changed.
+struct ScaledDim {
+  std::string dim;
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::string rule;
+
+  static constexpr void fields(auto&& visit) {
+    using S = ScaledDim;
+    visit(required<&S::dim>("Size."), required<&S::from>("In the suite."),
+          required<&S::to>("Here."), required<&S::rule>("Why, and how it was chosen."));
+  }
+};
+
 /// problem.json.
 struct ProblemFile {
   std::string title;
@@ -36,27 +69,36 @@ struct ProblemFile {
   TaskRequest task;  ///< common to all devices
   std::optional<ProblemDevice> host;
   std::optional<ProblemDevice> cuda;
+  std::optional<Provenance> provenance;
+  std::vector<ScaledDim> scaled;
+  std::vector<std::string> changed;
 
   static constexpr void fields(auto&& visit) {
     using P = ProblemFile;
     visit(required<&P::title>("One line."), required<&P::description>("What is computed."),
           required<&P::task>("Fields of create_run."),
           optional<&P::host>("Differences on the host."),
-          optional<&P::cuda>("Differences on CUDA."));
+          optional<&P::cuda>("Differences on CUDA."),
+          optional<&P::provenance>("Where an imported problem is from."),
+          optional<&P::scaled>("Sizes that differ from the suite's."),
+          optional<&P::changed>("Other differences from the suite, one a line."));
   }
 };
 
 /// Names of the shipped problems, sorted.
 [[nodiscard]] std::vector<std::string> problem_names(const std::filesystem::path& data_dir);
 
-/// A problem for one implementation: the task with this device's sizes, v0 (naive) as kernel, the
-/// C++ reference. Reads files; thread-safe. Errors: `not_found` with the existing names;
-/// `invalid_argument` if the problem has no kernel for the implementation, or its problem.json is
-/// wrong.
+/// Reads problem.json. Errors: `not_found`; `invalid_argument` naming the field.
+[[nodiscard]] Result<ProblemFile> read_problem(const std::filesystem::path& folder);
+
+/// A problem for one implementation: the task with this device's sizes, v0 as kernel, the
+/// reference. `name`: of a shipped problem, or the absolute path of a folder. Reads files;
+/// thread-safe. Errors: `not_found` with the existing names; `invalid_argument` if a shipped
+/// problem has no kernel for the implementation, or its problem.json is wrong.
 [[nodiscard]] Result<Problem> load_problem(const std::filesystem::path& data_dir,
                                            const std::string& name, Implementation implementation);
 
-/// A kernel of a problem by its variant: "naive" (v0), "better" (v1), "best" (v2).
+/// A kernel of a shipped problem by its variant: "naive" (v0), "better" (v1), "best" (v2).
 [[nodiscard]] Result<Source> load_problem_kernel(const std::filesystem::path& data_dir,
                                                  const std::string& name,
                                                  Implementation implementation,

@@ -9,8 +9,10 @@
 #include "kernels/build/target.h"
 #include "kernels/build/toolchain.h"
 #include "kernels/contract/hidden_cases.h"
+#include "kernels/contract/layout.h"
 #include "kernels/contract/planner.h"
 #include "kernels/contract/problems.h"
+#include "kernels/formats/importer.h"
 #include "kernels/judge/extents.h"
 #include "kernels/judge/judge.h"
 #include "kernels/lab/laboratory.h"
@@ -23,6 +25,10 @@
 namespace ratchet {
 
 namespace {
+
+/// A check holds inputs, answers of candidate and reference and the same in float64 at once, and
+/// intermediate results of both are often as large; half of the memory stays for others.
+constexpr std::int64_t kCopies = 16;
 
 /// By name or alias alone: tried for each language, since a shipped problem has no file yet.
 Result<Implementation> implementation_named(const std::string& name) {
@@ -38,6 +44,11 @@ bool may_be_given(const TaskRequest& task) {
            return tensor.role != Role::out &&
                   (tensor.init == TensorSpec{}.init || tensor.init == kGivenInit);
          });
+}
+
+/// Whether the kernel runs wherever torch or numpy do, and the caller does not say where.
+bool leaves_device_open(const TaskRequest& task, const Source& kernel) {
+  return task.implementation.value_or("auto") == "auto" && kernel.file_name.ends_with(".py");
 }
 
 /// Whether only the reference knows how large buffers are. With one size they have that size.
@@ -81,6 +92,7 @@ ReferenceParts LabParts::reference_parts(const Contract& contract) {
 
 Result<Problem> Laboratory::problem(const std::string& name,
                                     const std::optional<std::string>& implementation) {
+  if (std::filesystem::path(name).is_absolute()) return imported_problem(name, implementation);
   Implementation wanted = Implementation::host_cpp;
   if (implementation && *implementation != "auto") {
     auto named = implementation_named(*implementation);
@@ -93,12 +105,43 @@ Result<Problem> Laboratory::problem(const std::string& name,
   return load_problem(options.data_dir, name, wanted);
 }
 
+Result<Problem> Laboratory::imported_problem(const std::string& folder,
+                                             const std::optional<std::string>& implementation) {
+  if (implementation && *implementation != "auto") {
+    const auto named = implementation_named(*implementation);
+    if (!named) return named.error();
+    return load_problem(options.data_dir, folder, *named);
+  }
+  const bool cuda = greeting(DeviceKind::cuda, 0, {}).has_value();
+  auto python = load_problem(options.data_dir, folder,
+                             cuda ? Implementation::triton : Implementation::host_python);
+  if (!python || python->task.call.value_or(CallStyle::solve) != CallStyle::solve) return python;
+  return load_problem(options.data_dir, folder,
+                      cuda ? Implementation::cuda_cpp : Implementation::host_cpp);
+}
+
+Result<ImportedProblem> Laboratory::import_problem(ProblemImport import, CallContext& call) {
+  if (import.most_bytes == 0) {
+    auto device = greeting(DeviceKind::cuda, 0, call);
+    if (!device) device = greeting(DeviceKind::host, 0, call);
+    if (!device) return device.error();
+    import.most_bytes = import.scale ? device->device.memory_bytes / kCopies
+                                     : std::min(kMaxArenaBytes, device->device.memory_bytes);
+  }
+  return ratchet::import_problem(host_python, import, options.job_deadline, call);
+}
+
 std::vector<std::string> Laboratory::problem_names() const {
   return ratchet::problem_names(options.data_dir);
 }
 
 Result<Contract> Laboratory::plan(const TaskRequest& task, const Source& kernel,
                                   const Source& reference) {
+  if (leaves_device_open(task, kernel) && !greeting(DeviceKind::cuda, task.device, {})) {
+    auto here = task;
+    here.implementation = std::string(name_of(Implementation::host_python));
+    return plan(here, kernel, reference);
+  }
   auto implementation = resolve_implementation(task.implementation, kernel.file_name);
   if (!implementation) return implementation.error();
   auto device = greeting(device_kind_of(*implementation), task.device, {});

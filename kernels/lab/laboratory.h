@@ -30,6 +30,7 @@ class Laboratory final : public Lab, private LabParts {
   Result<Problem> problem(const std::string& name,
                           const std::optional<std::string>& implementation) override;
   [[nodiscard]] std::vector<std::string> problem_names() const override;
+  Result<ImportedProblem> import_problem(ProblemImport import, CallContext& call) override;
   Result<Contract> plan(const TaskRequest& task, const Source& kernel,
                         const Source& reference) override;
   Result<Candidate> build(const Contract& contract, Source source, CallContext& call) override {
@@ -73,6 +74,8 @@ class Laboratory final : public Lab, private LabParts {
   FileCount remove_abandoned(bool dry_run) override;
 
  private:
+  Result<Problem> imported_problem(const std::string& folder,
+                                   const std::optional<std::string>& implementation);
   /// A contract whose buffers have the extents that the reference reads and writes, or, if they
   /// cannot be told, those of the compatible rule. Errors: `invalid_argument` if the reference does
   /// not work with those either; the hint has `tensors` for this signature.

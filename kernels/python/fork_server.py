@@ -29,6 +29,7 @@ import reference
 from messages import Channel
 
 PARTS = {"kernel": embedded.main, "reference": reference.main, "inputs": inputs.main}
+LATE_PARTS = {"problems": "problems"}  # modules that import frameworks
 INTERPRETS = "--interpret" in sys.argv
 # CuTe DSL starts CUDA on import, so the child imports it. The modules it depends on do not start
 # CUDA, but run a program to find libraries, which a sandboxed child may not do.
@@ -92,6 +93,8 @@ def become(plan, descriptors):
         limit_memory(plan["address_space_bytes"])
     if plan["file_size_bytes"] is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (plan["file_size_bytes"],) * 2)
+    if plan["part"] in LATE_PARTS:
+        PARTS[plan["part"]] = importlib.import_module(LATE_PARTS[plan["part"]]).main
     os._exit(PARTS[plan["part"]]({**plan["plan"], **GIVEN, "readable": readable_folders()}))
 
 

@@ -56,7 +56,8 @@ struct TaskRequest {
   static constexpr void fields(auto&& visit) {
     using T = TaskRequest;
     visit(
-        optional<&T::problem>("A shipped problem by name, e.g. softmax.", {.max_length = 64}),
+        optional<&T::problem>("A shipped problem, e.g. softmax, or an imported one's folder.",
+                              {.max_length = 4096}),
         optional<&T::kernel>("Source of v0, {path} or {text}; with reference, instead of problem."),
         optional<&T::reference>("ref.py, ref.cpp or ref.cu, {path} or {text}."),
         optional<&T::implementation>(
@@ -68,7 +69,7 @@ struct TaskRequest {
         optional<&T::any_size>(
             "The kernel must also handle odd, prime and tiny sizes. Default: if v0 does."),
         optional<&T::tensors>("Buffers, if the signature does not determine them.",
-                              {.max_length = 64}),
+                              {.max_length = 1024}),
         optional<&T::accumulate>("Outputs that the kernel adds onto. With tensors: init zeros.",
                                  {.max_length = 64}),
         optional<&T::where>("Relations that every size keeps, such as nnz <= m*n.",
@@ -96,10 +97,10 @@ struct TaskRequest {
   }
 };
 
-/// A shipped problem, ready to be planned: its task with the sources filled in.
+/// A problem, ready to be planned: its task with the sources filled in.
 struct Problem {
   TaskRequest task;
-  Source kernel;
+  std::optional<Source> kernel;  ///< v0; an imported problem may have none
   Source reference;
 };
 

@@ -154,7 +154,7 @@ TEST_CASE("the shipped problems' first kernels pass against both references", "[
     for (const bool python : {false, true}) {
       Source reference = problem->reference;
       if (python) reference = shipped_python_reference(name);
-      auto contract = fixture.lab->plan(problem->task, problem->kernel, reference);
+      auto contract = fixture.lab->plan(problem->task, *problem->kernel, reference);
       if (!contract) FAIL(contract.error().message);
       for (auto& one : contract->cases)  // the sizes are a user's; a test needs the rules only
         for (auto& [dim, size] : one.dims) size = std::min<std::int64_t>(size, 256);

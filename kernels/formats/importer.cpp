@@ -1,0 +1,135 @@
+#include "kernels/formats/importer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "kernels/process/worker_process.h"
+#include "server/core/fields.h"
+#include "server/core/files.h"
+#include "server/core/origin.h"
+
+namespace ratchet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kWayOn =
+    "docs/problems.md says what each format needs; with another kernel and reference, call "
+    "create_run with those instead.";
+
+/// What python/problems.py answers.
+struct Read {
+  std::string format;
+  std::string digest;
+  std::int64_t bytes = 0;
+  Json problem;
+  std::map<std::string, std::string> files;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required<&Read::format>(), required<&Read::digest>(), required<&Read::bytes>(),
+          required<&Read::problem>(), required<&Read::files>());
+  }
+};
+
+Error refused(const ProblemImport& asked, const std::string& why) {
+  return invalid_argument(fmt::format("{}: not imported: {}", asked.name, behind_fence(why)),
+                          std::string(kWayOn));
+}
+
+Result<Read> read_by_suite(PythonForkServer& python, const ProblemImport& asked,
+                           std::chrono::milliseconds deadline, const CallContext& call) {
+  auto process = WorkerProcess::start(python.server_spec("problems", "import torch"), call);
+  if (!process) return process.error();
+  const Json question{{"import",
+                       {{"files", asked.files},
+                        {"format", asked.format},
+                        {"bytes", asked.most_bytes},
+                        {"scale", asked.scale ? "" : "none"}}}};
+  auto answer = process->ask(question, {}, deadline, call);
+  if (!answer) return answer.error();
+  if (answer->fault && answer->fault->kind == "timeout")
+    return refused(asked, fmt::format("its Python did not finish within {} s; --job-deadline sets "
+                                      "the limit",
+                                      deadline.count() / 1000));
+  if (answer->fault)
+    return refused(asked, fmt::format("its Python ended the process that read it: {}: {}",
+                                      answer->fault->kind, answer->fault->message));
+  if (const auto failure = answer->body.find("failed"); failure != answer->body.end())
+    return refused(asked, failure->value("message", ""));
+  return decode_stored<Read>(answer->body);
+}
+
+/// New, or empty.
+Status usable(const fs::path& folder) {
+  std::error_code failed;
+  if (!fs::exists(folder, failed) || fs::is_empty(folder, failed)) return {};
+  return Error{ErrorCode::not_permitted,
+               fmt::format("output_dir: {} exists and is not empty", folder.string()),
+               "Name a new folder."};
+}
+
+/// Removes the half of a folder that a failure left.
+class Unfinished {
+ public:
+  explicit Unfinished(fs::path folder) : folder_(std::move(folder)) {}
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+  ~Unfinished() {
+    std::error_code none;
+    fs::remove_all(folder_, none);
+  }
+
+ private:
+  fs::path folder_;
+};
+
+Status write_whole(const fs::path& folder, const std::map<std::string, std::string>& files) {
+  const fs::path part = folder.string() + ".part";
+  const Unfinished unfinished(part);
+  std::error_code failed;
+  fs::remove_all(part, failed);  // of an import that was killed
+  for (const auto& [name, text] : files) {
+    if (fs::path(name).filename() != fs::path(name))
+      return invalid_argument(fmt::format("{}: not a file name", name));
+    if (auto written = write_file(part / name, text); !written) return written;
+  }
+  fs::rename(part, folder, failed);
+  if (failed) return unavailable(fmt::format("{}: {}", folder.string(), failed.message()));
+  return {};
+}
+
+}  // namespace
+
+Result<ImportedProblem> import_problem(PythonForkServer& python, const ProblemImport& asked,
+                                       std::chrono::milliseconds deadline,
+                                       const CallContext& call) {
+  if (auto empty = usable(asked.folder); !empty) return empty.error();
+  auto read = read_by_suite(python, asked, deadline, call);
+  if (!read) return read.error();
+  read->problem["provenance"] = {{"suite", read->format},
+                                 {"file", asked.name},
+                                 {"digest", read->digest},
+                                 {"license", asked.license}};
+  const auto file = decode<ProblemFile>(read->problem);
+  if (!file) return refused(asked, file.error().message);
+  read->files["problem.json"] = read->problem.dump(1) + "\n";
+  if (auto written = write_whole(asked.folder, read->files); !written) return written.error();
+  ImportedProblem made{.folder = asked.folder,
+                       .format = read->format,
+                       .title = file->title,
+                       .call = std::string(name_of(file->task.call.value_or(CallStyle::solve))),
+                       .cases = std::max(1, static_cast<int>(file->task.cases.size())),
+                       .tensors = static_cast<int>(file->task.tensors.size()),
+                       .bytes = read->bytes,
+                       .kernel = read->files.contains("v0.py"),
+                       .differences = file->changed};
+  for (const auto& one : file->scaled)
+    made.differences.push_back(
+        fmt::format("{}: {} instead of {} ({})", one.dim, one.to, one.from, one.rule));
+  return made;
+}
+
+}  // namespace ratchet

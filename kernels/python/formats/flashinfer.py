@@ -1,0 +1,239 @@
+"""SOL-ExecBench and FlashInfer-Bench: definition.json (axes, inputs, outputs, the reference as text) and
+workload.jsonl (one workload a line).
+
+Var axes become dims, workloads cases. Random floating-point inputs are the server's own normal ones;
+what the definition makes itself, it makes here, too.
+"""
+
+import json
+import re
+
+import torch
+
+from . import adapter, problem, sizes
+from .problem import Refused
+
+NAME = "flashinfer"
+MOST_CASES = 64
+DTYPES = {"float8_e4m3fn": "float8_e4m3", "float8_e5m2": "float8_e5m2"}
+KNOWN = {"float16", "float32", "float64", "bfloat16", "float8_e4m3", "float8_e5m2", "int8", "int16",
+         "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"}
+
+
+def recognizes(files):
+    return "definition.json" in files and '"axes"' in files["definition.json"]
+
+
+def workloads_of(files):
+    """The lines of all workload files; those of traces have the workload inside."""
+    found = []
+    for name in sorted(files):
+        if name.endswith(".jsonl"):
+            for number, line in enumerate(files[name].splitlines(), 1):
+                if line.strip():
+                    try:
+                        one = json.loads(line)
+                    except ValueError as error:
+                        raise Refused(f"{name}:{number}: not JSON: {error}") from error
+                    found.append((f"{name}:{number}", one.get("workload", one)))
+    if not found:
+        raise Refused("there is no workload.jsonl beside definition.json, so no sizes are known")
+    return found
+
+
+class Definition:
+    def __init__(self, files):
+        try:
+            self.json = json.loads(files["definition.json"])
+        except ValueError as error:
+            raise Refused(f"definition.json: not JSON: {error}") from error
+        self.workloads = workloads_of(files)
+        self.taken = set()
+        axes = self.json["axes"]
+        self.dims = {name: problem.identifier(name, self.taken)
+                     for name, axis in axes.items() if axis["type"] == "var"}
+        self.constants = {name: axis["value"] for name, axis in axes.items()
+                          if axis["type"] == "const"}
+        self.expressions = {name: axis["expression"] for name, axis in axes.items()
+                            if axis["type"] == "expr"}
+        self.names = {name: problem.identifier(name, self.taken)
+                      for part in ("inputs", "outputs") for name in self.json[part]}
+
+    def extent(self, text):
+        """An extent as an expression over dims."""
+        text = str(text)
+        for _ in range(8):  # expressions may name expressions
+            def known(word):
+                name = word[0]
+                if name in self.expressions:
+                    return f"({self.expressions[name]})"
+                if name in self.constants:
+                    return str(self.constants[name])
+                return self.dims.get(name, name)
+            changed = re.sub(r"[A-Za-z_]\w*", known, text)
+            if changed == text:
+                break
+            text = changed
+        left = set(re.findall(r"[A-Za-z_]\w*", text)) - set(self.dims.values()) - {"min", "max"}
+        if left:
+            raise Refused(f"definition.json: the extent {text!r} names {', '.join(sorted(left))}, "
+                          "which is no axis")
+        if re.search(r"[^\w\s+\-*/%(),]", text):
+            raise Refused(f"definition.json: the extent {text!r} is no expression of + - * / %")
+        text = text.replace("//", "/")
+        return str(sizes.evaluated(text, {})) if not re.search("[A-Za-z_]", text) else text
+
+    def tensor(self, part, name, spec):
+        dtype = DTYPES.get(spec["dtype"], spec["dtype"])
+        if dtype not in KNOWN:
+            raise Refused(f"definition.json: {name} has the element type {spec['dtype']}, which no "
+                          "kernel can get here yet")
+        shape = [self.extent(one) for one in spec["shape"] or []] or ["1"]
+        return {"name": self.names[name], "dtype": dtype, "shape": shape,
+                "role": "in" if part == "inputs" else "out"}
+
+
+def read(files, asked):
+    definition = Definition(files)
+    text = definition.json["reference"]
+    origin = "reference.py"
+    custom = definition.json.get("custom_inputs_entrypoint")
+    first = definition.workloads[0][1]
+    kinds = {name: first["inputs"].get(name, {"type": "random"})["type"]
+             for name in definition.json["inputs"]}
+    if "safetensors" in kinds.values():
+        path = next(one["path"] for one in first["inputs"].values() if one["type"] == "safetensors")
+        raise Refused(f"{definition.workloads[0][0]}: its inputs are recorded in {path}, which an "
+                      "import does not read; give kernel and a reference with inputs() of your own")
+    scalars = scalars_of(definition, text, origin, custom)
+    tensors, args, random = [], [], {}
+    for name, spec in definition.json["inputs"].items():
+        if spec["shape"] is None:
+            args.append(scalars[name])
+            continue
+        tensor = definition.tensor("inputs", name, spec)
+        given = kinds[name] == "custom" or not tensor["dtype"].startswith(("float", "bfloat"))
+        if given and kinds[name] != "custom":
+            random[tensor["name"]] = (tensor["dtype"], [str(e).replace("/", "//") for e in
+                                                        tensor["shape"]])
+        tensors.append({**tensor, "init": "given" if given else "normal"})
+        args.append({"tensor": tensor["name"]})
+    outputs = [definition.tensor("outputs", name, spec)
+               for name, spec in definition.json["outputs"].items()]
+    tensors += outputs
+    leaves = [{"tensor": one["name"]} for one in outputs]
+    cases, changes = cases_of(definition, tensors, asked)
+    plan = {"file": origin, "entry": "run", "inputs": custom or "", "args": args,
+            "axes": {dim: name for name, dim in definition.dims.items()},
+            "constants": definition.constants, "expressions": definition.expressions,
+            "outputs": [one["name"] for one in outputs], "scalars": scalars,
+            "names": {name: definition.names[name] for name in definition.json["inputs"]},
+            "random": random}
+    task = {"call": "function", "entry": "run", "cases": cases, "tensors": tensors,
+            "signature": {"args": args, "kwargs": {},
+                          "returns": leaves[0] if len(leaves) == 1 else {"tuple": leaves}},
+            **tolerances(definition)}
+    changed = differing_tolerances(definition)
+    adapters = ["adapter.py", "function_adapter.py"]
+    if custom or random:
+        adapters.append("function_inputs.py")
+    title = definition.json["name"].replace("_", " ")
+    return {"suite": NAME, "sources": {origin: text}, "task": task, "scaled": changes,
+            "changed": changed, "title": title,
+            "description": definition.json.get("description") or title, "v0": text,
+            "reference": problem.reference_text(f"definition.json of {title}", {origin: text},
+                                                ("FUNCTION", plan), *adapters),
+            "takes": lambda dims: True}
+
+
+def scalars_of(definition, text, origin, custom):
+    """Numbers that are inputs: one value for all workloads."""
+    names = [name for name, spec in definition.json["inputs"].items() if spec["shape"] is None]
+    found = {}
+    for place, one in definition.workloads:
+        for name in names:
+            entry = one["inputs"].get(name, {"type": "random"})
+            if entry["type"] != "scalar":
+                continue
+            if found.setdefault(name, entry["value"]) != entry["value"]:
+                raise Refused(f"{place}: the number {name} is {entry['value']} here and {found[name]} "
+                              "before; a problem has one value for all cases: split its workloads")
+    missing = [name for name in names if name not in found]
+    if missing and custom:
+        found.update(made_scalars(definition, text, origin, custom, missing))
+    elif missing:
+        raise Refused(f"definition.json: the number {missing[0]} has no value in the workloads")
+    return found
+
+
+def made_scalars(definition, text, origin, custom, names):
+    """Numbers that the definition's own function makes, looked at on the meta device."""
+    sources = {origin: text}
+    suite = adapter.loaded(sources, origin, {}, "cpu")
+    axes = dict(definition.constants)
+    axes.update({name: min(one["axes"][name] for _, one in definition.workloads)
+                 for name in definition.dims})
+    for name, expression in definition.expressions.items():
+        axes[name] = int(eval(expression, {"__builtins__": {}}, dict(axes)))
+    try:
+        made = getattr(suite, custom)(axes, torch.device("meta"))
+    except Exception:
+        try:
+            made = getattr(suite, custom)(axes, torch.device("cpu"))
+        except Exception as error:
+            raise adapter.located(error, sources) from error
+    bad = [name for name in names if not isinstance(made.get(name), (int, float, bool))]
+    if bad:
+        raise Refused(f"{origin}: {custom} makes no number {bad[0]}")
+    return {name: made[name] for name in names}
+
+
+def cases_of(definition, tensors, asked):
+    cases, changes = [], []
+    for place, one in definition.workloads:
+        dims = {dim: int(one["axes"][name]) for name, dim in definition.dims.items()}
+        if any(value < 1 for value in dims.values()):
+            continue
+
+        def total(now):
+            return sum(problem.tensor_bytes(tensor, lambda text: sizes.evaluated(text, now))
+                       for tensor in tensors)
+
+        def works(now):
+            return all(sizes.evaluated(extent, now) > 0
+                       for tensor in tensors for extent in tensor["shape"])
+        fitting, changed = problem.scaled(dims, total, asked["bytes"], asked["scale"], works)
+        changes += [{**change, "rule": f"{place}: {change['rule']}"} for change in changed]
+        same = next((case for case in cases if case["dims"] == fitting), None)
+        if same:
+            same["weight"] += 1
+        else:
+            cases.append({"dims": fitting, "weight": 1})
+    if not cases:
+        raise Refused("no workload has sizes of 1 or more")
+    return cases[:MOST_CASES], changes
+
+
+def tolerance_of(one):
+    given = one.get("tolerance") or {}
+    ratio = given.get("required_matched_ratio", given.get("required_match_ratio"))
+    return given.get("max_atol"), given.get("max_rtol"), ratio
+
+
+def tolerances(definition):
+    """The loosest of the workloads: a contract has one for all cases."""
+    atol, rtol, ratio = zip(*(tolerance_of(one) for _, one in definition.workloads))
+    found = {}
+    for name, values, pick in (("atol", atol, max), ("rtol", rtol, max),
+                               ("matched_ratio", ratio, min)):
+        given = [value for value in values if value is not None]
+        if given:
+            found[name] = max(0.5, pick(given)) if name == "matched_ratio" else pick(given)
+    return found
+
+
+def differing_tolerances(definition):
+    different = {tolerance_of(one) for _, one in definition.workloads}
+    if len(different) < 2:
+        return []
+    return [f"its workloads have {len(different)} tolerances; the loosest holds for all cases"]

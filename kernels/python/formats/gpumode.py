@@ -1,0 +1,238 @@
+"""GPU MODE: a folder with task.yml (tests and benchmarks), reference.py (generate_input, ref_kernel,
+check_implementation) and what they import.
+
+Whole numbers that every case gives are dims, benchmarks and tests the cases. A tensor that ref_kernel
+answers in, and that the kernel therefore gets, is an output.
+"""
+
+import ast
+import inspect
+import re
+
+import torch
+
+from . import adapter, problem, sizes
+from .kernelbench import Builder, flatten
+from .problem import Refused
+
+NAME = "gpumode"
+MOST_CASES = 64
+
+
+def recognizes(files):
+    return "task.yml" in files and "def generate_input" in files.get("reference.py", "")
+
+
+def cases_of(text):
+    """The cases of `tests` and `benchmarks`, as task.yml has them: one flow mapping a line."""
+    found = {"tests": [], "benchmarks": []}
+    part = None
+    for number, line in enumerate(text.splitlines(), 1):
+        if line[:1].strip() and ":" in line:
+            part = line.partition(":")[0]
+        entry = re.match(r"\s*-\s*(\{.*\})", line)
+        if part in found and entry:
+            try:
+                found[part].append(mapping(entry[1]))
+            except (ValueError, SyntaxError) as error:
+                raise Refused(f"task.yml:{number}: {error}") from error
+    return found["benchmarks"], found["tests"]
+
+
+def mapping(text):
+    for yaml, python in (("true", "True"), ("false", "False"), ("null", "None")):
+        text = re.sub(rf"\b{yaml}\b", python, text)
+    text = re.sub(r"([{,]\s*)([A-Za-z_]\w*)\s*:", r'\1"\2":', text)
+    return ast.literal_eval(text)
+
+
+class Task:
+    def __init__(self, files):
+        self.sources = {name.rpartition("/")[2]: text for name, text in files.items()
+                        if name.endswith(".py") and name.startswith("../")}
+        self.sources.update({name: text for name, text in files.items() if name.endswith(".py")})
+        for name in ("submission.py", "eval.py", "template.py"):
+            self.sources.pop(name, None)
+        self.needed()
+        self.suite = adapter.loaded(self.sources, "reference.py", {}, "cpu")
+        benchmarks, tests = cases_of(files["task.yml"])
+        self.cases = benchmarks + tests
+        if not self.cases:
+            raise Refused("task.yml: it has no tests and no benchmarks, so no sizes are known")
+        self.parameters = set(inspect.signature(self.suite.generate_input).parameters)
+
+    def needed(self):
+        """Only the files that reference.py imports, itself or through others."""
+        kept, open_names = {}, ["reference.py"]
+        while open_names:
+            name = open_names.pop()
+            if name in kept or name not in self.sources:
+                continue
+            kept[name] = self.sources[name]
+            for node in ast.walk(ast.parse(kept[name], name)):
+                if isinstance(node, ast.ImportFrom) and node.module:
+                    open_names.append(f"{node.module}.py")
+                elif isinstance(node, ast.Import):
+                    open_names += [f"{one.name}.py" for one in node.names]
+        self.sources = kept
+
+    def made(self, case, seed=1):
+        given = {**case, "seed": seed} if "seed" in self.parameters else dict(case)
+        return self.suite.generate_input(**given)
+
+
+def split(cases):
+    """Dims and what stays: whole numbers of 1 or more that all cases give, and the rest."""
+    first = cases[0]
+    dims = [name for name, value in first.items()
+            if name != "seed" and isinstance(value, int) and not isinstance(value, bool)
+            and all(isinstance(one.get(name), int) and not isinstance(one.get(name), bool)
+                    and one[name] >= 1 for one in cases)]
+    rest = {name: value for name, value in first.items() if name not in dims and name != "seed"}
+    alike = [one for one in cases if all(one.get(name) == value for name, value in rest.items())]
+    return dims, rest, alike
+
+
+def read(files, asked):
+    try:
+        task = Task(files)
+    except (Refused, ImportError):
+        raise
+    except Exception as error:
+        raise adapter.located(error, files) from error
+    dims, rest, cases = split(task.cases)
+    tolerance = tolerances_of(task)
+    smallest = min(cases, key=lambda case: sum(case[name] for name in dims))
+
+    def look(values):
+        torch.manual_seed(1)
+        try:
+            data = task.made({**rest, **{name: smallest[name] for name in dims}, **values})
+            answer = task.suite.ref_kernel(data)
+        except Exception:
+            return None
+        places = {}
+        flatten("data", data, places)
+        flatten("returns", answer, places)
+        return places
+
+    try:
+        data = task.made({**rest, **{name: smallest[name] for name in dims}})
+        answer = task.suite.ref_kernel(data)
+    except Exception as error:
+        raise adapter.located(error, task.sources) from error
+    base = {}
+    flatten("data", data, base)
+    flatten("returns", answer, base)
+    found, texts = sizes.find_sizes(look, base, {name: smallest[name] for name in dims},
+                                    lambda key: "@" in key)
+    taken = set(found)
+    builder = Builder(texts, taken)
+    args = builder.skeleton("data", data, "data", "in")
+    returns = returned(builder, data, answer)
+    fixed = {**rest, **{name: smallest[name] for name in dims if name not in found}}
+    workload, changes = sized(cases, found, fixed, builder.tensors, asked)
+    plan = {"args": args, "returns": returns, "fixed": fixed, "dims": list(found),
+            "seeded": "seed" in task.parameters}
+    title = " ".join(files["task.yml"].partition("description: |")[2].split()[:12]) or "GPU MODE task"
+    return {"suite": NAME, "sources": task.sources, "scaled": changes, "changed": [],
+            "task": {"call": "function", "entry": "custom_kernel", "cases": workload,
+                     "tensors": builder.tensors, **tolerance,
+                     "signature": {"args": [args], "kwargs": {}, "returns": returns}},
+            "title": title, "description": described(files["task.yml"]) or title,
+            "reference": problem.reference_text("reference.py of GPU MODE", task.sources,
+                                                ("TASK", plan), "adapter.py", "data_adapter.py"),
+            "v0": first_version(task), "takes": lambda now: look(now) is not None}
+
+
+def described(text):
+    """The first paragraph of the description."""
+    body = re.search(r"^description: *[|>]?\n((?:[ \t]+.*\n|\n)+)", text, re.MULTILINE)
+    lines = body[1].strip().split("\n\n")[0].split() if body else []
+    return " ".join(lines)[:600]
+
+
+def returned(builder, data, answer):
+    """The answer's skeleton; what it shares with the data is one buffer, an output."""
+    places = {}
+    by_storage(data, builder, places)
+
+    def skeleton(place, value, name):
+        if isinstance(value, torch.Tensor) and value.data_ptr() in places and value.numel():
+            spec = places[value.data_ptr()]
+            spec["role"] = "out"
+            spec.pop("init", None)
+            return {"tensor": spec["name"]}
+        if isinstance(value, tuple):
+            return {"tuple": [skeleton(f"{place}[{at}]", one, f"{name}_{at}")
+                              for at, one in enumerate(value)]}
+        return builder.skeleton(place, value, name, "out")
+    return skeleton("returns", answer, "out")
+
+
+def by_storage(value, builder, places):
+    """The tensors of the data by their address, in the order in which they were named."""
+    specs = iter(builder.tensors)
+
+    def walk(part):
+        if isinstance(part, torch.Tensor):
+            places[part.data_ptr()] = next(specs)
+        elif isinstance(part, dict):
+            for one in part.values():
+                walk(one)
+        elif isinstance(part, (list, tuple)):
+            for one in part:
+                walk(one)
+    walk(value)
+
+
+def sized(cases, found, fixed, tensors, asked):
+    workload, changes = [], []
+    for case in cases:
+        if any(case.get(name) != value for name, value in fixed.items()):
+            continue
+        dims = {name: case[name] for name in found}
+
+        def total(now):
+            return sum(problem.tensor_bytes(tensor, lambda text: sizes.evaluated(text, now))
+                       for tensor in tensors)
+        fitting, changed = problem.scaled(dims, total, asked["bytes"], asked["scale"],
+                                          lambda now: True)
+        changes += changed
+        if all(one["dims"] != fitting for one in workload):
+            workload.append({"dims": fitting, "weight": 1})
+    return workload[:MOST_CASES], changes
+
+
+def tolerances_of(task):
+    """What check_implementation compares with. A check of properties, which compares with no answer,
+    is another judge than ours."""
+    text = "\n".join(task.sources.values())
+    check = re.search(r"check_implementation\s*=\s*make_match_reference\((.*?)\)", text, re.DOTALL)
+    body = check[1] if check else None
+    if body is None:
+        function = re.search(r"^def check_implementation\(.*?(?=^\S|\Z)", task.sources["reference.py"],
+                             re.MULTILINE | re.DOTALL)
+        body = function[0] if function else ""
+        if not re.search(r"match_reference|verbose_allclose|verbose_allequal|allclose", body):
+            raise Refused("reference.py: check_implementation tests properties of the answer and does "
+                          "not compare it with ref_kernel's, which this judge does not do; give kernel "
+                          "and reference of your own for a comparison")
+    found = {}
+    for name in ("atol", "rtol"):
+        number = re.search(rf"\b{name}\s*=\s*([-+0-9.eE]+)", body)
+        if number:
+            found[name] = float(number[1])
+    return found
+
+
+def first_version(task):
+    """The reference's own code as a kernel; what it imports of the suite stands above it."""
+    parts = []
+    for name in [*(one for one in task.sources if one != "reference.py"), "reference.py"]:
+        text = task.sources[name]
+        for other in task.sources:
+            module = other.removesuffix(".py")
+            text = re.sub(rf"^(\s*)from {module} import .*$", r"\1pass", text, flags=re.MULTILINE)
+        parts.append(text.strip())
+    return "\n\n\n".join(parts) + "\n\n\ndef custom_kernel(data):\n    return ref_kernel(data)\n"

@@ -1,0 +1,321 @@
+"""KernelBench: one file with `class Model(nn.Module)`, `get_inputs()` and `get_init_inputs()`.
+
+Constants of the module that are extents of inputs become dims. The state of a seeded Model is given to
+both sides. Looking at the problem runs it on torch's meta device, which computes and stores nothing.
+"""
+
+import ast
+import inspect
+import time
+
+import torch
+
+from . import adapter, problem, sizes
+from .problem import Refused
+
+NAME = "kernelbench"
+MOST_EXPRESSION = 256  # characters
+SLOW_S = 1.0  # of one look; some tens follow
+NEEDED = ("class Model", "def get_inputs", "def get_init_inputs")
+
+
+def recognizes(files):
+    """The name of the problem's file, or None."""
+    python = [name for name, text in files.items()
+              if name.endswith(".py") and all(part in text for part in NEEDED)]
+    return python[0] if len(python) == 1 else None
+
+
+def constants_of(text, file_name):
+    """Whole numbers of 1 or more that the module assigns once: `n`, or `shape[1]` of a tuple."""
+    found, counts = {}, {}
+    for node in ast.parse(text, file_name).body:
+        for target in node.targets if isinstance(node, ast.Assign) else []:
+            pairs = [(target, node.value)]
+            if isinstance(target, (ast.Tuple, ast.List)):
+                values = getattr(node.value, "elts", [])
+                pairs = zip(target.elts, values) if len(values) == len(target.elts) else []
+            for one, value in pairs:
+                if isinstance(one, ast.Name):
+                    counts[one.id] = counts.get(one.id, 0) + 1
+                    elements = getattr(value, "elts", None)
+                    for key, part in ([(one.id, value)] if elements is None else
+                                      [(f"{one.id}[{at}]", e) for at, e in enumerate(elements)]):
+                        number = whole(part)
+                        if number:
+                            found[key] = number
+    return {key: value for key, value in found.items() if counts[key.partition("[")[0]] == 1}
+
+
+def whole(node):
+    """The value of an expression of numbers alone, if it is a size."""
+    if any(not isinstance(part, (ast.Constant, ast.BinOp, ast.operator)) for part in ast.walk(node)):
+        return None
+    value = eval(compile(ast.Expression(node), "constant", "eval"), {"__builtins__": {}})
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 1 else None
+
+
+class ModuleFile:
+    """One file with a Model, looked at."""
+
+    def __init__(self, sources, file_name):
+        self.sources = sources
+        self.file_name = file_name
+        self.training = True
+        self.slow = False
+
+    def seen(self, values, device="meta"):
+        """Everything about the problem with these constants: inputs, init, state and answer."""
+        with torch.device(device), torch.no_grad():
+            suite = adapter.loaded(self.sources, self.file_name, values, device)
+            torch.manual_seed(1)
+            init = suite.get_init_inputs()
+            model = suite.Model(**init) if isinstance(init, dict) else suite.Model(*init)
+            if not self.training:
+                model.eval()
+            given = suite.get_inputs()
+            if isinstance(given, torch.Tensor):
+                raise Refused(f"{self.file_name}: get_inputs returns one tensor instead of a list")
+            state = model.state_dict()
+            answer = model(*given)
+        return suite, init, list(given), state, answer
+
+    def follows(self, constant, given):
+        """Whether inputs follow this constant: whatever else it changes, no other is a size."""
+        shapes = []
+        for value in (given, given + 1, given * 2):
+            places = {}
+            try:
+                with torch.device("meta"):
+                    flatten("args", list(adapter.loaded(self.sources, self.file_name,
+                                                        {constant: value}, "meta").get_inputs()),
+                            places)
+            except Exception:
+                return False
+            shapes.append(places)
+        return shapes[0] != shapes[1] or shapes[0] != shapes[2]
+
+    def numbers(self, values):
+        """A look for sizes.py; None where the problem does not take these constants."""
+        try:
+            _, *seen = self.seen(values)
+        except Refused:
+            raise
+        except Exception:
+            return None
+        return places_of(*seen)
+
+
+def places_of(init, given, state, answer):
+    places = {}
+    for root, value in (("init", init), ("args", given), ("state", state), ("returns", answer)):
+        flatten(root, value, places)
+    return places
+
+
+def flatten(place, value, places):
+    """Numbers by place; everything else that a look must keep is part of a place's name."""
+    if isinstance(value, torch.Tensor):
+        dtype = str(value.dtype).removeprefix("torch.")
+        places[f"{place}:{dtype}:{value.dim()}"] = 0
+        for axis, extent in enumerate(value.shape):
+            places[f"{place}@{axis}"] = int(extent)
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            flatten(f"{place}.{key}", one, places)
+    elif isinstance(value, (list, tuple)):
+        places[f"{place}#{len(value)}"] = 0
+        for at, one in enumerate(value):
+            flatten(f"{place}[{at}]", one, places)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        places[f"{place}="] = value
+    else:
+        places[f"{place}={value!r}"] = 0
+
+
+class Builder:
+    """Turns what was seen into skeletons and tensors of the contract."""
+
+    def __init__(self, texts, taken):
+        self.texts = texts
+        self.taken = taken
+        self.tensors = []
+
+    def tensor(self, place, value, name, role):
+        short = str(value.dtype).removeprefix("torch.")
+        dtype = {"float8_e4m3fn": "float8_e4m3"}.get(short, short)
+        if dtype not in KNOWN:
+            raise Refused(f"{name} has the element type {short}, which no kernel can get")
+        if value.numel() == 0:
+            raise Refused(f"{name} has no elements")
+        name = problem.identifier(name, self.taken)
+        shape = [self.texts[f"{place}@{axis}"] for axis in range(value.dim())] or ["1"]
+        if len(shape) > 8:
+            raise Refused(f"{name} has {len(shape)} axes; 8 are the most")
+        spec = {"name": name, "dtype": dtype, "shape": shape, "role": role}
+        self.tensors.append({**spec, "init": "given"} if role == "in" else spec)
+        return {"tensor": name}
+
+    def skeleton(self, place, value, name, role):
+        if isinstance(value, torch.Tensor):
+            return self.tensor(place, value, name, role)
+        if isinstance(value, (list, tuple)):
+            parts = [self.skeleton(f"{place}[{at}]", one, f"{name}_{at}", role)
+                     for at, one in enumerate(value)]
+            return parts if isinstance(value, list) else {"tuple": parts}
+        if isinstance(value, dict):
+            return {"dict": {key: self.skeleton(f"{place}.{key}", one, f"{name}_{key}", role)
+                             for key, one in value.items()}}
+        if isinstance(value, int) and not isinstance(value, bool):
+            text = self.texts[f"{place}="]
+            if text.isidentifier():
+                return {"dim": text}
+            return value if text.lstrip("-").isdigit() else {"expr": text}
+        if value is None or isinstance(value, (bool, float, str)):
+            return value
+        raise Refused(f"{name} is a {type(value).__name__}, which cannot be passed on")
+
+
+KNOWN = {"float16", "float32", "float64", "bfloat16", "float8_e4m3", "float8_e5m2", "int8", "int16",
+         "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"}
+
+
+def parameters_of(model, count):
+    """Names for the arguments of forward."""
+    names = [p.name for p in inspect.signature(model.forward).parameters.values()
+             if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return (names + [f"x{at}" for at in range(len(names), count)])[:count]
+
+
+def read(files, asked):
+    file_name = recognizes(files)
+    sources = {file_name: files[file_name]}
+    module = ModuleFile(sources, file_name)
+    module.training = not asked["quiet"]
+    began = time.perf_counter()
+    try:
+        suite, init, given, state, answer = module.seen({})
+    except Refused:
+        raise
+    except ImportError:
+        raise
+    except Exception as error:
+        raise adapter.located(error, sources) from error
+    module.slow = time.perf_counter() - began > SLOW_S
+    return imported(module, constants_of(files[file_name], file_name),
+                    (suite, init, given, state, answer), asked, NAME)
+
+
+def imported(module, constants, seen, asked, suite_name):
+    suite, init, given, state, answer = seen
+    origin = origins(module, {constant: value for constant, value in constants.items()
+                              if module.follows(constant, value)})
+
+    def look(now):
+        return module.numbers({constant: value for name, value in now.items()
+                               for constant in origin[name]})
+
+    dims, texts = sizes.find_sizes(look, places_of(*seen[1:]),
+                                   {name: constants[origin[name][0]] for name in origin},
+                                   lambda key: key.startswith("args[") and "@" in key, module.slow)
+    builder = Builder(texts, set(dims))
+    names = parameters_of(suite.Model, len(given) + 1)[1:]
+    args = [builder.skeleton(f"args[{at}]", one, name, "in")
+            for at, (one, name) in enumerate(zip(given, names))]
+    init_skeleton = builder.skeleton("init", init, "init", "in")
+    weights = {key: builder.tensor(f"state.{key}", value, key, "in")
+               for key, value in state.items()}
+    returns = builder.skeleton("returns", answer, "out", "out")
+    values = {name: constants[origin[name][0]] for name in dims}
+
+    def total(now):
+        return sum(problem.tensor_bytes(tensor, lambda text: sizes.evaluated(text, now))
+                   for tensor in builder.tensors)
+
+    fitting, changes = problem.scaled(values, total, asked["bytes"], asked["scale"],
+                                      lambda now: look(now) is not None)
+    plan = {"file": module.file_name, "fixed": {}, "eval": not module.training,
+            "dims": {name: origin[name] for name in dims},
+            "args": args, "state": {key: leaf["tensor"] for key, leaf in weights.items()},
+            "returns": returns}
+    task = {"call": "module", "entry": "ModelNew", "dims": fitting, "tensors": builder.tensors,
+            "signature": {"init": init_skeleton if isinstance(init_skeleton, list) else [],
+                          "init_kwargs": init_skeleton["dict"] if isinstance(init, dict) else {},
+                          "state": weights, "args": args, "kwargs": {}, "returns": returns},
+            "work": {"bytes": bytes_text(builder.tensors),
+                     "flops": flops_text(module, origin, fitting)}}
+    doc = inspect.getdoc(suite.Model) or ""
+    title = module.file_name.removesuffix(".py").replace("_", " ").strip()
+    return {"suite": suite_name, "sources": module.sources, "task": task, "scaled": changes,
+            "changed": [], "title": title,
+            "description": " ".join(doc.split("\n\n")[0].split()) or title,
+            "reference": problem.reference_text(f"{module.file_name} of {suite_name}",
+                                                module.sources, ("MODULE", plan), "adapter.py",
+                                                "module_adapter.py"),
+            "v0": first_version(module), "takes": lambda now: look(now) is not None}
+
+
+def origins(module, constants):
+    """Names of possible dims with their constants: more than one where those are one number to the
+    problem, which refuses another value of each alone."""
+    taken, groups = set(), []
+    alone = {constant: module.slow or module.numbers({constant: value + 1}) is not None
+             for constant, value in constants.items()}
+    for constant, value in constants.items():
+        tied = [other for other, same in constants.items() if same == value and not alone[other]]
+        if alone[constant] or len(tied) < 2 or \
+                module.numbers({other: value + 1 for other in tied}) is None:
+            groups.append([constant])
+        elif constant == tied[0]:
+            groups.append(tied)
+    return {problem.identifier(group[0].rstrip("]").replace("[", "_"), taken): group
+            for group in groups}
+
+
+def bytes_text(tensors):
+    """Bytes of all tensors as an expression; the smallest terms are left out of one that gets long."""
+    terms = {}
+    for tensor in tensors:
+        size = problem.ITEM_BYTES.get(tensor["dtype"], 1)
+        moving = sorted(extent for extent in tensor["shape"] if not extent.isdigit())
+        for extent in tensor["shape"]:
+            size *= int(extent) if extent.isdigit() else 1
+        terms[tuple(moving)] = terms.get(tuple(moving), 0) + size
+    texts = ["*".join([str(size), *(f"({e})" if " " in e else e for e in moving)])
+             for moving, size in terms.items()]
+    while len(" + ".join(texts)) > MOST_EXPRESSION:
+        texts.pop()
+    return " + ".join(texts)
+
+
+def flops_text(module, origin, dims):
+    """Operations of products and convolutions, as an expression where they are a product of dims;
+    else 0, which bounds nothing."""
+    from torch.utils.flop_counter import FlopCounterMode
+
+    def count(values):
+        with FlopCounterMode(display=False) as counter:
+            module.seen({constant: value for name, value in values.items()
+                         for constant in origin[name]})
+        return counter.get_total_flops()
+
+    if module.slow:
+        return "0"
+    whole_work = count(dims)
+    rest, names = whole_work, []
+    for dim, value in dims.items() if whole_work else ():
+        more = count({**dims, dim: value + 1})
+        if more != whole_work:
+            if rest % value or more != whole_work // value * (value + 1):
+                return "0"
+            rest //= value
+            names.append(dim)
+    return "*".join([str(rest), *names])
+
+
+def first_version(module):
+    text = module.sources[module.file_name].rstrip()
+    body = "    pass\n" if module.training else \
+        "    def __init__(self, *args, **kwargs):\n        super().__init__(*args, **kwargs)\n" \
+        "        self.eval()\n"
+    return f"{text}\n\n\nclass ModelNew(Model):\n{body}"

@@ -1,0 +1,149 @@
+"""Runs a problem once as small as it gets, on the processor: the reference that an import made must give
+finite, repeatable answers of the shapes that problem.json says.
+"""
+
+import math
+import types
+
+import torch
+
+from . import problem, sizes
+from .problem import Refused
+
+ENOUGH_BYTES = 16 << 20
+
+
+def repeatable(read):
+    """What `read(quiet)` makes, tried. Where the answer is random, as with dropout, the problem is read
+    again with its modules in eval()."""
+    made = read(False)
+    reason = tried(made)
+    if reason == RANDOM:
+        made = read(True)
+        made["changed"].append("its modules are in eval(): in training mode two answers to one input "
+                               "differ, so that no kernel could be compared")
+        reason = tried(made)
+    if reason:
+        raise Refused(reason)
+    return finished(made)
+
+
+RANDOM = ("two answers of the reference to one input differ, also in eval(): nothing could be compared "
+          "with it; take out what is random")
+
+
+def smallest(made):
+    task = made["task"]
+    dims = dict(task.get("dims") or task["cases"][0]["dims"])
+    def total(now):
+        return sum(problem.tensor_bytes(t, lambda text: sizes.evaluated(text, now))
+                   for t in task["tensors"])
+
+    def less(name):
+        return {**dims, name: max(1, dims[name] // 2)}
+    stuck = set()
+    while total(dims) > ENOUGH_BYTES:
+        choices = [name for name in dims if name not in stuck and total(less(name)) < total(dims)]
+        if not choices:
+            break
+        name = min(choices, key=lambda one: total(less(one)))
+        if all(sizes.evaluated(extent, less(name)) > 0
+               for t in task["tensors"] for extent in t["shape"]) and made["takes"](less(name)):
+            dims = less(name)
+        else:
+            stuck.add(name)
+    return dims
+
+
+def tried(made):
+    """Why the problem cannot be judged; None if it can. Sizes smaller than the given ones may be none
+    of the problem's; then the given ones are tried."""
+    dims = smallest(made)
+    given = made["task"].get("dims") or made["task"]["cases"][0]["dims"]
+    try:
+        return tried_at(made, dims)
+    except Exception:
+        if dims == given:
+            raise
+    return tried_at(made, given)
+
+
+def tried_at(made, dims):
+    task = made["task"]
+    module = types.ModuleType("ref")
+    exec(compile(made["reference"], "ref.py", "exec"), module.__dict__)
+    torch.manual_seed(7)
+    given = {tensor["name"]: normal(tensor, dims) for tensor in task["tensors"]
+             if tensor["role"] != "out" and tensor.get("init") == "normal"}
+    given.update(module.inputs(seed=7, **dims) if hasattr(module, "inputs") else {})
+    outputs = [t for t in task["tensors"] if t["role"] != "in"]
+    specs = {t["name"]: t for t in task["tensors"]}
+    for name, value in given.items():
+        if name in specs:
+            wrong = misfit(specs[name], value, dims)
+            if wrong:
+                return f"{name} is {wrong}"
+    fresh = {name: value.clone() if isinstance(value, torch.Tensor) else value
+             for name, value in given.items()}
+    scalars = task.get("scalars", {})
+    torch.manual_seed(11)
+    first = answered(module.reference(**fresh, **scalars, **dims), outputs)
+    torch.manual_seed(12)
+    second = answered(module.reference(**given, **scalars, **dims), outputs)
+    for spec in outputs:
+        name, one, two = spec["name"], first.get(spec["name"]), second.get(spec["name"])
+        if one is None:
+            return f"the reference returns no {name}"
+        wrong = misfit(spec, one, dims)
+        if wrong:
+            return f"{name} is {wrong}"
+        if not bytes_equal(one, two):
+            return RANDOM
+        if one.is_floating_point() and not bool(torch.isfinite(one.float()).all()):
+            return (f"the answer {name} has values that are not finite at "
+                    f"{', '.join(f'{k}={v}' for k, v in dims.items())}: nothing could be compared there")
+    return None
+
+
+def normal(tensor, dims):
+    shape = [sizes.evaluated(text, dims) for text in tensor["shape"]]
+    name = {"float8_e4m3": "float8_e4m3fn"}.get(tensor["dtype"], tensor["dtype"])
+    return torch.randn(shape).to(getattr(torch, name))
+
+
+def answered(result, outputs):
+    if isinstance(result, dict):
+        return result
+    values = result if isinstance(result, (tuple, list)) else [result]
+    return {spec["name"]: value for spec, value in zip(outputs, values)}
+
+
+def bytes_equal(one, two):
+    if one.shape != two.shape or one.dtype != two.dtype:
+        return False
+    return torch.equal(one.contiguous().reshape(-1).view(torch.uint8),
+                       two.contiguous().reshape(-1).view(torch.uint8))
+
+
+def misfit(spec, value, dims):
+    short = {"float8_e4m3fn": "float8_e4m3"}.get(str(value.dtype).removeprefix("torch."),
+                                                  str(value.dtype).removeprefix("torch."))
+    shape = [sizes.evaluated(text, dims) for text in spec["shape"]]
+    if short != spec["dtype"] or list(value.shape or [1]) != shape:
+        return (f"{short} {list(value.shape)} where {spec['dtype']} {shape} was expected: its sizes "
+                "follow from something else than the dims")
+    return None
+
+
+def finished(made):
+    task = made["task"]
+    one = task.get("dims") or task["cases"][0]["dims"]
+    total = sum(problem.ITEM_BYTES.get(t["dtype"], 1) *
+                math.prod(sizes.evaluated(e, one) for e in t["shape"]) for t in task["tensors"])
+    files = {"ref.py": made["reference"]}
+    if made.get("v0"):
+        files["v0.py"] = made["v0"]
+    return {"format": made["suite"], "digest": problem.digest(made["sources"]), "bytes": total,
+            "problem": {"title": made["title"], "description": made["description"], "task": task,
+                        "scaled": made["scaled"], "changed": made["changed"]},
+            "files": files}

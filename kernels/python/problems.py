@@ -1,0 +1,91 @@
+"""Reads a problem of another suite. Runs the suite's own code, so it has the walls of a reference; writes
+nothing.
+
+  import    files by name, format or "", most bytes, scale     -> a problem.json and files beside it
+"""
+
+import os
+import sys
+import traceback
+
+import sandbox
+from formats import FORMATS, problem, trial
+from messages import Failed, missing_module, serve
+
+NETWORK = ("HTTPSConnection", "Connection", "OSError: We couldn't connect", "URLError", "gaierror",
+           "LocalEntryNotFound", "Temporary failure in name resolution", "Operation not permitted")
+
+
+class Problems:
+    def __init__(self, plan):
+        self.plan = plan
+
+    def enter(self):
+        sandbox.enter(self.plan, False)
+        sandbox.seal(self.plan)
+        os.environ.update({"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"})
+
+    def imported(self, asked):
+        self.enter()
+        files = asked["files"]
+        form = self.chosen(files, asked["format"])
+        try:
+            made = trial.repeatable(lambda quiet: form.read(files, {**asked, "quiet": quiet}))
+        except problem.Refused as refused:
+            raise Failed(f"{refused}", refused.line) from refused
+        except ImportError as error:
+            if error.name and error.name.partition(".")[0] in {"utils", "task"}:
+                raise Failed(f"{where(error, files)}it imports {error.name}, which is not beside it; "
+                             "import the problem from a whole checkout of its suite") from error
+            raise Failed(f"{where(error, files)}{missing_module(error)}") from error
+        except (Exception, SystemExit) as error:
+            raise Failed(f"{said(error, files)}{way_on(error)}") from error
+        return made
+
+    def chosen(self, files, wanted):
+        names = [form.NAME for form in FORMATS]
+        if wanted and wanted not in names:
+            raise Failed(f"format: there is no format {wanted!r}; the formats are {', '.join(names)}")
+        for form in FORMATS:
+            if wanted in ("", form.NAME) and form.recognizes(files):
+                return form
+        seen = ", ".join(sorted(files)[:8]) or "no files"
+        raise Failed(f"it is no problem of the format{'' if wanted else 's'} "
+                     f"{wanted or ', '.join(names)}: it has {seen}")
+
+
+def where(error, files):
+    place = ""
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename in files:
+            place = f"{frame.filename}:{frame.lineno}: "
+    return place
+
+
+def said(error, files):
+    """What went wrong, with file and line of the suite."""
+    text = str(error)
+    if not any(text.startswith(f"{name}:") for name in files):
+        text = f"{where(error, files)}{type(error).__name__}: {error}"
+    return text
+
+
+def way_on(error):
+    text = f"{type(error).__name__}: {error}"
+    if any(sign in text for sign in NETWORK):
+        return " (it wants a network or a process, and a problem's code gets neither: put what it " \
+               "downloads into its files, or leave this problem out)"
+    if "gated" in text or "agree" in text and "license" in text:
+        return " (what it needs is behind a license of others: accept that there and keep a copy beside it)"
+    return ""
+
+
+def answer(problems, body, descriptors):
+    if "import" in body:
+        return problems.imported(body["import"])
+    return {"failed": {"message": "unknown request", "line": 0}}
+
+
+def main(plan):
+    sys.setrecursionlimit(5000)
+    serve(Problems(plan), answer)

@@ -1,0 +1,49 @@
+#pragma once
+
+// The import of a problem that another suite wrote.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "server/core/field.h"
+#include "server/facts/contract.h"
+
+namespace ratchet {
+
+/// What an import reads and where it goes.
+struct ProblemImport {
+  std::string name;                          ///< of what was read: a file or folder
+  std::map<std::string, std::string> files;  ///< texts by name; "../name": beside the folder
+  std::string license;                       ///< file and first line, as found; empty: none
+  std::string format;                        ///< empty: recognized
+  std::int64_t most_bytes = 0;               ///< that all buffers of a case may take
+  bool scale = true;                         ///< reduce sizes where they take more
+  std::string folder;                        ///< an absolute path; must be new or empty
+};
+
+/// What an import made.
+struct ImportedProblem {
+  std::string folder;
+  std::string format;
+  std::string title;
+  std::string call;
+  int cases = 1;
+  int tensors = 0;
+  std::int64_t bytes = 0;
+  bool kernel = false;
+  std::vector<std::string> differences;
+
+  static constexpr void fields(auto&& visit) {
+    using I = ImportedProblem;
+    visit(required<&I::folder>("For create_run's problem."), required<&I::format>(),
+          required<&I::title>(), required<&I::call>("Call style of kernels."),
+          required<&I::cases>(), required<&I::tensors>(),
+          required<&I::bytes>("Of all buffers of the first case."),
+          required<&I::kernel>("Whether it brings a v0."),
+          required<&I::differences>("From the suite: scaled sizes and the like."));
+  }
+};
+
+}  // namespace ratchet

@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+#include "kernels/lab.h"
+#include "server/core/roots.h"
+#include "server/core/storage.h"
+#include "server/facts/problem_import.h"
+#include "tools/all.h"
+
+namespace ratchet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostFile = std::size_t{16} << 20U;
+constexpr std::size_t kMostFiles = 256;
+constexpr std::array kRead{".py", ".json", ".jsonl", ".yml", ".yaml", ".cu", ".cpp", ".h"};
+
+struct ImportProblemArgs {
+  std::string path;
+  std::string output_dir;
+  std::optional<std::string> format;
+  std::optional<std::string> scale;
+
+  static constexpr void fields(auto&& visit) {
+    using A = ImportProblemArgs;
+    visit(required<&A::path>("File or folder.", {.max_length = 4096}),
+          required<&A::output_dir>("", {.max_length = 4096}),
+          optional<&A::format>("Default: recognized.", {.max_length = 32}),
+          optional<&A::scale>("Most memory of all buffers, e.g. 4G, or none.", {.max_length = 16}));
+  }
+};
+
+bool is_read(const fs::path& file) {
+  return std::ranges::find(kRead, file.extension().string()) != kRead.end();
+}
+
+/// The first line of the nearest license above a file, inside the roots.
+std::string license_above(const Roots& roots, fs::path folder) {
+  for (; folder.has_relative_path(); folder = folder.parent_path())
+    for (const char* name : {"LICENSE", "LICENSE.md", "LICENSE.txt", "COPYING"}) {
+      const auto file = roots.read(folder / name, kMostFile);
+      if (!file) continue;
+      const auto begin = file->bytes.find_first_not_of(" \t\r\n#");
+      if (begin == std::string::npos) continue;
+      return fmt::format("{}: {}", name,
+                         file->bytes.substr(begin, file->bytes.find('\n', begin) - begin));
+    }
+  return "";
+}
+
+Status add_files(const Roots& roots, const fs::path& folder, const std::string& prefix,
+                 ProblemImport& import) {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    if (!entry.is_regular_file(failed) || !is_read(entry.path())) continue;
+    auto file = roots.read(entry.path(), kMostFile);
+    if (!file) return file.error().at("path");
+    import.files[prefix + entry.path().filename().string()] = std::move(file->bytes);
+    if (import.files.size() > kMostFiles)
+      return invalid_argument(
+          fmt::format("path: {} has more than {} files", folder.string(), kMostFiles),
+          "Name the file or folder of one problem.");
+  }
+  return {};
+}
+
+Result<ProblemImport> gathered(const Roots& roots, const fs::path& path) {
+  ProblemImport import;
+  std::error_code failed;
+  const auto real = fs::canonical(path, failed);
+  if (failed) return not_found(fmt::format("path: {}: {}", path.string(), failed.message()));
+  import.name = real.filename().string();
+  import.license = license_above(roots, real.parent_path());
+  if (!fs::is_directory(real, failed)) {
+    auto file = roots.read(real, kMostFile);
+    if (!file) return file.error().at("path");
+    import.files[import.name] = std::move(file->bytes);
+    return import;
+  }
+  if (auto added = add_files(roots, real, "", import); !added) return added.error();
+  // Problems of GPU MODE share files that lie beside their folders.
+  if (import.files.contains("task.yml"))
+    if (auto added = add_files(roots, real.parent_path(), "../", import); !added)
+      return added.error();
+  if (import.files.empty())
+    return not_found(fmt::format("path: {} has no file that a problem could be in", real.string()),
+                     "Name the file or folder of one problem.");
+  return import;
+}
+
+Result<ImportedProblem> imported(const Services& services, const ImportProblemArgs& args,
+                                 CallContext& call) {
+  const auto output = services.roots.output_folder(args.output_dir);
+  if (!output) return output.error().at("output_dir");
+  auto import = gathered(services.roots, args.path);
+  if (!import) return import.error();
+  import->folder = output->string();
+  import->format = args.format.value_or("");
+  import->scale = args.scale != "none";
+  if (import->scale && args.scale) {
+    const auto most = parse_size(*args.scale);
+    if (!most) return most.error().at("scale");
+    import->most_bytes = *most;
+  }
+  return services.lab.import_problem(*std::move(import), call);
+}
+
+}  // namespace
+
+Tool import_problem(const Services& services) {
+  return make_tool<ImportProblemArgs, ImportedProblem>(
+      {.name = "import_problem",
+       .summary = "Make a problem of KernelBench, SOL-ExecBench, GPU MODE and others a folder for "
+                  "create_run.",
+       .effect = Effect::uses_device,
+       .toolset = Toolset::loop},
+      [services](const ImportProblemArgs& args, CallContext& call) {
+        return imported(services, args, call);
+      });
+}
+
+}  // namespace ratchet
