@@ -9,36 +9,18 @@
 #include <cstdio>
 #include <functional>
 #include <map>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "bench/statistics/floors.h"
 #include "bench/statistics/former.h"
+#include "bench/statistics/matches.h"
 #include "bench/statistics/models.h"
-#include "kernels/timing/noise.h"
 #include "kernels/timing/statistics.h"
-#include "kernels/timing/timing_session.h"
 #include "server/facts/workload_gain.h"
 
 namespace ratchet::bench {
 namespace {
-
-std::mt19937_64& dice() {
-  static std::mt19937_64 random;
-  return random;
-}
-
-double normal() {
-  return std::normal_distribution<double>()(dice());
-}
-
-bool chance(double share) {
-  return std::uniform_real_distribution<double>()(dice()) < share;
-}
-
-std::string percent(double share) {
-  return fmt::format("{:.1f} %", 100 * share);
-}
 
 // ------------------------------------------------------------------------------------- intervals
 
@@ -98,43 +80,6 @@ void coverage(int trials) {
 
 // ----------------------------------------------------------------------------------- comparisons
 
-/// Two kernels in one session: their models, the scatter between processes, the floor.
-struct Match {
-  TimeModel candidate, other;
-  double between_processes = 0.001;
-  double floor = kLeastNoise;
-};
-
-struct Ended {
-  Verdict verdict = Verdict::inconclusive;
-  std::size_t rounds = 0;
-};
-
-/// Draws rounds until the rule decides.
-Ended play(const Match& match, bool former) {
-  auto shifted = match.candidate;
-  shifted.time_ns *= std::exp(match.between_processes * normal());
-  Kernel candidate(shifted, dice());
-  Kernel other(match.other, dice());
-  std::vector<PairedRound> rounds;
-  const std::size_t last = former ? kFormerLooks.back() : kMostRounds;
-  Ended ended;
-  while (rounds.size() < last) {
-    const bool busy = chance(match.candidate.burst_rounds);
-    const double at = static_cast<double>(rounds.size()) / static_cast<double>(kFormerLooks.back());
-    const auto a = candidate.round(busy, at);
-    const auto b = other.round(busy, at);
-    rounds.push_back(std::move(paired(a, b, 0).rounds.front()));
-    const auto look = look_after(rounds.size());
-    if (look.rounds != rounds.size()) continue;
-    ended.verdict = former ? former_verdict(rounds, match.floor)
-                           : compare(rounds, match.floor, "", kErrorRate * look.share)->verdict;
-    ended.rounds = rounds.size();
-    if (ended.verdict != Verdict::inconclusive) break;
-  }
-  return ended;
-}
-
 struct Counts {
   int trials = 0;
   std::map<Verdict, int> of;
@@ -174,15 +119,6 @@ void heading(const char* title) {
       "| times | faster | slower | same | inconcl. | rounds | faster | slower | same | inconcl. | "
       "rounds |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
       title);
-}
-
-Match even(TimeModel model, double between = 0.001, double floor = kLeastNoise) {
-  return {model, model, between, floor};
-}
-
-Match faster_by(Match match, double share) {
-  match.candidate.time_ns /= 1 + share;
-  return match;
 }
 
 void equal_kernels(int trials) {
@@ -242,44 +178,6 @@ void minorities(int trials) {
   line("honest: both sides slow in 35 % of calls, 10 % faster", both, trials);
   line("honest: 10 % faster at 1.3 µs, ticks of 256 ns",
        faster_by(even({.time_ns = 1'300, .tick_ns = 256}, 0.001, 0.02), 0.1), trials);
-}
-
-// ------------------------------------------------------------------------------------------ noise
-
-void noise_floors(int calibrations) {
-  fmt::print(
-      "\n### How often the ratio of a kernel to itself exceeds the noise floor (1 % is meant)\n\n"
-      "| sessions | before: mean | worst tenth of calibrations | now: mean | worst tenth "
-      "|\n|---|---|---|---|---|\n");
-  for (const int sessions : {4, 8}) {
-    std::vector<double> before, now;
-    for (int i = 0; i < calibrations; ++i) {
-      const double sigma = 0.004;  // above the least floor, so that the factor shows
-      std::vector<NoisePoint> points;
-      double squares = 0;
-      for (int s = 0; s < sessions; ++s) {
-        const double log = sigma * normal();
-        squares += log * log;
-        points.push_back({1e6, std::exp(log)});
-      }
-      const auto exceeded = [&](double floor) { return std::erfc(floor / sigma / std::sqrt(2.0)); };
-      before.push_back(
-          exceeded(std::max(kLeastNoise, kFormerSigmas * std::sqrt(squares / sessions))));
-      now.push_back(exceeded(std::log1p(noise_floor_at(fit_noise({}, points), 1e6))));
-    }
-    const auto mean = [](const std::vector<double>& values) {
-      double sum = 0;
-      for (const auto value : values) sum += value;
-      return sum / static_cast<double>(values.size());
-    };
-    const auto worst = [&](std::vector<double> values) {
-      std::ranges::sort(values);
-      values.erase(values.begin(), values.end() - static_cast<std::ptrdiff_t>(values.size() / 10));
-      return mean(values);
-    };
-    fmt::print("| {} | {} | {} | {} | {} |\n", sessions, percent(mean(before)),
-               percent(worst(before)), percent(mean(now)), percent(worst(now)));
-  }
 }
 
 // ------------------------------------------------------------------------------------------- runs
@@ -415,13 +313,17 @@ int main(int argc, char** argv) try {
   CLI::App app("Simulated error rates of the timing rules", "bench-statistics");
   app.add_option("--trials", trials, "simulated sessions in each line");
   app.add_option("--only", wanted,
-                 "coverage, equal, gains, minorities, noise, promotions, many, winners");
+                 "coverage, equal, gains, minorities, noise, short, promotions, many, winners");
   CLI11_PARSE(app, argc, argv);
-  const std::vector<Section> sections{
-      {"coverage", coverage},  {"equal", equal_kernels},
-      {"gains", small_gains},  {"minorities", minorities},
-      {"noise", noise_floors}, {"promotions", promotions},
-      {"many", many_at_once},  {"winners", [](int n) { winners(std::max(1, n / 20)); }}};
+  const std::vector<Section> sections{{"coverage", coverage},
+                                      {"equal", equal_kernels},
+                                      {"gains", small_gains},
+                                      {"minorities", minorities},
+                                      {"noise", noise_floors},
+                                      {"short", short_kernels},
+                                      {"promotions", promotions},
+                                      {"many", many_at_once},
+                                      {"winners", [](int n) { winners(std::max(1, n / 20)); }}};
   for (const auto& section : sections)
     if (wanted.empty() || std::ranges::find(wanted, section.name) != wanted.end()) {
       dice().seed(20261123);  // fixed: each table can be made again, with others or alone

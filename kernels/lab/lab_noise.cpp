@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "kernels/lab/laboratory.h"
 
@@ -21,7 +22,10 @@ constexpr std::int64_t kShortOnHost = 20'000;
 constexpr std::int64_t kLongOnHost = 1'000'000;
 // About as many as a session with a verdict takes.
 constexpr int kSamplesOnGpu = 320;
-constexpr int kMoreOnGpu = 2;       // factor for the number of sessions, which are fast on GPUs
+constexpr int kMoreOnGpu = 2;  // factor for the number of sessions, which are fast on GPUs
+// Of one session. More processes show more of the scatter; on the host each costs time.
+constexpr std::size_t kProcessesOnGpu = 4;
+constexpr std::size_t kProcessesOnHost = 2;
 constexpr int kSamplesOnHost = 20;  // each with a flush of some 10 ms
 
 Source calibration_source(DeviceKind kind, const char* entry) {
@@ -62,10 +66,14 @@ Contract calibration_contract(const DeviceInfo& device) {
   return contract;
 }
 
-/// Each with new processes and memory, whose placement is part of the noise.
-Status add_comparisons(LabParts& lab, const Contract& contract, const Candidate& candidate,
-                       Calibration& calibration, const CallContext& call) {
-  const Versions versions{{"one", &candidate}, {"same", &candidate}};
+std::size_t processes_of(DeviceKind kind) {
+  return kind == DeviceKind::cuda ? kProcessesOnGpu : kProcessesOnHost;
+}
+
+/// A session with new processes and memory, whose placement is part of the noise.
+Status add_session(LabParts& lab, const Contract& contract, const Candidate& candidate,
+                   Calibration& calibration, const CallContext& call) {
+  const Versions versions(processes_of(contract.device_kind), {"the same", &candidate});
   auto source = ArenaSource::open(lab.reference_parts(contract), contract, versions.size(), call);
   if (!source) return source.error();
   auto processes = lab.start_all(contract, versions, call);
@@ -79,18 +87,25 @@ Status add_comparisons(LabParts& lab, const Contract& contract, const Candidate&
     auto session = TimingSession(**arenas, plan).run(contestants_of(versions, *processes), call);
     if (!session) return session.error();
     const auto timing = timing_of(*session, 0, plan);
-    const auto compared = comparison_of(*session, 1);
-    if (!timing || !compared) return unavailable("the calibration's kernel could not be timed");
-    points->push_back({timing->median.value, compared->speedup});
+    if (!timing) return unavailable("the calibration's kernel could not be timed");
+    std::vector<double> ratios;
+    for (std::size_t other = 1; other < versions.size(); ++other) {
+      const auto compared = comparison_of(*session, other);
+      if (!compared) return unavailable("the calibration's kernel could not be compared");
+      ratios.push_back(compared->speedup);
+    }
+    const auto more = independent_points(timing->median.value, ratios);
+    points->insert(points->end(), more.begin(), more.end());
     if (timing->clock)
       calibration.clock_mhz = std::max(calibration.clock_mhz.value_or(0), timing->clock->value);
   }
   return {};
 }
 
-std::size_t sessions_of(const LabOptions& options, DeviceKind kind) {
+/// How many a complete calibration has of each kernel.
+std::size_t points_of(const LabOptions& options, DeviceKind kind) {
   return static_cast<std::size_t>(options.noise_sessions) *
-         (kind == DeviceKind::cuda ? kMoreOnGpu : 1);
+         (kind == DeviceKind::cuda ? kMoreOnGpu : 1) * (processes_of(kind) - 1);
 }
 
 }  // namespace
@@ -108,12 +123,12 @@ Result<std::optional<NoiseProfile>> LabParts::calibrate_further(const DeviceInfo
     const std::lock_guard lock(guard);
     calibration = &calibrations[key];  // changed by who holds the device
   }
-  const auto sessions = sessions_of(options, device.kind);
-  call.progress(static_cast<double>(calibration->of_long.size()), static_cast<double>(sessions),
+  const auto points = points_of(options, device.kind);
+  call.progress(static_cast<double>(calibration->of_long.size()), static_cast<double>(points),
                 "calibrating the noise of comparisons");
-  if (auto added = add_comparisons(*this, contract, *candidate, *calibration, quiet); !added)
+  if (auto added = add_session(*this, contract, *candidate, *calibration, quiet); !added)
     return added.error();
-  if (calibration->of_long.size() < sessions) return std::optional<NoiseProfile>();
+  if (calibration->of_long.size() < points) return std::optional<NoiseProfile>();
   auto profile = fit_noise(calibration->of_short, calibration->of_long);
   profile.clock_mhz = calibration->clock_mhz;
   (void)store_noise(options.state_dir, device, profile);

@@ -35,12 +35,25 @@ double typical_time(std::span<const NoisePoint> points) {
 
 std::filesystem::path path_of(const std::filesystem::path& state, const DeviceInfo& device) {
   const auto key =
-      sha256_hex(fmt::format("noise 4\n{}\n{}\n{}\n{}\n{}", name_of(device.kind), device.name,
+      sha256_hex(fmt::format("noise 5\n{}\n{}\n{}\n{}\n{}", name_of(device.kind), device.name,
                              device.uuid, device.driver, device.multiprocessors));
   return state / "noise" / (key.substr(0, 16) + ".json");
 }
 
 }  // namespace
+
+std::vector<NoisePoint> independent_points(double time_ns, std::span<const double> ratios) {
+  std::vector<NoisePoint> points;
+  double sum = 0;  // of the logarithms of the processes so far; the first one's is 0
+  for (const double ratio : ratios) {
+    const auto before = static_cast<double>(points.size() + 1);
+    const double apart = std::log(ratio) - sum / before;
+    sum += std::log(ratio);
+    // The mean of n scatters by 1/n of the variance of one.
+    points.push_back({time_ns, std::exp(apart * std::sqrt(2 * before / (before + 1)))});
+  }
+  return points;
+}
 
 NoiseProfile fit_noise(std::span<const NoisePoint> of_short, std::span<const NoisePoint> of_long) {
   NoiseProfile profile;

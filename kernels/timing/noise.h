@@ -19,7 +19,7 @@ namespace ratchet {
 //
 // Pure except `stored_noise` and `store_noise`; thread-safe. Times in ns.
 
-/// One comparison of a kernel with itself, in separate processes.
+/// One comparison of a kernel with itself, in separate processes with memory of their own.
 struct NoisePoint {
   double time_ns = 0;  ///< of one call
   double ratio = 1;    ///< the measured speed-up; 1 in a perfect comparison
@@ -45,6 +45,13 @@ struct NoiseProfile {
           required<&N::points>(), optional<&N::clock_mhz>("MHz."));
   }
 };
+
+/// What one session of several processes of a kernel shows: `ratios` are the speed-ups of the first
+/// process over each other one. All share the first one's share of the scatter; the points are as
+/// many, but independent: each process against the geometric mean of those before it, stretched to
+/// the scatter of one against one.
+[[nodiscard]] std::vector<NoisePoint> independent_points(double time_ns,
+                                                         std::span<const double> ratios);
 
 /// How often the ratio of a kernel to itself may exceed the noise floor. A verdict requires the
 /// whole interval of the ratio beyond the floor, so it is rarer still.

@@ -3,6 +3,8 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
+#include <random>
+#include <vector>
 
 #include "server/core/files.h"
 #include "tests/support/temp_folder.h"
@@ -44,6 +46,32 @@ TEST_CASE("more calibrations make the noise floor tighter", "[noise]") {
     for (const auto& point : around_one(60'000, 0.003)) eight.push_back(point);
 
   CHECK(noise_floor_at(fit_noise({}, eight), 60'000) == Approx(3.355 * 0.003).epsilon(1e-3));
+}
+
+TEST_CASE("processes of one session are compared as independently as those of several", "[noise]") {
+  // The logarithms of the times are 0, 0.01 and 0.02: the second against the first; the third
+  // against the mean of both, 0.015, whose variance with the mean's is 1.5 instead of 2.
+  const auto points = independent_points(5'000, std::vector{std::exp(0.01), std::exp(0.02)});
+  REQUIRE(points.size() == 2);
+  CHECK(std::log(points[0].ratio) == Approx(0.01));
+  CHECK(std::log(points[1].ratio) == Approx(0.015 * std::sqrt(2 / 1.5)));
+
+  // Of processes that scatter by 1, points scatter by √2, and none says anything about another.
+  std::mt19937_64 random(20261123);
+  std::normal_distribution<double> bias(0, 0.01);
+  constexpr int kSessions = 20'000;
+  double squares[3] = {};
+  double products = 0;
+  for (int i = 0; i < kSessions; ++i) {
+    const double first = bias(random);
+    std::vector<double> ratios(3);
+    for (auto& ratio : ratios) ratio = std::exp(bias(random) - first);
+    const auto drawn = independent_points(5'000, ratios);
+    for (std::size_t k = 0; k < 3; ++k) squares[k] += std::pow(std::log(drawn[k].ratio), 2);
+    products += std::log(drawn[0].ratio) * std::log(drawn[2].ratio);
+  }
+  for (const double sum : squares) CHECK(sum / kSessions == Approx(2e-4).epsilon(0.03));
+  CHECK(std::abs(products / kSessions) < 0.03 * 2e-4);
 }
 
 TEST_CASE("a quiet device still has the minimum noise floor", "[noise]") {
