@@ -126,9 +126,10 @@ Status DeviceTrials::open(const CallContext& call) {
   auto shared = ask({.share = share_}, {}, call);
   if (!shared) return shared.error();
   auto& memories = shared->second;
-  if (memories.size() != static_cast<std::size_t>(share_.candidates) + 1)
+  const auto candidates = static_cast<std::size_t>(share_.candidates);
+  if (memories.size() <= candidates || (memories.size() - 1) % candidates != 0)
     return Error{ErrorCode::internal, "the judge process did not pass its shared memory"};
-  if (auto done = reference_.attach(memories.front().get(), share_.arena_bytes, call); !done)
+  if (auto done = reference_.attach({memories.data(), 1}, share_.arena_bytes, call); !done)
     return done;
   if (reference_.fault()) return reference_failed(*reference_.fault());
   memories.erase(memories.begin());
@@ -137,8 +138,10 @@ Status DeviceTrials::open(const CallContext& call) {
 }
 
 Status DeviceTrials::share_with(CandidateProcess& process, int candidate, const CallContext& call) {
-  const auto& memory = candidates_memories_.at(static_cast<std::size_t>(candidate));
-  return process.attach(memory.get(), share_.candidate_bytes, call);
+  const auto pieces = candidates_memories_.size() / static_cast<std::size_t>(share_.candidates);
+  const auto first = static_cast<std::size_t>(candidate) * pieces;
+  return process.attach(std::span(candidates_memories_).subspan(first, pieces),
+                        share_.candidate_bytes, call);
 }
 
 std::int64_t DeviceTrials::place_at(int index) const {

@@ -103,7 +103,7 @@ class DeviceTrials {
   std::string judge_library_;
   CandidateProcess::Code reference_code_;
   std::chrono::milliseconds deadline_{};
-  std::vector<Fd> candidates_memories_;
+  std::vector<Fd> candidates_memories_;  ///< of one candidate after the other, equally many
   [[nodiscard]] wire::Compare comparison(double factor) const;
   /// The answer's facts for a trial that no candidate sees.
   Result<wire::Answered> answered_trial(const Dims& dims, const std::string& distribution,

@@ -159,10 +159,13 @@ Result<std::optional<MemoryFile>> CandidateProcess::execute(const CallPlan& plan
   return sealed(*std::move(out));
 }
 
-Status CandidateProcess::attach(int descriptor, std::int64_t bytes, const CallContext& call) {
+Status CandidateProcess::attach(std::span<const Fd> memory, std::int64_t bytes,
+                                const CallContext& call) {
   wire::Request request;
   request.attach = wire::Attach{bytes};
-  auto reply = ask(request, {&descriptor, 1}, deadline_, call);
+  std::vector<int> descriptors;
+  for (const auto& piece : memory) descriptors.push_back(piece.get());
+  auto reply = ask(request, descriptors, deadline_, call);
   if (!reply) return reply.error();
   return {};
 }

@@ -84,9 +84,10 @@ class CandidateProcess {
   Result<std::optional<MemoryFile>> execute(const CallPlan& plan, const MemoryFile& arena,
                                             std::int64_t shift, const CallContext& call);
 
-  /// Attaches device memory that a judge shares, enough for arenas of `bytes` in total at any
-  /// shift. `run_attached` then makes one call on the arena generated at offset `at`.
-  Status attach(int descriptor, std::int64_t bytes, const CallContext& call);
+  /// Attaches device memory that a judge shares, all of its descriptors, enough for arenas of
+  /// `bytes` in total at any shift. `run_attached` then makes one call on the arena generated at
+  /// offset `at`.
+  Status attach(std::span<const Fd> memory, std::int64_t bytes, const CallContext& call);
   Status run_attached(const CallPlan& plan, std::int64_t at, const CallContext& call);
 
   /// One call with every buffer in a separate allocation; see wire::Exercise. `finished` then ends

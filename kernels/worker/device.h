@@ -42,8 +42,8 @@ class DeviceJudge {
 
   virtual ~DeviceJudge() = default;
 
-  /// Allocates the shared memories and returns their descriptors: the reference's, then the
-  /// candidates'.
+  /// Allocates the shared memories and returns their descriptors: the reference's, then those of
+  /// each candidate, equally many.
   virtual Result<std::vector<Fd>> share(const wire::Share& plan) = 0;
   virtual Status generate(const wire::GenerateOnDevice& plan) = 0;
 
@@ -148,8 +148,9 @@ class Device {
   }
 
   /// Maps memory that a DeviceJudge shares. `bytes`: total size of its arenas, without shifts.
-  virtual Result<std::unique_ptr<DeviceArena>> attach(int descriptor, std::int64_t bytes) {
-    (void)descriptor;
+  virtual Result<std::unique_ptr<DeviceArena>> attach(std::span<const Fd> descriptors,
+                                                      std::int64_t bytes) {
+    (void)descriptors;
     (void)bytes;
     return unavailable("this device cannot share memory");
   }

@@ -339,7 +339,7 @@ wire::Reply JobLoop::share(const wire::Share& plan) {
 
 wire::Reply JobLoop::attach(const wire::Attach& plan, const Descriptors& descriptors) {
   if (descriptors.empty()) return ours("the shared memory is missing from the request");
-  auto arena = device_.attach(descriptors[0].get(), plan.bytes);
+  auto arena = device_.attach(descriptors, plan.bytes);
   if (!arena) return ours(arena.error());
   rotation_.clear();  // its arenas may be in the memory that is replaced
   attached_ = *std::move(arena);

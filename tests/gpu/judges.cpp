@@ -101,9 +101,10 @@ class Bench {
     judge_ = *std::move(judge);
     auto shared = judge_->share({layout_.bytes, layout_.bytes, 1});
     if (!shared) stop(shared.error().message);
+    const std::span descriptors(*shared);
     for (auto* memory : {&reference_, &candidate_}) {
-      const auto& descriptor = (*shared)[memory == &candidate_ ? 1 : 0];
-      auto attached = device.attach(descriptor.get(), layout_.bytes);
+      const auto pieces = memory == &candidate_ ? descriptors.subspan(1) : descriptors.first(1);
+      auto attached = device.attach(pieces, layout_.bytes);
       if (!attached) stop(attached.error().message);
       *memory = *std::move(attached);
     }

@@ -1,6 +1,8 @@
 #include "kernels/measure/device/shared_memory.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <random>
 #include <string>
 
 namespace ratchet::measure {
@@ -21,66 +23,103 @@ CUmemAllocationProp properties_of(int device) {
   return properties;
 }
 
-Result<std::size_t> rounded(const Sharing& driver, int device, std::size_t bytes) {
+/// The least that can be allocated.
+Result<std::size_t> step_of(const Sharing& driver, int device) {
   const auto properties = properties_of(device);
   std::size_t step = 0;
   if (const auto result =
           driver.granularity(&step, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
       result != CUDA_SUCCESS || step == 0)
     return cannot("determine the granularity of", result);
+  return step;
+}
+
+std::size_t rounded(std::size_t bytes, std::size_t step) {
   return (bytes + step - 1) / step * step;
 }
 
 }  // namespace
 
 Result<SharedMemory> SharedMemory::create(const Gpu& gpu, std::size_t bytes) {
+  auto made = deal(gpu, bytes, 1, 1);
+  if (!made) return made.error();
+  return std::move(made->front());
+}
+
+Result<std::vector<SharedMemory>> SharedMemory::deal(const Gpu& gpu, std::size_t bytes,
+                                                     std::size_t most_pieces, std::size_t count) {
   auto driver = Sharing::load();
   if (!driver) return driver.error();
   const int device = gpu.facts().index;
-  auto size = rounded(*driver, device, bytes);
-  if (!size) return size.error();
-  const auto properties = properties_of(device);
-  CUmemGenericAllocationHandle handle = 0;
-  if (const auto result = driver->create(&handle, *size, &properties, 0); result != CUDA_SUCCESS)
-    return cannot("allocate", result);
-  SharedMemory memory(*driver, handle, *size);
+  const auto step = step_of(*driver, device);
+  if (!step) return step.error();
+  const auto pieces = std::clamp<std::size_t>(bytes / *step, 1, most_pieces);
+  const auto piece = rounded((bytes + pieces - 1) / pieces, *step);
+  std::vector<SharedMemory> memories;
+  std::vector<SharedMemory*> turn;
+  memories.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    memories.push_back(SharedMemory(*driver, piece));
+    turn.push_back(&memories.back());
+  }
+  std::random_device random;
+  for (std::size_t i = 0; i < pieces; ++i) {
+    std::ranges::shuffle(turn, random);
+    for (auto* const memory : turn)
+      if (auto added = memory->add_piece(device); !added) return added.error();
+  }
+  for (auto& memory : memories)
+    if (auto mapped = memory.map(device); !mapped) return mapped.error();
+  return memories;
+}
+
+Result<SharedMemory> SharedMemory::adopt(const Gpu& gpu, std::span<const Fd> descriptors,
+                                         std::size_t bytes) {
+  auto driver = Sharing::load();
+  if (!driver) return driver.error();
+  const int device = gpu.facts().index;
+  const auto step = step_of(*driver, device);
+  if (!step) return step.error();
+  SharedMemory memory(*driver,
+                      rounded((bytes + descriptors.size() - 1) / descriptors.size(), *step));
+  for (const auto& descriptor : descriptors) {
+    Handle handle = 0;
+    // The driver's interface takes a descriptor as a pointer.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    void* const given = reinterpret_cast<void*>(static_cast<std::uintptr_t>(descriptor.get()));
+    if (const auto result =
+            driver->import_handle(&handle, given, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+        result != CUDA_SUCCESS)
+      return cannot("import", result);
+    memory.handles_.push_back(handle);
+  }
   if (auto mapped = memory.map(device); !mapped) return mapped.error();
   return memory;
 }
 
-Result<SharedMemory> SharedMemory::adopt(const Gpu& gpu, int descriptor, std::size_t bytes) {
-  auto driver = Sharing::load();
-  if (!driver) return driver.error();
-  const int device = gpu.facts().index;
-  auto size = rounded(*driver, device, bytes);
-  if (!size) return size.error();
-  CUmemGenericAllocationHandle handle = 0;
-  // The driver's interface takes a descriptor as a pointer.
-  // NOLINTNEXTLINE(performance-no-int-to-ptr)
-  void* const given = reinterpret_cast<void*>(static_cast<std::uintptr_t>(descriptor));
-  if (const auto result =
-          driver->import_handle(&handle, given, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
-      result != CUDA_SUCCESS)
-    return cannot("import", result);
-  SharedMemory memory(*driver, handle, *size);
-  if (auto mapped = memory.map(device); !mapped) return mapped.error();
-  return memory;
+Status SharedMemory::add_piece(int device) {
+  const auto properties = properties_of(device);
+  Handle handle = 0;
+  if (const auto result = driver_.create(&handle, piece_, &properties, 0); result != CUDA_SUCCESS)
+    return cannot("allocate", result);
+  handles_.push_back(handle);
+  return {};
 }
 
 Status SharedMemory::map(int device) {
-  CUdeviceptr address = 0;
-  if (const auto result = driver_.reserve(&address, reserved_, 0, 0, 0); result != CUDA_SUCCESS)
+  if (const auto result = driver_.reserve(&address_, reserved(), 0, 0, 0); result != CUDA_SUCCESS) {
+    address_ = 0;
     return cannot("reserve addresses for", result);
-  if (const auto result = driver_.map(address, reserved_, 0, handle_, 0); result != CUDA_SUCCESS) {
-    driver_.free_address(address, reserved_);
-    return cannot("map", result);
   }
-  address_ = address;
+  for (std::size_t i = 0; i < handles_.size(); ++i)
+    if (const auto result = driver_.map(address_ + i * piece_, piece_, 0, handles_[i], 0);
+        result != CUDA_SUCCESS)
+      return cannot("map", result);
   CUmemAccessDesc access{};
   access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   access.location.id = device;
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  if (const auto result = driver_.set_access(address_, reserved_, &access, 1);
+  if (const auto result = driver_.set_access(address_, reserved(), &access, 1);
       result != CUDA_SUCCESS)
     return cannot("set the access rights of", result);
   return {};
@@ -88,19 +127,24 @@ Status SharedMemory::map(int device) {
 
 SharedMemory::~SharedMemory() {
   if (address_) {
-    driver_.unmap(address_, reserved_);
-    driver_.free_address(address_, reserved_);
+    for (std::size_t i = 0; i < handles_.size(); ++i)
+      driver_.unmap(address_ + i * piece_, piece_);  // fails for what was not mapped
+    driver_.free_address(address_, reserved());
   }
-  if (handle_) driver_.release(handle_);
+  for (const auto handle : handles_) driver_.release(handle);
 }
 
-Result<Fd> SharedMemory::descriptor() const {
-  int descriptor = -1;
-  if (const auto result =
-          driver_.export_handle(&descriptor, handle_, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
-      result != CUDA_SUCCESS)
-    return cannot("export", result);
-  return Fd(descriptor);
+Result<std::vector<Fd>> SharedMemory::descriptors() const {
+  std::vector<Fd> descriptors;
+  for (const auto handle : handles_) {
+    int descriptor = -1;
+    if (const auto result =
+            driver_.export_handle(&descriptor, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+        result != CUDA_SUCCESS)
+      return cannot("export", result);
+    descriptors.emplace_back(descriptor);
+  }
+  return descriptors;
 }
 
 std::byte* SharedMemory::data() const {

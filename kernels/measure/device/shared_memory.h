@@ -1,46 +1,62 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "kernels/measure/device/gpu.h"
 #include "server/core/fd.h"
 
 namespace ratchet::measure {
 
-/// Device memory that two processes map: one allocates it and sends the other a file descriptor of
-/// this allocation. Neither can access any other memory of the other.
+/// Device memory that two processes map: one allocates it and sends the other file descriptors of
+/// its pieces, which both map one after the other. Neither can access any other memory of the
+/// other.
 ///
-/// Ownership: mapping and handle; the memory is freed when both sides have released it. The `Gpu`
+/// Ownership: mapping and handles; the memory is freed when both sides have released it. The `Gpu`
 /// must outlive it. Errors: `unavailable` if driver or device cannot share memory by descriptor.
 class SharedMemory {
  public:
+  /// In one piece.
   static Result<SharedMemory> create(const Gpu& gpu, std::size_t bytes);
-  /// Maps memory that another process allocated. `bytes`: as given to `create`. The descriptor may
-  /// be closed afterwards.
-  static Result<SharedMemory> adopt(const Gpu& gpu, int descriptor, std::size_t bytes);
+  /// `count` memories of `bytes` each, in at most `most_pieces` pieces. Where memory lies can make
+  /// calls of 4 µs up to 1 % slower (seen on H200s), and neighbors are alike. So the first pieces
+  /// of all memories lie beside each other and are dealt at random, then the second ones, and so
+  /// on: no memory is much better than another.
+  static Result<std::vector<SharedMemory>> deal(const Gpu& gpu, std::size_t bytes,
+                                                std::size_t most_pieces, std::size_t count);
+  /// Maps memory that another process allocated: all of its descriptors in order, and the bytes it
+  /// asked for. The descriptors may be closed afterwards.
+  static Result<SharedMemory> adopt(const Gpu& gpu, std::span<const Fd> descriptors,
+                                    std::size_t bytes);
 
   SharedMemory(SharedMemory&& other) noexcept
       : driver_(other.driver_),
-        handle_(std::exchange(other.handle_, 0)),
+        handles_(std::exchange(other.handles_, {})),
         address_(std::exchange(other.address_, 0)),
-        reserved_(other.reserved_) {}
+        piece_(other.piece_) {}
   SharedMemory& operator=(SharedMemory&&) = delete;
   ~SharedMemory();
 
-  [[nodiscard]] Result<Fd> descriptor() const;
+  /// Of the pieces, in order.
+  [[nodiscard]] Result<std::vector<Fd>> descriptors() const;
   [[nodiscard]] std::byte* data() const;
 
  private:
-  SharedMemory(Sharing driver, CUmemGenericAllocationHandle handle, std::size_t reserved)
-      : driver_(driver), handle_(handle), reserved_(reserved) {}
+  using Handle = CUmemGenericAllocationHandle;
 
+  SharedMemory(const Sharing& driver, std::size_t piece) : driver_(driver), piece_(piece) {}
+
+  Status add_piece(int device);
+  /// All pieces, once they are there.
   Status map(int device);
+  [[nodiscard]] std::size_t reserved() const { return handles_.size() * piece_; }
 
   Sharing driver_;
-  CUmemGenericAllocationHandle handle_ = 0;
+  std::vector<Handle> handles_;
   CUdeviceptr address_ = 0;
-  std::size_t reserved_ = 0;
+  std::size_t piece_ = 0;  ///< bytes
 };
 
 }  // namespace ratchet::measure

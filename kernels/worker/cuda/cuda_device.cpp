@@ -260,9 +260,10 @@ class CudaDevice : public Device {
     return std::unique_ptr<DeviceJudge>(std::make_unique<CudaJudge>(*gpu_, entry));
   }
 
-  Result<std::unique_ptr<DeviceArena>> attach(int descriptor, std::int64_t bytes) override {
+  Result<std::unique_ptr<DeviceArena>> attach(std::span<const Fd> descriptors,
+                                              std::int64_t bytes) override {
     auto memory = measure::SharedMemory::adopt(
-        *gpu_, descriptor, static_cast<std::size_t>(bytes + DeviceJudge::kShiftRoom));
+        *gpu_, descriptors, static_cast<std::size_t>(bytes + DeviceJudge::kShiftRoom));
     if (!memory) return memory.error();
     return std::unique_ptr<DeviceArena>(std::make_unique<SharedArena>(*std::move(memory)));
   }

@@ -6,10 +6,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <map>
-#include <numeric>
-#include <random>
 #include <utility>
 
 #include "kernels/worker/compare_rules.h"
@@ -21,6 +20,7 @@
 #include "kernels/worker/refresh.h"
 #include "kernels/worker/slice.h"
 #include "kernels/worker/small_float.h"
+#include "server/core/channel.h"
 
 namespace ratchet::worker {
 namespace {
@@ -28,6 +28,7 @@ namespace {
 constexpr std::size_t kResultBytes = 256;
 constexpr std::uint32_t kPoisonStream = 0xFFFFFFFFU;
 constexpr std::int64_t kPreview = 8;
+constexpr std::size_t kMostPieces = 8;  // of a candidate's memory
 
 bool made_on_device(DType type) {
   return type == DType::f64 || type == DType::f32 || type == DType::f16 || type == DType::bf16;
@@ -49,29 +50,24 @@ CudaJudge::CudaJudge(measure::Gpu& gpu, void* entry) : gpu_(gpu) {
 }
 
 Result<std::vector<Fd>> CudaJudge::share(const wire::Share& plan) {
-  std::vector<measure::SharedMemory> made;
-  for (int i = 0; i <= plan.candidates; ++i) {
-    const auto bytes = i == 0 ? plan.arena_bytes : plan.candidate_bytes;
-    auto memory = measure::SharedMemory::create(gpu_, static_cast<std::size_t>(bytes + kShiftRoom));
-    if (!memory) return memory.error();
-    made.push_back(*std::move(memory));
-  }
-  // The location of memory can make calls of 4 µs up to 1 % slower (seen on H200s), so candidates
-  // get theirs at random.
-  std::vector<std::size_t> order(made.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::shuffle(order.begin() + 1, order.end(), std::random_device());
-  std::vector<Fd> descriptors;
-  candidates_.clear();
+  const auto candidates = static_cast<std::size_t>(std::max(plan.candidates, 1));
+  auto reference =
+      measure::SharedMemory::create(gpu_, static_cast<std::size_t>(plan.arena_bytes + kShiftRoom));
+  if (!reference) return reference.error();
+  reference_.emplace(*std::move(reference));
   candidate_bytes_ = plan.candidate_bytes + kShiftRoom;
-  for (const auto i : order) {
-    auto descriptor = made[i].descriptor();
-    if (!descriptor) return descriptor.error();
-    descriptors.push_back(*std::move(descriptor));
-    if (i == 0)
-      reference_.emplace(std::move(made[i]));
-    else
-      candidates_.push_back(std::move(made[i]));
+  auto dealt = measure::SharedMemory::deal(
+      gpu_, static_cast<std::size_t>(candidate_bytes_),
+      std::clamp<std::size_t>((Channel::kMaxDescriptors - 1) / candidates, 1, kMostPieces),
+      candidates);
+  if (!dealt) return dealt.error();
+  candidates_ = *std::move(dealt);
+  auto descriptors = reference_->descriptors();
+  if (!descriptors) return descriptors.error();
+  for (const auto& memory : candidates_) {
+    auto pieces = memory.descriptors();
+    if (!pieces) return pieces.error();
+    std::ranges::move(*pieces, std::back_inserter(*descriptors));
   }
   for (auto* own : {&sent_, &returned_, &earlier_}) {
     auto memory = measure::DeviceMemory::allocate(static_cast<std::size_t>(plan.arena_bytes));
