@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "server/facts/workload_gain.h"
+
 namespace ratchet {
 namespace {
 
@@ -415,7 +417,7 @@ Result<double> calibrate_noise(std::span<const PairedRound> rounds) {
   if (!interval.real)
     return unavailable(
         fmt::format("{} rounds of samples are too few to calibrate the noise; {} are required",
-                    rounds.size(), kMinPairs));
+                    rounds.size(), kLeastPairs));
   return std::max({kLeastNoise, 1 / interval.low - 1, interval.high - 1});
 }
 

@@ -19,9 +19,6 @@ namespace ratchet {
 /// highest clock seen replaces the default one, which not every device reports.
 inline constexpr double kThrottleShare = 0.75;
 
-/// With fewer pairs, no 95 % interval of a median exists: 2·0.5^5 = 6 %, 2·0.5^6 = 3 %.
-inline constexpr int kMinPairs = 6;
-
 /// How often an interval may miss the true value.
 inline constexpr double kErrorRate = 0.05;
 
@@ -164,7 +161,7 @@ struct Rival {
 
 /// The noise floor shown by rounds of a kernel against itself, as a fraction: how far the farther
 /// end of their interval lies from 1, as a factor; never below `kLeastNoise`. Errors: as `compare`;
-/// `unavailable` with fewer than `kMinPairs` rounds.
+/// `unavailable` with fewer than `kLeastPairs` rounds.
 [[nodiscard]] Result<double> calibrate_noise(std::span<const PairedRound> rounds);
 
 /// Mean of the values near the median of unsorted, non-empty times. As robust as a median against

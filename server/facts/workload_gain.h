@@ -22,7 +22,7 @@ struct WorkloadGain {
   int missing = 0;    ///< without
 };
 
-/// With fewer pairs, an interval is only min … max.
+/// With fewer pairs, no 95 % interval of a median exists: 2·0.5^5 = 6 %, 2·0.5^6 = 3 %.
 inline constexpr int kLeastPairs = 6;
 
 /// The candidate against `other` over the contract's cases. A case whose comparison is marked

@@ -301,7 +301,7 @@ TEST_CASE("a stricter error rate needs more rounds and gives a wider interval", 
   CHECK(compare(rounds(seven), 0.01, "v0", 0.01)->verdict == Verdict::inconclusive);
   CHECK(compare(rounds(eight), 0.01, "v0", 0.01)->verdict == Verdict::faster);
 
-  CHECK(fewest_rounds(0.05) == kMinPairs);
+  CHECK(fewest_rounds(0.05) == kLeastPairs);
   CHECK(fewest_rounds(0.01) == 8);
   CHECK(fewest_rounds(0.01 / 3) == 10);  // 2·0.5^10 = 0.2 %
 
