@@ -292,11 +292,13 @@ std::optional<ProfilerFailure> Counters::read_counters(const Turn& turn, Counter
   if (plan.names.empty()) return std::nullopt;
   const auto before = [&] {
     if (turn.before) turn.before();
-    return flush_.reset_persisting().has_value() && cudaDeviceSynchronize() == cudaSuccess;
+    return flush_.take_back().has_value() && cudaDeviceSynchronize() == cudaSuccess;
   };
   using Ranges = RangeProfiler::Ranges;
   const bool together = report.together.has_value();
-  const auto ready = [&] { return flush_.queue_read(gpu_) && gpu_.touch(turn.memory); };
+  const auto ready = [&] {
+    return flush_.queue_read(gpu_) && gpu_.touch(turn.memory) && flush_.give_back();
+  };
   const auto work = [&] {
     turn.call();
     report.failure = gpu_.finish();

@@ -15,17 +15,37 @@ Result<Flush> Flush::create(const Gpu& gpu) {
 }
 
 Status Flush::queue(const Gpu& gpu) {
-  if (auto reset = reset_persisting(); !reset) return reset.error();
+  if (auto taken = take_back(); !taken) return taken;
   pattern_ = (pattern_ + 1) & 0xff;
   if (const auto error = cudaMemsetAsync(written_.data(), pattern_, written_.bytes(), nullptr);
       error != cudaSuccess)
     return cuda_error("cannot write the buffer that flushes the caches", error);
-  return queue_read(gpu);
+  if (auto queued = queue_read(gpu); !queued) return queued;
+  return give_back();
 }
 
-Status Flush::reset_persisting() const {
+Status Flush::take_back() {
+  if (cudaDeviceGetLimit(&aside_, cudaLimitPersistingL2CacheSize) != cudaSuccess) {
+    (void)cudaGetLastError();  // a device without
+    aside_ = 0;
+  }
+  if (aside_ > 0)
+    if (const auto error = cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0);
+        error != cudaSuccess)
+      return cuda_error("cannot take back the part of L2 that is set aside", error);
   if (const auto error = cudaCtxResetPersistingL2Cache(); error != cudaSuccess)
     return cuda_error("cannot reset persisting L2 lines", error);
+  return {};
+}
+
+Status Flush::give_back() {
+  if (aside_ == 0) return {};
+  // The limit does not wait for work that is queued.
+  if (const auto error = cudaDeviceSynchronize(); error != cudaSuccess)
+    return cuda_error("cannot wait until the caches are flushed", error);
+  if (const auto error = cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, aside_);
+      error != cudaSuccess)
+    return cuda_error("cannot set aside a part of L2 again", error);
   return {};
 }
 

@@ -1,0 +1,44 @@
+// Reads its input twice and keeps it in L2 in between, as the vendor's guide has it.
+//
+// Catalog: honest
+// Task: tall_rowsum
+// Expect: pass
+__device__ float4 load(const float4* at) { return *at; }
+__global__ void sums(const float* x, float* y, int cols) {
+  const auto* row = reinterpret_cast<const float4*>(x + static_cast<long>(blockIdx.x) * cols);
+  float sum = 0;
+  for (int i = threadIdx.x; i < cols / 4; i += blockDim.x) {
+    const float4 v = load(row + i);
+    sum += v.x + v.y + v.z + v.w;
+  }
+  for (int half = 16; half > 0; half /= 2) sum += __shfl_xor_sync(~0u, sum, half);
+  __shared__ float parts[8];
+  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int i = 1; i < 8; ++i) sum += parts[i];
+  y[blockIdx.x] = sum;
+}
+extern "C" void solve(const float* x, float* y, int rows, int cols) {
+  static int aside;
+  if (aside == 0) {
+    cudaDeviceGetAttribute(&aside, cudaDevAttrMaxPersistingL2CacheSize, 0);
+    cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, aside);
+  }
+  cudaLaunchAttributeValue value{};
+  value.accessPolicyWindow.base_ptr = const_cast<float*>(x);
+  value.accessPolicyWindow.num_bytes = sizeof(float) * rows * cols;
+  value.accessPolicyWindow.hitRatio = 1;
+  value.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
+  value.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeAccessPolicyWindow;
+  attribute.val = value;
+  cudaLaunchConfig_t config{};
+  config.gridDim = rows;
+  config.blockDim = 256;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  cudaLaunchKernelEx(&config, sums, x, y, cols);
+  cudaLaunchKernelEx(&config, sums, x, y, cols);
+}
