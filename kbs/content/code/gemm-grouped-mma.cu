@@ -1,0 +1,175 @@
+// ---
+// id: code-gemm-grouped-mma
+// title: "Grouped bf16 matrix product (mixture of experts), rows sorted by group: complete code"
+// kind: code
+// tags: [gemm, tensor-cores, cp-async, pipelining]
+// architectures: [sm80, sm86, sm89, sm90, sm100, sm120]
+// languages: [cuda-cpp]
+// aliases: [grouped GEMM code, MoE GEMM code, expert GEMM code, ragged GEMM code, mixture of experts code]
+// confidence: experimental
+// code_evidence: compiled
+// compiled: [sm_80, sm_90a, sm_120a]
+// related: [kernel-gemm-grouped-mma, code-gemm-bf16-mma]
+// cures:
+//   pattern-launch-bound: index
+//   pattern-small-grid: index
+//   method-static-launch-grid-graph: launch
+// sources:
+//   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0; its index arithmetic is tested on the host", publisher: "ratchet"}
+// task:
+//   dims: {rows: 8192, groups: 32, N: 2048, K: 2048}
+//   cases: [{rows: 8192, groups: 32, N: 2048, K: 2048}, {rows: 501, groups: 7, N: 171, K: 264}]
+//   where: ["K % 8 == 0"]
+//   tensors:
+//     - {name: A, dtype: bfloat16, shape: [rows, K], role: in}
+//     - {name: B, dtype: bfloat16, shape: [groups, N, K], role: in}
+//     - {name: offsets, dtype: int32, shape: ["groups + 1"], role: in, init: "offsets(rows)"}
+//     - {name: C, dtype: bfloat16, shape: [rows, N], role: out}
+//   work: {bytes: "2 * (rows * K + groups * N * K + rows * N)", flops: "2 * rows * N * K", type: bfloat16}
+//   steps: 1
+//   library: "torch._grouped_mm"
+// ---
+
+// Rows offsets[g] to offsets[g + 1] of A [rows][K] times B[g] [N][K]^T, for each group g: C [rows][N], all bf16, row-
+// major, sums in fp32. K is a multiple of 8; groups may be empty. The sizes of the groups stay on the device: the grid
+// has room for the most tiles that any sizes can give, and blocks without a tile leave.
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+// region index: where everything lies; plain C++, tested on the host
+#ifndef __CUDACC__
+#define __host__
+#define __device__
+#endif
+constexpr int kTile = 128, kDepth = 32, kStages = 4, kThreads = 256;  // block: 128 x 128, 32 deep
+constexpr int kWarpM = 64, kWarpN = 32;                               // 2 x 4 warps of 64 x 32
+constexpr int kChunks = kDepth / 8;                                   // of 16 bytes in a row
+constexpr int kMatrix = kTile * kDepth;                               // values of one operand's tile
+/// Place of a 16-byte chunk in a tile. Two rows share a 128-byte line of the banks, so the chunk is
+/// exchanged by the row's pair: eight rows of one chunk column then lie in eight different groups.
+__host__ __device__ constexpr int place(int row, int chunk) {
+  return row * kDepth + ((chunk ^ ((row >> 1) & 3)) * 8);
+}
+/// Row and chunk whose address a lane gives to ldmatrix.x4. A: 16 rows x 16 deep; B: 16 columns x 16 deep.
+__host__ __device__ constexpr int a_row(int lane) { return lane & 15; }
+__host__ __device__ constexpr int a_chunk(int lane) { return lane >> 4; }
+__host__ __device__ constexpr int b_row(int lane) { return (lane & 7) + ((lane >> 4) << 3); }
+__host__ __device__ constexpr int b_chunk(int lane) { return (lane >> 3) & 1; }
+/// Row and column of accumulator i of a lane in a 16 x 8 tile.
+__host__ __device__ constexpr int d_row(int lane, int i) { return (lane >> 2) + (i >> 1) * 8; }
+__host__ __device__ constexpr int d_col(int lane, int i) { return (lane & 3) * 2 + (i & 1); }
+/// Most tiles of 128 rows that `rows` rows in `groups` groups can need: each group may end within one.
+__host__ __device__ constexpr int row_tiles(int rows, int groups) { return rows / kTile + (groups < rows ? groups : rows); }
+/// First and end row of tile `tile`, and its group; false when there are fewer tiles.
+__host__ __device__ constexpr bool find(const int* offsets, int groups, int tile, int& group, int& first, int& end) {
+  for (group = 0; group < groups; ++group) {
+    const int tiles = (offsets[group + 1] - offsets[group] + kTile - 1) / kTile;
+    if (tile < tiles) {
+      first = offsets[group] + tile * kTile;
+      end = offsets[group + 1];
+      return true;
+    }
+    tile -= tiles;
+  }
+  return false;
+}
+
+// region copies
+__device__ inline uint32_t shared_address(const void* p) { return uint32_t(__cvta_generic_to_shared(p)); }
+/// 16 bytes, of which `bytes` are read and the rest is zero.
+__device__ inline void copy16(void* to, const void* from, int bytes) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(bytes) : "memory");
+}
+__device__ inline void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int kOpen>
+__device__ inline void wait() { asm volatile("cp.async.wait_group %0;" ::"n"(kOpen) : "memory"); }
+
+/// Fetches rows [row0, row0 + 128) and columns [k0, k0 + 32) of a matrix; what lies outside is zero.
+__device__ inline void fetch(__nv_bfloat16* tile, const __nv_bfloat16* matrix, int row0, int k0, int rows, int depth) {
+  #pragma unroll
+  for (int i = threadIdx.x; i < kTile * kChunks; i += kThreads) {
+    const int row = i / kChunks, chunk = i % kChunks, k = k0 + chunk * 8;
+    const bool inside = row0 + row < rows && k < depth;
+    copy16(tile + place(row, chunk), inside ? matrix + size_t(row0 + row) * depth + k : matrix, inside ? 16 : 0);
+  }
+}
+
+// region products
+__device__ inline void load4(uint32_t (&r)[4], const __nv_bfloat16* p) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(shared_address(p)) : "memory");
+}
+__device__ inline void mma(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// region kernel
+__global__ void __launch_bounds__(kThreads) gemm(const __nv_bfloat16* __restrict__ A, const __nv_bfloat16* __restrict__ B,
+                                                 const int* __restrict__ offsets, __nv_bfloat16* __restrict__ C, int groups,
+                                                 int N, int K) {
+  extern __shared__ __align__(128) __nv_bfloat16 tiles[];  // kStages times A and B
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  const int warp_m = (warp >> 2) * kWarpM, warp_n = (warp & 3) * kWarpN;
+  int group, m, end;
+  if (!find(offsets, groups, blockIdx.x, group, m, end)) return;  // neighbors in x share the columns of B
+  const int n = blockIdx.y * kTile;
+  B += size_t(group) * N * K;
+  const int steps = (K + kDepth - 1) / kDepth;
+  const auto fetch_step = [&](int step) {
+    __nv_bfloat16* tile = tiles + (step % kStages) * 2 * kMatrix;
+    if (step < steps) {
+      fetch(tile, A, m, step * kDepth, end, K);
+      fetch(tile + kMatrix, B, n, step * kDepth, N, K);
+    }
+    commit();  // also when empty, so that the count of groups stays that of the steps
+  };
+  for (int step = 0; step < kStages - 1; ++step) fetch_step(step);
+  float d[kWarpM / 16][kWarpN / 8][4] = {};
+  for (int step = 0; step < steps; ++step) {
+    wait<kStages - 2>();          // this step's tile has landed for this thread
+    __syncthreads();              // ... for all, and all have read the tile of the step before
+    fetch_step(step + kStages - 1);  // which is the one that is refilled
+    const __nv_bfloat16* a_tile = tiles + (step % kStages) * 2 * kMatrix;
+    const __nv_bfloat16* b_tile = a_tile + kMatrix;
+    #pragma unroll
+    for (int k = 0; k < kDepth / 16; ++k) {
+      uint32_t a[kWarpM / 16][4], b[kWarpN / 16][4];
+      #pragma unroll
+      for (int i = 0; i < kWarpM / 16; ++i) load4(a[i], a_tile + place(warp_m + i * 16 + a_row(lane), k * 2 + a_chunk(lane)));
+      #pragma unroll
+      for (int j = 0; j < kWarpN / 16; ++j) load4(b[j], b_tile + place(warp_n + j * 16 + b_row(lane), k * 2 + b_chunk(lane)));
+      #pragma unroll
+      for (int i = 0; i < kWarpM / 16; ++i)
+        #pragma unroll
+        for (int j = 0; j < kWarpN / 8; ++j) mma(d[i][j], a[i], b[j / 2][(j & 1) * 2], b[j / 2][(j & 1) * 2 + 1]);
+    }
+  }
+  #pragma unroll
+  for (int i = 0; i < kWarpM / 16; ++i)
+    #pragma unroll
+    for (int j = 0; j < kWarpN / 8; ++j)
+      #pragma unroll
+      for (int e = 0; e < 4; e += 2) {  // two neighbors at once where the row begins on an even value
+        const int row = m + warp_m + i * 16 + d_row(lane, e), col = n + warp_n + j * 8 + d_col(lane, e);
+        __nv_bfloat16* out = C + size_t(row) * N + col;
+        if (row >= end || col >= N) continue;
+        if (N % 2 == 0) {
+          *reinterpret_cast<__nv_bfloat162*>(out) = __floats2bfloat162_rn(d[i][j][e], d[i][j][e + 1]);
+        } else {
+          out[0] = __float2bfloat16(d[i][j][e]);
+          if (col + 1 < N) out[1] = __float2bfloat16(d[i][j][e + 1]);
+        }
+      }
+}
+
+// region launch
+extern "C" void solve(const __nv_bfloat16* A, const __nv_bfloat16* B, const int* offsets, __nv_bfloat16* C, int rows, int groups,
+                      int N, int K, cudaStream_t stream) {
+  constexpr int kBytes = kStages * 2 * kMatrix * int(sizeof(__nv_bfloat16));  // 64 KB: above 48 it must be asked for
+  if (cudaFuncSetAttribute(gemm, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes) != cudaSuccess) return;
+  gemm<<<dim3(row_tiles(rows, groups), (N + kTile - 1) / kTile), kThreads, kBytes, stream>>>(A, B, offsets, C, groups, N, K);
+}
