@@ -287,6 +287,8 @@ __global__ void __cluster_dims__(kCluster, 1, 1) __launch_bounds__(kThreads, 1)
         if (t > 0 && speaks) arrive(&empty[(count - 1) % kStages], threadIdx.x % 128);
       }
       asm volatile("wgmma.wait_group.sync.aligned 0;\n" ::: "memory");
+#pragma unroll
+      for (int i = 0; i < 128; ++i) asm volatile("" : "+f"(sums[i])::"memory");  // none is read before the wait
       if (speaks) arrive(&empty[(count - 1) % kStages], threadIdx.x % 128);
       int row, column;
       tile_of(number, rows, columns, row, column);
