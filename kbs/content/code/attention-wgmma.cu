@@ -283,12 +283,13 @@ __global__ void __launch_bounds__(kThreads, 1)
       float total = sum[half];
       total += __shfl_xor_sync(~0u, total, 1);
       total += __shfl_xor_sync(~0u, total, 2);
+      const float share = 1.f / total;
       const int token = row + 8 * half;
       if (token >= tokens) continue;
 #pragma unroll
       for (int i = 2 * half; i < 64; i += 4)
         *reinterpret_cast<uint32_t*>(o + (static_cast<int64_t>(head) * tokens + token) * kDim + sum_column(thread, i)) =
-            packed(out[i] / total, out[i + 1] / total);
+            packed(out[i] * share, out[i + 1] * share);
     }
   }
 }
