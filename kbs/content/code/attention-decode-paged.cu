@@ -24,8 +24,8 @@
 //   cases: [{batch: 32, kv_heads: 8, group: 4, pages: 256}, {batch: 3, kv_heads: 2, group: 5, pages: 37}]
 //   where: ["group <= 8"]
 //   tensors:
-//     - {name: q, dtype: bfloat16, shape: [batch, "kv_heads * group", "128"], role: in}
-//     - {name: k, dtype: bfloat16, shape: ["batch * pages", "16", kv_heads, "128"], role: in}
+//     - {name: q, dtype: bfloat16, shape: [batch, "kv_heads * group", "128"], role: in, init: "uniform(-2,2)"}
+//     - {name: k, dtype: bfloat16, shape: ["batch * pages", "16", kv_heads, "128"], role: in, init: "uniform(-2,2)"}
 //     - {name: v, dtype: bfloat16, shape: ["batch * pages", "16", kv_heads, "128"], role: in}
 //     - {name: tables, dtype: int32, shape: [batch, pages], role: in, init: given}
 //     - {name: lengths, dtype: int32, shape: [batch], role: in, init: given}

@@ -26,9 +26,9 @@
 //   scalars: {causal: 0}
 //   also: [{causal: 1}]
 //   tensors:
-//     - {name: q, dtype: bfloat16, shape: [heads, tokens, "128"], role: in}
-//     - {name: k, dtype: bfloat16, shape: [heads, tokens, "128"], role: in}
-//     - {name: v, dtype: bfloat16, shape: [heads, tokens, "128"], role: in}
+//     - {name: q, dtype: bfloat16, shape: [heads, tokens, "128"], role: in, init: "uniform(-2,2)"}
+//     - {name: k, dtype: bfloat16, shape: [heads, tokens, "128"], role: in, init: "uniform(-2,2)"}
+//     - {name: v, dtype: bfloat16, shape: [heads, tokens, "128"], role: in, init: "uniform(-2,2)"}
 //     - {name: o, dtype: bfloat16, shape: [heads, tokens, "128"], role: out}
 //   work: {bytes: "1024 * heads * tokens", flops: "512 * heads * tokens * tokens", type: bfloat16}
 //   steps: 1

@@ -27,6 +27,7 @@
 //     - {name: x, dtype: float16, shape: [K], role: in, init: "uniform(-1,1)"}
 //     - {name: y, dtype: float16, shape: [N], role: out}
 //   work: {bytes: "N * K / 2 + 2 * N * K / 128 + 2 * K + 2 * N", flops: "2 * N * K", type: float16}
+//   tolerance: {atol: 0.02, rtol: 0.01}
 //   steps: 1
 //   library: "torch.mv on weights in fp16 (cuBLAS), which reads four times the bytes"
 // ---

@@ -16,8 +16,8 @@
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its look-back is tested on the host", publisher: "ratchet"}
 // task:
-//   dims: {n: 67108864}
-//   cases: [{n: 67108864}, {n: 1048577}]
+//   dims: {n: 33554432}
+//   cases: [{n: 33554432}, {n: 1048577}]
 //   tensors:
 //     - {name: x, dtype: int32, shape: [n], role: in, init: "indices(1000000)"}
 //     - {name: y, dtype: int32, shape: [n], role: out}
