@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+#include <set>
+#include <sstream>
+
 #include "server/core/files.h"
 
 namespace ratchet {
@@ -9,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kBegin = "<!-- tools:begin -->";
+constexpr std::string_view kBegin = "<!-- tools:begin";  // names may follow
+constexpr std::string_view kClose = "-->";
 constexpr std::string_view kEnd = "<!-- tools:end -->";
 
 std::string type_of(const Json& property) {
@@ -40,11 +45,26 @@ std::string argument_list(const Tool& tool) {
   return needed + (needed.empty() || others.empty() ? "" : " ") + others;
 }
 
-std::string tool_table(const std::vector<Tool>& tools) {
+/// The rows of the tools that `names` has, or whose toolset it has; of all without names.
+/// Errors: a name that no tool and no toolset has.
+Result<std::string> tool_table(const std::vector<Tool>& tools, const std::string& path,
+                               std::string_view names) {
+  std::istringstream words{std::string(names)};
+  const std::set<std::string> wanted{std::istream_iterator<std::string>(words), {}};
+  std::set<std::string> unknown = wanted;
   std::string table = "| toolset | tool | does | arguments |\n|---|---|---|---|\n";
-  for (const auto& tool : tools)
-    table += fmt::format("| {} | `{}` | {} | {} |\n", name_of(tool.info.toolset), tool.info.name,
-                         tool.info.summary, argument_list(tool));
+  for (const auto& tool : tools) {
+    const std::string toolset(name_of(tool.info.toolset));
+    unknown.erase(toolset);
+    unknown.erase(tool.info.name);
+    if (!wanted.empty() && !wanted.contains(toolset) && !wanted.contains(tool.info.name)) continue;
+    table += fmt::format("| {} | `{}` | {} | {} |\n", toolset, tool.info.name, tool.info.summary,
+                         argument_list(tool));
+  }
+  if (!unknown.empty())
+    return invalid_argument(
+        fmt::format("{}: the block of tools names {}, which is neither a tool nor a toolset", path,
+                    *unknown.begin()));
   return table;
 }
 
@@ -57,13 +77,17 @@ Json schema_file(const Tool& tool) {
 }
 
 Result<std::string> with_block(const std::string& text, const std::string& path,
-                               const std::string& block) {
+                               const std::vector<Tool>& tools) {
   const auto begin = text.find(kBegin);
   if (begin == std::string::npos) return text;
+  const auto names = begin + kBegin.size();
+  const auto close = text.find(kClose, names);
   const auto end = text.find(kEnd, begin);
-  if (end == std::string::npos)
+  if (end == std::string::npos || close > end)
     return invalid_argument(fmt::format("{}: {} is missing", path, kEnd));
-  return text.substr(0, begin) + std::string(kBegin) + "\n" + block + text.substr(end);
+  auto table = tool_table(tools, path, std::string_view(text).substr(names, close - names));
+  if (!table) return table.error();
+  return text.substr(0, close + kClose.size()) + "\n" + *table + text.substr(end);
 }
 
 /// Files that may contain a block: docs/tools.md and every Markdown file of the skills.
@@ -96,11 +120,10 @@ Result<std::map<std::string, std::string>> generated_files(const std::vector<Too
   std::map<std::string, std::string> files;
   for (const auto& tool : tools)
     files["schemas/" + tool.info.name + ".json"] = schema_file(tool).dump(2) + "\n";
-  const std::string table = tool_table(tools);
   for (const auto& path : block_files(repository)) {
     auto text = read_file(repository / path);
     if (!text) return text.error();
-    auto filled = with_block(*text, path, table);
+    auto filled = with_block(*text, path, tools);
     if (!filled) return filled.error();
     files[path] = *std::move(filled);
   }

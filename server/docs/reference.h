@@ -14,8 +14,10 @@ namespace ratchet {
 /// `schemas/<tool>.json`, and the marked blocks of docs/tools.md and of the skills. Pure but for
 /// reading the files with marked blocks.
 ///
-/// A block lies between `<!-- tools:begin -->` and `<!-- tools:end -->`.
-/// Errors: a file with a block cannot be read, or its end marker is missing.
+/// A block lies between `<!-- tools:begin -->` and `<!-- tools:end -->` and lists every tool;
+/// `<!-- tools:begin kbs benchmark -->` those of a toolset and one more.
+/// Errors: a file with a block cannot be read, its end marker is missing, or it names an unknown
+/// tool.
 [[nodiscard]] Result<std::map<std::string, std::string>> generated_files(
     const std::vector<Tool>& tools, const std::filesystem::path& repository);
 

@@ -47,17 +47,29 @@ std::set<std::string> quoted_names(const std::string& text) {
   return found;
 }
 
-TEST_CASE("every name quoted in the skill is declared by the server", "[repo]") {
+/// A skill without the words of other packages: the first column of its last table.
+std::string own_words(const std::string& page) {
+  std::string text;
+  bool theirs = false;
+  for (const auto& line : lines_of(page)) {
+    if (line.starts_with("## ")) theirs = line == "## Words of other packages";
+    const bool row = theirs && line.starts_with("| ");
+    text += (row ? line.substr(line.find(" | ")) : line) + "\n";
+  }
+  return text;
+}
+
+TEST_CASE("every name quoted in a skill is declared by the server", "[repo]") {
   const auto declared = declared_names();
   std::vector<std::string> unknown;
   for (const auto& path : files("skill/", {".md"}))
-    for (const auto& name : quoted_names(text_of(path)))
+    for (const auto& name : quoted_names(own_words(path)))
       if (!declared.contains(name)) unknown.push_back(path + ": " + name);
   INFO(listed(unknown));
   CHECK(unknown.empty());
 }
 
-TEST_CASE("the skill mentions every tool", "[repo]") {
+TEST_CASE("the skills mention every tool", "[repo]") {
   std::string text;
   for (const auto& path : files("skill/", {".md"})) text += text_of(path);
   const auto tools = tool_names();
@@ -84,6 +96,30 @@ TEST_CASE("a skill begins with its name and a description that clients can displ
     CHECK(lines[2].find(": ", std::string("description: ").size()) == std::string::npos);
     CHECK(lines[2].find_first_of("#\"'[]{}&*!|>%@`") == std::string::npos);
   }
+}
+
+TEST_CASE("a skill is short, shows one example and names the words of other packages", "[repo]") {
+  for (const auto& path : files("skill/skills/", {"/SKILL.md"})) {
+    INFO(path);
+    const auto lines = lines_of(path);
+    const auto before_tools = std::ranges::find(lines, "## Tools") - lines.begin();
+    CHECK(before_tools < 150);
+    CHECK(std::ranges::count(lines, "## Example") == 1);
+    CHECK(std::ranges::count(lines, "```calls") == 1);
+    CHECK(std::ranges::count(lines, "## Words of other packages") == 1);
+  }
+}
+
+TEST_CASE("the manifests of both clients lead to the six skills", "[repo]") {
+  for (const auto* manifest :
+       {"skill/.claude-plugin/plugin.json", "skill/.codex-plugin/plugin.json"})
+    CHECK(Json::parse(text_of(manifest)).at("skills") == "./skills/");
+  std::vector<std::string> names;
+  for (const auto& path : files("skill/skills/", {"/SKILL.md"}))
+    names.push_back(std::filesystem::path(path).parent_path().filename().string());
+  std::ranges::sort(names);
+  CHECK(names == std::vector<std::string>{"gpu-kernel-optimizer", "kernel-benchmark", "kernel-kbs",
+                                          "kernel-loop", "kernel-profile", "kernel-search"});
 }
 
 TEST_CASE("the manifests of both clients agree on plugin, version and server", "[repo]") {

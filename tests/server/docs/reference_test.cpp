@@ -46,6 +46,29 @@ TEST_CASE("the old schema of a renamed tool is stale and is removed", "[docs]") 
   CHECK_FALSE(std::filesystem::exists(folder / "schemas" / "do_it.json"));
 }
 
+TEST_CASE("a block that names tools or toolsets lists these alone", "[docs]") {
+  const test::TempFolder folder;
+  const auto lines = [&](const std::string& begin) {
+    REQUIRE(write_file(folder / "skill/one.md", begin + "\nold\n<!-- tools:end -->\n"));
+    auto tools = one_tool("do_it");
+    tools.push_back(one_tool("do_that")[0]);
+    tools.back().info.toolset = Toolset::kbs;
+    const auto files = generated_files(tools, folder.path());
+    return files ? files->at("skill/one.md") : files.error().message;
+  };
+  const std::string head = "\n| toolset | tool | does | arguments |\n|---|---|---|---|\n";
+  const std::string one = "| loop | `do_it` | Does it. | `run` `limit?` |\n";
+  const std::string other = "| kbs | `do_that` | Does it. | `run` `limit?` |\n";
+  const std::string end = "<!-- tools:end -->\n";
+
+  CHECK(lines("<!-- tools:begin kbs -->") == "<!-- tools:begin kbs -->" + head + other + end);
+  CHECK(lines("<!-- tools:begin do_it -->") == "<!-- tools:begin do_it -->" + head + one + end);
+  CHECK(lines("<!-- tools:begin loop do_that -->") ==
+        "<!-- tools:begin loop do_that -->" + head + one + other + end);
+  CHECK(lines("<!-- tools:begin kbs do_all -->") ==
+        "skill/one.md: the block of tools names do_all, which is neither a tool nor a toolset");
+}
+
 TEST_CASE("a block without an end marker is an error that names the file", "[docs]") {
   const test::TempFolder folder;
   REQUIRE(write_file(folder / "docs/tools.md", "<!-- tools:begin -->\nold\n"));
