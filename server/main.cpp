@@ -1,6 +1,7 @@
 // Composition root: options → objects → serve. The only file that includes every folder.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -26,6 +27,7 @@
 #include "kernels/labs/lab_set.h"
 #include "server/core/background_calls.h"
 #include "server/core/beneath.h"
+#include "server/core/nearest.h"
 #include "server/core/roots.h"
 #include "server/core/storage.h"
 #include "server/demo/demo.h"
@@ -231,9 +233,13 @@ int call_tool(Application& app, const Options& options, const std::string& name,
               const std::string& arguments, std::stop_token stop) {
   const auto tool = std::ranges::find(app.tools, name, [](const Tool& t) { return t.info.name; });
   if (tool == app.tools.end()) {
-    std::string names;
-    for (const auto& known : app.tools) names += " " + known.info.name;
-    return fail({ErrorCode::not_found, "there is no tool " + name, "Tools:" + names});
+    std::vector<std::string_view> names;
+    for (const auto& known : app.tools) names.push_back(known.info.name);
+    const auto meant = nearest(name, names);
+    return fail({ErrorCode::not_found, "there is no tool " + name,
+                 fmt::format("{}The tools are {}.",
+                             meant.empty() ? "" : fmt::format("Did you mean {}? ", meant),
+                             fmt::join(names, ", "))});
   }
   const auto parsed = Json::parse(arguments, nullptr, false);
   if (parsed.is_discarded())
@@ -292,6 +298,10 @@ int problem(Application& app, const Options& options, std::stop_token stop) {
 }
 
 int check_docs(const Application& app, const Options& options) {
+  std::error_code failed;
+  if (!std::filesystem::exists(options.repository / "docs/tools.md", failed))
+    return fail(not_found(options.repository.string() + " is not the source tree of ratchet",
+                          "Run it there, or name the tree with --repository."));
   auto changed = options.write ? write_generated_files(app.tools, options.repository)
                                : stale_files(app.tools, options.repository);
   if (!changed) return fail(changed.error());
@@ -429,7 +439,8 @@ int run_command(const Options& options) {
                        .state_dir = options.state_dir,
                        .output_dir = options.output_dir,
                        .implementation = options.implementation,
-                       .python = options.python});
+                       .python = options.python,
+                       .json = options.json});
   if (options.command == "import") return describe_tree(options);
   if (options.command == "setup") return set_up(options);
   if (options.command == "lab") return serve_as_lab(options, stop.get_token());

@@ -34,24 +34,64 @@ std::string is_size(const std::string& text) {
   return size ? "" : size.error().message;
 }
 
+/// "There is no KIND "word". Did you mean …? The KINDs are …."
+std::string unknown(std::string_view kind, std::string_view word,
+                    const std::vector<std::string_view>& names) {
+  const auto meant = nearest(word, names);
+  return fmt::format("there is no {} \"{}\".{} The {}s are {}.", kind, word,
+                     meant.empty() ? "" : fmt::format(" Did you mean {}?", meant), kind,
+                     fmt::join(names, ", "));
+}
+
 /// For --toolsets: what is wrong with a name, or nothing.
 std::string is_toolset(const std::string& text) {
   std::vector<std::string_view> names;
   for (const auto& [toolset, name] : enum_names(Toolset{})) names.push_back(name);
-  if (std::ranges::find(names, text) != names.end()) return "";
-  return fmt::format("there is no toolset \"{}\"; the toolsets are {}", text,
-                     fmt::join(names, ", "));
+  return std::ranges::find(names, text) != names.end() ? "" : unknown("toolset", text, names);
 }
 
-/// What to say about a first word that is no command.
-std::string unknown_command(const CLI::App& app, const std::string& word) {
+/// "ratchet", or of a command with commands of its own "ratchet kbs".
+std::string full_name(const CLI::App& command) {
+  return command.get_parent() == nullptr ? "ratchet" : "ratchet " + command.get_name();
+}
+
+/// What to say about a word that is no command, or about none.
+std::string unknown_command(const CLI::App& above, const std::vector<std::string>& words) {
   std::vector<std::string_view> names;
-  for (const auto* one : app.get_subcommands(nullptr)) names.push_back(one->get_name());
-  const auto meant = nearest(word, names);
+  for (const auto* one : above.get_subcommands(nullptr)) names.push_back(one->get_name());
+  const auto said = words.empty() ? fmt::format("a command is missing. The commands are {}.",
+                                                fmt::join(names, ", "))
+                                  : unknown("command", words.front(), names);
+  return fmt::format("{}: {}\n`{} --help` describes them.\n", full_name(above), said,
+                     full_name(above));
+}
+
+/// What to say about an option that neither the command nor the program has.
+std::string unknown_option(const CLI::App& command, const std::string& word) {
+  std::vector<std::string> names;
+  for (const auto* app = &command; app != nullptr; app = app->get_parent())
+    for (const auto* option : app->get_options())
+      for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  const auto meant = nearest(word, {names.begin(), names.end()});
   return fmt::format(
-      "ratchet: there is no command \"{}\".{}\nThe commands are {}. `ratchet --help` "
-      "describes them.\n",
-      word, meant.empty() ? "" : fmt::format(" Did you mean {}?", meant), fmt::join(names, ", "));
+      "{}: there is no option {}.{}\n`{} --help` describes the options.\n", full_name(command),
+      word, meant.empty() ? "" : fmt::format(" Did you mean {}?", meant), full_name(command));
+}
+
+/// What to say about a wrong command line: our own words about a command or an option that does not
+/// exist, else those of the parser.
+std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* chosen = &app;
+  while (!chosen->get_subcommands().empty()) chosen = chosen->get_subcommands().front();
+  const auto words = app.remaining(true);
+  const auto option =
+      std::ranges::find_if(words, [](const auto& word) { return word.starts_with("--"); });
+  if (option != words.end()) return unknown_option(*chosen, option->substr(0, option->find('=')));
+  const bool names_one = words.empty() || !words.front().starts_with('-');
+  if (!chosen->get_subcommands(nullptr).empty() && names_one)
+    return unknown_command(*chosen, words);
+  return fmt::format("{}: {}\n`{} --help` describes it.\n", full_name(*chosen), error.what(),
+                     full_name(*chosen));
 }
 
 fs::path default_state_dir() {
@@ -239,13 +279,10 @@ ParsedOptions parse_options(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    std::ostringstream out;
-    std::ostringstream err;
-    const auto words = app.remaining();
-    if (app.get_subcommands().empty() && !words.empty() && !words.front().starts_with('-'))
-      return {std::nullopt, {2, unknown_command(app, words.front())}};
-    const int code = app.exit(error, out, err);
-    return {std::nullopt, {code == 0 ? 0 : 2, out.str() + err.str()}};
+    std::ostringstream out;  // --help and --version come as errors, too
+    const bool asked = app.exit(error, out, out) == 0;
+    if (asked && app.remaining(true).empty()) return {std::nullopt, {0, out.str()}};
+    return {std::nullopt, {2, complaint(app, error)}};
   }
   const auto* chosen = app.get_subcommands().at(0);
   options.command = chosen->get_name();

@@ -214,7 +214,7 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
   auto contract = args.fork_from ? forked(services, args) : planned(services, args);
   if (!contract) return contract.error();
 
-  call.progress(1, 5, "building v0 and its reference, probing the environment");
+  call.progress(0, 4, "building v0 and its reference, probing the environment");
   auto prepared = services.lab.prepare(*contract, call);
   if (!prepared) return prepared.error();
   auto& [environment, v0] = *prepared;
@@ -227,7 +227,7 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
   };
   const std::string secret =
       args.seed ? hex(sha256(fmt::format("seed {}", *args.seed))) : random_bytes(kSecretBytes);
-  call.progress(2, 5, "testing the reference and the control answers");
+  call.progress(1, 4, "testing the reference and the control answers");
   auto warnings = services.lab.validate_task(*contract, secret, call);
   if (!warnings) return warnings.error();
   if (on_host())
@@ -236,12 +236,12 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
                          "chose the processor",
                          {}});
   if (!args.any_size && !args.fork_from) {
-    call.progress(3, 5, "trying v0 at odd and tiny sizes");
+    call.progress(2, 4, "trying v0 at odd and tiny sizes");
     if (auto tried = try_any_size(services, *contract, v0, secret, *warnings, call); !tried)
       return tried.error();
   }
 
-  call.progress(4, 5, "freezing the contract");
+  call.progress(3, 4, "freezing the contract");
   auto view = services.runs.create(
       {.contract = *contract,
        .environment = std::move(environment),

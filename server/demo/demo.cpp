@@ -21,10 +21,21 @@ namespace fs = std::filesystem;
 constexpr int kIterations = 2;
 constexpr const char* kProblem = "softmax";
 
-void say(const std::string& line) {
-  print_text(line + "\n");
-  std::fflush(stdout);
-}
+/// Tells a person what happens: on stdout, unless a program reads the outcome there.
+class Narrator {
+ public:
+  explicit Narrator(bool aside) : aside_(aside) {}
+  void operator()(const std::string& line) const {
+    if (aside_)
+      print_error(line + "\n");
+    else
+      print_text(line + "\n");
+    std::fflush(stdout);
+  }
+
+ private:
+  bool aside_;
+};
 
 std::string seconds_since(std::chrono::steady_clock::time_point start) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -35,7 +46,7 @@ std::string seconds_since(std::chrono::steady_clock::time_point start) {
 class Player {
  public:
   Player(Client client, const DemoOptions& options)
-      : client_(std::move(client)), options_(options) {}
+      : client_(std::move(client)), options_(options), say_(options.json) {}
 
   Status play() {
     auto status = create();
@@ -50,6 +61,8 @@ class Player {
   }
 
   [[nodiscard]] bool refused() const { return refused_; }
+  /// What run_status answered at the end.
+  [[nodiscard]] const Json& status() const { return status_; }
 
  private:
   /// Calls a tool and prints how long it took. Errors: any error of the tool.
@@ -58,7 +71,7 @@ class Player {
     auto reply = client_.call(tool, arguments);
     if (!reply) return reply.error();
     if (reply->is_error) return Error{ErrorCode::internal, tool + " failed: " + reply->text};
-    say(fmt::format("  {:<20} {:>8}", tool, seconds_since(start)));
+    say_(fmt::format("  {:<20} {:>8}", tool, seconds_since(start)));
     return reply->structured;
   }
 
@@ -71,15 +84,15 @@ class Player {
     if (!created) return created.error();
     run_ = created->at("run");
     implementation_ = created->at("implementation");
-    say(fmt::format("    run {} on {} ({})", run_, created->at("device").get<std::string>(),
-                    implementation_));
+    say_(fmt::format("    run {} on {} ({})", run_, created->at("device").get<std::string>(),
+                     implementation_));
     for (const auto& warning : created->at("warnings"))
-      say("    warning: " + warning.at("message").get<std::string>());
+      say_("    warning: " + warning.at("message").get<std::string>());
     return {};
   }
 
   Status version(const Step& step, std::size_t number, const Step* next) {
-    say(fmt::format("v{}", number));
+    say_(fmt::format("v{}", number));
     auto status = measure(number);
     if (status && number == 1 && next) status = try_to_skip(step);
     if (status) status = decide(step);
@@ -92,16 +105,16 @@ class Player {
     if (!checked->at("passed").get<bool>())
       return Error{ErrorCode::internal,
                    fmt::format("v{} is not correct: {}", number, checked->at("reasons").dump())};
-    say(fmt::format("    correct on {} cases × seeds × distributions",
-                    checked->at("cases").size()));
+    say_(fmt::format("    correct on {} cases × seeds × distributions",
+                     checked->at("cases").size()));
     auto profile = must("profile_kernel", {{"run", run_}});
     if (!profile) return profile.error();
     const Json& timing = profile->at("timing");
-    say(fmt::format("    {} [{} .. {}], {}, bound: {}{}", time_text(timing.at("median_ns")),
-                    time_text(timing.at("ci_low_ns")), time_text(timing.at("ci_high_ns")),
-                    timing.at("verdict").get<std::string>(),
-                    profile->at("bound").get<std::string>(),
-                    profile->at("degraded").get<bool>() ? " (no hardware counters)" : ""));
+    say_(fmt::format("    {} [{} .. {}], {}, bound: {}{}", time_text(timing.at("median_ns")),
+                     time_text(timing.at("ci_low_ns")), time_text(timing.at("ci_high_ns")),
+                     timing.at("verdict").get<std::string>(),
+                     profile->at("bound").get<std::string>(),
+                     profile->at("degraded").get<bool>() ? " (no hardware counters)" : ""));
     return {};
   }
 
@@ -114,8 +127,8 @@ class Player {
     if (!reply) return reply.error();
     if (!reply->is_error) return Error{ErrorCode::internal, "submitting v2 early was not refused"};
     refused_ = true;
-    say("  submit_kernel v2 now? The server refuses:");
-    say("    " + reply->text);
+    say_("  submit_kernel v2 now? The server refuses:");
+    say_("    " + reply->text);
     return {};
   }
 
@@ -129,7 +142,7 @@ class Player {
       if (answer->at("results").empty())
         return Error{ErrorCode::internal, "query_kbs found nothing for: " + query};
       const Json& hit = answer->at("results").at(0);
-      say(fmt::format("    “{}” → {}", query, hit.at("id").get<std::string>()));
+      say_(fmt::format("    “{}” → {}", query, hit.at("id").get<std::string>()));
       if (!selected.empty() && selected[0].at("id") == hit.at("id")) continue;
       selected.push_back({{"id", hit.at("id")},
                           {"query_id", answer->at("query_id")},
@@ -151,7 +164,7 @@ class Player {
     for (const auto& entry : selected) hypothesis["evidence"].push_back(entry.at("id"));
     auto written = must("write_hypothesis", hypothesis);
     if (!written) return written.error();
-    say("    hypothesis: " + hypothesis.at("change").get<std::string>());
+    say_("    hypothesis: " + hypothesis.at("change").get<std::string>());
     auto gate = pass_gate({{"run", run_}});
     if (!gate) return gate;
     auto source = source_of(step);
@@ -176,7 +189,7 @@ class Player {
   }
 
   Status finish() {
-    say("final");
+    say_("final");
     auto gate = pass_gate({{"run", run_}, {"final", true}});
     if (!gate) return gate;
     auto bench = must("benchmark", {{"run", run_}});
@@ -186,15 +199,18 @@ class Player {
     if (!report) return report.error();
     auto status = must("run_status", {{"run", run_}});
     if (!status) return status.error();
-    say("\n" + versions_table(*status));
+    status_ = *status;
+    say_("\n" + versions_table(*status));
     for (const auto& artifact : report->at("artifacts"))
       if (artifact.get<std::string>().ends_with("final_report.md"))
-        say("\nReport: " + artifact.get<std::string>());
+        say_("\nReport: " + artifact.get<std::string>());
     return {};
   }
 
   Client client_;
   DemoOptions options_;
+  Narrator say_;
+  Json status_;
   std::string run_;
   std::string implementation_;
   bool refused_ = false;
@@ -215,11 +231,12 @@ int fail(const Error& error) {
 int play(const DemoOptions& given) {
   DemoOptions options = given;
   if (options.output_dir.empty()) options.output_dir = fresh_folder();
+  const Narrator say(options.json);
   const auto start = std::chrono::steady_clock::now();
   auto client =
       Client::start({options.program.string(), "serve", "--state-dir", options.state_dir.string(),
                      "--data-dir", options.data_dir.string(), "--python", options.python},
-                    [last = std::string()](const std::string& message) mutable {
+                    [say, last = std::string()](const std::string& message) mutable {
                       if (message != last) say("    … " + message);
                       last = message;
                     });
@@ -229,6 +246,7 @@ int play(const DemoOptions& given) {
   const auto status = player.play();
   if (!status) return fail(status.error());
   say(fmt::format("\nThe whole run took {}.", seconds_since(start)));
+  if (options.json) fmt::print("{}\n", player.status().dump(2));
   return player.refused() ? 0 : 1;
 }
 

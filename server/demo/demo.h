@@ -12,6 +12,7 @@ struct DemoOptions {
   std::filesystem::path output_dir;  ///< empty: a new temporary folder
   std::string implementation;        ///< empty: cuda-cpp if there is a GPU, otherwise host-cpp
   std::string python;
+  bool json = false;  ///< the run's status on stdout, everything else on stderr
 };
 
 /// Starts the server as an MCP client would and drives a complete run of two versions of the

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "server/core/nearest.h"
 #include "server/core/process.h"
 #include "server/core/text.h"
 
@@ -38,8 +39,12 @@ const std::vector<McpClient>& all_clients() {
 Result<McpClient> client_named(const std::string& word) {
   const auto found = std::ranges::find(all_clients(), word, &McpClient::word);
   if (found != all_clients().end()) return *found;
+  std::vector<std::string_view> words;
+  for (const auto& client : all_clients()) words.push_back(client.word);
+  const auto meant = nearest(word, words);
   return invalid_argument(
-      fmt::format("setup knows claude, codex, cursor and vscode, but not {}", word),
+      fmt::format("setup knows claude, codex, cursor and vscode, but not {}.{}", word,
+                  meant.empty() ? "" : fmt::format(" Did you mean {}?", meant)),
       "For another client: it starts `ratchet serve` as a local (stdio) server.");
 }
 

@@ -223,11 +223,38 @@ TEST_CASE("over HTTP, a token must be given and good, or its absence asked for",
   CHECK(has(printed(folder, {"serve", "--http", "0.0.0.0:0", "--no-auth"}, 1), "other machines"));
 }
 
-TEST_CASE("an invalid command line is answered with the valid ones", "[cli]") {
+TEST_CASE("an unknown word of the command line is refused with the nearest one", "[cli]") {
+  const TempFolder folder;
+  const auto refused = [&](const std::vector<std::string>& arguments, int status = 2) {
+    return printed(folder, arguments, status);
+  };
+
+  CHECK(has(refused({"srve"}), "there is no command \"srve\". Did you mean serve?"));
+  CHECK(has(refused({"srve", "--help"}), "Did you mean serve?"));
+  CHECK(
+      has(refused({"kbs", "quer", "words"}),
+          "ratchet kbs: there is no command \"quer\". Did you mean query? The commands are add,"));
+  CHECK(has(refused({"serve", "--toolsets", "loop,analisys"}),
+            "there is no toolset \"analisys\". Did you mean analysis? The toolsets are loop, kbs"));
+  CHECK(has(refused({"runs", "--limt", "3"}), "there is no option --limt. Did you mean --limit?"));
+  CHECK(has(refused({"--sate-dir=x", "runs"}), "no option --sate-dir. Did you mean --state-dir?"));
+  CHECK(
+      has(refused({"call", "qury_kbs"}, 1), "there is no tool qury_kbs\nDid you mean query_kbs?"));
+  CHECK(has(refused({"setup", "cursr"}, 1), "but not cursr. Did you mean cursor?"));
+  // A word that is like none gets no guess.
+  CHECK(has(refused({"xylophone"}), "there is no command \"xylophone\". The commands are serve,"));
+}
+
+TEST_CASE("an incomplete command line says what is missing", "[cli]") {
   const TempFolder folder;
 
-  CHECK(has(printed(folder, {"kbs"}, 2), "subcommand"));
-  CHECK(has(printed(folder, {"kbs", "burn"}, 2), "subcommand"));
+  CHECK(has(printed(folder, {}, 2), "ratchet: a command is missing. The commands are serve, "));
+  CHECK(
+      has(printed(folder, {"kbs"}, 2), "ratchet kbs: a command is missing. The commands are add,"));
+  CHECK(has(printed(folder, {"show"}, 2), "ratchet show: run is required"));
+  CHECK(has(printed(folder, {"runs", "--limit", "many"}, 2), "--limit"));
+  CHECK(has(printed(folder, {"docs", "--repository", folder.path().string()}, 1),
+            "is not the source tree of ratchet"));
   CHECK(has(printed(folder, {"kbs", "add", (folder / "none").string()}, 1), "not_found: folder"));
 }
 

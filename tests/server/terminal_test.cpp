@@ -3,6 +3,7 @@
 #include "server/terminal.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -102,9 +103,57 @@ std::vector<std::string> too_long(const std::string& text) {
   return found;
 }
 
+/// What another workflow left: one version with the gate's files.
+void put_foreign_tree(const TempFolder& home) {
+  REQUIRE(write_file(home / "tree/v0/correctness.md",
+                     "# Correctness Check\n\n| Result | ALL PASS |\n|---|---|\n"));
+}
+
+/// The commands that a help text lists, by their names.
+std::vector<std::string> commands_in(std::string_view help) {
+  std::vector<std::string> names;
+  bool within = false;
+  for (const auto line : lines_of(help)) {
+    within = within || lowered(line).starts_with("subcommands:");
+    if (within && line.starts_with("  ") && !line.starts_with("   "))
+      names.emplace_back(line.substr(2, line.find(' ', 2) - 2));
+  }
+  return names;
+}
+
+TEST_CASE("the help of every command fits an 80-column terminal", "[terminal]") {
+  const TempFolder home;
+  Screen screen;
+  std::vector<std::vector<std::string>> commands;
+  for (const auto& name : commands_in(visible(screen.shows({"--help"}, home))))
+    commands.push_back({name});
+  for (const auto& name : commands_in(visible(screen.shows({"kbs", "--help"}, home))))
+    commands.push_back({"kbs", name});
+  CHECK(commands.size() > 18);
+  for (auto command : commands) {
+    INFO(command.back());
+    command.emplace_back("--help");
+    CHECK(too_long(visible(screen.shows(command, home))).empty());
+  }
+}
+
+TEST_CASE("long work shows a bar and the time that is left", "[terminal][slow]") {
+  const TempFolder home;
+  for (int i = 0; i < 4000; ++i)
+    REQUIRE(write_file(home / fmt::format("pages/{}.md", i), "# One\n\nShared memory.\n"));
+  Screen screen;
+  CHECK(screen.shows({"kbs", "add", "pages"}, home).find(" s left  ") != std::string::npos);
+  const auto created = screen.shows({"call", "create_run",
+                                     R"({"problem": "softmax", "implementation": "host-cpp",
+                                         "dims": {"rows": 512, "cols": 512}, "output_dir": "r"})"},
+                                    home);
+  CHECK(created.find(" s left  ") != std::string::npos);
+}
+
 TEST_CASE("no verb prints a line that is longer than an 80-column terminal", "[terminal]") {
   const TempFolder home;
   REQUIRE(write_file(home / "pages/one.md", "# One\n\nShared memory has 32 banks.\n"));
+  put_foreign_tree(home);
   const auto arguments = GENERATE(
       std::vector<std::string>{"--help"}, std::vector<std::string>{"serve", "--help"},
       std::vector<std::string>{"--version"}, std::vector<std::string>{"runs"},
@@ -115,7 +164,9 @@ TEST_CASE("no verb prints a line that is longer than an 80-column terminal", "[t
       std::vector<std::string>{"kbs", "grep", "ldmatrix"}, std::vector<std::string>{"kbs", "stats"},
       std::vector<std::string>{"kbs", "doctor"}, std::vector<std::string>{"kbs", "add", "pages"},
       std::vector<std::string>{"call", "list_methods", "{}"},
-      std::vector<std::string>{"setup", "cursor"});
+      std::vector<std::string>{"docs", "--repository", source_dir().string()},
+      std::vector<std::string>{"import", "tree"}, std::vector<std::string>{"setup", "cursor"},
+      std::vector<std::string>{"setup", "codex"});
   Screen screen;
   const auto lines = too_long(visible(screen.shows(arguments, home)));
   INFO(arguments.front() << ": " << lines.size() << " lines: " << (lines.empty() ? "" : lines[0]));
@@ -168,22 +219,18 @@ TEST_CASE("the manual page has every command", "[terminal]") {
                                 60s);
   REQUIRE(page);
   REQUIRE(help);
-  int commands = 0;
-  bool within = false;
-  for (const auto line : lines_of(help->out)) {
-    within = within || lowered(line).starts_with("subcommands:");
-    if (!within || !line.starts_with("  ") || line.starts_with("   ")) continue;
-    const std::string name(line.substr(2, line.find(' ', 2) - 2));
+  const auto commands = commands_in(help->out);
+  for (const auto& name : commands) {
     INFO(name);
     CHECK(page->find("\n.B " + name + "\n") != std::string::npos);
-    ++commands;
   }
-  CHECK(commands > 10);
+  CHECK(commands.size() > 10);
 }
 
 TEST_CASE("every command answers in JSON when asked", "[terminal]") {
   const TempFolder home;
   REQUIRE(write_file(home / "pages/one.md", "# One\n\nText.\n"));
+  put_foreign_tree(home);
   const auto arguments = GENERATE(
       std::vector<std::string>{"runs"}, std::vector<std::string>{"doctor"},
       std::vector<std::string>{"audit"}, std::vector<std::string>{"head"},
@@ -191,6 +238,10 @@ TEST_CASE("every command answers in JSON when asked", "[terminal]") {
       std::vector<std::string>{"kbs", "query", "bank conflicts"},
       std::vector<std::string>{"kbs", "add", "pages"},
       std::vector<std::string>{"setup", "codex", "--print"},
+      std::vector<std::string>{"docs", "--repository", source_dir().string()},
+      std::vector<std::string>{"import", "tree"}, std::vector<std::string>{"kbs", "doctor"},
+      std::vector<std::string>{"kbs", "grep", "ldmatrix"},
+      std::vector<std::string>{"kbs", "get", "technique-vectorized-access"},
       std::vector<std::string>{"call", "check_env", "{}"});
   std::vector<std::string> argv{(build_dir() / "bin/ratchet").string()};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
