@@ -70,7 +70,8 @@ def described(error, file_name):
 
 
 def missing_module(error):
-    return Failed(f"{error}; install it for {sys.executable}")
+    return Failed(f"{error}; install it for {sys.executable}, or name an interpreter that has it "
+                  "with --python")
 
 
 def serve(state, answers):
