@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Installs each package of dist into a place of its own and calls a tool through it.
 
-run.py DIST [--demo] [--roots FOLDER]: with --demo each also drives the host demo; with --roots the
-Debian package goes into a Debian 12 and a Debian 13 root (made there with debootstrap, which needs
-root rights and the network once), without development packages of ours and without network.
+run.py DIST [--demo] [--roots FOLDER] [--container]: with --demo each also drives the host demo; with
+--roots the Debian package goes into a Debian 12 and a Debian 13 root (made there with debootstrap,
+which needs root rights and the network once), without development packages of ours and without
+network; with --container the image is built, which needs the network too.
 Exit status: 0 all that could be tried worked; 1 one did not; 77 there are no packages.
 """
 
@@ -12,6 +13,7 @@ import glob
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +21,7 @@ import tempfile
 import time
 
 QUERY = ["call", "query_kbs", '{"query": "shared memory bank conflicts"}', "--json"]
-DEMO = ["demo", "--implementation", "host-cpp"]
+DEMO = ["demo", "--implementation", "host-cpp", "--json"]
 FIRST_ANSWER_S, DEMO_S = 60, 180
 
 failures = []
@@ -56,10 +58,18 @@ def works(name, begin, start, demo, **more):
     text = f"{name}: first tool answer after {first:.1f} s"
     assert first < FIRST_ANSWER_S, text
     if demo:
-        assert "best: v" in run([*start, *DEMO], **more)
+        assert json.loads(run([*start, *DEMO], **more))["best"], "no version is the best"
         text += f", finished host demo after {time.monotonic() - begin:.1f} s"
         assert time.monotonic() - begin < DEMO_S, text
     say(text)
+
+
+def refused(argv, *words, **more):
+    """Runs what must fail, and say one of these words."""
+    done = subprocess.run([str(word) for word in argv], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=600, **more)
+    assert done.returncode != 0, f"{argv} was not refused"
+    assert any(word in done.stdout for word in words), done.stdout[-2000:]
 
 
 def tarball(dist, place, demo):
@@ -84,9 +94,59 @@ def wheel(dist, place, demo):
     entry = json.loads(run([programs / "ratchet", "setup", "cursor", "--print"], env=env, cwd=place))
     arguments = entry["mcpServers"]["ratchet"]["args"]
     assert arguments[-2:] == ["--python", str(programs / "python3")], arguments
+    # Another processor, and a C library that is too old.
+    for platform in ["manylinux_2_39_riscv64", "manylinux_2_17_x86_64", "manylinux_2_17_aarch64"]:
+        refused([programs / "python3", "-m", "pip", "install", "--no-index", "--no-deps",
+                 "--target", place / "elsewhere", "--only-binary=:all:", "--platform", platform,
+                 one(dist, "*.whl")], "is not a supported wheel on this platform", env=env)
+    # An isolated environment has no packages, and the message says where they are missing.
+    (place / "ref.py").write_text("import torch\n\n\ndef reference(x, **_):\n    return 2 * x\n")
+    (place / "twice.cpp").write_text(
+        'extern "C" void solve(const float* x, float* y, int n) {\n'
+        "  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n")
+    run([python, "-m", "venv", place / "bare"])
+    task = {"kernel": {"path": "twice.cpp"}, "reference": {"path": "ref.py"}, "dims": {"n": 1003},
+            "output_dir": "no-run"}
+    refused([programs / "ratchet", "--python", place / "bare/bin/python3", "call", "create_run",
+             json.dumps(task)], f"install it for {place / 'bare/bin/python3'}", env=env, cwd=place)
     run([programs / "python3", "-m", "pip", "uninstall", "-y", "ratchet-mcp"])
     left = [path for path in (place / "venv").rglob("*ratchet*")]
     assert not left, left
+
+
+def uvx(dist, place, demo):
+    """From a wheel in an environment that uv makes and forgets."""
+    begin = time.monotonic()
+    env = clean_environment(place, PATH=os.environ["PATH"], UV_OFFLINE="1", UV_NO_CONFIG="1",
+                            UV_PYTHON_DOWNLOADS="never")
+    works("uvx", begin, ["uvx", "--from", one(dist, "*.whl"), "ratchet"], demo, env=env, cwd=place)
+
+
+def container(dist, place, demo, roots):
+    """The image; its base comes from the registry, or without one from the Debian 12 root."""
+    base = re.search("(?m)^FROM (.*)", (dist / "Containerfile").read_text())[1]
+    own = ["--storage-driver", "vfs", "--root", place / "images", "--runroot", place / "state"]
+
+    def buildah(verb, *words):
+        return run(["buildah", *own, verb, *words], timeout=1800).strip()
+
+    try:
+        buildah("pull", "docker.io/library/" + base)
+    except RuntimeError:
+        if not roots:
+            raise
+        begin = buildah("from", "scratch")
+        run(["tar", "-C", made_root(roots, "bookworm"), "--one-file-system", "--exclude=./proc/*",
+             "--exclude=./dev/*", "-cf", place / "base.tar", "."])
+        buildah("add", begin, place / "base.tar", "/")
+        buildah("commit", "--rm", begin, "docker.io/library/" + base)
+        say(f"container: no registry; {base} is the Debian 12 root")
+    begin = time.monotonic()
+    buildah("build", "--isolation=chroot", "--pull-never", "--tag", "ratchet-test", "-f",
+            dist / "Containerfile", dist)
+    made = buildah("from", "ratchet-test")
+    works("container", begin, ["buildah", *own, "run", "--isolation=chroot", made, "--", "ratchet"],
+          demo)
 
 
 def npm(dist, place, demo):
@@ -97,6 +157,15 @@ def npm(dist, place, demo):
     run(["npm", "install", "--offline", "--no-audit", "--no-fund", "--prefix", place / "project",
          one(dist, "*.tgz")], env=env, cwd=place)
     works("npm", begin, ["npx", "--offline", "ratchet"], demo, env=env, cwd=place / "project")
+    # The same package for another processor.
+    run(["tar", "-C", place, "-xzf", one(dist, "*.tgz")])
+    described = json.loads((place / "package/package.json").read_text())
+    assert len(described["cpu"]) == 1, described
+    described["cpu"] = ["riscv64"]
+    (place / "package/package.json").write_text(json.dumps(described))
+    run(["tar", "-C", place, "-czf", place / "foreign.tgz", "package"])
+    refused(["npm", "install", "--offline", "--no-audit", "--no-fund", "--prefix",
+             place / "elsewhere", place / "foreign.tgz"], "EBADPLATFORM", env=env, cwd=place)
 
 
 def unpacked(dist, place, demo):
@@ -107,6 +176,14 @@ def unpacked(dist, place, demo):
     assert (place / "usr/share/doc/ratchet/copyright").exists()
     works("deb, unpacked", begin, [place / "usr/bin/ratchet"], demo,
           env=clean_environment(place), cwd=place)
+    control = place / "control"
+    run(["dpkg-deb", "-R", one(dist, "*.deb"), control])
+    fields = (control / "DEBIAN/control").read_text()
+    assert "libc6 (>= 2." in fields, fields  # what an older system is refused by
+    (control / "DEBIAN/control").write_text(
+        re.sub("(?m)^Architecture: .*", "Architecture: riscv64", fields))
+    run(["dpkg-deb", "--build", "-Znone", control, place / "foreign.deb"])
+    refused(["dpkg", "--dry-run", "--install", place / "foreign.deb"], "does not match system")
     unit = place / "lib/systemd/system/ratchet.service"
     if shutil.which("systemd-analyze"):
         text = unit.read_text().replace("/usr/bin/ratchet", str(place / "usr/bin/ratchet"))
@@ -229,6 +306,7 @@ def main():
     options.add_argument("dist", type=pathlib.Path)
     options.add_argument("--demo", action="store_true")
     options.add_argument("--roots", type=pathlib.Path)
+    options.add_argument("--container", action="store_true")
     given = options.parse_args()
     dist = given.dist.resolve()
     if not dist.is_dir() or not glob.glob(str(dist / "*.whl")):
@@ -236,8 +314,13 @@ def main():
         return 77
     attempt("tarball", ["tar"], lambda place: tarball(dist, place, given.demo))
     attempt("wheel", ["python3"], lambda place: wheel(dist, place, given.demo))
+    attempt("uvx", ["uvx"], lambda place: uvx(dist, place, given.demo))
     attempt("npm", ["npm", "npx"], lambda place: npm(dist, place, given.demo))
     attempt("deb, unpacked", ["dpkg-deb"], lambda place: unpacked(dist, place, given.demo))
+    if given.container:
+        attempt("container", ["buildah"],
+                lambda place: container(dist, place, given.demo, given.roots and
+                                        given.roots.resolve()))
     if given.roots:
         for suite in ["bookworm", "trixie"]:
             attempt(f"deb in {suite}", ["debootstrap", "unshare"],
