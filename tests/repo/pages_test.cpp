@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <cctype>
 #include <filesystem>
 #include <optional>
 #include <regex>
@@ -133,6 +134,60 @@ TEST_CASE("links of the pages lead to files", "[repo]") {
   }
   INFO(listed(broken));
   CHECK(broken.empty());
+}
+
+/// What a heading is called in an address: small letters, digits and hyphens.
+std::string slug(std::string_view heading) {
+  std::string out;
+  for (const char c : heading) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == ' ') out += '-';
+    if (c == '-' || c == '_' || byte >= 0x80U || std::isalnum(byte) != 0)
+      out += static_cast<char>(std::tolower(byte));
+  }
+  return out;
+}
+
+std::set<std::string> headings_of(const std::string& page) {
+  std::set<std::string> slugs;
+  bool code = false;
+  for (const auto& line : lines_of(page)) {
+    if (line.starts_with("```")) code = !code;
+    const auto text = line.find_first_not_of('#');
+    if (!code && line.starts_with('#') && text != std::string::npos && line[text] == ' ')
+      slugs.insert(slug(std::string_view(line).substr(text + 1)));
+  }
+  return slugs;
+}
+
+TEST_CASE("links of the pages to headings lead to headings", "[repo]") {
+  static const std::regex link(R"re(\]\(([^)#\s]*)#([^)\s]+)\))re");
+  std::vector<std::string> broken;
+  int seen = 0;
+  for (const auto& page : pages()) {
+    const auto text = text_of(page);
+    for (std::sregex_iterator match(text.begin(), text.end(), link), end; match != end; ++match) {
+      const auto target = (*match)[1].str();
+      if (target.find("://") != std::string::npos) continue;
+      const auto file = target.empty() ? fs::path(page) : fs::path(page).parent_path() / target;
+      ++seen;
+      if (!fs::exists(root() / file) ||
+          !headings_of(file.lexically_normal().string()).contains((*match)[2].str()))
+        broken.push_back(page + ": " + target + "#" + (*match)[2].str());
+    }
+  }
+  INFO(listed(broken));
+  CHECK(broken.empty());
+  CHECK(seen > 3);
+}
+
+TEST_CASE("every page for users is linked from README", "[repo]") {
+  const auto readme = text_of("README.md");
+  std::vector<std::string> orphans;
+  for (const auto& page : files("docs/", {".md"}))
+    if (readme.find("(" + page + ")") == std::string::npos) orphans.push_back(page);
+  INFO(listed(orphans));
+  CHECK(orphans.empty());
 }
 
 TEST_CASE("paths that the pages name exist", "[repo]") {
