@@ -24,9 +24,24 @@ std::string counter(const VersionState& version, const std::string& name) {
   return found == kernel->metrics.end() ? std::string(kNotFound) : number(found->second);
 }
 
-std::string ratio(const VersionState& version, const std::string& name) {
+/// Warps that wait for `reason` per issued instruction, as the package has it, and the share of all
+/// waiting, which adds up to 100 % over the reasons.
+std::string stall_cell(const VersionState& version, std::string_view reason) {
+  constexpr std::string_view kPrefix = "smsp__average_warps_issue_stalled_";
+  constexpr std::string_view kSuffix = "_per_issue_active.ratio";
+  const auto name = fmt::format("{}{}{}", kPrefix, reason, kSuffix);
   const std::string value = counter(version, name);
-  return value == kNotCollected || value == kNotFound ? value : value + " (ratio)";
+  if (value == kNotCollected || value == kNotFound) return value;
+  double waiting = 0;
+  const auto& metrics = main_kernel(*version.profile)->metrics;
+  for (const auto& [metric, warps] : metrics) {
+    // Warps that issued, or could have, do not wait.
+    const bool waits = metric.starts_with(kPrefix) && metric.ends_with(kSuffix) &&
+                       metric.find("selected") == std::string::npos;
+    if (waits) waiting += warps;
+  }
+  const double share = waiting > 0 ? 100 * metrics.at(name) / waiting : 0;
+  return fmt::format("{} (ratio), {:.0f} % of waiting", value, share);
 }
 
 std::string divergence(const VersionState& version) {
@@ -107,9 +122,7 @@ std::string comparison_table(const RunState& state) {
     return [name](const VersionState& version) { return counter(version, name); };
   };
   const auto stall = [](const char* reason) -> Cell {
-    return
-        [name = fmt::format("smsp__average_warps_issue_stalled_{}_per_issue_active.ratio", reason)](
-            const VersionState& version) { return ratio(version, name); };
+    return [reason](const VersionState& version) { return stall_cell(version, reason); };
   };
   std::vector<std::pair<std::string, Cell>> lines{{"Correctness", correctness_cell},
                                                   {"Execution Time (ms)", time_cell},
