@@ -28,10 +28,10 @@ def load_module(name, file_name, text, folder=""):
     return module
 
 
-def function_of(module, name):
+def function_of(module, name, form="function {}(**kwargs)"):
     function = getattr(module, name, None)
     if not callable(function):
-        raise Failed(f"the file defines no function {name}(**kwargs)")
+        raise Failed(f"the file defines no {form.format(name)}")
     return function
 
 

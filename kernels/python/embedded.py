@@ -21,6 +21,10 @@ from messages import Failed, described
 # Baselines measured as those of a library, which the call must therefore have loaded.
 LIBRARY_BASELINES = {"flashinfer": "flashinfer"}
 
+# What a file must define for each call style.
+FORMS = {"run_kernel": "function {}(**kwargs)", "module": "class {}(torch.nn.Module)",
+         "function": "function {}"}
+
 TEXT = ctypes.c_void_p  # a callback's text: the address of bytes that this module keeps alive
 
 
@@ -148,7 +152,8 @@ class EmbeddedKernel:
         if self.signature is not None:
             self.prepare_signed()
         module = load_module("ratchet_kernel", self.file_name, text)
-        self.function = function_of(module, plan["entry"])
+        form = FORMS["run_kernel" if self.is_baseline else self.style]
+        self.function = function_of(module, plan["entry"], form)
         if self.is_baseline:
             self.function = self.baseline(plan["baseline"])
         elif self.style == "module" and not self.is_module():

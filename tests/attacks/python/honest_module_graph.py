@@ -17,6 +17,7 @@ class ModelNew(torch.nn.Module):
     def forward(self, x):
         if self.graph is None or self.place != x.data_ptr():
             aside = torch.cuda.Stream()
+            aside.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(aside):
                 torch.relu(self.linear(x))  # libraries allocate before a capture
             torch.cuda.current_stream().wait_stream(aside)
