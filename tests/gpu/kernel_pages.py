@@ -248,16 +248,19 @@ def write(file):
                         f"device: \"{gpu}\", date: {entry['date']}}}")
         page.code.header_is("code_evidence", "measured")
         page.code.header_is("confidence", "verified")
+        page.code.measured_on(gpu)
+        page.code.text = no_longer_untried(page.code.text, gpu)
         page.code.write(rows)
-        ladder(page.code.path.name, entry)
+        ladder(page.code.path.name, entry, gpu)
 
 
-def ladder(file_name, entry):
+def ladder(file_name, entry, gpu):
     """Puts times into the rows of the page's ladder that begin with a step."""
     page = next(one for one in (CONTENT / "docs/kernels").glob("*.md")
                 if f"code: code/{file_name}\n" in one.read_text(encoding="utf-8"))
     text = page.read_text(encoding="utf-8")
-    text = re.sub(r"^code_evidence: .*", "code_evidence: measured", text, flags=re.M)
+    text = re.sub(r"^code_evidence: .*(\nmeasured_on: .*)?", f'code_evidence: measured\nmeasured_on: "{gpu}"', text,
+                  count=1, flags=re.M)
     text = re.sub(r"^confidence: .*", "confidence: verified", text, count=1, flags=re.M)
     first = entry["steps"][0]["ms"]
     for step in entry["steps"]:
@@ -265,7 +268,23 @@ def ladder(file_name, entry):
         library = short(main["of_library"]) if "of_library" in main else "-"
         cells = f"{short(step['ms'])} | {short(first / step['ms'])} | {library} |"
         text = re.sub(rf"^(\| {step['step']} \| .*? \| ).*$", lambda m: m[1] + cells, text, flags=re.M)
-    page.write_text(text, encoding="utf-8")
+    others = [f"{', '.join(f'{name} {size:,}' for name, size in case['dims'].items())}: {short(case['ms'])} ms"
+              + (f", {short(case['of_library'])} of the library" if "of_library" in case else "")
+              for case in entry["steps"][-1]["cases"][1:]]
+    told = f"Medians through ratchet, {gpu}, {entry['date']}, caches cold."
+    if others:
+        told += f" Last step at other sizes: {'; '.join(others)}."
+    text = re.sub(r"\n\nMedians through ratchet, .*", "", text)
+    last = entry["steps"][-1]["step"]
+    text = re.sub(rf"^(\| {last} \| .*)$", lambda m: f"{m[1]}\n\n{told}", text, count=1, flags=re.M)
+    page.write_text(no_longer_untried(text, gpu), encoding="utf-8")
+
+
+def no_longer_untried(text, gpu):
+    text = text.replace("compiled with nvcc 13.0, not run;", f"checked and timed through ratchet on an {gpu};")
+    text = text.replace("compiled with nvcc 13.0, not run", f"checked and timed through ratchet on an {gpu}")
+    return re.sub(r"\*\*Compiled for ([^*]*) with nvcc 13\.0, not run\.\*\*",
+                  rf"Compiled for \1; checked and timed on an {gpu}.", text)
 
 
 def main():

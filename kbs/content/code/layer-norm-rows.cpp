@@ -8,6 +8,7 @@
 // aliases: [layer norm code, layernorm code, RMS norm code]
 // confidence: verified
 // code_evidence: measured
+// measured_on: "AMD EPYC, 2 cores"
 // related: [kernel-layer-norm-rows]
 // cures:
 //   pattern-host-dependency-chain: v2

@@ -8,6 +8,7 @@
 // aliases: [stencil code, 3x3 convolution code, image filter code]
 // confidence: verified
 // code_evidence: measured
+// measured_on: "AMD EPYC, 2 cores"
 // related: [kernel-stencil-3x3]
 // cures:
 //   pattern-host-branches: v1

@@ -8,6 +8,7 @@
 // aliases: [reduction code, sum code, horizontal sum code]
 // confidence: verified
 // code_evidence: measured
+// measured_on: "AMD EPYC, 2 cores"
 // related: [kernel-sum-reduction]
 // cures:
 //   pattern-host-dependency-chain: v2

@@ -8,6 +8,7 @@
 // aliases: [topk code, selection code, partial sort code]
 // confidence: verified
 // code_evidence: measured
+// measured_on: "AMD EPYC, 2 cores"
 // related: [kernel-topk-rows]
 // cures:
 //   pattern-host-branches: v2

@@ -61,6 +61,11 @@ class Code:
         """Sets a word of the header."""
         self.text = re.sub(rf"^{self.sign}{name}: .*$", f"{self.sign}{name}: {value}", self.text, count=1, flags=re.M)
 
+    def measured_on(self, where):
+        """The device that search results show beside the code."""
+        line = re.compile(rf"^({self.sign}code_evidence: .*)(\n{self.sign}measured_on: .*)?$", re.M)
+        self.text = line.sub(lambda m: f'{m[1]}\n{self.sign}measured_on: "{where}"', self.text, count=1)
+
     def write(self, rows):
         """Puts the measured rows where the header ends, in place of earlier ones."""
         begin, rest = self.text.split(f"\n{self.sign}---\n", 1)
@@ -111,6 +116,7 @@ def main():
                           flush=True)
             if rounds and all(times.values()):
                 medians = {step: statistics.median(found) for step, found in times.items()}
+                code.measured_on(device())
                 code.write([f'{{step: v{step}, ms: {ms:.3g}, times_v0: {medians[0] / ms:.3g}, '
                             f'device: "{device()}", date: {datetime.date.today()}}}'
                             for step, ms in medians.items()])
