@@ -20,13 +20,13 @@
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0; its splits are tested on the host", publisher: "ratchet"}
 //   - {id: flash-decoding, title: "Dao et al., Flash-Decoding for long-context inference", publisher: "PyTorch", date: 2023-10-13, url: "https://pytorch.org/blog/flash-decoding/"}
 // task:
-//   dims: {batch: 32, kv_heads: 8, group: 4, pages: 256}
-//   cases: [{batch: 32, kv_heads: 8, group: 4, pages: 256}, {batch: 3, kv_heads: 2, group: 5, pages: 37}]
+//   dims: {batch: 16, kv_heads: 8, group: 4, pages: 256}
+//   cases: [{batch: 16, kv_heads: 8, group: 4, pages: 256}, {batch: 3, kv_heads: 2, group: 5, pages: 37}]
 //   where: ["group <= 8"]
 //   tensors:
 //     - {name: q, dtype: bfloat16, shape: [batch, "kv_heads * group", "128"], role: in, init: "uniform(-2,2)"}
 //     - {name: k, dtype: bfloat16, shape: ["batch * pages", "16", kv_heads, "128"], role: in, init: "uniform(-2,2)"}
-//     - {name: v, dtype: bfloat16, shape: ["batch * pages", "16", kv_heads, "128"], role: in}
+//     - {name: v, dtype: bfloat16, shape: ["batch * pages", "16", kv_heads, "128"], role: in, init: "uniform(-2,2)"}
 //     - {name: tables, dtype: int32, shape: [batch, pages], role: in, init: given}
 //     - {name: lengths, dtype: int32, shape: [batch], role: in, init: given}
 //     - {name: o, dtype: bfloat16, shape: [batch, "kv_heads * group", "128"], role: out}

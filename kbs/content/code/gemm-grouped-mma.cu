@@ -17,8 +17,8 @@
 // sources:
 //   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0; its index arithmetic is tested on the host", publisher: "ratchet"}
 // task:
-//   dims: {rows: 8192, groups: 32, N: 2048, K: 2048}
-//   cases: [{rows: 8192, groups: 32, N: 2048, K: 2048}, {rows: 501, groups: 7, N: 171, K: 264}]
+//   dims: {rows: 4096, groups: 16, N: 2048, K: 2048}
+//   cases: [{rows: 4096, groups: 16, N: 2048, K: 2048}, {rows: 501, groups: 7, N: 171, K: 264}]
 //   where: ["K % 8 == 0"]
 //   tensors:
 //     - {name: A, dtype: bfloat16, shape: [rows, K], role: in}
