@@ -245,6 +245,38 @@ TEST_CASE("an unknown word of the command line is refused with the nearest one",
   CHECK(has(refused({"xylophone"}), "there is no command \"xylophone\". The commands are serve,"));
 }
 
+TEST_CASE("the exit status is the one that docs/install.md lists", "[cli]") {
+  using CommandLines = std::vector<std::vector<std::string>>;
+  const TempFolder folder;
+  for (const auto& done : CommandLines{{"runs"},
+                                       {"head"},
+                                       {"audit"},
+                                       {"kbs", "stats"},
+                                       {"kbs", "doctor"},
+                                       {"gc", "--dry-run"},
+                                       {"--version"},
+                                       {"serve"}})  // whose input has ended
+    printed(folder, done, 0);
+  for (const auto& refused : CommandLines{{"show", "nosuch"},
+                                          {"audit", "nosuch"},
+                                          {"kbs", "get", "nosuch"},
+                                          {"kbs", "remove", "nosuch"},
+                                          {"call", "run_status", R"({"run": "nosuch"})"},
+                                          {"call", "check_env", "{"},
+                                          {"import", "/nowhere"},
+                                          {"gc", "--quota", "1"},
+                                          {"setup", "cursor", "--undo"}})
+    printed(folder, refused, 1);
+  for (const auto& wrong : CommandLines{{},
+                                        {"kbs"},
+                                        {"show"},
+                                        {"nosuch"},
+                                        {"runs", "--nosuch"},
+                                        {"gc", "--quota", "much"},
+                                        {"serve", "--toolsets", "nosuch"}})
+    printed(folder, wrong, 2);
+}
+
 TEST_CASE("an incomplete command line says what is missing", "[cli]") {
   const TempFolder folder;
 
