@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Labels the kernels of cuda/ by intervention on a GPU and compares a server's diagnosis with them.
 
-    tests/labels/cuda_run.py RATCHET OUT [--servers N] [--seconds S] [--build-only ARCH]
+    tests/labels/cuda_run.py RATCHET OUT [--threads N] [--seconds S] [--build-only ARCH]
                              [--labels FILE] [NAME...]
 
-First every kernel is timed against itself without each suspected cause (cuda_times.py); then servers
-build, check and profile it as it is. --labels takes the labels of an earlier run. --build-only compiles
+First every kernel is timed against itself without each suspected cause (cuda_times.py); then a server
+builds, checks and profiles it as it is. N threads ask it, so it builds while the device counts: several
+servers would take the counters from each other. --labels takes the labels of an earlier run. --build-only compiles
 everything for ARCH and ends, on a machine without a GPU. After S seconds
 no other kernel is begun. NAME is a kernel or a half, seen or unseen.
 
@@ -81,8 +82,7 @@ class Suite:
             earlier = json.loads(self.given.labels.read_text(encoding="utf-8"))["labels"]
             self.labels = {kernel.name: earlier[kernel.name] for kernel in self.kernels}
             return
-        libraries = build_all(self.kernels, self.root, self.given.build_only or "native",
-                              self.given.threads)
+        libraries = build_all(self.kernels, self.root, self.given.build_only or "native")
         self.say(f"{len(libraries)} versions of {len(self.kernels)} kernels built")
         if self.given.build_only:
             return
@@ -110,18 +110,15 @@ class Suite:
                 self.say(f"FAIL {kernel.name}: {refused[:300]}")
                 return
             self.profiles[kernel.name] = {key: answer[key] for key in (
-                "timing", "bound", "bound_evidence", "roofline", "findings", "kernels")}
+                "timing", "bound", "bound_evidence", "roofline", "findings", "kernels", "reasons",
+                "unknown_metrics", "degraded_reason") if key in answer}
             verdict = verdict_of(self.labels[kernel.name], answer)
             self.say(f"{'ok  ' if verdict['class_right'] and verdict['finding_right'] else 'MISS'} "
                      f"{kernel.name}: {verdict['class']} ({' or '.join(verdict['classes'])}), "
                      f"{verdict['named']} ({verdict['findings']}), against {verdict['contradicted']}")
             self.write()
 
-    def work(self, number, plan):
-        server = Server([self.given.ratchet, "serve", "--state-dir", f"{self.root}/state{number}",
-                         "--root", str(self.root), "--no-builtin-kbs"])
-        with self.lock:
-            self.where = self.where or devices_text(server.call("check_env", {})[0], "cuda")
+    def work(self, server, plan):
         while True:
             with self.lock:
                 if not plan or time.monotonic() - self.begin > self.given.seconds:
@@ -131,18 +128,22 @@ class Suite:
                 self.profile(server, kernel)
             except RuntimeError as failed:
                 self.failures[kernel.name] = str(failed)
-        server.close()
 
     def run(self):
         self.label()
         if self.given.build_only:
             return 0
+        server = Server([self.given.ratchet, "serve", "--state-dir", f"{self.root}/state", "--root",
+                         str(self.root), "--no-builtin-kbs"])
+        self.where = devices_text(server.call("check_env", {})[0], "cuda")
         plan = list(self.kernels)
-        threads = [threading.Thread(target=self.work, args=(i, plan)) for i in range(self.given.servers)]
+        threads = [threading.Thread(target=self.work, args=(server, plan))
+                   for _ in range(self.given.threads)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
+        server.close()
         self.write()
         print(self.table())
         return len(self.failures)
@@ -210,8 +211,7 @@ def main():
     parser.add_argument("ratchet")
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--servers", type=int, default=4)
-    parser.add_argument("--threads", type=int, default=16)
+    parser.add_argument("--threads", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--build-only", metavar="ARCH")
     parser.add_argument("--labels", type=pathlib.Path)

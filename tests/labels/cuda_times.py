@@ -5,6 +5,7 @@ caches. Needs nvcc, numpy and a GPU, not ratchet.
 import concurrent.futures
 import ctypes
 import math
+import os
 import pathlib
 import random
 import shutil
@@ -33,9 +34,9 @@ def build(kernel, cause, folder, arch):
     return library
 
 
-def build_all(kernels, folder, arch, threads):
+def build_all(kernels, folder, arch):
     """The library of each kernel and cause, "" for the kernel as it is."""
-    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         built = {(kernel.name, cause): pool.submit(build, kernel, cause, folder, arch)
                  for kernel in kernels for cause in ["", *(each.name for each in kernel.causes)]}
         return {key: future.result() for key, future in built.items()}

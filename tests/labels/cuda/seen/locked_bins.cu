@@ -1,5 +1,5 @@
 // A lock for each of sixty-four sums.
-// dims: n=65536
+// dims: n=4096
 // tensor: x int32 n in
 // tensor: y int32 64 out
 // without GLOBAL_ATOMICS: one atomic addition instead of lock, addition and release

@@ -2,24 +2,19 @@
 // dims: n=16777216
 // tensor: x int32 n in
 // tensor: y int32 16 out
-// without SHARED_ATOMICS: every thread counts in bytes of its own
+// without SHARED_ATOMICS: a histogram for each lane
 __global__ void histogram(const int* x, int* y, int n) {
 #ifdef WITHOUT_SHARED_ATOMICS
-  __shared__ unsigned char own[16][256];
-  for (int b = 0; b < 16; ++b) own[b][threadIdx.x] = 0;
-  const int each = (n + gridDim.x * 256 - 1) / (gridDim.x * 256);
-  int pending = 0;
-  for (int k = 0; k < each; ++k) {
-    const int i = (blockIdx.x * each + k) * 256 + threadIdx.x;
-    if (i < n) ++own[(unsigned(x[i]) * 2654435761u) >> 28][threadIdx.x];
-    if (++pending == 255 || k + 1 == each) {
-      for (int b = 0; b < 16; ++b) {
-        const int sum = __reduce_add_sync(~0u, int(own[b][threadIdx.x]));
-        if (threadIdx.x % 32 == 0) atomicAdd(y + b, sum);
-        own[b][threadIdx.x] = 0;
-      }
-      pending = 0;
-    }
+  // A column for each lane: no two lanes of a warp meet in a place or a bank.
+  __shared__ int own[16][32];
+  for (int k = threadIdx.x; k < 512; k += 256) own[k / 32][k % 32] = 0;
+  __syncthreads();
+  for (int i = blockIdx.x * 256 + threadIdx.x; i < n; i += gridDim.x * 256)
+    atomicAdd(&own[(unsigned(x[i]) * 2654435761u) >> 28][threadIdx.x % 32], 1);
+  __syncthreads();
+  for (int b = threadIdx.x / 32; b < 16; b += 8) {
+    const int sum = __reduce_add_sync(~0u, own[b][threadIdx.x % 32]);
+    if (threadIdx.x % 32 == 0) atomicAdd(y + b, sum);
   }
 #else
   __shared__ int bins[16];
