@@ -1,6 +1,7 @@
 #pragma once
 
-// An imported report of Nsight Compute. It never counts as measured by this server.
+// An imported report of Nsight Compute, rocprofv3 or rocprof-compute. It never counts as measured
+// by this server.
 
 #include <cstdint>
 #include <optional>
@@ -23,8 +24,9 @@ struct ImportedProfile {
   static constexpr std::string_view kOrigin = "imported report";
   std::string source = "imported";  ///< never a measurement of this server
   std::string file;
-  std::string digest;  ///< SHA-256 of the file
-  std::string format;  ///< ncu-rep, csv_raw or csv_details
+  std::string digest;                 ///< SHA-256 of the file
+  std::string format;                 ///< ncu-rep, csv_raw, csv_details, or that of a RocprofReport
+  std::optional<std::string> device;  ///< the product or architecture that it names
   Binding binding = Binding::unbound;
   std::string binding_reason;
   std::vector<KernelCounters> kernels;
@@ -35,7 +37,8 @@ struct ImportedProfile {
     using I = ImportedProfile;
     visit(required<&I::source>("imported: this server did not measure it."),
           required<&I::file>("File that was read."), required<&I::digest>("SHA-256 of the file."),
-          required<&I::format>("ncu-rep, csv_raw or csv_details."),
+          required<&I::format>("ncu-rep, csv_raw, rocprofv3_csv, rocpd, …"),
+          optional<&I::device>("The device that it names."),
           required<&I::binding>("own_report, holds_code (it has the version's code) or unbound."),
           required<&I::binding_reason>("The evidence for the binding."),
           required<&I::kernels>("Counters per launch, in base units."),

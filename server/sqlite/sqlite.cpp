@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdint>
@@ -128,6 +129,30 @@ Result<Database> Database::open(const std::filesystem::path& path, OpenMode mode
   if (code != SQLITE_OK) return failure(handle, label, "open " + path.string());
   if (mode == OpenMode::shared) sqlite3_busy_timeout(handle, kBusyTimeoutMs);
   if (auto set = database.execute(settings(mode)); !set) return set.error();
+  return database;
+}
+
+Result<Database> Database::read(std::string_view bytes, Label label) {
+  sqlite3* handle = nullptr;
+  const int code =
+      sqlite3_open_v2(":memory:", &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  Database database(handle, label);
+  if (code != SQLITE_OK) return failure(handle, label, "open");
+  auto* const copy = static_cast<unsigned char*>(sqlite3_malloc64(bytes.size()));
+  if (copy == nullptr) return unavailable(std::string(label.name) + ": no memory for it is left");
+  std::copy(bytes.begin(), bytes.end(), copy);
+  // Memory has no place for a log beside the file: what the file itself holds is read.
+  constexpr std::size_t kVersions = 18;
+  if (bytes.size() > kVersions + 1) copy[kVersions] = copy[kVersions + 1] = 1;
+  const auto size = static_cast<sqlite3_int64>(bytes.size());
+  if (sqlite3_deserialize(handle, "main", copy, size, size,
+                          SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY) !=
+      SQLITE_OK)
+    return failure(handle, label, "read");
+  for (const auto& [setting, value] :
+       {std::pair{SQLITE_DBCONFIG_DEFENSIVE, 1}, std::pair{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        std::pair{SQLITE_DBCONFIG_ENABLE_VIEW, 0}, std::pair{SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}})
+    sqlite3_db_config(handle, setting, value, nullptr);
   return database;
 }
 

@@ -71,6 +71,9 @@ class Database {
  public:
   Database() = default;  ///< closed; only for assignment
   static Result<Database> open(const std::filesystem::path& path, OpenMode mode, Label label);
+  /// A stranger's database, copied into memory and never changed. Its views and triggers do not
+  /// run, and its schema calls no functions. Errors: `unavailable` for other bytes.
+  static Result<Database> read(std::string_view bytes, Label label);
 
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
   [[nodiscard]] Status execute(const std::string& sql);

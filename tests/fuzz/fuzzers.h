@@ -19,6 +19,7 @@ void message(std::string_view bytes);    ///< one JSON-RPC message
 void ncu(std::string_view bytes);        ///< CSV of Nsight Compute
 void page(std::string_view bytes);       ///< a wiki page with front matter
 void problem(std::string_view bytes);    ///< problem.json, or an expression over dims
+void rocprof(std::string_view bytes);    ///< CSV, JSON and databases of rocprofv3
 void signature(std::string_view bytes);  ///< a kernel's source, for its signature and its text
 void yaml(std::string_view bytes);       ///< YAML alone
 
@@ -28,10 +29,10 @@ struct Fuzzer {
   void (*check)(std::string_view bytes);
 };
 inline constexpr std::array kFuzzers{
-    Fuzzer{"code", code},     Fuzzer{"http", http},       Fuzzer{"imports", imports},
-    Fuzzer{"launch", launch}, Fuzzer{"message", message}, Fuzzer{"ncu", ncu},
-    Fuzzer{"page", page},     Fuzzer{"problem", problem}, Fuzzer{"signature", signature},
-    Fuzzer{"yaml", yaml},
+    Fuzzer{"code", code},           Fuzzer{"http", http},       Fuzzer{"imports", imports},
+    Fuzzer{"launch", launch},       Fuzzer{"message", message}, Fuzzer{"ncu", ncu},
+    Fuzzer{"page", page},           Fuzzer{"problem", problem}, Fuzzer{"rocprof", rocprof},
+    Fuzzer{"signature", signature}, Fuzzer{"yaml", yaml},
 };
 
 inline void require(bool holds, const char* promise) {

@@ -181,6 +181,24 @@ TEST_CASE("an imported table is recorded and never counts as measured here", "[a
   CHECK_FALSE(measured.at("versions")[0].contains("bound"));
 }
 
+TEST_CASE("a report about an AMD GPU is imported beside what the wiki documents of it",
+          "[analysis][import]") {
+  test::Workbench bench;
+  const std::string run = bench.start_run();
+  const auto report = bench.folder() / "results.json";
+  std::filesystem::copy_file(test::source_dir() / "tests/kernels/rocprof/results.json", report);
+  const Json answer = bench.must("import_profile", {{"run", run}, {"path", report.string()}});
+
+  CHECK(answer.at("format") == "rocprofv3_json");
+  CHECK(answer.at("device") == "AMD Instinct MI300X");
+  CHECK(answer.at("binding") == "unbound");
+  REQUIRE(answer.at("launches").size() == 2);
+  // 16384.5 kB in 20 µs are 0.839 TB/s of 5.3.
+  CHECK(answer.at("launches")[0].at("bandwidth_pct").get<double>() ==
+        Catch::Approx(15.83).epsilon(1e-3));
+  CHECK_FALSE(bench.must("run_status", {{"run", run}}).at("versions")[0].contains("bound"));
+}
+
 TEST_CASE("a file that is not a report is refused, and nothing is written", "[analysis][import]") {
   test::Workbench bench;
   const std::string run = bench.start_run();
