@@ -159,8 +159,8 @@ Result<SessionRecord> Recorder::record() {
       return loaded.error();
     contestants.push_back({i % 2 == 0 ? "other" : "plain", &processes[i]});
   }
-  auto arenas =
-      source->arenas(subject_.contract.cases.front().dims, std::to_string(fresh_number()), call_);
+  auto arenas = source->arenas({.dims = subject_.contract.cases.front().dims},
+                               std::to_string(fresh_number()), call_);
   if (!arenas) return arenas.error();
   SessionPlan plan;
   plan.error_rate = 1e-12;  // no verdict is that certain: it goes on until its time is up

@@ -64,6 +64,7 @@ struct ProfileRequest {
   MetricSet metrics = MetricSet::overview;
   std::vector<std::string> names;  ///< counters, instead of a set; empty: the set's
   CounterEngine engine = CounterEngine::cupti;
+  bool verify = false;  ///< time interventions and hold the findings against them
 };
 
 /// A roofline report for display.

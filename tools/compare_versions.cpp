@@ -11,8 +11,8 @@ struct CompareArgs {
   VersionId b;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&CompareArgs::run>(), required<&CompareArgs::a>("The earlier version."),
-          required<&CompareArgs::b>("The later version."));
+    visit(required<&CompareArgs::run>(), required<&CompareArgs::a>("The earlier one."),
+          required<&CompareArgs::b>("The later one."));
   }
 };
 

@@ -119,8 +119,9 @@ Result<DisassembleAnswer> shown(const Services& services, const DisassembleArgs&
 Tool disassemble(const Services& services) {
   return make_tool<DisassembleArgs, DisassembleAnswer>(
       {.name = "disassemble",
-       .summary = "Show the machine code of a version, or of a kernel without a run, with opcode "
-                  "counts, loops, spills and access widths per function.",
+       .summary = "Show machine code of a version, or of a kernel without a run: opcode counts, "
+                  "loops, spills, "
+                  "access widths per function.",
        .effect = Effect::reads,
        .toolset = Toolset::analysis,
        .builds = true},

@@ -113,9 +113,8 @@ Result<CeilingAnswer> run_measure_ceilings(const Services& services, const Ceili
 Tool measure_ceilings(const Services& services) {
   return make_tool<CeilingArgs, CeilingAnswer>(
       {.name = "measure_ceilings",
-       .summary =
-           "Measure the bandwidth and arithmetic roofs of a device; cached until the driver or "
-           "device changes.",
+       .summary = "Measure a device's bandwidth and arithmetic roofs; cached until driver or "
+                  "device change.",
        .effect = Effect::uses_device,
        .toolset = Toolset::analysis,
        .idempotent = true},

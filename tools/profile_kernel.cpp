@@ -16,16 +16,17 @@ struct ProfileArgs {
   std::optional<OneOrMany<std::string>> metrics;
   CounterEngine engine = CounterEngine::cupti;
   std::optional<double> seconds;
+  bool verify = false;
 
   static constexpr void fields(auto&& visit) {
     visit(required<&ProfileArgs::run>(),
           optional<&ProfileArgs::metrics>(
-              "lean, overview (default), full, stalls (with hot lines), or counter names.",
+              "lean, overview (default), full, stalls (hot lines), or counter names.",
               {.max_length = 128}),
-          optional<&ProfileArgs::engine>(
-              "Reads the counters. ncu (Nsight Compute) also keeps its report."),
-          optional<&ProfileArgs::seconds>("Go on this long while a comparison is inconclusive.",
-                                          {.min = 1, .max = 600}));
+          optional<&ProfileArgs::engine>("Reads the counters; ncu also keeps its report."),
+          optional<&ProfileArgs::seconds>("So long, while inconclusive.", {.min = 1, .max = 600}),
+          optional<&ProfileArgs::verify>(
+              "Confirm findings by warm caches, ordered indices, halved dims."));
   }
 };
 
@@ -186,8 +187,8 @@ Tool profile_kernel(const Services& services) {
   return make_tool<ProfileArgs, ProfileAnswer>(
       {.name = "profile_kernel",
        .summary =
-           "Time the open version against its parent, v0 and the best version (interleaved, cold "
-           "caches), then count, diagnose and place it under the roofline.",
+           "Time the open version against its parent, v0 and the best one (interleaved, cold "
+           "caches), count, diagnose and place it under the roofline.",
        .effect = Effect::uses_device,
        .toolset = Toolset::loop},
       [services](const ProfileArgs& args, CallContext& call) -> Result<ProfileAnswer> {
@@ -200,6 +201,7 @@ Tool profile_kernel(const Services& services) {
                                .seconds = args.seconds};
         if (args.metrics) choose(args.metrics->values, request);
         request.engine = args.engine;
+        request.verify = args.verify;
         auto profile = services.lab.profile(permit->contract, request, permit->secret, call);
         if (!profile) return profile.error();
         name_versions(*permit, *profile);

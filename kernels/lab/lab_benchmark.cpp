@@ -240,7 +240,7 @@ Status benchmark_case(LabParts& lab, const Contract& contract, const BenchmarkRe
   for (const auto& version : versions) field.names.push_back(version.first);
   if (auto done = add_baselines(lab, contract, request, one.dims, field, call); !done) return done;
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
-  auto arenas = source.arenas(one.dims, secret, call, request.values);
+  auto arenas = source.arenas({.dims = one.dims, .values = request.values}, secret, call);
   if (!arenas) return arenas.error();
   SessionPlan plan = lab.session_plan(contract, device->device, true, call);
   plan.cache_mode = request.cache_mode;

@@ -80,7 +80,7 @@ Status add_session(LabParts& lab, const Contract& contract, const Candidate& can
   if (!processes) return processes.error();
   for (auto* const points : {&calibration.of_short, &calibration.of_long}) {
     const auto& dims = contract.cases[points == &calibration.of_short ? 0 : 1].dims;
-    auto arenas = source->arenas(dims, fresh_seed(), call);
+    auto arenas = source->arenas({.dims = dims}, fresh_seed(), call);
     if (!arenas) return arenas.error();
     SessionPlan plan;
     plan.samples = contract.device_kind == DeviceKind::host ? kSamplesOnHost : kSamplesOnGpu;

@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "kernels/contract/layout.h"
 #include "kernels/counters/hot_code.h"
@@ -15,9 +17,11 @@
 #include "kernels/diagnosis/diagnosis.h"
 #include "kernels/diagnosis/roofline.h"
 #include "kernels/diagnosis/roofline_report.h"
+#include "kernels/diagnosis/verification.h"
 #include "kernels/disassembly/machine_code.h"
 #include "kernels/judge/trial_plan.h"
 #include "kernels/judge/verdicts.h"
+#include "kernels/lab/interventions.h"
 #include "kernels/lab/laboratory.h"
 #include "kernels/lab/over_values.h"
 #include "kernels/process/device_contention.h"
@@ -172,7 +176,8 @@ void add_tensor_rates(const Contract& contract, const std::vector<Ceiling>& roof
 }
 
 Status diagnose_profile(LabParts& lab, const Contract& contract, const ProfileRequest& request,
-                        const DeviceInfo& device, Profile& profile, const CallContext& call) {
+                        const DeviceInfo& device, std::span<const Intervention> interventions,
+                        Profile& profile, const CallContext& call) {
   auto roofs = lab.measured_ceilings(contract.device, contract.device_kind, false, call);
   if (roofs && clock_moved(*roofs, profile.timing.clock))
     roofs = lab.measured_ceilings(contract.device, contract.device_kind, true, call);
@@ -197,6 +202,7 @@ Status diagnose_profile(LabParts& lab, const Contract& contract, const ProfileRe
   for (const auto& tensor : contract.tensors) input.dtypes.push_back(tensor.dtype);
   input.launches = profile.launches;
   auto diagnosis = diagnose(input);
+  if (request.verify) verify(interventions, diagnosis);
   profile.bound = diagnosis.bound;
   profile.bound_evidence = std::move(diagnosis.bound_evidence);
   profile.findings = std::move(diagnosis.findings);
@@ -287,9 +293,9 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   if (request.parent) versions.emplace_back("parent", request.parent);
   if (request.v0) versions.emplace_back("v0", request.v0);
   if (request.best) versions.emplace_back("best", request.best);
-  // One more, for the candidate on normal values beside itself on others.
+  // One more, for the candidate beside itself on other values or under other conditions.
   auto source = ArenaSource::open(reference_parts(contract), contract,
-                                  versions.size() + (compares ? 1 : 0), call);
+                                  versions.size() + (compares || request.verify ? 1 : 0), call);
   if (!source) return source.error();
   // Starts in parallel with the others. The kernel is loaded into it only after they have ended.
   auto counting = start_plan(contract, *request.candidate, CandidateProcess::Use::count,
@@ -301,7 +307,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   if (!processes) return processes.error();
   if (auto idle = counter->greet(call); !idle) return idle.error();
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
-  auto arenas = source->arenas(contract.cases.front().dims, secret, call);
+  auto arenas = source->arenas({.dims = contract.cases.front().dims}, secret, call);
   if (!arenas) return arenas.error();
   auto session = TimingSession(**arenas, plan).run(contestants_of(versions, *processes), call);
   if (!session) return session.error();
@@ -325,6 +331,13 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
                         .measure(versions, *processes, plan, profile);
         !done)
       return done.error();
+  std::vector<Intervention> interventions;
+  if (request.verify) {
+    auto found = Interventions(*this, contract, *source, secret, call)
+                     .measure(*request.candidate, processes->front(), device, plan);
+    if (!found) return found.error();
+    interventions = *std::move(found);
+  }
   if (flag_resolution(contract.device_kind, profile.timing))
     for (auto& comparison : profile.comparisons) judge_resolution(profile.timing, comparison);
   if (!profile.comparisons.empty() && profile.verdict != Verdict::invalid)
@@ -334,7 +347,8 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   const Counting counts{*counter, counting->code, **arenas};
   if (auto done = count(*this, contract, request, counts, profile, call); !done)
     return done.error();
-  if (auto done = diagnose_profile(*this, contract, request, device, profile, call); !done)
+  if (auto done = diagnose_profile(*this, contract, request, device, interventions, profile, call);
+      !done)
     return done.error();
   if (auto done = judge_physics(*this, contract, device, request, run_secret, profile, call); !done)
     return done.error();

@@ -54,7 +54,7 @@ Result<SessionRecord> LabParts::session_of(const Contract& contract, const Dims&
   if (!processes) return processes.error();
   // Inputs that no session has used before.
   const auto secret = fmt::format("{} {}", run_secret, hex(sha256(random_bytes(16))));
-  auto arenas = source->arenas(dims, secret, call);
+  auto arenas = source->arenas({.dims = dims}, secret, call);
   if (!arenas) return arenas.error();
   return TimingSession(**arenas, plan).run(contestants_of(versions, *processes), call);
 }

@@ -44,8 +44,9 @@ class OverValues {
                   const SessionPlan& plan, Profile& profile);
   Result<std::unique_ptr<TimedArenas>> arenas(const std::string& values, std::size_t first_room) {
     // Contents that no session has had before.
-    return source_.arenas(contract_.cases.front().dims, fmt::format("{} {}", secret_, ++made_),
-                          call_, values, static_cast<int>(first_room));
+    return source_.arenas(
+        {contract_.cases.front().dims, values, static_cast<int>(first_room), TimedArenas::kMost},
+        fmt::format("{} {}", secret_, ++made_), call_);
   }
 
   LabParts& lab_;

@@ -19,15 +19,13 @@ namespace {
 
 class DeviceArenas : public TimedArenas {
  public:
-  DeviceArenas(DeviceTrials& trials, CallPlan plan, Dims dims, std::string values,
-               std::string_view secret, int places, int first_room)
+  DeviceArenas(DeviceTrials& trials, CallPlan call, ArenaPlan plan, std::string_view secret,
+               int places)
       : trials_(trials),
-        plan_(std::move(plan)),
-        dims_(std::move(dims)),
-        values_(std::move(values)),
+        plan_(std::move(call)),
+        content_(std::move(plan)),
         secret_(secret),
         places_(places),
-        first_room_(first_room),
         random_(fresh_number()) {
     DeviceArenas::renew();
   }
@@ -46,15 +44,15 @@ class DeviceArenas : public TimedArenas {
   void renew() override {
     seeds_.clear();
     for (int i = 0; i < places_; ++i)
-      seeds_.push_back(
-          trial_seed(secret_, "", fmt::format("time {} {}", encode(dims_).dump(), made_++)));
+      seeds_.push_back(trial_seed(
+          secret_, "", fmt::format("time {} {}", encode(content_.dims).dump(), made_++)));
     shift_ = shift_of(std::to_string(random_()));
   }
 
   Status give(CandidateProcess& process, const CallContext& call) override {
     auto& given = given_[&process];
     if (!given.candidate) {
-      given.candidate = first_room_ + static_cast<int>(given_.size()) - 1;
+      given.candidate = content_.first_room + static_cast<int>(given_.size()) - 1;
       auto done = trials_.share_with(process, *given.candidate, call);
       if (!done || process.fault()) return done;
     }
@@ -100,16 +98,14 @@ class DeviceArenas : public TimedArenas {
 
   [[nodiscard]] DeviceTrials::Content content(const std::string& seed,
                                               const std::optional<wire::Uses>& uses) const {
-    return {dims_, values_, seed, {}, uses};
+    return {content_.dims, content_.values, seed, {}, uses};
   }
 
   DeviceTrials& trials_;
   CallPlan plan_;
-  Dims dims_;
-  std::string values_;
+  ArenaPlan content_;
   std::string secret_;
   int places_;
-  int first_room_;
   std::mt19937_64 random_;          // shifts and places; not secret
   std::vector<std::string> seeds_;  // of the contents, by place
   int made_ = 0;
@@ -121,16 +117,15 @@ class DeviceArenas : public TimedArenas {
 }  // namespace
 
 Result<std::unique_ptr<TimedArenas>> device_arenas(DeviceTrials& trials, const Contract& contract,
-                                                   const Dims& dims, std::string_view secret,
+                                                   const ArenaPlan& plan, std::string_view secret,
                                                    std::size_t contestants,
-                                                   const std::string& values, int first_room,
                                                    const CallContext& call) {
-  auto plan = call_plan_of(contract, dims);
-  if (!plan) return plan.error();
+  auto calls = call_plan_of(contract, plan.dims);
+  if (!calls) return calls.error();
   auto largest = largest_arena(contract);
   if (!largest) return largest.error();
-  auto made = std::make_unique<DeviceArenas>(trials, *std::move(plan), dims, values, secret,
-                                             places_for(*largest, contestants), first_room);
+  const int places = std::min(plan.most_places, places_for(*largest, contestants));
+  auto made = std::make_unique<DeviceArenas>(trials, *std::move(calls), plan, secret, places);
   if (auto done = made->open(call); !done) return done.error();
   return std::unique_ptr<TimedArenas>(std::move(made));
 }

@@ -97,16 +97,15 @@ Result<bool> takes_changes(Judge& judge, const Contract& contract, const Trial& 
 }
 
 Result<std::unique_ptr<TimedArenas>> file_arenas(Judge& judge, const Contract& contract,
-                                                 const Dims& dims, std::string_view secret,
-                                                 std::size_t contestants, const std::string& values,
-                                                 const CallContext& call) {
-  auto layout = layout_of(contract, dims);
+                                                 const ArenaPlan& plan, std::string_view secret,
+                                                 std::size_t contestants, const CallContext& call) {
+  auto layout = layout_of(contract, plan.dims);
   if (!layout) return layout.error();
   std::vector<Trial> trials;
-  for (int i = 0; i < places_for(layout->bytes, contestants); ++i) {
-    auto trial = judge.make_trial(
-        dims, values, trial_seed(secret, "", fmt::format("time {} {}", encode(dims).dump(), i)),
-        call);
+  const int places = std::min(plan.most_places, places_for(layout->bytes, contestants));
+  for (int i = 0; i < places; ++i) {
+    const auto what = fmt::format("time {} {}", encode(plan.dims).dump(), i);
+    auto trial = judge.make_trial(plan.dims, plan.values, trial_seed(secret, "", what), call);
     if (!trial) return trial.error();
     trials.push_back(*std::move(trial));
   }
@@ -183,10 +182,9 @@ Status ArenaSource::open_judge(const CallContext& call) {
   return {};
 }
 
-Result<std::unique_ptr<TimedArenas>> ArenaSource::arenas(const Dims& dims, std::string_view secret,
-                                                         const CallContext& call,
-                                                         const std::string& values,
-                                                         int first_room) {
+Result<std::unique_ptr<TimedArenas>> ArenaSource::arenas(const ArenaPlan& plan,
+                                                         std::string_view secret,
+                                                         const CallContext& call) {
   if (trials_ && !shares_) {
     const auto opened = trials_->open(call);
     if (!opened && opened.error().code != ErrorCode::unavailable) return opened.error();
@@ -196,10 +194,8 @@ Result<std::unique_ptr<TimedArenas>> ArenaSource::arenas(const Dims& dims, std::
       if (auto judge = open_judge(call); !judge) return judge.error();
     }
   }
-  if (trials_)
-    return device_arenas(*trials_, contract_, dims, secret, contestants_ + 1, values, first_room,
-                         call);
-  return file_arenas(*judge_, contract_, dims, secret, contestants_, values, call);
+  if (trials_) return device_arenas(*trials_, contract_, plan, secret, contestants_ + 1, call);
+  return file_arenas(*judge_, contract_, plan, secret, contestants_, call);
 }
 
 }  // namespace ratchet

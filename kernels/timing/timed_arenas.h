@@ -36,6 +36,14 @@ class TimedArenas {
                                               const CallContext& call) = 0;
 };
 
+/// The content of a session's arenas.
+struct ArenaPlan {
+  Dims dims;
+  std::string values = "normal";  ///< one of the check's distributions
+  int first_room = 0;             ///< see `device_arenas`
+  int most_places = TimedArenas::kMost;
+};
+
 /// Judge and reference of a contract, which supply sessions with arenas: in memory that a judge on
 /// the GPU shares with each process if possible, else through sealed memory files.
 ///
@@ -47,13 +55,10 @@ class ArenaSource {
   static Result<ArenaSource> open(const ReferenceParts& parts, const Contract& contract,
                                   std::size_t contestants, const CallContext& call);
 
-  /// Arenas for a session on one case, once the previous session is over, filled from one of the
-  /// check's distributions. `secret` is known only to the server; all seeds derive from it.
-  /// `first_room`: see `device_arenas`. Borrows from the source.
-  Result<std::unique_ptr<TimedArenas>> arenas(const Dims& dims, std::string_view secret,
-                                              const CallContext& call,
-                                              const std::string& values = "normal",
-                                              int first_room = 0);
+  /// Arenas for a session, once the previous session is over. `secret` is known only to the server;
+  /// all seeds derive from it. Borrows from the source.
+  Result<std::unique_ptr<TimedArenas>> arenas(const ArenaPlan& plan, std::string_view secret,
+                                              const CallContext& call);
 
  private:
   ArenaSource(const ReferenceParts& parts, Contract contract, std::size_t contestants)
@@ -78,9 +83,9 @@ class ArenaSource {
 
 /// Arenas in memory shared by the judge of `trials`, which is borrowed and was launched with room
 /// for all processes of the session. Determines what the reference writes. The first process gets
-/// the memory of candidate `first_room`, and so on.
+/// the memory of candidate `first_room` of the plan, and so on.
 [[nodiscard]] Result<std::unique_ptr<TimedArenas>> device_arenas(
-    DeviceTrials& trials, const Contract& contract, const Dims& dims, std::string_view secret,
-    std::size_t contestants, const std::string& values, int first_room, const CallContext& call);
+    DeviceTrials& trials, const Contract& contract, const ArenaPlan& plan, std::string_view secret,
+    std::size_t contestants, const CallContext& call);
 
 }  // namespace ratchet

@@ -129,6 +129,7 @@ std::vector<Contestant> contestants_of(
 struct TimingSession::Lane {
   CandidateProcess* process;
   ContestantRecord& record;
+  CacheMode cache_mode;
   double call_ms = 0;  ///< of one sample including everything around it
   int taken = 0;
   int calls = 0;  ///< timed calls on the arenas given last
@@ -154,7 +155,8 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
     session_.contestants.push_back({contestant.name, {}, {}});
   std::vector<Lane> lanes;
   for (std::size_t i = 0; i < contestants.size(); ++i)
-    lanes.push_back({contestants[i].process, session_.contestants[i]});
+    lanes.push_back({contestants[i].process, session_.contestants[i],
+                     contestants[i].cache_mode.value_or(plan_.cache_mode)});
   for (;;) {
     if (auto done = arrange(lanes, call); !done) return done.error();
     if (auto done = round(lanes, call); !done) return done.error();
@@ -226,7 +228,7 @@ Status TimingSession::give(Lane& lane, const CallContext& call) {
 /// Untimed calls of a new contestant, and the duration of one sample including everything around
 /// it.
 Status TimingSession::probe(Lane& lane, const CallContext& call) {
-  const wire::TimeBlock plan{std::max(plan_.prewarm, 1) - 1, 1, plan_.cache_mode, plan_.host_time,
+  const wire::TimeBlock plan{std::max(plan_.prewarm, 1) - 1, 1, lane.cache_mode, plan_.host_time,
                              kBlockLimitMs};
   const auto start = steady_clock::now();
   auto samples = lane.process->time(plan, call);
@@ -250,7 +252,7 @@ int TimingSession::block_size(const Lane& lane) {
 Status TimingSession::block(Lane& lane, const CallContext& call) {
   const int size = block_size(lane);
   if (!lane.runs() || size <= 0) return {};
-  const wire::TimeBlock plan{plan_.warmup, size, plan_.cache_mode, plan_.host_time, kBlockLimitMs};
+  const wire::TimeBlock plan{plan_.warmup, size, lane.cache_mode, plan_.host_time, kBlockLimitMs};
   const auto start = steady_clock::now();
   auto samples = lane.process->time(plan, call);
   if (!samples) return samples.error();

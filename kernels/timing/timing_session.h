@@ -39,6 +39,7 @@ struct SessionPlan {
 struct Contestant {
   std::string name;
   CandidateProcess* process = nullptr;
+  std::optional<CacheMode> cache_mode;  ///< empty: the plan's
 };
 
 /// Pairs names with processes, in order; borrows the processes.

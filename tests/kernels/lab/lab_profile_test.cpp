@@ -23,10 +23,11 @@ struct Profiled : LabFixture {
     return built(contract);
   }
 
-  Profile profile(const Candidate& one, const Candidate* parent = nullptr) {
+  Profile profile(const Candidate& one, const Candidate* parent = nullptr, bool verify = false) {
     ProfileRequest request;
     request.candidate = &one;
     request.parent = parent;
+    request.verify = verify;
     auto profile = lab->profile(contract, request, "secret", call);
     if (!profile) FAIL(profile.error().message);
     return *std::move(profile);
@@ -57,6 +58,32 @@ TEST_CASE("a profile of v0 has its time, its rates and no comparison", "[lab]") 
   CHECK(profile.metrics.at("achieved_bytes_per_s") ==
         8.0 * kElements / (profile.timing.median.value * 1e-9));
   CHECK(profile.roofline.bandwidth_ceiling.value_or(0) > 1e9);
+}
+
+TEST_CASE("interventions are timed where they are asked for", "[lab]") {
+  Profiled fixture;
+  const auto v0 = fixture.candidate(passes(8));
+
+  const auto plain = fixture.profile(v0);
+  const auto verified = fixture.profile(v0, nullptr, true);
+
+  CHECK(plain.bound_evidence.find("halved") == std::string::npos);
+  CHECK(verified.bound_evidence.find("; n halved saves") != std::string::npos);
+  CHECK(verified.verdict == Verdict::baseline);
+}
+
+TEST_CASE("an intervention that the kernel does not survive is left out, and the profile stands",
+          "[lab]") {
+  Profiled fixture;
+  const auto v0 =
+      fixture.candidate("if (n != " + std::to_string(kElements) + ") return;" + passes(1));
+
+  const auto profile = fixture.profile(v0, nullptr, true);
+
+  CHECK(profile.bound_evidence.find("halved") == std::string::npos);
+  CHECK(profile.verdict == Verdict::baseline);
+  CHECK(profile.reasons.empty());
+  CHECK_FALSE(profile.fault);
 }
 
 TEST_CASE("a kernel that does a fraction of its parent's work is faster", "[lab][timed]") {
