@@ -6,7 +6,6 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -23,8 +22,6 @@
 
 #include "kbs/knowledge.h"
 #include "kernels/lab.h"
-#include "kernels/labs/lab_service.h"
-#include "kernels/labs/lab_set.h"
 #include "server/core/background_calls.h"
 #include "server/core/beneath.h"
 #include "server/core/nearest.h"
@@ -34,6 +31,7 @@
 #include "server/docs/reference.h"
 #include "server/exit_deadline.h"
 #include "server/kbs_command.h"
+#include "server/lab_command.h"
 #include "server/mcp/server.h"
 #include "server/offers/prompts.h"
 #include "server/offers/resources.h"
@@ -84,6 +82,10 @@ struct Application {
   std::unique_ptr<Storage> storage;
   std::shared_ptr<BackgroundCalls> jobs;  // last, so that its work ends before the services above
   std::vector<Tool> tools;
+
+  [[nodiscard]] Services services() const {
+    return {*lab, *runs, *knowledge, *jobs, *storage, *roots};
+  }
 };
 
 KbsIndexes kbs_indexes(const Options& options) {
@@ -104,24 +106,6 @@ std::unique_ptr<Storage> storage_of(Application& app, const Options& options) {
   return std::make_unique<Storage>(
       options.state_dir, quota, std::move(stores),
       [&lab = *app.lab](bool dry_run) { return lab.remove_abandoned(dry_run); });
-}
-
-Result<std::unique_ptr<Lab>> open_lab(const Options& options) {
-  std::vector<RemoteLabOptions> remote;
-  for (const auto& text : options.labs) {
-    auto one = parse_lab(text);
-    if (!one) return one.error();
-    one->version = RATCHET_VERSION;
-    remote.push_back(*std::move(one));
-  }
-  auto local = Lab::open({.state_dir = options.state_dir,
-                          .worker_dir = options.worker_dir,
-                          .data_dir = options.data_dir,
-                          .python = options.python,
-                          .version = RATCHET_VERSION,
-                          .job_deadline = std::chrono::seconds(options.job_deadline_s)});
-  if (!local || remote.empty()) return local;
-  return lab_set(*std::move(local), std::move(remote));
 }
 
 Result<Application> assemble(const Options& options) {
@@ -147,7 +131,7 @@ Result<Application> assemble(const Options& options) {
   app.knowledge = *std::move(knowledge);
   app.storage = storage_of(app, options);
   app.jobs = std::make_shared<BackgroundCalls>();
-  app.tools = all_tools({*app.lab, *app.runs, *app.knowledge, *app.jobs, *app.storage, *app.roots});
+  app.tools = all_tools(app.services());
   if (!options.toolsets.empty())
     std::erase_if(app.tools, [&](const Tool& tool) {
       return std::ranges::find(options.toolsets, name_of(tool.info.toolset)) ==
@@ -163,11 +147,7 @@ Result<mcp::ServerOptions> server_options(Application& app, const Options& optio
   mcp::ServerOptions server;
   server.version = RATCHET_VERSION;
   server.instructions = kInstructions;
-  auto tools = app.tools;
-  // Costs the model nothing where there are none.
-  if (options.labs.empty())
-    std::erase_if(tools, [](const Tool& tool) { return tool.info.name == "list_labs"; });
-  server.tools = mcp::offered(tools);
+  server.tools = mcp::offered(useful_tools(app.tools, app.services()));
   server.jobs = app.jobs;
   server.prompts = all_prompts(*app.runs);
   server.resources = all_resources(*app.runs, *app.knowledge, options.data_dir / "docs");
@@ -189,20 +169,6 @@ void collect_regularly(const Storage& storage, const std::stop_token& stop) {
                    removed.files, size_text(removed.bytes));
   } while (
       !waiting.wait_for(lock, stop, kBetweenCollections, [&] { return stop.stop_requested(); }));
-}
-
-/// Serves a lab on the real stdin and stdout; what else is printed goes to stderr.
-int serve_as_lab(const Options& options, const std::stop_token& stop) {
-  if (auto own = make_private_folder(options.state_dir); !own) return fail(own.error());
-  Options alone = options;
-  alone.labs.clear();
-  auto lab = open_lab(alone);
-  if (!lab) return fail(lab.error());
-  LabStream stream(Fd(::dup(STDIN_FILENO)), Fd(::dup(STDOUT_FILENO)));
-  ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  const auto served = serve_lab(**lab, stream, RATCHET_VERSION, stop);
-  end_descendants();
-  return served ? 0 : fail(served.error());
 }
 
 int serve(Application& app, const Options& options, const std::stop_token& stop) {

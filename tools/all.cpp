@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 
+#include "kernels/lab.h"
 #include "server/core/long_running.h"
 #include "server/core/storage.h"
 
@@ -97,6 +98,12 @@ std::vector<Tool> all_tools(const Services& services) {
     if (tool.info.effect == Effect::uses_device)
       tool = long_running(std::move(tool), services.jobs);
   }
+  return tools;
+}
+
+std::vector<Tool> useful_tools(std::vector<Tool> tools, const Services& services) {
+  if (services.lab.labs().empty())
+    std::erase_if(tools, [](const Tool& tool) { return tool.info.name == "list_labs"; });
   return tools;
 }
 

@@ -30,15 +30,13 @@ struct BenchmarkArgs {
   static constexpr void fields(auto&& visit) {
     using A = BenchmarkArgs;
     visit(required<&A::run>(), optional<&A::version>("Default: the best version."),
-          optional<&A::baselines>(
-              "pytorch-eager, torch-compile, flashinfer, vendor, all or none, besides v0 and the "
-              "parent. Default: the contract's.",
-              {.max_length = 8}),
+          optional<&A::baselines>("As in create_run, or all or none. Default: the contract's.",
+                                  {.max_length = 8}),
           optional<&A::num_warmup>("Untimed calls.", {.min = 0, .max = 10000}),
           optional<&A::num_trials>("Timed calls.", {.min = 3, .max = 100000}),
           optional<&A::discard_first>("First samples to drop.", {.min = 0, .max = 1000}),
           optional<&A::prewarm_calls>("Calls before warm-up.", {.min = 0, .max = 1000}),
-          optional<&A::cache_mode>("cold: flush the caches before each call."),
+          optional<&A::cache_mode>("cold: caches are flushed."),
           optional<&A::timing_method>("cuda_event: device time; host_time: end to end."));
   }
 };

@@ -30,8 +30,8 @@ struct CreateRunArgs : TaskRequest {
     visit(required("output_dir", &CreateRunArgs::output_dir,
                    "Folder for the artifacts; must be empty or new.", {.max_length = 4096}),
           optional("confirm", &CreateRunArgs::confirm, "Use an output_dir that is not empty."),
-          optional("branches", &CreateRunArgs::branches,
-                   "K, the most branches of one explore_branches call.", {.min = 1, .max = 16}),
+          optional("branches", &CreateRunArgs::branches, "K: most branches of explore_branches.",
+                   {.min = 1, .max = 16}),
           optional("stop", &CreateRunArgs::stop, "When the run may stop early."),
           optional("fork_from", &CreateRunArgs::fork_from,
                    "Start from this version, with the contract of its run."));

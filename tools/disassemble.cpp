@@ -26,9 +26,8 @@ struct DisassembleArgs {
           optional<&A::implementation>("", {.max_length = 32}),
           optional<&A::entry>("", {.max_length = 64}), optional<&A::flags>("", {.max_length = 32}),
           optional<&A::kind>("Ignored for host kernels."),
-          optional<&A::function>("Default: the one with the most code in loops.",
-                                 {.max_length = 512}),
-          optional<&A::cursor>("next_cursor of the previous page.", {.min = 0, .max = 10'000'000}));
+          optional<&A::function>("Default: most code in loops.", {.max_length = 512}),
+          optional<&A::cursor>("next_cursor of the previous page.", {.min = 0}));
   }
 };
 

@@ -23,8 +23,7 @@ struct BranchArg {
 
   static constexpr void fields(auto&& visit) {
     using B = BranchArg;
-    visit(optional<&B::source>(),
-          optional<&B::path>("Or a file inside the allowed roots.", {.max_length = 4096}),
+    visit(optional<&B::source>(), optional<&B::path>("In an allowed root.", {.max_length = 4096}),
           optional<&B::note>("What this branch varies.", {.max_length = 300}));
   }
 };

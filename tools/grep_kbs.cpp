@@ -7,8 +7,8 @@ Tool grep_kbs(const Services& services) {
   return make_tool<GrepRequest, GrepAnswer>(
       {.name = "grep_kbs",
        .summary =
-           "Search the knowledge base line by line for a regular expression: for exact names "
-           "and code, where query_kbs ranks by words.",
+           "Find a regular expression in the knowledge base: exact names and code; query_kbs "
+           "ranks by words.",
        .effect = Effect::reads,
        .toolset = Toolset::kbs,
        .idempotent = true},

@@ -31,7 +31,7 @@ struct ImportProblemArgs {
     visit(required<&A::path>("File or folder.", {.max_length = 4096}),
           required<&A::output_dir>("", {.max_length = 4096}),
           optional<&A::format>("Default: recognized.", {.max_length = 32}),
-          optional<&A::scale>("Most memory of all buffers, e.g. 4G, or none.", {.max_length = 16}));
+          optional<&A::scale>("Most bytes of buffers, e.g. 4G, or none.", {.max_length = 16}));
   }
 };
 

@@ -25,8 +25,7 @@ struct ProfileArgs {
               {.max_length = 128}),
           optional<&ProfileArgs::engine>("Reads the counters; ncu also keeps its report."),
           optional<&ProfileArgs::seconds>("So long, while inconclusive.", {.min = 1, .max = 600}),
-          optional<&ProfileArgs::verify>(
-              "Confirm findings by warm caches, ordered indices, halved dims."));
+          optional<&ProfileArgs::verify>("Confirm findings by interventions."));
   }
 };
 

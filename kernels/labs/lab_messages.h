@@ -1,20 +1,13 @@
 #pragma once
 
-// What a server and a lab say to each other. The field lists here and those of the records in them
-// are the wire format; version 1 of it.
+// What a server and a lab say to each other. The field lists here, in lab_calls.h and those of the
+// records in them are the wire format; version 1 of it.
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "kernels/lab_requests.h"
 #include "server/core/fields.h"
-#include "server/facts/contract.h"
-#include "server/facts/profile.h"
-#include "server/facts/sanitizer.h"
-#include "server/facts/task.h"
 
 namespace ratchet::lab_wire {
 
@@ -66,181 +59,6 @@ struct Message {
     visit(required<&M::kind>(), optional<&M::id>(), optional<&M::hello>(), optional<&M::method>(),
           optional<&M::body>(), optional<&M::files>(), optional<&M::done>(), optional<&M::total>(),
           optional<&M::text>(), optional<&M::code>(), optional<&M::hint>());
-  }
-};
-
-// Requests: the arguments of the methods of Lab. `secret` is derived from the run's and is all
-// that a lab ever knows of it.
-
-struct Environment {
-  std::optional<int> device;
-  static constexpr void fields(auto&& visit) { visit(optional<&Environment::device>()); }
-};
-
-struct Plan {
-  TaskRequest task;
-  Source kernel, reference;
-  static constexpr void fields(auto&& visit) {
-    visit(required<&Plan::task>(), required<&Plan::kernel>(), required<&Plan::reference>());
-  }
-};
-
-struct Build {
-  Contract contract;
-  Source source;
-  static constexpr void fields(auto&& visit) {
-    visit(required<&Build::contract>(), required<&Build::source>());
-  }
-};
-
-struct OfContract {
-  Contract contract;
-  std::string secret;
-  static constexpr void fields(auto&& visit) {
-    visit(required<&OfContract::contract>(), optional<&OfContract::secret>());
-  }
-};
-
-struct OfCandidate {
-  Contract contract;
-  Candidate candidate;
-  std::string secret;
-  static constexpr void fields(auto&& visit) {
-    using O = OfCandidate;
-    visit(required<&O::contract>(), required<&O::candidate>(), optional<&O::secret>());
-  }
-};
-
-struct ProfileOf {
-  Contract contract;
-  Candidate candidate;
-  std::optional<Candidate> parent, v0, best;
-  std::optional<double> seconds;
-  MetricSet metrics = MetricSet::overview;
-  std::vector<std::string> names;
-  CounterEngine engine = CounterEngine::cupti;
-  std::string secret;
-  static constexpr void fields(auto&& visit) {
-    using P = ProfileOf;
-    visit(required<&P::contract>(), required<&P::candidate>(), optional<&P::parent>(),
-          optional<&P::v0>(), optional<&P::best>(), optional<&P::seconds>(),
-          required<&P::metrics>(), required<&P::names>(), required<&P::engine>(),
-          required<&P::secret>());
-  }
-};
-
-struct Import {
-  Contract contract;
-  Candidate candidate;
-  std::optional<Profile> profile;
-  std::string file_name;
-  std::string content;  ///< base64
-  static constexpr void fields(auto&& visit) {
-    using I = Import;
-    visit(required<&I::contract>(), required<&I::candidate>(), optional<&I::profile>(),
-          required<&I::file_name>(), required<&I::content>());
-  }
-};
-
-struct Benchmark {
-  Contract contract;
-  Candidate candidate;
-  std::optional<Candidate> parent, v0;
-  std::vector<std::string> baselines;
-  int num_warmup = 0, num_trials = 0, discard_first = 0, prewarm_calls = 0;
-  CacheMode cache_mode = CacheMode::cold;
-  bool host_time = false;
-  std::string values;
-  std::string secret;
-  static constexpr void fields(auto&& visit) {
-    using B = Benchmark;
-    visit(required<&B::contract>(), required<&B::candidate>(), optional<&B::parent>(),
-          optional<&B::v0>(), required<&B::baselines>(), required<&B::num_warmup>(),
-          required<&B::num_trials>(), required<&B::discard_first>(), required<&B::prewarm_calls>(),
-          required<&B::cache_mode>(), required<&B::host_time>(), required<&B::values>(),
-          required<&B::secret>());
-  }
-};
-
-struct Sanitize {
-  Contract contract;
-  Candidate candidate;
-  std::vector<SanitizerTool> tools;
-  std::optional<Dims> dims;
-  static constexpr void fields(auto&& visit) {
-    using S = Sanitize;
-    visit(required<&S::contract>(), required<&S::candidate>(), required<&S::tools>(),
-          optional<&S::dims>());
-  }
-};
-
-struct Disassemble {
-  Contract contract;
-  Candidate candidate;
-  DisassemblyRequest request;
-  static constexpr void fields(auto&& visit) {
-    using D = Disassemble;
-    visit(required<&D::contract>(), required<&D::candidate>(), required<&D::request>());
-  }
-};
-
-struct CheckSass {
-  Contract contract;
-  Candidate candidate;
-  std::optional<Candidate> parent;
-  std::vector<std::string> ids;
-  static constexpr void fields(auto&& visit) {
-    using C = CheckSass;
-    visit(required<&C::contract>(), required<&C::candidate>(), optional<&C::parent>(),
-          required<&C::ids>());
-  }
-};
-
-struct Roofline {
-  Contract contract;
-  Profile profile;
-  static constexpr void fields(auto&& visit) {
-    visit(required<&Roofline::contract>(), required<&Roofline::profile>());
-  }
-};
-
-struct Compare {
-  Contract contract;
-  Candidate a, b;
-  std::optional<Profile> profile_a, profile_b;
-  static constexpr void fields(auto&& visit) {
-    using C = Compare;
-    visit(required<&C::contract>(), required<&C::a>(), required<&C::b>(), optional<&C::profile_a>(),
-          optional<&C::profile_b>());
-  }
-};
-
-struct Race {
-  struct Entrant {
-    std::string name;
-    Candidate candidate;
-    static constexpr void fields(auto&& visit) {
-      visit(required<&Entrant::name>(), required<&Entrant::candidate>());
-    }
-  };
-  Contract contract;
-  std::vector<Entrant> entrants;
-  RacePlan race;
-  std::string secret;
-  static constexpr void fields(auto&& visit) {
-    using R = Race;
-    visit(required<&R::contract>(), required<&R::entrants>(), required<&R::race>(),
-          required<&R::secret>());
-  }
-};
-
-struct Ceilings {
-  int device = 0;
-  DeviceKind kind = DeviceKind::host;
-  bool refresh = false;
-  static constexpr void fields(auto&& visit) {
-    using C = Ceilings;
-    visit(required<&C::device>(), required<&C::kind>(), required<&C::refresh>());
   }
 };
 

@@ -31,6 +31,9 @@ class LabSet : public Lab {
   [[nodiscard]] std::vector<std::string> problem_names() const override {
     return local_->problem_names();
   }
+  Result<ImportedProblem> import_problem(ProblemImport import, CallContext& call) override {
+    return local_->import_problem(std::move(import), call);
+  }
   Result<Contract> plan(const TaskRequest& task, const Source& kernel,
                         const Source& reference) override {
     auto lab = named(task.lab);

@@ -4,8 +4,8 @@
 
 #include <utility>
 
+#include "kernels/labs/lab_calls.h"
 #include "kernels/labs/lab_connection.h"
-#include "kernels/labs/lab_messages.h"
 #include "server/core/hash.h"
 
 namespace ratchet {
@@ -35,6 +35,10 @@ class Remote : public RemoteLab {
   }
   [[nodiscard]] std::vector<std::string> problem_names() const override {
     return local_.problem_names();
+  }
+
+  Result<ImportedProblem> import_problem(ProblemImport import, CallContext& call) override {
+    return local_.import_problem(std::move(import), call);
   }
 
   Result<Contract> plan(const TaskRequest& task, const Source& kernel,
@@ -88,7 +92,7 @@ class Remote : public RemoteLab {
         "profile",
         wire::ProfileOf{contract, *request.candidate, copy_of(request.parent), copy_of(request.v0),
                         copy_of(request.best), request.seconds, request.metrics, request.names,
-                        request.engine, derived(run_secret)},
+                        request.engine, request.verify, derived(run_secret)},
         call);
   }
 

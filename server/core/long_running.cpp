@@ -134,9 +134,10 @@ bool requires_run(const Json& schema) {
 Tool long_running(Tool tool, BackgroundCalls& calls, std::chrono::seconds wait) {
   Tool wrapped{tool.info, tool.input_schema, tool.output_schema, {}, true};
   Json& limit = wrapped.input_schema["properties"]["wait_s"];
-  limit = Codec<double>::schema(kWait);
-  limit["default"] = wait.count();
-  limit["description"] = "Seconds until a job id comes back.";
+  // In every long tool, so brief; the limits are in the refusal.
+  limit = {{"type", "number"},
+           {"default", wait.count()},
+           {"description", "Seconds until a job id returns."}};
   const Json ticket = schema_of<Ticket>();
   for (const auto& [name, property] : ticket["properties"].items())
     wrapped.output_schema["properties"].emplace(name, property);

@@ -13,6 +13,7 @@
 #include "server/runs/runs.h"
 #include "tests/support/temp_folder.h"
 #include "tools/all.h"
+#include "tools/services.h"
 
 namespace ratchet::test {
 
@@ -28,6 +29,9 @@ class Workbench {
   Json must(const std::string& tool, const Json& arguments);
 
   [[nodiscard]] const std::vector<Tool>& tools() const { return tools_; }
+  [[nodiscard]] Services services() {
+    return {*lab_, *runs_, *knowledge_, jobs_, *storage_, *roots_};
+  }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
 
   /// Starts a run on the shipped vector_add problem on the host; returns its id.

@@ -56,7 +56,7 @@ TEST_CASE("what a model reads to know the tools stays under 7,000 tokens", "[too
   test::Workbench bench;
 
   // Estimated at four bytes per token.
-  CHECK(model_visible_bytes(bench.tools()) <= 7000 * 4);
+  CHECK(model_visible_bytes(useful_tools(bench.tools(), bench.services())) <= 7000 * 4);
 }
 
 TEST_CASE("a listed output schema keeps every name and what is required", "[tools]") {

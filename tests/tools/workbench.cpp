@@ -33,7 +33,7 @@ Workbench::Workbench() {
   storage_ = std::make_unique<Storage>(folder_ / "state", 0,
                                        lab_->stores([] { return std::set<std::string>{}; }),
                                        [](bool) { return FileCount{}; });
-  tools_ = all_tools({*lab_, *runs_, *knowledge_, jobs_, *storage_, *roots_});
+  tools_ = all_tools(services());
 }
 
 ToolAnswer Workbench::call(const std::string& tool, const Json& arguments) {

@@ -28,7 +28,7 @@ TEST_CASE("every shipped problem becomes a contract on each of its devices", "[p
     for (const auto implementation : {Implementation::host_cpp, Implementation::cuda_cpp}) {
       const auto problem = load_problem(kData, name, implementation);
       REQUIRE(problem);
-      const auto contract = plan_contract(problem->task, problem->kernel, problem->reference,
+      const auto contract = plan_contract(problem->task, *problem->kernel, problem->reference,
                                           device_for(implementation));
       INFO(name << ": " << (contract ? "" : contract.error().message));
       REQUIRE(contract);
@@ -52,7 +52,7 @@ TEST_CASE("every shipped version builds, without warnings, under v0's contract",
   for (const auto implementation : {Implementation::host_cpp, Implementation::cuda_cpp}) {
     if (implementation == Implementation::cuda_cpp && !toolchain.nvcc) SKIP("nvcc was not found");
     const auto problem = load_problem(kData, "softmax", implementation);
-    const auto contract = plan_contract(problem->task, problem->kernel, problem->reference,
+    const auto contract = plan_contract(problem->task, *problem->kernel, problem->reference,
                                         device_for(implementation));
     REQUIRE(contract);
     CHECK(builder.build(reference_build(*contract), CallContext())->ok);

@@ -1,4 +1,5 @@
 #include "kernels/timing/statistics.h"
+#include "server/facts/workload_gain.h"
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
