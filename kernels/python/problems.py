@@ -30,7 +30,8 @@ class Problems:
         files = asked["files"]
         form = self.chosen(files, asked["format"])
         try:
-            made = trial.repeatable(lambda quiet: form.read(files, {**asked, "quiet": quiet}))
+            made = trial.repeatable(lambda quiet, fixed: form.read(
+                files, {**asked, "quiet": quiet, "fixed": fixed}))
         except problem.Refused as refused:
             raise Failed(f"{refused}", refused.line) from refused
         except ImportError as error:

@@ -128,5 +128,36 @@ TEST_CASE("the histogram in docs/tasks.md is a task, tried on the processor", "[
   check_first_version(folder, run.dump());
 }
 
+const std::string kProblems = "docs/problems.md";
+
+/// Imports `path` into the folder `problem` and checks its v0 on the processor.
+void check_imported(const TempFolder& folder, const std::string& path) {
+  const auto python = build_dir() / "python" / "bin" / "python";
+  if (!std::filesystem::exists(python))
+    SKIP("torch is not set up: ./dev test --all does it where it is to be had");
+  const auto imported = called(folder, "import_problem",
+                               Json{{"path", path}, {"output_dir", "problem"}}.dump(), python);
+  CHECK(imported.find("kernel: true") != std::string::npos);
+  const Json run{{"problem", "problem"}, {"implementation", "host-python"}, {"output_dir", "run"}};
+  check_first_version(folder, run.dump(), python);
+}
+
+TEST_CASE("the KernelBench problem in docs/problems.md becomes a run", "[readme][python]") {
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "bias_gelu.py", block_with("class Model(nn.Module)", kProblems)));
+
+  check_imported(folder, "bias_gelu.py");
+}
+
+TEST_CASE("the SOL-ExecBench problem in docs/problems.md becomes a run", "[readme][python]") {
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "scaled_add" / "definition.json",
+                     block_with("\"scaled_add\"", kProblems)));
+  REQUIRE(write_file(folder / "scaled_add" / "workload.jsonl",
+                     block_with("{\"axes\": {\"rows\": 48}", kProblems)));
+
+  check_imported(folder, "scaled_add");
+}
+
 }  // namespace
 }  // namespace ratchet::test

@@ -2,12 +2,12 @@
 
   NAME                    as users write it
   recognizes(files)       true for the files of one problem: texts by name
-  read(files, asked)      problem.Found: what its problem.json and ref.py say
+  read(files, asked)      what trial.py tries and writes: task, reference, v0, sources, …
 
 To add one: its file, its place in FORMATS, a problem in that format under tests/problems, its section in
 docs/problems.md.
 """
 
-from . import flashinfer, gpumode, kernelbench
+from . import atrex, flashinfer, gpumode, kernelbench, robust
 
-FORMATS = [kernelbench, flashinfer, gpumode]
+FORMATS = [kernelbench, flashinfer, gpumode, atrex, robust]

@@ -5,7 +5,9 @@ Var axes become dims, workloads cases. Random floating-point inputs are the serv
 what the definition makes itself, it makes here, too.
 """
 
+import collections
 import json
+import math
 import re
 
 import torch
@@ -105,6 +107,7 @@ def read(files, asked):
         path = next(one["path"] for one in first["inputs"].values() if one["type"] == "safetensors")
         raise Refused(f"{definition.workloads[0][0]}: its inputs are recorded in {path}, which an "
                       "import does not read; give kernel and a reference with inputs() of your own")
+    left_out = keep_alike(definition)
     scalars = scalars_of(definition, text, origin, custom)
     tensors, args, random = [], [], {}
     for name, spec in definition.json["inputs"].items():
@@ -133,7 +136,7 @@ def read(files, asked):
             "signature": {"args": args, "kwargs": {},
                           "returns": leaves[0] if len(leaves) == 1 else {"tuple": leaves}},
             **tolerances(definition)}
-    changed = differing_tolerances(definition)
+    changed = left_out + differing_tolerances(definition)
     adapters = ["adapter.py", "function_adapter.py"]
     if custom or random:
         adapters.append("function_inputs.py")
@@ -146,18 +149,30 @@ def read(files, asked):
             "takes": lambda dims: True}
 
 
+def keep_alike(definition):
+    """Leaves the workloads with the numbers that most of them have: a problem has one value of each."""
+    def numbers(one):
+        return tuple(sorted((name, repr(entry["value"])) for name, entry in one["inputs"].items()
+                            if entry["type"] == "scalar"))
+    counts = collections.Counter(numbers(one) for _, one in definition.workloads)
+    common = max(counts, key=counts.get)
+    whole = len(definition.workloads)
+    definition.workloads = [(place, one) for place, one in definition.workloads
+                            if numbers(one) == common]
+    left = whole - len(definition.workloads)
+    return [f"{left} of {whole} workloads are left out: they have other values of "
+            f"{', '.join(name for name, _ in common)}"] if left else []
+
+
 def scalars_of(definition, text, origin, custom):
-    """Numbers that are inputs: one value for all workloads."""
+    """Numbers that are inputs, of the first workload; all others have the same."""
     names = [name for name, spec in definition.json["inputs"].items() if spec["shape"] is None]
-    found = {}
-    for place, one in definition.workloads:
-        for name in names:
-            entry = one["inputs"].get(name, {"type": "random"})
-            if entry["type"] != "scalar":
-                continue
-            if found.setdefault(name, entry["value"]) != entry["value"]:
-                raise Refused(f"{place}: the number {name} is {entry['value']} here and {found[name]} "
-                              "before; a problem has one value for all cases: split its workloads")
+    place, one = definition.workloads[0]
+    found = {name: entry["value"] for name, entry in one["inputs"].items()
+             if name in names and entry["type"] == "scalar"}
+    for name, value in found.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise Refused(f"{place}: the number {name} is {value}, which no kernel can be passed")
     missing = [name for name in names if name not in found]
     if missing and custom:
         found.update(made_scalars(definition, text, origin, custom, missing))

@@ -124,7 +124,8 @@ def read(files, asked):
     base = {}
     flatten("data", data, base)
     flatten("returns", answer, base)
-    found, texts = sizes.find_sizes(look, base, {name: smallest[name] for name in dims},
+    free = [] if asked["fixed"] else dims
+    found, texts = sizes.find_sizes(look, base, {name: smallest[name] for name in free},
                                     lambda key: "@" in key)
     taken = set(found)
     builder = Builder(texts, taken)

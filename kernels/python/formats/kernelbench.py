@@ -14,6 +14,7 @@ from . import adapter, problem, sizes
 from .problem import Refused
 
 NAME = "kernelbench"
+MOST_CASES = 64
 MOST_EXPRESSION = 256  # characters
 SLOW_S = 1.0  # of one look; some tens follow
 NEEDED = ("class Model", "def get_inputs", "def get_init_inputs")
@@ -62,17 +63,21 @@ class ModuleFile:
         self.sources = sources
         self.file_name = file_name
         self.training = True
+        self.built_on = "meta"
+        self.looks_on = "meta"
+        self.v0 = sources[file_name]
         self.slow = False
 
-    def seen(self, values, device="meta"):
+    def seen(self, values):
         """Everything about the problem with these constants: inputs, init, state and answer."""
-        with torch.device(device), torch.no_grad():
+        device = self.looks_on
+        with torch.device(self.built_on), torch.no_grad():
             suite = adapter.loaded(self.sources, self.file_name, values, device)
             torch.manual_seed(1)
             init = suite.get_init_inputs()
             model = suite.Model(**init) if isinstance(init, dict) else suite.Model(*init)
-            if not self.training:
-                model.eval()
+            model.train(self.training).to(device)
+        with torch.device(device), torch.no_grad():
             given = suite.get_inputs()
             if isinstance(given, torch.Tensor):
                 raise Refused(f"{self.file_name}: get_inputs returns one tensor instead of a list")
@@ -80,16 +85,31 @@ class ModuleFile:
             answer = model(*given)
         return suite, init, list(given), state, answer
 
+    def first_seen(self):
+        try:
+            return self.seen({})
+        except (RuntimeError, NotImplementedError) as error:
+            if "meta" not in str(error).lower():
+                raise
+        self.built_on = "cpu"  # a constructor reads values of its tensors
+        try:
+            return self.seen({})
+        except (RuntimeError, NotImplementedError) as error:
+            if "meta" not in str(error).lower():
+                raise
+        self.looks_on = "cpu"  # so does what makes the inputs, or the module itself
+        return self.seen({})
+
     def follows(self, constant, given):
         """Whether inputs follow this constant: whatever else it changes, no other is a size."""
         shapes = []
         for value in (given, given + 1, given * 2):
             places = {}
             try:
-                with torch.device("meta"):
-                    flatten("args", list(adapter.loaded(self.sources, self.file_name,
-                                                        {constant: value}, "meta").get_inputs()),
-                            places)
+                with torch.device(self.looks_on):
+                    suite = adapter.loaded(self.sources, self.file_name, {constant: value},
+                                           self.looks_on)
+                    flatten("args", list(suite.get_inputs()), places)
             except Exception:
                 return False
             shapes.append(places)
@@ -192,24 +212,30 @@ def read(files, asked):
     sources = {file_name: files[file_name]}
     module = ModuleFile(sources, file_name)
     module.training = not asked["quiet"]
+    seen = looked_at(module)
+    return imported(module, constants_of(files[file_name], file_name), seen, asked, NAME)
+
+
+def looked_at(module):
+    """The first look, at the sizes that the suite has."""
     began = time.perf_counter()
     try:
-        suite, init, given, state, answer = module.seen({})
-    except Refused:
-        raise
-    except ImportError:
+        seen = module.first_seen()
+    except (Refused, ImportError):
         raise
     except Exception as error:
-        raise adapter.located(error, sources) from error
+        raise adapter.located(error, module.sources) from error
     module.slow = time.perf_counter() - began > SLOW_S
-    return imported(module, constants_of(files[file_name], file_name),
-                    (suite, init, given, state, answer), asked, NAME)
+    return seen
 
 
-def imported(module, constants, seen, asked, suite_name):
+def imported(module, constants, seen, asked, suite_name, cases=None):
+    """The problem, as formats/__init__.py says. `cases`: constants and weight of each, where there are
+    several."""
     suite, init, given, state, answer = seen
-    origin = origins(module, {constant: value for constant, value in constants.items()
-                              if module.follows(constant, value)})
+    origin = origins(module, {} if asked["fixed"] else
+                     {constant: value for constant, value in constants.items()
+                      if module.follows(constant, value)})
 
     def look(now):
         return module.numbers({constant: value for name, value in now.items()
@@ -232,13 +258,24 @@ def imported(module, constants, seen, asked, suite_name):
         return sum(problem.tensor_bytes(tensor, lambda text: sizes.evaluated(text, now))
                    for tensor in builder.tensors)
 
-    fitting, changes = problem.scaled(values, total, asked["bytes"], asked["scale"],
-                                      lambda now: look(now) is not None)
+    def fit(case):
+        return problem.scaled(case, total, asked["bytes"], asked["scale"],
+                              lambda now: look(now) is not None)
+
+    fitting, changes = fit(values)
+    changed = []
+    if cases is not None:
+        workload, changes, left = fitted(cases, constants, {name: origin[name] for name in dims}, fit)
+        fitting = workload[0]["dims"]
+        if left:
+            changed.append(f"{left} of {len(cases)} configurations are left out: they change "
+                           "constants that are no free sizes here")
     plan = {"file": module.file_name, "fixed": {}, "eval": not module.training,
             "dims": {name: origin[name] for name in dims},
             "args": args, "state": {key: leaf["tensor"] for key, leaf in weights.items()},
             "returns": returns}
-    task = {"call": "module", "entry": "ModelNew", "dims": fitting, "tensors": builder.tensors,
+    task = {"call": "module", "entry": "ModelNew",
+            **({"dims": fitting} if cases is None else {"cases": workload}), "tensors": builder.tensors,
             "signature": {"init": init_skeleton if isinstance(init_skeleton, list) else [],
                           "init_kwargs": init_skeleton["dict"] if isinstance(init, dict) else {},
                           "state": weights, "args": args, "kwargs": {}, "returns": returns},
@@ -247,12 +284,35 @@ def imported(module, constants, seen, asked, suite_name):
     doc = inspect.getdoc(suite.Model) or ""
     title = module.file_name.removesuffix(".py").replace("_", " ").strip()
     return {"suite": suite_name, "sources": module.sources, "task": task, "scaled": changes,
-            "changed": [], "title": title,
+            "changed": changed, "title": title,
             "description": " ".join(doc.split("\n\n")[0].split()) or title,
             "reference": problem.reference_text(f"{module.file_name} of {suite_name}",
                                                 module.sources, ("MODULE", plan), "adapter.py",
                                                 "module_adapter.py"),
             "v0": first_version(module), "takes": lambda now: look(now) is not None}
+
+
+def fitted(cases, constants, origin, fit):
+    """The cases that differ in dims alone, each once and made to fit; how sizes changed; how many are
+    left out."""
+    workload, changes, left = [], [], 0
+    free = {constant for group in origin.values() for constant in group}
+    for values, weight in cases:
+        one_number = all(len({values[constant] for constant in group}) == 1
+                         for group in origin.values())
+        if not one_number or any(values[name] != value for name, value in constants.items()
+                                 if name not in free):
+            left += 1
+            continue
+        dims, changed = fit({name: values[group[0]] for name, group in origin.items()})
+        changes += changed
+        same = next((case for case in workload if case["dims"] == dims), None)
+        if same:
+            same["weight"] += weight
+        else:
+            workload.append({"dims": dims, "weight": weight})
+    workload.sort(key=lambda case: -case["weight"])
+    return workload[:MOST_CASES], changes, left + max(0, len(workload) - MOST_CASES)
 
 
 def origins(module, constants):
@@ -314,7 +374,7 @@ def flops_text(module, origin, dims):
 
 
 def first_version(module):
-    text = module.sources[module.file_name].rstrip()
+    text = module.v0.rstrip()
     body = "    pass\n" if module.training else \
         "    def __init__(self, *args, **kwargs):\n        super().__init__(*args, **kwargs)\n" \
         "        self.eval()\n"

@@ -14,12 +14,18 @@ ENOUGH_BYTES = 16 << 20
 
 
 def repeatable(read):
-    """What `read(quiet)` makes, tried. Where the answer is random, as with dropout, the problem is read
-    again with its modules in eval()."""
-    made = read(False)
+    """What `read(quiet, fixed)` makes, tried. Where sizes do not follow from the dims as it seemed, the
+    problem is read again with all sizes fixed; where the answer is random, as with dropout, with its
+    modules in eval()."""
+    made = read(False, False)
     reason = tried(made)
+    fixed = reason is not None and MISFIT in reason
+    if fixed:
+        made = read(False, True)
+        made["changed"].append(f"all sizes are fixed: {reason}")
+        reason = tried(made)
     if reason == RANDOM:
-        made = read(True)
+        made = read(True, fixed)
         made["changed"].append("its modules are in eval(): in training mode two answers to one input "
                                "differ, so that no kernel could be compared")
         reason = tried(made)
@@ -28,13 +34,18 @@ def repeatable(read):
     return finished(made)
 
 
+MISFIT = "follow from something else than the dims"
 RANDOM = ("two answers of the reference to one input differ, also in eval(): nothing could be compared "
           "with it; take out what is random")
 
 
+def given_dims(task):
+    return task["cases"][0]["dims"] if "cases" in task else task["dims"]
+
+
 def smallest(made):
     task = made["task"]
-    dims = dict(task.get("dims") or task["cases"][0]["dims"])
+    dims = dict(given_dims(task))
     def total(now):
         return sum(problem.tensor_bytes(t, lambda text: sizes.evaluated(text, now))
                    for t in task["tensors"])
@@ -59,7 +70,7 @@ def tried(made):
     """Why the problem cannot be judged; None if it can. Sizes smaller than the given ones may be none
     of the problem's; then the given ones are tried."""
     dims = smallest(made)
-    given = made["task"].get("dims") or made["task"]["cases"][0]["dims"]
+    given = given_dims(made["task"])
     try:
         return tried_at(made, dims)
     except Exception:
@@ -99,8 +110,8 @@ def tried_at(made, dims):
             return f"{name} is {wrong}"
         if not bytes_equal(one, two):
             return RANDOM
-        if one.is_floating_point() and not bool(torch.isfinite(one.float()).all()):
-            return (f"the answer {name} has values that are not finite at "
+        if one.is_floating_point() and not comparable(one.float()):
+            return (f"the answer {name} has NaN or infinite values at "
                     f"{', '.join(f'{k}={v}' for k, v in dims.items())}: nothing could be compared there")
     return None
 
@@ -109,6 +120,12 @@ def normal(tensor, dims):
     shape = [sizes.evaluated(text, dims) for text in tensor["shape"]]
     name = {"float8_e4m3": "float8_e4m3fn"}.get(tensor["dtype"], tensor["dtype"])
     return torch.randn(shape).to(getattr(torch, name))
+
+
+def comparable(value):
+    """Neither NaN nor infinite, but for -inf, with which answers mask what does not count."""
+    masked = torch.isneginf(value)
+    return bool((torch.isfinite(value) | masked).all()) and not bool(masked.all())
 
 
 def answered(result, outputs):
@@ -131,13 +148,13 @@ def misfit(spec, value, dims):
     shape = [sizes.evaluated(text, dims) for text in spec["shape"]]
     if short != spec["dtype"] or list(value.shape or [1]) != shape:
         return (f"{short} {list(value.shape)} where {spec['dtype']} {shape} was expected: its sizes "
-                "follow from something else than the dims")
+                f"{MISFIT}")
     return None
 
 
 def finished(made):
     task = made["task"]
-    one = task.get("dims") or task["cases"][0]["dims"]
+    one = given_dims(task)
     total = sum(problem.ITEM_BYTES.get(t["dtype"], 1) *
                 math.prod(sizes.evaluated(e, one) for e in t["shape"]) for t in task["tensors"])
     files = {"ref.py": made["reference"]}

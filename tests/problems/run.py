@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Imports problems of other suites, and asks whether each can be judged: its own code as the kernel must
+pass, and that kernel with a truncated, a constant and a less precise answer must be refused.
+
+    tests/problems/run.py RATCHET SUITE OUT [--only-import] [--scale SIZE] [--servers N] [--at-once N]
+                          [--seconds S] [NAME...]
+
+SUITE is a folder: every .py file with a class Model in it, and every folder below it that a format knows, is
+one problem; NAME keeps those whose path has it. Appends to OUT/problems.jsonl as it goes, and skips
+what that file has already, so that a call which --seconds ends goes on where it stopped. RATCHET_PYTHON
+names a Python with torch. Writes OUT/problems.md with the counts.
+
+The exit status is the number of problems that were not asked about.
+"""
+
+import argparse
+import collections
+import datetime
+import json
+import pathlib
+import queue
+import re
+import sys
+import tempfile
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "attacks"))
+from client import Server, devices_text  # noqa: E402
+
+MARKS = {"definition.json", "task.yml", "shapes.json", "config_forward.json"}
+MUTANTS = ("truncated", "constant", "less_precise")
+
+# Wraps the kernel's entry. What a mutant leaves right is what a judge has to look beyond.
+MUTANT = '''
+
+import torch as _torch
+
+
+def _each(value, change):
+    if isinstance(value, _torch.Tensor):
+        return change(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_each(one, change) for one in value)
+    if isinstance(value, dict):
+        return {key: _each(one, change) for key, one in value.items()}
+    return value
+
+
+def _truncated(value):
+    value = value.detach().clone()
+    flat = value.view(-1) if value.is_contiguous() else value.reshape(-1)
+    flat[flat.numel() - (flat.numel() + 3) // 4:] = 0
+    return flat.reshape(value.shape)
+
+
+def _constant(value):
+    return _torch.full_like(value, 1 if value.dtype == _torch.bool else 0.5
+                            if value.is_floating_point() else 1)
+
+
+def _less_precise(value):
+    less = {_torch.float64: _torch.float32, _torch.float32: _torch.bfloat16}.get(
+        value.dtype, _torch.float8_e4m3fn)
+    return value.to(less).to(value.dtype) if value.is_floating_point() else value
+
+'''
+WRAPPED = {
+    "module": "\n\n_Honest = ModelNew\n\n\nclass ModelNew(_Honest):\n    def forward(self, *a, **k):\n"
+              "        return _each(super().forward(*a, **k), _{mutant})\n",
+    "function": "\n\n_honest = {entry}\n\n\ndef {entry}(*a, **k):\n"
+                "    return _each(_honest(*a, **k), _{mutant})\n"}
+
+
+def problems_in(suite, names):
+    """The file or folder of every problem, in a stable order that puts small numbers first."""
+    found = []
+    for path in suite.rglob("*"):
+        if path.is_dir() and MARKS & {one.name for one in path.iterdir()}:
+            found.append(path)
+        elif path.suffix == ".py" and "class Model" in path.read_text(errors="replace") and \
+                not MARKS & {one.name for one in path.parent.iterdir()}:
+            found.append(path)
+    key = lambda path: [int(part) if part.isdigit() else part
+                        for part in re.split(r"(\d+)", str(path.relative_to(suite)))]
+    return sorted((path for path in found if not names or any(n in str(path) for n in names)), key=key)
+
+
+class Suite:
+    def __init__(self, given, root):
+        self.given, self.root, self.begin = given, root, time.monotonic()
+        self.file = given.out / "problems.jsonl"
+        self.rows = [json.loads(line) for line in self.file.read_text().splitlines()] \
+            if self.file.exists() else []
+        done = {row["problem"] for row in self.rows}
+        self.all = problems_in(given.suite, given.names)
+        self.plan = queue.SimpleQueue()
+        for path in self.all:
+            if str(path.relative_to(given.suite)) not in done:
+                self.plan.put(path)
+        self.lock, self.where = threading.Lock(), ""
+
+    def judged(self, server, request, folder):
+        """Codes of the reasons against a kernel, the warnings of its task, and what went wrong."""
+        created, failure = server.call("create_run", {**request, "output_dir": str(folder)})
+        if failure is not None:
+            return None, [], failure
+        checked, failure = server.call("check_correctness", {"run": created["run"]})
+        warnings = [one["code"] for one in created["warnings"]]
+        if failure is not None:
+            return None, warnings, failure
+        codes = [one["code"] for one in checked["reasons"]]
+        return (codes or ["refused"]) if not checked["passed"] else [], warnings, None
+
+    def ask(self, server, path, place):
+        name = str(path.relative_to(self.given.suite))
+        row = {"problem": name, "state": "refused", "why": ""}
+        asked = {"path": str(path), "output_dir": str(place / "problem")}
+        if self.given.scale:
+            asked["scale"] = self.given.scale
+        imported, failure = server.call("import_problem", asked)
+        if failure is not None:
+            return {**row, "why": failure.split("\n")[0]}
+        row.update(state="imported", differences=imported["differences"], bytes=imported["bytes"])
+        if self.given.only_import or not imported["kernel"]:
+            return row
+        request = {"problem": str(place / "problem")}
+        reasons, row["warnings"], failure = self.judged(server, request, place / "run")
+        if failure is not None or reasons:
+            return {**row, "why": failure or "its own code is refused: " + ", ".join(reasons)}
+        task = json.loads((place / "problem" / "problem.json").read_text())["task"]
+        text = (place / "problem" / "v0.py").read_text()
+        passed = []
+        for mutant in MUTANTS:
+            kernel = text + MUTANT + WRAPPED[task["call"]].format(entry=task["entry"], mutant=mutant)
+            reasons, _, failure = self.judged(
+                server, {**request, "kernel": {"text": kernel}, "any_size": False,
+                         "implementation": self.given.implementation}, place / mutant)
+            if failure is not None:
+                return {**row, "why": f"{mutant}: {failure}"}
+            row[mutant] = reasons
+            if not reasons:
+                passed.append(mutant)
+        if passed:
+            return {**row, "why": f"wrong answers pass: {', '.join(passed)}"}
+        return {**row, "state": "admitted"}
+
+    def work(self, number, server):
+        while time.monotonic() - self.begin < self.given.seconds:
+            try:
+                path = self.plan.get_nowait()
+            except queue.Empty:
+                return
+            start = time.monotonic()
+            with tempfile.TemporaryDirectory(dir=self.root) as place:
+                try:
+                    row = self.ask(server, path, pathlib.Path(place))
+                except RuntimeError as error:  # the server has ended: the problem is asked again later
+                    print(f"FAIL {path.name}: {error}", flush=True)
+                    return
+            row["seconds"] = round(time.monotonic() - start, 1)
+            with self.lock:
+                self.rows.append(row)
+                with self.file.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(row, ensure_ascii=False) + "\n")
+                self.write()
+            print(f"{row['state']:8} {row['problem']} {row['seconds']} s {row['why'][:160]}", flush=True)
+
+    def run(self):
+        servers = [Server([self.given.ratchet, "serve", "--state-dir", f"{self.root}/state{i}",
+                           "--root", str(self.root), "--root", str(self.given.suite),
+                           "--no-builtin-kbs"]) for i in range(self.given.servers)]
+        environment = servers[0].call("check_env", {})[0]
+        self.where = devices_text(environment)
+        gpu = any(device["kind"] == "cuda" for device in environment.get("devices", []))
+        self.given.implementation = "triton" if gpu else "host-python"
+        threads = [threading.Thread(target=self.work, args=(i, server))
+                   for i, server in enumerate(servers) for _ in range(self.given.at_once)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for server in servers:
+            server.close()
+        self.write()
+        counts = collections.Counter(row["state"] for row in self.rows)
+        print(f"{len(self.all)} problems: {dict(counts)} in {time.monotonic() - self.begin:.0f} s")
+        return len(self.all) - len({row["problem"] for row in self.rows})
+
+    def write(self):
+        counts = collections.Counter(row["state"] for row in self.rows)
+        date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+        lines = [f"# Problems of {self.given.suite.name}", "",
+                 f"{date}, {self.where}. {len(self.all)} problems: {counts['admitted']} admitted, "
+                 f"{counts['imported']} imported and not admitted, {counts['refused']} refused, "
+                 f"{len(self.all) - len(self.rows)} not asked about.", "",
+                 "| problem | state | seconds | differs from the suite | why |", "|---|---|---|---|---|"]
+        for row in self.rows:
+            why = row["why"].replace("|", "\\|").replace("\n", " ")[:300]
+            lines.append(f"| {row['problem']} | {row['state']} | {row['seconds']} | "
+                         f"{'; '.join(row.get('differences', []))[:200]} | {why} |")
+        (self.given.out / "problems.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("ratchet")
+    parser.add_argument("suite", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--only-import", action="store_true")
+    parser.add_argument("--scale", default="")
+    parser.add_argument("--servers", type=int, default=1)
+    parser.add_argument("--at-once", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        return min(Suite(given, pathlib.Path(temporary)).run(), 99)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
