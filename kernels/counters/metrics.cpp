@@ -211,4 +211,13 @@ std::vector<std::string> with_launch_facts(const std::vector<std::string>& names
   return all;
 }
 
+bool warm_when_timed(const std::map<std::string, double>& metrics) {
+  constexpr double kWarm = 0.9;
+  constexpr double kLeastBytes = 1 << 20;  // pages that are touched, descriptors, other traffic
+  const auto timed = metrics.find("dram_read_when_timed.bytes");
+  const auto fresh = metrics.find("dram_read_when_new.bytes");
+  return timed != metrics.end() && fresh != metrics.end() &&
+         timed->second < kWarm * fresh->second && fresh->second - timed->second > kLeastBytes;
+}
+
 }  // namespace ratchet

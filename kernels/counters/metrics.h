@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,12 @@ namespace ratchet {
 /// The given names plus duration and launch facts, which every profile includes.
 [[nodiscard]] std::vector<std::string> with_launch_facts(const std::vector<std::string>& names,
                                                          DeviceKind kind);
+
+/// Whether a call reads clearly less from memory than the first call on new memory does, both after
+/// the flush of a timed sample: something that earlier calls left in a cache has outlived the
+/// flush. A kernel that needs only a part of its inputs reads that part in both. False where the
+/// device does not count this.
+[[nodiscard]] bool warm_when_timed(const std::map<std::string, double>& metrics);
+inline constexpr const char* kWarmWhenTimed = "warm_when_timed";
 
 }  // namespace ratchet

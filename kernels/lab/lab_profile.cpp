@@ -160,6 +160,17 @@ Status count(LabParts& lab, const Contract& contract, const ProfileRequest& requ
   return {};
 }
 
+/// The time of a kernel that finds its inputs in a cache is not the one that was asked for.
+void note_warmth(Profile& profile) {
+  if (profile.kernels.empty() || !warm_when_timed(profile.kernels.front().metrics)) return;
+  profile.timing.flags.emplace_back(kWarmWhenTimed);
+  for (auto& comparison : profile.comparisons) {
+    add_flag(comparison, kWarmWhenTimed);
+    if (comparison.verdict == Verdict::faster) comparison.verdict = Verdict::inconclusive;
+  }
+  if (profile.verdict == Verdict::faster) profile.verdict = Verdict::inconclusive;
+}
+
 /// What a host kernel moves at least becomes metrics: every tensor once.
 void add_tensor_rates(const Contract& contract, const std::vector<Ceiling>& roofs,
                       Profile& profile) {
@@ -347,6 +358,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   const Counting counts{*counter, counting->code, **arenas};
   if (auto done = count(*this, contract, request, counts, profile, call); !done)
     return done.error();
+  note_warmth(profile);
   if (auto done = diagnose_profile(*this, contract, request, device, interventions, profile, call);
       !done)
     return done.error();

@@ -230,8 +230,10 @@ Result<Counters::SampleReport> Counters::sample(const Turn& turn, unsigned perio
   return report;
 }
 
-Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::string>& metrics) {
+Result<CounterReport> Counters::count(std::span<const Turn> rotation,
+                                      const std::vector<std::string>& metrics) {
   using Of = MetricHost::Counters;
+  const Turn& turn = rotation.front();
   CounterReport report;
   auto asked = counted_names(metrics);
   // Planning takes up to 150 ms, so it runs while the calls are observed.
@@ -268,7 +270,44 @@ Result<CounterReport> Counters::count(const Turn& turn, const std::vector<std::s
   report.unknown_metrics.insert(report.unknown_metrics.end(), plan->unknown.begin(),
                                 plan->unknown.end());
   if (failure) without_counters(report, *failure);
+  if (!report.unavailable && !report.failure) compare_reads(rotation, report);
   return report;
+}
+
+void Counters::compare_reads(std::span<const Turn> rotation, CounterReport& report) {
+  constexpr int kCycles = 2;
+  if (rotation.size() < 2 || report.kernels.empty()) return;
+  CounterPlan plan(cupti_, gpu_, MetricHost::Counters::of_chip, {"dram__bytes_read.sum"});
+  if (plan.host.failure() || plan.names.empty()) return;
+  const auto earlier = rotation.first(rotation.size() - 1);
+  for (int i = 0; i < kCycles; ++i)
+    for (const auto& turn : earlier) {
+      const auto seen = observe_cold(turn);
+      if (!seen || seen->failure) return;
+    }
+  const auto timed = dram_read(earlier.front(), plan);
+  const auto fresh = timed ? dram_read(rotation.back(), plan) : std::nullopt;
+  if (!fresh) return;
+  report.kernels.front().metrics[kReadWhenTimed] = *timed;
+  report.kernels.front().metrics[kReadWhenNew] = *fresh;
+}
+
+std::optional<double> Counters::dram_read(const Turn& turn, CounterPlan& plan) {
+  const auto before = [&] {
+    if (turn.before) turn.before();
+    return cudaDeviceSynchronize() == cudaSuccess;
+  };
+  const auto ready = [&] { return flush_.queue(gpu_) && gpu_.touch(turn.memory); };
+  const auto work = [&] {
+    turn.call();
+    return !gpu_.finish();
+  };
+  RangeProfiler profiler(cupti_, gpu_, RangeProfiler::Ranges::call);
+  if (profiler.profile(plan.names, plan.image, 1, {before, ready, work})) return std::nullopt;
+  if (profiler.ranges() != 1 || profiler.passes() != 1) return std::nullopt;
+  const auto values = plan.host.evaluate(profiler.image(), 0, plan.names);
+  if (!values || !std::isfinite(values->front())) return std::nullopt;
+  return values->front();
 }
 
 Result<bool> Counters::observe_calls(const Turn& turn, CounterReport& report) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,12 @@ struct CounterReport {
 
 inline constexpr std::size_t kMostCountedLaunches = 64;
 
+/// DRAM bytes that a whole call reads, counted once, after the very flush of a timed sample: of a
+/// call on memory that earlier calls took turns on, and of the first call on memory that the
+/// process has not touched, so that nothing of it can be in a cache.
+inline constexpr const char* kReadWhenTimed = "dram_read_when_timed.bytes";
+inline constexpr const char* kReadWhenNew = "dram_read_when_new.bytes";
+
 struct CounterPlan;
 
 /// Reads hardware counters of every kernel of one call (CUPTI Range Profiler, one range per
@@ -67,7 +74,10 @@ class Counters {
   /// Errors: `unavailable` when CUPTI is missing or does not know the device.
   static Result<std::unique_ptr<Counters>> create(Gpu& gpu);
 
-  Result<CounterReport> count(const Turn& turn, const std::vector<std::string>& metrics);
+  /// Counts the first turn of the rotation. The last one must not have been called yet: where there
+  /// are others, `kReadWhenTimed` and `kReadWhenNew` are added to the first kernel's metrics.
+  Result<CounterReport> count(std::span<const Turn> rotation,
+                              const std::vector<std::string>& metrics);
 
   /// Samples the program counters of `calls` cold calls every 2^`period_log2` cycles. The process
   /// must not have launched any of the call's kernels yet; see PcSampler. A lack of samples is not
@@ -95,6 +105,11 @@ class Counters {
   /// Returns failures of the counters; failures of the call are stored in the report.
   std::optional<ProfilerFailure> read_counters(const Turn& turn, CounterPlan& plan,
                                                CounterReport& report);
+  /// Whether calls find anything in the caches that was left by calls before the flush.
+  void compare_reads(std::span<const Turn> rotation, CounterReport& report);
+  /// DRAM bytes that a call reads after the flush of a timed sample, in a single pass. Empty if the
+  /// call fails or cannot be counted.
+  std::optional<double> dram_read(const Turn& turn, CounterPlan& plan);
 
   Gpu& gpu_;
   Cupti cupti_;

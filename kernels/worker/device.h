@@ -136,7 +136,7 @@ class Device {
     wire::Counters counters;
     std::optional<Fault> fault;
   };
-  virtual Result<Counted> count(const Turn& turn, const wire::Count& plan) = 0;
+  virtual Result<Counted> count(std::span<const Turn> rotation, const wire::Count& plan) = 0;
 
   virtual Result<std::vector<wire::CeilingValue>> ceilings() = 0;
 

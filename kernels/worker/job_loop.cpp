@@ -237,7 +237,9 @@ wire::Reply JobLoop::collect(const wire::Collect& plan, const Descriptors& descr
 
 wire::Reply JobLoop::count(const wire::Count& plan) {
   if (rotation_.empty()) return ours("nothing is prepared");
-  auto counted = device_.count(rotation_.front()->turn(), plan);
+  std::vector<Turn> turns;
+  for (const auto& arena : rotation_) turns.push_back(arena->turn());
+  auto counted = device_.count(turns, plan);
   if (!counted) return ours(counted.error());
   wire::Reply reply;
   reply.fault = std::move(counted->fault);

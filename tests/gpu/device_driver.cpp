@@ -5,8 +5,9 @@
 //   gpu-driver run|time|time-hot|time-host|spans LIBRARY ENTRY
 //   gpu-driver count LIBRARY ENTRY METRIC…
 //   gpu-driver count-set LIBRARY ENTRY lean|overview|full|stalls
-//   gpu-driver sample LIBRARY ENTRY PERIOD_LOG2 CALLS
-//   gpu-driver judge LIBRARY ENTRY    compares kernels/cuda/judge.cu (the library) with compare.cpp
+//   gpu-driver reads LIBRARY ENTRY    DRAM bytes of a timed call, and of the first one on new
+//   memory gpu-driver sample LIBRARY ENTRY PERIOD_LOG2 CALLS gpu-driver judge LIBRARY ENTRY
+//   compares kernels/cuda/judge.cu (the library) with compare.cpp
 //
 // RATCHET_SANDBOX=candidate|counter runs behind that role's walls, as a worker does.
 
@@ -126,13 +127,15 @@ Json time_step(Device& device, const TestKernel& kernel, ratchet::CacheMode mode
 }
 
 Json count_step(Device& device, const TestKernel& kernel, const std::vector<std::string>& metrics,
-                std::optional<ratchet::wire::Sampling> sampling = std::nullopt) {
+                std::optional<ratchet::wire::Sampling> sampling = std::nullopt, int places = 1) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto cases = make_cases(device, kernel, 1);
+  const auto cases = make_cases(device, kernel, places);
+  std::vector<ratchet::worker::Turn> turns;
+  for (const auto& one : cases) turns.push_back(one.turn);
   const auto start = std::chrono::steady_clock::now();
   const std::chrono::duration<double, std::milli> inputs = start - begin;
-  const auto counted = need(device.count(
-      cases[0].turn, {.metric_set = "given", .metrics = metrics, .sampling = sampling}));
+  const auto counted =
+      need(device.count(turns, {.metric_set = "given", .metrics = metrics, .sampling = sampling}));
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
   Json json = ratchet::encode(counted.counters);
   json["spent_ms"] = spent.count();
@@ -148,7 +151,7 @@ Json spans_step(Device& device, const TestKernel& kernel) {
   const auto cases = make_cases(device, kernel, 1);
   std::vector<double> spans;
   for (int i = 0; i < kObservations; ++i) {
-    const auto counted = need(device.count(cases[0].turn, {}));
+    const auto counted = need(device.count({&cases[0].turn, 1}, {}));
     if (counted.counters.unavailable) return {{"unavailable", *counted.counters.unavailable}};
     double first = 0, last = 0;
     for (const auto& launch : counted.counters.launches) {
@@ -186,6 +189,8 @@ Json step(Device& device, const std::string& what, const std::vector<std::string
   if (what == "time-host") return time_step(device, kernel, ratchet::CacheMode::cold, true);
   if (what == "spans") return spans_step(device, kernel);
   if (what == "count") return count_step(device, kernel, {arguments.begin() + 2, arguments.end()});
+  if (what == "reads")
+    return count_step(device, kernel, {"dram__bytes_read.sum"}, std::nullopt, kRotation);
   if (what == "count-set" && arguments.size() == 3) {
     const auto set = need(ratchet::decode<ratchet::MetricSet>(Json(arguments[2])));
     return count_step(device, kernel, ratchet::metric_names(set, ratchet::DeviceKind::cuda));

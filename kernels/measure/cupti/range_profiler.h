@@ -98,6 +98,8 @@ class RangeProfiler {
 
   [[nodiscard]] const std::vector<std::uint8_t>& image() const { return image_; }
   [[nodiscard]] std::size_t ranges() const;
+  /// How often the last `profile` ran its pass.
+  [[nodiscard]] int passes() const { return passes_; }
 
  private:
   std::optional<ProfilerFailure> prepare(const std::vector<std::string>& names,

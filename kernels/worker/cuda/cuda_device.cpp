@@ -226,7 +226,7 @@ class CudaDevice : public Device {
     return timed;
   }
 
-  Result<Counted> count(const Turn& turn, const wire::Count& plan) override {
+  Result<Counted> count(std::span<const Turn> rotation, const wire::Count& plan) override {
     if (!counters_) {
       auto counters = measure::Counters::create(*gpu_);
       if (!counters) return without_counters(counters.error());
@@ -234,13 +234,16 @@ class CudaDevice : public Device {
     }
     std::optional<wire::PcSamples> samples;
     if (plan.sampling) {
-      auto sampled = counters_->sample(
-          turn_of(turn), static_cast<unsigned>(plan.sampling->period_log2), plan.sampling->calls);
+      auto sampled = counters_->sample(turn_of(rotation.front()),
+                                       static_cast<unsigned>(plan.sampling->period_log2),
+                                       plan.sampling->calls);
       if (!sampled) return without_counters(sampled.error());
       if (sampled->failure) return Counted{{}, fault_of(*std::move(sampled->failure))};
       samples = samples_of(*sampled);
     }
-    auto report = counters_->count(turn_of(turn), plan.metrics);
+    std::vector<measure::Turn> turns;
+    for (const auto& turn : rotation) turns.push_back(turn_of(turn));
+    auto report = counters_->count(turns, plan.metrics);
     if (!report) return without_counters(report.error());
     Counted counted{counters_of(*report), std::nullopt};
     counted.counters.samples = std::move(samples);

@@ -139,7 +139,8 @@ class HostDevice : public Device {
     return timed;
   }
 
-  Result<Counted> count(const Turn& turn, const wire::Count& plan) override {
+  Result<Counted> count(std::span<const Turn> rotation, const wire::Count& plan) override {
+    const Turn& turn = rotation.front();
     Counted counted;
     counted.counters = counters_->read(plan.metrics, turn, [&] {
       turn.before();
