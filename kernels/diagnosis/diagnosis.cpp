@@ -68,6 +68,8 @@ Class bound_by_shape(const DiagnosisInput& input, const Metrics& metrics, Class 
   const auto with = [&](Bound bound, const std::string& text) {
     return Class{bound, both(found.evidence, text), Confidence::high};
   };
+  if (is_chain(metrics, input.device.multiprocessors))
+    return with(Bound::latency, shown("share of wait", metrics.stall_share("wait")));
   if (metrics.small_grid(input.device.multiprocessors))
     return with(Bound::occupancy, shown(metric::kWaves, metrics[metric::kWaves].value_or(0)));
   const auto achieved = metrics[metric::kOccupancy];
@@ -93,6 +95,9 @@ Class bound_by_counters(const DiagnosisInput& input, const Metrics& metrics, dou
   // Matrix instructions also read shared memory at its full rate: the tensor pipe decides.
   if (const auto tensor = metrics[metric::kTensor]; tensor && *tensor >= kNearLimit)
     return {Bound::compute, both(found.evidence, shown("tensor pipe, %", *tensor)),
+            Confidence::high};
+  if (reads_constants_in_turns(metrics))
+    return {Bound::latency, both(found.evidence, "lanes read constants in turns"),
             Confidence::high};
   if (metrics.small_grid(input.device.multiprocessors) && compute < kBusy && memory < kBusy)
     return bound_by_shape(input, metrics, found);

@@ -18,6 +18,7 @@ inline constexpr const char* kMemory =
     "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
 inline constexpr const char* kDram = "dram__throughput.avg.pct_of_peak_sustained_elapsed";
 inline constexpr const char* kL2 = "lts__throughput.avg.pct_of_peak_sustained_elapsed";
+inline constexpr const char* kL1 = "l1tex__throughput.avg.pct_of_peak_sustained_elapsed";
 inline constexpr const char* kTensor =
     "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active";
 inline constexpr const char* kIssue = "smsp__issue_active.avg.pct_of_peak_sustained_active";

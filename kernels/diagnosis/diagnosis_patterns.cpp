@@ -38,9 +38,11 @@ void grid_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& fi
     findings.add("small-grid", "[A] The grid has fewer blocks than the device has SMs",
                  {shown(metric::kGrid, *grid), shown("SMs", sms)}, 1 - *grid / sms, sms / *grid);
   else if (waves && *waves < 0.5)
-    findings.add("small-grid", "[A] The grid is too small for the device",
-                 {shown(metric::kWaves, *waves)}, (1 - *waves) * metrics.free_share(),
-                 0.5 / std::max(*waves, 0.01));
+    findings.add(
+        "small-grid", "[A] The grid is too small for the device", {shown(metric::kWaves, *waves)},
+        // Where each SM has a block and a chain limits it, more blocks are half of the way.
+        (1 - *waves) * metrics.free_share() * (is_chain(metrics, sms) ? 0.5 : 1),
+        0.5 / std::max(*waves, 0.01));
 }
 
 void tail_rule(const Metrics& metrics, Findings& findings) {
@@ -75,6 +77,15 @@ void occupancy_rule(const Metrics& metrics, Findings& findings) {
          shown("launch__occupancy_limit_" + *limiter,
                metrics["launch__occupancy_limit_" + *limiter].value_or(0))},
         (1 - *theoretical / 100) * metrics.free_share(), 50 / *theoretical);
+  else if (const auto block = metrics["launch__block_size"];
+           block && *block <= 64 && *achieved < *theoretical / 2 &&
+           metrics[metric::kWaves].value_or(1) >= 4)
+    findings.add("low-achieved-occupancy",
+                 "Blocks are so small that they end faster than they start",
+                 {shown("launch__block_size", *block), shown(metric::kOccupancy, *achieved),
+                  shown(metric::kTheoretical, *theoretical)},
+                 (1 - *achieved / *theoretical) * metrics.free_share(),
+                 *theoretical / 2 / std::max(*achieved, 0.1));
   else if (*achieved < *theoretical / 2 && metrics[metric::kWaves].value_or(1) >= 1)
     // Occupancy matters only indirectly: half of the gap is a generous estimate of the time.
     findings.add("low-achieved-occupancy", "[J] Achieved occupancy is far below theoretical",
@@ -100,17 +111,54 @@ void access_rules(const Metrics& metrics, Findings& findings) {
   }
   const auto stores = metrics["smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"];
   const auto red = metrics["smsp__sass_inst_executed_op_global_red.sum"];
-  if (stores && *stores > 0 && *stores < 50 && red.value_or(0) <= 0)
+  // What few threads write at the end of a reduction wastes nothing that counts.
+  const auto written = metrics["l1tex__m_l1tex2xbar_write_bytes.sum"];
+  const auto read = metrics["l1tex__m_xbar2l1tex_read_bytes.sum"];
+  const bool few = written && read && *written < 0.05 * (*written + *read);
+  if (stores && *stores > 0 && *stores < 50 && red.value_or(0) <= 0 && !few)
     findings.add("partial-sector-stores", "[D] Global stores write only part of each sector",
                  {shown("bytes per sector of global stores, %", *stores)},
                  (1 - *stores / 100) / 2 * metrics[metric::kMemory].value_or(100) / 100,
                  50 / *stores);
+  // Every byte that a load fetches is used, but there are few of them for each thread.
+  const double bytes = loads ? each * *loads / 100 : 0;
+  constexpr double kNarrow = 2.1;
+  const bool waits =
+      metrics.stall_share("long_scoreboard") + metrics.stall_share("lg_throttle") > 0.5;
+  if (loads && *loads >= kBusy && bytes > 0 && bytes < kNarrow && waits &&
+      metrics[metric::kDram].value_or(100) < kBusy && metrics[metric::kL1].value_or(0) < kBusy)
+    findings.add(
+        "narrow-access", "Loads move one or two bytes per thread",
+        {shown("bytes per thread of global loads", bytes), shown("sectors per request", each)},
+        (1 - bytes / 4) * metrics.free_share(), kNarrow / bytes);
+}
+
+/// Share of the instructions that access local memory.
+double local_share(const Metrics& metrics) {
+  const double all = metrics[metric::kInstructions].value_or(0);
+  return all > 0 ? metrics["smsp__sass_inst_executed_op_local.sum"].value_or(0) / all : 0;
+}
+// From this share on, local memory explains the traffic.
+constexpr double kMuchLocal = 0.1;
+
+void l1_rule(const Metrics& metrics, Findings& findings) {
+  const auto l1 = metrics[metric::kL1];
+  const double loads = metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"].value_or(0);
+  const double shared = metrics["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"].value_or(0);
+  if (!l1 || *l1 < 70 || metrics[metric::kL2].value_or(100) >= kBusy || loads <= shared ||
+      local_share(metrics) > kMuchLocal || findings.has("uncoalesced-loads"))
+    return;
+  findings.add("l1-bound", "The same data is loaded again and again through L1",
+               {shown(metric::kL1, *l1), shown(metric::kL2, metrics[metric::kL2].value_or(0)),
+                shown("global load requests", loads)},
+               0.5 * *l1 / 100, *l1 / 70);
 }
 
 void l2_rule(const Metrics& metrics, Findings& findings) {
   const auto l2 = metrics[metric::kL2];
   const auto dram = metrics[metric::kDram];
-  if (l2 && dram && *l2 > 70 && *dram < 40 && !findings.has("uncoalesced-loads"))
+  if (l2 && dram && *l2 > 70 && *dram < 40 && !findings.has("uncoalesced-loads") &&
+      local_share(metrics) <= kMuchLocal)
     findings.add("l2-bound", "L2 is near its limit",
                  {shown(metric::kL2, *l2), shown(metric::kDram, *dram)}, 0.5 * *l2 / 100,
                  std::min(*l2 / 70, 40 / std::max(*dram, 1.0)) * 1.1);
@@ -138,7 +186,7 @@ void bulk_rule(const Metrics& metrics, Findings& findings) {
 void load_rules(const Metrics& metrics, Findings& findings) {
   const auto waiting = metrics.stall("long_scoreboard");
   const auto dram = metrics[metric::kDram];
-  if (!dram) return;
+  if (!dram || local_share(metrics) > kMuchLocal) return;
   const bool elsewhere = findings.has("tma-bound") || findings.has("atomics-contention");
   const bool memory_idle = metrics[metric::kMemory].value_or(0) < kBusy;
   if (waiting && *waiting > 2 && *dram > 30) {
@@ -147,7 +195,8 @@ void load_rules(const Metrics& metrics, Findings& findings) {
                  1 - *dram / 100, *dram / 30);
   } else if (waiting && *waiting > 3 && memory_idle && !elsewhere) {
     // Few warps cannot hide latency: if their number is limited, that limit comes first.
-    const double blame = findings.has("low-achieved-occupancy") ? 0.5 : 1;
+    const bool explained = findings.has("low-achieved-occupancy") || findings.has("narrow-access");
+    const double blame = explained ? 0.5 : 1;
     findings.add("latency-bound-loads", "[E] Loads wait although DRAM is idle",
                  {stall_text("long_scoreboard", *waiting), shown(metric::kDram, *dram)},
                  metrics.stall_share("long_scoreboard") * metrics.free_share() * blame,
@@ -206,24 +255,59 @@ bool multiplies_floats(const Metrics& metrics, const DiagnosisInput& input) {
          });
 }
 
+/// A matrix product gets its operands from memory; a chain of operations on registers is none.
+bool loads_operands(const Metrics& metrics) {
+  const auto shared = metrics["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"];
+  const auto loads = metrics["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"];
+  const auto all = metrics[metric::kInstructions];
+  return !shared || !loads || !all || *shared + *loads > 0.02 * *all;
+}
+
+/// Whether a tensor has a type that tensor cores multiply at a multiple of the rate of FMA.
+bool has_half(const DiagnosisInput& input) {
+  return std::ranges::any_of(input.dtypes, [](DType type) {
+    return type == DType::f16 || type == DType::bf16 || type == DType::f8_e4m3 ||
+           type == DType::f8_e5m2;
+  });
+}
+
+void arithmetic_rule(const Metrics& metrics, Findings& findings) {
+  const auto busy = metrics[metric::kSm];
+  const auto issue = metrics[metric::kIssue];
+  const double memory = metrics[metric::kMemory].value_or(100);
+  if (!busy || !issue || *busy < kBusy || *issue < 50 || memory > *busy - 10) return;
+  if (metrics[metric::kTensor].value_or(0) > 50 || findings.has("special-function-bound") ||
+      findings.has("accidental-fp64") || findings.has("warp-divergence"))
+    return;
+  findings.add(
+      "arithmetic-bound", "Arithmetic fills the issue slots",
+      {shown(metric::kSm, *busy), shown(metric::kIssue, *issue), shown(metric::kMemory, memory)},
+      *busy / 100 / 2, *busy / kBusy);
+}
+
 void pipe_rules(const Metrics& metrics, const DiagnosisInput& input, Findings& findings) {
   const auto fma = metrics["smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active"];
   const auto tensor = metrics[metric::kTensor];
-  if (fma && tensor && *fma > 50 && *tensor < 1 && multiplies_floats(metrics, input))
+  const double much = has_half(input) ? 30 : 50;
+  if (fma && tensor && *fma > much && *tensor < 1 && multiplies_floats(metrics, input) &&
+      loads_operands(metrics))
     findings.add("fma-without-tensor", "[F] FMA pipe busy, tensor cores idle",
                  {shown("FMA pipe, %", *fma), shown("tensor pipe, %", *tensor)},
                  // Tensor cores can only help if the work is a matrix product.
-                 *fma / 100 / 2 * metrics.active_share().value_or(1), *fma / 50);
+                 *fma / 100 / 2 * metrics.active_share().value_or(1), *fma / much);
   if (tensor && *tensor > 10 && *tensor < kBusy)
     findings.add("tensor-pipe-underfed", "The tensor pipe waits for operands",
                  {shown("tensor pipe, %", *tensor)}, (1 - *tensor / 100) * metrics.free_share(),
                  kBusy / *tensor);
   const auto fp64 = metrics["sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active"];
-  if (fp64 && *fp64 > 1 && !has_fp64(input))
-    findings.add("accidental-fp64", "[L] Double precision in a kernel without fp64 tensors",
-                 {shown("fp64 pipe, %", *fp64)}, *fp64 / 100, *fp64);
   const auto special = metrics["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"];
-  if (special && *special > 70)
+  const bool accidental = fp64 && *fp64 > 1 && !has_fp64(input);
+  if (accidental)
+    findings.add("accidental-fp64", "[L] Double precision in a kernel without fp64 tensors",
+                 {shown("fp64 pipe, %", *fp64)},
+                 // Conversions to double and back run on the unit for special functions.
+                 std::max(*fp64, special.value_or(0)) / 100, *fp64);
+  if (special && *special > 70 && !accidental)
     findings.add("special-function-bound", "The special-function unit is busy",
                  {shown("XU pipe, %", *special)}, *special / 100 / 2, *special / 70);
   const auto threads = metrics["smsp__thread_inst_executed_per_inst_executed.ratio"];
@@ -232,6 +316,7 @@ void pipe_rules(const Metrics& metrics, const DiagnosisInput& input, Findings& f
                  {shown("threads per instruction, of 32", *threads)},
                  // Idle lanes cost what the instructions cost.
                  (1 - *threads / 32) * metrics[metric::kIssue].value_or(100) / 100, 24 / *threads);
+  arithmetic_rule(metrics, findings);
 }
 
 void fetch_rules(const Metrics& metrics, Findings& findings) {
@@ -241,11 +326,28 @@ void fetch_rules(const Metrics& metrics, Findings& findings) {
     findings.add("instruction-cache-miss", "Warps wait for instructions",
                  {stall_text("no_instruction", *fetch)},
                  metrics.stall_share("no_instruction") * metrics.free_share(), *fetch / 0.5);
+  if (reads_constants_in_turns(metrics))
+    findings.add("constant-cache-miss", "Lanes read different places of constant memory, in turns",
+                 {stall_text("mio_throttle", metrics.stall("mio_throttle").value_or(0)),
+                  shown(metric::kIssue, metrics[metric::kIssue].value_or(0))},
+                 metrics.stall_share("mio_throttle"), 2);
   const auto constants = metrics.stall("imc_miss");
-  if (constants && *constants > 1 && metrics.stall_share("imc_miss") > 0.1)
+  if (constants && *constants > 1 && !findings.has("constant-cache-miss") &&
+      metrics.stall_share("imc_miss") > 0.1)
     findings.add("constant-cache-miss", "Warps wait for constants",
                  {stall_text("imc_miss", *constants)},
                  metrics.stall_share("imc_miss") * metrics.free_share(), *constants);
+}
+
+void chain_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& findings) {
+  if (!is_chain(metrics, input.device.multiprocessors) ||
+      metrics[metric::kIssue].value_or(100) >= kBusy)
+    return;
+  findings.add("dependency-chain", "Each instruction waits for the one before it",
+               {stall_text("wait", metrics.stall("wait").value_or(0)),
+                shown(metric::kIssue, metrics[metric::kIssue].value_or(0))},
+               metrics.stall_share("wait") * metrics.free_share(),
+               metrics.stall_share("wait") / 0.6 * 1.2);
 }
 
 void waiting_rules(const Metrics& metrics, Findings& findings) {
@@ -261,6 +363,11 @@ void waiting_rules(const Metrics& metrics, Findings& findings) {
         (metrics.stall_share("lg_throttle") + metrics.stall_share("long_scoreboard")) *
             metrics.free_share(),
         *throttle);
+  const auto fence = metrics.stall("membar");
+  if (fence && *fence > 1 && metrics.stall_share("membar") > 0.1)
+    findings.add("fence-stalls", "Warps wait until others can see what they wrote",
+                 {stall_text("membar", *fence)},
+                 metrics.stall_share("membar") * metrics.free_share(), *fence);
   const auto barrier = metrics.stall("barrier");
   if (barrier && *barrier > 2)
     findings.add("barrier-stalls", "[I] Warps wait at block barriers",
@@ -270,12 +377,29 @@ void waiting_rules(const Metrics& metrics, Findings& findings) {
 
 }  // namespace
 
+bool is_chain(const Metrics& metrics, int multiprocessors) {
+  const auto grid = metrics[metric::kGrid];
+  return grid && *grid >= multiprocessors && metrics.stall_share("wait") > 0.6;
+}
+
+bool reads_constants_in_turns(const Metrics& metrics) {
+  const auto all = metrics[metric::kInstructions];
+  const auto shared = metrics["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"];
+  const auto special = metrics["sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"];
+  const bool throttled = metrics.stall_share("mio_throttle") > 0.5 &&
+                         metrics[metric::kIssue].value_or(100) < 20 &&
+                         metrics[metric::kSm].value_or(0) >= kNearLimit;
+  return throttled && all && shared && special && *shared < 0.05 * *all && *special < 50;
+}
+
 void cuda_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings) {
   launch_rule(input, findings);
   grid_rule(metrics, input, findings);
   tail_rule(metrics, findings);
   occupancy_rule(metrics, findings);
   access_rules(metrics, findings);
+  chain_rule(metrics, input, findings);
+  l1_rule(metrics, findings);
   l2_rule(metrics, findings);
   bulk_rule(metrics, findings);
   waiting_rules(metrics, findings);

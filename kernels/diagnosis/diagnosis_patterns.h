@@ -25,6 +25,14 @@ struct HostClass {
 [[nodiscard]] HostClass host_class(const Metrics& metrics,
                                    std::span<const DiagnosisFinding> findings);
 
+/// Instructions wait for the one before them, and every SM has a block: more parallel work within a
+/// thread is missing, not a larger grid.
+[[nodiscard]] bool is_chain(const Metrics& metrics, int multiprocessors);
+
+/// Lanes that read different places of constant memory take turns. NVIDIA counts the unit that
+/// serves them as part of the SM, which then looks busy although it issues nothing.
+[[nodiscard]] bool reads_constants_in_turns(const Metrics& metrics);
+
 /// Thresholds of NVIDIA's SpeedOfLight rule (sections/SpeedOfLight.py), in per cent: above the
 /// first a unit is near its limit, below the second it is not the limit.
 inline constexpr double kNearLimit = 80;

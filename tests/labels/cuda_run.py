@@ -10,7 +10,7 @@ servers would take the counters from each other. --labels takes the labels of an
 everything for ARCH and ends, on a machine without a GPU. After S seconds
 no other kernel is begun. NAME is a kernel or a half, seen or unseen.
 
-Writes OUT/labels-cuda.json and .md as it goes. A finding is contradicted if all causes that it stands
+Writes OUT/labels-cuda.json and .md as it goes, and OUT/cuda-labels.json, which a test replays. A finding is contradicted if all causes that it stands
 for are, and right if it stands for one whose removal saves at least half of what the best one saves.
 The exit status is the number of kernels that were not diagnosed at all.
 """
@@ -52,7 +52,11 @@ def truth_of(label):
     # What a confirmed or undecided cause stands for too is not contradicted.
     kept = set().union(*(findings_of(name) for name in known if known[name] != "contradicted"))
     against = set().union(*(findings_of(name) for name in known if known[name] == "contradicted"))
-    return {"causes": causes, "classes": sorted(set().union(*map(classes_of, causes))),
+    classes = set().union(*map(classes_of, causes))
+    # Causes that share no class make a mixed kernel.
+    if any(not classes_of(a) & classes_of(b) for a in causes for b in causes):
+        classes.add("mixed")
+    return {"causes": causes, "classes": sorted(classes),
             "findings": sorted(set().union(*map(findings_of, causes))), "against": sorted(against - kept)}
 
 
@@ -153,7 +157,23 @@ class Suite:
                  "profiles": self.profiles, "failures": self.failures}
         (self.given.out / "labels-cuda.json").write_text(json.dumps(found, ensure_ascii=False) + "\n",
                                                          encoding="utf-8")
+        (self.given.out / "cuda-labels.json").write_text(self.records(), encoding="utf-8")
         (self.given.out / "labels-cuda.md").write_text(self.table(), encoding="utf-8")
+
+    def records(self):
+        """What the test that repeats the diagnosis needs: a line for each established, counted kernel."""
+        lines = []
+        for kernel in self.kernels:
+            label, profile = self.labels.get(kernel.name), self.profiles.get(kernel.name)
+            if label is None or profile is None or not counted(profile):
+                continue
+            truth = truth_of(label)
+            if truth["causes"]:
+                record = {"half": kernel.half, **truth, "median_ns": profile["timing"]["median_ns"],
+                          "dtypes": sorted({tensor["dtype"] for tensor in kernel.tensors}),
+                          "kernels": profile["kernels"]}
+                lines.append(f" {json.dumps(kernel.name)}: {json.dumps(record)}")
+        return "{\n" + ",\n".join(lines) + "\n}\n"
 
     def table(self):
         lines = ["# CUDA kernels labeled by intervention", "",
@@ -174,8 +194,8 @@ class Suite:
             measured = "; ".join(f"{name} {100 * c['saved'][0]:.0f} % ({100 * c['saved'][1]:.0f}.."
                                  f"{100 * c['saved'][2]:.0f})" for name, c in label["causes"].items())
             row = f"| {kernel.name} | {label['seconds'][0]:.4g} | {measured} | "
-            if profile is None:
-                rows.append(row + "— | — | — | — |")
+            if profile is None or not counted(profile):
+                rows.append(row + f"— | {'not profiled' if profile is None else 'no counters'} | — | — |")
                 continue
             verdict = verdict_of(label, profile)
             verdicts.append(verdict)
@@ -189,6 +209,11 @@ class Suite:
 
     def not_diagnosed(self):
         return [f"Not diagnosed: {name}: {text[:200]}" for name, text in self.failures.items()]
+
+
+def counted(profile):
+    throughput = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+    return any(throughput in kernel["metrics"] for kernel in profile["kernels"])
 
 
 def rows_of_matrix(verdicts):

@@ -115,6 +115,45 @@ TEST_CASE("each pattern is found on its numbers and not below its threshold", "[
   CHECK(ids(on_cuda({{fp64, 3}})) == "accidental-fp64");
   CHECK(ids(on_cuda({{"smsp__sass_inst_executed_op_local.sum", 10}})) == "register-spills");
   CHECK(ids(on_cuda({}, 6'000)) == "launch-bound");
+  CHECK(ids(on_cuda({{stall("membar"), 3}})) == "fence-stalls");
+}
+
+TEST_CASE("what limits a kernel within its threads is told from a grid that is too small",
+          "[diagnosis]") {
+  const char* issue = "smsp__issue_active.avg.pct_of_peak_sustained_active";
+  // A warp on each of 132 SMs, as counted for a chain of FMAs.
+  const auto chain = on_cuda({{kSm, 6},
+                              {kMemory, 0.1},
+                              {issue, 26},
+                              {"launch__grid_size", 132},
+                              {"launch__waves_per_multiprocessor", 0.03},
+                              {stall("wait"), 2.7},
+                              {stall("long_scoreboard"), 0.1}});
+  CHECK(ids(chain) == "dependency-chain small-grid");
+  CHECK(chain.bound == Bound::latency);
+  // The same stalls where SMs have no block.
+  const auto few = on_cuda(
+      {{kSm, 6}, {kMemory, 0.1}, {issue, 26}, {"launch__grid_size", 8}, {stall("wait"), 2.7}});
+  CHECK(ids(few) == "small-grid");
+  CHECK(few.bound == Bound::occupancy);
+}
+
+TEST_CASE("a full SM is told from one that waits for constants", "[diagnosis]") {
+  const char* issue = "smsp__issue_active.avg.pct_of_peak_sustained_active";
+  const auto with_issue = [&](double share) {
+    return on_cuda({{kSm, 99},
+                    {kMemory, 1},
+                    {issue, share},
+                    {stall("mio_throttle"), 700},
+                    {stall("wait"), 1},
+                    {"smsp__inst_executed.sum", 2e7},
+                    {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 1e5},
+                    {"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active", 0}});
+  };
+  CHECK(ids(with_issue(2)) == "constant-cache-miss");
+  CHECK(with_issue(2).bound == Bound::latency);
+  CHECK(ids(with_issue(70)) == "arithmetic-bound");
+  CHECK(with_issue(70).bound == Bound::compute);
 }
 
 TEST_CASE("findings are ordered by headroom and cite their numbers", "[diagnosis]") {
@@ -205,6 +244,7 @@ TEST_CASE("tensor cores are not advised for integers", "[diagnosis]") {
   const std::vector<KernelCounters> kernels{{"hash", {{fma, 90}, {tensor, 0}}}};
   DiagnosisInput input;
   input.kind = DeviceKind::cuda;
+  input.device.multiprocessors = 132;
   input.timing.median = {100'000};
   input.kernels = kernels;
   input.dtypes = {DType::u32};
@@ -311,15 +351,31 @@ TEST_CASE("every pattern that the rules name has a page in the wiki", "[diagnosi
                {"sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active", 9},
                {"smsp__thread_inst_executed_per_inst_executed.ratio", 5}},
               5'000);
-  CHECK(everything.findings.size() >= 14);
+  CHECK(everything.findings.size() >= 13);
   const std::filesystem::path pages = test::source_dir() / "kbs/content/docs/patterns";
   for (const auto& finding : everything.findings)
     CHECK(std::filesystem::exists(pages / (finding.id.substr(8) + ".md")));
-  for (const auto* name :
-       {"host-memory-bandwidth", "host-scalar-loop", "host-cache-miss", "host-single-thread",
-        "host-neighbors", "host-interpreter", "host-page-faults", "host-thread-overhead",
-        "host-imbalance", "host-strided-access", "host-dependency-chain", "host-divisions",
-        "host-math-calls", "host-atomics", "host-branches"}) {
+  for (const auto* name : {"arithmetic-bound",
+                           "constant-cache-miss",
+                           "dependency-chain",
+                           "fence-stalls",
+                           "l1-bound",
+                           "narrow-access",
+                           "host-memory-bandwidth",
+                           "host-scalar-loop",
+                           "host-cache-miss",
+                           "host-single-thread",
+                           "host-neighbors",
+                           "host-interpreter",
+                           "host-page-faults",
+                           "host-thread-overhead",
+                           "host-imbalance",
+                           "host-strided-access",
+                           "host-dependency-chain",
+                           "host-divisions",
+                           "host-math-calls",
+                           "host-atomics",
+                           "host-branches"}) {
     INFO(name);
     CHECK(std::filesystem::exists(pages / (std::string(name) + ".md")));
   }

@@ -1,0 +1,62 @@
+// The diagnosis of CUDA kernels whose limit is established by intervention, from metrics counted on
+// an H200 (tests/labels/cuda_run.py).
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+
+#include "kernels/diagnosis/diagnosis.h"
+#include "server/core/files.h"
+#include "tests/support/places.h"
+
+using namespace ratchet;
+
+namespace {
+
+DType type_named(const std::string& name) {
+  for (const auto& [type, text] : enum_names(DType{}))
+    if (name == text) return type;
+  FAIL(name);
+  return DType::f32;
+}
+
+Diagnosis diagnosed(const Json& record) {
+  std::vector<KernelCounters> kernels;
+  for (const auto& kernel : record.at("kernels"))
+    kernels.push_back({kernel.at("name"), kernel.at("metrics")});
+  DiagnosisInput input;
+  input.kind = DeviceKind::cuda;
+  input.device.multiprocessors = 132;
+  input.timing.median = {record.at("median_ns").get<double>()};
+  input.kernels = kernels;
+  input.launches = static_cast<int>(kernels.size());
+  for (const auto& type : record.at("dtypes")) input.dtypes.push_back(type_named(type));
+  return diagnose(input);
+}
+
+bool holds(const Json& list, const std::string& word) {
+  return std::ranges::find(list, Json(word)) != list.end();
+}
+
+}  // namespace
+
+TEST_CASE("CUDA kernels are diagnosed with the cause whose removal helps", "[diagnosis]") {
+  const auto text = read_file(test::source_dir() / "tests/labels/results/cuda-labels.json");
+  REQUIRE(text);
+  const auto records = Json::parse(*text);
+  std::size_t classes = 0, findings = 0;
+  for (const auto& [name, record] : records.items()) {
+    const auto diagnosis = diagnosed(record);
+    const std::string bound(name_of(diagnosis.bound));
+    const auto first =
+        diagnosis.findings.empty() ? std::string("none") : diagnosis.findings.front().id.substr(8);
+    INFO(name << ": " << bound << ", " << first);
+    classes += holds(record.at("classes"), bound) ? 1 : 0;
+    findings += holds(record.at("findings"), first) ? 1 : 0;
+    // Advice that an intervention contradicts.
+    for (const auto& finding : diagnosis.findings)
+      CHECK_FALSE(holds(record.at("against"), finding.id.substr(8)));
+  }
+  // tests/gpu/results/labels-cuda.md has the table.
+  CHECK(10 * classes >= 8 * records.size());
+  CHECK(10 * findings >= 8 * records.size());
+}
