@@ -95,7 +95,7 @@ struct Hypothesis {
           required<&H::change>("Exactly one change.", {.max_length = 2000}),
           required<&H::rationale>("Why it should help.", {.max_length = 4000}),
           required<&H::expected>("Metrics that should move.", {.max_length = 16}),
-          required<&H::risk>("For correctness and speed.", {.max_length = 2000}),
+          required<&H::risk>("Correctness and speed.", {.max_length = 2000}),
           required<&H::evidence>("Page ids of the evidence.", {.max_length = 32}),
           required<&H::accept_if>("Conditions that must all hold, e.g. speedup >= 1.2.",
                                   {.max_length = 1000}),

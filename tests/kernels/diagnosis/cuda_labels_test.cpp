@@ -19,7 +19,7 @@ DType type_named(const std::string& name) {
   return DType::f32;
 }
 
-Diagnosis diagnosed(const Json& record) {
+Diagnosis diagnosed_again(const Json& record) {
   std::vector<KernelCounters> kernels;
   for (const auto& kernel : record.at("kernels"))
     kernels.push_back({kernel.at("name"), kernel.at("metrics")});
@@ -33,7 +33,7 @@ Diagnosis diagnosed(const Json& record) {
   return diagnose(input);
 }
 
-bool holds(const Json& list, const std::string& word) {
+bool named_in(const Json& list, const std::string& word) {
   return std::ranges::find(list, Json(word)) != list.end();
 }
 
@@ -45,16 +45,16 @@ TEST_CASE("CUDA kernels are diagnosed with the cause whose removal helps", "[dia
   const auto records = Json::parse(*text);
   std::size_t classes = 0, findings = 0;
   for (const auto& [name, record] : records.items()) {
-    const auto diagnosis = diagnosed(record);
+    const auto diagnosis = diagnosed_again(record);
     const std::string bound(name_of(diagnosis.bound));
     const auto first =
         diagnosis.findings.empty() ? std::string("none") : diagnosis.findings.front().id.substr(8);
     INFO(name << ": " << bound << ", " << first);
-    classes += holds(record.at("classes"), bound) ? 1 : 0;
-    findings += holds(record.at("findings"), first) ? 1 : 0;
+    classes += named_in(record.at("classes"), bound) ? 1 : 0;
+    findings += named_in(record.at("findings"), first) ? 1 : 0;
     // Advice that an intervention contradicts.
     for (const auto& finding : diagnosis.findings)
-      CHECK_FALSE(holds(record.at("against"), finding.id.substr(8)));
+      CHECK_FALSE(named_in(record.at("against"), finding.id.substr(8)));
   }
   // tests/gpu/results/labels-cuda.md has the table.
   CHECK(10 * classes >= 8 * records.size());
