@@ -55,6 +55,13 @@ Result<CandidateProcess::Code> reference_code(const ReferenceParts& parts, const
 
 /// Padding between places, so that a shifted arena stays within its own place.
 constexpr std::int64_t kPlaceRoom = std::int64_t{64} * 1024;
+/// The least that GPUs allocate. Places begin at multiples of it, so that even small arenas lie in
+/// different pieces of the memory that the judge deals.
+constexpr std::int64_t kPlaceStep = std::int64_t{2} << 20;
+
+std::int64_t place_bytes(std::int64_t arena_bytes) {
+  return (arena_bytes + kPlaceRoom + kPlaceStep - 1) / kPlaceStep * kPlaceStep;
+}
 
 /// A tolerance that ref.py computes when loaded is known only in its own process.
 bool works_out_tolerances(const Contract& contract) {
@@ -104,9 +111,9 @@ Result<std::unique_ptr<DeviceTrials>> DeviceTrials::launch(const ReferenceParts&
   if (!reference) return reference.error();
   if (!theirs) return theirs.error();
   if (!ours) return ours.error();
-  std::unique_ptr<DeviceTrials> trials(
-      new DeviceTrials(contract, *std::move(judge), *std::move(reference),
-                       {*arena_bytes, room.places * (*arena_bytes + kPlaceRoom), room.candidates}));
+  std::unique_ptr<DeviceTrials> trials(new DeviceTrials(
+      contract, *std::move(judge), *std::move(reference),
+      {*arena_bytes, room.places * place_bytes(*arena_bytes) - kPlaceRoom, room.candidates}));
   trials->judge_library_ = *std::move(ours);
   trials->reference_code_ = *std::move(theirs);
   trials->deadline_ = parts.place.job_deadline;
@@ -144,8 +151,14 @@ Status DeviceTrials::share_with(CandidateProcess& process, int candidate, const 
                         share_.candidate_bytes, call);
 }
 
-std::int64_t DeviceTrials::place_at(int index) const {
-  return index * (share_.arena_bytes + kPlaceRoom) / wire::kAlignment * wire::kAlignment;
+std::vector<std::int64_t> DeviceTrials::places(std::int64_t bytes, int count) const {
+  const auto total = share_.candidate_bytes + kPlaceRoom;
+  const auto fitting =
+      std::clamp<std::int64_t>(count, 1, std::max<std::int64_t>(1, total / place_bytes(bytes)));
+  const auto apart = total / fitting / kPlaceStep * kPlaceStep;
+  std::vector<std::int64_t> at;
+  for (std::int64_t i = 0; i < fitting; ++i) at.push_back(i * apart);
+  return at;
 }
 
 Status DeviceTrials::generate(const CallPlan& plan, const Content& content,

@@ -51,8 +51,9 @@ class DeviceTrials {
 
   /// Attaches the memory of that candidate to a process, once.
   Status share_with(CandidateProcess& process, int candidate, const CallContext& call);
-  /// Offset of this place in a candidate's memory.
-  [[nodiscard]] std::int64_t place_at(int index) const;
+  /// Offsets in a candidate's memory of `count` arenas of this size, or as many as fit, spread over
+  /// all of it.
+  [[nodiscard]] std::vector<std::int64_t> places(std::int64_t bytes, int count) const;
 
   /// The content of a trial.
   struct Content {

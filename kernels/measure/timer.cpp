@@ -242,6 +242,7 @@ Result<Sampled> Timer::time(std::span<const Turn> rotation, const TimingPlan& pl
   if (rotation.empty() || plan.samples < 1)
     return invalid_argument("nothing to time: zero calls or zero samples were requested");
   Sampled sampled;
+  turn_ = 0;
   tails_ns_.clear();
   spans_ns_.clear();
   if (auto warmed = warm_up(rotation, plan, sampled); !warmed) return warmed.error();

@@ -63,7 +63,7 @@ class Timer {
  public:
   static Result<std::unique_ptr<Timer>> create(Gpu& gpu);
 
-  /// Uses the turns in order, continuing where the previous `time` stopped.
+  /// Uses the turns in order, from the first on.
   Result<Sampled> time(std::span<const Turn> rotation, const TimingPlan& plan);
 
   /// Discards the result of probing; to be called when a different kind of call follows.

@@ -20,12 +20,12 @@ namespace {
 class DeviceArenas : public TimedArenas {
  public:
   DeviceArenas(DeviceTrials& trials, CallPlan call, ArenaPlan plan, std::string_view secret,
-               int places)
+               std::vector<std::int64_t> places)
       : trials_(trials),
         plan_(std::move(call)),
         content_(std::move(plan)),
         secret_(secret),
-        places_(places),
+        places_(std::move(places)),
         random_(fresh_number()) {
     DeviceArenas::renew();
   }
@@ -43,7 +43,7 @@ class DeviceArenas : public TimedArenas {
 
   void renew() override {
     seeds_.clear();
-    for (int i = 0; i < places_; ++i)
+    while (seeds_.size() < places_.size())
       seeds_.push_back(trial_seed(
           secret_, "", fmt::format("time {} {}", encode(content_.dims).dump(), made_++)));
     shift_ = shift_of(std::to_string(random_()));
@@ -58,12 +58,11 @@ class DeviceArenas : public TimedArenas {
     }
     given.seeds = seeds_;
     CandidateProcess::Rotation rotation;
-    for (int i = 0; i < places_; ++i) {
-      rotation.at.push_back(trials_.place_at(i) + shift_);
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      rotation.at.push_back(places_[i] + shift_);
       rotation.refresh_seeds.push_back(fresh_seed());
       const wire::Place place{*given.candidate, rotation.at.back()};
-      const auto& seed = seeds_[static_cast<std::size_t>(i)];
-      if (auto generated = trials_.generate(plan_, content(seed, {}), place, call); !generated)
+      if (auto generated = trials_.generate(plan_, content(seeds_[i], {}), place, call); !generated)
         return generated;
     }
     rotation.writes_all = writes_all_;
@@ -74,7 +73,8 @@ class DeviceArenas : public TimedArenas {
   Result<std::optional<Reason>> judge(CandidateProcess& process, int calls,
                                       const CallContext& call) override {
     const auto& given = given_[&process];
-    const auto reached = static_cast<unsigned>(std::clamp(calls, 1, places_));
+    const auto reached =
+        static_cast<unsigned>(std::clamp(calls, 1, static_cast<int>(places_.size())));
     const auto index = static_cast<std::size_t>(random_() % reached);
     auto uses = process.uses(static_cast<int>(index), call);
     if (!uses) return uses.error();
@@ -105,7 +105,7 @@ class DeviceArenas : public TimedArenas {
   CallPlan plan_;
   ArenaPlan content_;
   std::string secret_;
-  int places_;
+  std::vector<std::int64_t> places_;  ///< of the arenas in a process's memory
   std::mt19937_64 random_;          // shifts and places; not secret
   std::vector<std::string> seeds_;  // of the contents, by place
   int made_ = 0;
@@ -122,10 +122,11 @@ Result<std::unique_ptr<TimedArenas>> device_arenas(DeviceTrials& trials, const C
                                                    const CallContext& call) {
   auto calls = call_plan_of(contract, plan.dims);
   if (!calls) return calls.error();
-  auto largest = largest_arena(contract);
-  if (!largest) return largest.error();
-  const int places = std::min(plan.most_places, places_for(*largest, contestants));
-  auto made = std::make_unique<DeviceArenas>(trials, *std::move(calls), plan, secret, places);
+  const auto bytes = calls->layout.bytes;
+  const int most = std::min(plan.most_places, TimedArenas::kMostShared);
+  auto places = trials.places(bytes, places_for(bytes, contestants, most));
+  auto made = std::make_unique<DeviceArenas>(trials, *std::move(calls), plan, secret,
+                                             std::move(places));
   if (auto done = made->open(call); !done) return done.error();
   return std::unique_ptr<TimedArenas>(std::move(made));
 }

@@ -102,8 +102,8 @@ Result<std::unique_ptr<TimedArenas>> file_arenas(Judge& judge, const Contract& c
   auto layout = layout_of(contract, plan.dims);
   if (!layout) return layout.error();
   std::vector<Trial> trials;
-  const int places = std::min(plan.most_places, places_for(layout->bytes, contestants));
-  for (int i = 0; i < places; ++i) {
+  const int most = std::min(plan.most_places, TimedArenas::kMost);
+  for (int i = 0; i < places_for(layout->bytes, contestants, most); ++i) {
     const auto what = fmt::format("time {} {}", encode(plan.dims).dump(), i);
     auto trial = judge.make_trial(plan.dims, plan.values, trial_seed(secret, "", what), call);
     if (!trial) return trial.error();
@@ -150,11 +150,10 @@ std::unique_ptr<TimedArenas> split_arenas(const CandidateProcess& process, Timed
   return std::make_unique<SplitArenas>(process, its, theirs);
 }
 
-int places_for(std::int64_t bytes, std::size_t contestants) {
+int places_for(std::int64_t bytes, std::size_t contestants, int most) {
   const auto room = kArenaMemory / (bytes * static_cast<std::int64_t>(contestants + 2));
-  const auto most =
-      std::clamp<std::int64_t>(kEnoughBytes / bytes + 1, kLeastPlaces, TimedArenas::kMost);
-  return static_cast<int>(std::clamp<std::int64_t>(room, 1, most));
+  const auto useful = std::clamp<std::int64_t>(kEnoughBytes / bytes + 1, kLeastPlaces, most);
+  return static_cast<int>(std::clamp<std::int64_t>(room, 1, useful));
 }
 
 Result<ArenaSource> ArenaSource::open(const ReferenceParts& parts, const Contract& contract,
@@ -164,9 +163,11 @@ Result<ArenaSource> ArenaSource::open(const ReferenceParts& parts, const Contrac
     auto largest = largest_arena(contract);
     if (!largest) return largest.error();
     // One more: counters are read in a separate process, on the same arenas.
-    auto trials = DeviceTrials::launch(
-        parts, contract, {static_cast<int>(contestants) + 1, places_for(*largest, contestants + 1)},
-        call);
+    auto trials =
+        DeviceTrials::launch(parts, contract,
+                             {static_cast<int>(contestants) + 1,
+                              places_for(*largest, contestants + 1, TimedArenas::kMostShared)},
+                             call);
     if (!trials && trials.error().code != ErrorCode::unavailable) return trials.error();
     if (trials) source.trials_ = *std::move(trials);
   }

@@ -21,8 +21,10 @@ namespace ratchet {
 /// Thread rule and errors: as Judge.
 class TimedArenas {
  public:
-  /// Most arenas a process has at once.
+  /// Most arenas a process has at once; of those in memory that a judge shares, which lie in
+  /// different pieces of memory and are filled on the device.
   static constexpr int kMost = 4;
+  static constexpr int kMostShared = 8;
 
   virtual ~TimedArenas() = default;
 
@@ -41,7 +43,7 @@ struct ArenaPlan {
   Dims dims;
   std::string values = "normal";  ///< one of the check's distributions
   int first_room = 0;             ///< see `device_arenas`
-  int most_places = TimedArenas::kMost;
+  int most_places = TimedArenas::kMostShared;
 };
 
 /// Judge and reference of a contract, which supply sessions with arenas: in memory that a judge on
@@ -78,8 +80,8 @@ class ArenaSource {
 [[nodiscard]] std::unique_ptr<TimedArenas> split_arenas(const CandidateProcess& process,
                                                         TimedArenas& its, TimedArenas& theirs);
 
-/// How many arenas of this size each process rotates through.
-[[nodiscard]] int places_for(std::int64_t bytes, std::size_t contestants);
+/// How many arenas of this size each process rotates through, `most` at most.
+[[nodiscard]] int places_for(std::int64_t bytes, std::size_t contestants, int most);
 
 /// Arenas in memory shared by the judge of `trials`, which is borrowed and was launched with room
 /// for all processes of the session. Determines what the reference writes. The first process gets

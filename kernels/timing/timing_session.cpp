@@ -263,7 +263,7 @@ Status TimingSession::block(Lane& lane, const CallContext& call) {
   lane.call_ms = spent / (plan.warmup + size);
   if (lane.failed()) return {};
   lane.taken += static_cast<int>(samples->elapsed_ns.size());
-  // Every block uses the places of a rotation from the first on.
+  // The first block after `give` uses the places of the rotation from the first on.
   lane.calls = std::max(lane.calls, plan.warmup + size);
   if (auto flagged = reason_of_flags(samples->flags)) lane.record.reasons.push_back(*flagged);
   lane.record.blocks.push_back(*std::move(samples));

@@ -190,6 +190,7 @@ wire::Reply JobLoop::prepare(const wire::Prepare& plan, const Descriptors& descr
   if (!sent && (!attached_ || plan.at.size() != static_cast<std::size_t>(plan.rotation)))
     return ours("no arena was sent and none is attached");
   rotation_.clear();
+  next_turn_ = 0;
   if (std::exchange(prepared_bytes_, plan.layout.bytes) != plan.layout.bytes)
     device_.forget_calls();
   for (std::size_t i = 0; i < static_cast<std::size_t>(plan.rotation); ++i) {
@@ -211,9 +212,12 @@ wire::Reply JobLoop::prepare(const wire::Prepare& plan, const Descriptors& descr
 wire::Reply JobLoop::time(const wire::TimeBlock& plan) {
   if (rotation_.empty()) return ours("nothing is prepared");
   std::vector<Turn> turns;
-  for (const auto& arena : rotation_) turns.push_back(arena->turn());
+  // Goes on where the block before ended, so that short blocks, too, reach all arenas.
+  for (std::size_t i = 0; i < rotation_.size(); ++i)
+    turns.push_back(rotation_[(next_turn_ + i) % rotation_.size()]->turn());
   auto timed = device_.time(turns, plan);
   if (!timed) return ours(timed.error());
+  next_turn_ += static_cast<std::size_t>(plan.warmup) + timed->samples.elapsed_ns.size();
   wire::Reply reply;
   reply.fault = std::move(timed->fault);
   if (auto failure = kernel_.failure()) reply.fault = std::move(failure);

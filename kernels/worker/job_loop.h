@@ -68,6 +68,7 @@ class JobLoop {
   bool loaded_ = false;
   std::string entry_name_;
   std::vector<std::unique_ptr<PreparedArena>> rotation_;
+  std::size_t next_turn_ = 0;              ///< of the rotation, in the next block
   std::int64_t prepared_bytes_ = 0;        ///< size of the arenas prepared last
   std::unique_ptr<DeviceArena> attached_;  ///< shared with a judge
   std::unique_ptr<DeviceJudge> judge_;
