@@ -133,8 +133,10 @@ Status DeviceTrials::open(const CallContext& call) {
   auto shared = ask({.share = share_}, {}, call);
   if (!shared) return shared.error();
   auto& memories = shared->second;
+  // Of the reference, and then equally many pieces of each candidate, if there are any.
   const auto candidates = static_cast<std::size_t>(share_.candidates);
-  if (memories.size() <= candidates || (memories.size() - 1) % candidates != 0)
+  if (memories.size() <= candidates ||
+      (memories.size() - 1) % std::max<std::size_t>(candidates, 1) != 0)
     return Error{ErrorCode::internal, "the judge process did not pass its shared memory"};
   if (auto done = reference_.attach({memories.data(), 1}, share_.arena_bytes, call); !done)
     return done;

@@ -50,7 +50,7 @@ CudaJudge::CudaJudge(measure::Gpu& gpu, void* entry) : gpu_(gpu) {
 }
 
 Result<std::vector<Fd>> CudaJudge::share(const wire::Share& plan) {
-  const auto candidates = static_cast<std::size_t>(std::max(plan.candidates, 1));
+  const auto candidates = static_cast<std::size_t>(std::max(plan.candidates, 0));
   auto reference =
       measure::SharedMemory::create(gpu_, static_cast<std::size_t>(plan.arena_bytes + kShiftRoom));
   if (!reference) return reference.error();
@@ -58,7 +58,8 @@ Result<std::vector<Fd>> CudaJudge::share(const wire::Share& plan) {
   candidate_bytes_ = plan.candidate_bytes + kShiftRoom;
   auto dealt = measure::SharedMemory::deal(
       gpu_, static_cast<std::size_t>(candidate_bytes_),
-      std::clamp<std::size_t>((Channel::kMaxDescriptors - 1) / candidates, 1, kMostPieces),
+      std::clamp<std::size_t>((Channel::kMaxDescriptors - 1) / std::max<std::size_t>(candidates, 1),
+                              1, kMostPieces),
       candidates);
   if (!dealt) return dealt.error();
   candidates_ = *std::move(dealt);
