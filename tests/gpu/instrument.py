@@ -54,11 +54,11 @@ def main():
     rows = [
         "# The instrument against plain events", "",
         f"Command: `tests/gpu/instrument.sh`. Device: {device}. Date: {now}. Medians of {REPEATS} "
-        f"processes of each kind, {SAMPLES} cold calls each (ours: 100); in brackets least and most. "
-        "Events: time between two events around the call, less the time between two around nothing "
+        f"processes of each kind, {SAMPLES} cold calls each (ours: 100); in brackets least and most."
+        " Events: time between two events around the call, less the time between two around nothing "
         f"(plain {median(nothing['plain']):.0f} ns, traced {median(nothing['traced']):.0f} ns). "
-        "Ours: the span of the call's kernels by CUPTI's stamps. *Tracing adds*: events with CUPTI's "
-        "tracing less events without.", "",
+        "Ours: the span of the call's kernels by CUPTI's stamps. *Tracing adds*: events with "
+        "CUPTI's tracing less events without.", "",
         "| call | kernels | ours, µs | span by another program, µs | events, plain, µs | events, "
         "traced, µs | ours − plain, ns | of it | tracing adds, ns | a kernel, ns |",
         "|---|---|---|---|---|---|---|---|---|---|"]
@@ -70,7 +70,7 @@ def main():
         ours, plain, traced = (median(one[key]) for key in ("ours", "plain", "traced"))
         count = max(1, one["kernels"])
         rows.append(
-            f"| {entry}{' ' + ', '.join(one['flags']) if one['flags'] else ''} | {one['kernels']} | "
+            f"| {' '.join([entry, *one['flags']])} | {one['kernels']} | "
             f"{shown(one['ours'])} | {shown(one['span'])} | {shown(one['plain'])} | "
             f"{shown(one['traced'])} | {ours - plain:+.0f} | {(ours - plain) / plain:+.1%} | "
             f"{traced - plain:+.0f} | {(traced - plain) / count:+.1f} |")

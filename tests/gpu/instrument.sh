@@ -4,8 +4,8 @@
 #
 #   tests/gpu/instrument.sh [folder with gpu-driver]
 #
-# Writes instrument.md into $OUT (or tests/gpu/results/). Needs nvcc with CUPTI, and python3. Changes
-# no setting of the GPU.
+# Writes instrument.md into $OUT (or tests/gpu/results/). Needs nvcc with CUPTI, and python3.
+# Changes no setting of the GPU.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 out=${OUT:-$root/tests/gpu/results}
