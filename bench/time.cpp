@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <deque>
@@ -15,6 +16,7 @@
 #include <future>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "bench/time/replay.h"
@@ -41,6 +43,7 @@ struct Options {
   int openings = 2;        ///< recordings, each with new processes and memory
   double seconds = 10;     ///< of all recordings of one kernel
   double limit_ms = 10'000;
+  bool calibrates = false;  ///< only that
   fs::path state;
 
   [[nodiscard]] DeviceKind kind() const {
@@ -219,6 +222,23 @@ Status calibrate(const Options& options, const fs::path& programs, const fs::pat
   return {};
 }
 
+/// The noise floors of the calibration, and how its comparisons scatter.
+void print_floors(const NoiseProfile& noise, double seconds) {
+  const auto scatter = [&](std::span<const NoisePoint> points) {
+    double squares = 0;
+    for (const auto& point : points) squares += std::log(point.ratio) * std::log(point.ratio);
+    return 100 * std::sqrt(squares / static_cast<double>(points.size()));
+  };
+  const auto half = noise.points.size() / 2;  // of the short kernel, then of the long one
+  const std::span points(noise.points);
+  fmt::print(
+      "floor {:.2f} % at 5.4 µs, {:.2f} % at 56 µs; {} comparisons at {:.2f} µs scatter by {:.2f} "
+      "%, at {:.2f} µs by {:.2f} %; {:.1f} s\n",
+      100 * noise_floor_at(noise, 5'400), 100 * noise_floor_at(noise, 56'000), half,
+      points.front().time_ns / 1e3, scatter(points.first(half)), points.back().time_ns / 1e3,
+      scatter(points.subspan(half)), seconds);
+}
+
 /// The device as a worker of its own reports it.
 Result<DeviceInfo> device_of(const Options& options, const fs::path& programs) {
   auto worker = WorkerProcess::start(
@@ -233,7 +253,9 @@ Result<DeviceInfo> device_of(const Options& options, const fs::path& programs) {
 Status measure(const Options& options) {
   const fs::path programs = fs::read_symlink("/proc/self/exe").parent_path();
   const fs::path data = programs.parent_path() / "share" / "ratchet";
+  const auto begin = std::chrono::steady_clock::now();
   if (auto done = calibrate(options, programs, data); !done) return done;
+  const std::chrono::duration<double> calibrating = std::chrono::steady_clock::now() - begin;
   auto builder = Builder::open({.cache = options.state / "builds",
                                 .find_toolchain = [] { return find_toolchain("python3"); },
                                 .programs = programs});
@@ -241,6 +263,12 @@ Status measure(const Options& options) {
   PythonForkServer python({"python3", data, programs, options.kind()});
   const auto device = device_of(options, programs);
   if (!device) return device.error();
+  if (options.calibrates) {
+    const auto noise = stored_noise(options.state, *device);
+    if (!noise || noise->points.empty()) return unavailable("the calibration was not stored");
+    print_floors(*noise, calibrating.count());
+    return {};
+  }
   const ReferenceParts parts{
       {programs, options.kind(), 0, std::chrono::milliseconds(60'000)}, *builder, python, data};
   std::deque<Recorder> recorders;
@@ -280,6 +308,7 @@ int main(int argc, char** argv) try {
       ->check(CLI::PositiveNumber);
   app.add_option("--seconds", options.seconds, "of recording each kernel");
   app.add_option("--limit-ms", options.limit_ms, "time limit of one comparison");
+  app.add_flag("--calibrate", options.calibrates, "print only the noise floors, calibrated anew");
   bool print_source = false;
   app.add_flag("--print-source", print_source, "print only the source of the first kernel's copy");
   app.add_option("--state", options.state, "folder for builds and calibration");

@@ -3,9 +3,10 @@
 #
 #   tests/gpu/time.sh FOLDER STAGE...   FOLDER: a build with ratchet, workers, gpu-driver, bench-time
 #
-# Stages: tests ceilings agreement even slower do_bench cost baselines. `even slower` takes about
-# 150 s; COUNTS="even=9 slower=10" has the seconds that each kernel is recorded. Prints a table and
-# appends to time.md in $OUT (or tests/gpu/results/). Changes no setting of the GPU.
+# Stages: tests ceilings agreement floors even slower do_bench cost baselines. `even slower` takes
+# about 150 s, `floors` 60 s; COUNTS="even=9 slower=10" has the seconds that each kernel is
+# recorded. Prints a table and appends to time.md in $OUT (or tests/gpu/results/). Changes no
+# setting of the GPU.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(cd "$1" && pwd)

@@ -137,6 +137,16 @@ class Figures:
                  counts["comparisons"] >= 600 and wrong <= 0.01 * counts["comparisons"] and
                  all(int(one["comparisons"]) >= 20 for one in found))
 
+    def floors(self):
+        """What calibrations of their own come to."""
+        for _ in range(3):
+            with tempfile.TemporaryDirectory() as state:
+                said, complaint, _ = self.program("bench-time", "--device", "cuda", "--calibrate",
+                                                  "--state", state)
+            floor = re.search(r"floor ([0-9.]+) % at 5.4", said)
+            self.row("calibration", said.strip() or complaint[-300:],
+                     floor is not None and float(floor.group(1)) <= 1.3)
+
     def slower(self):
         """A known share of additional work, seen within a second."""
         for kernel, percent in (("long", 1), ("short", 2)):
