@@ -13,6 +13,7 @@
 #include "kernels/lab/laboratory.h"
 #include "kernels/process/device_contention.h"
 #include "kernels/timing/statistics.h"
+#include "kernels/timing/sustained.h"
 #include "server/core/clock.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
@@ -253,6 +254,17 @@ Status benchmark_case(LabParts& lab, const Contract& contract, const BenchmarkRe
 
   add_rows(contract, *session, plan, one.dims, report);
   std::ranges::move(field.absent, std::back_inserter(report.rows));
+  if (plan.cache_mode != CacheMode::cold || plan.host_time ||
+      !session->contestants.front().reasons.empty())
+    return {};
+  const auto on = sustained_plan(plan);
+  const auto sustained = TimingSession(**arenas, on).run(field.contestants(), call);
+  if (sustained)
+    std::ranges::move(sustained_notes(*session, *sustained, on, one.dims),
+                      std::back_inserter(report.notes));
+  else
+    report.notes.push_back(
+        fmt::format("{}: not timed sustained: {}", dims_text(one.dims), sustained.error().message));
   return {};
 }
 

@@ -261,3 +261,32 @@ TEST_CASE("a benchmark runs the requested trials and names missing baselines", "
   CHECK(report->geomean.value() == Catch::Approx(report->rows[1].comparison->speedup));
   CHECK(report->geomean_against == "v0");
 }
+
+TEST_CASE("a benchmark with cold caches also says how calls compare one after the other", "[lab]") {
+  Profiled fixture;
+  const auto slow = fixture.candidate(passes(8));
+  const auto fast = fixture.candidate(passes(2));
+  BenchmarkRequest request;
+  request.candidate = &fast;
+  request.v0 = &slow;
+  request.num_trials = 12;
+  const auto sustained = [&] {
+    const auto report = fixture.lab->benchmark(fixture.contract, request, "secret", fixture.call);
+    REQUIRE(report);
+    std::vector<std::string> found;
+    for (const auto& note : report->notes)
+      if (note.find(": sustained (") != std::string::npos) found.push_back(note);
+    return found;
+  };
+
+  const auto notes = sustained();
+
+  REQUIRE(notes.size() == 1);
+  INFO(notes[0]);
+  CHECK(notes[0].find("candidate ") != std::string::npos);
+  CHECK(notes[0].find("; v0 ") != std::string::npos);
+  CHECK(notes[0].find("speedup ") != std::string::npos);
+
+  request.cache_mode = CacheMode::hot;  // that is its only mode then
+  CHECK(sustained().empty());
+}
