@@ -1,7 +1,6 @@
 // Torch modules and functions as kernels, on the processor.
 
 #include <catch2/catch_test_macros.hpp>
-#include <chrono>
 #include <string>
 
 #include "kernels/lab.h"
@@ -14,8 +13,7 @@ using namespace ratchet::test;
 namespace {
 
 struct CallStyles : LabFixture {
-  explicit CallStyles(std::chrono::milliseconds job_deadline = std::chrono::milliseconds(1500))
-      : LabFixture(python_with_frameworks(), std::chrono::seconds(1), job_deadline) {}
+  CallStyles() : LabFixture(python_with_frameworks()) {}
 
   [[nodiscard]] Contract contract(const Json& task, const std::string& kernel,
                                   const Source& reference) const {
@@ -204,22 +202,6 @@ TEST_CASE("statistics that a module updates are its own, or compared where they 
   const auto update = forgetful.find("        self.mean.mul_");
   forgetful.erase(update, forgetful.find('\n', update) + 1 - update);
   CHECK_FALSE(styles.checked(styles.contract(task, forgetful, updating)).passed);
-}
-
-TEST_CASE("a module compiled by torch is compiled before it is checked and timed",
-          "[lab][python][call][slow]") {
-  CallStyles styles(std::chrono::seconds(60));
-  const auto text = read_file(attacks_folder() / "python/honest_module_compiled.py");
-  REQUIRE(text);
-  const auto contract = styles.like("linear", *text);
-  CHECK(styles.checked(contract).passed);
-
-  const auto candidate = styles.built(contract);
-  const auto report = styles.lab->benchmark(
-      contract, {.candidate = &candidate, .baselines = {"pytorch-eager"}, .num_trials = 10},
-      "secret", styles.call);
-  if (!report) FAIL(report.error().message);
-  CHECK(report->correct);
 }
 
 TEST_CASE("an extension is compiled before anything is timed, and then loaded",

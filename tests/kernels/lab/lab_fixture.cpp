@@ -9,15 +9,14 @@
 
 namespace ratchet::test {
 
-LabFixture::LabFixture(const std::string& python, std::chrono::milliseconds timing_limit,
-                       std::chrono::milliseconds job_deadline) {
+LabFixture::LabFixture(const std::string& python, std::chrono::milliseconds timing_limit) {
   const auto build = build_dir();
   auto opened = Lab::open({.state_dir = folder.path() / "state",
                            .worker_dir = build / "bin",
                            .data_dir = source_dir() / "kernels",
                            .python = python,
                            .version = "test",
-                           .job_deadline = job_deadline,
+                           .job_deadline = std::chrono::milliseconds(1500),
                            .timing_limit = timing_limit,
                            .noise_sessions = 0});
   REQUIRE(opened);
