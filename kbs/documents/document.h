@@ -70,6 +70,7 @@ struct Document {
   std::string description_path;  ///< file:line of that record
   std::string product;           ///< exact product name, on hardware pages
   std::string code_evidence;     ///< measured or compiled: how its complete code was tried
+  std::string measured_on;       ///< the device of its measured code
   bool has_code = false;
   std::vector<std::string> tags, aliases, symptoms, languages, extra_terms;
   std::vector<std::string> proposes;  ///< ids of the techniques that a pattern page proposes

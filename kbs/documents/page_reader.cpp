@@ -176,6 +176,7 @@ Result<Document> read_header(const PageParts& parts, Document page) {
   page.license = scalar(header["license"]);
   page.product = scalar(header["product"]);
   page.code_evidence = scalar(header["code_evidence"]);
+  page.measured_on = scalar(header["measured_on"]);
   page.tags = all_tags(header);
   page.aliases = strings(header["aliases"]);
   page.symptoms = strings(header["symptoms"]);

@@ -118,6 +118,8 @@ Status DocumentWriter::insert_facets(std::int64_t row, const Document& document)
     facet("repo", std::string_view(document.repo).substr(slash + 1));
   facet("confidence", document.confidence);
   facet("code", document.code_evidence);
+  if (!document.measured_on.empty() && status)  // shown, so spelled as written
+    status = bind_all(insert_facet_, "measured_on", document.measured_on, row).run();
   for (const auto& tag : document.tags) facet("tag", tag);
   for (const auto& language : document.languages) facet("language", language);
   for (const auto& symptom : document.symptoms) facet("symptom", symptom);

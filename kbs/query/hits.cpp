@@ -58,7 +58,9 @@ Result<QueryHit> read_hit(const Indexes& indexes, Connection& connection,
   auto prepared = connection.prepared(
       "SELECT id, corpus, scope, title, confidence, architectures, license, digest, path, "
       "extra_path, text, extra, "
-      "(SELECT value FROM facet WHERE facet.doc=doc.rowid AND name='code') "
+      "(SELECT value FROM facet WHERE facet.doc=doc.rowid AND name='code') || "
+      "coalesce((SELECT ' on '||value FROM facet WHERE facet.doc=doc.rowid AND "
+      "name='measured_on'),'') "
       "FROM doc WHERE rowid=?");
   if (!prepared) return prepared.error();
   auto& row = **prepared;

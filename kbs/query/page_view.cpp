@@ -71,12 +71,27 @@ Result<std::vector<PageSource>> read_sources(const Indexes& indexes, const Docum
   return sources;
 }
 
+/// A page that was merged into another keeps its id as a name of the other.
+Result<std::optional<DocumentPlace>> place_named(const Indexes& indexes, const std::string& name) {
+  for (std::size_t r = 0; r < indexes.readers.size(); ++r) {
+    auto connection = indexes.readers[r]->connection();
+    if (!connection) return connection.error();
+    auto rows = rows_named(**connection, squeezed(name));
+    if (!rows) return rows.error();
+    if (rows->size() == 1) return std::optional(DocumentPlace{r, rows->front()});
+  }
+  return std::optional<DocumentPlace>{};
+}
+
 Result<DocumentPlace> place_of(const Indexes& indexes, const std::string& id) {
   const bool readable = id.size() <= kMaxId && is_utf8(id);
   if (readable) {
     auto place = find_document(indexes, id);
     if (!place) return place.error();
     if (*place) return **place;
+    auto named = place_named(indexes, id);
+    if (!named) return named.error();
+    if (*named) return **named;
   }
   auto near = nearest_ids(indexes, readable ? std::string_view(id) : std::string_view{}, 5);
   if (!near) return near.error();

@@ -116,6 +116,25 @@ TEST_CASE("every page of code cures something, and the region that shows it can 
   }
 }
 
+TEST_CASE("a page that was merged into another is found under its old id") {
+  test::TestKnowledge kb;
+  kb.add(content(), "gpu-wiki");
+  for (const auto& [old_id, id] : std::map<std::string, std::string>{
+           {"technique-coalescing", "method-coalesced-access"},
+           {"technique-kernel-fusion", "method-kernel-fusion"},
+           {"technique-split-k", "method-split-k-parallel-reduce"},
+           {"technique-persistent-kernel", "method-persistent-kernel"}}) {
+    INFO(old_id);
+    const auto page = kb.base().page({.id = old_id});
+    REQUIRE(page);
+    CHECK(page->id == id);
+    const auto answer = kb.query({.text = old_id});
+    REQUIRE_FALSE(answer.results.empty());
+    CHECK(answer.results.front().id == id);
+  }
+  CHECK_FALSE(kb.base().page({.id = "technique-never-written"}));
+}
+
 TEST_CASE("links between pages of the wiki resolve to files") {
   const std::regex link(R"(\]\(([^)#:\s]+\.(md|yaml))(#[^)]*)?\))");
   for (const auto& page : pages()) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -109,6 +110,25 @@ TEST_CASE("the context of a run raises pages that fit it, says so, and hides not
   CHECK(answer.results[2].why.find("fits sm90, triton") != std::string::npos);
   CHECK(answer.results[3].id == "a");  // for another chip
   CHECK(answer.note == "ranked for the run: sm90, triton, memory bound, pattern-x");
+}
+
+TEST_CASE("a result says on which device its code was measured") {
+  test::TestKnowledge kb;
+  const auto code = [&](const char* id, const char* header) {
+    test::write_text(kb.folder() / "c/code" / (std::string(id) + ".cu"),
+                     std::string("// ---\n// id: ") + id + "\n// title: Okapi\n" + header +
+                         "// ---\n\n// region one\nint okapi;\n");
+  };
+  code("a", "// code_evidence: measured\n// measured_on: \"NVIDIA H200\"\n");
+  code("b", "// code_evidence: compiled\n");
+  code("c", "");
+  kb.add(kb.folder() / "c");
+  const auto answer = kb.query({.text = "okapi"});
+  REQUIRE(answer.results.size() == 3);
+  std::map<std::string, std::string> tried;
+  for (const auto& hit : answer.results) tried[hit.id] = hit.code.value_or("none");
+  CHECK(tried == std::map<std::string, std::string>{
+                     {"a", "measured on NVIDIA H200"}, {"b", "compiled"}, {"c", "none"}});
 }
 
 TEST_CASE("a finding leads to the region of code that cures it, for its language and chip") {
