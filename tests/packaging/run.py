@@ -145,6 +145,8 @@ def container(dist, place, demo, roots):
     buildah("build", "--isolation=chroot", "--pull-never", "--tag", "ratchet-test", "-f",
             dist / "Containerfile", dist)
     made = buildah("from", "ratchet-test")
+    say(f"container: built in {time.monotonic() - begin:.1f} s")
+    begin = time.monotonic()
     works("container", begin, ["buildah", *own, "run", "--isolation=chroot", made, "--", "ratchet"],
           demo)
 
