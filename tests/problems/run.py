@@ -170,7 +170,8 @@ class Suite:
     def run(self):
         servers = [Server([self.given.ratchet, "serve", "--state-dir", f"{self.root}/state{i}",
                            "--root", str(self.root), "--root", str(self.given.suite),
-                           "--no-builtin-kbs"]) for i in range(self.given.servers)]
+                           "--no-builtin-kbs", "--job-deadline", "300"])
+                   for i in range(self.given.servers)]
         environment = servers[0].call("check_env", {})[0]
         self.where = devices_text(environment)
         gpu = any(device["kind"] == "cuda" for device in environment.get("devices", []))

@@ -128,7 +128,7 @@ TEST_CASE("the histogram in docs/tasks.md is a task, tried on the processor", "[
   check_first_version(folder, run.dump());
 }
 
-const std::string kProblems = "docs/problems.md";
+constexpr const char* kProblems = "docs/problems.md";
 
 /// Imports `path` into the folder `problem` and checks its v0 on the processor.
 void check_imported(const TempFolder& folder, const std::string& path) {
@@ -157,6 +157,75 @@ TEST_CASE("the SOL-ExecBench problem in docs/problems.md becomes a run", "[readm
                      block_with("{\"axes\": {\"rows\": 48}", kProblems)));
 
   check_imported(folder, "scaled_add");
+}
+
+TEST_CASE("the GPU MODE problem in docs/problems.md becomes a run", "[readme][python]") {
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "row_sum" / "task.yml", block_with("benchmarks:", kProblems)));
+  REQUIRE(
+      write_file(folder / "row_sum" / "reference.py", block_with("def generate_input", kProblems)));
+
+  check_imported(folder, "row_sum");
+}
+
+TEST_CASE("the atrex-bench problem in docs/problems.md becomes a run", "[readme][python]") {
+  const TempFolder folder;
+  const auto place = folder / "scale_rows";
+  REQUIRE(write_file(place / "reference.py", block_with("Scales the rows of", kProblems)));
+  REQUIRE(write_file(place / "input.py", block_with("def _make_inputs", kProblems)));
+  REQUIRE(write_file(place / "shapes.json", block_with("\"init_kwargs\"", kProblems)));
+  REQUIRE(write_file(place / "metadata.json", block_with("\"total_duration_us\"", kProblems)));
+
+  check_imported(folder, "scale_rows");
+}
+
+TEST_CASE("the robust-kbench problem in docs/problems.md becomes a run", "[readme][python]") {
+  const TempFolder folder;
+  REQUIRE(
+      write_file(folder / "leaky" / "func_forward.py", block_with("def forward_fn", kProblems)));
+  REQUIRE(write_file(folder / "leaky" / "config_forward.json",
+                     block_with("\"single_input_configs\"", kProblems)));
+
+  check_imported(folder, "leaky");
+}
+
+/// What import_problem says of a KernelBench file whose constructor does `work`.
+std::string refused_import(const TempFolder& folder, const std::string& work) {
+  REQUIRE(write_file(folder / "bad.py",
+                     "import os, socket\nimport torch\n\n\nclass Model(torch.nn.Module):\n"
+                     "    def __init__(self):\n        super().__init__()\n        " +
+                         work +
+                         "\n\n    def forward(self, x):\n        return 2 * x\n\n\n"
+                         "def get_inputs():\n    return [torch.rand(64, 3)]\n\n\n"
+                         "def get_init_inputs():\n    return []\n"));
+  auto environment = inherited_environment({"PATH", "LD_LIBRARY_PATH"});
+  environment.push_back("RATCHET_PYTHON=" + (build_dir() / "python" / "bin" / "python").string());
+  environment.push_back("HOME=" + folder.path().string());
+  environment.push_back("XDG_STATE_HOME=" + (folder / "state").string());
+  const auto done = run_program({.argv = {(build_dir() / "bin/ratchet").string(), "--job-deadline",
+                                          "20", "problem", "import", "bad.py"},
+                                 .environment = environment,
+                                 .folder = folder.path()},
+                                300s);
+  REQUIRE(done);
+  CHECK_FALSE(done->status.clean());
+  CHECK_FALSE(std::filesystem::exists(folder / "problems" / "bad"));
+  CHECK_FALSE(std::filesystem::exists(folder / "problems" / "bad.part"));
+  return done->err;
+}
+
+TEST_CASE("a problem that wants a network or a package, or hangs, leaves nothing", "[python]") {
+  if (!std::filesystem::exists(build_dir() / "python"))
+    SKIP("torch is not set up: ./dev test --all does it where it is to be had");
+  const TempFolder folder;
+
+  const auto network = refused_import(folder, "socket.create_connection(('192.0.2.1', 80))");
+  CHECK(network.find("bad.py:8: PermissionError") != std::string::npos);
+  CHECK(network.find("a problem's code gets neither") != std::string::npos);
+  const auto package = refused_import(folder, "import transformers_of_nobody");
+  CHECK(package.find("bad.py:8: No module named 'transformers_of_nobody'") != std::string::npos);
+  const auto endless = refused_import(folder, "while True: pass");
+  CHECK(endless.find("did not finish within 20 s") != std::string::npos);
 }
 
 }  // namespace

@@ -29,8 +29,7 @@ def read(files, asked):
         raise Refused("shapes.json: it has no shapes")
     function = "_make_inputs" if "def _make_inputs" in files["input.py"] else "get_inputs"
     sources = {name: files[name] for name in ("reference.py", "input.py")}
-    made = configured.read(sources, "reference", "input", function, configurations, asked, NAME)
-    return {**made, "title": made["title"] if made["title"] != "problem" else "atrex-bench operator"}
+    return configured.read(sources, "reference", "input", function, configurations, asked, NAME)
 
 
 def loaded_json(files, name):

@@ -135,7 +135,7 @@ def read(files, asked):
     workload, changes = sized(cases, found, fixed, builder.tensors, asked)
     plan = {"args": args, "returns": returns, "fixed": fixed, "dims": list(found),
             "seeded": "seed" in task.parameters}
-    title = " ".join(files["task.yml"].partition("description: |")[2].split()[:12]) or "GPU MODE task"
+    title = described(files["task.yml"]).partition(". ")[0][:80] or "GPU MODE task"
     return {"suite": NAME, "sources": task.sources, "scaled": changes, "changed": [],
             "task": {"call": "function", "entry": "custom_kernel", "cases": workload,
                      "tensors": builder.tensors, **tolerance,

@@ -282,7 +282,8 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
             "work": {"bytes": bytes_text(builder.tensors),
                      "flops": flops_text(module, origin, fitting)}}
     doc = inspect.getdoc(suite.Model) or ""
-    title = module.file_name.removesuffix(".py").replace("_", " ").strip()
+    own_name = module.file_name.removesuffix(".py").replace("_", " ").strip()
+    title = own_name if cases is None else " ".join(doc.split())[:80] or f"{suite_name} problem"
     return {"suite": suite_name, "sources": module.sources, "task": task, "scaled": changes,
             "changed": changed, "title": title,
             "description": " ".join(doc.split("\n\n")[0].split()) or title,
