@@ -69,8 +69,8 @@ struct ProfileOf {
     using P = ProfileOf;
     visit(required<&P::contract>(), required<&P::candidate>(), optional<&P::parent>(),
           optional<&P::v0>(), optional<&P::best>(), optional<&P::seconds>(),
-          required<&P::metrics>(), required<&P::names>(), required<&P::engine>(), optional<&P::verify>(),
-          required<&P::secret>());
+          required<&P::metrics>(), required<&P::names>(), required<&P::engine>(),
+          optional<&P::verify>(), required<&P::secret>());
   }
 };
 

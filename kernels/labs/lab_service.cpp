@@ -95,7 +95,7 @@ const std::map<std::string, Method, std::less<>>& methods() {
       {"profile", method<wire::ProfileOf>([](Lab& lab, const auto& r, CallContext& call) {
          const ProfileRequest request{&r.candidate,    pointer(r.parent), pointer(r.v0),
                                       pointer(r.best), r.seconds,         r.metrics,
-                                      r.names,         r.engine, r.verify};
+                                      r.names,         r.engine,          r.verify};
          return lab.profile(r.contract, request, r.secret, call);
        })},
       {"import_profile", method<wire::Import>(import)},

@@ -40,10 +40,10 @@ std::optional<Record> read_record(const fs::path& folder) {
 }
 
 Error refused(const fs::path& path, const std::error_code& why) {
-  return Error{ErrorCode::unavailable,
-               fmt::format("cannot copy what the kernel compiled to {}: {}", path.string(),
-                           why.message()),
-               "Free some space in the state and temporary folders."};
+  return Error{
+      ErrorCode::unavailable,
+      fmt::format("cannot copy what the kernel compiled to {}: {}", path.string(), why.message()),
+      "Free some space in the state and temporary folders."};
 }
 
 /// Copies regular files and folders below `from`, nothing else (no links). The copies are readable

@@ -106,8 +106,8 @@ class DeviceArenas : public TimedArenas {
   ArenaPlan content_;
   std::string secret_;
   std::vector<std::int64_t> places_;  ///< of the arenas in a process's memory
-  std::mt19937_64 random_;          // shifts and places; not secret
-  std::vector<std::string> seeds_;  // of the contents, by place
+  std::mt19937_64 random_;            // shifts and places; not secret
+  std::vector<std::string> seeds_;    // of the contents, by place
   int made_ = 0;
   std::int64_t shift_ = 0;
   bool writes_all_ = true;
@@ -125,8 +125,8 @@ Result<std::unique_ptr<TimedArenas>> device_arenas(DeviceTrials& trials, const C
   const auto bytes = calls->layout.bytes;
   const int most = std::min(plan.most_places, TimedArenas::kMostShared);
   auto places = trials.places(bytes, places_for(bytes, contestants, most));
-  auto made = std::make_unique<DeviceArenas>(trials, *std::move(calls), plan, secret,
-                                             std::move(places));
+  auto made =
+      std::make_unique<DeviceArenas>(trials, *std::move(calls), plan, secret, std::move(places));
   if (auto done = made->open(call); !done) return done.error();
   return std::unique_ptr<TimedArenas>(std::move(made));
 }

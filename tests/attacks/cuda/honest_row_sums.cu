@@ -3,7 +3,9 @@
 // Catalog: honest
 // Task: tall_rowsum
 // Expect: pass
-__device__ float4 load(const float4* at) { return *at; }
+__device__ float4 load(const float4* at) {
+  return *at;
+}
 __global__ void sums(const float* x, float* y, int cols) {
   const auto* row = reinterpret_cast<const float4*>(x + static_cast<long>(blockIdx.x) * cols);
   float sum = 0;

@@ -1,5 +1,5 @@
-// The wiki's decode attention: parts cover all keys in whole rounds, fit into the room for partial results, and a
-// turn of a warp stays within a page.
+// The wiki's decode attention: parts cover all keys in whole rounds, fit into the room for partial
+// results, and a turn of a warp stays within a page.
 #include <cstdint>
 #include <cstdio>
 
@@ -17,7 +17,8 @@ int main() {
         }
         const int keys = keys_of_part(longest, parts);
         if (parts < 1 || heads * group * parts > kMaxParts) return std::puts("parts"), 1;
-        if (keys % kRound != 0 || static_cast<long>(parts) * keys < longest) return std::puts("keys"), 1;
+        if (keys % kRound != 0 || static_cast<long>(parts) * keys < longest)
+          return std::puts("keys"), 1;
         for (int length = 1; length <= longest; length = length * 2 + 1)
           if ((length + keys - 1) / keys > parts) return std::puts("used"), 1;
       }

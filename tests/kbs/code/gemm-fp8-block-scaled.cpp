@@ -1,4 +1,5 @@
-// The wiki's fp8 product: sums cover a warp group's tile, a thread has two rows, and every tile is taken once.
+// The wiki's fp8 product: sums cover a warp group's tile, a thread has two rows, and every tile is
+// taken once.
 #include <cstdint>
 #include <cstdio>
 #include <set>
@@ -12,7 +13,8 @@ int main() {
   for (int t = 0; t < 128; ++t)
     for (int i = 0; i < 64; ++i) {
       sums.insert({sum_row(t, i), sum_column(t, i)});
-      // The kernel takes the scale of the first row for these, that of the row eight below for the others.
+      // The kernel takes the scale of the first row for these, that of the row eight below for the
+      // others.
       const int row = sum_row(t, 0) + (i / 2 % 2 == 0 ? 0 : 8);
       if (sum_row(t, i) != row) return std::puts("rows"), 1;
     }

@@ -1,5 +1,6 @@
-// The wiki's grouped product: the grid has room for every tile of any sizes, each row is in one tile of its own
-// group, and what lanes address is what the plain product addresses (gemm-bf16-mma.cpp).
+// The wiki's grouped product: the grid has room for every tile of any sizes, each row is in one
+// tile of its own group, and what lanes address is what the plain product addresses
+// (gemm-bf16-mma.cpp).
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +21,8 @@ int main() {
     const int groups = std::rand() % 40 + 1;
     std::vector<int> offsets{0};
     for (int g = 0; g < groups; ++g)
-      offsets.push_back(offsets.back() + (std::rand() % 3 == 0 ? 0 : std::rand() % (trial % 2 ? 300 : 3)));
+      offsets.push_back(offsets.back() +
+                        (std::rand() % 3 == 0 ? 0 : std::rand() % (trial % 2 ? 300 : 3)));
     const int rows = offsets.back();
     std::vector<int> taken(rows, -1);
     const int room = row_tiles(rows, groups);
@@ -28,7 +30,8 @@ int main() {
       int group = -1, first = -1, end = -1;
       if (!find(offsets.data(), groups, tile, group, first, end)) continue;
       if (tile == room) return std::puts("room"), 1;
-      if (first < offsets[group] || end != offsets[group + 1] || first >= end) return std::puts("tile"), 1;
+      if (first < offsets[group] || end != offsets[group + 1] || first >= end)
+        return std::puts("tile"), 1;
       for (int row = first; row < first + kTile && row < end; ++row) {
         if (taken[row] >= 0) return std::puts("twice"), 1;
         taken[row] = group;
