@@ -119,7 +119,8 @@ void short_kernels(int trials) {
         Instrument{"8 sessions of 2", 8, 2, 1, false},
         Instrument{"8 sessions of 4", 8, 4, 1, false},
         Instrument{"8 sessions of 4, memory in 4 pieces", 8, 4, 4, false},
-        Instrument{"8 sessions of 4, memory in 8 pieces", 8, 4, 8, false}}) {
+        Instrument{"8 sessions of 4, memory in 8 pieces", 8, 4, 8, false},
+        Instrument{"4 sessions of 4, memory in 8 pieces", 4, 4, 8, false}}) {
     std::vector<double> floors;
     int seen = 0;
     int wrong = 0;

@@ -22,7 +22,6 @@ constexpr std::int64_t kShortOnHost = 20'000;
 constexpr std::int64_t kLongOnHost = 1'000'000;
 // About as many as a session with a verdict takes.
 constexpr int kSamplesOnGpu = 320;
-constexpr int kMoreOnGpu = 2;  // factor for the number of sessions, which are fast on GPUs
 // Of one session. More processes show more of the scatter; on the host each costs time.
 constexpr std::size_t kProcessesOnGpu = 4;
 constexpr std::size_t kProcessesOnHost = 2;
@@ -104,8 +103,7 @@ Status add_session(LabParts& lab, const Contract& contract, const Candidate& can
 
 /// How many a complete calibration has of each kernel.
 std::size_t points_of(const LabOptions& options, DeviceKind kind) {
-  return static_cast<std::size_t>(options.noise_sessions) *
-         (kind == DeviceKind::cuda ? kMoreOnGpu : 1) * (processes_of(kind) - 1);
+  return static_cast<std::size_t>(options.noise_sessions) * (processes_of(kind) - 1);
 }
 
 }  // namespace

@@ -3,13 +3,10 @@
 // Catalog: honest
 // Task: half
 // Expect: pass
-__global__ void twice(const float4* x, float4* y, int n) {
+__global__ void twice(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const float4 v = x[i];
-  y[i] = {2 * v.x, 2 * v.y, 2 * v.z, 2 * v.w};
+  if (i < n) y[i] = 2 * x[i];
 }
 extern "C" void solve(const float* x, float* y, int n) {
-  twice<<<(n / 4 + 255) / 256, 256>>>(reinterpret_cast<const float4*>(x),
-                                      reinterpret_cast<float4*>(y), n / 4);
+  twice<<<(n + 255) / 256, 256>>>(x, y, n);
 }

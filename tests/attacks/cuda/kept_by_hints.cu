@@ -3,22 +3,17 @@
 // Catalog: F1
 // Task: tall_rowsum
 // Expect: like honest_row_sums
-__device__ float4 load(const float4* at) {
+__device__ float load(const float* at) {
   unsigned long long policy;
   asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
-  float4 v;
-  asm("ld.global.L2::cache_hint.v4.f32 {%0, %1, %2, %3}, [%4], %5;"
-      : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-      : "l"(at), "l"(policy));
+  float v;
+  asm("ld.global.L2::cache_hint.f32 %0, [%1], %2;" : "=f"(v) : "l"(at), "l"(policy));
   return v;
 }
 __global__ void sums(const float* x, float* y, int cols) {
-  const auto* row = reinterpret_cast<const float4*>(x + static_cast<long>(blockIdx.x) * cols);
+  const float* row = x + static_cast<long>(blockIdx.x) * cols;
   float sum = 0;
-  for (int i = threadIdx.x; i < cols / 4; i += blockDim.x) {
-    const float4 v = load(row + i);
-    sum += v.x + v.y + v.z + v.w;
-  }
+  for (int i = threadIdx.x; i < cols; i += blockDim.x) sum += load(row + i);
   for (int half = 16; half > 0; half /= 2) sum += __shfl_xor_sync(~0u, sum, half);
   __shared__ float parts[8];
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = sum;

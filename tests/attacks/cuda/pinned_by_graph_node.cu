@@ -3,16 +3,10 @@
 // Catalog: F1
 // Task: tall_rowsum
 // Expect: like honest_row_sums
-__device__ float4 load(const float4* at) {
-  return *at;
-}
 __global__ void sums(const float* x, float* y, int cols) {
-  const auto* row = reinterpret_cast<const float4*>(x + static_cast<long>(blockIdx.x) * cols);
+  const float* row = x + static_cast<long>(blockIdx.x) * cols;
   float sum = 0;
-  for (int i = threadIdx.x; i < cols / 4; i += blockDim.x) {
-    const float4 v = load(row + i);
-    sum += v.x + v.y + v.z + v.w;
-  }
+  for (int i = threadIdx.x; i < cols; i += blockDim.x) sum += row[i];
   for (int half = 16; half > 0; half /= 2) sum += __shfl_xor_sync(~0u, sum, half);
   __shared__ float parts[8];
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = sum;

@@ -1,0 +1,202 @@
+// Labs that break the protocol, die or lie. What a real one does: tests/server/labs_test.cpp.
+
+#include "kernels/labs/remote_lab.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <string>
+
+#include "kernels/labs/lab_set.h"
+#include "server/core/files.h"
+#include "tests/kernels/lab/lab_fixture.h"
+
+using namespace ratchet;
+using namespace ratchet::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Says hello, reads a request and then does what `answers` says, with `say` and `id` at hand.
+constexpr const char* kLab = R"py(
+import json, sys, time
+def frame(message):
+    body = json.dumps(message)
+    return f"ratchet-lab {len(body)}\n{body}"
+def say(message):
+    sys.stdout.write(frame(message))
+    sys.stdout.flush()
+def request():
+    head = sys.stdin.readline()
+    return json.loads(sys.stdin.read(int(head.split()[1])))
+say({"kind": "hello", "hello": {"protocol": 1, "version": "test", "program": "", "host": "far"}})
+asked = request()
+id = asked["id"]
+)py";
+
+struct Labs : LabFixture {
+  std::unique_ptr<RemoteLab> lab_at(const std::string& command) {
+    ::signal(SIGPIPE, SIG_IGN);
+    return RemoteLab::make({.name = "far",
+                            .command = command,
+                            .version = "test",
+                            .start_limit = 20s,
+                            .idle = 60s,
+                            .silence = 2s},
+                           *lab);
+  }
+
+  std::unique_ptr<RemoteLab> lab_that(const std::string& answers) {
+    REQUIRE(write_file(folder / "lab.py", kLab + answers));
+    return lab_at(fmt::format("exec python3 {}", (folder / "lab.py").string()));
+  }
+
+  /// The error of a call, which must have one.
+  std::string refusal(RemoteLab& far) {
+    const auto answer = far.ceilings(0, DeviceKind::host, false, call);
+    REQUIRE_FALSE(answer);
+    CHECK(answer.error().code == ErrorCode::unavailable);
+    return answer.error().message + "\n" + answer.error().hint;
+  }
+  std::string refusal(std::unique_ptr<RemoteLab> far) { return refusal(*far); }
+};
+
+bool has(const std::string& text, const std::string& part) {
+  INFO(text);
+  CHECK(text.find(part) != std::string::npos);
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a lab's command that fails is told with its status, its words and itself", "[labs]") {
+  Labs labs;
+
+  const auto text = labs.refusal(labs.lab_at("echo no such host >&2; exit 255"));
+
+  has(text, "lab far");
+  has(text, "exit code 255");
+  has(text, "no such host");
+  has(text, "Try its command alone: echo no such host");
+}
+
+TEST_CASE("a lab of another version is refused with both", "[labs]") {
+  Labs labs;
+  auto far = RemoteLab::make({.name = "far",
+                              .command = "exec python3 " + (labs.folder / "lab.py").string(),
+                              .version = "another",
+                              .start_limit = 20s},
+                             *labs.lab);
+  REQUIRE(write_file(labs.folder / "lab.py", kLab));
+
+  const auto text = labs.refusal(*far);
+
+  has(text, "ratchet test");
+  has(text, "another");
+  has(text, "same version");
+}
+
+TEST_CASE("what a lab prints between its messages ends the connection and is shown", "[labs]") {
+  Labs labs;
+
+  const auto text =
+      labs.refusal(labs.lab_that("print('Quota exceeded', flush=True)\ntime.sleep(60)"));
+
+  has(text, "Quota exceeded");
+  has(text, "start-up files");
+}
+
+TEST_CASE("a lab that ends in the middle of a message gives no answer", "[labs]") {
+  Labs labs;
+
+  has(labs.refusal(
+          labs.lab_that("sys.stdout.write('ratchet-lab 100\\n{\"kind\"'); sys.stdout.flush()")),
+      "in the middle of a message");
+}
+
+TEST_CASE("an answer that nobody asked for ends the connection, a repeated one too", "[labs]") {
+  Labs labs;
+
+  has(labs.refusal(labs.lab_that("say({'kind': 'answer', 'id': 'x', 'body': {'value': []}})\n"
+                                 "time.sleep(60)")),
+      "nobody made");
+  auto twice = labs.lab_that(
+      "for _ in range(2): say({'kind': 'answer', 'id': id, 'body': {'value': []}})\n"
+      "time.sleep(60)");
+  CHECK(twice->ceilings(0, DeviceKind::host, false, labs.call));
+  has(labs.refusal(*twice), "nobody made");
+}
+
+TEST_CASE("a lab that falls silent is given up", "[labs]") {
+  Labs labs;
+
+  has(labs.refusal(labs.lab_that("time.sleep(60)")), "said nothing for 2 s");
+}
+
+TEST_CASE("a lab that announces more than a message may have is refused", "[labs]") {
+  Labs labs;
+
+  has(labs.refusal(labs.lab_that("print('ratchet-lab 999999999999', flush=True)\ntime.sleep(60)")),
+      "999999999999 bytes");
+}
+
+TEST_CASE("an error of a lab comes with its code and hint", "[labs]") {
+  Labs labs;
+  auto far = labs.lab_that(
+      "say({'kind': 'error', 'id': id, 'text': 'no such device', 'code': 'not_found', 'hint': "
+      "'ask'})\n"
+      "time.sleep(60)");
+
+  const auto answer = far->ceilings(7, DeviceKind::cuda, false, labs.call);
+
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().code == ErrorCode::not_found);
+  CHECK(answer.error().message == "no such device");
+  CHECK(answer.error().hint == "ask");
+}
+
+TEST_CASE("a lab that says it built another source is not believed", "[labs]") {
+  Labs labs;
+  const auto contract = labs.doubling(doubling_source(kHonestBody));
+  const auto honest = labs.built(contract);
+  auto other = honest;
+  other.build.source_digest = std::string(64, '0');
+  const auto answer = [&](const Candidate& one) {
+    return fmt::format(
+        "say({{'kind': 'answer', 'id': id, 'body': {{'value': json.loads({})}}}})\n"
+        "time.sleep(60)",
+        Json(encode(one).dump()).dump());
+  };
+
+  const auto lied = labs.lab_that(answer(other))->build(contract, contract.kernel, labs.call);
+  const auto true_one = labs.lab_that(answer(honest))->build(contract, contract.kernel, labs.call);
+
+  REQUIRE_FALSE(lied);
+  has(lied.error().message, "digest");
+  REQUIRE(true_one);
+  CHECK(true_one->source.text == contract.kernel.text);
+}
+
+TEST_CASE("a contract that names a lab which is not there is refused with those that are",
+          "[labs]") {
+  Labs labs;
+  auto contract = labs.doubling(doubling_source(kHonestBody));
+  contract.lab = "nowhere";
+  auto far = parse_lab("far=exit 1");
+  REQUIRE(far);
+  std::vector<RemoteLabOptions> remote;
+  remote.push_back(*std::move(far));
+  const auto set = lab_set(std::move(labs.lab), std::move(remote));
+
+  const auto built = set->build(contract, contract.kernel, labs.call);
+
+  REQUIRE_FALSE(built);
+  CHECK(built.error().code == ErrorCode::not_found);
+  has(built.error().message, "nowhere");
+  has(built.error().hint, "far");
+  CHECK_FALSE(parse_lab("no command"));
+  CHECK_FALSE(parse_lab("bad name=x"));
+  CHECK_FALSE(parse_lab("empty="));
+}
