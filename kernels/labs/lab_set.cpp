@@ -166,7 +166,7 @@ Result<RemoteLabOptions> parse_lab(const std::string& text) {
         "Names have letters, digits, dots, dashes and underscores; a command is, for example, "
         "'ssh gpu3 ratchet lab'.");
   RemoteLabOptions options;
-  options.name = name;
+  options.name = options.group = name;
   options.command = text.substr(equals + 1);
   return options;
 }

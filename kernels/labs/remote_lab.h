@@ -12,6 +12,7 @@ namespace ratchet {
 /// Where a lab is and how it is reached.
 struct RemoteLabOptions {
   std::string name;
+  std::string group;    ///< labs of one group are meant to be alike; one alone has its own name
   std::string command;  ///< for /bin/sh: speaks the protocol on its stdin and stdout
   std::string version;  ///< of this ratchet; the lab must have the same
   std::chrono::milliseconds start_limit{600'000};  ///< an allocation may have to be waited for
