@@ -77,8 +77,9 @@ Status add_session(LabParts& lab, const Contract& contract, const Candidate& can
   if (!source) return source.error();
   auto processes = lab.start_all(contract, versions, call);
   if (!processes) return processes.error();
-  for (auto* const points : {&calibration.of_short, &calibration.of_long}) {
-    const auto& dims = contract.cases[points == &calibration.of_short ? 0 : 1].dims;
+  Calibration more = calibration;  // all of a session counts, or nothing
+  for (auto* const points : {&more.of_short, &more.of_long}) {
+    const auto& dims = contract.cases[points == &more.of_short ? 0 : 1].dims;
     auto arenas = source->arenas({.dims = dims}, fresh_seed(), call);
     if (!arenas) return arenas.error();
     SessionPlan plan;
@@ -93,11 +94,11 @@ Status add_session(LabParts& lab, const Contract& contract, const Candidate& can
       if (!compared) return unavailable("the calibration's kernel could not be compared");
       ratios.push_back(compared->speedup);
     }
-    const auto more = independent_points(timing->median.value, ratios);
-    points->insert(points->end(), more.begin(), more.end());
-    if (timing->clock)
-      calibration.clock_mhz = std::max(calibration.clock_mhz.value_or(0), timing->clock->value);
+    const auto found = independent_points(timing->median.value, ratios);
+    points->insert(points->end(), found.begin(), found.end());
+    if (timing->clock) more.clock_mhz = std::max(more.clock_mhz.value_or(0), timing->clock->value);
   }
+  calibration = std::move(more);
   return {};
 }
 
@@ -159,10 +160,13 @@ void LabParts::calibrate_when_idle(const DeviceInfo& device) {
   const std::lock_guard lock(guard);
   if (std::exchange(calibrating, true)) return;
   calibrator = std::jthread([this, device](const std::stop_token& stop) {
-    const CallContext unseen({}, stop);
-    while (!stored_noise(options.state_dir, device)) {
-      const auto turn = queue.wait(device.kind, device.index, unseen);
-      if (!turn || !calibrate_further(device, unseen)) break;
+    while (!stop.stop_requested() && !stored_noise(options.state_dir, device)) {
+      // A call that wants the device does not wait for the rest of a session.
+      std::stop_source wanted;
+      const std::stop_callback ended(stop, [&wanted] { wanted.request_stop(); });
+      const auto turn = queue.wait_for_spare_time(device.kind, device.index, wanted);
+      const bool went_on = turn && calibrate_further(device, CallContext({}, wanted.get_token()));
+      if (!went_on && !wanted.stop_requested()) break;
     }
     const std::lock_guard ended(guard);
     calibrating = false;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "server/core/fields.h"
 
@@ -20,27 +21,34 @@ Error cancelled(const std::string& name) {
   return Error{ErrorCode::timed_out, "the call was canceled while it waited for " + name, ""};
 }
 
-}  // namespace
+/// One more who waits, while it lives.
+class Waiter {
+ public:
+  explicit Waiter(std::atomic<int>& count) : count_(count) { ++count_; }
+  ~Waiter() { --count_; }
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
 
-std::timed_mutex& DeviceQueue::mutex_of(const std::string& name) {
-  const std::lock_guard lock(guard_);
-  auto& mutex = mutexes_[name];
-  if (!mutex) mutex = std::make_unique<std::timed_mutex>();
-  return *mutex;
+ private:
+  std::atomic<int>& count_;
+};
+
+std::string name_of_device(DeviceKind kind, int index) {
+  return fmt::format("{}-{}", name_of(kind), index);
 }
 
-Result<DeviceQueue::Turn> DeviceQueue::wait(DeviceKind kind, int index, const CallContext& call) {
-  const std::string name = fmt::format("{}-{}", name_of(kind), index);
-  std::unique_lock<std::timed_mutex> lock(mutex_of(name), std::defer_lock);
-  bool said = false;
-  const auto say = [&] {
-    if (!said) call.progress(0, std::nullopt, "waiting for device " + name);
-    said = true;
-  };
-  while (!lock.try_lock_for(kNap)) {
-    if (call.canceled()) return cancelled(name);
-    say();
-  }
+}  // namespace
+
+DeviceQueue::Device& DeviceQueue::device_of(const std::string& name) {
+  const std::lock_guard lock(guard_);
+  auto& device = devices_[name];
+  if (!device) device = std::make_unique<Device>();
+  return *device;
+}
+
+/// `go_on` is asked while another server holds the lock.
+Result<Fd> DeviceQueue::lock_file(const std::string& name,
+                                  const std::function<bool()>& go_on) const {
   std::error_code failed;
   std::filesystem::create_directories(folder_, failed);
   const auto path = folder_ / (name + ".lock");
@@ -50,11 +58,53 @@ Result<DeviceQueue::Turn> DeviceQueue::wait(DeviceKind kind, int index, const Ca
                  fmt::format("cannot open {}: {}", path.string(), std::strerror(errno)),
                  "Give the server a writable state directory."};
   while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (call.canceled()) return cancelled(name);
-    say();
+    if (!go_on()) return cancelled(name);
     std::this_thread::sleep_for(kNap);
   }
-  return Turn(std::move(lock), std::move(file));
+  return file;
+}
+
+Result<DeviceQueue::Turn> DeviceQueue::wait(DeviceKind kind, int index, const CallContext& call) {
+  const std::string name = name_of_device(kind, index);
+  Device& device = device_of(name);
+  const Waiter waiter(device.waiting);
+  auto spare = [&] {
+    const std::lock_guard lock(guard_);
+    return device.spare;
+  }();
+  spare.request_stop();
+  bool said = false;
+  const auto go_on = [&] {
+    if (!std::exchange(said, true)) call.progress(0, std::nullopt, "waiting for device " + name);
+    return !call.canceled();
+  };
+  std::unique_lock<std::timed_mutex> lock(device.mutex, std::defer_lock);
+  while (!lock.try_lock_for(kNap))
+    if (!go_on()) return cancelled(name);
+  auto file = lock_file(name, go_on);
+  if (!file) return file.error();
+  return Turn(std::move(lock), *std::move(file));
+}
+
+Result<DeviceQueue::Turn> DeviceQueue::wait_for_spare_time(DeviceKind kind, int index,
+                                                           std::stop_source wanted) {
+  const std::string name = name_of_device(kind, index);
+  Device& device = device_of(name);
+  std::unique_lock<std::timed_mutex> lock(device.mutex, std::defer_lock);
+  while (true) {
+    if (wanted.stop_requested()) return cancelled(name);
+    if (lock.try_lock_for(kNap)) {
+      // A job that begins to wait after this stops `wanted`; one from before is counted already.
+      const std::lock_guard changed(guard_);
+      device.spare = wanted;
+      if (device.waiting == 0) break;
+      lock.unlock();
+    }
+    std::this_thread::sleep_for(kNap);
+  }
+  auto file = lock_file(name, [&] { return !wanted.stop_requested(); });
+  if (!file) return file.error();
+  return Turn(std::move(lock), *std::move(file));
 }
 
 }  // namespace ratchet

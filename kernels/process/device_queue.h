@@ -1,9 +1,12 @@
 #pragma once
 
+#include <atomic>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 
 #include "server/core/call_context.h"
@@ -37,12 +40,24 @@ class DeviceQueue {
   /// Waits for the device; reports the wait as progress if another job holds it.
   Result<Turn> wait(DeviceKind kind, int index, const CallContext& call);
 
+  /// Waits until no other thread of this server wants the device, for work that can wait. `wanted`
+  /// is requested to stop as soon as one does: then the holder gives way. A request of the caller's
+  /// own ends the wait.
+  Result<Turn> wait_for_spare_time(DeviceKind kind, int index, std::stop_source wanted);
+
  private:
-  std::timed_mutex& mutex_of(const std::string& name);
+  struct Device {
+    std::timed_mutex mutex;
+    std::atomic<int> waiting = 0;
+    std::stop_source spare{std::nostopstate};  ///< of who had it last in spare time; under guard_
+  };
+
+  Device& device_of(const std::string& name);
+  Result<Fd> lock_file(const std::string& name, const std::function<bool()>& go_on) const;
 
   std::filesystem::path folder_;
   std::mutex guard_;
-  std::map<std::string, std::unique_ptr<std::timed_mutex>> mutexes_;
+  std::map<std::string, std::unique_ptr<Device>> devices_;
 };
 
 }  // namespace ratchet

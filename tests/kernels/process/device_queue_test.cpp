@@ -1,5 +1,6 @@
 #include "kernels/process/device_queue.h"
 
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <future>
 #include <optional>
@@ -81,6 +82,63 @@ TEST_CASE("a call that is canceled while it waits leaves the queue", "[queue]") 
   const auto refused = next.get();
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::timed_out);
+}
+
+TEST_CASE("work in spare time is told when a job wants the device, and gives way", "[queue]") {
+  const test::TempFolder folder;
+  DeviceQueue queue(folder.path());
+  std::stop_source wanted;
+  auto spare = std::make_optional(queue.wait_for_spare_time(DeviceKind::host, 0, wanted));
+  REQUIRE(*spare);
+  CHECK_FALSE(wanted.stop_requested());
+
+  Caller job;
+  auto next = std::async(std::launch::async,
+                         [&] { return queue.wait(DeviceKind::host, 0, job.call).has_value(); });
+  job.told.get_future().get();
+  CHECK(wanted.stop_requested());
+  spare.reset();
+
+  CHECK(next.get());
+}
+
+TEST_CASE("work in spare time comes after every job that waits", "[queue]") {
+  const test::TempFolder folder;
+  DeviceQueue queue(folder.path());
+  Caller first;
+  Caller second;
+  auto turn = std::make_optional(queue.wait(DeviceKind::host, 0, first.call));
+  std::stop_source wanted;
+  std::atomic<bool> second_had_it = false;
+  auto spare = std::async(std::launch::async, [&] {
+    const auto got = queue.wait_for_spare_time(DeviceKind::host, 0, wanted);
+    return got && second_had_it;
+  });
+  auto next = std::async(std::launch::async, [&] {
+    const auto got = queue.wait(DeviceKind::host, 0, second.call);
+    second_had_it = true;
+    return got.has_value();
+  });
+  second.told.get_future().get();
+  turn.reset();
+
+  CHECK(next.get());
+  CHECK(spare.get());
+}
+
+TEST_CASE("a wait for spare time can be ended", "[queue]") {
+  const test::TempFolder folder;
+  DeviceQueue queue(folder.path());
+  Caller job;
+  const auto turn = queue.wait(DeviceKind::host, 0, job.call);
+  std::stop_source wanted;
+  auto spare = std::async(std::launch::async, [&] {
+    return queue.wait_for_spare_time(DeviceKind::host, 0, wanted).has_value();
+  });
+
+  wanted.request_stop();
+
+  CHECK_FALSE(spare.get());
 }
 
 }  // namespace
