@@ -11,8 +11,6 @@
 #include "server/core/hash.h"
 #include "server/core/origin.h"
 
-extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX declares it nowhere
-
 namespace ratchet {
 namespace {
 
@@ -24,23 +22,10 @@ constexpr std::size_t kLastWords = 2000;
 constexpr std::size_t kIdBytes = 16;
 constexpr milliseconds kGoodbye{5000};
 
-std::vector<std::string> own_environment() {
-  std::vector<std::string> all;
-  for (char** one = environ; *one; ++one) all.emplace_back(*one);
-  return all;
-}
-
 ErrorCode code_of(std::string_view name) {
   for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i)
     if (name_of(static_cast<ErrorCode>(i)) == name) return static_cast<ErrorCode>(i);
   return ErrorCode::internal;
-}
-
-/// Both ends of a pipe, closed in children.
-Result<std::pair<Fd, Fd>> new_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return unavailable("no pipe can be made");
-  return std::pair(Fd(ends[0]), Fd(ends[1]));
 }
 
 void read_last_words(const Fd& errors, std::string& words) {
@@ -82,25 +67,24 @@ Error LabConnection::located(Error error, Running* running) const {
 }
 
 Result<std::shared_ptr<LabConnection::Running>> LabConnection::start(const std::stop_token& stop) {
-  auto in = new_pipe();
-  auto out = new_pipe();
-  auto errors = new_pipe();
+  auto in = Pipe::open();
+  auto out = Pipe::open();
+  auto errors = Pipe::open();
   if (!in || !out || !errors) return unavailable("no pipe can be made");
   auto process = Process::spawn(
       {.argv = {"/bin/sh", "-c", options_.command},
-       .environment = own_environment(),
-       .descriptors = {{in->first.get(), 0}, {out->second.get(), 1}, {errors->second.get(), 2}}});
+       .environment = whole_environment(),
+       .descriptors = {{in->out.get(), 0}, {out->in.get(), 1}, {errors->in.get(), 2}}});
   if (!process) return process.error();
-  ::fcntl(errors->first.get(), F_SETFL, O_NONBLOCK);
-  std::shared_ptr<Running> running(
-      new Running{*std::move(process),
-                  LabStream(std::move(out->first), std::move(in->second)),
-                  std::move(errors->first),
-                  {}});
+  ::fcntl(errors->out.get(), F_SETFL, O_NONBLOCK);
+  std::shared_ptr<Running> running(new Running{*std::move(process),
+                                               LabStream(std::move(out->out), std::move(in->in)),
+                                               std::move(errors->out),
+                                               {}});
   // The command's own ends: without them the stream ends with the command.
-  in->first.reset();
-  out->second.reset();
-  errors->second.reset();
+  in->out.reset();
+  out->in.reset();
+  errors->in.reset();
   if (auto greeted = greet(*running, stop); !greeted)
     return located(greeted.error(), running.get());
   return running;

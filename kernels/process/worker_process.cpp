@@ -115,17 +115,14 @@ Result<WorkerProcess> WorkerProcess::launch(const WorkerSpec& spec) {
   if (!folder) return folder.error();
   auto ends = Channel::connected();
   if (!ends) return ends.error();
-  std::array<int, 2> pipe{};
-  if (::pipe2(pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0)
-    return Error{ErrorCode::unavailable, fmt::format("pipe: {}", std::strerror(errno)), ""};
-  Fd output(pipe[0]);
-  const Fd printed(pipe[1]);
-  ::fcntl(printed.get(), F_SETFL, 0);  // blocking, as programs expect of their output
+  auto printed = Pipe::open();
+  if (!printed) return printed.error();
+  ::fcntl(printed->out.get(), F_SETFL, O_NONBLOCK);
   ProcessSpec child{.argv = spec.argv,
                     .environment = worker_environment(*folder, spec.environment),
                     .folder = folder->path(),
-                    .descriptors = {{printed.get(), STDOUT_FILENO},
-                                    {printed.get(), STDERR_FILENO},
+                    .descriptors = {{printed->in.get(), STDOUT_FILENO},
+                                    {printed->in.get(), STDERR_FILENO},
                                     {ends->second.get(), kControlDescriptor}},
                     .address_space_bytes = spec.address_space_bytes,
                     .file_size_bytes = kMostFile};
@@ -138,7 +135,7 @@ Result<WorkerProcess> WorkerProcess::launch(const WorkerSpec& spec) {
   ends->second.reset();
   const auto policy = spec.gives_descriptors ? Descriptors::accepted : Descriptors::refused;
   return WorkerProcess(spec, *std::move(folder), std::move(group), *std::move(process),
-                       Channel(std::move(ends->first), policy), std::move(output));
+                       Channel(std::move(ends->first), policy), std::move(printed->out));
 }
 
 Status WorkerProcess::greet(const CallContext& call) {

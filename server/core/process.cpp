@@ -105,23 +105,20 @@ std::string ExitStatus::text() const {
 Result<Process> Process::spawn(const ProcessSpec& spec) {
   const auto program = find_program(spec.argv.at(0));
   if (!program) return unavailable(spec.argv[0] + " was not found", "check_env lists tools.");
-  std::array<int, 2> report{};
-  if (::pipe2(report.data(), O_CLOEXEC) != 0)
-    return unavailable(fmt::format("pipe: {}", std::strerror(errno)));
-  Fd reader(report[0]);
-  Fd writer(report[1]);
+  auto report = Pipe::open();
+  if (!report) return report.error();
   const auto argv = pointers(spec.argv);
   const auto envp = pointers(spec.environment);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return unavailable(fmt::format("fork: {}", std::strerror(errno)));
-  if (pid == 0) become(spec, program->c_str(), argv.data(), envp.data(), writer.get(), parent);
-  writer.reset();
+  if (pid == 0) become(spec, program->c_str(), argv.data(), envp.data(), report->in.get(), parent);
+  report->in.reset();
   Process child(pid);
   int code = 0;
   ssize_t got = 0;
   do {
-    got = ::read(reader.get(), &code, sizeof code);
+    got = ::read(report->out.get(), &code, sizeof code);
   } while (got < 0 && errno == EINTR);
   if (got == sizeof code)
     return unavailable(fmt::format("cannot start {}: {}", program->string(), std::strerror(code)));
@@ -176,18 +173,17 @@ ExitStatus Process::kill() {
 Result<Captured> run_program(const ProcessSpec& spec, milliseconds limit,
                              const std::stop_token& stop, std::size_t output_limit) {
   const auto start = steady_clock::now();
-  std::array<std::array<int, 2>, 2> pipes{};
-  for (auto& pair : pipes)
-    if (::pipe2(pair.data(), O_CLOEXEC) != 0)
-      return unavailable(fmt::format("pipe: {}", std::strerror(errno)));
-  std::array<Fd, 2> readers{Fd(pipes[0][0]), Fd(pipes[1][0])};
-  std::array<Fd, 2> writers{Fd(pipes[0][1]), Fd(pipes[1][1])};
+  auto out = Pipe::open();
+  auto err = Pipe::open();
+  if (!out || !err) return (out ? err : out).error();
   ProcessSpec piped = spec;
-  piped.descriptors.emplace_back(writers[0].get(), 1);
-  piped.descriptors.emplace_back(writers[1].get(), 2);
+  piped.descriptors.emplace_back(out->in.get(), 1);
+  piped.descriptors.emplace_back(err->in.get(), 2);
   auto child = Process::spawn(piped);
   if (!child) return child.error();
-  for (auto& writer : writers) writer.reset();
+  out->in.reset();
+  err->in.reset();
+  std::array<Fd, 2> readers{std::move(out->out), std::move(err->out)};
 
   Captured captured;
   std::array<std::string*, 2> sinks{&captured.out, &captured.err};
@@ -254,6 +250,19 @@ std::vector<std::string> inherited_environment(const std::vector<std::string>& n
   for (const auto& name : names)
     if (const char* value = std::getenv(name.c_str())) variables.push_back(name + "=" + value);
   return variables;
+}
+
+std::vector<std::string> whole_environment() {
+  std::vector<std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) variables.emplace_back(*entry);
+  return variables;
+}
+
+Result<Pipe> Pipe::open() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    return unavailable(fmt::format("pipe: {}", std::strerror(errno)));
+  return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 
 }  // namespace ratchet

@@ -92,5 +92,16 @@ struct Captured {
 
 /// "NAME=value" for each of these variables that is set; the environment of a child process.
 [[nodiscard]] std::vector<std::string> inherited_environment(const std::vector<std::string>& names);
+/// All of this process's, for programs that act for the user.
+[[nodiscard]] std::vector<std::string> whole_environment();
+
+/// Both ends of a pipe, closed in programs that are started without naming them.
+struct Pipe {
+  Fd out;  ///< to read from
+  Fd in;   ///< to write to
+
+  /// Errors: `unavailable`.
+  [[nodiscard]] static Result<Pipe> open();
+};
 
 }  // namespace ratchet

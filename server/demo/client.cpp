@@ -21,32 +21,20 @@ Error dead(const std::string& what) {
   return {ErrorCode::unavailable, "the server " + what, "Its log is above."};
 }
 
-std::vector<std::string> whole_environment() {
-  std::vector<std::string> variables;
-  for (char** entry = environ; *entry; ++entry) variables.emplace_back(*entry);
-  return variables;
-}
-
 }  // namespace
 
 Result<Client> Client::start(const std::vector<std::string>& command, Progress progress) {
-  std::array<int, 2> down{};
-  std::array<int, 2> up{};
-  if (::pipe2(down.data(), O_CLOEXEC) != 0 || ::pipe2(up.data(), O_CLOEXEC) != 0)
-    return dead("cannot be started: no pipes");
-  Fd their_input(down[0]);
-  Fd to_server(down[1]);
-  Fd from_server(up[0]);
-  Fd their_output(up[1]);
+  auto to = Pipe::open();
+  auto from = Pipe::open();
+  if (!to || !from) return dead("cannot be started: no pipes");
   auto process = Process::spawn(
       {.argv = command,
        .environment = whole_environment(),
-       .descriptors = {{their_input.get(), 0}, {their_output.get(), 1}, {STDERR_FILENO, 2}}});
+       .descriptors = {{to->out.get(), 0}, {from->in.get(), 1}, {STDERR_FILENO, 2}}});
   if (!process) return process.error();
-  their_input.reset();
-  their_output.reset();  // else the end of a server that does not start is not seen
-  Client client(*std::move(process), std::move(to_server), std::move(from_server),
-                std::move(progress));
+  to->out.reset();
+  from->in.reset();  // else the end of a server that does not start is not seen
+  Client client(*std::move(process), std::move(to->in), std::move(from->out), std::move(progress));
   auto hello =
       client.request("initialize", {{"protocolVersion", "2025-11-25"},
                                     {"capabilities", Json::object()},

@@ -78,10 +78,8 @@ Json entry_for(const McpClient& client, const std::vector<std::string>& command)
 Opinion opinion_of(const McpClient& client, const std::string& name) {
   Opinion opinion;
   if (client.program.empty() || !find_program(std::string(client.program))) return opinion;
-  std::vector<std::string> variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) variables.emplace_back(*entry);
   const auto ran = run_program({.argv = {std::string(client.program), "mcp", "get", name},
-                                .environment = std::move(variables)},
+                                .environment = whole_environment()},
                                kOpinionLimit);
   opinion.asked = true;
   if (!ran) {
