@@ -2,7 +2,7 @@
 
 # Libraries that wait for compilers, devices and people all the time: -O1 compiles them in two thirds
 # of the time.
-set(RATCHET_UNHURRIED ratchet-kernels ratchet-tools ratchet-docs ratchet-offers)
+set(RATCHET_UNHURRIED ratchet-runs ratchet-kernels ratchet-tools ratchet-docs ratchet-offers)
 set(RATCHET_UNHURRIED_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-O1>)
 
 # Headers that most sources include and that take longest to read, precompiled once for each way to

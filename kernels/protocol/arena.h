@@ -62,3 +62,10 @@ struct Argument {
 };
 
 }  // namespace ratchet::wire
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<wire::Buffer>();
+extern template const FieldTable& table_of<wire::ArenaLayout>();
+extern template const FieldTable& table_of<wire::Argument>();
+}  // namespace ratchet::fields_detail

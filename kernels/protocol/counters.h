@@ -116,3 +116,14 @@ struct Counters {
 };
 
 }  // namespace ratchet::wire
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<wire::Sampling>();
+extern template const FieldTable& table_of<wire::Count>();
+extern template const FieldTable& table_of<wire::LaunchRecord>();
+extern template const FieldTable& table_of<wire::CallSpan>();
+extern template const FieldTable& table_of<wire::PcSample>();
+extern template const FieldTable& table_of<wire::PcSamples>();
+extern template const FieldTable& table_of<wire::Counters>();
+}  // namespace ratchet::fields_detail

@@ -109,3 +109,12 @@ struct ForgeOnDevice {
 };
 
 }  // namespace ratchet::wire
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<wire::Forge>();
+extern template const FieldTable& table_of<wire::Tolerance>();
+extern template const FieldTable& table_of<wire::Compare>();
+extern template const FieldTable& table_of<wire::CompareOnDevice>();
+extern template const FieldTable& table_of<wire::ForgeOnDevice>();
+}  // namespace ratchet::fields_detail

@@ -120,3 +120,13 @@ struct Reply {
 };
 
 }  // namespace ratchet::wire
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<wire::Samples>();
+extern template const FieldTable& table_of<wire::CeilingValue>();
+extern template const FieldTable& table_of<wire::OutputState>();
+extern template const FieldTable& table_of<wire::Answered>();
+extern template const FieldTable& table_of<wire::Comparison>();
+extern template const FieldTable& table_of<wire::Reply>();
+}  // namespace ratchet::fields_detail

@@ -161,3 +161,17 @@ struct Request {
 };
 
 }  // namespace ratchet::wire
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<wire::Load>();
+extern template const FieldTable& table_of<wire::Execute>();
+extern template const FieldTable& table_of<wire::Prepare>();
+extern template const FieldTable& table_of<wire::TimeBlock>();
+extern template const FieldTable& table_of<wire::Collect>();
+extern template const FieldTable& table_of<wire::Attach>();
+extern template const FieldTable& table_of<wire::Call>();
+extern template const FieldTable& table_of<wire::Exercise>();
+extern template const FieldTable& table_of<wire::MeasureCeilings>();
+extern template const FieldTable& table_of<wire::Request>();
+}  // namespace ratchet::fields_detail

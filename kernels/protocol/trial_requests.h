@@ -147,3 +147,19 @@ struct DescribeOnDevice {
 };
 
 }  // namespace ratchet::wire
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<wire::Generate>();
+extern template const FieldTable& table_of<wire::Uses>();
+extern template const FieldTable& table_of<wire::Refresh>();
+extern template const FieldTable& table_of<wire::Share>();
+extern template const FieldTable& table_of<wire::Place>();
+extern template const FieldTable& table_of<wire::Slice>();
+extern template const FieldTable& table_of<wire::Changed>();
+extern template const FieldTable& table_of<wire::Change>();
+extern template const FieldTable& table_of<wire::Widen>();
+extern template const FieldTable& table_of<wire::Describe>();
+extern template const FieldTable& table_of<wire::GenerateOnDevice>();
+extern template const FieldTable& table_of<wire::DescribeOnDevice>();
+}  // namespace ratchet::fields_detail

@@ -85,6 +85,16 @@ struct Ignore {
 template <class T>
 concept HasFields = requires { T::fields(fields_detail::Ignore{}); };
 
+namespace fields_detail {
+struct FieldRow;
+using FieldTable = std::vector<FieldRow>;
+
+/// Defined in fields.h. For the records of one header that many sources read and write, it is
+/// instantiated once and declared `extern` here and there: that compiles faster.
+template <HasFields T>
+const FieldTable& table_of();
+}  // namespace fields_detail
+
 /// An enum with a free function `constexpr auto enum_names(E)` beside it that returns an array of
 /// {value, name} pairs.
 template <class E>

@@ -41,8 +41,6 @@ struct FieldRow {
   Status (*decode)(const Json& json, const Place& place, const Rules& rules, void* value);
 };
 
-using FieldTable = std::vector<FieldRow>;
-
 /// `initial` is a struct as its constructor leaves it.
 Json record_schema(const FieldTable& table, const void* initial);
 Json encode_record(const FieldTable& table, const void* record);

@@ -87,3 +87,10 @@ struct BenchmarkReport {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<BenchmarkRow>();
+extern template const FieldTable& table_of<BenchmarkGain>();
+extern template const FieldTable& table_of<BenchmarkReport>();
+}  // namespace ratchet::fields_detail

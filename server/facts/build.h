@@ -104,3 +104,11 @@ struct Candidate {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<Reason>();
+extern template const FieldTable& table_of<Diagnostic>();
+extern template const FieldTable& table_of<BuildRecord>();
+extern template const FieldTable& table_of<Candidate>();
+}  // namespace ratchet::fields_detail

@@ -106,3 +106,11 @@ struct CorrectnessReport {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<Fault>();
+extern template const FieldTable& table_of<OutputError>();
+extern template const FieldTable& table_of<CaseResult>();
+extern template const FieldTable& table_of<CorrectnessReport>();
+}  // namespace ratchet::fields_detail

@@ -97,3 +97,12 @@ struct Environment {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<DeviceInfo>();
+extern template const FieldTable& table_of<ImplementationState>();
+extern template const FieldTable& table_of<ToolState>();
+extern template const FieldTable& table_of<CounterState>();
+extern template const FieldTable& table_of<Environment>();
+}  // namespace ratchet::fields_detail

@@ -53,3 +53,9 @@ struct Hotspots {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<Hotspot>();
+extern template const FieldTable& table_of<Hotspots>();
+}  // namespace ratchet::fields_detail

@@ -48,3 +48,8 @@ struct ImportedProfile {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<ImportedProfile>();
+}  // namespace ratchet::fields_detail

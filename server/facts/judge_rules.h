@@ -28,3 +28,8 @@ struct JudgeRules {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<JudgeRules>();
+}  // namespace ratchet::fields_detail

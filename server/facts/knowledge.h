@@ -102,3 +102,11 @@ struct GrepAnswer {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<QueryHit>();
+extern template const FieldTable& table_of<QueryAnswer>();
+extern template const FieldTable& table_of<GrepHit>();
+extern template const FieldTable& table_of<GrepAnswer>();
+}  // namespace ratchet::fields_detail

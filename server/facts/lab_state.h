@@ -32,3 +32,8 @@ struct LabState {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<LabState>();
+}  // namespace ratchet::fields_detail

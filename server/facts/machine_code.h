@@ -81,3 +81,10 @@ struct SassCheck {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<FunctionCode>();
+extern template const FieldTable& table_of<MethodVerdict>();
+extern template const FieldTable& table_of<SassCheck>();
+}  // namespace ratchet::fields_detail

@@ -47,3 +47,8 @@ struct ImportedProblem {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<ImportedProblem>();
+}  // namespace ratchet::fields_detail

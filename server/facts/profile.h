@@ -181,3 +181,12 @@ struct Profile {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<KernelCounters>();
+extern template const FieldTable& table_of<DiagnosisFinding>();
+extern template const FieldTable& table_of<Roofline>();
+extern template const FieldTable& table_of<ReportFile>();
+extern template const FieldTable& table_of<Profile>();
+}  // namespace ratchet::fields_detail

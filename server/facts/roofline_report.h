@@ -128,3 +128,13 @@ struct RooflineReport {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<Ceiling>();
+extern template const FieldTable& table_of<RooflineLevel>();
+extern template const FieldTable& table_of<RooflineCompute>();
+extern template const FieldTable& table_of<PackageBudget>();
+extern template const FieldTable& table_of<CompatibleRoofline>();
+extern template const FieldTable& table_of<RooflineReport>();
+}  // namespace ratchet::fields_detail

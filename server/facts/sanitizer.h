@@ -89,3 +89,10 @@ struct SanitizerReport {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<SanitizerFinding>();
+extern template const FieldTable& table_of<SanitizerRun>();
+extern template const FieldTable& table_of<SanitizerReport>();
+}  // namespace ratchet::fields_detail

@@ -105,3 +105,9 @@ struct Problem {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<SourceArg>();
+extern template const FieldTable& table_of<TaskRequest>();
+}  // namespace ratchet::fields_detail

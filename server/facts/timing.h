@@ -83,3 +83,9 @@ struct Comparison {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<Timing>();
+extern template const FieldTable& table_of<Comparison>();
+}  // namespace ratchet::fields_detail

@@ -42,3 +42,9 @@ struct ValueRange {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<ValueTime>();
+extern template const FieldTable& table_of<ValueRange>();
+}  // namespace ratchet::fields_detail

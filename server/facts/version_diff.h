@@ -59,3 +59,9 @@ struct VersionDiff {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<ValuePair>();
+extern template const FieldTable& table_of<VersionDiff>();
+}  // namespace ratchet::fields_detail

@@ -47,3 +47,8 @@ struct AnalysisFile {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<AnalysisFact>();
+}  // namespace ratchet::fields_detail

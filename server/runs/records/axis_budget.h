@@ -69,3 +69,9 @@ inline constexpr int kBudgetByBound = 3;
 [[nodiscard]] bool near_peak(const Profile& profile);
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<AxisGaps>();
+extern template const FieldTable& table_of<AxisBudget>();
+}  // namespace ratchet::fields_detail

@@ -146,3 +146,15 @@ struct ReportFact {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<ArtifactRef>();
+extern template const FieldTable& table_of<Entry>();
+extern template const FieldTable& table_of<BuildFact>();
+extern template const FieldTable& table_of<CreatedFact>();
+extern template const FieldTable& table_of<BenchmarkFact>();
+extern template const FieldTable& table_of<GateFact>();
+extern template const FieldTable& table_of<ExtendedFact>();
+extern template const FieldTable& table_of<ReportFact>();
+}  // namespace ratchet::fields_detail

@@ -67,3 +67,11 @@ struct EvidenceFact {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<QueryFact>();
+extern template const FieldTable& table_of<MetricFact>();
+extern template const FieldTable& table_of<CitedDocument>();
+extern template const FieldTable& table_of<EvidenceFact>();
+}  // namespace ratchet::fields_detail

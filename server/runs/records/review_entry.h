@@ -106,3 +106,14 @@ struct DispatchFact {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<MaskFact>();
+extern template const FieldTable& table_of<AcceptanceFact>();
+extern template const FieldTable& table_of<ReviewFact>();
+extern template const FieldTable& table_of<SignatureFact>();
+extern template const FieldTable& table_of<VariantPoint>();
+extern template const FieldTable& table_of<DispatchRoute>();
+extern template const FieldTable& table_of<DispatchFact>();
+}  // namespace ratchet::fields_detail

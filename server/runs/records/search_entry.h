@@ -155,3 +155,14 @@ struct AblationFact {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<ChosenMethod>();
+extern template const FieldTable& table_of<MethodsFact>();
+extern template const FieldTable& table_of<BranchResult>();
+extern template const FieldTable& table_of<BranchesFact>();
+extern template const FieldTable& table_of<AblatedBuild>();
+extern template const FieldTable& table_of<MethodAttribution>();
+extern template const FieldTable& table_of<AblationFact>();
+}  // namespace ratchet::fields_detail

@@ -48,3 +48,10 @@ struct ForkOrigin {
 };
 
 }  // namespace ratchet
+
+// Instantiated once, in field_tables.cpp.
+namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<StopConditions>();
+extern template const FieldTable& table_of<SearchPlan>();
+extern template const FieldTable& table_of<ForkOrigin>();
+}  // namespace ratchet::fields_detail
