@@ -56,9 +56,11 @@ class Lab {
   virtual Result<Environment> environment(std::optional<int> device, CallContext& call) = 0;
 
   /// A shipped problem by name, or one by the absolute path of its folder, for the given
-  /// implementation or the best one this machine can run.
+  /// implementation or the best one that a machine can run: the one with this environment; null:
+  /// this one.
   virtual Result<Problem> problem(const std::string& name,
-                                  const std::optional<std::string>& implementation) = 0;
+                                  const std::optional<std::string>& implementation,
+                                  const Environment* there) = 0;
   [[nodiscard]] virtual std::vector<std::string> problem_names() const = 0;
 
   /// Makes a folder of a problem that another suite wrote; its Python runs behind walls. No
@@ -162,6 +164,10 @@ class Lab {
   /// Measuring them also calibrates the noise of comparisons.
   virtual Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                                 CallContext& call) = 0;
+
+  /// The lab of this name, for what belongs to no contract; without a name this one. Errors:
+  /// `not_found`.
+  virtual Result<Lab*> named(const std::optional<std::string>& name);
 
   /// Other labs that a contract may name.
   [[nodiscard]] virtual std::vector<LabState> labs() const { return {}; }

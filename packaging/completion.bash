@@ -9,7 +9,7 @@ _ratchet() {
   done
   case "${verbs[*]} $previous" in
     *--root | *--state-dir | *--data-dir | *--output) mapfile -t COMPREPLY < <(compgen -d -- "$current"); return ;;
-    *--python | *--token-file) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
+    *--python | *--token-file | *--labs) mapfile -t COMPREPLY < <(compgen -f -- "$current"); return ;;
     "setup setup") words=(claude codex cursor vscode) ;;
   esac
   [[ ${verbs[0]:-} == kbs ]] || verbs=("${verbs[@]:0:1}")

@@ -1,8 +1,14 @@
 #include "server/lab_command.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,37 +16,70 @@
 #include "kernels/labs/lab_set.h"
 #include "server/core/beneath.h"
 #include "server/exit_deadline.h"
+#include "server/labs_file.h"
 #include "server/serve.h"
 
 namespace ratchet {
+namespace {
 
-Result<std::unique_ptr<Lab>> open_lab(const Options& options) {
+constexpr std::chrono::milliseconds kLongestGoodbye{3000};
+
+}  // namespace
+
+Result<std::vector<RemoteLabOptions>> remote_labs(const Options& options) {
   std::vector<RemoteLabOptions> remote;
   for (const auto& text : options.labs) {
     auto one = parse_lab(text);
     if (!one) return one.error();
-    one->version = RATCHET_VERSION;
     remote.push_back(*std::move(one));
   }
+  for (const auto& file : options.labs_files) {
+    auto more = read_labs(file);
+    if (!more) return more.error();
+    std::ranges::move(*more, std::back_inserter(remote));
+  }
+  std::set<std::string> names;
+  for (auto& one : remote) {
+    one.version = RATCHET_VERSION;
+    if (!names.insert(one.name).second)
+      return invalid_argument(fmt::format("name: two labs are called \"{}\"", one.name),
+                              "Rename one of them in --lab or the file of --labs.");
+  }
+  for (const auto& one : remote)
+    if (one.group != one.name && names.contains(one.group))
+      return invalid_argument(
+          fmt::format("name: \"{}\" is a lab, and the labs of an entry with count are called so",
+                      one.group),
+          "Rename one of them in --lab or the file of --labs.");
+  return remote;
+}
+
+Result<std::unique_ptr<Lab>> open_lab(const Options& options) {
+  auto remote = remote_labs(options);
+  if (!remote) return remote.error();
   auto local = Lab::open({.state_dir = options.state_dir,
                           .worker_dir = options.worker_dir,
                           .data_dir = options.data_dir,
                           .python = options.python,
                           .version = RATCHET_VERSION,
                           .job_deadline = std::chrono::seconds(options.job_deadline_s)});
-  if (!local || remote.empty()) return local;
-  return lab_set(*std::move(local), std::move(remote));
+  if (!local || remote->empty()) return local;
+  return lab_set(*std::move(local), *std::move(remote));
 }
 
 int serve_as_lab(const Options& options, const std::stop_token& stop) {
   if (auto own = make_private_folder(options.state_dir); !own) return fail(own.error());
   Options alone = options;
   alone.labs.clear();
+  alone.labs_files.clear();
   auto lab = open_lab(alone);
   if (!lab) return fail(lab.error());
   LabStream stream(Fd(::dup(STDIN_FILENO)), Fd(::dup(STDOUT_FILENO)));
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  const auto served = serve_lab(**lab, stream, RATCHET_VERSION, stop);
+  // Its server is gone: what ignores its stop token must not hold the device for nobody.
+  std::optional<ExitDeadline> deadline;
+  const auto served = serve_lab(**lab, stream, RATCHET_VERSION, options.state_dir / "texts", stop,
+                                [&] { deadline.emplace(kLongestGoodbye, 0); });
   end_descendants();
   return served ? 0 : fail(served.error());
 }

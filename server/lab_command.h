@@ -2,14 +2,20 @@
 
 #include <memory>
 #include <stop_token>
+#include <vector>
 
 #include "kernels/lab.h"
+#include "kernels/labs/remote_lab.h"
 #include "server/core/result.h"
 #include "server/options.h"
 
 namespace ratchet {
 
-/// This machine's lab, and with `--lab` others. Errors: those of `Lab::open` and of `parse_lab`.
+/// The labs of `--lab` and `--labs`. Errors: those of `parse_lab` and `read_labs`, and
+/// `invalid_argument` for a name that two have.
+[[nodiscard]] Result<std::vector<RemoteLabOptions>> remote_labs(const Options& options);
+
+/// This machine's lab, and with `--lab` others. Errors: those of `Lab::open` and `remote_labs`.
 [[nodiscard]] Result<std::unique_ptr<Lab>> open_lab(const Options& options);
 
 /// `ratchet lab`: serves this machine's lab on the real stdin and stdout; what else is printed goes

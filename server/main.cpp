@@ -39,10 +39,10 @@
 #include "server/offers/skills.h"
 #include "server/options.h"
 #include "server/problem_command.h"
-#include "server/run_pages.h"
 #include "server/runs/imports/import_tree.h"
 #include "server/runs/records/markdown.h"
 #include "server/runs/runs.h"
+#include "server/runs_command.h"
 #include "server/serve.h"
 #include "server/setup/setup.h"
 #include "server/terminal.h"
@@ -313,19 +313,10 @@ int print_head(Application& app, const Options& options) {
   return 0;
 }
 
-int list_runs(Application& app, const Options& options) {
-  const auto list = app.runs->list(options.limit, {});
-  if (!list) return fail(list.error());
-  const Json body = encode(*list);
-  answer(options, body, runs_table(body));
-  return 0;
-}
-
-int show_run(Application& app, const Options& options) {
-  const auto status = app.runs->status(RunId{options.run});
-  if (!status) return fail(status.error());
-  const Json body = encode(*status);
-  answer(options, body, run_page(body));
+int about_runs(Application& app, const Options& options) {
+  const auto report = run_runs_command(*app.runs, options);
+  if (!report) return fail(report.error());
+  answer(options, report->body, report->text);
   return 0;
 }
 
@@ -399,14 +390,20 @@ int run_command(const Options& options) {
   require_sandbox(options);
   std::stop_source stop;
   const auto watcher = stop_on_signals(stop);
-  if (options.command == "demo")
+  if (options.command == "demo") {
+    const auto labs = remote_labs(options);
+    if (!labs) return fail(labs.error());
     return demo::play({.program = options.worker_dir / "ratchet",
                        .data_dir = options.data_dir,
                        .state_dir = options.state_dir,
                        .output_dir = options.output_dir,
                        .implementation = options.implementation,
                        .python = options.python,
+                       .labs = options.labs,
+                       .labs_files = options.labs_files,
+                       .lab = labs->empty() ? "" : labs->front().name,
                        .json = options.json});
+  }
   if (options.command == "import") return describe_tree(options);
   if (options.command == "setup") return set_up(options);
   if (options.command == "lab") return serve_as_lab(options, stop.get_token());
@@ -422,8 +419,8 @@ int run_command(const Options& options) {
   if (options.command == "docs") return check_docs(*app, options);
   if (options.command == "audit") return audit(*app, options);
   if (options.command == "head") return print_head(*app, options);
-  if (options.command == "runs") return list_runs(*app, options);
-  if (options.command == "show") return show_run(*app, options);
+  if (options.command == "runs" || options.command == "show" || options.command == "budget")
+    return about_runs(*app, options);
   if (options.command == "gc") return collect(*app, options);
   return kUsage;
 }

@@ -134,6 +134,9 @@ void add_common(CLI::App& app, Options& options) {
   app.add_option("--lab", options.labs,
                  "NAME=COMMAND: another place to run kernels, e.g. 'gpu3=ssh gpu3 ratchet lab' "
                  "(repeatable)");
+  app.add_option("--labs", options.labs_files, "File of labs (repeatable)")
+      ->envname("RATCHET_LABS")
+      ->type_name("FILE");
   app.add_flag("--json", options.json, "Print what the command answers as JSON");
   app.add_flag("!--no-builtin-kbs", options.builtin_kbs, "Do not load the bundled knowledge base");
   app.add_flag("!--no-kbs-links", options.kbs_links,
@@ -180,6 +183,13 @@ void add_others(CLI::App& app, Options& options) {
   auto* show =
       app.add_subcommand("show", "Show a run: its versions, the best one, what comes next");
   show->add_option("run", options.run, "Run id")->required();
+
+  auto* budget = app.add_subcommand("budget", "Change how much a run may use of labs");
+  budget->add_option("run", options.run, "Run id")->required();
+  budget->add_option("--max-lab-seconds", options.max_lab_seconds, "Time that its calls hold labs")
+      ->check(CLI::NonNegativeNumber);
+  budget->add_option("--max-cost", options.max_cost, "What that costs, by the prices of the labs")
+      ->check(CLI::NonNegativeNumber);
 
   auto* audit = app.add_subcommand("audit", "Verify chain, digests and renderings of runs");
   audit->add_option("run", options.run, "Run id; default: every run");

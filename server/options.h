@@ -23,8 +23,9 @@ struct Options {
   std::optional<bool> require_sandbox;  ///< empty: as root, and over HTTP
   bool builtin_kbs = true;
   bool kbs_links = true;
-  std::vector<std::string> toolsets;  ///< empty: all
-  std::vector<std::string> labs;      ///< serve, call, demo: NAME=COMMAND
+  std::vector<std::string> toolsets;              ///< empty: all
+  std::vector<std::string> labs;                  ///< serve, call, demo: NAME=COMMAND
+  std::vector<std::filesystem::path> labs_files;  ///< the same: files of labs
 
   ServeOptions serve;      ///< serve
   std::string disk_quota;  ///< serve: as `parse_size` takes it; gc: empty for none
@@ -35,13 +36,15 @@ struct Options {
   bool json = false;      ///< print structured content
   int limit = 20;         ///< runs: how many
 
-  std::string run;                   ///< show, audit; for audit empty: every run
+  std::string run;                   ///< show, budget, audit; for audit empty: every run
   std::vector<std::string> against;  ///< audit: heads that were kept; "-": read them from stdin
   std::filesystem::path tree;        ///< import
   std::filesystem::path repository;  ///< docs
   bool write = false;                ///< docs
   std::filesystem::path output_dir;  ///< demo
   std::string implementation;        ///< demo: host-cpp, cuda-cpp, triton or host-python
+
+  std::optional<double> max_lab_seconds, max_cost;  ///< budget
 
   std::string client;            ///< setup: claude, codex, cursor or vscode
   std::string entry_name;        ///< setup

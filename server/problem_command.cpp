@@ -61,7 +61,7 @@ Result<ProblemReport> checked(Lab& lab, const std::string& name, const Options& 
   const auto folder = folder_of(options, name);
   if (!folder) return folder.error();
   const bool shipped = folder->parent_path() == options.data_dir / "problems";
-  auto problem = lab.problem(shipped ? name : folder->string(), {});
+  auto problem = lab.problem(shipped ? name : folder->string(), {}, nullptr);
   if (!problem) return problem.error();
   if (!problem->kernel)
     return invalid_argument(fmt::format("{} brings no kernel to check it with", name),

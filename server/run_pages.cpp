@@ -56,6 +56,15 @@ std::string run_page(const Json& status) {
   const Json wanted = status.value("open_acceptance", Json::array());
   if (!wanted.empty()) out += "not yet met: " + joined(wanted) + "\n";
   out += "\n" + versions_table(status);
+  if (const auto labs = status.value("labs", Json()); labs.is_object()) {
+    out += fmt::format("lab: {}, used for {:.0f} s", labs.at("lab").get<std::string>(),
+                       labs.value("seconds", 0.0));
+    if (labs.contains("max_lab_seconds"))
+      out += fmt::format(" of {:.0f} s", labs.value("max_lab_seconds", 0.0));
+    out += fmt::format(", cost {:.2f}", labs.value("cost", 0.0));
+    if (labs.contains("max_cost")) out += fmt::format(" of {:.2f}", labs.value("max_cost", 0.0));
+    out += " " + labs.value("currency", "") + "\n";
+  }
   if (status.contains("last_result"))
     out += "last: " + status.at("last_result").get<std::string>() + "\n";
   return out + "next: " + status.value("next", "-") + "\n";

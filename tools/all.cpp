@@ -8,6 +8,7 @@
 #include "kernels/lab.h"
 #include "server/core/long_running.h"
 #include "server/core/storage.h"
+#include "tools/lab_time.h"
 
 namespace ratchet {
 namespace {
@@ -93,7 +94,10 @@ std::vector<Tool> all_tools(const Services& services) {
       review(services),
   };
   const auto room = std::make_shared<Room>(services.storage);
+  const bool labs = !services.lab.labs().empty();
   for (auto& tool : tools) {
+    if (labs && tool.input_schema.at("properties").contains("run"))
+      tool = counting_lab_time(std::move(tool), services.runs);
     if (tool.info.builds) tool = within_quota(std::move(tool), room);
     if (tool.info.effect == Effect::uses_device)
       tool = long_running(std::move(tool), services.jobs);
@@ -102,8 +106,11 @@ std::vector<Tool> all_tools(const Services& services) {
 }
 
 std::vector<Tool> useful_tools(std::vector<Tool> tools, const Services& services) {
-  if (services.lab.labs().empty())
-    std::erase_if(tools, [](const Tool& tool) { return tool.info.name == "list_labs"; });
+  if (!services.lab.labs().empty()) return tools;
+  std::erase_if(tools, [](const Tool& tool) { return tool.info.name == "list_labs"; });
+  for (auto& tool : tools)
+    for (const char* argument : {"lab", "max_lab_seconds", "max_cost"})
+      tool.input_schema.at("properties").erase(argument);
   return tools;
 }
 

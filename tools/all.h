@@ -10,8 +10,8 @@ namespace ratchet {
 /// Every tool of the server, in the order that clients see. The services outlive the tools.
 [[nodiscard]] std::vector<Tool> all_tools(const Services& services);
 
-/// Those of them that a server offers: the ones about labs cost a model nothing where there are
-/// none.
+/// Those of them that a server offers: tools and arguments about labs cost a model nothing where
+/// there are none.
 [[nodiscard]] std::vector<Tool> useful_tools(std::vector<Tool> tools, const Services& services);
 
 // One function per tool, each in the file of the same name.

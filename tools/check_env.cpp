@@ -9,11 +9,13 @@ namespace {
 struct CheckEnvArgs {
   std::optional<int> device;
   std::optional<RunId> run;
+  std::optional<std::string> lab;
 
   static constexpr void fields(auto&& visit) {
     visit(optional<&CheckEnvArgs::device>("Index of the only GPU to report. Default: all.",
                                           {.min = 0, .max = 63}),
-          optional<&CheckEnvArgs::run>("Also rewrite env_check.md of this run."));
+          optional<&CheckEnvArgs::run>("Also rewrite env_check.md of this run."),
+          optional<&CheckEnvArgs::lab>("", {.max_length = 64}));
   }
 };
 
@@ -39,7 +41,15 @@ Tool check_env(const Services& services) {
        .toolset = Toolset::loop,
        .idempotent = true},
       [services](const CheckEnvArgs& args, CallContext& call) -> Result<CheckEnvAnswer> {
-        auto environment = services.lab.environment(args.device, call);
+        auto name = args.lab;
+        if (args.run && !name) {
+          const auto status = services.runs.status(*args.run);
+          if (!status) return status.error();
+          if (status->labs) name = status->labs->lab;
+        }
+        const auto lab = services.lab.named(name);
+        if (!lab) return lab.error();
+        auto environment = (*lab)->environment(args.device, call);
         if (!environment) return environment.error();
         CheckEnvAnswer answer{*std::move(environment), {}, services.storage.use()};
         if (args.run) {

@@ -7,6 +7,7 @@
 #include "kernels/lab.h"
 #include "server/core/hash.h"
 #include "server/core/roots.h"
+#include "server/runs/lab_accounts.h"
 #include "server/runs/runs.h"
 #include "tools/all.h"
 #include "tools/builds.h"
@@ -18,7 +19,7 @@ namespace {
 constexpr std::size_t kSecretBytes = 32;
 constexpr std::size_t kMostProblem = std::size_t{16} << 20U;
 
-struct CreateRunArgs : TaskRequest {
+struct CreateRunArgs : TaskRequest, LabBudget {
   std::string output_dir;
   bool confirm = false;
   int branches = 4;
@@ -27,6 +28,7 @@ struct CreateRunArgs : TaskRequest {
 
   static constexpr void fields(auto&& visit) {
     TaskRequest::fields(visit);
+    LabBudget::fields(visit);
     visit(required("output_dir", &CreateRunArgs::output_dir,
                    "Folder for the artifacts; must be empty or new.", {.max_length = 4096}),
           optional("confirm", &CreateRunArgs::confirm, "Use an output_dir that is not empty."),
@@ -121,7 +123,8 @@ std::optional<std::string> implementation_for(const TaskRequest& asked,
   return "host-cpp";
 }
 
-Result<Inputs> gather_problem(const Services& services, const TaskRequest& asked) {
+Result<Inputs> gather_problem(const Services& services, const TaskRequest& asked,
+                              const Environment* there) {
   if (asked.reference)
     return Error{ErrorCode::invalid_argument,
                  "problem: both a problem and a reference were given; a problem brings its own",
@@ -135,7 +138,7 @@ Result<Inputs> gather_problem(const Services& services, const TaskRequest& asked
     if (!given) return given.error();
     kernel = *std::move(given);
   }
-  auto problem = services.lab.problem(*place, implementation_for(asked, kernel));
+  auto problem = services.lab.problem(*place, implementation_for(asked, kernel), there);
   if (!problem) return problem.error();
   if (!kernel) kernel = problem->kernel;
   if (!kernel)
@@ -145,8 +148,9 @@ Result<Inputs> gather_problem(const Services& services, const TaskRequest& asked
   return Inputs{merged(asked, problem->task), *std::move(kernel), problem->reference};
 }
 
-Result<Inputs> gather(const Services& services, const TaskRequest& asked) {
-  if (asked.problem) return gather_problem(services, asked);
+Result<Inputs> gather(const Services& services, const TaskRequest& asked,
+                      const Environment* there) {
+  if (asked.problem) return gather_problem(services, asked, there);
   if (!asked.kernel || !asked.reference)
     return Error{
         ErrorCode::invalid_argument,
@@ -170,6 +174,26 @@ Error build_failure(const BuildRecord& build) {
           build.hint.value_or("Fix the source.") + " Then call create_run again."};
 }
 
+std::optional<LabBudget> limits_of(const LabBudget& given) {
+  return given.max_lab_seconds || given.max_cost ? std::optional(given) : std::nullopt;
+}
+
+/// A budget is one of labs, and a cost needs their price.
+Status check_budget(const Services& services, const CreateRunArgs& args,
+                    const std::optional<std::string>& lab) {
+  if (!args.max_lab_seconds && !args.max_cost) return {};
+  if (!lab)
+    return invalid_argument(fmt::format("{}: the run is on this machine, whose time is not limited",
+                                        args.max_cost ? "max_cost" : "max_lab_seconds"),
+                            "Leave it out, or give `lab` too.");
+  for (const auto& one : services.lab.labs())
+    if (args.max_cost && !one.cost_per_hour && (one.name == *lab || one.group == *lab))
+      return invalid_argument(fmt::format("max_cost: lab \"{}\" has no cost", one.name),
+                              "Give max_lab_seconds instead, or the user gives cost or "
+                              "cost_per_hour in the file of --labs.");
+  return {};
+}
+
 /// The contract of the forked version's run, with that version's kernel.
 Result<Contract> forked(const Services& services, const CreateRunArgs& args) {
   if (args.problem || args.kernel || args.reference)
@@ -179,13 +203,23 @@ Result<Contract> forked(const Services& services, const CreateRunArgs& args) {
                  "Leave them out, or start a run without fork_from."};
   auto source = services.runs.fork_source(*args.fork_from);
   if (!source) return source.error().at("fork_from");
+  if (auto fits = check_budget(services, args, source->contract.lab); !fits) return fits.error();
   source->contract.iterations = args.iterations;
   source->contract.seed_given = args.seed.has_value();
   return std::move(source->contract);
 }
 
-Result<Contract> planned(const Services& services, const CreateRunArgs& args) {
-  auto inputs = gather(services, args);
+Result<Contract> planned(const Services& services, const CreateRunArgs& args, CallContext& call) {
+  if (auto fits = check_budget(services, args, args.lab); !fits) return fits.error();
+  std::optional<Environment> there;
+  if (args.lab) {
+    auto lab = services.lab.named(args.lab);
+    if (!lab) return lab.error();
+    auto environment = (*lab)->environment(std::nullopt, call);
+    if (!environment) return environment.error();
+    there = *std::move(environment);
+  }
+  auto inputs = gather(services, args, there ? &*there : nullptr);
   if (!inputs) return inputs.error();
   return services.lab.plan(inputs->task, inputs->kernel, inputs->reference);
 }
@@ -207,11 +241,14 @@ Status try_any_size(const Services& services, Contract& contract, const Candidat
 }
 
 Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& args,
-                               CallContext& call) {
+                               const CallContext& caller) {
+  LabMeter meter("No run was created: give a larger limit.");
+  meter.set({}, args);
+  CallContext call = caller.metered_by(meter);
   const auto output = services.roots.output_folder(args.output_dir);
   if (!output) return output.error().at("output_dir");
   if (auto usable = Runs::usable_folder(*output, args.confirm); !usable) return usable.error();
-  auto contract = args.fork_from ? forked(services, args) : planned(services, args);
+  auto contract = args.fork_from ? forked(services, args) : planned(services, args, call);
   if (!contract) return contract.error();
 
   call.progress(0, 4, "building v0 and its reference, probing the environment");
@@ -242,17 +279,19 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
   }
 
   call.progress(3, 4, "freezing the contract");
-  auto view = services.runs.create(
-      {.contract = *contract,
-       .environment = std::move(environment),
-       .v0 = v0,
-       .warnings = *warnings,
-       .output_dir = *output,
-       .overwrite = args.confirm,
-       .secret = secret,
-       .search = {.branches = args.branches, .stop = args.stop.value_or(StopConditions{})},
-       .forked_from = args.fork_from});
+  auto view = services.runs.create({.contract = *contract,
+                                    .environment = std::move(environment),
+                                    .v0 = v0,
+                                    .warnings = *warnings,
+                                    .output_dir = *output,
+                                    .overwrite = args.confirm,
+                                    .secret = secret,
+                                    .search = {.branches = args.branches,
+                                               .stop = args.stop.value_or(StopConditions{}),
+                                               .budget = limits_of(args)},
+                                    .forked_from = args.fork_from});
   if (!view) return view.error();
+  if (auto kept = services.runs.labs().record(view->run, meter); !kept) return kept.error();
   auto status = services.runs.status(view->run);
   if (!status) return status.error();
   CreateRunAnswer answer{*std::move(view)};

@@ -17,6 +17,7 @@ struct DisassembleArgs {
   CodeView kind = CodeView::sass;
   std::optional<std::string> function;
   int cursor = 0;
+  std::optional<std::string> lab;
 
   static constexpr void fields(auto&& visit) {
     using A = DisassembleArgs;
@@ -27,7 +28,8 @@ struct DisassembleArgs {
           optional<&A::entry>("", {.max_length = 64}), optional<&A::flags>("", {.max_length = 32}),
           optional<&A::kind>("Ignored for host kernels."),
           optional<&A::function>("Default: most code in loops.", {.max_length = 512}),
-          optional<&A::cursor>("next_cursor of the previous page.", {.min = 0}));
+          optional<&A::cursor>("next_cursor of the previous page.", {.min = 0}),
+          optional<&A::lab>("Where to build kernel.", {.max_length = 64}));
   }
 };
 
@@ -59,10 +61,9 @@ constexpr std::string_view kNotJudged =
     "It was only built: neither run, nor judged, nor timed. create_run does that, on a machine "
     "that has the device.";
 
-Result<Disassembly> page_of(const Services& services, const Contract& contract,
-                            const Candidate& candidate, const DisassembleArgs& args,
-                            CallContext& call) {
-  return services.lab.disassemble(
+Result<Disassembly> page_of(Lab& lab, const Contract& contract, const Candidate& candidate,
+                            const DisassembleArgs& args, CallContext& call) {
+  return lab.disassemble(
       contract, candidate,
       {.view = args.kind, .function = args.function.value_or(""), .first_line = args.cursor}, call);
 }
@@ -81,14 +82,16 @@ Result<DisassembleAnswer> built_alone(const Services& services, const Disassembl
   auto source =
       read_source(*args.kernel, "kernel", kernel_name_for(args.implementation), services.roots);
   if (!source) return source.error();
-  auto compiled = services.lab.compile(
+  const auto lab = services.lab.named(args.lab);
+  if (!lab) return lab.error();
+  auto compiled = (*lab)->compile(
       {*std::move(source), args.implementation, args.arch, args.entry, args.flags}, call);
   if (!compiled) return compiled.error();
   DisassembleAnswer answer;
   answer.build = compiled->candidate.build;
   answer.note = kNotJudged;
   if (!answer.build->ok) return answer;
-  auto page = page_of(services, compiled->contract, compiled->candidate, args, call);
+  auto page = page_of(**lab, compiled->contract, compiled->candidate, args, call);
   if (!page && page.error().code != ErrorCode::unavailable) return page.error();
   if (page)
     add_page(answer, *std::move(page));
@@ -103,9 +106,12 @@ Result<DisassembleAnswer> shown(const Services& services, const DisassembleArgs&
     return Error{ErrorCode::invalid_argument, "run, kernel: give exactly one of the two",
                  "A run's versions by run and version, any other source by kernel and arch."};
   if (args.kernel) return built_alone(services, args, call);
+  if (args.lab)
+    return invalid_argument("lab: the run is measured where it was created",
+                            "Leave lab out; it is for a kernel without a run.");
   auto subject = services.runs.subject(*args.run, args.version);
   if (!subject) return subject.error();
-  auto page = page_of(services, subject->contract, subject->candidate, args, call);
+  auto page = page_of(services.lab, subject->contract, subject->candidate, args, call);
   if (!page) return page.error();
   DisassembleAnswer answer;
   answer.version = subject->version;

@@ -9,12 +9,14 @@ struct CeilingArgs {
   int device = 0;
   std::optional<DeviceKind> kind;
   bool refresh = false;
+  std::optional<std::string> lab;
 
   static constexpr void fields(auto&& visit) {
     using A = CeilingArgs;
     visit(optional<&A::device>("", {.min = 0, .max = 63}),
           optional<&A::kind>("Default: cuda if there is such a device."),
-          optional<&A::refresh>("Measure again instead of returning cached values."));
+          optional<&A::refresh>("Measure again instead of returning cached values."),
+          optional<&A::lab>("", {.max_length = 64}));
   }
 };
 
@@ -95,9 +97,11 @@ Result<DeviceInfo> chosen_device(Lab& lab, const CeilingArgs& args, CallContext&
 
 Result<CeilingAnswer> run_measure_ceilings(const Services& services, const CeilingArgs& args,
                                            CallContext& call) {
-  auto device = chosen_device(services.lab, args, call);
+  const auto lab = services.lab.named(args.lab);
+  if (!lab) return lab.error();
+  auto device = chosen_device(**lab, args, call);
   if (!device) return device.error();
-  auto ceilings = services.lab.ceilings(args.device, device->kind, args.refresh, call);
+  auto ceilings = (*lab)->ceilings(args.device, device->kind, args.refresh, call);
   if (!ceilings) return ceilings.error();
   CeilingAnswer answer{device->name, {}};
   for (const auto& roof : *ceilings) {

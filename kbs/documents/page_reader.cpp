@@ -50,23 +50,6 @@ std::vector<std::string> strings(const YAML::Node& node) {
   return out;
 }
 
-Json to_json(const YAML::Node& node) {
-  if (node.IsSequence() || node.IsMap()) {
-    Json out = node.IsMap() ? Json::object() : Json::array();
-    for (const auto& item : node) {
-      if (node.IsMap())
-        out[scalar(item.first)] = to_json(item.second);
-      else
-        out.push_back(to_json(item));
-    }
-    return out;
-  }
-  if (!node.IsScalar()) return Json(nullptr);
-  if (node.Tag() == "!") return Json(node.Scalar());  // quoted, so always a string
-  auto typed = Json::parse(node.Scalar(), nullptr, false);
-  return typed.is_number() || typed.is_boolean() ? typed : Json(node.Scalar());
-}
-
 std::optional<double> number(const std::string& text) {
   double value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kbs/documents/page_reader.h"
+#include "server/core/fields.h"
 
 namespace ratchet::kbs {
 namespace {
@@ -109,6 +110,23 @@ YAML::Node load_yaml(std::string_view text) {
   Gauge gauge;
   YAML::Parser(in).HandleNextDocument(gauge);
   return YAML::Load(owned);
+}
+
+Json to_json(const YAML::Node& node) {
+  if (node.IsSequence() || node.IsMap()) {
+    Json out = node.IsMap() ? Json::object() : Json::array();
+    for (const auto& item : node) {
+      if (node.IsMap())
+        out[item.first.IsScalar() ? item.first.Scalar() : ""] = to_json(item.second);
+      else
+        out.push_back(to_json(item));
+    }
+    return out;
+  }
+  if (!node.IsScalar()) return Json(nullptr);
+  if (node.Tag() == "!") return Json(node.Scalar());  // quoted, so always a string
+  auto typed = Json::parse(node.Scalar(), nullptr, false);
+  return typed.is_number() || typed.is_boolean() ? typed : Json(node.Scalar());
 }
 
 }  // namespace ratchet::kbs

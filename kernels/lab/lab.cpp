@@ -38,6 +38,11 @@ Result<Implementation> implementation_named(const std::string& name) {
   return resolved;
 }
 
+bool is_ready(const Environment& there, Implementation wanted) {
+  return std::ranges::any_of(there.implementations,
+                             [&](const auto& one) { return one.name == wanted && one.ready; });
+}
+
 /// Whether a function of the user may make any input of the task.
 bool may_be_given(const TaskRequest& task) {
   return task.tensors.empty() || std::ranges::any_of(task.tensors, [](const TensorSpec& tensor) {
@@ -90,15 +95,24 @@ ReferenceParts LabParts::reference_parts(const Contract& contract) {
           options.data_dir};
 }
 
+Result<Lab*> Lab::named(const std::optional<std::string>& name) {
+  if (!name) return this;
+  return not_found(fmt::format("lab: there is no lab \"{}\"", *name),
+                   "This server has no labs; start it with --lab NAME=COMMAND or --labs FILE.");
+}
+
 Result<Problem> Laboratory::problem(const std::string& name,
-                                    const std::optional<std::string>& implementation) {
-  if (std::filesystem::path(name).is_absolute()) return imported_problem(name, implementation);
+                                    const std::optional<std::string>& implementation,
+                                    const Environment* there) {
+  if (std::filesystem::path(name).is_absolute())
+    return imported_problem(name, implementation, there);
   Implementation wanted = Implementation::host_cpp;
   if (implementation && *implementation != "auto") {
     auto named = implementation_named(*implementation);
     if (!named) return named.error();
     wanted = *named;
-  } else if (builder.toolchain().nvcc && greeting(DeviceKind::cuda, 0, {})) {
+  } else if (there ? is_ready(*there, Implementation::cuda_cpp)
+                   : builder.toolchain().nvcc && greeting(DeviceKind::cuda, 0, {})) {
     auto cuda = load_problem(options.data_dir, name, Implementation::cuda_cpp);
     if (cuda) return cuda;  // a problem may have no CUDA kernel; then the host is used
   }
@@ -106,13 +120,17 @@ Result<Problem> Laboratory::problem(const std::string& name,
 }
 
 Result<Problem> Laboratory::imported_problem(const std::string& folder,
-                                             const std::optional<std::string>& implementation) {
+                                             const std::optional<std::string>& implementation,
+                                             const Environment* there) {
   if (implementation && *implementation != "auto") {
     const auto named = implementation_named(*implementation);
     if (!named) return named.error();
     return load_problem(options.data_dir, folder, *named);
   }
-  const bool cuda = greeting(DeviceKind::cuda, 0, {}).has_value();
+  const bool cuda = there ? std::ranges::any_of(
+                                there->devices,
+                                [](const auto& device) { return device.kind == DeviceKind::cuda; })
+                          : greeting(DeviceKind::cuda, 0, {}).has_value();
   auto python = load_problem(options.data_dir, folder,
                              cuda ? Implementation::triton : Implementation::host_python);
   if (!python || python->task.call.value_or(CallStyle::solve) != CallStyle::solve) return python;

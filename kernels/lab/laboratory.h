@@ -27,8 +27,8 @@ class Laboratory final : public Lab, private LabParts {
   using LabParts::LabParts;
 
   Result<Environment> environment(std::optional<int> device, CallContext& call) override;
-  Result<Problem> problem(const std::string& name,
-                          const std::optional<std::string>& implementation) override;
+  Result<Problem> problem(const std::string& name, const std::optional<std::string>& implementation,
+                          const Environment* there) override;
   [[nodiscard]] std::vector<std::string> problem_names() const override;
   Result<ImportedProblem> import_problem(ProblemImport import, CallContext& call) override;
   Result<Contract> plan(const TaskRequest& task, const Source& kernel,
@@ -75,7 +75,8 @@ class Laboratory final : public Lab, private LabParts {
 
  private:
   Result<Problem> imported_problem(const std::string& folder,
-                                   const std::optional<std::string>& implementation);
+                                   const std::optional<std::string>& implementation,
+                                   const Environment* there);
   /// A contract whose buffers have the extents that the reference reads and writes, or, if they
   /// cannot be told, those of the compatible rule. Errors: `invalid_argument` if the reference does
   /// not work with those either; the hint has `tensors` for this signature.

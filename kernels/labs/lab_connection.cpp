@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "kernels/labs/lab_texts.h"
 #include "kernels/labs/source_files.h"
 #include "server/core/hash.h"
 #include "server/core/origin.h"
@@ -21,6 +22,7 @@ constexpr milliseconds kTick{100};
 constexpr std::size_t kLastWords = 2000;
 constexpr std::size_t kIdBytes = 16;
 constexpr milliseconds kGoodbye{5000};
+constexpr double kHour = 3600;
 
 ErrorCode code_of(std::string_view name) {
   for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i)
@@ -40,9 +42,15 @@ void read_last_words(const Fd& errors, std::string& words) {
 
 }  // namespace
 
-LabConnection::LabConnection(RemoteLabOptions options) : options_(std::move(options)) {
+LabConnection::LabConnection(RemoteLabOptions options) : options_(std::move(options)), held_("") {
   state_.name = options_.name;
+  state_.group = options_.group.empty() ? options_.name : options_.group;
+  state_.tags = options_.tags;
   state_.command = options_.command;
+  if (const auto& price = options_.price) {
+    state_.cost_per_hour = price->per_second * kHour;
+    if (!price->currency.empty()) state_.currency = price->currency;
+  }
   keeper_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });
 }
 
@@ -124,7 +132,7 @@ Error LabConnection::read_from(Running& running, const std::stop_token& stop) {
     if (!received) return located(received.error(), &running);
     if (*received) {
       heard = Clock::now();
-      if (auto taken = take(**received); !taken) return located(taken.error(), &running);
+      if (auto taken = take(std::move(**received)); !taken) return located(taken.error(), &running);
       continue;
     }
     const std::scoped_lock lock(mutex_);
@@ -139,7 +147,7 @@ Error LabConnection::read_from(Running& running, const std::stop_token& stop) {
   return {};
 }
 
-Status LabConnection::take(const Json& json) {
+Status LabConnection::take(Json json) {
   auto message = decode<wire::Message>(json);
   if (!message) return message.error();
   if (message->kind == wire::Kind::alive) return {};
@@ -154,10 +162,18 @@ Status LabConnection::take(const Json& json) {
       if (waiting.call)
         waiting.call->progress(message->done.value_or(0), message->total, message->text);
       return {};
+    case wire::Kind::need: {
+      auto needed = decode<std::vector<std::string>>(message->body.value_or(Json()));
+      if (!needed) return needed.error().at("need");
+      waiting.needed = *std::move(needed);
+      changed_.notify_all();
+      return {};
+    }
     case wire::Kind::answer:
-      if (!message->body || !message->body->contains("value"))
+      if (auto put = put_texts(json, message->places, waiting.texts); !put) return put;
+      if (!message->body || !json["body"].contains("value"))
         return invalid_argument("it answers without a value");
-      waiting.answer = Result<Json>((*message->body)["value"]);
+      waiting.answer = Result<Json>(std::move(json["body"]["value"]));
       break;
     case wire::Kind::error:
       waiting.answer = Result<Json>(Error{code_of(message->code), message->text, message->hint});
@@ -212,6 +228,10 @@ void LabConnection::keep(const std::stop_token& stop) {
       wanted_ = false;
       state_.seconds += std::chrono::duration<double>(Clock::now() - *held_since_).count();
       held_since_.reset();
+      if (over) {
+        state_.sent += over->stream.sent();
+        state_.received += over->stream.received();
+      }
       if (!ended.message.empty() || !waiting_.empty())
         lose(ended.message.empty() ? unavailable("lab " + options_.name + ": the server ends")
                                    : ended);
@@ -247,6 +267,8 @@ Result<std::shared_ptr<LabConnection::Running>> LabConnection::reach(
 }
 
 Result<Json> LabConnection::ask(const std::string& method, Json body, const CallContext& call) {
+  if (call.meter())
+    if (auto left = call.meter()->within_budget(); !left) return left.error();
   wire::Message request;
   request.kind = wire::Kind::request;
   const auto drawn = random_bytes(kIdBytes);
@@ -254,37 +276,86 @@ Result<Json> LabConnection::ask(const std::string& method, Json body, const Call
   request.method = method;
   request.files = files_of(body);
   request.body = std::move(body);
-  const auto waiting = std::make_shared<Waiting>(Waiting{&call, {}});
+  const auto waiting = std::make_shared<Waiting>();
+  waiting->call = &call;
+  Json message = encode(request);
+  message["places"] = take_texts(message, [&](const auto& digest, const auto& text) {
+    waiting->texts.emplace(digest, text);
+    return true;
+  });
   std::unique_lock lock(mutex_);
   auto running = reach(call, lock);
   if (!running) return running.error();
+  const LabPrice price = options_.price.value_or(LabPrice{});
+  const LabMeter::Hold of_run(call.meter(), options_.name, price);
+  const LabMeter::Hold of_lab(&held_, options_.name, price);
   waiting_[request.id] = waiting;
   used_ = Clock::now();
   lock.unlock();
-  auto sent = (*running)->stream.send(encode(request));
+  auto sent = (*running)->stream.send(message);
   lock.lock();
   if (!sent) {
     waiting_.erase(request.id);
     return located(sent.error(), nullptr);
   }
-  std::optional<Clock::time_point> canceled;
-  while (!waiting->answer) {
+  return wait(*waiting, request.id, (*running)->stream, lock);
+}
+
+/// The answer, or why there is none. The lab is told when nobody waits for it any more.
+Result<Json> LabConnection::wait(Waiting& waiting, const std::string& id, LabStream& stream,
+                                 std::unique_lock<std::mutex>& lock) {
+  const CallContext& call = *waiting.call;
+  std::optional<Error> over;  // nobody waits any more, and why
+  Clock::time_point since;
+  while (!waiting.answer) {
     changed_.wait_for(lock, kTick);
-    if (!call.canceled() || waiting->answer) continue;
-    if (canceled && Clock::now() - *canceled > kGoodbye) {
-      waiting->call = nullptr;  // its answer may still come
-      return Error{ErrorCode::timed_out, "canceled", ""};
+    if (waiting.answer) break;
+    if (auto sent = send_needed(waiting, id, stream, lock); !sent) {
+      waiting.call = nullptr;  // its answer may still come
+      return located(sent.error(), nullptr);
     }
-    if (canceled) continue;
-    canceled = Clock::now();
+    if (over && Clock::now() - since > kGoodbye) {
+      waiting.call = nullptr;
+      return *over;
+    }
+    if (over) continue;
+    if (call.canceled()) over = Error{ErrorCode::timed_out, "canceled", ""};
+    if (call.meter())
+      if (auto left = call.meter()->within_budget(); !left) {
+        over = left.error();
+        over->message += "; the call was cut off there";
+      }
+    if (!over) continue;
+    since = Clock::now();
     wire::Message cancel;
     cancel.kind = wire::Kind::cancel;
-    cancel.id = request.id;
+    cancel.id = id;
     lock.unlock();
-    (void)(*running)->stream.send(encode(cancel));
+    (void)stream.send(encode(cancel));
     lock.lock();
   }
-  return *std::move(waiting->answer);
+  if (over && over->code == ErrorCode::not_permitted) return *over;
+  return *std::move(waiting.answer);
+}
+
+/// Sends the texts that the lab asks for.
+Status LabConnection::send_needed(Waiting& waiting, const std::string& id, LabStream& stream,
+                                  std::unique_lock<std::mutex>& lock) {
+  if (waiting.needed.empty()) return {};
+  wire::Message texts;
+  texts.kind = wire::Kind::texts;
+  texts.id = id;
+  texts.body = Json::object();
+  for (const auto& digest : std::exchange(waiting.needed, {})) {
+    const auto found = waiting.texts.find(digest);
+    if (found == waiting.texts.end())
+      return invalid_argument(fmt::format("it asks for a text \"{}\" that nobody named", digest));
+    (*texts.body)[digest] = found->second;
+  }
+  lock.unlock();
+  auto sent = stream.send(encode(texts));
+  lock.lock();
+  return sent;
 }
 
 LabState LabConnection::state() const {
@@ -292,6 +363,12 @@ LabState LabConnection::state() const {
   auto state = state_;
   if (held_since_)
     state.seconds += std::chrono::duration<double>(Clock::now() - *held_since_).count();
+  if (running_) {
+    state.sent += running_->stream.sent();
+    state.received += running_->stream.received();
+  }
+  state.used = held_.counted().seconds;
+  if (options_.price) state.cost = state.seconds * options_.price->per_second;
   state.state = !held_since_       ? "off"
                 : !running_        ? "starting"
                 : waiting_.empty() ? "idle"

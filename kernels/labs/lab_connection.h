@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "kernels/labs/lab_messages.h"
 #include "kernels/labs/lab_stream.h"
@@ -30,7 +31,8 @@ class LabConnection {
   ~LabConnection();
 
   /// Sends a request, after starting the command if need be, and waits for the answer's body.
-  /// Errors: those of the lab; `unavailable` when it is lost; `timed_out` when the caller cancels.
+  /// Errors: those of the lab; `unavailable` when it is lost; `timed_out` when the caller cancels;
+  /// `not_permitted` when the budget of the call's meter is used up, also while it waits.
   Result<Json> ask(const std::string& method, Json body, const CallContext& call);
 
   [[nodiscard]] LabState state() const;
@@ -40,7 +42,9 @@ class LabConnection {
 
   /// A call that waits.
   struct Waiting {
-    const CallContext* call = nullptr;  ///< null once it was canceled and went away
+    const CallContext* call = nullptr;         ///< null once it was canceled and went away
+    std::map<std::string, std::string> texts;  ///< of the request, by digest
+    std::vector<std::string> needed;           ///< of these: digests that the lab asks for
     std::optional<Result<Json>> answer;
   };
   /// The command while it runs.
@@ -55,11 +59,15 @@ class LabConnection {
   Result<std::shared_ptr<Running>> start(const std::stop_token& stop);
   Status greet(Running& running, const std::stop_token& stop);
   Error read_from(Running& running, const std::stop_token& stop);
-  Status take(const Json& json);
+  Status take(Json json);
   void lose(const Error& why);
   [[nodiscard]] Error located(Error error, Running* running) const;
   Result<std::shared_ptr<Running>> reach(const CallContext& call,
                                          std::unique_lock<std::mutex>& lock);
+  Result<Json> wait(Waiting& waiting, const std::string& id, LabStream& stream,
+                    std::unique_lock<std::mutex>& lock);
+  Status send_needed(Waiting& waiting, const std::string& id, LabStream& stream,
+                     std::unique_lock<std::mutex>& lock);
 
   const RemoteLabOptions options_;
   mutable std::mutex mutex_;
@@ -70,6 +78,7 @@ class LabConnection {
   std::optional<Error> failure_;  ///< the last
   std::map<std::string, std::shared_ptr<Waiting>> waiting_;
   Clock::time_point used_;
+  LabMeter held_;  ///< by calls
   LabState state_;
   std::optional<Clock::time_point> held_since_;
   std::jthread keeper_;  // last: it uses the others

@@ -1,7 +1,7 @@
 #pragma once
 
 // What a server and a lab say to each other. The field lists here, in lab_calls.h and those of the
-// records in them are the wire format; version 1 of it.
+// records in them are the wire format; version 2 of it.
 
 #include <map>
 #include <optional>
@@ -11,13 +11,15 @@
 
 namespace ratchet::lab_wire {
 
-inline constexpr int kProtocol = 1;
+inline constexpr int kProtocol = 2;
 
-/// A message of either side. `id` is a number that the server drew for the request.
-enum class Kind { hello, request, cancel, progress, answer, error, alive };
+/// A message of either side. `id` is a number that the server drew for the request. Long texts of a
+/// request and of its answer are told by their digests; a lab says which of them it `need`s and
+/// gets these as `texts`.
+enum class Kind { hello, request, need, texts, cancel, progress, answer, error, alive };
 constexpr auto enum_names(Kind) {
   using enum Kind;
-  return as_written<hello, request, cancel, progress, answer, error, alive>();
+  return as_written<hello, request, need, texts, cancel, progress, answer, error, alive>();
 }
 
 /// The first message of a lab.
@@ -47,18 +49,21 @@ struct Message {
   Kind kind = Kind::alive;
   std::string id;
   std::optional<Hello> hello;
-  std::string method;                  ///< request: of the interface Lab
-  std::optional<Json> body;            ///< request: a record of this file; answer: {"value": …}
+  std::string method;  ///< request: of the interface Lab
+  /// request: a record of lab_calls.h; answer: {"value": …}; need: digests; texts: by digest
+  std::optional<Json> body;
   std::map<std::string, Files> files;  ///< request: of sources in the body, by their folder
-  std::optional<double> done, total;   ///< progress
-  std::string text;                    ///< progress; error: the message
-  std::string code, hint;              ///< error
+  /// request, answer: digests of long texts, by the place in the message where they belong
+  std::map<std::string, std::string> places;
+  std::optional<double> done, total;  ///< progress
+  std::string text;                   ///< progress; error: the message
+  std::string code, hint;             ///< error
 
   static constexpr void fields(auto&& visit) {
     using M = Message;
     visit(required<&M::kind>(), optional<&M::id>(), optional<&M::hello>(), optional<&M::method>(),
-          optional<&M::body>(), optional<&M::files>(), optional<&M::done>(), optional<&M::total>(),
-          optional<&M::text>(), optional<&M::code>(), optional<&M::hint>());
+          optional<&M::body>(), optional<&M::files>(), optional<&M::places>(), optional<&M::done>(),
+          optional<&M::total>(), optional<&M::text>(), optional<&M::code>(), optional<&M::hint>());
   }
 };
 

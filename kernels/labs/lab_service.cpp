@@ -6,16 +6,20 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
 #include "kernels/labs/lab_calls.h"
 #include "kernels/labs/lab_messages.h"
+#include "kernels/labs/lab_texts.h"
 #include "kernels/labs/source_files.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
@@ -167,7 +171,8 @@ class SourceFolder {
 /// The requests under way, one thread each.
 class Service {
  public:
-  Service(Lab& lab, LabStream& stream) : lab_(lab), stream_(stream) {}
+  Service(Lab& lab, LabStream& stream, fs::path texts)
+      : lab_(lab), stream_(stream), texts_(std::move(texts)) {}
 
   ~Service() {
     const std::scoped_lock lock(mutex_);
@@ -179,6 +184,13 @@ class Service {
       const std::scoped_lock lock(mutex_);
       if (const auto one = working_.find(message.id); one != working_.end())
         one->second.thread.request_stop();
+      return {};
+    }
+    if (message.kind == wire::Kind::texts) {
+      const std::scoped_lock lock(mutex_);
+      if (const auto one = working_.find(message.id); one != working_.end())
+        one->second.texts = std::move(message.body);
+      arrived_.notify_all();
       return {};
     }
     if (message.kind == wire::Kind::alive) return {};
@@ -195,7 +207,7 @@ class Service {
     auto& one = working_[message.id];
     one.thread =
         std::jthread([this, &one, message = std::move(message)](const std::stop_token& stop) {
-          answer(message, stop);
+          answer(message, one, stop);
           one.done = true;
         });
     return {};
@@ -209,7 +221,8 @@ class Service {
  private:
   struct Working {
     std::atomic<bool> done = false;
-    std::jthread thread;  // joins before the flag goes
+    std::optional<Json> texts;  ///< that it asked for
+    std::jthread thread;        // joins before the flag goes
   };
 
   void refuse(const std::string& id, const Error& error) {
@@ -222,14 +235,60 @@ class Service {
     (void)stream_.send(encode(message));
   }
 
-  void answer(const wire::Message& request, const std::stop_token& stop) {
-    auto done = result_of(request, stop);
-    if (!done) return refuse(request.id, done.error());
+  void answer(const wire::Message& asked, const Working& own, const std::stop_token& stop) {
+    auto request = with_texts(asked, own, stop);
+    if (!request) return refuse(asked.id, request.error());
+    auto done = result_of(*request, stop);
+    if (!done) return refuse(asked.id, done.error());
     wire::Message message;
     message.kind = wire::Kind::answer;
-    message.id = request.id;
+    message.id = asked.id;
     message.body = *std::move(done);
-    if (auto sent = stream_.send(encode(message)); !sent) refuse(request.id, sent.error());
+    std::set<std::string> known;
+    for (const auto& [place, digest] : asked.places) known.insert(digest);
+    Json encoded = encode(message);
+    encoded["places"] = take_texts(
+        encoded, [&](const auto& digest, const auto&) { return known.contains(digest); });
+    if (auto sent = stream_.send(encoded); !sent) refuse(asked.id, sent.error());
+  }
+
+  /// The request with its long texts, of which the server sends those that are not here.
+  Result<wire::Message> with_texts(const wire::Message& asked, const Working& own,
+                                   const std::stop_token& stop) {
+    std::map<std::string, std::string> found;
+    std::set<std::string> missing;
+    for (const auto& [place, digest] : asked.places) {
+      if (found.contains(digest)) continue;
+      if (auto text = texts_.find(digest))
+        found.emplace(digest, *std::move(text));
+      else
+        missing.insert(digest);
+    }
+    if (!missing.empty()) {
+      auto sent = needed(asked.id, missing, own, stop);
+      if (!sent) return sent.error();
+      auto given = decode_stored<std::map<std::string, std::string>>(*sent);
+      if (!given) return given.error().at("texts");
+      for (const auto& digest : missing)
+        if (auto kept = texts_.keep(digest, (*given)[digest]); !kept) return kept.error();
+      found.merge(*given);
+    }
+    Json message = encode(asked);
+    if (auto put = put_texts(message, asked.places, found); !put) return put.error();
+    return decode_stored<wire::Message>(message);
+  }
+
+  Result<Json> needed(const std::string& id, const std::set<std::string>& digests,
+                      const Working& own, const std::stop_token& stop) {
+    wire::Message message;
+    message.kind = wire::Kind::need;
+    message.id = id;
+    message.body = Json(digests);
+    if (auto sent = stream_.send(encode(message)); !sent) return sent.error();
+    std::unique_lock lock(mutex_);
+    if (!arrived_.wait(lock, stop, [&] { return own.texts.has_value(); }))
+      return Error{ErrorCode::timed_out, "canceled", ""};
+    return *own.texts;
   }
 
   Result<Json> result_of(const wire::Message& request, const std::stop_token& stop) {
@@ -263,6 +322,7 @@ class Service {
     if (!body.contains("contract")) return {};
     const auto contract = decode_stored<Contract>(body["contract"]);
     if (!contract) return contract.error();
+    if (contract->device_name.empty()) return {};  // of a kernel without a run
     const std::scoped_lock lock(probing_);
     if (!devices_) {
       CallContext call({}, stop);
@@ -284,22 +344,17 @@ class Service {
 
   Lab& lab_;
   LabStream& stream_;
+  TextStore texts_;
   SourceFolder sources_;
   std::mutex probing_;
   std::optional<std::vector<DeviceInfo>> devices_;
   std::mutex mutex_;
+  std::condition_variable_any arrived_;
   std::map<std::string, Working> working_;  // last: its threads use the others
 };
 
-}  // namespace
-
-Status serve_lab(Lab& lab, LabStream& stream, const std::string& version,
-                 const std::stop_token& stop) {
-  wire::Message hello;
-  hello.kind = wire::Kind::hello;
-  hello.hello = wire::Hello{wire::kProtocol, version, program_digest(), host_name()};
-  if (auto sent = stream.send(encode(hello)); !sent) return sent;
-  Service service(lab, stream);
+/// Takes messages until the stream ends.
+Status serve_until_end(Service& service, LabStream& stream, const std::stop_token& stop) {
   auto last = steady_clock::now();
   while (!stop.stop_requested()) {
     auto received = stream.receive(kServiceTick, stop);
@@ -316,6 +371,20 @@ Status serve_lab(Lab& lab, LabStream& stream, const std::string& version,
     if (auto taken = service.take(*std::move(message)); !taken) return taken;
   }
   return {};
+}
+
+}  // namespace
+
+Status serve_lab(Lab& lab, LabStream& stream, const std::string& version, const fs::path& texts,
+                 const std::stop_token& stop, const std::function<void()>& at_end) {
+  wire::Message hello;
+  hello.kind = wire::Kind::hello;
+  hello.hello = wire::Hello{wire::kProtocol, version, program_digest(), host_name()};
+  if (auto sent = stream.send(encode(hello)); !sent) return sent;
+  Service service(lab, stream, texts);
+  auto served = serve_until_end(service, stream, stop);
+  at_end();
+  return served;
 }
 
 }  // namespace ratchet

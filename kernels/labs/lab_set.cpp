@@ -24,9 +24,9 @@ class LabSet : public Lab {
   Result<Environment> environment(std::optional<int> device, CallContext& call) override {
     return local_->environment(device, call);
   }
-  Result<Problem> problem(const std::string& name,
-                          const std::optional<std::string>& implementation) override {
-    return local_->problem(name, implementation);
+  Result<Problem> problem(const std::string& name, const std::optional<std::string>& implementation,
+                          const Environment* there) override {
+    return local_->problem(name, implementation, there);
   }
   [[nodiscard]] std::vector<std::string> problem_names() const override {
     return local_->problem_names();
@@ -121,8 +121,7 @@ class LabSet : public Lab {
     return all;
   }
 
- private:
-  Result<Lab*> named(const std::optional<std::string>& name) const {
+  Result<Lab*> named(const std::optional<std::string>& name) override {
     if (!name) return local_.get();
     std::string names;
     for (const auto& [known, lab] : remote_) {
@@ -131,10 +130,10 @@ class LabSet : public Lab {
     }
     return not_found(
         fmt::format("lab: there is no lab \"{}\"", *name),
-        names.empty() ? "This server has no labs; start it with --lab NAME=COMMAND."
-                      : fmt::format("Labs: {}. Others are added with --lab NAME=COMMAND.", names));
+        fmt::format("Labs: {}. Others are added with --lab NAME=COMMAND or --labs FILE.", names));
   }
 
+ private:
   template <class Answer, class... Parameters, class... Arguments>
   Answer on(const Contract& contract, Answer (Lab::*method)(Parameters...),
             Arguments&&... arguments) {
@@ -153,14 +152,17 @@ std::unique_ptr<Lab> lab_set(std::unique_ptr<Lab> local, std::vector<RemoteLabOp
   return std::make_unique<LabSet>(std::move(local), std::move(remote));
 }
 
+bool is_lab_name(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestName &&
+         std::ranges::all_of(name, [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+         });
+}
+
 Result<RemoteLabOptions> parse_lab(const std::string& text) {
   const auto equals = text.find('=');
   const auto name = text.substr(0, equals);
-  const bool fits = !name.empty() && name.size() <= kLongestName &&
-                    std::ranges::all_of(name, [](unsigned char c) {
-                      return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-                    });
-  if (equals == std::string::npos || equals + 1 == text.size() || !fits)
+  if (equals == std::string::npos || equals + 1 == text.size() || !is_lab_name(name))
     return invalid_argument(
         fmt::format("--lab: \"{}\" is not NAME=COMMAND", text),
         "Names have letters, digits, dots, dashes and underscores; a command is, for example, "

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/lab.h"
@@ -14,6 +15,9 @@ namespace ratchet {
 /// was not started with.
 [[nodiscard]] std::unique_ptr<Lab> lab_set(std::unique_ptr<Lab> local,
                                            std::vector<RemoteLabOptions> remote);
+
+/// 1 to 64 letters, digits, dots, dashes and underscores.
+[[nodiscard]] bool is_lab_name(std::string_view name);
 
 /// `NAME=COMMAND`. Errors: `invalid_argument`.
 [[nodiscard]] Result<RemoteLabOptions> parse_lab(const std::string& text);

@@ -69,6 +69,7 @@ Status LabStream::send(const Json& message) {
     const auto wrote = ::write(out_.get(), frame.data() + sent, frame.size() - sent);
     if (wrote > 0) {
       sent += static_cast<std::size_t>(wrote);
+      sent_ += wrote;
       progress = steady_clock::now();
       continue;
     }
@@ -124,6 +125,7 @@ Result<std::optional<Json>> LabStream::receive(milliseconds limit, const std::st
     const auto got = ::read(in_.get(), chunk.data(), chunk.size());
     if (got > 0) {
       buffer_.append(chunk.data(), static_cast<std::size_t>(got));
+      received_ += got;
     } else if (got == 0) {
       return unavailable(buffer_.empty() ? "the lab's output ended"
                                          : "the lab's output ended in the middle of a message");

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -43,6 +45,10 @@ class LabStream {
     out_.reset();
   }
 
+  /// Bytes so far.
+  [[nodiscard]] std::int64_t sent() const { return sent_; }
+  [[nodiscard]] std::int64_t received() const { return received_; }
+
   /// What came before the first frame.
   [[nodiscard]] const std::string& greeting() const { return greeting_; }
 
@@ -54,6 +60,7 @@ class LabStream {
   std::string buffer_;
   std::string greeting_;
   bool framed_ = false;
+  std::atomic<std::int64_t> sent_ = 0, received_ = 0;
 };
 
 }  // namespace ratchet

@@ -29,9 +29,9 @@ class Remote : public RemoteLab {
     return ask<Environment>("environment", wire::Environment{device}, call);
   }
 
-  Result<Problem> problem(const std::string& name,
-                          const std::optional<std::string>& implementation) override {
-    return local_.problem(name, implementation);
+  Result<Problem> problem(const std::string& name, const std::optional<std::string>& implementation,
+                          const Environment* there) override {
+    return local_.problem(name, implementation, there);
   }
   [[nodiscard]] std::vector<std::string> problem_names() const override {
     return local_.problem_names();

@@ -2,9 +2,12 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/lab.h"
+#include "server/core/lab_meter.h"
 #include "server/facts/lab_state.h"
 
 namespace ratchet {
@@ -18,6 +21,8 @@ struct RemoteLabOptions {
   std::chrono::milliseconds start_limit{600'000};  ///< an allocation may have to be waited for
   std::chrono::milliseconds idle{60'000};          ///< after which the command is ended
   std::chrono::milliseconds silence{60'000};       ///< after which it counts as lost
+  std::vector<std::string> tags;
+  std::optional<LabPrice> price;
 };
 
 /// A lab in another process, usually on another machine: `ratchet lab` at the end of a command such

@@ -9,6 +9,8 @@
 
 namespace ratchet {
 
+class LabMeter;
+
 /// The user's answer to a yes/no question.
 enum class Consent {
   granted,
@@ -46,10 +48,20 @@ class CallContext {
   [[nodiscard]] const std::stop_token& stop() const { return stop_; }
   [[nodiscard]] bool canceled() const { return stop_.stop_requested(); }
 
+  /// The same call with its time on labs counted. `meter` outlives it.
+  [[nodiscard]] CallContext metered_by(LabMeter& meter) const {
+    CallContext call = *this;
+    call.meter_ = &meter;
+    return call;
+  }
+  /// Null: nobody counts.
+  [[nodiscard]] LabMeter* meter() const { return meter_; }
+
  private:
   ProgressSink sink_;
   std::stop_token stop_;
   Asker asker_;
+  LabMeter* meter_ = nullptr;
 };
 
 }  // namespace ratchet

@@ -80,6 +80,7 @@ class Player {
                    {"iterations", kIterations},
                    {"output_dir", options_.output_dir.string()}};
     if (!options_.implementation.empty()) arguments["implementation"] = options_.implementation;
+    if (!options_.lab.empty()) arguments["lab"] = options_.lab;
     auto created = must("create_run", arguments);
     if (!created) return created.error();
     run_ = created->at("run");
@@ -233,13 +234,22 @@ int play(const DemoOptions& given) {
   if (options.output_dir.empty()) options.output_dir = fresh_folder();
   const Narrator say(options.json);
   const auto start = std::chrono::steady_clock::now();
+  std::vector<std::string> server{options.program.string(),
+                                  "serve",
+                                  "--state-dir",
+                                  options.state_dir.string(),
+                                  "--data-dir",
+                                  options.data_dir.string(),
+                                  "--python",
+                                  options.python};
+  for (const auto& lab : options.labs) server.insert(server.end(), {"--lab", lab});
+  for (const auto& file : options.labs_files)
+    server.insert(server.end(), {"--labs", file.string()});
   auto client =
-      Client::start({options.program.string(), "serve", "--state-dir", options.state_dir.string(),
-                     "--data-dir", options.data_dir.string(), "--python", options.python},
-                    [say, last = std::string()](const std::string& message) mutable {
-                      if (message != last) say("    … " + message);
-                      last = message;
-                    });
+      Client::start(server, [say, last = std::string()](const std::string& message) mutable {
+        if (message != last) say("    … " + message);
+        last = message;
+      });
   if (!client) return fail(client.error());
   say(fmt::format("Connected to {} over stdio.", client->server_name()));
   Player player(*std::move(client), options);

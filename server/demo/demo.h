@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace ratchet::demo {
 
@@ -12,6 +13,9 @@ struct DemoOptions {
   std::filesystem::path output_dir;  ///< empty: a new temporary folder
   std::string implementation;        ///< empty: cuda-cpp if there is a GPU, otherwise host-cpp
   std::string python;
+  std::vector<std::string> labs;  ///< --lab of the server
+  std::vector<std::filesystem::path> labs_files;
+  std::string lab;    ///< where to run; empty: on this machine
   bool json = false;  ///< the run's status on stdout, everything else on stderr
 };
 

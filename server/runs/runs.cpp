@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "server/core/hash.h"
+#include "server/runs/lab_accounts.h"
 #include "server/runs/ledger/disk.h"
 #include "server/runs/permits.h"
 #include "server/runs/records/source_text.h"
@@ -144,7 +145,8 @@ Result<std::unique_ptr<Runs>> Runs::open(const fs::path& state_dir, RunsOptions 
   return std::unique_ptr<Runs>(new Runs(*std::move(store)));
 }
 
-Runs::Runs(std::unique_ptr<RunStore> store) : store_(std::move(store)) {}
+Runs::Runs(std::unique_ptr<RunStore> store)
+    : store_(std::move(store)), labs_(std::make_unique<LabAccounts>(*store_)) {}
 
 Runs::~Runs() = default;
 
@@ -222,6 +224,7 @@ Result<RunStatus> Runs::status(const RunId& run) {
     for (const auto& method : accepted->methods) status.methods.push_back(method.id);
   status.frontier = frontier_of(state);
   status.masked = {state.masked.begin(), state.masked.end()};
+  status.labs = lab_account(state);
   for (const auto& pair : review_pairs(state))
     if (pair.state != PairState::met)
       status.open_acceptance.push_back(

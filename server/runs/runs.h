@@ -29,6 +29,7 @@
 
 namespace ratchet {
 
+class LabAccounts;
 class RunStore;
 
 struct NewRun {
@@ -124,7 +125,6 @@ class Runs {
   Result<RunView> record_correctness(const Permit& permit, const CorrectnessReport& report);
   Result<RunView> record_profile(const Permit& permit, const Profile& profile);
   Result<ArtifactAnswer> record_benchmark(const Permit& permit, const BenchmarkReport& report);
-
   /// Findings about the open version's kernel; never changes the stage.
   Result<ArtifactAnswer> record_sanitizer(const Permit& permit, const SanitizerReport& report);
   /// The given built version, or the open one: input for tools that change no stage.
@@ -140,9 +140,10 @@ class Runs {
                       const QueryAnswer& answer);
   Result<ArtifactAnswer> write_evidence(const RunId& run, const EvidenceRequest& request);
   Result<HypothesisAnswer> write_hypothesis(const RunId& run, const Hypothesis& hypothesis);
-
   Result<GateAnswer> check_gate(const RunId& run, bool final_gate, bool abandon);
   Result<RunView> extend(const RunId& run, int iterations);
+  /// What runs use of labs.
+  LabAccounts& labs() { return *labs_; }
   Result<ReportAnswer> write_report(const RunId& run, const std::string& retrospective);
 
   /// Verifies a run, or every run, and the chain over all runs. `kept` are heads of the ledger that
@@ -151,7 +152,6 @@ class Runs {
   Result<AuditReport> audit(const std::optional<RunId>& run,
                             const std::vector<std::string>& kept = {});
   Result<std::string> ledger_head();
-
   /// The ledger with its lock files: evidence.
   [[nodiscard]] std::vector<Store> stores() const;
   /// Builds, by key, of runs that are not finished and have recorded something within a week:
@@ -164,7 +164,6 @@ class Runs {
   /// Correct, unmasked versions with their source texts, in the given order.
   Result<std::vector<Candidate>> kernels_of(const RunId& run,
                                             const std::vector<VersionId>& versions);
-
   /// The registry; with a run also readings, budget and the methods excluded there.
   Result<MethodList> methods(const std::optional<RunId>& run);
   /// A proposal that breaks a rule is an answer with reasons, not an error, and is not recorded.
@@ -195,6 +194,7 @@ class Runs {
   explicit Runs(std::unique_ptr<RunStore> store);
 
   const std::unique_ptr<RunStore> store_;
+  const std::unique_ptr<LabAccounts> labs_;
 };
 
 }  // namespace ratchet

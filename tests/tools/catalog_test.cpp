@@ -59,6 +59,20 @@ TEST_CASE("what a model reads to know the tools stays under 7,000 tokens", "[too
   CHECK(model_visible_bytes(useful_tools(bench.tools(), bench.services())) <= 7000 * 4);
 }
 
+TEST_CASE("where there are no labs, nothing about them is offered, and all else is", "[tools]") {
+  test::Workbench bench;
+
+  const auto offered = useful_tools(bench.tools(), bench.services());
+
+  CHECK(offered.size() == bench.tools().size() - 1);
+  for (const auto& tool : offered) {
+    INFO(tool.info.name);
+    CHECK(tool.info.name != "list_labs");
+    for (const char* argument : {"lab", "max_lab_seconds", "max_cost"})
+      CHECK_FALSE(tool.input_schema.at("properties").contains(argument));
+  }
+}
+
 TEST_CASE("a listed output schema keeps every name and what is required", "[tools]") {
   test::Workbench bench;
 

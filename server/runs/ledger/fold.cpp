@@ -44,6 +44,7 @@ Status apply_created(RunState& state, const LedgerRow& row, CreatedFact fact) {
   state.created = row.time;
   state.environment = fact.environment;
   state.iterations = fact.contract.iterations;
+  state.lab_budget = fact.search.budget.value_or(LabBudget{});
   open_version(state, VersionId{0});
   auto& v0 = state.versions.back();
   v0.build = fact.v0;
@@ -119,6 +120,19 @@ Status apply_fact(RunState& state, const LedgerRow& row, const Entry& entry) {
     return with<ReportFact>(row, entry.fact, [&](ReportFact fact) {
       state.ledger_head = std::move(fact.ledger_head);
       state.last_result = "reports written";
+      return Status{};
+    });
+  if (row.kind == kind::kLabTime)
+    return with<LabUse>(row, entry.fact, [&](LabUse use) {
+      state.lab_use.seconds += use.seconds;
+      state.lab_use.cost += use.cost;
+      if (use.currency) state.lab_use.currency = std::move(use.currency);
+      return Status{};
+    });
+  if (row.kind == kind::kBudget)
+    return with<LabBudget>(row, entry.fact, [&](const LabBudget& budget) {
+      state.lab_budget = budget;
+      state.last_result = "the budget of labs was changed";
       return Status{};
     });
   if (row.kind == kind::kAnalysis)

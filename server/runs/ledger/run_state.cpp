@@ -92,6 +92,12 @@ const Hypothesis* tested_hypothesis(const RunState& state, const VersionState& v
   return parent != nullptr && parent->hypothesis ? &*parent->hypothesis : nullptr;
 }
 
+std::optional<LabAccount> lab_account(const RunState& state) {
+  const auto& lab = state.contract.contract.lab;
+  if (!lab) return std::nullopt;
+  return LabAccount{state.lab_use, state.lab_budget, *lab};
+}
+
 std::vector<MetricFact> all_metrics(const Profile& profile) {
   std::vector<MetricFact> metrics;
   for (const auto& [name, value] : profile.metrics) metrics.push_back({name, "", value});

@@ -12,6 +12,7 @@
 #include "server/core/result.h"
 #include "server/runs/ledger/ledger.h"
 #include "server/runs/records/entry.h"
+#include "server/runs/records/run_views.h"
 
 namespace ratchet {
 
@@ -99,6 +100,8 @@ struct RunState {
   std::map<int, ReviewFact> reviews;  ///< newest of each pair, by its number
   std::map<std::string, std::map<std::string, std::string>> signatures;  ///< by binary, by method
   std::optional<DispatchFact> dispatch;
+  LabUse lab_use;
+  LabBudget lab_budget;
   std::int64_t sequence = 0;  ///< last row
   std::int64_t moved = 0;     ///< last row that changed a stage: older permits are void
   LedgerRow last_row;         ///< without payload
@@ -157,6 +160,9 @@ void add_written(RunState& state, const LedgerRow& written,
 /// The hypothesis that a version tests, which is its parent's. Null for v0.
 [[nodiscard]] const Hypothesis* tested_hypothesis(const RunState& state,
                                                   const VersionState& version);
+
+/// What the run took of labs; empty for one without labs.
+[[nodiscard]] std::optional<LabAccount> lab_account(const RunState& state);
 
 /// Every metric of a profile: those of the whole call first, then those of each kernel.
 [[nodiscard]] std::vector<MetricFact> all_metrics(const Profile& profile);

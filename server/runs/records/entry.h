@@ -67,6 +67,8 @@ inline constexpr const char* kMask = "mask";
 inline constexpr const char* kAcceptance = "acceptance";
 inline constexpr const char* kReview = "review";
 inline constexpr const char* kDispatch = "dispatch";
+inline constexpr const char* kLabTime = "lab_time";
+inline constexpr const char* kBudget = "budget";
 }  // namespace kind
 
 /// A submitted kernel. The candidate's source text is stored as the blob `source_blob`.

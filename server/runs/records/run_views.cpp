@@ -24,12 +24,22 @@ std::string VersionRow::text() const {
   return text;
 }
 
+std::string LabAccount::text() const {
+  const auto of = [](double used, const std::optional<double>& limit, const std::string& unit) {
+    return three_digits(used) + (limit ? " of " + three_digits(*limit) : "") + unit;
+  };
+  std::string text = lab + ": " + of(seconds, max_lab_seconds, " s");
+  if (cost > 0 || max_cost) text += ", " + of(cost, max_cost, currency ? " " + *currency : "");
+  return text;
+}
+
 std::string RunStatus::text(Json structured) const {
   structured.erase("versions");
   structured.erase("contract_digest");
   for (const char* list :
        {"open_acceptance", "integrity", "weaknesses", "stop", "methods", "frontier", "masked"})
     if (structured[list].empty()) structured.erase(list);
+  if (labs) structured["labs"] = labs->text();
   std::string text = readable_text(structured, {"integrity", "headline", "next"});
   text += "versions, each by its own profile:\n";
   for (const auto& row : versions) text += "- " + row.text() + "\n";

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "server/core/fields.h"
+#include "server/core/lab_meter.h"
 #include "server/facts/findings.h"
 #include "server/runs/records/stage_machine.h"
 
@@ -53,6 +54,19 @@ struct VersionRow {
   [[nodiscard]] std::string text() const;
 };
 
+/// What a run took of labs, and how much it may.
+struct LabAccount : LabUse, LabBudget {
+  std::string lab;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required<&LabAccount::lab>("Where the run measures."));
+    LabUse::fields(visit);
+    LabBudget::fields(visit);
+  }
+  /// "gpu3: 61.2 of 3600 s, 0.12 of 5 USD".
+  [[nodiscard]] std::string text() const;
+};
+
 struct RunStatus : RunView {
   std::vector<VersionRow> versions;
   std::optional<VersionId> best;
@@ -71,6 +85,7 @@ struct RunStatus : RunView {
   std::vector<std::string> frontier;
   std::vector<VersionId> masked;
   std::optional<std::string> headline;
+  std::optional<LabAccount> labs;
 
   static constexpr void fields(auto&& visit) {
     using S = RunStatus;
@@ -89,7 +104,8 @@ struct RunStatus : RunView {
           required<&S::methods>("Accepted for the open version."),
           required<&S::frontier>("Branches that work and were not taken."),
           required<&S::masked>("Versions withheld."),
-          optional<&S::headline>("The result so far, and which comparison says so."));
+          optional<&S::headline>("The result so far, and which comparison says so."),
+          optional<&S::labs>("Time on labs, and the budget."));
   }
   /// A line a version; what is empty is left out. For `make_tool`.
   [[nodiscard]] std::string text(Json structured) const;

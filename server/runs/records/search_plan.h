@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "server/core/fields.h"
+#include "server/core/lab_meter.h"
 #include "server/core/units.h"
 
 namespace ratchet {
@@ -29,11 +30,12 @@ struct SearchPlan {
   int methods = 3;   ///< per version
   int axis_cap = 2;  ///< maximum of those on one axis
   StopConditions stop;
+  std::optional<LabBudget> budget;  ///< of labs; empty: no limit
 
   static constexpr void fields(auto&& visit) {
     using S = SearchPlan;
     visit(optional<&S::branches>(), optional<&S::methods>(), optional<&S::axis_cap>(),
-          optional<&S::stop>());
+          optional<&S::stop>(), optional<&S::budget>());
   }
 };
 

@@ -186,6 +186,7 @@ std::string environment_section(const RunState& state) {
   shown.emplace_back("Claim", weak.empty() ? "strong" : "weak: " + codes);
   shown.emplace_back("Seeds",
                      contract.seed_given ? "given by the caller (weaker claim)" : "secret");
+  if (const auto labs = lab_account(state)) shown.emplace_back("Time on labs", labs->text());
   shown.emplace_back("Ledger head", state.ledger_head);
   return markdown::field_table(shown);
 }

@@ -149,7 +149,7 @@ TEST_CASE("a task on which zeros pass is reported as weak, a sound one is not", 
 TEST_CASE("the shipped problems' first kernels pass against both references", "[lab]") {
   LabFixture fixture;
   for (const auto& name : fixture.lab->problem_names()) {
-    auto problem = fixture.lab->problem(name, "host-cpp");
+    auto problem = fixture.lab->problem(name, "host-cpp", nullptr);
     if (!problem) FAIL(problem.error().message);
     for (const bool python : {false, true}) {
       Source reference = problem->reference;

@@ -31,7 +31,7 @@ def say(message):
 def request():
     head = sys.stdin.readline()
     return json.loads(sys.stdin.read(int(head.split()[1])))
-say({"kind": "hello", "hello": {"protocol": 1, "version": "test", "program": "", "host": "far"}})
+say({"kind": "hello", "hello": {"protocol": 2, "version": "test", "program": "", "host": "far"}})
 asked = request()
 id = asked["id"]
 )py";
@@ -177,6 +177,62 @@ TEST_CASE("a lab that says it built another source is not believed", "[labs]") {
   has(lied.error().message, "digest");
   REQUIRE(true_one);
   CHECK(true_one->source.text == contract.kernel.text);
+}
+
+TEST_CASE("a lab gets the texts that it needs, and only those that the request names", "[labs]") {
+  Labs labs;
+  const auto contract = labs.doubling(doubling_source(kHonestBody, "// " + std::string(300, '-')));
+  // Says what it got for the kernel's text, as an error that the call shows.
+  const std::string asks =
+      "digest = asked['places']['/body/source/text']\n"
+      "say({'kind': 'need', 'id': id, 'body': [digest]})\n"
+      "got = request()\n"
+      "say({'kind': 'error', 'id': id, 'text': got['kind'] + ' ' + got['body'][digest], 'code': "
+      "'not_found'})\n"
+      "time.sleep(60)";
+
+  const auto given = labs.lab_that(asks)->build(contract, contract.kernel, labs.call);
+  const auto nosy =
+      labs.lab_that("say({'kind': 'need', 'id': id, 'body': ['0' * 64]})\ntime.sleep(60)")
+          ->build(contract, contract.kernel, labs.call);
+  const auto odd = labs.lab_that("say({'kind': 'need', 'id': id, 'body': 3})\ntime.sleep(60)")
+                       ->build(contract, contract.kernel, labs.call);
+
+  REQUIRE_FALSE(given);
+  CHECK(given.error().message == "texts " + contract.kernel.text);
+  REQUIRE_FALSE(nosy);
+  has(nosy.error().message, "that nobody named");
+  REQUIRE_FALSE(odd);
+  has(odd.error().message, "need");
+}
+
+TEST_CASE("an answer with a text that was not sent ends the connection", "[labs]") {
+  Labs labs;
+
+  has(labs.refusal(labs.lab_that(
+          "say({'kind': 'answer', 'id': id, 'body': {'value': ['']}, 'places': {'/body/value/0': "
+          "'0' * 64}})\ntime.sleep(60)")),
+      "no text has the digest");
+}
+
+TEST_CASE("a call that uses up its budget is cut off, and the next one is not sent", "[labs]") {
+  Labs labs;
+  auto far = labs.lab_that("while True:\n  say({'kind': 'alive'})\n  time.sleep(0.1)");
+  LabMeter meter("Ask the user.");
+  meter.set({}, {.max_lab_seconds = 0.5, .max_cost = {}});
+  CallContext call = labs.call.metered_by(meter);
+
+  const auto cut = far->ceilings(0, DeviceKind::host, false, call);
+  const auto next = far->ceilings(0, DeviceKind::host, false, call);
+
+  REQUIRE_FALSE(cut);
+  CHECK(cut.error().code == ErrorCode::not_permitted);
+  has(cut.error().message, "max_lab_seconds: the run has used");
+  has(cut.error().message, "cut off");
+  CHECK(cut.error().hint == "Ask the user.");
+  CHECK(meter.unrecorded().seconds >= 0.5);
+  REQUIRE_FALSE(next);
+  CHECK(next.error().message.find("cut off") == std::string::npos);
 }
 
 TEST_CASE("a contract that names a lab which is not there is refused with those that are",
