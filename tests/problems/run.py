@@ -2,13 +2,15 @@
 """Imports problems of other suites, and asks whether each can be judged: its own code as the kernel must
 pass, and that kernel with a truncated, a constant and a less precise answer must be refused.
 
-    tests/problems/run.py RATCHET SUITE OUT [--only-import] [--scale SIZE] [--servers N] [--at-once N]
+    tests/problems/run.py RATCHET SUITE OUT [--only-import] [--scale SIZE] [--at-once N] [--limit S]
                           [--seconds S] [NAME...]
 
 SUITE is a folder: every .py file with a class Model in it, and every folder below it that a format knows, is
-one problem; NAME keeps those whose path has it. Appends to OUT/problems.jsonl as it goes, and skips
-what that file has already, so that a call which --seconds ends goes on where it stopped. RATCHET_PYTHON
-names a Python with torch. Writes OUT/problems.md with the counts.
+one problem; NAME keeps those whose path has it. Each of --at-once problems has a server of its own. One
+that takes longer than --limit is refused, with what it was at, and its server replaced. A row goes to
+OUT/problems.jsonl as soon as it is decided; what that file has is not asked again, so that a call which
+--seconds ends goes on where it stopped. RATCHET_PYTHON names a Python with torch. Writes
+OUT/problems.md with the counts.
 
 The exit status is the number of problems that were not asked about.
 """
@@ -17,6 +19,7 @@ import argparse
 import collections
 import datetime
 import json
+import math
 import pathlib
 import queue
 import re
@@ -87,6 +90,36 @@ def problems_in(suite, names):
     return sorted((path for path in found if not names or any(n in str(path) for n in names)), key=key)
 
 
+class Asked:
+    """One problem: its row, the seconds of each step, and the server that is killed when it is late."""
+
+    def __init__(self, server, name, seconds):
+        self.server, self.late = server, False
+        self.row = {"problem": name, "state": "refused", "why": "", "steps": {}}
+        self.step = ""
+        self.timer = threading.Timer(seconds, self.stop)
+        self.timer.start()
+
+    def stop(self):
+        self.late = True
+        self.server.process.kill()
+
+    def call(self, step, tool, arguments):
+        self.step = step
+        begin = time.monotonic()
+        try:
+            return self.server.call(tool, arguments)
+        finally:
+            spent = self.row["steps"].get(step, 0) + time.monotonic() - begin
+            self.row["steps"][step] = round(spent, 2)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.timer.cancel()
+
+
 class Suite:
     def __init__(self, given, root):
         self.given, self.root, self.begin = given, root, time.monotonic()
@@ -101,89 +134,109 @@ class Suite:
                 self.plan.put(path)
         self.lock, self.where = threading.Lock(), ""
 
-    def judged(self, server, request, folder):
+    def judged(self, asked, step, request, folder):
         """Codes of the reasons against a kernel, the warnings of its task, and what went wrong."""
-        created, failure = server.call("create_run", {**request, "output_dir": str(folder)})
+        created, failure = asked.call(f"{step}: create", "create_run",
+                                      {**request, "output_dir": str(folder)})
         if failure is not None:
             return None, [], failure
-        checked, failure = server.call("check_correctness", {"run": created["run"]})
+        checked, failure = asked.call(f"{step}: check", "check_correctness", {"run": created["run"]})
         warnings = [one["code"] for one in created["warnings"]]
         if failure is not None:
             return None, warnings, failure
         codes = [one["code"] for one in checked["reasons"]]
         return (codes or ["refused"]) if not checked["passed"] else [], warnings, None
 
-    def ask(self, server, path, place):
-        name = str(path.relative_to(self.given.suite))
-        row = {"problem": name, "state": "refused", "why": ""}
-        asked = {"path": str(path), "output_dir": str(place / "problem")}
+    def ask(self, asked, path, place):
+        """Fills the row."""
+        row = asked.row
+        wanted = {"path": str(path), "output_dir": str(place / "problem")}
         if self.given.scale:
-            asked["scale"] = self.given.scale
-        imported, failure = server.call("import_problem", asked)
+            wanted["scale"] = self.given.scale
+        imported, failure = asked.call("import", "import_problem", wanted)
         if failure is not None:
-            return {**row, "why": failure.split("\n")[0]}
+            row["why"] = failure.split("\n")[0]
+            return
         row.update(state="imported", differences=imported["differences"], bytes=imported["bytes"])
         if self.given.only_import or not imported["kernel"]:
-            return row
+            return
         request = {"problem": str(place / "problem")}
-        reasons, row["warnings"], failure = self.judged(server, request, place / "run")
+        reasons, row["warnings"], failure = self.judged(asked, "own", request, place / "run")
         if failure is not None or reasons:
-            return {**row, "why": failure or "its own code is refused: " + ", ".join(reasons)}
+            row["why"] = failure or "its own code is refused: " + ", ".join(reasons)
+            return
         task = json.loads((place / "problem" / "problem.json").read_text())["task"]
         text = (place / "problem" / "v0.py").read_text()
         passed = []
         for mutant in MUTANTS:
             kernel = text + MUTANT + WRAPPED[task["call"]].format(entry=task["entry"], mutant=mutant)
             reasons, _, failure = self.judged(
-                server, {**request, "kernel": {"text": kernel}, "any_size": False,
-                         "implementation": self.given.implementation}, place / mutant)
+                asked, mutant, {**request, "kernel": {"text": kernel}, "any_size": False,
+                                "implementation": self.given.implementation}, place / mutant)
             if failure is not None:
-                return {**row, "why": f"{mutant}: {failure}"}
+                row["why"] = f"{mutant}: {failure}"
+                return
             row[mutant] = reasons
             if not reasons:
                 passed.append(mutant)
         if passed:
-            return {**row, "why": f"wrong answers pass: {', '.join(passed)}"}
-        return {**row, "state": "admitted"}
+            row["why"] = f"wrong answers pass: {', '.join(passed)}"
+        else:
+            row["state"] = "admitted"
+
+    def started(self, number):
+        return Server([self.given.ratchet, *self.given.option, "serve", "--state-dir",
+                       f"{self.root}/state{number}", "--root", str(self.root), "--root",
+                       str(self.given.suite), "--no-builtin-kbs", "--job-deadline",
+                       str(math.ceil(self.given.limit))])
+
+    def left(self):
+        return self.given.seconds - (time.monotonic() - self.begin)
 
     def work(self, number, server):
-        while time.monotonic() - self.begin < self.given.seconds:
+        while self.left() > 0:
             try:
                 path = self.plan.get_nowait()
             except queue.Empty:
-                return
-            start = time.monotonic()
-            with tempfile.TemporaryDirectory(dir=self.root) as place:
+                break
+            start, left = time.monotonic(), self.left()
+            name = str(path.relative_to(self.given.suite))
+            with tempfile.TemporaryDirectory(dir=self.root, ignore_cleanup_errors=True) as place, \
+                    Asked(server, name, min(self.given.limit, left)) as asked:
                 try:
-                    row = self.ask(server, path, pathlib.Path(place))
-                except RuntimeError as error:  # the server has ended: the problem is asked again later
-                    print(f"FAIL {path.name}: {error}", flush=True)
-                    return
-            row["seconds"] = round(time.monotonic() - start, 1)
-            with self.lock:
-                self.rows.append(row)
-                with self.file.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(row, ensure_ascii=False) + "\n")
-                self.write()
-            print(f"{row['state']:8} {row['problem']} {row['seconds']} s {row['why'][:160]}", flush=True)
+                    self.ask(asked, path, pathlib.Path(place))
+                except (RuntimeError, OSError) as error:  # the server has ended
+                    asked.row["why"] = f"not within {self.given.limit:.0f} s: at {asked.step}" \
+                        if asked.late else f"at {asked.step}: {error}"
+            if asked.late and left < self.given.limit:
+                break  # the whole call's time is up: it is asked again later
+            if not server.alive() or asked.late:
+                server = self.started(number)
+            self.keep({**asked.row, "seconds": round(time.monotonic() - start, 1)})
+        server.close()
+
+    def keep(self, row):
+        with self.lock:
+            self.rows.append(row)
+            with self.file.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            self.write()
+            print(f"{len(self.rows)}/{len(self.all)} {row['state']:8} {row['problem']} "
+                  f"{row['seconds']} s {row['why'][:160]}", flush=True)
 
     def run(self):
-        servers = [Server([self.given.ratchet, "serve", "--state-dir", f"{self.root}/state{i}",
-                           "--root", str(self.root), "--root", str(self.given.suite),
-                           "--no-builtin-kbs", "--job-deadline", "300"])
-                   for i in range(self.given.servers)]
+        servers = [self.started(number) for number in range(self.given.at_once)]
         environment = servers[0].call("check_env", {})[0]
         self.where = devices_text(environment)
         gpu = any(device["kind"] == "cuda" for device in environment.get("devices", []))
         self.given.implementation = "triton" if gpu else "host-python"
-        threads = [threading.Thread(target=self.work, args=(i, server))
-                   for i, server in enumerate(servers) for _ in range(self.given.at_once)]
+        print(f"{len(self.all)} problems, {len(self.rows)} decided before, on {self.where}", flush=True)
+        threads = [threading.Thread(target=self.work, args=(number, server))
+                   for number, server in enumerate(servers)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        for server in servers:
-            server.close()
         self.write()
         counts = collections.Counter(row["state"] for row in self.rows)
         print(f"{len(self.all)} problems: {dict(counts)} in {time.monotonic() - self.begin:.0f} s")
@@ -212,10 +265,11 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--only-import", action="store_true")
     parser.add_argument("--scale", default="")
-    parser.add_argument("--servers", type=int, default=1)
     parser.add_argument("--at-once", type=int, default=2)
+    parser.add_argument("--limit", type=float, default=120, help="seconds of one problem")
+    parser.add_argument("--option", action="append", default=[], help="of ratchet, as --option=--x=y")
     parser.add_argument("--seconds", type=float, default=float("inf"))
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     given.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         return min(Suite(given, pathlib.Path(temporary)).run(), 99)
