@@ -154,6 +154,8 @@ class Suite:
         if self.given.scale:
             wanted["scale"] = self.given.scale
         imported, failure = asked.call("import", "import_problem", wanted)
+        if failure is not None and failure.startswith("unavailable"):
+            raise SystemExit(failure)
         if failure is not None:
             row["why"] = failure.split("\n")[0]
             return
@@ -205,6 +207,10 @@ class Suite:
                     Asked(server, name, min(self.given.limit, left)) as asked:
                 try:
                     self.ask(asked, path, pathlib.Path(place))
+                except SystemExit as error:  # nothing can be asked here
+                    self.given.seconds = 0
+                    print(f"FAIL {name}: {error}", flush=True)
+                    break
                 except (RuntimeError, OSError) as error:  # the server has ended
                     asked.row["why"] = f"not within {self.given.limit:.0f} s: at {asked.step}" \
                         if asked.late else f"at {asked.step}: {error}"

@@ -9,6 +9,9 @@ import types
 
 import torch
 
+OTHER_TYPES = {"torch.float4_e2m1fn_x2", "torch.float8_e4m3fnuz", "torch.float8_e5m2fnuz",
+               "torch.float8_e8m0fnu"}
+
 
 class Changes(ast.NodeTransformer):
     """Other values for constants of the module ("n", or "shape[1]" for one element of a tuple), and
@@ -152,15 +155,26 @@ def filled(skeleton, values, number):
     return number(skeleton)
 
 
+def typed(given, types):
+    """The tensors of a call, with their own element types where a contract has bytes."""
+    return {name: value.view(getattr(torch, types[name])) if name in types else value
+            for name, value in given.items()}
+
+
 def named(skeleton, value):
     """The tensors of a value by the names that its skeleton gives them."""
     found = {}
 
     def keep(leaf, part):
         if "tensor" in leaf:
-            found[leaf["tensor"]] = part
+            found[leaf["tensor"]] = as_bytes(part)
     leaves(skeleton, value, keep)
     return found
+
+
+def as_bytes(value):
+    """Element types that a contract lacks, as those of 4 bits, are its bytes."""
+    return value.view(torch.uint8) if str(value.dtype) in OTHER_TYPES else value
 
 
 def here():

@@ -61,7 +61,7 @@ def read(sources, model, maker, function, configurations, asked, suite):
     module = kernelbench.ModuleFile(sources, MAIN)
     module.training = not asked["quiet"]
     module.v0 = sources[f"{model}.py"]
-    seen = kernelbench.looked_at(module)
+    seen = kernelbench.looked_at(module, {} if asked["fixed"] else smallest.constants())
     cases = [(one.constants(), one.weight) for one in alike]
     made = kernelbench.imported(module, smallest.constants(), seen, asked, suite, cases)
     left = len(configurations) - len(alike)

@@ -23,6 +23,7 @@ def reference(**given):
     device = next(str(one.device) for one in given.values() if isinstance(one, torch.Tensor))
     try:
         with torch.no_grad():
+            given = typed(given, TASK["types"])
             data = filled(TASK["args"], given, lambda leaf: given[leaf["dim"]])
             answer = data_suite(device).ref_kernel(data)
     except Exception as error:

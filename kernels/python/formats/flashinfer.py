@@ -61,6 +61,14 @@ class Definition:
         self.names = {name: problem.identifier(name, self.taken)
                       for part in ("inputs", "outputs") for name in self.json[part]}
 
+    def keep_one(self):
+        """Leaves the first workload, whose sizes become constants."""
+        whole = len(self.workloads)
+        self.workloads = self.workloads[:1]
+        self.constants.update({name: self.workloads[0][1]["axes"][name] for name in self.dims})
+        self.dims = {}
+        return [f"only the first of {whole} workloads is left"]
+
     def extent(self, text):
         """An extent as an expression over dims."""
         text = str(text)
@@ -85,8 +93,10 @@ class Definition:
         text = text.replace("//", "/")
         return str(sizes.evaluated(text, {})) if not re.search("[A-Za-z_]", text) else text
 
-    def tensor(self, part, name, spec):
+    def tensor(self, part, name, spec, types):
         dtype = DTYPES.get(spec["dtype"], spec["dtype"])
+        if f"torch.{dtype}" in adapter.OTHER_TYPES:
+            types[self.names[name]], dtype = dtype, "uint8"
         if dtype not in KNOWN:
             raise Refused(f"definition.json: {name} has the element type {spec['dtype']}, which no "
                           "kernel can get here yet")
@@ -108,20 +118,22 @@ def read(files, asked):
         raise Refused(f"{definition.workloads[0][0]}: its inputs are recorded in {path}, which an "
                       "import does not read; give kernel and a reference with inputs() of your own")
     left_out = keep_alike(definition)
+    if asked["fixed"]:
+        left_out += definition.keep_one()
     scalars = scalars_of(definition, text, origin, custom)
-    tensors, args, random = [], [], {}
+    tensors, args, random, types = [], [], {}, {}
     for name, spec in definition.json["inputs"].items():
         if spec["shape"] is None:
             args.append(scalars[name])
             continue
-        tensor = definition.tensor("inputs", name, spec)
+        tensor = definition.tensor("inputs", name, spec, types)
         given = kinds[name] == "custom" or not tensor["dtype"].startswith(("float", "bfloat"))
         if given and kinds[name] != "custom":
             random[tensor["name"]] = (tensor["dtype"], [str(e).replace("/", "//") for e in
                                                         tensor["shape"]])
         tensors.append({**tensor, "init": "given" if given else "normal"})
         args.append({"tensor": tensor["name"]})
-    outputs = [definition.tensor("outputs", name, spec)
+    outputs = [definition.tensor("outputs", name, spec, types)
                for name, spec in definition.json["outputs"].items()]
     tensors += outputs
     leaves = [{"tensor": one["name"]} for one in outputs]
@@ -131,19 +143,25 @@ def read(files, asked):
             "constants": definition.constants, "expressions": definition.expressions,
             "outputs": [one["name"] for one in outputs], "scalars": scalars,
             "names": {name: definition.names[name] for name in definition.json["inputs"]},
-            "random": random}
-    task = {"call": "function", "entry": "run", "cases": cases, "tensors": tensors,
+            "random": random, "types": types}
+    task = {"call": "function", "entry": "run", "tensors": tensors,
+            **({"cases": cases} if definition.dims else {"dims": {}}),
             "signature": {"args": args, "kwargs": {},
                           "returns": leaves[0] if len(leaves) == 1 else {"tuple": leaves}},
             **tolerances(definition)}
-    changed = left_out + differing_tolerances(definition)
+    changed = left_out + differing_tolerances(definition) + problem.bytes_note(types)
+    v0 = text
+    if types:
+        v0 = f"{text.rstrip()}\n{problem.typed_kernel(types, args)}" \
+            "\n\n_suites_run = run\n\n\ndef run(*arguments):\n" \
+            "    return as_bytes(_suites_run(*own_types(arguments)))\n"
     adapters = ["adapter.py", "function_adapter.py"]
     if custom or random:
         adapters.append("function_inputs.py")
     title = definition.json["name"].replace("_", " ")
     return {"suite": NAME, "sources": {origin: text}, "task": task, "scaled": changes,
             "changed": changed, "title": title,
-            "description": definition.json.get("description") or title, "v0": text,
+            "description": definition.json.get("description") or title, "v0": v0,
             "reference": problem.reference_text(f"definition.json of {title}", {origin: text},
                                                 ("FUNCTION", plan), *adapters),
             "takes": lambda dims: True}
@@ -152,8 +170,7 @@ def read(files, asked):
 def keep_alike(definition):
     """Leaves the workloads with the numbers that most of them have: a problem has one value of each."""
     def numbers(one):
-        return tuple(sorted((name, repr(entry["value"])) for name, entry in one["inputs"].items()
-                            if entry["type"] == "scalar"))
+        return tuple(sorted((name, repr(value)) for name, value in numbers_of(definition, one).items()))
     counts = collections.Counter(numbers(one) for _, one in definition.workloads)
     common = max(counts, key=counts.get)
     whole = len(definition.workloads)
@@ -164,24 +181,31 @@ def keep_alike(definition):
             f"{', '.join(name for name, _ in common)}"] if left else []
 
 
+def numbers_of(definition, one):
+    """The numbers of a workload that are inputs; some are among its axes."""
+    found = {name: entry["value"] for name, entry in one["inputs"].items()
+             if entry["type"] == "scalar"}
+    return {**{name: value for name, value in one["axes"].items()
+               if name in definition.json["inputs"]}, **found}
+
+
 def scalars_of(definition, text, origin, custom):
     """Numbers that are inputs, of the first workload; all others have the same."""
     names = [name for name, spec in definition.json["inputs"].items() if spec["shape"] is None]
     place, one = definition.workloads[0]
-    found = {name: entry["value"] for name, entry in one["inputs"].items()
-             if name in names and entry["type"] == "scalar"}
+    found = {name: value for name, value in numbers_of(definition, one).items() if name in names}
     for name, value in found.items():
         if isinstance(value, float) and not math.isfinite(value):
             raise Refused(f"{place}: the number {name} is {value}, which no kernel can be passed")
     missing = [name for name in names if name not in found]
     if missing and custom:
-        found.update(made_scalars(definition, text, origin, custom, missing))
+        found.update(made_scalars(definition, text, origin, custom, missing, found))
     elif missing:
         raise Refused(f"definition.json: the number {missing[0]} has no value in the workloads")
     return found
 
 
-def made_scalars(definition, text, origin, custom, names):
+def made_scalars(definition, text, origin, custom, names, known):
     """Numbers that the definition's own function makes, looked at on the meta device."""
     sources = {origin: text}
     suite = adapter.loaded(sources, origin, {}, "cpu")
@@ -190,6 +214,7 @@ def made_scalars(definition, text, origin, custom, names):
                  for name in definition.dims})
     for name, expression in definition.expressions.items():
         axes[name] = int(eval(expression, {"__builtins__": {}}, dict(axes)))
+    axes.update(known)
     try:
         made = getattr(suite, custom)(axes, torch.device("meta"))
     except Exception:

@@ -21,7 +21,7 @@ def reference(**given):
     try:
         with torch.no_grad():
             suite = suite_of_function(device)
-            args = filled(FUNCTION["args"], {name: one for name, one in given.items()},
+            args = filled(FUNCTION["args"], typed(given, FUNCTION["types"]),
                           lambda leaf: axes[leaf["dim"]])
             answer = getattr(suite, FUNCTION["entry"])(*args)
     except Exception as error:
@@ -33,6 +33,6 @@ def outputs_of(answer):
     """Tensors by the names of the outputs: a function may return a dict, or a number."""
     names = FUNCTION["outputs"]
     if isinstance(answer, dict):
-        return {name: answer[name] for name in names}
+        return {name: as_bytes(answer[name]) for name in names}
     values = answer if isinstance(answer, (tuple, list)) else [answer]
-    return {name: torch.as_tensor(value) for name, value in zip(names, values, strict=True)}
+    return {name: as_bytes(torch.as_tensor(value)) for name, value in zip(names, values, strict=True)}

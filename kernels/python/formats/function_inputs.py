@@ -12,7 +12,7 @@ def inputs(seed, **dims):
                 if FUNCTION["inputs"] else {}
     except Exception as error:
         raise located(error, SOURCES) from error
-    found = {FUNCTION["names"][name]: value.to(device) for name, value in made.items()
+    found = {FUNCTION["names"][name]: as_bytes(value.to(device)) for name, value in made.items()
              if isinstance(value, torch.Tensor)}
     for name, (kind, shape) in FUNCTION["random"].items():
         extents = [int(eval(text, {"__builtins__": {}}, dict(axes))) for text in shape]

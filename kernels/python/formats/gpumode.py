@@ -6,10 +6,12 @@ answers in, and that the kernel therefore gets, is an output.
 """
 
 import ast
+import contextlib
 import inspect
 import re
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from . import adapter, problem, sizes
 from .kernelbench import Builder, flatten
@@ -53,15 +55,20 @@ class Task:
         self.sources.update({name: text for name, text in files.items() if name.endswith(".py")})
         for name in ("submission.py", "eval.py", "template.py"):
             self.sources.pop(name, None)
-        self.needed()
+        self.needed(files)
         self.suite = adapter.loaded(self.sources, "reference.py", {}, "cpu")
         benchmarks, tests = cases_of(files["task.yml"])
         self.cases = benchmarks + tests
         if not self.cases:
             raise Refused("task.yml: it has no tests and no benchmarks, so no sizes are known")
+        if not hasattr(self.suite, "generate_input"):
+            raise Refused("reference.py: it has no generate_input that could be called")
         self.parameters = set(inspect.signature(self.suite.generate_input).parameters)
+        if "rank" in self.parameters:
+            raise Refused("reference.py: generate_input asks for a rank: its work is spread over "
+                          "several GPUs, which this judge does not do")
 
-    def needed(self):
+    def needed(self, files):
         """Only the files that reference.py imports, itself or through others."""
         kept, open_names = {}, ["reference.py"]
         while open_names:
@@ -75,6 +82,8 @@ class Task:
                 elif isinstance(node, ast.Import):
                     open_names += [f"{one.name}.py" for one in node.names]
         self.sources = kept
+        for name in kept:
+            files[name if name in files else f"../{name}"]  # it is read
 
     def made(self, case, seed=1):
         given = {**case, "seed": seed} if "seed" in self.parameters else dict(case)
@@ -93,6 +102,66 @@ def split(cases):
     return dims, rest, alike
 
 
+SMALL_LOOKS = (32, 128)
+
+
+class Look:
+    """Looks at a task: the data, the answer and their numbers. Starts at small sizes, where all that is
+    computed is quick; `untested`: why the reference cannot answer on a processor, where the sizes of
+    its answer are computed without values."""
+
+    def __init__(self, task, given, rest):
+        self.task, self.given, self.rest = task, given, rest
+        self.untested = None
+        for most in SMALL_LOOKS:
+            self.base = {name: min(value, most) for name, value in given.items()}
+            try:
+                self.seen({})
+                return
+            except Exception:
+                self.base = given
+        try:
+            self.seen({})
+        except Exception as error:
+            located = adapter.located(error, self.task.sources)
+            if not problem.needs_gpu(error):
+                raise located from error
+            self.untested = str(located).splitlines()[0]
+            if self({}) is None:
+                raise located from error
+
+    def seen(self, values):
+        torch.manual_seed(1)
+        with FakeTensorMode(allow_non_fake_inputs=True) if self.untested else contextlib.nullcontext():
+            data = self.task.made({**self.rest, **self.base, **values})
+            return data, self.task.suite.ref_kernel(data)
+
+    def __call__(self, values):
+        """Numbers by place, for sizes.py; None where the task does not take these sizes."""
+        places = {}
+        try:
+            data, answer = self.seen(values)
+        except Exception:
+            return None
+        flatten("data", data, places)
+        flatten("returns", answer, places)
+        return places
+
+    def sizes(self, found):
+        """The dims among `found` and an expression for every place, where all else is the suite's."""
+        while True:
+            self.base.update({name: value for name, value in self.given.items() if name not in found})
+            base = self({})
+            if base is None:
+                self.base = dict(self.given)
+                base = self({})
+            before = found
+            found, texts = sizes.find_sizes(self, base, {name: self.base[name] for name in found},
+                                            lambda key: "@" in key)
+            if found == before:
+                return found, texts
+
+
 def read(files, asked):
     try:
         task = Task(files)
@@ -102,48 +171,37 @@ def read(files, asked):
         raise adapter.located(error, files) from error
     dims, rest, cases = split(task.cases)
     tolerance = tolerances_of(task)
-    smallest = min(cases, key=lambda case: sum(case[name] for name in dims))
-
-    def look(values):
-        torch.manual_seed(1)
-        try:
-            data = task.made({**rest, **{name: smallest[name] for name in dims}, **values})
-            answer = task.suite.ref_kernel(data)
-        except Exception:
-            return None
-        places = {}
-        flatten("data", data, places)
-        flatten("returns", answer, places)
-        return places
-
-    try:
-        data = task.made({**rest, **{name: smallest[name] for name in dims}})
-        answer = task.suite.ref_kernel(data)
-    except Exception as error:
-        raise adapter.located(error, task.sources) from error
-    base = {}
-    flatten("data", data, base)
-    flatten("returns", answer, base)
+    smallest = cases[0] if asked["fixed"] else \
+        min(cases, key=lambda case: sum(case[name] for name in dims))
+    look = Look(task, {name: smallest[name] for name in dims}, rest)
     free = [] if asked["fixed"] else dims
-    found, texts = sizes.find_sizes(look, base, {name: smallest[name] for name in free},
-                                    lambda key: "@" in key)
-    taken = set(found)
-    builder = Builder(texts, taken)
+    if look.untested:
+        free = [name for name in free if len({case[name] for case in cases}) > 1]
+    found, texts = look.sizes(free)
+    if look.untested and not found:
+        smallest = cases[0]
+        look.given = {name: smallest[name] for name in dims}
+        found, texts = look.sizes([])
+    data, answer = look.seen({})
+    builder = Builder(texts, set(found))
     args = builder.skeleton("data", data, "data", "in")
     returns = returned(builder, data, answer)
     fixed = {**rest, **{name: smallest[name] for name in dims if name not in found}}
     workload, changes = sized(cases, found, fixed, builder.tensors, asked)
     plan = {"args": args, "returns": returns, "fixed": fixed, "dims": list(found),
-            "seeded": "seed" in task.parameters}
+            "seeded": "seed" in task.parameters, "types": builder.types}
     title = described(files["task.yml"]).partition(". ")[0][:80] or "GPU MODE task"
-    return {"suite": NAME, "sources": task.sources, "scaled": changes, "changed": [],
-            "task": {"call": "function", "entry": "custom_kernel", "cases": workload,
+    return {"suite": NAME, "sources": task.sources, "scaled": changes,
+            "changed": problem.bytes_note(builder.types), "untested": look.untested,
+            "task": {"call": "function", "entry": "custom_kernel",
+                     **({"cases": workload} if found else {"dims": {}}),
                      "tensors": builder.tensors, **tolerance,
                      "signature": {"args": [args], "kwargs": {}, "returns": returns}},
             "title": title, "description": described(files["task.yml"]) or title,
             "reference": problem.reference_text("reference.py of GPU MODE", task.sources,
                                                 ("TASK", plan), "adapter.py", "data_adapter.py"),
-            "v0": first_version(task), "takes": lambda now: look(now) is not None}
+            "v0": first_version(task, builder.types, args),
+            "takes": lambda now: True}
 
 
 def described(text):
@@ -159,8 +217,8 @@ def returned(builder, data, answer):
     by_storage(data, builder, places)
 
     def skeleton(place, value, name):
-        if isinstance(value, torch.Tensor) and value.data_ptr() in places and value.numel():
-            spec = places[value.data_ptr()]
+        if isinstance(value, torch.Tensor) and place_of(value) in places and value.numel():
+            spec = places[place_of(value)]
             spec["role"] = "out"
             spec.pop("init", None)
             return {"tensor": spec["name"]}
@@ -171,13 +229,17 @@ def returned(builder, data, answer):
     return skeleton("returns", answer, "out")
 
 
+def place_of(tensor):
+    return tensor.untyped_storage()._cdata, tensor.storage_offset(), tensor.shape
+
+
 def by_storage(value, builder, places):
-    """The tensors of the data by their address, in the order in which they were named."""
+    """The tensors of the data by their place in memory, in the order in which they were named."""
     specs = iter(builder.tensors)
 
     def walk(part):
         if isinstance(part, torch.Tensor):
-            places[part.data_ptr()] = next(specs)
+            places[place_of(part)] = next(specs)
         elif isinstance(part, dict):
             for one in part.values():
                 walk(one)
@@ -227,7 +289,7 @@ def tolerances_of(task):
     return found
 
 
-def first_version(task):
+def first_version(task, types, args):
     """The reference's own code as a kernel; what it imports of the suite stands above it."""
     parts = []
     for name in [*(one for one in task.sources if one != "reference.py"), "reference.py"]:
@@ -236,4 +298,8 @@ def first_version(task):
             module = other.removesuffix(".py")
             text = re.sub(rf"^(\s*)from {module} import .*$", r"\1pass", text, flags=re.MULTILINE)
         parts.append(text.strip())
-    return "\n\n\n".join(parts) + "\n\n\ndef custom_kernel(data):\n    return ref_kernel(data)\n"
+    text = "\n\n\n".join(parts)
+    if types:
+        return f"{text}\n{problem.typed_kernel(types, args)}\n\ndef custom_kernel(data):\n" \
+            "    return as_bytes(ref_kernel(own_types(data)))\n"
+    return f"{text}\n\n\ndef custom_kernel(data):\n    return ref_kernel(data)\n"

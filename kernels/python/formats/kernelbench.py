@@ -17,6 +17,7 @@ NAME = "kernelbench"
 MOST_CASES = 64
 MOST_EXPRESSION = 256  # characters
 SLOW_S = 1.0  # processor time of one look; some tens follow
+SMALL_LOOKS = (32, 128)  # most of a constant, where a look computes with values
 NEEDED = ("class Model", "def get_inputs", "def get_init_inputs")
 
 
@@ -67,10 +68,12 @@ class ModuleFile:
         self.looks_on = "meta"
         self.v0 = sources[file_name]
         self.slow = False
+        self.small = {}  # what looks have instead of the suite's own constants
 
     def seen(self, values):
         """Everything about the problem with these constants: inputs, init, state and answer."""
         device = self.looks_on
+        values = {**self.small, **values}
         with torch.device(self.built_on), torch.no_grad():
             suite = adapter.loaded(self.sources, self.file_name, values, device)
             torch.manual_seed(1)
@@ -85,7 +88,7 @@ class ModuleFile:
             answer = model(*given)
         return suite, init, list(given), state, answer
 
-    def first_seen(self):
+    def first_seen(self, constants):
         try:
             return self.seen({})
         except (RuntimeError, NotImplementedError) as error:
@@ -98,17 +101,26 @@ class ModuleFile:
             if "meta" not in str(error).lower():
                 raise
         self.looks_on = "cpu"  # so does what makes the inputs, or the module itself
+        for most in SMALL_LOOKS:
+            self.small = {name: min(value, most) for name, value in constants.items()}
+            try:
+                return self.seen({})
+            except Refused:
+                raise
+            except Exception:
+                self.small = {}
         return self.seen({})
 
     def follows(self, constant, given):
         """Whether inputs follow this constant: whatever else it changes, no other is a size."""
+        given = self.small.get(constant, given)
         shapes = []
         for value in (given, given + 1, given * 2):
             places = {}
             try:
                 with torch.device(self.looks_on):
-                    suite = adapter.loaded(self.sources, self.file_name, {constant: value},
-                                           self.looks_on)
+                    suite = adapter.loaded(self.sources, self.file_name,
+                                           {**self.small, constant: value}, self.looks_on)
                     flatten("args", list(suite.get_inputs()), places)
             except Exception:
                 return False
@@ -160,15 +172,20 @@ class Builder:
         self.texts = texts
         self.taken = taken
         self.tensors = []
+        self.types = {}  # own element types of tensors that a contract has as bytes
 
     def tensor(self, place, value, name, role):
         short = str(value.dtype).removeprefix("torch.")
         dtype = {"float8_e4m3fn": "float8_e4m3"}.get(short, short)
+        if str(value.dtype) in adapter.OTHER_TYPES:
+            dtype = "uint8"
         if dtype not in KNOWN:
             raise Refused(f"{name} has the element type {short}, which no kernel can get")
         if value.numel() == 0:
             raise Refused(f"{name} has no elements")
         name = problem.identifier(name, self.taken)
+        if str(value.dtype) in adapter.OTHER_TYPES:
+            self.types[name] = short
         shape = [self.texts[f"{place}@{axis}"] for axis in range(value.dim())] or ["1"]
         if len(shape) > 8:
             raise Refused(f"{name} has {len(shape)} axes; 8 are the most")
@@ -212,21 +229,22 @@ def read(files, asked):
     sources = {file_name: files[file_name]}
     module = ModuleFile(sources, file_name)
     module.training = not asked["quiet"]
-    seen = looked_at(module)
-    return imported(module, constants_of(files[file_name], file_name), seen, asked, NAME)
+    constants = constants_of(files[file_name], file_name)
+    seen = looked_at(module, {} if asked["fixed"] else constants)
+    return imported(module, constants, seen, asked, NAME)
 
 
-def looked_at(module):
-    """The first look, at the sizes that the suite has."""
+def looked_at(module, constants):
+    """The first look: at the suite's sizes, or at small ones where the meta device is not enough."""
     try:
-        module.first_seen()  # also loads the parts of torch that a look needs
+        module.first_seen(constants)  # also loads the parts of torch that a look needs
         began = time.process_time()
         seen = module.seen({})
     except (Refused, ImportError):
         raise
     except Exception as error:
         raise adapter.located(error, module.sources) from error
-    module.slow = time.process_time() - began > SLOW_S
+    module.slow = time.process_time() - began > SLOW_S or bool(module.small)
     return seen
 
 
@@ -242,9 +260,20 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
         return module.numbers({constant: value for name, value in now.items()
                                for constant in origin[name]})
 
-    dims, texts = sizes.find_sizes(look, places_of(*seen[1:]),
-                                   {name: constants[origin[name][0]] for name in origin},
-                                   lambda key: key.startswith("args[") and "@" in key, module.slow)
+    def found_among(names, places):
+        looked = {**constants, **module.small}
+        return sizes.find_sizes(look, places, {name: looked[origin[name][0]] for name in names},
+                                lambda key: key.startswith("args[") and "@" in key,
+                                module.slow and not module.small)
+
+    dims, texts = found_among(origin, places_of(*seen[1:]))
+    while set(module.small) != (free := {one for name in dims for one in origin[name]} & set(module.small)):
+        module.small = {name: module.small[name] for name in free}  # all others are the suite's
+        places = module.numbers({})
+        if places is None:
+            module.small = {}
+            places = places_of(*looked_at(module, {})[1:])
+        dims, texts = found_among(dims, places)
     builder = Builder(texts, set(dims))
     names = parameters_of(suite.Model, len(given) + 1)[1:]
     args = [builder.skeleton(f"args[{at}]", one, name, "in")
@@ -261,10 +290,10 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
 
     def fit(case):
         return problem.scaled(case, total, asked["bytes"], asked["scale"],
-                              lambda now: look(now) is not None)
+                              lambda now: module.small or look(now) is not None)
 
     fitting, changes = fit(values)
-    changed = []
+    changed = problem.bytes_note(builder.types)
     if cases is not None:
         workload, changes, left = fitted(cases, constants, {name: origin[name] for name in dims}, fit)
         fitting = workload[0]["dims"]
@@ -274,7 +303,7 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
     plan = {"file": module.file_name, "fixed": {}, "eval": not module.training,
             "dims": {name: origin[name] for name in dims},
             "args": args, "state": {key: leaf["tensor"] for key, leaf in weights.items()},
-            "returns": returns}
+            "returns": returns, "types": builder.types}
     task = {"call": "module", "entry": "ModelNew",
             **({"dims": fitting} if cases is None else {"cases": workload}), "tensors": builder.tensors,
             "signature": {"init": init_skeleton if isinstance(init_skeleton, list) else [],
@@ -291,7 +320,8 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
             "reference": problem.reference_text(f"{module.file_name} of {suite_name}",
                                                 module.sources, ("MODULE", plan), "adapter.py",
                                                 "module_adapter.py"),
-            "v0": first_version(module), "takes": lambda now: look(now) is not None}
+            "v0": first_version(module, builder.types, args),
+            "takes": lambda now: module.small or look(now) is not None}
 
 
 def fitted(cases, constants, origin, fit):
@@ -321,12 +351,13 @@ def origins(module, constants):
     """Names of possible dims with their constants: more than one where those are one number to the
     problem, which refuses another value of each alone."""
     taken, groups = set(), []
-    alone = {constant: module.slow or module.numbers({constant: value + 1}) is not None
-             for constant, value in constants.items()}
+    def one_more(names):
+        return module.numbers({name: module.small.get(name, constants[name]) + 1 for name in names})
+
+    alone = {constant: module.slow or one_more([constant]) is not None for constant in constants}
     for constant, value in constants.items():
         tied = [other for other, same in constants.items() if same == value and not alone[other]]
-        if alone[constant] or len(tied) < 2 or \
-                module.numbers({other: value + 1 for other in tied}) is None:
+        if alone[constant] or len(tied) < 2 or one_more(tied) is None:
             groups.append([constant])
         elif constant == tied[0]:
             groups.append(tied)
@@ -361,7 +392,7 @@ def flops_text(module, origin, dims):
                          for constant in origin[name]})
         return counter.get_total_flops()
 
-    if module.slow:
+    if module.slow or module.small:
         return "0"
     whole_work = count(dims)
     rest, names = whole_work, []
@@ -375,9 +406,14 @@ def flops_text(module, origin, dims):
     return "*".join([str(rest), *names])
 
 
-def first_version(module):
+def first_version(module, types, args):
     text = module.v0.rstrip()
     body = "    pass\n" if module.training else \
         "    def __init__(self, *args, **kwargs):\n        super().__init__(*args, **kwargs)\n" \
         "        self.eval()\n"
+    if types:
+        text += problem.typed_kernel(types, args).rstrip()
+        body = body.replace("    pass\n", "") + "\n" * (not module.training) + \
+            "    def forward(self, *arguments):\n" \
+            "        return as_bytes(super().forward(*own_types(arguments)))\n"
     return f"{text}\n\n\nclass ModelNew(Model):\n{body}"

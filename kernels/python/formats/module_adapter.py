@@ -26,7 +26,7 @@ class ModuleReference:
         except Exception as error:
             raise located(error, self.sources) from error
         made = named(self.plan["args"], given)
-        made.update({name: state[key] for key, name in self.plan["state"].items()})
+        made.update({name: as_bytes(state[key]) for key, name in self.plan["state"].items()})
         return {name: value.to(device) for name, value in made.items()}
 
     def model(self, suite):
@@ -35,6 +35,7 @@ class ModuleReference:
         return model.eval() if self.plan["eval"] else model
 
     def reference(self, given):
+        given = typed(given, self.plan["types"])
         names = [*named_leaves(self.plan["args"]), *self.plan["state"].values()]
         device = next((given[name].device for name in names), torch.device(here()))
         dims = {name: value for name, value in given.items() if isinstance(value, int)}

@@ -12,6 +12,10 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 BATCH = re.compile(r"batch|^bsz?$|^b$|num_(tokens|seqs)", re.IGNORECASE)
 
 
+NEEDS_GPU = ("Invalid scaling configuration", "CUDA", "cuda", "not implemented for", "NVIDIA",
+             "'CPU' backend", "active drivers", "Expected all tensors to be on the same device")
+
+
 class Refused(Exception):
     """Why a problem cannot be imported: one line, with the way on."""
 
@@ -60,11 +64,53 @@ def pretty(value):
                   lambda word: {"true": "True", "false": "False", "null": "None"}[word[0]], text)
 
 
-def digest(sources):
+def digest(files):
+    """Of all files that an import read."""
     whole = hashlib.sha256()
-    for name in sorted(sources):
-        whole.update(f"{name}\0{sources[name]}\0".encode())
+    for name in sorted(files):
+        whole.update(f"{name}\0{files[name]}\0".encode())
     return whole.hexdigest()
+
+
+class Files(dict):
+    """The texts of a problem's files by name; `used` are those that the import read."""
+
+    def __init__(self, texts):
+        super().__init__(texts)
+        self.used = {}
+
+    def __getitem__(self, name):
+        self.used[name] = super().__getitem__(name)
+        return self.used[name]
+
+
+def needs_gpu(error):
+    """Whether a reference failed because a processor lacks what it calls."""
+    return isinstance(error, NotImplementedError) or any(sign in str(error) for sign in NEEDS_GPU)
+
+
+def bytes_note(types):
+    if not types:
+        return []
+    kinds = ", ".join(sorted(set(types.values())))
+    return [f"a kernel gets and returns {', '.join(types)} as uint8, the bytes of {kinds}: view() costs "
+            "nothing"]
+
+
+def tensors_in(skeleton):
+    """The names of the tensors of a skeleton, in their order."""
+    if isinstance(skeleton, dict) and "tensor" in skeleton:
+        return [skeleton["tensor"]]
+    parts = skeleton.values() if isinstance(skeleton, dict) else \
+        skeleton if isinstance(skeleton, list) else []
+    return [name for part in parts for name in tensors_in(part)]
+
+
+def typed_kernel(types, args):
+    """What a kernel needs that is written for tensors of its suite's own types."""
+    numbers = {at: types[name] for at, name in enumerate(tensors_in(args)) if name in types}
+    others = sorted(f"torch.{kind}" for kind in set(types.values()))
+    return f"\n\nTYPES = {numbers!r}\nOTHER_TYPES = {others!r}\n\n\n{adapter('typed_kernel.py')}"
 
 
 def tensor_bytes(tensor, value):

@@ -11,6 +11,7 @@ from . import problem, sizes
 from .problem import Refused
 
 ENOUGH_BYTES = 16 << 20
+STEP = 8  # from sizes that are too small to the next
 
 
 def repeatable(read):
@@ -18,7 +19,14 @@ def repeatable(read):
     problem is read again with all sizes fixed; where the answer is random, as with dropout, with its
     modules in eval()."""
     made = read(False, False)
-    reason = tried(made)
+    if made.get("untested"):
+        return finished(unasked(made))
+    try:
+        reason = tried(made)
+    except Exception as error:
+        if not problem.needs_gpu(error):
+            raise
+        return finished(unasked({**made, "untested": str(error).splitlines()[0]}))
     fixed = reason is not None and MISFIT in reason
     if fixed:
         made = read(False, True)
@@ -34,6 +42,15 @@ def repeatable(read):
     return finished(made)
 
 
+def unasked(made):
+    """A problem whose reference runs on a GPU only: it is there that a check asks it."""
+    made["changed"].append(f"the import has not tried its reference, which needs a GPU: "
+                           f"{made['untested'][:200]}")
+    made["task"]["any_size"] = False
+    return made
+
+
+NOT_FINITE = "has NaN or infinite values"
 MISFIT = "follow from something else than the dims"
 RANDOM = ("two answers of the reference to one input differ, also in eval(): nothing could be compared "
           "with it; take out what is random")
@@ -67,26 +84,25 @@ def smallest(made):
 
 
 def tried(made):
-    """Why the problem cannot be judged; None if it can. Sizes smaller than the given ones may be none
-    of the problem's; then the given ones are tried."""
-    dims = smallest(made)
-    given = given_dims(made["task"])
-    try:
-        return tried_at(made, dims)
-    except Exception:
-        if dims == given:
-            raise
-    return tried_at(made, given)
+    """Why the problem cannot be judged; None if it can. The smallest sizes may be none of the
+    problem's, or too small for a finite answer; then larger ones are tried, up to the given ones."""
+    dims, given = smallest(made), given_dims(made["task"])
+    while True:
+        try:
+            reason = tried_at(made, dims)
+            if reason is None or NOT_FINITE not in reason or dims == given:
+                return reason
+        except Exception:
+            if dims == given:
+                raise
+        dims = {name: min(given[name], STEP * value) for name, value in dims.items()}
 
 
 def tried_at(made, dims):
     task = made["task"]
     module = types.ModuleType("ref")
     exec(compile(made["reference"], "ref.py", "exec"), module.__dict__)
-    torch.manual_seed(7)
-    given = {tensor["name"]: normal(tensor, dims) for tensor in task["tensors"]
-             if tensor["role"] != "out" and tensor.get("init") == "normal"}
-    given.update(module.inputs(seed=7, **dims) if hasattr(module, "inputs") else {})
+    given = inputs_at(module, task, dims)
     outputs = [t for t in task["tensors"] if t["role"] != "in"]
     specs = {t["name"]: t for t in task["tensors"]}
     for name, value in given.items():
@@ -94,11 +110,11 @@ def tried_at(made, dims):
             wrong = misfit(specs[name], value, dims)
             if wrong:
                 return f"{name} is {wrong}"
-    fresh = {name: value.clone() if isinstance(value, torch.Tensor) else value
-             for name, value in given.items()}
     scalars = task.get("scalars", {})
     torch.manual_seed(11)
-    first = answered(module.reference(**fresh, **scalars, **dims), outputs)
+    first = answered(module.reference(**given, **scalars, **dims), outputs)
+    given = None  # made anew rather than copied: it may have been written to, and may be large
+    given = inputs_at(module, task, dims)
     torch.manual_seed(12)
     second = answered(module.reference(**given, **scalars, **dims), outputs)
     for spec in outputs:
@@ -111,9 +127,17 @@ def tried_at(made, dims):
         if not bytes_equal(one, two):
             return RANDOM
         if one.is_floating_point() and not comparable(one.float()):
-            return (f"the answer {name} has NaN or infinite values at "
+            return (f"the answer {name} {NOT_FINITE} at "
                     f"{', '.join(f'{k}={v}' for k, v in dims.items())}: nothing could be compared there")
     return None
+
+
+def inputs_at(module, task, dims):
+    torch.manual_seed(7)
+    given = {tensor["name"]: normal(tensor, dims) for tensor in task["tensors"]
+             if tensor["role"] != "out" and tensor.get("init") == "normal"}
+    given.update(module.inputs(seed=7, **dims) if hasattr(module, "inputs") else {})
+    return given
 
 
 def normal(tensor, dims):
@@ -160,7 +184,7 @@ def finished(made):
     files = {"ref.py": made["reference"]}
     if made.get("v0"):
         files["v0.py"] = made["v0"]
-    return {"format": made["suite"], "digest": problem.digest(made["sources"]), "bytes": total,
+    return {"format": made["suite"], "bytes": total,
             "problem": {"title": made["title"], "description": made["description"], "task": task,
                         "scaled": made["scaled"], "changed": made["changed"]},
             "files": files}
