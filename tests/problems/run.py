@@ -32,7 +32,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "attacks"))
 from client import Server, devices_text  # noqa: E402
 
-MARKS = {"definition.json", "task.yml", "shapes.json", "config_forward.json"}
+MARKS = {"definition.json", "task.yml", "shapes.json", "config_forward.json", "config_backward.json"}
 MUTANTS = ("truncated", "constant", "less_precise")
 
 # Wraps the kernel's entry. What a mutant leaves right is what a judge has to look beyond.

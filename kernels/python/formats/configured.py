@@ -38,18 +38,31 @@ def whole(value):
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
-def main_text(model, maker, function, names):
-    """The small file. `names`: of one configuration's keywords, whose values stand above it."""
+GRADIENT = """
+
+forward_inputs = get_inputs
+
+
+def get_inputs():
+    return {model}.with_gradient(forward_inputs(), get_init_inputs())
+"""
+
+
+def main_text(model, maker, function, names, gradient):
+    """The small file. `names`: of one configuration's keywords, whose values stand above it.
+    `gradient`: the inputs have the gradient of the output with them."""
+    name = "WithGradients" if gradient else "Model"
+    gradient = GRADIENT.format(model=model) if gradient else ""
     constants = "".join(f"{name} = {value!r}\n" for name, value in
                         {**names.init, **names.given}.items())
     init = ", ".join(f"{name!r}: {name}" for name in names.init)
     given = ", ".join(f"{name}={name}" for name in names.given)
-    return (f"import inspect\n\nimport {maker}\nfrom {model} import Model\n\n{constants}\n\n"
+    return (f"import inspect\n\nimport {maker}\nfrom {model} import {name} as Model\n\n{constants}\n\n"
             f"def get_inputs():\n    made = {maker}.{function}({given})\n"
             "    if not isinstance(made, dict):\n        return list(made)\n"
             "    names = list(inspect.signature(Model.forward).parameters)[1:]\n"
             "    return [made[name] for name in names if name in made]\n\n\n"
-            f"def get_init_inputs():\n    return {{{init}}}\n")
+            f"def get_init_inputs():\n    return {{{init}}}\n{gradient}")
 
 
 def read(sources, model, maker, function, configurations, asked, suite):
@@ -57,10 +70,12 @@ def read(sources, model, maker, function, configurations, asked, suite):
     the smallest configuration."""
     smallest = min(configurations, key=lambda one: sum(one.constants().values()))
     alike = [one for one in configurations if one.shape() == smallest.shape()]
-    sources = {**sources, MAIN: main_text(model, maker, function, smallest)}
+    sources = {**sources, MAIN: main_text(model, maker, function, smallest,
+                                           "class WithGradients" in sources[f"{model}.py"])}
     module = kernelbench.ModuleFile(sources, MAIN)
     module.training = not asked["quiet"]
     module.v0 = sources[f"{model}.py"]
+    module.parent = "WithGradients" if "class WithGradients" in module.v0 else "Model"
     seen = kernelbench.looked_at(module, {} if asked["fixed"] else smallest.constants())
     cases = [(one.constants(), one.weight) for one in alike]
     made = kernelbench.imported(module, smallest.constants(), seen, asked, suite, cases)

@@ -67,6 +67,7 @@ class ModuleFile:
         self.built_on = "meta"
         self.looks_on = "meta"
         self.v0 = sources[file_name]
+        self.parent = "Model"  # of the first version
         self.slow = False
         self.small = {}  # what looks have instead of the suite's own constants
 
@@ -416,4 +417,4 @@ def first_version(module, types, args):
         body = body.replace("    pass\n", "") + "\n" * (not module.training) + \
             "    def forward(self, *arguments):\n" \
             "        return as_bytes(super().forward(*own_types(arguments)))\n"
-    return f"{text}\n\n\nclass ModelNew(Model):\n{body}"
+    return f"{text}\n\n\nclass ModelNew({module.parent}):\n{body}"

@@ -17,13 +17,19 @@ def recognizes(files):
 
 
 def read(files, asked):
-    sources = {"func_forward.py": files["func_forward.py"]}
+    return read_pass(files, asked, "forward", NAME)
+
+
+def read_pass(files, asked, which, suite_name, more=""):
+    """The problem of func_`which`.py. `more`: code behind it that makes another Model of its own."""
+    file_name, config_name = f"func_{which}.py", f"config_{which}.json"
+    sources = {file_name: files[file_name] + (f"\n\n\n{more}" if more else "")}
     try:
-        config = json.loads(files["config_forward.json"])
+        config = json.loads(files[config_name])
     except ValueError as error:
-        raise Refused(f"config_forward.json: not JSON: {error}") from error
+        raise Refused(f"{config_name}: not JSON: {error}") from error
     try:
-        suite = adapter.loaded(sources, "func_forward.py", {}, "meta")
+        suite = adapter.loaded(sources, file_name, {}, "meta")
     except ImportError:
         raise
     except Exception as error:
@@ -37,8 +43,8 @@ def read(files, asked):
             configurations.append(configured.Configuration(
                 with_defaults(accepted["init"], {**shared, **init}),
                 with_defaults(accepted["inputs"], {**shared, **given})))
-    return configured.read(sources, "func_forward", "func_forward", "get_inputs", configurations,
-                           asked, NAME)
+    return configured.read(sources, file_name[:-3], file_name[:-3], "get_inputs", configurations,
+                           asked, suite_name)
 
 
 def parameters(function):
