@@ -189,6 +189,78 @@ TEST_CASE("the robust-kbench problem in docs/problems.md becomes a run", "[readm
   check_imported(folder, "leaky");
 }
 
+TEST_CASE("the backward pass in docs/problems.md becomes a run", "[readme][python]") {
+  const TempFolder folder;
+  auto backward = block_with("def forward_fn", kProblems);
+  REQUIRE(write_file(folder / "leaky" / "func_backward.py", backward));
+  REQUIRE(write_file(folder / "leaky" / "config_backward.json",
+                     block_with("\"single_input_configs\"", kProblems)));
+
+  check_imported(folder, "leaky");
+
+  const auto problem = read_file(folder / "problem" / "problem.json");
+  REQUIRE(problem);
+  CHECK(problem->find("\"out_input_0\"") != std::string::npos);
+  CHECK(problem->find("\"out_bias\"") != std::string::npos);
+}
+
+TEST_CASE("elements of 4 bits are passed as bytes", "[python]") {
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "packed" / "definition.json", R"({"name": "packed",
+ "axes": {"rows": {"type": "var"}},
+ "inputs": {"x": {"shape": ["rows", 16], "dtype": "float4_e2m1fn_x2"}},
+ "outputs": {"low": {"shape": ["rows", 16], "dtype": "float32"}},
+ "custom_inputs_entrypoint": "made",
+ "reference": "import torch\n\n\ndef made(axes, device):\n    x = torch.randint(0, 256, (axes['rows'], 16), dtype=torch.uint8, device=device)\n    return {'x': x.view(torch.float4_e2m1fn_x2)}\n\n\ndef run(x):\n    assert x.dtype == torch.float4_e2m1fn_x2\n    return (x.view(torch.uint8) % 16).float()\n"})"));
+  REQUIRE(write_file(folder / "packed" / "workload.jsonl",
+                     "{\"axes\": {\"rows\": 48}, \"inputs\": {\"x\": {\"type\": \"custom\"}}}\n"));
+
+  check_imported(folder, "packed");
+}
+
+TEST_CASE("without a GPU a run of an imported problem is on the processor, and says so",
+          "[python]") {
+  const auto python = build_dir() / "python" / "bin" / "python";
+  if (!std::filesystem::exists(python))
+    SKIP("torch is not set up: ./dev test --all does it where it is to be had");
+  if (std::filesystem::exists("/dev/nvidia0")) SKIP("there is a GPU");
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "bias_gelu.py", block_with("class Model(nn.Module)", kProblems)));
+  (void)called(folder, "import_problem",
+               Json{{"path", "bias_gelu.py"}, {"output_dir", "problem"}}.dump(), python);
+
+  const auto created = called(folder, "create_run",
+                              Json{{"problem", "problem"}, {"output_dir", "run"}}.dump(), python);
+
+  CHECK(created.find("no_gpu") != std::string::npos);
+}
+
+TEST_CASE("what an import read is in the digest", "[python]") {
+  const auto python = build_dir() / "python" / "bin" / "python";
+  if (!std::filesystem::exists(python))
+    SKIP("torch is not set up: ./dev test --all does it where it is to be had");
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "scaled_add" / "definition.json",
+                     block_with("\"scaled_add\"", kProblems)));
+  const auto digest = [&](const std::string& workloads, const std::string& output) {
+    REQUIRE(write_file(folder / "scaled_add" / "workload.jsonl", workloads));
+    (void)called(folder, "import_problem",
+                 Json{{"path", "scaled_add"}, {"output_dir", output}}.dump(), python);
+    const auto problem = read_file(folder / output / "problem.json");
+    REQUIRE(problem);
+    return Json::parse(*problem).at("provenance").at("digest").get<std::string>();
+  };
+  const auto workloads = block_with("{\"axes\": {\"rows\": 48}", kProblems);
+
+  const auto first = digest(workloads, "first");
+
+  CHECK(digest(workloads, "again") == first);
+  CHECK(digest(workloads.substr(0, workloads.find('\n') + 1), "fewer") != first);
+  // A file that the format does not read changes nothing.
+  REQUIRE(write_file(folder / "scaled_add" / "notes.json", "{}"));
+  CHECK(digest(workloads, "noted") == first);
+}
+
 /// What import_problem says of a KernelBench file whose constructor does `work`.
 std::string refused_import(const TempFolder& folder, const std::string& work) {
   REQUIRE(write_file(folder / "bad.py",
@@ -224,6 +296,12 @@ TEST_CASE("a problem that wants a network or a package, or hangs, leaves nothing
   CHECK(network.find("a problem's code gets neither") != std::string::npos);
   const auto package = refused_import(folder, "import transformers_of_nobody");
   CHECK(package.find("bad.py:8: No module named 'transformers_of_nobody'") != std::string::npos);
+  const auto forked = refused_import(folder, "os.fork()");
+  CHECK(forked.find("bad.py:8: PermissionError: os.fork: no processes") != std::string::npos);
+  const auto started = refused_import(folder, "import subprocess; subprocess.run(['true'])");
+  CHECK(started.find("bad.py:8: PermissionError: subprocess.Popen") != std::string::npos);
+  const auto ended = refused_import(folder, "os._exit(3)");
+  CHECK(ended.find("ended the process that read it") != std::string::npos);
   const auto endless = refused_import(folder, "while True: pass");
   CHECK(endless.find("did not finish within 20 s") != std::string::npos);
 }

@@ -194,14 +194,14 @@ def scalars_of(definition, text, origin, custom):
     names = [name for name, spec in definition.json["inputs"].items() if spec["shape"] is None]
     place, one = definition.workloads[0]
     found = {name: value for name, value in numbers_of(definition, one).items() if name in names}
-    for name, value in found.items():
-        if isinstance(value, float) and not math.isfinite(value):
-            raise Refused(f"{place}: the number {name} is {value}, which no kernel can be passed")
     missing = [name for name in names if name not in found]
     if missing and custom:
         found.update(made_scalars(definition, text, origin, custom, missing, found))
     elif missing:
         raise Refused(f"definition.json: the number {missing[0]} has no value in the workloads")
+    for name, value in found.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise Refused(f"{place}: the number {name} is {value}, which no kernel can be passed")
     return found
 
 

@@ -17,7 +17,7 @@ NAME = "kernelbench"
 MOST_CASES = 64
 MOST_EXPRESSION = 256  # characters
 SLOW_S = 1.0  # processor time of one look; some tens follow
-SMALL_LOOKS = (32, 128)  # most of a constant, where a look computes with values
+SMALL_LOOKS = (32, 128)  # most of a constant, where looks are slow or compute with values
 NEEDED = ("class Model", "def get_inputs", "def get_init_inputs")
 
 
@@ -102,6 +102,10 @@ class ModuleFile:
             if "meta" not in str(error).lower():
                 raise
         self.looks_on = "cpu"  # so does what makes the inputs, or the module itself
+        return self.shrunk(constants) or self.seen({})
+
+    def shrunk(self, constants):
+        """What is seen with small constants from now on; None where the problem takes none."""
         for most in SMALL_LOOKS:
             self.small = {name: min(value, most) for name, value in constants.items()}
             try:
@@ -110,7 +114,7 @@ class ModuleFile:
                 raise
             except Exception:
                 self.small = {}
-        return self.seen({})
+        return None
 
     def follows(self, constant, given):
         """Whether inputs follow this constant: whatever else it changes, no other is a size."""
@@ -236,16 +240,20 @@ def read(files, asked):
 
 
 def looked_at(module, constants):
-    """The first look: at the suite's sizes, or at small ones where the meta device is not enough."""
+    """The first look: at the suite's sizes, or at small ones where these are slow to look at, or the
+    meta device is not enough."""
     try:
         module.first_seen(constants)  # also loads the parts of torch that a look needs
         began = time.process_time()
         seen = module.seen({})
+        module.slow = time.process_time() - began > SLOW_S
+        if module.slow and not module.small:
+            seen = module.shrunk(constants) or seen
     except (Refused, ImportError):
         raise
     except Exception as error:
         raise adapter.located(error, module.sources) from error
-    module.slow = time.process_time() - began > SLOW_S or bool(module.small)
+    module.slow = module.slow or bool(module.small)
     return seen
 
 
