@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/judge/trial_plan.h"
 #include "kernels/lab/laboratory.h"
@@ -117,7 +118,9 @@ Status OverValues::judge_on(const std::string& values, const std::vector<Contest
                             const SessionPlan& plan, Profile& profile) {
   auto filled = arenas(values, 0);
   if (!filled) return filled.error();
-  auto session = TimingSession(**filled, plan).run(contestants, call_);
+  SessionPlan verdicts = plan;
+  verdicts.target = std::numeric_limits<double>::infinity();  // the time is told on normal values
+  auto session = TimingSession(**filled, verdicts).run(contestants, call_);
   if (!session) return session.error();
   if (const auto& reasons = session->contestants.front().reasons; !reasons.empty()) {
     profile.verdict = Verdict::invalid;
