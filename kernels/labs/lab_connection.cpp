@@ -163,7 +163,8 @@ Status LabConnection::take(Json json) {
         waiting.call->progress(message->done.value_or(0), message->total, message->text);
       return {};
     case wire::Kind::need: {
-      auto needed = decode<std::vector<std::string>>(message->body.value_or(Json()));
+      const Json body = message->body.value_or(Json::object());
+      auto needed = decode<std::vector<std::string>>(body.value("digests", Json()));
       if (!needed) return needed.error().at("need");
       waiting.needed = *std::move(needed);
       changed_.notify_all();

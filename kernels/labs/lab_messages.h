@@ -50,7 +50,7 @@ struct Message {
   std::string id;
   std::optional<Hello> hello;
   std::string method;  ///< request: of the interface Lab
-  /// request: a record of lab_calls.h; answer: {"value": …}; need: digests; texts: by digest
+  /// request: a record of lab_calls.h; answer: {"value": …}; need: {"digests": …}; texts: by digest
   std::optional<Json> body;
   std::map<std::string, Files> files;  ///< request: of sources in the body, by their folder
   /// request, answer: digests of long texts, by the place in the message where they belong

@@ -283,7 +283,7 @@ class Service {
     wire::Message message;
     message.kind = wire::Kind::need;
     message.id = id;
-    message.body = Json(digests);
+    message.body = Json{{"digests", digests}};
     if (auto sent = stream_.send(encode(message)); !sent) return sent.error();
     std::unique_lock lock(mutex_);
     if (!arrived_.wait(lock, stop, [&] { return own.texts.has_value(); }))

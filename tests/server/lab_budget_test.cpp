@@ -44,7 +44,7 @@ class PricedLab {
     REQUIRE(done);
     return *std::move(done);
   }
-  [[nodiscard]] Json must(const std::vector<std::string>& words) const {
+  Json must(const std::vector<std::string>& words) const {
     const auto done = run(words);
     INFO(done.err);
     REQUIRE(done.status.clean());

@@ -47,7 +47,7 @@ class Line {
     REQUIRE(done);
     return *std::move(done);
   }
-  [[nodiscard]] Json must(const std::string& tool, const Json& arguments,
+  Json must(const std::string& tool, const Json& arguments,
                           const std::string& command) const {
     const auto done = call(tool, arguments, command);
     INFO(done.err);
