@@ -10,9 +10,11 @@ import ctypes
 import importlib.util
 import json
 import os
+import shutil
 import sys
 
 import arena
+import compilers
 import extensions
 import signature
 from calls import function_of, keywords, load_module
@@ -46,6 +48,11 @@ def keep_machine_code():
     folder = os.environ["CUTE_DSL_CACHE_DIR"]
     os.makedirs(folder, exist_ok=True)
     os.environ.update(CUTE_DSL_DUMP_DIR=folder, CUTE_DSL_KEEP_CUBIN="1", CUTE_DSL_KEEP_PTX="1")
+
+
+def forget_locks():
+    """Inductor opens its lock files for writing, and those of an earlier pass belong to the server."""
+    shutil.rmtree(f"{os.environ['TORCHINDUCTOR_CACHE_DIR']}/locks", ignore_errors=True)
 
 
 class Slot:
@@ -149,6 +156,8 @@ class EmbeddedKernel:
         self.settles = self.is_baseline and self.style not in ("module", "function")
         if self.torch and "cpp_extension" in text:
             extensions.use_built_ones(self.may_build)
+        if self.torch and "compile" in text:
+            compilers.use_recorded_answers(self.may_build)
         if self.signature is not None:
             self.prepare_signed()
         module = load_module("ratchet_kernel", self.file_name, text)
@@ -266,6 +275,7 @@ def main(plan):
         readable = [*readable, plan["triton_tools"]]
     if role == "compiler":
         keep_machine_code()
+    forget_locks()
     kernel = EmbeddedKernel(role, device if plan["cuda"] else None, plan["triton_tools"])
     library = ctypes.CDLL(path)
     nothing = Calls._fields_[4][1]()  # a kernel may not work outside its timed calls

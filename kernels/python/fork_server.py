@@ -66,7 +66,8 @@ def settings():
               "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor",
               "TORCHINDUCTOR_COMPILE_THREADS": "1",
               "CUTE_DSL_CACHE_DIR": f"{folder}/cute", "CUTE_DSL_LINEINFO": "1",
-              "TORCH_EXTENSIONS_DIR": f"{folder}/extensions"}
+              "TORCH_EXTENSIONS_DIR": f"{folder}/extensions",
+              "LOGNAME": "ratchet"}  # Inductor asks; without it the C library asks over a socket
     if INTERPRETS:
         chosen["TRITON_INTERPRET"] = "1"
     return chosen

@@ -137,6 +137,17 @@ TEST_CASE("a result that is not what the signature says is a finding that says w
            "the result['twice'] is a float; a tensor was expected, the output twice");
 }
 
+TEST_CASE("torch.compile inside a module compiles untimed, and works behind the walls",
+          "[lab][python][call]") {
+  CallStyles styles;
+  const auto compiled =
+      styles.like("linear", module_with("        return self.fast(x)\n",
+                                        "        self.fast = torch.compile(\n"
+                                        "            lambda x: torch.relu(self.linear(x)))\n"));
+
+  CHECK(styles.checked(compiled).passed);
+}
+
 TEST_CASE("an output is judged by its own tolerance", "[lab][python][call]") {
   CallStyles styles;
   // 1e-5 off: within float32's usual tolerance, beyond the 1e-6 that the task gives this output.
