@@ -8,6 +8,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -47,8 +49,7 @@ class Line {
     REQUIRE(done);
     return *std::move(done);
   }
-  Json must(const std::string& tool, const Json& arguments,
-                          const std::string& command) const {
+  Json must(const std::string& tool, const Json& arguments, const std::string& command) const {
     const auto done = call(tool, arguments, command);
     INFO(done.err);
     REQUIRE(done.status.clean());
@@ -87,14 +88,19 @@ int times_in(const std::string& text, const std::string& part) {
   return count;
 }
 
+/// A file of /proc, whose size is not told; empty once the process is gone.
+std::string about(pid_t pid, const char* name) {
+  std::ifstream file(fmt::format("/proc/{}/{}", pid, name));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 bool alive(pid_t pid) {
-  const auto stat = read_file(fmt::format("/proc/{}/stat", pid));
-  return stat && stat->find(") Z ") == std::string::npos;
+  const auto stat = about(pid, "stat");
+  return !stat.empty() && stat.find(") Z ") == std::string::npos;
 }
 
 bool is_worker(pid_t pid) {
-  const auto line = read_file(fmt::format("/proc/{}/cmdline", pid));
-  return line && line->find("ratchet-worker") != std::string::npos;
+  return about(pid, "cmdline").find("ratchet-worker") != std::string::npos;
 }
 
 /// The processes below one, once a worker is among them.

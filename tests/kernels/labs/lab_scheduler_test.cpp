@@ -12,11 +12,11 @@ namespace ratchet {
 namespace {
 
 using namespace std::chrono_literals;
-using Work = LabScheduler::Work;
+using Kind = LabScheduler::Work;
 
-/// Labs of one group, two builds and one use of the device at a time each.
-struct Labs {
-  explicit Labs(std::size_t count) {
+/// Scheduled of one group, two builds and one use of the device at a time each.
+struct Scheduled {
+  explicit Scheduled(std::size_t count) {
     for (std::size_t lab = 0; lab < count; ++lab) scheduler.add("boxes", 2, 1);
   }
   void all_ready(std::size_t count, const std::string& kind = "same") {
@@ -24,7 +24,7 @@ struct Labs {
   }
 
   LabScheduler::Job submit(std::uint64_t run, std::size_t home, bool spreads = true,
-                           Work work = Work::device) {
+                           Kind work = Kind::device) {
     auto [job, decisions] = scheduler.submit({run, home, work, spreads}, now);
     note(decisions);
     return job;
@@ -53,7 +53,7 @@ struct Labs {
 
 TEST_CASE("what spreads goes home first, then to another lab, and what is pinned waits",
           "[labs][scheduler]") {
-  Labs labs(2);
+  Scheduled labs(2);
   labs.all_ready(2);
 
   const auto first = labs.submit(1, 1);
@@ -70,7 +70,7 @@ TEST_CASE("what spreads goes home first, then to another lab, and what is pinned
 }
 
 TEST_CASE("a lab of another kind does not help, one of the same kind does", "[labs][scheduler]") {
-  Labs labs(3);
+  Scheduled labs(3);
   labs.all_ready(1);
   labs.note(labs.scheduler.ready(1, "another driver", labs.now));
   labs.note(labs.scheduler.ready(2, "same", labs.now));
@@ -87,7 +87,7 @@ TEST_CASE("a lab of another kind does not help, one of the same kind does", "[la
 
 TEST_CASE("labs that are off are started when jobs wait, and take what waited longest",
           "[labs][scheduler]") {
-  Labs labs(3);
+  Scheduled labs(3);
   labs.note(labs.scheduler.ready(0, "same", labs.now));
 
   const auto first = labs.submit(1, 0);
@@ -104,7 +104,7 @@ TEST_CASE("labs that are off are started when jobs wait, and take what waited lo
 }
 
 TEST_CASE("runs take turns, and within a run the first comes first", "[labs][scheduler]") {
-  Labs labs(1);
+  Scheduled labs(1);
   labs.all_ready(1);
   auto running = labs.submit(9, 0);
   std::vector<LabScheduler::Job> many, few;
@@ -126,7 +126,7 @@ TEST_CASE("runs take turns, and within a run the first comes first", "[labs][sch
 
 TEST_CASE("a lost lab gives its jobs back, and an answer that comes late does not count",
           "[labs][scheduler]") {
-  Labs labs(2);
+  Scheduled labs(2);
   labs.all_ready(2);
   const auto first = labs.submit(1, 0);
   const auto second = labs.submit(1, 0);
@@ -144,7 +144,7 @@ TEST_CASE("a lost lab gives its jobs back, and an answer that comes late does no
 }
 
 TEST_CASE("a pinned job stays on a lab that is lost: its caller hears of it", "[labs][scheduler]") {
-  Labs labs(2);
+  Scheduled labs(2);
   labs.all_ready(2);
   const auto pinned = labs.submit(1, 0, false);
 
@@ -156,7 +156,7 @@ TEST_CASE("a pinned job stays on a lab that is lost: its caller hears of it", "[
 
 TEST_CASE("a lab whose start failed is avoided for a while; without another the job is refused",
           "[labs][scheduler]") {
-  Labs labs(2);
+  Scheduled labs(2);
   labs.note(labs.scheduler.ready(0, "same", labs.now));
   const auto first = labs.submit(1, 0);
   const auto second = labs.submit(1, 0);
@@ -179,7 +179,7 @@ TEST_CASE("a lab whose start failed is avoided for a while; without another the 
 
 TEST_CASE("a waiting job that is canceled is never placed, and others move up",
           "[labs][scheduler]") {
-  Labs labs(1);
+  Scheduled labs(1);
   labs.all_ready(1);
   const auto running = labs.submit(1, 0);
   const auto gone = labs.submit(1, 0);
@@ -194,7 +194,7 @@ TEST_CASE("a waiting job that is canceled is never placed, and others move up",
 
 TEST_CASE("builds have places of their own, and a home is chosen among the least busy",
           "[labs][scheduler]") {
-  Labs labs(2);
+  Scheduled labs(2);
   labs.all_ready(2);
   const auto home = labs.scheduler.choose_home("boxes", labs.now);
   const auto other = labs.scheduler.choose_home("boxes", labs.now);
@@ -204,7 +204,7 @@ TEST_CASE("builds have places of their own, and a home is chosen among the least
   CHECK_FALSE(labs.scheduler.choose_home("nowhere", labs.now));
 
   const auto check = labs.submit(1, 0);
-  const auto build = labs.submit(1, 0, true, Work::build);
+  const auto build = labs.submit(1, 0, true, Kind::build);
 
   CHECK(labs.placed.at(check).lab == 0);
   CHECK(labs.placed.at(build).lab == 0);
@@ -226,7 +226,7 @@ TEST_CASE("threads that submit, cancel and finish while a lab comes and goes are
       threads.emplace_back([&, run] {
         for (int i = 0; i < kJobs; ++i) {
           const auto job =
-              scheduler.submit({run, run % kFlaps, Work::device, i % 3 != 0}, now()).first;
+              scheduler.submit({run, run % kFlaps, Kind::device, i % 3 != 0}, now()).first;
           if (i % 17 == 0) {
             (void)scheduler.cancel(job, now());
             ++canceled;
@@ -262,7 +262,7 @@ TEST_CASE("threads that submit, cancel and finish while a lab comes and goes are
   CHECK(crowded == 0);
   // Nothing is left on a lab.
   for (std::size_t lab = 0; lab < kLabs; ++lab)
-    CHECK(scheduler.submit({1, lab, Work::device, false}, now()).second.placed.size() == 1);
+    CHECK(scheduler.submit({1, lab, Kind::device, false}, now()).second.placed.size() == 1);
 }
 
 }  // namespace ratchet
