@@ -22,6 +22,8 @@
 namespace ratchet {
 namespace {
 
+constexpr std::chrono::milliseconds kLongestLeave{2800};  // of the three seconds to end
+
 constexpr std::chrono::milliseconds kLongestGoodbye{3000};
 
 }  // namespace
@@ -65,6 +67,11 @@ Result<std::unique_ptr<Lab>> open_lab(const Options& options) {
                           .job_deadline = std::chrono::seconds(options.job_deadline_s)});
   if (!local || remote->empty()) return local;
   return lab_set(*std::move(local), *std::move(remote));
+}
+
+void end_programs(Lab& lab) {
+  end_labs(lab, kLongestLeave);
+  end_descendants();
 }
 
 int serve_as_lab(const Options& options, const std::stop_token& stop) {

@@ -183,7 +183,7 @@ int serve(Application& app, const Options& options, const std::stop_token& stop)
   const int status = serve(server, options.serve, "ratchet " RATCHET_VERSION, stop);
   deadline.emplace(kLongestExit, status);
   app.jobs->stop();
-  end_descendants();
+  end_programs(*app.lab);
   return status;
 }
 

@@ -2,9 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 #include "kernels/labs/lab_texts.h"
@@ -20,8 +23,10 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kTick{100};
 constexpr std::size_t kLastWords = 2000;
+constexpr std::size_t kLongestLine = 200;
 constexpr std::size_t kIdBytes = 16;
 constexpr milliseconds kGoodbye{5000};
+constexpr milliseconds kHurriedGoodbye{1500};  // a server that ends has three seconds
 constexpr double kHour = 3600;
 
 ErrorCode code_of(std::string_view name) {
@@ -38,6 +43,17 @@ void read_last_words(const Fd& errors, std::string& words) {
     words.append(chunk.data(), static_cast<std::size_t>(got));
     if (words.size() > kLastWords) words.erase(0, words.size() - kLastWords);
   }
+}
+
+/// For progress: without what a terminal would obey.
+std::string last_line(std::string_view words) {
+  while (!words.empty() && std::isspace(static_cast<unsigned char>(words.back())))
+    words.remove_suffix(1);
+  if (const auto end = words.find_last_of("\r\n"); end != std::string_view::npos)
+    words.remove_prefix(end + 1);
+  std::string line(words.substr(0, kLongestLine));
+  std::ranges::replace_if(line, [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+  return line;
 }
 
 }  // namespace
@@ -93,9 +109,11 @@ Result<std::shared_ptr<LabConnection::Running>> LabConnection::start(const std::
   in->out.reset();
   out->in.reset();
   errors->in.reset();
-  if (auto greeted = greet(*running, stop); !greeted)
-    return located(greeted.error(), running.get());
-  return running;
+  auto greeted = greet(*running, stop);
+  if (greeted) return running;
+  auto error = located(greeted.error(), running.get());
+  end(*running, kHurriedGoodbye);
+  return error;
 }
 
 Status LabConnection::greet(Running& running, const std::stop_token& stop) {
@@ -104,7 +122,11 @@ Status LabConnection::greet(Running& running, const std::stop_token& stop) {
     auto received = running.stream.receive(kTick, stop);
     read_last_words(running.errors, running.last_words);
     if (!received) return received.error();
-    if (!*received) continue;
+    if (!*received) {
+      const std::scoped_lock lock(mutex_);
+      says_ = last_line(running.last_words);
+      continue;
+    }
     const auto message = decode_stored<wire::Message>(**received);
     if (!message || message->kind != wire::Kind::hello || !message->hello)
       return invalid_argument("its first message is no greeting");
@@ -126,23 +148,28 @@ Status LabConnection::greet(Running& running, const std::stop_token& stop) {
 /// Answers and progress, until the connection ends or has been idle.
 Error LabConnection::read_from(Running& running, const std::stop_token& stop) {
   auto heard = Clock::now();
+  std::size_t bytes = 0;
   while (!stop.stop_requested()) {
     auto received = running.stream.receive(kTick, stop);
     read_last_words(running.errors, running.last_words);
     if (!received) return located(received.error(), &running);
+    // A slow line may take longer for one message than a lab may be silent.
+    if (std::exchange(bytes, running.stream.received()) != bytes) heard = Clock::now();
     if (*received) {
-      heard = Clock::now();
       if (auto taken = take(std::move(**received)); !taken) return located(taken.error(), &running);
       continue;
     }
     const std::scoped_lock lock(mutex_);
-    if (!waiting_.empty()) used_ = Clock::now();
+    if (in_use()) used_ = Clock::now();
     if (Clock::now() - heard > options_.silence)
       return located(
           unavailable(fmt::format("it has said nothing for {:.0f} s",
                                   std::chrono::duration<double>(options_.silence).count())),
           nullptr);
-    if (waiting_.empty() && Clock::now() - used_ > options_.idle) return {};
+    if (Clock::now() - used_ > options_.idle) {
+      running_.reset();  // no call may still choose it
+      return {};
+    }
   }
   return {};
 }
@@ -188,6 +215,11 @@ Status LabConnection::take(Json json) {
   return {};
 }
 
+/// Whether somebody waits; a lab that does not answer what was canceled is not held for that.
+bool LabConnection::in_use() const {
+  return std::ranges::any_of(waiting_, [](const auto& one) { return one.second->call; });
+}
+
 /// All calls that wait learn why there will be no answer.
 void LabConnection::lose(const Error& why) {
   for (auto& [id, waiting] : waiting_) waiting->answer = Result<Json>(why);
@@ -198,6 +230,15 @@ void LabConnection::lose(const Error& why) {
   changed_.notify_all();
 }
 
+/// The end of its input asks the lab to go. An allocation is given back by its own command, such as
+/// srun, which a SIGKILL would keep from that.
+void LabConnection::end(Running& running, milliseconds patience) {
+  running.stream.close_output();
+  if (running.process.wait_for(patience)) return;
+  ::kill(-running.process.pid(), SIGTERM);
+  if (!running.process.wait_for(kHurriedGoodbye)) running.process.kill();
+}
+
 void LabConnection::keep(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     {
@@ -206,42 +247,44 @@ void LabConnection::keep(const std::stop_token& stop) {
       if (stop.stop_requested()) return;
 
       held_since_ = Clock::now();
+      says_.clear();
       ++state_.starts;
     }
     auto started = start(stop);
     Error ended;
+    std::shared_ptr<Running> over;
     if (started) {
+      over = *std::move(started);
       {
         const std::scoped_lock lock(mutex_);
-        running_ = *std::move(started);
+        running_ = over;
         used_ = Clock::now();
         state_.error.reset();
         changed_.notify_all();
       }
-      ended = read_from(*running_, stop);
+      ended = read_from(*over, stop);
     } else {
       ended = started.error();
     }
-    std::shared_ptr<Running> over;
     {
       const std::scoped_lock lock(mutex_);
-      over = std::move(running_);
+      running_.reset();
       wanted_ = false;
-      state_.seconds += std::chrono::duration<double>(Clock::now() - *held_since_).count();
-      held_since_.reset();
-      if (over) {
-        state_.sent += over->stream.sent();
-        state_.received += over->stream.received();
-      }
+      ending_ = true;
+      if (!in_use()) waiting_.clear();
       if (!ended.message.empty() || !waiting_.empty())
         lose(ended.message.empty() ? unavailable("lab " + options_.name + ": the server ends")
                                    : ended);
     }
-    // The end of its input asks the lab to go; an allocation is given back by its own command.
+    if (over) end(*over, stop.stop_requested() ? kHurriedGoodbye : kGoodbye);
+    const std::scoped_lock lock(mutex_);
+    ending_ = false;
     if (over) {
-      over->stream.close_output();
-      if (!over->process.wait_for(kGoodbye)) over->process.kill();
+      state_.sent += over->stream.sent();
+      state_.received += over->stream.received();
     }
+    state_.seconds += std::chrono::duration<double>(Clock::now() - *held_since_).count();
+    held_since_.reset();
   }
 }
 
@@ -257,11 +300,14 @@ Result<std::shared_ptr<LabConnection::Running>> LabConnection::reach(
       return Error{ErrorCode::timed_out, "canceled while lab " + options_.name + " was starting",
                    ""};
     if (failures_ != failures) return *failure_;
+    if (keeper_.get_stop_token().stop_requested())
+      return unavailable("lab " + options_.name + ": the server ends");
     changed_.wait_for(lock, kTick);
     const auto waited = std::chrono::duration<double>(Clock::now() - began).count();
+    const auto says = says_.empty() ? "" : ", which says: " + says_;
     lock.unlock();
     if (waited > 1)
-      call.progress(waited, std::nullopt, fmt::format("waiting for lab {}", options_.name));
+      call.progress(waited, std::nullopt, fmt::format("waiting for lab {}{}", options_.name, says));
     lock.lock();
   }
   return running_;
@@ -370,10 +416,12 @@ LabState LabConnection::state() const {
   }
   state.used = held_.counted().seconds;
   if (options_.price) state.cost = state.seconds * options_.price->per_second;
-  state.state = !held_since_       ? "off"
-                : !running_        ? "starting"
-                : waiting_.empty() ? "idle"
-                                   : "working";
+  if (!held_since_)
+    state.state = "off";
+  else if (!running_)
+    state.state = ending_ ? "idle" : "starting";
+  else
+    state.state = in_use() ? "working" : "idle";
   return state;
 }
 

@@ -35,6 +35,9 @@ class LabConnection {
   /// `not_permitted` when the budget of the call's meter is used up, also while it waits.
   Result<Json> ask(const std::string& method, Json body, const CallContext& call);
 
+  /// Asks the command to end; the destructor waits for that. No call can be made any more.
+  void close() { keeper_.request_stop(); }
+
   [[nodiscard]] LabState state() const;
 
  private:
@@ -57,10 +60,12 @@ class LabConnection {
 
   void keep(const std::stop_token& stop);
   Result<std::shared_ptr<Running>> start(const std::stop_token& stop);
+  static void end(Running& running, std::chrono::milliseconds patience);
   Status greet(Running& running, const std::stop_token& stop);
   Error read_from(Running& running, const std::stop_token& stop);
   Status take(Json json);
   void lose(const Error& why);
+  [[nodiscard]] bool in_use() const;
   [[nodiscard]] Error located(Error error, Running* running) const;
   Result<std::shared_ptr<Running>> reach(const CallContext& call,
                                          std::unique_lock<std::mutex>& lock);
@@ -74,11 +79,13 @@ class LabConnection {
   std::condition_variable_any changed_;
   std::shared_ptr<Running> running_;  ///< set once the lab has said hello
   bool wanted_ = false;
+  bool ending_ = false;
   int failures_ = 0;              ///< of starts and connections so far
   std::optional<Error> failure_;  ///< the last
   std::map<std::string, std::shared_ptr<Waiting>> waiting_;
   Clock::time_point used_;
-  LabMeter held_;  ///< by calls
+  LabMeter held_;     ///< by calls
+  std::string says_;  ///< the command's last line, while it starts
   LabState state_;
   std::optional<Clock::time_point> held_since_;
   std::jthread keeper_;  // last: it uses the others

@@ -171,8 +171,8 @@ class SourceFolder {
 /// The requests under way, one thread each.
 class Service {
  public:
-  Service(Lab& lab, LabStream& stream, fs::path texts)
-      : lab_(lab), stream_(stream), texts_(std::move(texts)) {}
+  Service(Lab& lab, LabStream& stream, fs::path texts, std::stop_token ending)
+      : lab_(lab), stream_(stream), texts_(std::move(texts)), ending_(std::move(ending)) {}
 
   ~Service() {
     const std::scoped_lock lock(mutex_);
@@ -239,6 +239,9 @@ class Service {
     auto request = with_texts(asked, own, stop);
     if (!request) return refuse(asked.id, request.error());
     auto done = result_of(*request, stop);
+    // Who ends a lab, as scancel does, sends the signal to its workers too: what looks like a crash
+    // of the kernel then is none, and no answer is better than a false one.
+    if (ending_.stop_requested()) return;
     if (!done) return refuse(asked.id, done.error());
     wire::Message message;
     message.kind = wire::Kind::answer;
@@ -345,6 +348,7 @@ class Service {
   Lab& lab_;
   LabStream& stream_;
   TextStore texts_;
+  const std::stop_token ending_;
   SourceFolder sources_;
   std::mutex probing_;
   std::optional<std::vector<DeviceInfo>> devices_;
@@ -381,7 +385,7 @@ Status serve_lab(Lab& lab, LabStream& stream, const std::string& version, const 
   hello.kind = wire::Kind::hello;
   hello.hello = wire::Hello{wire::kProtocol, version, program_digest(), host_name()};
   if (auto sent = stream.send(encode(hello)); !sent) return sent;
-  Service service(lab, stream, texts);
+  Service service(lab, stream, texts, stop);
   auto served = serve_until_end(service, stream, stop);
   at_end();
   return served;

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <thread>
 #include <utility>
 
 namespace ratchet {
 namespace {
 
 constexpr std::size_t kLongestName = 64;
+constexpr std::chrono::milliseconds kEndTick{20};
 
 class LabSet : public Lab {
  public:
@@ -121,6 +123,14 @@ class LabSet : public Lab {
     return all;
   }
 
+  void end(std::chrono::milliseconds patience) {
+    for (const auto& [name, lab] : remote_) lab->close();
+    const auto until = std::chrono::steady_clock::now() + patience;
+    const auto held = [](const auto& one) { return one.second->state().state != "off"; };
+    while (std::ranges::any_of(remote_, held) && std::chrono::steady_clock::now() < until)
+      std::this_thread::sleep_for(kEndTick);
+  }
+
   Result<Lab*> named(const std::optional<std::string>& name) override {
     if (!name) return local_.get();
     std::string names;
@@ -157,6 +167,10 @@ bool is_lab_name(std::string_view name) {
          std::ranges::all_of(name, [](unsigned char c) {
            return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
          });
+}
+
+void end_labs(Lab& set, std::chrono::milliseconds patience) {
+  if (auto* labs = dynamic_cast<LabSet*>(&set)) labs->end(patience);
 }
 
 Result<RemoteLabOptions> parse_lab(const std::string& text) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,10 @@ namespace ratchet {
 /// was not started with.
 [[nodiscard]] std::unique_ptr<Lab> lab_set(std::unique_ptr<Lab> local,
                                            std::vector<RemoteLabOptions> remote);
+
+/// Ends the commands of a set's labs, all at once, and waits for that, at most `patience`. Calls
+/// that come later fail. Does nothing to other labs.
+void end_labs(Lab& set, std::chrono::milliseconds patience);
 
 /// 1 to 64 letters, digits, dots, dashes and underscores.
 [[nodiscard]] bool is_lab_name(std::string_view name);

@@ -45,7 +45,7 @@ class LabStream {
     out_.reset();
   }
 
-  /// Bytes so far.
+  /// Bytes so far, those of half a message too.
   [[nodiscard]] std::int64_t sent() const { return sent_; }
   [[nodiscard]] std::int64_t received() const { return received_; }
 

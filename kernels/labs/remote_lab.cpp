@@ -188,6 +188,7 @@ class Remote : public RemoteLab {
   FileCount remove_abandoned(bool /*dry_run*/) override { return {}; }
 
   [[nodiscard]] LabState state() const override { return connection_.state(); }
+  void close() override { connection_.close(); }
 
  private:
   template <class Answer, class Request>

@@ -39,6 +39,9 @@ class RemoteLab : public Lab {
   static std::unique_ptr<RemoteLab> make(RemoteLabOptions options, Lab& local);
 
   [[nodiscard]] virtual LabState state() const = 0;
+
+  /// Asks the command to end; the destructor waits for that. Later calls fail.
+  virtual void close() = 0;
 };
 
 }  // namespace ratchet
