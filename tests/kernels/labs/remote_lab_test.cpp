@@ -185,7 +185,7 @@ TEST_CASE("a lab gets the texts that it needs, and only those that the request n
   // Says what it got for the kernel's text, as an error that the call shows.
   const std::string asks =
       "digest = asked['places']['/body/source/text']\n"
-      "say({'kind': 'need', 'id': id, 'body': [digest]})\n"
+      "say({'kind': 'need', 'id': id, 'body': {'digests': [digest]}})\n"
       "got = request()\n"
       "say({'kind': 'error', 'id': id, 'text': got['kind'] + ' ' + got['body'][digest], 'code': "
       "'not_found'})\n"
@@ -193,10 +193,12 @@ TEST_CASE("a lab gets the texts that it needs, and only those that the request n
 
   const auto given = labs.lab_that(asks)->build(contract, contract.kernel, labs.call);
   const auto nosy =
-      labs.lab_that("say({'kind': 'need', 'id': id, 'body': ['0' * 64]})\ntime.sleep(60)")
+      labs.lab_that(
+              "say({'kind': 'need', 'id': id, 'body': {'digests': ['0' * 64]}})\ntime.sleep(60)")
           ->build(contract, contract.kernel, labs.call);
-  const auto odd = labs.lab_that("say({'kind': 'need', 'id': id, 'body': 3})\ntime.sleep(60)")
-                       ->build(contract, contract.kernel, labs.call);
+  const auto odd =
+      labs.lab_that("say({'kind': 'need', 'id': id, 'body': {'digests': 3}})\ntime.sleep(60)")
+          ->build(contract, contract.kernel, labs.call);
 
   REQUIRE_FALSE(given);
   CHECK(given.error().message == "texts " + contract.kernel.text);
