@@ -13,7 +13,8 @@ using namespace ratchet::test;
 namespace {
 
 struct CallStyles : LabFixture {
-  CallStyles() : LabFixture(python_with_frameworks()) {}
+  explicit CallStyles(std::chrono::milliseconds job_deadline = std::chrono::milliseconds(1500))
+      : LabFixture(python_with_frameworks(), std::chrono::seconds(1), job_deadline) {}
 
   [[nodiscard]] Contract contract(const Json& task, const std::string& kernel,
                                   const Source& reference) const {
@@ -139,7 +140,7 @@ TEST_CASE("a result that is not what the signature says is a finding that says w
 
 TEST_CASE("torch.compile inside a module compiles untimed, and works behind the walls",
           "[lab][python][call]") {
-  CallStyles styles;
+  CallStyles styles(std::chrono::minutes(1));  // Inductor's compiler takes seconds
   const auto compiled =
       styles.like("linear", module_with("        return self.fast(x)\n",
                                         "        self.fast = torch.compile(\n"

@@ -9,14 +9,15 @@
 
 namespace ratchet::test {
 
-LabFixture::LabFixture(const std::string& python, std::chrono::milliseconds timing_limit) {
+LabFixture::LabFixture(const std::string& python, std::chrono::milliseconds timing_limit,
+                       std::chrono::milliseconds job_deadline) {
   const auto build = build_dir();
   auto opened = Lab::open({.state_dir = folder.path() / "state",
                            .worker_dir = build / "bin",
                            .data_dir = source_dir() / "kernels",
                            .python = python,
                            .version = "test",
-                           .job_deadline = std::chrono::milliseconds(1500),
+                           .job_deadline = job_deadline,
                            .timing_limit = timing_limit,
                            .noise_sessions = 0});
   REQUIRE(opened);

@@ -17,7 +17,8 @@ struct LabFixture {
 
   /// `python`: the interpreter of references and Python kernels.
   explicit LabFixture(const std::string& python = "python3",
-                      std::chrono::milliseconds timing_limit = std::chrono::seconds(1));
+                      std::chrono::milliseconds timing_limit = std::chrono::seconds(1),
+                      std::chrono::milliseconds job_deadline = std::chrono::milliseconds(1500));
 
   /// y[i] = 2 x[i] in float32, with a C++ reference. `kernel` is the body of
   /// `solve(const float* x, float* y, int n)`; `preamble` stands before it.
