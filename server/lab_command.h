@@ -18,8 +18,8 @@ namespace ratchet {
 /// This machine's lab, and with `--lab` others. Errors: those of `Lab::open` and `remote_labs`.
 [[nodiscard]] Result<std::unique_ptr<Lab>> open_lab(const Options& options);
 
-/// Ends all that a server still runs: the commands of labs are asked to, so that they give back what
-/// they hold, and waited for a little; then everything is killed.
+/// Ends all that a server still runs: the commands of labs are asked to, so that they give back
+/// what they hold, and waited for a little; then everything is killed.
 void end_programs(Lab& lab);
 
 /// `ratchet lab`: serves this machine's lab on the real stdin and stdout; what else is printed goes
