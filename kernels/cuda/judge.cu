@@ -315,6 +315,38 @@ __global__ void sum_squares(const unsigned char* data, Type type, Word count, Sq
   atomicAdd(&result->finite, finite);
 }
 
+/// The RMS of the finite values of each row; a warp takes a row.
+__global__ void row_magnitudes(const unsigned char* data, Type type, Word rows, Word length,
+                               float* result) {
+  const int bytes = bytes_of(type);
+  const Word step = static_cast<Word>(gridDim.x) * (blockDim.x / 32);
+  for (Word row = (static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x) / 32; row < rows;
+       row += step) {
+    double sum = 0;
+    Word finite = 0;
+    for (Word i = row * length + threadIdx.x % 32; i < (row + 1) * length; i += 32) {
+      const double value = value_of(raw(data, bytes, i), type);
+      if (!isfinite(value)) continue;
+      sum += value * value;
+      ++finite;
+    }
+    sum = sum_of_warp(sum);
+    finite = count_of_warp(finite);
+    if (threadIdx.x % 32 == 0)
+      result[row] = finite ? static_cast<float>(sqrt(sum / static_cast<double>(finite))) : 0.0f;
+  }
+}
+
+/// Every `stride`th value.
+__global__ void sample(const unsigned char* data, Type type, Word count, Word stride,
+                       double* result) {
+  const int bytes = bytes_of(type);
+  const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
+  for (Word i = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x; i * stride < count;
+       i += step)
+    result[i] = value_of(raw(data, bytes, i * stride), type);
+}
+
 /// Non-negative doubles have the same order as their bits. `first_bad` starts at all ones.
 struct Tally {
   double max_abs, max_rel, sum_abs;
@@ -327,13 +359,18 @@ struct Output {
   Type type;
   bool exact;
   double atol, rtol;
+  double least;       // allowed at any scale
+  const float* rows;  // scales of `atol`, by row; null: 1
+  Word row;           // elements of a row
 };
 
-__device__ bool within(double got, double expected, double error, const Output& output) {
+__device__ bool within(double got, double expected, double error, const Output& output, Word i) {
   if (isnan(expected)) return isnan(got);
   if (isinf(expected) || isinf(got)) return got == expected;
+  const double scale = output.rows ? static_cast<double>(output.rows[i / output.row]) : 1.0;
   // Rounded after each step, as on the host; false for NaN.
-  return error <= __dadd_rn(output.atol, __dmul_rn(output.rtol, fabs(expected)));
+  const double atol = fmax(__dmul_rn(output.atol, scale), output.least);
+  return error <= __dadd_rn(atol, __dmul_rn(output.rtol, fabs(expected)));
 }
 
 __device__ void add(const Tally& mine, Tally* total) {
@@ -373,7 +410,7 @@ __global__ void compare_output(Output output, Tally* total) {
       mine.max_abs = fmax(mine.max_abs, error);
       if (wanted != 0) mine.max_rel = fmax(mine.max_rel, error / fabs(wanted));
     }
-    if (output.exact ? got_bits == wanted_bits : within(got, wanted, error, output)) continue;
+    if (output.exact ? got_bits == wanted_bits : within(got, wanted, error, output, i)) continue;
     ++mine.mismatches;
     if (i < mine.first_bad) mine.first_bad = i;
     if (!isfinite(got) && isfinite(wanted)) ++mine.unexpected;
@@ -431,7 +468,8 @@ extern "C" void ratchet_judge(const long long* words) {
     case 5:
       compare_output<<<kBlocks, kThreads>>>(
           {pointer<Byte>(words[4]), pointer<Byte>(words[1]), pointer<Byte>(words[5]), count, type,
-           words[6] != 0, real(words[7]), real(words[8])},
+           words[6] != 0, real(words[7]), real(words[8]), real(words[10]),
+           pointer<float>(words[11]), static_cast<Word>(words[12])},
           pointer<Tally>(words[9]));
       break;
     case 6:
@@ -446,6 +484,14 @@ extern "C" void ratchet_judge(const long long* words) {
       rows<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), type, count, philox(words + 4),
                                   static_cast<RowShape>(words[7]), static_cast<Word>(words[8]),
                                   real(words[9]));
+      break;
+    case 9:
+      row_magnitudes<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), type, count,
+                                            static_cast<Word>(words[4]), pointer<float>(words[5]));
+      break;
+    case 10:
+      sample<<<kBlocks, kThreads>>>(pointer<Byte>(words[1]), type, count,
+                                    static_cast<Word>(words[4]), pointer<double>(words[5]));
       break;
   }
 }

@@ -76,7 +76,7 @@ struct Output {
   double rms = 0;    ///< of the expected values, if the tolerance needs it
   double least = 0;  ///< allowed at any scale
   std::int64_t row = 0;
-  std::vector<double> rows{};             ///< scales of the rows; empty: one for all
+  std::vector<float> rows{};              ///< scales of the rows; empty: one for all
   std::array<double, kBinades> honest{};  ///< RMS error of the reference by binade
 
   [[nodiscard]] bool same_bytes(const std::byte* a, const std::byte* b, std::int64_t i) const {
@@ -126,46 +126,28 @@ Squares squares_of(const std::byte* expected, const wire::Buffer& buffer) {
   return all;
 }
 
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
-/// Twice the median magnitude of the finite values other than zero, from at most 4096 of them.
+/// Twice the median magnitude of the finite values other than zero, from at most `kScaleSample` or
+/// so of them.
 double typical_of(const std::byte* expected, const wire::Buffer& buffer) {
-  constexpr std::int64_t kSample = 4096;
-  const auto step = std::max<std::int64_t>(1, buffer.elements / kSample) | 1;
+  const auto step = scale_sample_step(buffer.elements);
   std::vector<double> sample;
-  for (std::int64_t i = 0; i < buffer.elements; i += step) {
-    const double value = std::fabs(element(expected, buffer.dtype, i));
-    if (std::isfinite(value) && value > 0) sample.push_back(value);
-  }
-  return 2 * median_of(std::move(sample));
+  for (std::int64_t i = 0; i < buffer.elements; i += step)
+    sample.push_back(element(expected, buffer.dtype, i));
+  return typical_magnitude(std::move(sample));
 }
 
-/// The rows' own magnitudes, at least that of the whole output; at least that of the median row
-/// where the largest is far above it.
-std::vector<double> row_scales(const Output& output) {
-  constexpr std::int64_t kShortRow = 16, kLongRow = 64;
-  constexpr double kHeavy = 16;
+std::vector<float> row_scales(const Output& output) {
   const auto& buffer = output.buffer;
-  if (buffer.shape.size() < 2 || output.row < kShortRow || buffer.elements < 2 * output.row)
-    return {};
-  std::vector<double> rows(static_cast<std::size_t>(buffer.elements / output.row));
-  parallel_for(
-      static_cast<std::int64_t>(rows.size()), kLeastPart / output.row + 1,
-      [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t r = first; r < last; ++r)
-          rows[static_cast<std::size_t>(r)] =
-              squares_of(output.expected, buffer.dtype, r * output.row, (r + 1) * output.row).rms();
-      });
-  std::vector<double> written;
-  std::ranges::copy_if(rows, std::back_inserter(written), [](double rms) { return rms > 0; });
-  const double typical = median_of(std::move(written));
-  const bool heavy = output.row >= kLongRow && *std::ranges::max_element(rows) > kHeavy * typical;
-  for (auto& rms : rows) rms = std::max(rms, heavy ? typical : output.scale);
+  const auto row = scaled_row(buffer);
+  if (row == 0) return {};
+  std::vector<float> rows(static_cast<std::size_t>(buffer.elements / row));
+  parallel_for(static_cast<std::int64_t>(rows.size()), kLeastPart / row + 1,
+               [&](std::int64_t first, std::int64_t last) {
+                 for (std::int64_t r = first; r < last; ++r)
+                   rows[static_cast<std::size_t>(r)] = static_cast<float>(
+                       squares_of(output.expected, buffer.dtype, r * row, (r + 1) * row).rms());
+               });
+  scale_rows(rows, row, output.scale);
   return rows;
 }
 
@@ -180,16 +162,9 @@ void find_scale(Output& output) {
     output.rms = squares.rms();
     return;
   }
-  // As the judge on a device does it: rounded, so that the order of summation does not matter.
-  wire::Tolerance unit = tolerance;
-  unit.atol = 1;
-  output.scale = scaled_atol(unit, squares.sum, squares.finite);
-  output.rms = output.scale;
-  if (tolerance.scale == typical) {
-    const double common = typical_of(output.expected, output.buffer);
-    if (common > 0) output.scale = std::min(output.scale, common);
-  }
-  output.scale = std::max(output.scale, tolerance.least_scale);
+  const double common = tolerance.scale == typical ? typical_of(output.expected, output.buffer) : 0;
+  output.scale = scale_of(tolerance, squares.sum, squares.finite, common);
+  output.rms = scale_of(tolerance, squares.sum, squares.finite);
   if (tolerance.scale == row) output.rows = row_scales(output);
 }
 
@@ -373,7 +348,7 @@ wire::Comparison compare(const Arenas& arenas, const wire::Compare& plan) {
                   nullptr,
                   buffer,
                   plan.tolerances.at(i)};
-    output.row = buffer.shape.empty() ? buffer.elements : buffer.shape.back();
+    output.row = scaled_row(buffer);
     output.least = least_error(output.tolerance, buffer.dtype);
     find_scale(output);
     if (plan.wide && is_floating(buffer.dtype)) {

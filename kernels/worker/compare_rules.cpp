@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace ratchet::worker {
@@ -17,14 +18,53 @@ std::int64_t unwritten_of(const Counts& counts, DType type) {
   return more ? counts.unwritten : 0;
 }
 
+template <class Value>
+double median_of(std::vector<Value> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
 }  // namespace
 
-double scaled_atol(const wire::Tolerance& tolerance, double sum_of_squares, std::int64_t finite) {
-  if (tolerance.exact || tolerance.scale == wire::AtolScale::absolute) return tolerance.atol;
+std::int64_t scaled_row(const wire::Buffer& buffer) {
+  constexpr std::int64_t kShortRow = 16;
+  if (buffer.shape.size() < 2) return 0;
+  const auto row = buffer.shape.back();
+  return row < kShortRow || buffer.elements < 2 * row ? 0 : row;
+}
+
+void scale_rows(std::vector<float>& rows, std::int64_t row, double scale) {
+  constexpr std::int64_t kLongRow = 64;
+  constexpr double kHeavy = 16;
+  std::vector<float> written;
+  std::ranges::copy_if(rows, std::back_inserter(written), [](float rms) { return rms > 0; });
+  const double typical = median_of(std::move(written));
+  const bool heavy = row >= kLongRow && *std::ranges::max_element(rows) > kHeavy * typical;
+  const auto least = static_cast<float>(heavy ? typical : scale);
+  for (auto& rms : rows) rms = std::max(rms, least);
+}
+
+std::int64_t scale_sample_step(std::int64_t elements) {
+  constexpr std::int64_t kSample = 4096;
+  return std::max<std::int64_t>(1, elements / kSample) | 1;
+}
+
+double typical_magnitude(std::vector<double> sample) {
+  for (auto& value : sample) value = std::fabs(value);
+  std::erase_if(sample, [](double value) { return !std::isfinite(value) || value == 0; });
+  return 2 * median_of(std::move(sample));
+}
+
+double scale_of(const wire::Tolerance& tolerance, double sum_of_squares, std::int64_t finite,
+                double typical) {
+  if (tolerance.exact || tolerance.scale == wire::AtolScale::absolute) return 1;
   const auto rms =
       static_cast<float>(finite ? std::sqrt(sum_of_squares / static_cast<double>(finite)) : 0.0);
-  const double scale = tolerance.scale == wire::AtolScale::shrink ? std::min(1.0F, rms) : rms;
-  return tolerance.atol * std::max(scale, tolerance.least_scale);
+  double scale = tolerance.scale == wire::AtolScale::shrink ? std::min(1.0F, rms) : rms;
+  if (typical > 0) scale = std::min(scale, typical);
+  return std::max(scale, tolerance.least_scale);
 }
 
 double least_error(const wire::Tolerance& tolerance, DType type) {

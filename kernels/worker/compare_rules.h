@@ -4,19 +4,35 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "kernels/protocol/messages.h"
 
 namespace ratchet::worker {
 
-/// `atol` after scaling, from the sum of squares of the finite expected values. The RMS is rounded
-/// to single precision, so the order of summation does not matter.
-[[nodiscard]] double scaled_atol(const wire::Tolerance& tolerance, double sum_of_squares,
-                                 std::int64_t finite);
+/// What `atol` is multiplied by, from the sum of squares of the finite expected values and, where
+/// it is not 0, their typical magnitude; 1 for tolerances that do not scale. The RMS is rounded to
+/// single precision, so the order of summation does not matter.
+[[nodiscard]] double scale_of(const wire::Tolerance& tolerance, double sum_of_squares,
+                              std::int64_t finite, double typical = 0);
 
 /// What an element may be off by whatever the answers' magnitude, unless `atol` is zero. Below the
 /// smallest normal number of what kernels compute in, sums round each term, and many flush to zero.
 [[nodiscard]] double least_error(const wire::Tolerance& tolerance, DType type);
+
+/// The length of the rows of an output whose rows have scales of their own; 0: they have none.
+[[nodiscard]] std::int64_t scaled_row(const wire::Buffer& buffer);
+
+/// Turns the RMS of each row of length `row` into its scale: its own RMS, at least that of the
+/// whole output (`scale`); at least that of the median row where the largest is far above it.
+void scale_rows(std::vector<float>& rows, std::int64_t row, double scale);
+
+/// The distance between the elements that stand for an output's typical magnitude; odd, so that
+/// they come from all columns.
+[[nodiscard]] std::int64_t scale_sample_step(std::int64_t elements);
+
+/// Twice the median magnitude of those that are finite and not zero; 0 if there is none.
+[[nodiscard]] double typical_magnitude(std::vector<double> sample);
 
 /// Counts over one output; `first_bad` is empty when nothing is wrong.
 struct Counts {

@@ -19,7 +19,9 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr std::int64_t kElements = 100'003;  // not a multiple of a warp or a block
+// Not multiples of a warp or a block.
+constexpr std::int64_t kRows = 97, kRow = 1031;
+constexpr std::int64_t kElements = kRows * kRow;
 constexpr std::int64_t kShift = 512;
 
 [[noreturn]] void stop(const std::string& message) {
@@ -32,17 +34,20 @@ wire::ArenaLayout layout_for(DType type) {
   wire::ArenaLayout layout;
   layout.buffers = {
       {"x", DType::f32, Role::in, "normal", 4096, kElements, {kElements}},
-      {"y", type, Role::out, "normal", 4096 + 401'408 + 4096, kElements, {kElements}}};
+      {"y", type, Role::out, "normal", 4096 + 401'408 + 4096, kElements, {kRows, kRow}}};
   layout.bytes = layout.buffers[1].offset + size + 4096;
   return layout;
 }
 
-/// Values of many magnitudes; every hundredth element has random bits, including NaN and infinity.
-void fill_expected(Bytes& arena, const wire::Buffer& y, std::mt19937_64& random) {
+/// Values of many magnitudes, where every eighth row is `larger` times the others; every hundredth
+/// element has random bits, including NaN and infinity, if they are `wild`.
+void fill_expected(Bytes& arena, const wire::Buffer& y, double larger, bool wild,
+                   std::mt19937_64& random) {
   std::normal_distribution<double> normal(0, 3);
   for (std::int64_t i = 0; i < y.elements; ++i) {
-    worker::set_element(arena.data() + y.offset, y.dtype, i, normal(random));
-    if (random() % 100 != 0) continue;
+    const double scale = i / kRow % 8 == 0 ? larger : 1;
+    worker::set_element(arena.data() + y.offset, y.dtype, i, scale * normal(random));
+    if (!wild || random() % 100 != 0) continue;
     const auto bits = random();
     std::memcpy(arena.data() + y.offset + i * size_of(y.dtype), &bits,
                 static_cast<std::size_t>(size_of(y.dtype)));
@@ -112,7 +117,7 @@ class Bench {
 
   /// `hurt` changes the returned arena outside the outputs.
   Json judged(const std::string& name, wire::Tolerance tolerance, double ratio, bool wrong,
-              std::int64_t hurt) {
+              std::int64_t hurt, double larger = 1, bool wild = true) {
     const wire::Place place{0, kShift};
     const wire::GenerateOnDevice trial{
         {layout_, std::string(64, 'a'), "normal", 16}, place, false, {}, {}};
@@ -121,7 +126,7 @@ class Bench {
     if (auto read = measure::read_device(candidate_->base() + kShift, sent); !read)
       stop(read.error().message);
     Bytes expected = sent;
-    fill_expected(expected, layout_.buffers[1], random_);
+    fill_expected(expected, layout_.buffers[1], larger, wild, random_);
     Bytes returned = expected;
     if (wrong) spoil(returned, sent, layout_.buffers[1], random_);
     if (hurt >= 0) returned[static_cast<std::size_t>(hurt)] ^= std::byte{1};
@@ -161,6 +166,12 @@ Json compare_judges(worker::Device& device, void* entry) {
     rows.push_back(bench.judged(fmt::format("{} wrong", name), scaled, 1, true, -1));
     rows.push_back(bench.judged(fmt::format("{} wrong, absolute", name), fixed, 1, true, -1));
     rows.push_back(bench.judged(fmt::format("{} wrong, ratio 0.5", name), scaled, 0.5, true, -1));
+    if (!exact)
+      for (const auto& [scale, by] : {std::pair{wire::AtolScale::row, "rows"},
+                                      std::pair{wire::AtolScale::typical, "typical elements"}})
+        for (const double larger : {1.0, 4.0, 40.0})
+          rows.push_back(bench.judged(fmt::format("{} wrong, by {}, {} times", name, by, larger),
+                                      {1e-4, 1e-4, scale, false}, 1, true, -1, larger, false));
     rows.push_back(
         bench.judged(fmt::format("{} guard", name), scaled, 1, false, bench.output_offset() - 1));
     rows.push_back(bench.judged(fmt::format("{} input", name), scaled, 1, false, 4100));

@@ -276,15 +276,6 @@ Result<Squares> CudaJudge::squares_of(const wire::Buffer& buffer) {
   return result_of<Squares>();
 }
 
-Result<double> CudaJudge::atol_of(const wire::Buffer& buffer, const wire::Tolerance& tolerance) {
-  if (tolerance.exact || tolerance.scale == wire::AtolScale::absolute) return tolerance.atol;
-  auto squares = squares_of(buffer);
-  if (!squares) return squares.error();
-  const auto finite = static_cast<std::int64_t>(squares->finite);
-  return std::max(worker::scaled_atol(tolerance, squares->sum, finite),
-                  worker::least_error(tolerance, buffer.dtype));
-}
-
 Result<std::vector<double>> CudaJudge::preview(const std::byte* data,
                                                const wire::Buffer& buffer) const {
   const auto count = std::min(kPreview, buffer.elements);
@@ -297,16 +288,17 @@ Result<std::vector<double>> CudaJudge::preview(const std::byte* data,
 
 Status CudaJudge::judge_output(const wire::Buffer& buffer, const wire::Tolerance& tolerance,
                                wire::Comparison& verdict) {
-  auto atol = atol_of(buffer, tolerance);
-  if (!atol) return atol.error();
+  auto allowance = allowance_of(buffer, tolerance);
+  if (!allowance) return allowance.error();
   Tally start;
   start.first_bad = std::numeric_limits<std::uint64_t>::max();
   if (auto written = result_.write(0, std::as_bytes(std::span(&start, 1))); !written)
     return written;
   run({Operation::output, word(returned_.data() + buffer.offset), buffer.elements,
        static_cast<long long>(buffer.dtype), word(sent_.data() + buffer.offset),
-       word(reference_->data() + buffer.offset), tolerance.exact, word(*atol), word(tolerance.rtol),
-       word(result_.data())});
+       word(reference_->data() + buffer.offset), tolerance.exact, word(allowance->atol),
+       word(tolerance.rtol), word(result_.data()), word(allowance->least), word(allowance->rows),
+       allowance->row});
   auto tally = result_of<Tally>();
   if (!tally) return tally.error();
   Counts counts{tally->max_abs,
@@ -349,7 +341,7 @@ Result<bool> CudaJudge::writes_all() {
     const auto* poison = sent_.data() + buffer.offset;
     run({Operation::output, word(reference_->data() + buffer.offset), buffer.elements,
          static_cast<long long>(buffer.dtype), word(poison), word(poison), 1, word(0.0), word(0.0),
-         word(result_.data())});
+         word(result_.data()), word(0.0), word(nullptr), 1});
     auto tally = result_of<Tally>();
     if (!tally) return tally.error();
     // The number of elements that may equal their poison by chance.

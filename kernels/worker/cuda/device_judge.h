@@ -51,7 +51,22 @@ class CudaJudge : public DeviceJudge {
   Status check_untouched(wire::Comparison& verdict);
   /// Of the reference's answer.
   Result<Squares> squares_of(const wire::Buffer& buffer);
-  Result<double> atol_of(const wire::Buffer& buffer, const wire::Tolerance& tolerance);
+  /// How `atol` counts for an output: multiplied by the scale of its row where it has one.
+  struct Allowance {
+    double atol = 0;
+    double least = 0;                 ///< allowed at any scale
+    const std::byte* rows = nullptr;  ///< their scales, float32, in `scales_`
+    std::int64_t row = 1;             ///< elements of a row
+  };
+  Result<Allowance> allowance_of(const wire::Buffer& buffer, const wire::Tolerance& tolerance);
+  /// From elements of the reference's answer.
+  Result<double> typical_of(const wire::Buffer& buffer);
+  /// Into `scales_`; `scale`: of the whole output.
+  Status find_row_scales(const wire::Buffer& buffer, std::int64_t row, double scale);
+  /// Runs an operation that fills `scales_` with `count` values of the reference's answer.
+  template <class Value>
+  Result<std::vector<Value>> values_of(Operation::Code operation, const wire::Buffer& buffer,
+                                       std::int64_t turns, std::int64_t length, std::int64_t count);
   Status judge_output(const wire::Buffer& buffer, const wire::Tolerance& tolerance,
                       wire::Comparison& verdict);
   Result<std::vector<double>> preview(const std::byte* data, const wire::Buffer& buffer) const;
@@ -70,6 +85,7 @@ class CudaJudge : public DeviceJudge {
   // The trial as sent; as returned; as returned the previous time, or the answer to the last
   // unchanged trial; and the result of an operation.
   measure::DeviceMemory sent_, returned_, earlier_, result_;
+  measure::DeviceMemory scales_;  // of rows, or values that stand for an output's magnitude
   wire::ArenaLayout layout_;
   bool again_ = false;
   bool changed_ = false;

@@ -23,7 +23,9 @@ struct Operation {
     output,
     elements,
     shorten,
-    rows
+    rows,
+    row_magnitudes,
+    sample
   };
 };
 
