@@ -6,8 +6,10 @@
 #
 # Writes problems.jsonl, a row as soon as its problem is decided, and problems.md into $OUT (or
 # tests/gpu/results/). SECONDS ends the call, LIMIT one problem. A later call goes on where this one
-# stopped: in the same $OUT, or from BEFORE, the problems.jsonl of an earlier call. ON_PROCESSOR=1 tries
-# the script without a GPU. Changes no setting of the device.
+# stopped: in the same $OUT, or from BEFORE, the problems.jsonl of an earlier call; what was late is asked
+# again where LIMIT is higher. SCALE: every trial's inputs are made by the suite and go through the
+# processor's memory, so that large ones take minutes and say no more. ON_PROCESSOR=1 tries the script
+# without a GPU. Changes no setting of the device.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 suite=${1:?"name the folder of a suite's problems"}
@@ -20,4 +22,4 @@ fi
 mkdir -p "$out"
 [ -z "${BEFORE:-}" ] || cp "$BEFORE" "$out/problems.jsonl"
 exec "$root/tests/problems/run.py" "$bundle/bin/ratchet" "$suite" "$out" \
-  --seconds "${3:-540}" --at-once "${4:-4}" --scale "${5:-512M}" --limit "${6:-100}"
+  --seconds "${3:-540}" --at-once "${4:-12}" --scale "${5:-32M}" --limit "${6:-100}"

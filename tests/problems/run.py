@@ -6,10 +6,11 @@ pass, and that kernel with a truncated, a constant and a less precise answer mus
                           [--seconds S] [NAME...]
 
 SUITE is a folder: every .py file with a class Model in it, and every folder below it that a format knows, is
-one problem; NAME keeps those whose path has it. Each of --at-once problems has a server of its own. One
-that takes longer than --limit is refused, with what it was at, and its server replaced. A row goes to
-OUT/problems.jsonl as soon as it is decided; what that file has is not asked again, so that a call which
---seconds ends goes on where it stopped. RATCHET_PYTHON names a Python with torch. Writes
+one problem; NAME keeps those whose path has it. Each of --at-once problems has a server of its own, on a
+share of the processor's cores: torch takes all that it sees. One that takes longer than --limit gets a row
+that says what it was at, and its server is replaced. A row goes to OUT/problems.jsonl as soon as it is
+decided; what that file has is not asked again, unless it was late and --limit is higher now, so that a call
+which --seconds ends goes on where it stopped. RATCHET_PYTHON names a Python with torch. Writes
 OUT/problems.md with the counts.
 
 The exit status is the number of problems that were not asked about.
@@ -20,6 +21,7 @@ import collections
 import datetime
 import json
 import math
+import os
 import pathlib
 import queue
 import re
@@ -34,8 +36,10 @@ from client import Server, devices_text  # noqa: E402
 
 MARKS = {"definition.json", "task.yml", "shapes.json", "config_forward.json", "config_backward.json"}
 MUTANTS = ("truncated", "constant", "less_precise")
+FEWEST_CORES = 2  # of a server and its processes
 
-# Wraps the kernel's entry. What a mutant leaves right is what a judge has to look beyond.
+# Wraps the kernel's entry. What a mutant leaves right is what a judge has to look beyond. Where no output is
+# a floating-point number, the less precise one rounds what it is given.
 MUTANT = '''
 
 import torch as _torch
@@ -48,6 +52,10 @@ def _each(value, change):
         return type(value)(_each(one, change) for one in value)
     if isinstance(value, dict):
         return {key: _each(one, change) for key, one in value.items()}
+    return value
+
+
+def _same(value):
     return value
 
 
@@ -71,9 +79,9 @@ def _less_precise(value):
 '''
 WRAPPED = {
     "module": "\n\n_Honest = ModelNew\n\n\nclass ModelNew(_Honest):\n    def forward(self, *a, **k):\n"
-              "        return _each(super().forward(*a, **k), _{mutant})\n",
+              "        return _each(super().forward(*_each(a, _{before}), **k), _{after})\n",
     "function": "\n\n_honest = {entry}\n\n\ndef {entry}(*a, **k):\n"
-                "    return _each(_honest(*a, **k), _{mutant})\n"}
+                "    return _each(_honest(*_each(a, _{before}), **k), _{after})\n"}
 
 
 def problems_in(suite, names):
@@ -88,6 +96,17 @@ def problems_in(suite, names):
     key = lambda path: [int(part) if part.isdigit() else part
                         for part in re.split(r"(\d+)", str(path.relative_to(suite)))]
     return sorted((path for path in found if not names or any(n in str(path) for n in names)), key=key)
+
+
+def mutants_of(task):
+    """Name of each mutant, and what it does to what it is given and to what it returns."""
+    rounded = {tensor["role"] == "in" for tensor in task["tensors"]
+               if tensor["dtype"].startswith(("float", "bfloat"))}
+    for mutant in MUTANTS:
+        if mutant != "less_precise" or False in rounded:
+            yield mutant, "same", mutant
+        elif rounded:
+            yield mutant, mutant, "same"
 
 
 class Asked:
@@ -123,9 +142,12 @@ class Asked:
 class Suite:
     def __init__(self, given, root):
         self.given, self.root, self.begin = given, root, time.monotonic()
+        self.cores = sorted(os.sched_getaffinity(0))
         self.file = given.out / "problems.jsonl"
-        self.rows = [json.loads(line) for line in self.file.read_text().splitlines()] \
+        rows = [json.loads(line) for line in self.file.read_text().splitlines()] \
             if self.file.exists() else []
+        self.rows = [row for row in rows if row.get("late", given.limit) >= given.limit]
+        self.file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in self.rows))
         done = {row["problem"] for row in self.rows}
         self.all = problems_in(given.suite, given.names)
         self.plan = queue.SimpleQueue()
@@ -170,8 +192,9 @@ class Suite:
         task = json.loads((place / "problem" / "problem.json").read_text())["task"]
         text = (place / "problem" / "v0.py").read_text()
         passed = []
-        for mutant in MUTANTS:
-            kernel = text + MUTANT + WRAPPED[task["call"]].format(entry=task["entry"], mutant=mutant)
+        for mutant, before, after in mutants_of(task):
+            kernel = text + MUTANT + WRAPPED[task["call"]].format(entry=task["entry"], before=before,
+                                                                  after=after)
             reasons, _, failure = self.judged(
                 asked, mutant, {**request, "kernel": {"text": kernel}, "any_size": False,
                                 "implementation": self.given.implementation}, place / mutant)
@@ -187,6 +210,10 @@ class Suite:
             row["state"] = "admitted"
 
     def started(self, number):
+        share = max(FEWEST_CORES, len(self.cores) // self.given.at_once)
+        first = number * share
+        own = {self.cores[at % len(self.cores)] for at in range(first, first + share)}
+        os.sched_setaffinity(0, own)  # of this thread, and of what it starts
         return Server([self.given.ratchet, *self.given.option, "serve", "--state-dir",
                        f"{self.root}/state{number}", "--root", str(self.root), "--root",
                        str(self.given.suite), "--no-builtin-kbs", "--job-deadline",
@@ -216,6 +243,8 @@ class Suite:
                         if asked.late else f"at {asked.step}: {error}"
             if asked.late and left < self.given.limit:
                 break  # the whole call's time is up: it is asked again later
+            if asked.late:
+                asked.row["late"] = self.given.limit
             if not server.alive() or asked.late:
                 server = self.started(number)
             self.keep({**asked.row, "seconds": round(time.monotonic() - start, 1)})
