@@ -10,6 +10,7 @@
 #include "kernels/contract/layout.h"
 #include "kernels/contract/tolerance.h"
 #include "kernels/judge/judge.h"
+#include "kernels/protocol/shared_pieces.h"
 #include "server/core/files.h"
 
 namespace ratchet {
@@ -55,12 +56,10 @@ Result<CandidateProcess::Code> reference_code(const ReferenceParts& parts, const
 
 /// Padding between places, so that a shifted arena stays within its own place.
 constexpr std::int64_t kPlaceRoom = std::int64_t{64} * 1024;
-/// The least that GPUs allocate. Places begin at multiples of it, so that even small arenas lie in
-/// different pieces of the memory that the judge deals.
-constexpr std::int64_t kPlaceStep = std::int64_t{2} << 20;
 
 std::int64_t place_bytes(std::int64_t arena_bytes) {
-  return (arena_bytes + kPlaceRoom + kPlaceStep - 1) / kPlaceStep * kPlaceStep;
+  // Even small arenas lie in different pieces of memory.
+  return (arena_bytes + kPlaceRoom + wire::kPieceStep - 1) / wire::kPieceStep * wire::kPieceStep;
 }
 
 /// A tolerance that ref.py computes when loaded is known only in its own process.
@@ -157,7 +156,10 @@ std::vector<std::int64_t> DeviceTrials::places(std::int64_t bytes, int count) co
   const auto total = share_.candidate_bytes + kPlaceRoom;
   const auto fitting =
       std::clamp<std::int64_t>(count, 1, std::max<std::int64_t>(1, total / place_bytes(bytes)));
-  const auto apart = total / fitting / kPlaceStep * kPlaceStep;
+  const bool in_small_pieces =
+      total > wire::kMostInPieces && place_bytes(bytes) <= wire::kSmallPiece;
+  const auto apart =
+      in_small_pieces ? wire::kSmallPiece : total / fitting / wire::kPieceStep * wire::kPieceStep;
   std::vector<std::int64_t> at;
   for (std::int64_t i = 0; i < fitting; ++i) at.push_back(i * apart);
   return at;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <string>
 
@@ -34,36 +35,43 @@ Result<std::size_t> step_of(const Sharing& driver, int device) {
   return step;
 }
 
-std::size_t rounded(std::size_t bytes, std::size_t step) {
-  return (bytes + step - 1) / step * step;
+/// What is allocated for pieces of these sizes.
+Result<std::vector<std::size_t>> rounded(const Sharing& driver, int device,
+                                         std::span<const std::int64_t> pieces) {
+  const auto step = step_of(driver, device);
+  if (!step) return step.error();
+  std::vector<std::size_t> sizes;
+  for (const auto piece : pieces)
+    sizes.push_back((static_cast<std::size_t>(piece) + *step - 1) / *step * *step);
+  return sizes;
 }
 
 }  // namespace
 
 Result<SharedMemory> SharedMemory::create(const Gpu& gpu, std::size_t bytes) {
-  auto made = deal(gpu, bytes, 1, 1);
+  const auto piece = static_cast<std::int64_t>(bytes);
+  auto made = deal(gpu, {&piece, 1}, 1);
   if (!made) return made.error();
   return std::move(made->front());
 }
 
-Result<std::vector<SharedMemory>> SharedMemory::deal(const Gpu& gpu, std::size_t bytes,
-                                                     std::size_t most_pieces, std::size_t count) {
+Result<std::vector<SharedMemory>> SharedMemory::deal(const Gpu& gpu,
+                                                     std::span<const std::int64_t> pieces,
+                                                     std::size_t count) {
   auto driver = Sharing::load();
   if (!driver) return driver.error();
   const int device = gpu.facts().index;
-  const auto step = step_of(*driver, device);
-  if (!step) return step.error();
-  const auto pieces = std::clamp<std::size_t>(bytes / *step, 1, most_pieces);
-  const auto piece = rounded((bytes + pieces - 1) / pieces, *step);
+  const auto sizes = rounded(*driver, device, pieces);
+  if (!sizes) return sizes.error();
   std::vector<SharedMemory> memories;
   std::vector<SharedMemory*> turn;
   memories.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    memories.push_back(SharedMemory(*driver, piece));
+    memories.push_back(SharedMemory(*driver, *sizes));
     turn.push_back(&memories.back());
   }
   std::random_device random;
-  for (std::size_t i = 0; i < pieces; ++i) {
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
     std::ranges::shuffle(turn, random);
     for (auto* const memory : turn)
       if (auto added = memory->add_piece(device); !added) return added.error();
@@ -74,14 +82,15 @@ Result<std::vector<SharedMemory>> SharedMemory::deal(const Gpu& gpu, std::size_t
 }
 
 Result<SharedMemory> SharedMemory::adopt(const Gpu& gpu, std::span<const Fd> descriptors,
-                                         std::size_t bytes) {
+                                         std::span<const std::int64_t> pieces) {
+  if (descriptors.size() != pieces.size())
+    return Error{ErrorCode::internal, "the judge's memory has another number of pieces"};
   auto driver = Sharing::load();
   if (!driver) return driver.error();
   const int device = gpu.facts().index;
-  const auto step = step_of(*driver, device);
-  if (!step) return step.error();
-  SharedMemory memory(*driver,
-                      rounded((bytes + descriptors.size() - 1) / descriptors.size(), *step));
+  auto sizes = rounded(*driver, device, pieces);
+  if (!sizes) return sizes.error();
+  SharedMemory memory(*driver, *std::move(sizes));
   for (const auto& descriptor : descriptors) {
     Handle handle = 0;
     // The driver's interface takes a descriptor as a pointer.
@@ -100,10 +109,15 @@ Result<SharedMemory> SharedMemory::adopt(const Gpu& gpu, std::span<const Fd> des
 Status SharedMemory::add_piece(int device) {
   const auto properties = properties_of(device);
   Handle handle = 0;
-  if (const auto result = driver_.create(&handle, piece_, &properties, 0); result != CUDA_SUCCESS)
+  if (const auto result = driver_.create(&handle, pieces_.at(handles_.size()), &properties, 0);
+      result != CUDA_SUCCESS)
     return cannot("allocate", result);
   handles_.push_back(handle);
   return {};
+}
+
+std::size_t SharedMemory::reserved() const {
+  return std::accumulate(pieces_.begin(), pieces_.end(), std::size_t{0});
 }
 
 Status SharedMemory::map(int device) {
@@ -111,10 +125,12 @@ Status SharedMemory::map(int device) {
     address_ = 0;
     return cannot("reserve addresses for", result);
   }
-  for (std::size_t i = 0; i < handles_.size(); ++i)
-    if (const auto result = driver_.map(address_ + i * piece_, piece_, 0, handles_[i], 0);
-        result != CUDA_SUCCESS)
+  auto at = address_;
+  for (std::size_t i = 0; i < handles_.size(); ++i) {
+    if (const auto result = driver_.map(at, pieces_[i], 0, handles_[i], 0); result != CUDA_SUCCESS)
       return cannot("map", result);
+    at += pieces_[i];
+  }
   CUmemAccessDesc access{};
   access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   access.location.id = device;
@@ -127,8 +143,11 @@ Status SharedMemory::map(int device) {
 
 SharedMemory::~SharedMemory() {
   if (address_) {
-    for (std::size_t i = 0; i < handles_.size(); ++i)
-      driver_.unmap(address_ + i * piece_, piece_);  // fails for what was not mapped
+    auto at = address_;
+    for (const auto piece : pieces_) {
+      driver_.unmap(at, piece);  // fails for what was not mapped
+      at += piece;
+    }
     driver_.free_address(address_, reserved());
   }
   for (const auto handle : handles_) driver_.release(handle);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,22 +21,22 @@ class SharedMemory {
  public:
   /// In one piece.
   static Result<SharedMemory> create(const Gpu& gpu, std::size_t bytes);
-  /// `count` memories of `bytes` each, in at most `most_pieces` pieces. Where memory lies can make
-  /// calls of 4 µs up to 1 % slower (seen on H200s), and neighbors are alike. So the first pieces
+  /// `count` memories of pieces of these sizes. Neighbors in memory are alike, so the first pieces
   /// of all memories lie beside each other and are dealt at random, then the second ones, and so
   /// on: no memory is much better than another.
-  static Result<std::vector<SharedMemory>> deal(const Gpu& gpu, std::size_t bytes,
-                                                std::size_t most_pieces, std::size_t count);
-  /// Maps memory that another process allocated: all of its descriptors in order, and the bytes it
-  /// asked for. The descriptors may be closed afterwards.
+  static Result<std::vector<SharedMemory>> deal(const Gpu& gpu,
+                                                std::span<const std::int64_t> pieces,
+                                                std::size_t count);
+  /// Maps memory that another process allocated: all of its descriptors in order, and the sizes of
+  /// its pieces. The descriptors may be closed afterwards.
   static Result<SharedMemory> adopt(const Gpu& gpu, std::span<const Fd> descriptors,
-                                    std::size_t bytes);
+                                    std::span<const std::int64_t> pieces);
 
   SharedMemory(SharedMemory&& other) noexcept
       : driver_(other.driver_),
         handles_(std::exchange(other.handles_, {})),
         address_(std::exchange(other.address_, 0)),
-        piece_(other.piece_) {}
+        pieces_(std::move(other.pieces_)) {}
   SharedMemory& operator=(SharedMemory&&) = delete;
   ~SharedMemory();
 
@@ -46,17 +47,19 @@ class SharedMemory {
  private:
   using Handle = CUmemGenericAllocationHandle;
 
-  SharedMemory(const Sharing& driver, std::size_t piece) : driver_(driver), piece_(piece) {}
+  SharedMemory(const Sharing& driver, std::vector<std::size_t> pieces)
+      : driver_(driver), pieces_(std::move(pieces)) {}
 
+  /// The next one.
   Status add_piece(int device);
   /// All pieces, once they are there.
   Status map(int device);
-  [[nodiscard]] std::size_t reserved() const { return handles_.size() * piece_; }
+  [[nodiscard]] std::size_t reserved() const;
 
   Sharing driver_;
   std::vector<Handle> handles_;
   CUdeviceptr address_ = 0;
-  std::size_t piece_ = 0;  ///< bytes
+  std::vector<std::size_t> pieces_;  ///< bytes
 };
 
 }  // namespace ratchet::measure

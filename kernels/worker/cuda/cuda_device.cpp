@@ -3,6 +3,7 @@
 #include "kernels/measure/cupti/range_profiler.h"
 #include "kernels/measure/device/small_copies.h"
 #include "kernels/measure/timer.h"
+#include "kernels/protocol/shared_pieces.h"
 #include "kernels/worker/cuda/device_judge.h"
 #include "kernels/worker/device.h"
 
@@ -266,7 +267,8 @@ class CudaDevice : public Device {
   Result<std::unique_ptr<DeviceArena>> attach(std::span<const Fd> descriptors,
                                               std::int64_t bytes) override {
     auto memory = measure::SharedMemory::adopt(
-        *gpu_, descriptors, static_cast<std::size_t>(bytes + DeviceJudge::kShiftRoom));
+        *gpu_, descriptors,
+        wire::pieces_of(bytes + DeviceJudge::kShiftRoom, std::ssize(descriptors)));
     if (!memory) return memory.error();
     return std::unique_ptr<DeviceArena>(std::make_unique<SharedArena>(*std::move(memory)));
   }

@@ -11,6 +11,7 @@
 #include <map>
 #include <utility>
 
+#include "kernels/protocol/shared_pieces.h"
 #include "kernels/worker/compare_rules.h"
 #include "kernels/worker/controls.h"
 #include "kernels/worker/cuda/judge_words.h"
@@ -28,7 +29,6 @@ namespace {
 constexpr std::size_t kResultBytes = 256;
 constexpr std::uint32_t kPoisonStream = 0xFFFFFFFFU;
 constexpr std::int64_t kPreview = 8;
-constexpr std::size_t kMostPieces = 8;  // of a candidate's memory
 
 bool made_on_device(DType type) {
   return type == DType::f64 || type == DType::f32 || type == DType::f16 || type == DType::bf16;
@@ -56,11 +56,9 @@ Result<std::vector<Fd>> CudaJudge::share(const wire::Share& plan) {
   if (!reference) return reference.error();
   reference_.emplace(*std::move(reference));
   candidate_bytes_ = plan.candidate_bytes + kShiftRoom;
+  const auto most = (Channel::kMaxDescriptors - 1) / std::max<std::size_t>(candidates, 1);
   auto dealt = measure::SharedMemory::deal(
-      gpu_, static_cast<std::size_t>(candidate_bytes_),
-      std::clamp<std::size_t>((Channel::kMaxDescriptors - 1) / std::max<std::size_t>(candidates, 1),
-                              1, kMostPieces),
-      candidates);
+      gpu_, wire::pieces_of(candidate_bytes_, static_cast<std::int64_t>(most)), candidates);
   if (!dealt) return dealt.error();
   candidates_ = *std::move(dealt);
   auto descriptors = reference_->descriptors();
