@@ -6,8 +6,9 @@
 // architectures: [sm80, sm86, sm89, sm90, sm100, sm120]
 // languages: [cuda-cpp]
 // aliases: [paged attention code, flash decoding code, split KV code, GQA decode code, KV cache code]
-// confidence: experimental
-// code_evidence: compiled
+// confidence: verified
+// code_evidence: measured
+// measured_on: "NVIDIA H200"
 // compiled: [sm_80, sm_90a, sm_120a]
 // related: [kernel-attention-decode-paged]
 // cures:
@@ -33,6 +34,8 @@
 //   work: {bytes: "8192 * batch * kv_heads * pages", flops: "8192 * batch * kv_heads * group * pages", type: bfloat16}
 //   steps: 1
 //   library: "torch scaled_dot_product_attention with enable_gqa over a contiguous cache"
+// measured:
+//   - {step: v0, ms: 0.0907, times_v0: 1, of_library: 0.726, registers: 240, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
 // ---
 
 // One query a sequence, [batch][kv_heads * group][128] bf16; keys and values in pages of 16 tokens,

@@ -6,8 +6,9 @@
 // architectures: [sm80, sm86, sm89, sm90, sm100, sm120]
 // languages: [cuda-cpp]
 // aliases: [flash attention code, FlashAttention-2 code, attention forward code, online softmax code, prefill attention code]
-// confidence: experimental
-// code_evidence: compiled
+// confidence: verified
+// code_evidence: measured
+// measured_on: "NVIDIA H200"
 // compiled: [sm_80, sm_90a, sm_120a]
 // related: [kernel-attention-mma]
 // cures:
@@ -33,6 +34,8 @@
 //   work: {bytes: "1024 * heads * tokens", flops: "512 * heads * tokens * tokens", type: bfloat16}
 //   steps: 1
 //   library: "torch scaled_dot_product_attention"
+// measured:
+//   - {step: v0, ms: 1.87, times_v0: 1, of_library: 0.439, registers: 255, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
 // ---
 
 // o = softmax(q k^T / sqrt(128)) v for each head; q, k, v, o are [heads][tokens][128], bf16, sums in fp32. With

@@ -6,8 +6,9 @@
 // architectures: [sm90]
 // languages: [cuda-cpp]
 // aliases: [FlashAttention-3 code, Hopper attention code, wgmma attention code, flash attention H100 code]
-// confidence: experimental
-// code_evidence: compiled
+// confidence: verified
+// code_evidence: measured
+// measured_on: "NVIDIA H200"
 // compiled: [sm_90a]
 // related: [kernel-attention-wgmma]
 // cures:
@@ -33,6 +34,8 @@
 //   work: {bytes: "1024 * heads * tokens", flops: "512 * heads * tokens * tokens", type: bfloat16}
 //   steps: 1
 //   library: "torch scaled_dot_product_attention"
+// measured:
+//   - {step: v0, ms: 1.04, times_v0: 1, of_library: 0.779, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
 // ---
 
 // o = softmax(q k^T / sqrt(128)) v for each head; q, k, v, o are [heads][tokens][128], bf16, sums in fp32. With

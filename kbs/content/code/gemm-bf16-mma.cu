@@ -6,8 +6,9 @@
 // architectures: [sm80, sm86, sm89, sm90, sm100, sm120]
 // languages: [cuda-cpp]
 // aliases: [GEMM code, mma.sync GEMM, ldmatrix GEMM, XOR swizzle code]
-// confidence: experimental
-// code_evidence: compiled
+// confidence: verified
+// code_evidence: measured
+// measured_on: "NVIDIA H200"
 // compiled: [sm_80, sm_90a, sm_120a]
 // related: [kernel-gemm-bf16-mma]
 // cures:
@@ -23,7 +24,7 @@
 //   method-async-copy: copies
 //   method-bank-conflict: index
 // sources:
-//   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its index arithmetic is tested on the host", publisher: "ratchet"}
+//   - {id: ratchet-code, title: "written for this wiki, checked and timed through ratchet on an NVIDIA H200; its index arithmetic is tested on the host", publisher: "ratchet"}
 // task:
 //   dims: {M: 4096, N: 4096, K: 4096}
 //   cases: [{M: 4096, N: 4096, K: 4096}, {M: 1009, N: 771, K: 1032}]
@@ -35,6 +36,8 @@
 //   work: {bytes: "2 * (M * K + N * K + M * N)", flops: "2 * M * N * K", type: bfloat16}
 //   steps: 1
 //   library: "torch.matmul (cuBLAS)"
+// measured:
+//   - {step: v0, ms: 0.545, times_v0: 1, of_library: 0.324, registers: 124, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
 // ---
 
 // C[M][N] = A[M][K] B[N][K]^T, all bf16, row-major, sums in fp32. K is a multiple of 8; M and N are any.

@@ -6,8 +6,9 @@
 // architectures: [sm90]
 // languages: [cuda-cpp]
 // aliases: [wgmma GEMM code, Hopper GEMM code, TMA GEMM code, wgmma descriptor code]
-// confidence: experimental
-// code_evidence: compiled
+// confidence: verified
+// code_evidence: measured
+// measured_on: "NVIDIA H200"
 // compiled: [sm_90a]
 // related: [kernel-gemm-bf16-wgmma]
 // cures:
@@ -35,6 +36,10 @@
 //   work: {bytes: "2 * (m * k + k * n + m * n)", flops: "2 * m * n * k", type: bfloat16}
 //   steps: 3
 //   library: "torch.matmul (cuBLAS)"
+// measured:
+//   - {step: v0, ms: 2.18, times_v0: 1, of_library: 0.628, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
+//   - {step: v1, ms: 2.16, times_v0: 1.01, of_library: 0.638, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
+//   - {step: v2, ms: 2.15, times_v0: 1.01, of_library: 0.645, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
 // ---
 
 // Hopper's warp group products. A cluster of two blocks works on 256 x 256 numbers of c, each block on 128 rows:

@@ -6,8 +6,9 @@
 // architectures: [sm90]
 // languages: [cuda-cpp]
 // aliases: [fp8 GEMM code, block-scaled GEMM code, e4m3 wgmma code, DeepSeek FP8 code, QGMMA code]
-// confidence: experimental
-// code_evidence: compiled
+// confidence: verified
+// code_evidence: measured
+// measured_on: "NVIDIA H200"
 // compiled: [sm_90a]
 // related: [kernel-gemm-fp8-block-scaled]
 // cures:
@@ -32,6 +33,8 @@
 //   work: {bytes: "m * k + n * k + 2 * m * n", flops: "2 * m * n * k", type: float8_e4m3}
 //   steps: 1
 //   library: "torch._scaled_mm with one scale a tensor (cuBLAS), without the work for blocks"
+// measured:
+//   - {step: v0, ms: 0.465, times_v0: 1, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
 // ---
 
 // c[m][n] = sum over blocks of 128 along k of a_scales[m][block] b_scales[n / 128][block] (a b^T of the block).

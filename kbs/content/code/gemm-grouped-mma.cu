@@ -6,8 +6,9 @@
 // architectures: [sm80, sm86, sm89, sm90, sm100, sm120]
 // languages: [cuda-cpp]
 // aliases: [grouped GEMM code, MoE GEMM code, expert GEMM code, ragged GEMM code, mixture of experts code]
-// confidence: experimental
-// code_evidence: compiled
+// confidence: verified
+// code_evidence: measured
+// measured_on: "NVIDIA H200"
 // compiled: [sm_80, sm_90a, sm_120a]
 // related: [kernel-gemm-grouped-mma, code-gemm-bf16-mma]
 // cures:
@@ -28,6 +29,8 @@
 //   work: {bytes: "2 * (rows * K + groups * N * K + rows * N)", flops: "2 * rows * N * K", type: bfloat16}
 //   steps: 1
 //   library: "torch._grouped_mm"
+// measured:
+//   - {step: v0, ms: 0.192, times_v0: 1, of_library: 0.591, registers: 121, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
 // ---
 
 // Rows offsets[g] to offsets[g + 1] of A [rows][K] times B[g] [N][K]^T, for each group g: C [rows][N], all bf16, row-
