@@ -7,7 +7,11 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
+#include <optional>
+#include <stop_token>
 #include <string>
+#include <string_view>
+#include <thread>
 
 #include "kernels/labs/lab_set.h"
 #include "server/core/files.h"
@@ -133,6 +137,61 @@ TEST_CASE("a lab that falls silent is given up", "[labs]") {
   Labs labs;
 
   has(labs.refusal(labs.lab_that("time.sleep(60)")), "said nothing for 2 s");
+}
+
+TEST_CASE("a long message over a slow line is no silence", "[labs]") {
+  Labs labs;
+  auto far = labs.lab_that(
+      "whole = frame({'kind': 'answer', 'id': id, 'body': {'value': []}})\n"
+      "for byte in whole[:30]:\n"
+      "    sys.stdout.write(byte); sys.stdout.flush(); time.sleep(0.1)\n"
+      "sys.stdout.write(whole[30:]); sys.stdout.flush(); time.sleep(60)");
+
+  CHECK(far->ceilings(0, DeviceKind::host, false, labs.call));
+}
+
+TEST_CASE("a lab is not held for a call that was canceled and that it never answers", "[labs]") {
+  Labs labs;
+  REQUIRE(write_file(labs.folder / "lab.py",
+                     std::string(kLab) + "while True: say({'kind': 'alive'}); time.sleep(0.5)"));
+  auto far = RemoteLab::make({.name = "far",
+                              .command = "exec python3 " + (labs.folder / "lab.py").string(),
+                              .version = "test",
+                              .start_limit = 20s,
+                              .idle = 1s,
+                              .silence = 5s},
+                             *labs.lab);
+  std::stop_source cancel;
+  const std::jthread later([&] {
+    std::this_thread::sleep_for(3s);
+    cancel.request_stop();
+  });
+  CallContext call({}, cancel.get_token());
+
+  const auto answer = far->ceilings(0, DeviceKind::host, false, call);
+
+  REQUIRE_FALSE(answer);
+  CHECK(answer.error().message == "canceled");
+  CHECK(far->state().starts == 1);
+  const auto end = std::chrono::steady_clock::now() + 20s;
+  while (far->state().state != "off" && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(100ms);
+  CHECK(far->state().state == "off");
+  CHECK_FALSE(far->state().error);
+}
+
+TEST_CASE("what a lab's command says while it starts is shown as progress", "[labs]") {
+  Labs labs;
+  REQUIRE(write_file(labs.folder / "lab.py", kLab));
+  auto far = labs.lab_at(fmt::format(
+      "echo 'srun: job 7 queued and waiting for resources' >&2; sleep 3; exec python3 {}",
+      (labs.folder / "lab.py").string()));
+  std::string said;
+  CallContext call([&](double, std::optional<double>, std::string_view text) { said = text; }, {});
+
+  CHECK_FALSE(far->ceilings(0, DeviceKind::host, false, call));
+
+  CHECK(said == "waiting for lab far, which says: srun: job 7 queued and waiting for resources");
 }
 
 TEST_CASE("a lab that announces more than a message may have is refused", "[labs]") {
