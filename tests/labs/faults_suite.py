@@ -160,6 +160,15 @@ def an_answer_after_the_cancel_counts_nowhere(_, place):
     place.audit()
 
 
+def an_endless_message_can_be_canceled(_, place):
+    client = place.serving({"far": relayed(place, "endless")})
+    canceled(place, client, lambda: wait_until(lambda: happened(place), 60, "it has begun"))
+    shown = state_of(client, "far")
+    expect(shown["state"] == "idle", f"nobody waits for the rest: {shown}")
+    client.close()
+    place.audit()
+
+
 def a_lab_that_is_stopped_is_given_up_after_a_minute(_, place):
     client = place.serving({"far": "exec " + place.lab()})
     run = place.create(client, lab="far")
@@ -211,6 +220,6 @@ SCENARIOS = [a_message_cut_in_the_middle_never_came, a_garbled_message_never_cam
              a_lab_that_built_another_source_is_not_believed,
              a_lab_that_names_another_device_is_found_out, a_lab_of_another_version_is_refused,
              two_answers_at_once_both_count, a_slow_network_is_only_slow,
-             an_answer_after_the_cancel_counts_nowhere,
+             an_answer_after_the_cancel_counts_nowhere, an_endless_message_can_be_canceled,
              a_lab_with_a_wrong_clock_measures_all_the_same, a_full_scratch_disk_is_told,
              a_lab_that_is_stopped_is_given_up_after_a_minute]
