@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Labs reached by real means, on this machine alone: ssh, Slurm, several labs of one host,
-and a relay in between that breaks things.
+"""Labs reached by real means, on this machine alone: ssh, Slurm, containers, several labs of one
+host, and a relay in between that breaks things.
 
     tests/labs/run.py RATCHET SUITE [NAME...]
 
-SUITE is ssh, slurm, hosts or faults; NAME keeps those scenarios. Listens on the loopback
+SUITE is page, ssh, slurm, hosts, containers or faults; NAME keeps those scenarios. Listens on the loopback
 alone and touches no settings of the system. The exit status is the number of scenarios that failed, or
 77 with a reason where the suite cannot run here.
 """
@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from ground import Failed, LabPlace, Skipped  # noqa: E402
 from place import Gone, adopt_orphans, below, described, kill_all, reap  # noqa: E402
 
-SUITES = ("ssh", "slurm", "hosts", "faults")
+SUITES = ("page", "ssh", "slurm", "hosts", "containers", "faults")
 GRACE_S = 10
 
 

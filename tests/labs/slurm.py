@@ -4,6 +4,7 @@ folder. Everything listens on 127.0.0.1, and ends with the one who started it.""
 import contextlib
 import ctypes
 import os
+import pathlib
 import signal
 import socket
 import subprocess
@@ -38,15 +39,32 @@ SlurmdTimeout=8
 JobCompType=jobcomp/filetxt
 JobCompLoc={folder}/completed
 SlurmdParameters=config_overrides
-NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=1
-NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=1
+GresTypes=gpu
+NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=1 Gres=gpu:1
+NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=1 Gres=gpu:1
 PartitionName=main Nodes=n1,n2 Default=YES MaxTime=60 State=UP
 """
+
+
+# A stand-in that Slurm allocates as it does a GPU; nothing opens it.
+GPUS = "Name=gpu File=/dev/null\n"
 
 
 def ends_with_its_parent():
     """Also when the test is killed: no daemon stays."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def of_node(node):
+    """The tasks of a node, by their environment, and the programs of Slurm that hold them."""
+    found = set()
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            process = pathlib.Path("/proc") / name
+            if (f"SLURMD_NODENAME={node}".encode() in (process / "environ").read_bytes()
+                    or (process / "cmdline").read_bytes().startswith(b"slurmstepd: [")):
+                found.add(int(name))
+    return found
 
 
 class Slurm:
@@ -65,6 +83,7 @@ class Slurm:
         (folder / "key").chmod(0o400)
         (folder / "slurm.conf").write_text(SETTINGS.format(
             host=socket.gethostname().split(".")[0], folder=folder, ports=free_ports(3)))
+        (folder / "gres.conf").write_text(GPUS)
         self.environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf"),
                             "PATH": f"{ratchet_folder}:{os.environ['PATH']}"}
         self.daemons = {}
@@ -91,11 +110,12 @@ class Slurm:
     def start_node(self, node):
         self.start("slurmd", "-D", "-N", node, called=node)
 
-    def kill_node(self, node, victims):
+    def kill_node(self, node):
         """As a machine that loses power: its daemon and what runs on it end at once."""
+        tasks = of_node(node) | below(self.daemons[node].pid)
         self.daemons[node].kill()
         self.daemons[node].wait()
-        for pid in victims:
+        for pid in tasks:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 

@@ -1,27 +1,36 @@
-"""Labs behind Slurm's queue: `srun -n1 --time=5 ratchet lab`."""
+"""Labs behind Slurm's queue, by the command of docs/scale.md. A "GPU" of these nodes is a stand-in: what
+runs there uses the processor."""
 
 import contextlib
+import datetime
+import threading
 import time
 
-from ground import expect, has, must, state_of, wait_until
-from slurm import Slurm
+import page
+from ground import Failed, expect, has, must, state_of, steps, wait_until
+from slurm import NODES, Slurm
 
-COMMAND = "srun -n1 --time=5 ratchet lab"
+COMMAND = page.labs()["queue"]
 LONG = {"dims": {"n": 4_000_000}}  # a check that takes seconds
+IDLE_S = 5
 
 
 @contextlib.contextmanager
 def ground(ratchet, folder):
     slurm = Slurm(folder / "slurm", ratchet.parent)
+    slurm.labs = folder / "labs"  # of all scenarios: what one has built, the next need not
     try:
         yield slurm
     finally:
         slurm.close()
 
 
+def environment(slurm):
+    return {**slurm.environment, "XDG_STATE_HOME": str(slurm.labs)}
+
+
 def serving(slurm, place, *labs):
-    environment = {**slurm.environment, "XDG_STATE_HOME": str(place.far)}
-    return place.serving({name: COMMAND for name in labs or ("queue",)}, environment)
+    return place.serving({name: COMMAND for name in labs or ("queue",)}, environment(slurm))
 
 
 def empty(slurm, seconds=30):
@@ -30,6 +39,38 @@ def empty(slurm, seconds=30):
 
 def running(slurm):
     return [job for job, state, _ in slurm.jobs() if state == "RUNNING"]
+
+
+def an_idle_lab_gives_its_allocation_back_and_its_seconds_are_those_of_the_job(slurm, place):
+    """By the file of the page, only less patient."""
+    before = set(slurm.completed())
+    labs = place.folder / "labs.yaml"
+    labs.write_text(page.labs_file().replace("idle_s: 120", f"idle_s: {IDLE_S}"))
+    client = place.stdio("--labs", str(labs), environment=environment(slurm))
+    place.create(client, lab="queue-1")
+    jobs = slurm.jobs()
+    expect(len(jobs) == 1 and jobs[0][1] == "RUNNING", f"one allocation serves the run: {jobs}")
+    expect(slurm.ask("squeue", "-h", "-o", "%j") == "ratchet-1", "it has the name of the file")
+    begin = time.monotonic()
+    empty(slurm)
+    print(f"    released {time.monotonic() - begin:.0f} s after the last call, idle for {IDLE_S} s")
+    wait_until(lambda: state_of(client, "queue-1")["state"] == "off", 10, "the lab is off")
+    shown = state_of(client, "queue-1")
+    expect("error" not in shown, f"to be idle is no failure: {shown}")
+    (job,) = set(slurm.completed()) - before
+    record = slurm.completed()[job]
+    start, end = (datetime.datetime.fromisoformat(record[name]) for name in ("StartTime", "EndTime"))
+    held = (end - start).total_seconds()
+    print(f"    lab seconds {shown['seconds']:.1f}, Slurm's {held:.0f}")
+    expect(abs(shown["seconds"] - held) < 4, f"held {shown['seconds']} s, as Slurm says: {record}")
+    expect(abs(shown["cost"] - shown["seconds"] * 2.5 / 3600) < 1e-9, f"at the file's price: {shown}")
+    # The next call gets an allocation of its own.
+    run = place.create(client, lab="queue-1")
+    expect(must(client, "check_correctness", {"run": run})["passed"], "the kernel is right")
+    expect(state_of(client, "queue-1")["starts"] == 2, "it was started again")
+    client.close()
+    empty(slurm)
+    place.audit()
 
 
 def a_server_that_ends_gives_its_allocation_back(slurm, place):
@@ -47,8 +88,36 @@ def a_server_that_ends_gives_its_allocation_back(slurm, place):
     empty(slurm)
 
 
+def who_waits_for_an_allocation_is_told_in_the_words_of_slurm(slurm, place):
+    busy = [threading.Thread(
+        target=slurm.ask, args=("srun", "-n1", "--time=5", "sleep", "60")) for _ in NODES]
+    for one in busy:
+        one.start()
+    wait_until(lambda: len(running(slurm)) == 2, 30, "both nodes are busy")
+    holding = running(slurm)
+    client = serving(slurm, place)
+    job = place.started(client, "create_run", {
+        "problem": "vector_add", "implementation": "host-cpp", "dims": {"n": 4096}, "lab": "queue",
+        "output_dir": str(place.folder / "run")})
+
+    def shown():
+        return client.server.answer("run_status", {"job": job})[0]["job"]
+    wait_until(lambda: "queued and waiting for resources" in str(shown()), 20,
+               lambda: f"the progress says what srun says; it is {shown()}")
+    has(str(shown()), "waiting for lab queue, which says: srun: job ")
+    expect(state_of(client, "queue")["state"] == "starting", "the lab is starting")
+    slurm.ask("scancel", *holding)
+    answer, error = place.ended(client, job)
+    expect(error is None and answer["stage"] == "built", f"it goes on by itself: {error}")
+    for one in busy:
+        one.join()
+    client.close()
+    empty(slurm)
+
+
 def ends_in_the_middle(slurm, place, end, *parts):
-    """A check that loses its lab by `end` says so, is recorded nowhere, and can be asked again."""
+    """A check that loses its lab by `end` says so, is recorded nowhere, and counts once when it is asked
+    again."""
     client = serving(slurm, place)
     run = place.create(client, lab="queue", **LONG)
     before = place.rows_kept()
@@ -63,6 +132,7 @@ def ends_in_the_middle(slurm, place, end, *parts):
     expect("error" in state_of(client, "queue"), "list_labs says why")
     expect(must(client, "check_correctness", {"run": run})["passed"], "asked again, it passes")
     expect(state_of(client, "queue")["starts"] == 2, "in another allocation")
+    expect(steps(place, run, "correctness") == 1, "and it is recorded once")
     client.close()
     empty(slurm)
     place.audit()
@@ -72,4 +142,89 @@ def scancel_in_the_middle_loses_nothing(slurm, place):
     ends_in_the_middle(slurm, place, lambda job: slurm.ask("scancel", job), "CANCELLED")
 
 
-SCENARIOS = [a_server_that_ends_gives_its_allocation_back, scancel_in_the_middle_loses_nothing]
+def a_requeue_leaves_the_lab_alone(slurm, place):
+    """Slurm queues only batch jobs again, and an allocation of srun is none."""
+    client = serving(slurm, place)
+    run = place.create(client, lab="queue")
+    (held,) = running(slurm)
+    slurm.ask("scontrol", "requeue", held)
+    expect(must(client, "check_correctness", {"run": run})["passed"], "the work goes on")
+    expect(running(slurm) == [held], "in the same allocation")
+    client.close()
+    empty(slurm)
+
+
+def node_of(slurm, job):
+    return next(node for one, _, node in slurm.jobs() if one == job)
+
+
+def a_node_that_loses_power_in_the_middle_loses_nothing(slurm, place):
+    lost = []
+
+    def lose(job):
+        lost.append(node_of(slurm, job))
+        slurm.kill_node(lost[0])
+    try:
+        ends_in_the_middle(slurm, place, lose)
+    finally:
+        for node in lost:
+            slurm.start_node(node)
+            until_idle(slurm, node)
+
+
+def a_node_that_is_taken_down_in_the_middle_loses_nothing(slurm, place):
+    lost = []
+
+    def take_down(job):
+        lost.append(node_of(slurm, job))
+        slurm.ask("scontrol", "update", f"nodename={lost[0]}", "state=down", "reason=test")
+    try:
+        ends_in_the_middle(slurm, place, take_down)
+    finally:
+        for node in lost:
+            slurm.ask("scontrol", "update", f"nodename={node}", "state=resume")
+            until_idle(slurm, node)
+
+
+def until_idle(slurm, node):
+    wait_until(lambda: slurm.nodes().get(node) == "idle", 60, lambda: f"the node is back: {slurm.nodes()}")
+
+
+def runs_go_side_by_side_on_two_nodes(slurm, place):
+    client = serving(slurm, place, "one", "two")
+    problems, runs = [], {}
+
+    def go(number):
+        lab = ("one", "two")[number % 2]
+        try:
+            run = must(client, "create_run", {
+                "problem": "vector_add", "implementation": "host-cpp", "dims": {"n": 4096},
+                "lab": lab, "output_dir": str(place.folder / f"side{number}")})["run"]
+            runs[run] = lab
+            expect(must(client, "check_correctness", {"run": run})["passed"], "the kernel is right")
+            expect(must(client, "profile_kernel", {"run": run})["timing"]["median_ns"] > 0, "timed")
+        except Failed as error:
+            problems.append(str(error))
+    threads = [threading.Thread(target=go, args=(number,)) for number in range(4)]
+    for one in threads:
+        one.start()
+    wait_until(lambda: {node for _, state, node in slurm.jobs() if state == "RUNNING"} == set(NODES), 60,
+               lambda: f"both nodes work: {slurm.jobs()} {problems}")
+    for one in threads:
+        one.join()
+    expect(not problems and len(runs) == 4, f"all runs go through: {problems}")
+    for name in ("one", "two"):
+        shown = state_of(client, name)
+        expect(shown["starts"] == 1, f"one allocation for two runs: {shown}")
+    client.close()
+    empty(slurm)
+    place.audit()
+
+
+SCENARIOS = [an_idle_lab_gives_its_allocation_back_and_its_seconds_are_those_of_the_job,
+             a_server_that_ends_gives_its_allocation_back,
+             who_waits_for_an_allocation_is_told_in_the_words_of_slurm,
+             scancel_in_the_middle_loses_nothing, a_requeue_leaves_the_lab_alone,
+             a_node_that_loses_power_in_the_middle_loses_nothing,
+             a_node_that_is_taken_down_in_the_middle_loses_nothing,
+             runs_go_side_by_side_on_two_nodes]

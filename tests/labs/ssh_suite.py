@@ -1,14 +1,16 @@
 """A lab at the end of `ssh HOST ratchet lab`."""
 
 import contextlib
+import os
 import shutil
 
+import page
 from ground import expect, has, must, program, state_of
 from sshd import Sshd
 
 # What a login finds on each host: settings of sshd.
 HOSTS = {
-    "here": [],
+    "gpu3": [],
     "stranger": [],
     "chatty": ["Banner {state}/motd", "ForceCommand cat {state}/motd; $SSH_ORIGINAL_COMMAND"],
     "guarded": ["PubkeyAuthentication no", "PasswordAuthentication yes"],
@@ -34,6 +36,11 @@ def ground(ratchet, folder):
     (folder / "far/bin").mkdir()
     for name in ("ratchet", "sh", "env"):
         (folder / "far/bin" / name).symlink_to(ratchet if name == "ratchet" else shutil.which(name))
+    # ssh with the test's settings, for the command of the page.
+    (folder / "bin").mkdir()
+    (folder / "bin/ssh").write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {sshd.config} "$@"\n')
+    (folder / "bin/ssh").chmod(0o755)
+    sshd.path = f"{folder}/bin:{os.environ['PATH']}"
     older = folder / "far/older/ratchet"
     older.write_text('#!/bin/sh\nexec python3 - <<"PY"\n'
                      'import json\nhello = {"kind": "hello", "hello": {"protocol": 0, "version": "0.0.1",'
@@ -55,9 +62,10 @@ def serving(sshd, place, host):
 
 
 def a_run_goes_through_ssh(sshd, place):
-    client = serving(sshd, place, "here")
-    place.whole_round(client, "here")
-    shown = state_of(client, "here")
+    """By the command of docs/scale.md."""
+    client = place.serving({"gpu3": page.labs()["gpu3"]}, {"PATH": sshd.path})
+    place.whole_round(client, "gpu3")
+    shown = state_of(client, "gpu3")
     expect(shown["starts"] == 1 and "error" not in shown, f"one login serves a run: {shown}")
     client.close()
     place.audit()
@@ -99,7 +107,7 @@ def a_host_without_a_compiler_says_so(sshd, place):
 
 
 def a_host_that_does_not_answer_is_told(sshd, place):
-    client = place.serving({"gone": f"ssh -F {sshd.config} -p 1 here ratchet lab"})
+    client = place.serving({"gone": f"ssh -F {sshd.config} -p 1 gpu3 ratchet lab"})
     place.refused(client, "create_run", {
         "problem": "vector_add", "implementation": "host-cpp", "lab": "gone",
         "output_dir": str(place.folder / "run")}, "Connection refused", "Try its command alone")
