@@ -57,7 +57,8 @@ LabStream::LabStream(Fd in, Fd out) : in_(std::move(in)), out_(std::move(out)) {
 }
 
 Status LabStream::send(const Json& message) {
-  const auto body = message.dump(-1, ' ', false, Json::error_handler_t::replace);
+  // The line feed is part of the JSON: srun passes a program's output on by whole lines.
+  const auto body = message.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
   if (body.size() > kMostBytes)
     return Error{ErrorCode::too_large,
                  fmt::format("a message of {} bytes is longer than {}", body.size(), kMostBytes),

@@ -18,7 +18,8 @@ namespace ratchet {
 
 /// Messages between a server and a lab, over any pair of byte streams: pipes, ssh, srun.
 ///
-/// A frame is a line "ratchet-lab <bytes>" and so many bytes of JSON. What comes before the first
+/// A frame is a line "ratchet-lab <bytes>" and so many bytes of JSON, the last a line feed when it
+/// is ours. What comes before the first
 /// frame may be a greeting of the other machine and is kept aside; after it, anything else than a
 /// frame ends the connection.
 ///

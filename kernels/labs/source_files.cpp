@@ -22,7 +22,7 @@ constexpr std::size_t kMostBytes = std::size_t{8} << 20U;
 template <class Value>
 void for_each_source(Value& value, const std::function<void(Value&)>& visit) {
   if (value.is_object() && value.contains("file_name") && value.contains("text") &&
-      value.contains("folder"))
+      value.contains("folder") && value["folder"].is_string())
     visit(value);
   if (value.is_structured())
     for (auto& element : value) for_each_source<Value>(element, visit);

@@ -138,6 +138,21 @@ def ends_in_the_middle(slurm, place, end, *parts):
     place.audit()
 
 
+def a_call_takes_no_longer_than_its_work(slurm, place):
+    """Slurm passes on whole lines, so the last line of an answer must not wait for the next message."""
+    client = serving(slurm, place)
+    place.create(client, lab="queue")
+    times = []
+    for _ in range(5):
+        begin = time.monotonic()
+        must(client, "check_env", {"lab": "queue"})
+        times.append(time.monotonic() - begin)
+    print(f"    asking what it has: {min(times):.2f} to {max(times):.2f} s")
+    expect(min(times) < 0.5, f"an answer comes at once: {times}")
+    client.close()
+    empty(slurm)
+
+
 def scancel_in_the_middle_loses_nothing(slurm, place):
     ends_in_the_middle(slurm, place, lambda job: slurm.ask("scancel", job), "CANCELLED")
 
@@ -224,7 +239,8 @@ def runs_go_side_by_side_on_two_nodes(slurm, place):
 SCENARIOS = [an_idle_lab_gives_its_allocation_back_and_its_seconds_are_those_of_the_job,
              a_server_that_ends_gives_its_allocation_back,
              who_waits_for_an_allocation_is_told_in_the_words_of_slurm,
-             scancel_in_the_middle_loses_nothing, a_requeue_leaves_the_lab_alone,
+             a_call_takes_no_longer_than_its_work, scancel_in_the_middle_loses_nothing,
+             a_requeue_leaves_the_lab_alone,
              a_node_that_loses_power_in_the_middle_loses_nothing,
              a_node_that_is_taken_down_in_the_middle_loses_nothing,
              runs_go_side_by_side_on_two_nodes]

@@ -1,0 +1,57 @@
+// Frames between a server and a lab. What a lab may do wrong: remote_lab_test.cpp.
+
+#include "kernels/labs/lab_stream.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "server/core/fields.h"
+
+using namespace ratchet;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A pipe; descriptors are the test's.
+std::pair<Fd, Fd> line() {
+  std::array<int, 2> ends{};
+  REQUIRE(::pipe(ends.data()) == 0);
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
+}  // namespace
+
+TEST_CASE("a frame is whole lines, which programs in between pass on at once", "[labs]") {
+  auto [in, out] = line();
+  auto [unused_in, unused_out] = line();
+  LabStream stream(std::move(unused_in), std::move(out));
+
+  REQUIRE(stream.send(Json{{"kind", "alive"}}));
+  std::array<char, 100> bytes{};
+  const auto got = ::read(in.get(), bytes.data(), bytes.size());
+
+  // {"kind":"alive"} and a line feed.
+  CHECK(std::string(bytes.data(), static_cast<std::size_t>(got)) ==
+        "ratchet-lab 17\n{\"kind\":\"alive\"}\n");
+}
+
+TEST_CASE("a frame is read with and without a line feed at its end", "[labs]") {
+  auto [in, out] = line();
+  auto [unused_in, unused_out] = line();
+  LabStream stream(std::move(in), std::move(unused_out));
+  const std::string both = "ratchet-lab 8\n{\"a\": 1}ratchet-lab 9\n{\"a\": 2}\n";
+  REQUIRE(::write(out.get(), both.data(), both.size()) == std::ssize(both));
+
+  const auto first = stream.receive(1s);
+  const auto second = stream.receive(1s);
+
+  REQUIRE((first && *first && second && *second));
+  CHECK(**first == Json{{"a", 1}});
+  CHECK(**second == Json{{"a", 2}});
+}
