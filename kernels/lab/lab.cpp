@@ -131,11 +131,9 @@ Result<Problem> Laboratory::imported_problem(const std::string& folder,
                                 there->devices,
                                 [](const auto& device) { return device.kind == DeviceKind::cuda; })
                           : greeting(DeviceKind::cuda, 0, {}).has_value();
-  auto python = load_problem(options.data_dir, folder,
-                             cuda ? Implementation::triton : Implementation::host_python);
-  if (!python || python->task.call.value_or(CallStyle::solve) != CallStyle::solve) return python;
+  // A compiled kernel has said its implementation by its name; what an import brings is in Python.
   return load_problem(options.data_dir, folder,
-                      cuda ? Implementation::cuda_cpp : Implementation::host_cpp);
+                      cuda ? Implementation::triton : Implementation::host_python);
 }
 
 Result<ImportedProblem> Laboratory::import_problem(ProblemImport import, CallContext& call) {

@@ -34,7 +34,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "attacks"))
 from client import Server, devices_text  # noqa: E402
 
-MARKS = {"definition.json", "task.yml", "shapes.json", "config_forward.json", "config_backward.json"}
+MARKS = {"definition.json", "task.yml", "shapes.json", "config_forward.json", "config_backward.json",
+         "def.py"}
 MUTANTS = ("truncated", "constant", "less_precise")
 FEWEST_CORES = 2  # of a server and its processes
 
@@ -81,7 +82,12 @@ WRAPPED = {
     "module": "\n\n_Honest = ModelNew\n\n\nclass ModelNew(_Honest):\n    def forward(self, *a, **k):\n"
               "        return _each(super().forward(*_each(a, _{before}), **k), _{after})\n",
     "function": "\n\n_honest = {entry}\n\n\ndef {entry}(*a, **k):\n"
-                "    return _each(_honest(*_each(a, _{before}), **k), _{after})\n"}
+                "    return _each(_honest(*_each(a, _{before}), **k), _{after})\n",
+    "run_kernel": "\n\n_honest = run_kernel\n\n\ndef run_kernel(**given):\n"
+                  "    taken = _honest.__code__.co_varnames[:_honest.__code__.co_argcount]\n"
+                  "    _honest(**_each({{name: given[name] for name in taken}}, _{before}))\n"
+                  "    for name in {outputs}:\n"
+                  "        given[name].copy_(_{after}(given[name]))\n"}
 
 
 def problems_in(suite, names):
@@ -191,10 +197,12 @@ class Suite:
             return
         task = json.loads((place / "problem" / "problem.json").read_text())["task"]
         text = (place / "problem" / "v0.py").read_text()
+        outputs = [tensor["name"] for tensor in task["tensors"] if tensor["role"] != "in"]
         passed = []
         for mutant, before, after in mutants_of(task):
-            kernel = text + MUTANT + WRAPPED[task["call"]].format(entry=task["entry"], before=before,
-                                                                  after=after)
+            wrapped = WRAPPED[task.get("call", "run_kernel")]
+            kernel = text + MUTANT + wrapped.format(entry=task["entry"], before=before, after=after,
+                                                    outputs=outputs)
             reasons, _, failure = self.judged(
                 asked, mutant, {**request, "kernel": {"text": kernel}, "any_size": False,
                                 "implementation": self.given.implementation}, place / mutant)

@@ -204,6 +204,29 @@ TEST_CASE("the backward pass in docs/problems.md becomes a run", "[readme][pytho
   CHECK(problem->find("\"out_bias\"") != std::string::npos);
 }
 
+TEST_CASE("the Tensara problem in docs/problems.md becomes a run, in Python and in C++",
+          "[readme][python]") {
+  const TempFolder folder;
+  REQUIRE(
+      write_file(folder / "clipped_rows" / "def.py", block_with("class clipped_rows", kProblems)));
+
+  check_imported(folder, "clipped_rows");
+
+  REQUIRE(write_file(
+      folder / "sums.cpp",
+      "#include <cstddef>\n"
+      "extern \"C\" void solution(const float* x, float highest, float* sums, size_t rows,\n"
+      "                         size_t cols) {\n"
+      "  for (size_t r = 0; r < rows; ++r) {\n"
+      "    double sum = 0;\n"
+      "    for (size_t c = 0; c < cols; ++c)\n"
+      "      sum += x[r * cols + c] < highest ? x[r * cols + c] : highest;\n"
+      "    sums[r] = sum;\n  }\n}\n"));
+  const Json run{
+      {"problem", "problem"}, {"kernel", {{"path", "sums.cpp"}}}, {"output_dir", "in_cpp"}};
+  check_first_version(folder, run.dump(), build_dir() / "python" / "bin" / "python");
+}
+
 TEST_CASE("elements of 4 bits are passed as bytes", "[python]") {
   const TempFolder folder;
   REQUIRE(write_file(folder / "packed" / "definition.json", R"({"name": "packed",

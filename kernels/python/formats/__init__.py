@@ -8,6 +8,6 @@ To add one: its file, its place in FORMATS, a problem in that format under tests
 docs/problems.md.
 """
 
-from . import atrex, flashinfer, gpumode, kernelbench, robust, robust_backward
+from . import atrex, flashinfer, gpumode, kernelbench, robust, robust_backward, tensara
 
-FORMATS = [kernelbench, flashinfer, gpumode, atrex, robust, robust_backward]
+FORMATS = [kernelbench, flashinfer, gpumode, atrex, robust, robust_backward, tensara]

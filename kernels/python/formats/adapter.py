@@ -14,13 +14,12 @@ OTHER_TYPES = {"torch.float4_e2m1fn_x2", "torch.float8_e4m3fnuz", "torch.float8_
 
 
 class Changes(ast.NodeTransformer):
-    """Other values for constants of the module ("n", or "shape[1]" for one element of a tuple), and
-    this device where the suite names "cuda"."""
+    """Other values for constants of the module ("n", or "shape[1]" for one element of a tuple) and for
+    numbers by their place ("12:8"), and this device where the suite names "cuda"."""
 
     def __init__(self, values, device):
         self.values = values
         self.device = device
-        self.depth = 0
 
     def visit_Module(self, node):
         node.body = [one for statement in node.body for one in self.statement(statement)]
@@ -51,6 +50,8 @@ class Changes(ast.NodeTransformer):
                 yield from self.places(one)
 
     def visit_Constant(self, node):
+        if self.values and place_of(node) in self.values:
+            return ast.copy_location(ast.Constant(self.values[place_of(node)]), node)
         if isinstance(node.value, str) and self.device != "cuda":
             if node.value == "cuda" or node.value.startswith("cuda:"):
                 return ast.copy_location(ast.Constant(self.device), node)
@@ -62,6 +63,11 @@ class Changes(ast.NodeTransformer):
         if self.device != "cuda" and isinstance(method, ast.Attribute) and method.attr == "cuda":
             method.attr, node.args, node.keywords = "to", [ast.Constant(self.device)], []
         return node
+
+
+def place_of(node):
+    """Line and column of a number in its file."""
+    return f"{node.lineno}:{node.col_offset}"
 
 
 def loaded(sources, file_name, values, device):
