@@ -16,19 +16,18 @@ not judged as expected, or not at all.
 """
 
 import argparse
-import datetime
 import json
 import pathlib
 import re
 import sys
-import tempfile
 import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "attacks"))
 sys.path.insert(0, str(HERE))
-from client import Server, devices_text  # noqa: E402
+from client import devices_text  # noqa: E402
+from drivers import add_common, exit_status, in_threads, now, served  # noqa: E402
 from tasks import TASKS  # noqa: E402
 
 IMPLEMENTATIONS = {".cu": "cuda-cpp", ".cpp": "host-cpp", ".py": "host-python"}
@@ -102,7 +101,7 @@ class Suite:
             for kernel in self.kernels:
                 if (kernel.entry, kernel.task) in rows:
                     kernel.resume(rows[kernel.entry, kernel.task])
-        self.dates.append(datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"))
+        self.dates.append(now("%Y-%m-%d %H:%M UTC"))
 
     def elapsed(self):
         return time.monotonic() - self.begin
@@ -146,17 +145,10 @@ class Suite:
         return [(kernel, number) for number, _, kernel in sorted(rounds, key=lambda part: part[:2])]
 
     def run(self):
-        servers = [Server([self.given.ratchet, "serve", "--state-dir", f"{self.root}/state{i}",
-                           "--root", str(self.root), "--no-builtin-kbs"])
-                   for i in range(self.given.servers)]
+        servers = [served(self.given.ratchet, self.root, i) for i in range(self.given.servers)]
         self.where = devices_text(servers[0].call("check_env", {})[0], self.given.device)
-        threads = [threading.Thread(target=self.work, args=(i, server, plan))
-                   for i, server in enumerate(servers) for plan in [self.plan(i)]
-                   for _ in range(THREADS)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(self.work, [(i, server, plan) for i, server in enumerate(servers)
+                               for plan in [self.plan(i)] for _ in range(THREADS)])
         for server in servers:
             server.close()
         self.write()
@@ -208,17 +200,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("ratchet")
     parser.add_argument("device", choices=["cuda", "host"])
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("names", nargs="*")
+    add_common(parser)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--cheat-rounds", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--servers", type=int, default=1)
     parser.add_argument("--after", type=pathlib.Path)
-    given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as temporary:
-        return min(Suite(given, pathlib.Path(temporary)).run(), 99)
+    return exit_status(Suite, parser.parse_intermixed_args())
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ The exit status is the number of problems that were not asked about.
 
 import argparse
 import collections
-import datetime
 import json
 import math
 import os
@@ -32,7 +31,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "attacks"))
-from client import Server, devices_text  # noqa: E402
+from client import devices_text  # noqa: E402
+from drivers import add_common, exit_status, in_threads, now, served  # noqa: E402
 
 MARKS = {"definition.json", "task.yml", "shapes.json", "config_forward.json", "config_backward.json",
          "def.py"}
@@ -222,10 +222,9 @@ class Suite:
         first = number * share
         own = {self.cores[at % len(self.cores)] for at in range(first, first + share)}
         os.sched_setaffinity(0, own)  # of this thread, and of what it starts
-        return Server([self.given.ratchet, *self.given.option, "serve", "--state-dir",
-                       f"{self.root}/state{number}", "--root", str(self.root), "--root",
-                       str(self.given.suite), "--no-builtin-kbs", "--job-deadline",
-                       str(math.ceil(self.given.limit))])
+        return served(self.given.ratchet, self.root, number, "--root", str(self.given.suite),
+                      "--job-deadline", str(math.ceil(self.given.limit)),
+                      arguments=self.given.option)
 
     def left(self):
         return self.given.seconds - (time.monotonic() - self.begin)
@@ -274,12 +273,7 @@ class Suite:
         gpu = any(device["kind"] == "cuda" for device in environment.get("devices", []))
         self.given.implementation = "triton" if gpu else "host-python"
         print(f"{len(self.all)} problems, {len(self.rows)} decided before, on {self.where}", flush=True)
-        threads = [threading.Thread(target=self.work, args=(number, server))
-                   for number, server in enumerate(servers)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(self.work, enumerate(servers))
         self.write()
         counts = collections.Counter(row["state"] for row in self.rows)
         print(f"{len(self.all)} problems: {dict(counts)} in {time.monotonic() - self.begin:.0f} s")
@@ -287,9 +281,8 @@ class Suite:
 
     def write(self):
         counts = collections.Counter(row["state"] for row in self.rows)
-        date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
         lines = [f"# Problems of {self.given.suite.name}", "",
-                 f"{date}, {self.where}. {len(self.all)} problems: {counts['admitted']} admitted, "
+                 f"{now('%Y-%m-%d')}, {self.where}. {len(self.all)} problems: {counts['admitted']} admitted, "
                  f"{counts['imported']} imported and not admitted, {counts['refused']} refused, "
                  f"{len(self.all) - len(self.rows)} not asked about.", "",
                  "| problem | state | seconds | differs from the suite | why |", "|---|---|---|---|---|"]
@@ -304,18 +297,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("ratchet")
     parser.add_argument("suite", type=lambda text: pathlib.Path(text).resolve())
-    parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("names", nargs="*")
+    add_common(parser)
     parser.add_argument("--only-import", action="store_true")
     parser.add_argument("--scale", default="")
     parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--limit", type=float, default=120, help="seconds of one problem")
     parser.add_argument("--option", action="append", default=[], help="of ratchet, as --option=--x=y")
-    parser.add_argument("--seconds", type=float, default=float("inf"))
-    given = parser.parse_intermixed_args()
-    given.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as temporary:
-        return min(Suite(given, pathlib.Path(temporary)).run(), 99)
+    return exit_status(Suite, parser.parse_intermixed_args())
 
 
 if __name__ == "__main__":
