@@ -4,7 +4,10 @@ are checked and timed. What was not asked before is asked, and meets the walls."
 
 import json
 import os
+import re
 import subprocess
+
+WANTED = re.compile(r"torch\.compile|inductor|from torch import .*\bcompile\b")
 
 
 def packed(output):
@@ -47,6 +50,11 @@ class Answers:
         with open(f"{self.file}.new", "w", encoding="utf-8") as file:
             json.dump(self.known, file)
         os.replace(f"{self.file}.new", self.file)
+
+
+def wanted(text):
+    """Whether a source uses Inductor, whose settings alone take a second to import."""
+    return WANTED.search(text) is not None
 
 
 def use_recorded_answers(may_ask):

@@ -156,7 +156,7 @@ class EmbeddedKernel:
         self.settles = self.is_baseline and self.style not in ("module", "function")
         if self.torch and "cpp_extension" in text:
             extensions.use_built_ones(self.may_build)
-        if self.torch and "compile" in text:
+        if self.torch and compilers.wanted(text):
             compilers.use_recorded_answers(self.may_build)
         if self.signature is not None:
             self.prepare_signed()
