@@ -165,6 +165,11 @@ class Lab {
   virtual Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                                 CallContext& call) = 0;
 
+  /// Does all pieces: on this lab, or side by side on the labs that were shown to equal the
+  /// contract's. Errors: the first piece's that failed, after all that were begun have ended.
+  virtual Status spread(const Contract& contract, PieceWork work, const std::vector<Piece>& pieces,
+                        CallContext& call);
+
   /// The lab of this name, for what belongs to no contract; without a name this one. Errors:
   /// `not_found`.
   virtual Result<Lab*> named(const std::optional<std::string>& name);

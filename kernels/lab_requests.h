@@ -3,12 +3,14 @@
 // Requests of the laboratory, and answers that are not facts of a run.
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "server/core/fields.h"
+#include "server/core/result.h"
 #include "server/facts/contract.h"
 #include "server/facts/environment.h"
 #include "server/facts/findings.h"
@@ -16,6 +18,8 @@
 #include "server/facts/task.h"
 
 namespace ratchet {
+
+class Lab;
 
 /// The input distribution that kernels are timed on unless values change their time.
 inline constexpr const char* kNormalValues = "normal";
@@ -138,6 +142,17 @@ struct DispatchChoice {
   Dims dims;
   std::size_t variant = 0;
 };
+
+/// Work on a contract that needs no other piece of it. `work` does all of it on the lab that it
+/// gets, under the contract that it gets, which names that lab, and may be asked again from the
+/// beginning on another lab if that one is lost.
+struct Piece {
+  std::optional<std::string> lab;  ///< preferred, because it has done a part already
+  std::function<Status(Lab& lab, const Contract& there)> work;
+};
+
+/// Whether pieces may run side by side on one lab, as builds do, or use its device in turn.
+enum class PieceWork { builds, device };
 
 /// Which code of a binary to show.
 enum class CodeView { sass, ptx };

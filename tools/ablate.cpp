@@ -59,8 +59,7 @@ class Ablation {
 
   Status run(const Ids& methods) {
     if (auto done = build(subsets(methods)); !done) return done;
-    for (std::size_t i = 0; i < candidates_.size(); ++i)
-      if (auto done = check(candidates_[i], fact_.builds[i]); !done) return done;
+    if (auto done = check(); !done) return done;
     return time();
   }
 
@@ -69,44 +68,60 @@ class Ablation {
  private:
   Status build(std::vector<Ids> all) {
     call_.progress(0, std::nullopt, fmt::format("building {} ablations", all.size()));
-    std::vector<BuildOrder> orders;
-    for (const auto& without : all) orders.push_back(order(without));
-    auto built = build_all(lab_, std::move(orders), call_);
+    for (const auto& without : all) orders_.push_back(order(without));
+    auto built = build_all(lab_, permit_.contract, orders_, call_);
     if (!built) return built.error();
-    candidates_ = *std::move(built);
     for (std::size_t i = 0; i < all.size(); ++i) {
       AblatedBuild result;
       result.without = std::move(all[i]);
-      result.build = candidates_[i].build;
+      result.build = (*built)[i].candidate.build;
+      result.lab = std::move((*built)[i].lab);
       fact_.builds.push_back(std::move(result));
+      candidates_.push_back(std::move((*built)[i].candidate));
     }
     return {};
   }
 
   [[nodiscard]] BuildOrder order(const Ids& without) const {
-    BuildOrder order{permit_.contract, permit_.candidate->source};
+    BuildOrder order{permit_.candidate->source, {}};
     if (contract_is_python())
       order.source.text = with_attribute(order.source.text, without);
     else
-      for (const auto& id : without)
-        order.contract.flags.push_back("-D" + ablation_macro(*find_method(id)));
+      for (const auto& id : without) order.flags.push_back("-D" + ablation_macro(*find_method(id)));
     return order;
   }
 
   /// A build that equals the whole kernel is not checked.
-  Status check(const Candidate& candidate, AblatedBuild& result) {
+  Status check() {
+    std::vector<Piece> pieces;
     const bool switched = !contract_is_python() || mentions_attribute();
-    if (!switched || candidate.build.binary_digest == fact_.candidate_digest) {
-      result.build.binary_digest = fact_.candidate_digest;
-      return {};
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      if (!switched || candidates_[i].build.binary_digest == fact_.candidate_digest)
+        fact_.builds[i].build.binary_digest = fact_.candidate_digest;
+      else if (candidates_[i].build.ok)
+        pieces.push_back({fact_.builds[i].lab, [this, i](Lab& lab, const Contract& there) {
+                            return check(i, lab, there);
+                          }});
     }
-    if (!candidate.build.ok) return {};
+    return lab_.spread(permit_.contract, PieceWork::device, pieces, call_);
+  }
+
+  Status check(std::size_t index, Lab& lab, const Contract& there) {
+    auto& result = fact_.builds[index];
     call_.progress(0, std::nullopt, fmt::format("without {}", fmt::join(result.without, ", ")));
-    auto report = lab_.check(permit_.contract, candidate, permit_.secret, call_);
+    if (auto done = bring(index, lab, there); !done) return done;
+    auto report = lab.check(there, candidates_[index], permit_.secret, call_);
     if (!report) return report.error();
     result.correct = report->passed;
     result.reasons = report->reasons;
+    result.lab = there.lab;
     return {};
+  }
+
+  /// Builds it on a lab that does not have it yet.
+  Status bring(std::size_t index, Lab& lab, const Contract& there) {
+    if (fact_.builds[index].lab == there.lab) return {};
+    return build_at(lab, with_flags(there, orders_[index].flags), candidates_[index], call_);
   }
 
   [[nodiscard]] bool contract_is_python() const {
@@ -121,11 +136,17 @@ class Ablation {
     call_.progress(0, std::nullopt, "timing all builds against the whole kernel");
     std::vector<Entrant> entrants{{"whole", &*permit_.candidate}};
     std::vector<std::size_t> places;
+    std::vector<Piece> builds;
     for (std::size_t i = 0; i < fact_.builds.size(); ++i) {
       if (!fact_.builds[i].correct) continue;
+      builds.push_back({permit_.contract.lab,
+                        [this, i](Lab& lab, const Contract& home) { return bring(i, lab, home); }});
       places.push_back(i);
       entrants.push_back({fmt::format("a{}", i), &candidates_[i]});
     }
+    // All of them here, where they are raced.
+    if (auto done = lab_.Lab::spread(permit_.contract, PieceWork::builds, builds, call_); !done)
+      return done;
     auto lines =
         lab_.race(permit_.contract, entrants, {permit_.contract.cases.front().dims, std::nullopt},
                   permit_.secret, call_);
@@ -151,6 +172,7 @@ class Ablation {
   const Permit& permit_;
   CallContext& call_;
   AblationFact fact_;
+  std::vector<BuildOrder> orders_;
   std::vector<Candidate> candidates_;
 };
 

@@ -1,25 +1,40 @@
 #include "tools/builds.h"
 
-#include <thread>
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace ratchet {
 
-Result<std::vector<Candidate>> build_all(Lab& lab, std::vector<BuildOrder> orders,
-                                         CallContext& call) {
-  std::vector<Result<Candidate>> built(orders.size(), Candidate{});
-  {
-    std::vector<std::jthread> builders;
-    for (std::size_t i = 0; i < orders.size(); ++i)
-      builders.emplace_back(
-          [&, i] { built[i] = lab.build(orders[i].contract, std::move(orders[i].source), call); });
-  }
-  std::vector<Candidate> candidates;
-  for (auto& one : built) {
-    if (!one) return one.error();
-    candidates.push_back(*std::move(one));
-  }
-  return candidates;
+Contract with_flags(Contract contract, const std::vector<std::string>& flags) {
+  contract.flags.insert(contract.flags.end(), flags.begin(), flags.end());
+  return contract;
+}
+
+Result<std::vector<Built>> build_all(Lab& lab, const Contract& contract,
+                                     const std::vector<BuildOrder>& orders, CallContext& call) {
+  std::vector<Built> built(orders.size());
+  std::vector<Piece> pieces;
+  for (std::size_t i = 0; i < orders.size(); ++i)
+    pieces.push_back({{}, [&, i](Lab& on, const Contract& there) -> Status {
+                        auto candidate =
+                            on.build(with_flags(there, orders[i].flags), orders[i].source, call);
+                        if (!candidate) return candidate.error();
+                        built[i] = {*std::move(candidate), there.lab};
+                        return {};
+                      }});
+  if (auto done = lab.spread(contract, PieceWork::builds, pieces, call); !done) return done.error();
+  return built;
+}
+
+Status build_at(Lab& lab, const Contract& there, const Candidate& candidate, CallContext& call) {
+  const auto built = lab.build(there, candidate.source, call);
+  if (!built) return built.error();
+  if (built->build.binary_digest == candidate.build.binary_digest) return {};
+  return Error{ErrorCode::drift,
+               fmt::format("a kernel builds to another binary on {} than where it was built first",
+                           there.lab ? "lab " + *there.lab : "this machine"),
+               "Make the compilers of the labs of this group equal, or give them other groups."};
 }
 
 Json in_brief(const Json& record) {

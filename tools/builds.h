@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,17 +11,32 @@
 
 namespace ratchet {
 
-/// A source and the contract, with its flags, that it is built under.
+/// A source, and compiler flags beside those of its contract.
 struct BuildOrder {
-  Contract contract;
   Source source;
+  std::vector<std::string> flags;
 };
 
-/// Builds all sources in parallel, each on its own thread; compilers spend much of their time
-/// waiting for files. Results are in the order of `orders`; a source that does not compile is a
-/// result, not an error. Errors: those of `Lab::build`; the first one, after all builds have ended.
-[[nodiscard]] Result<std::vector<Candidate>> build_all(Lab& lab, std::vector<BuildOrder> orders,
-                                                       CallContext& call);
+/// The contract with more compiler flags.
+[[nodiscard]] Contract with_flags(Contract contract, const std::vector<std::string>& flags);
+
+/// A kernel that was built, and the lab that did it.
+struct Built {
+  Candidate candidate;
+  std::optional<std::string> lab;
+};
+
+/// Builds all sources side by side, on all labs that equal that of `contract`. Results are in the
+/// order of `orders`; a source that does not compile is a result, not an error. Errors: those of
+/// `Lab::build`; the first one, after all builds have ended.
+[[nodiscard]] Result<std::vector<Built>> build_all(Lab& lab, const Contract& contract,
+                                                   const std::vector<BuildOrder>& orders,
+                                                   CallContext& call);
+
+/// Builds a candidate on a lab that does not have it yet. Errors: `drift` if its binary is another
+/// there, and those of `Lab::build`.
+[[nodiscard]] Status build_at(Lab& lab, const Contract& there, const Candidate& candidate,
+                              CallContext& call);
 
 /// A build in an answer's text: resources and warnings; where it failed the errors and what to do.
 /// `record` is an encoded BuildRecord; compiler line, digests and cache key are left out.

@@ -62,22 +62,24 @@ class Exploration {
     if (auto done = halve(); !done) return done;
     auto last = checked_finalists();
     if (!last) return last.error();
-    return race(*last, std::nullopt, "confirming");
+    return confirm(*last);
   }
 
   Status run(const std::vector<BranchArg>& branches) {
     if (auto done = read(branches); !done) return done;
     if (auto done = build(); !done) return done;
-    if (auto done = check(); !done) return done;
-    if (auto done = race(working(), kScreeningSamples, "screening"); !done) return done;
-    std::vector<BranchResult*> last;
+    if (auto done = check(built()); !done) return done;
+    if (auto done = screen(by_lab(working()), kScreeningSamples); !done) return done;
+    Branches last;
     for (const auto index : finalists(fact_.branches)) last.push_back(&fact_.branches[index]);
-    return race(last, std::nullopt, "confirming");
+    return confirm(last);
   }
 
   [[nodiscard]] BranchesFact take() { return std::move(fact_); }
 
  private:
+  using Branches = std::vector<BranchResult*>;
+
   Status read(const std::vector<BranchArg>& branches) {
     for (std::size_t i = 0; i < branches.size(); ++i) {
       auto source = source_of(branches, i);
@@ -134,8 +136,8 @@ class Exploration {
   }
 
   /// Those that built to a binary of their own.
-  std::vector<BranchResult*> distinct() {
-    std::vector<BranchResult*> all;
+  Branches distinct() {
+    Branches all;
     for (auto& branch : fact_.branches)
       if (branch.candidate.build.ok && branch.reasons.empty()) all.push_back(&branch);
     return all;
@@ -146,12 +148,13 @@ class Exploration {
   Status halve() {
     auto left = distinct();
     for (int samples = kHeatSamples; !left.empty(); samples *= 2) {
+      std::vector<Branches> heats;
       for (std::size_t from = 0; from < left.size(); from += kHeat) {
         const auto to = std::min(left.size(), from + kHeat);
-        const std::vector heat(left.begin() + static_cast<std::ptrdiff_t>(from),
-                               left.begin() + static_cast<std::ptrdiff_t>(to));
-        if (auto done = race(heat, samples, "screening"); !done) return done;
+        heats.emplace_back(left.begin() + static_cast<std::ptrdiff_t>(from),
+                           left.begin() + static_cast<std::ptrdiff_t>(to));
       }
+      if (auto done = screen(heats, samples); !done) return done;
       std::erase_if(left, [](const BranchResult* one) { return !one->screening; });
       std::ranges::stable_sort(left, std::greater<>(),
                                [](const BranchResult* one) { return one->screening->speedup; });
@@ -163,12 +166,12 @@ class Exploration {
   }
 
   /// The two that screened fastest of those that pass the check.
-  Result<std::vector<BranchResult*>> checked_finalists() {
-    std::vector<BranchResult*> last;
+  Result<Branches> checked_finalists() {
+    Branches last;
     for (auto* branch : ranked_) {
       if (last.size() == kFinalists) break;
       if (branch->correctness || !branch->reasons.empty()) continue;
-      if (auto done = check(*branch); !done) return done.error();
+      if (auto done = check({branch}); !done) return done.error();
       if (branch->correctness->passed) last.push_back(branch);
     }
     return last;
@@ -177,12 +180,13 @@ class Exploration {
   Status build() {
     call_.progress(0, std::nullopt, fmt::format("building {} branches", fact_.branches.size()));
     std::vector<BuildOrder> orders;
-    for (const auto& branch : fact_.branches)
-      orders.push_back({permit_.contract, branch.candidate.source});
-    auto built = build_all(lab_, std::move(orders), call_);
+    for (const auto& branch : fact_.branches) orders.push_back({branch.candidate.source, {}});
+    auto built = build_all(lab_, permit_.contract, orders, call_);
     if (!built) return built.error();
-    for (std::size_t i = 0; i < fact_.branches.size(); ++i)
-      fact_.branches[i].candidate = std::move((*built)[i]);
+    for (std::size_t i = 0; i < fact_.branches.size(); ++i) {
+      fact_.branches[i].candidate = std::move((*built)[i].candidate);
+      fact_.branches[i].lab = std::move((*built)[i].lab);
+    }
     std::map<std::string, std::string> seen{
         {permit_.incumbent->build.binary_digest, permit_.incumbent_version.text()}};
     for (auto& branch : fact_.branches) {
@@ -199,42 +203,99 @@ class Exploration {
     return {};
   }
 
-  Status check() {
-    double done = 0;
-    for (auto& branch : fact_.branches) {
-      if (!branch.candidate.build.ok) continue;
-      call_.progress(++done, static_cast<double>(fact_.branches.size()), "checking " + branch.name);
-      if (auto checked = check(branch); !checked) return checked;
-    }
+  Branches built() {
+    Branches all;
+    for (auto& branch : fact_.branches)
+      if (branch.candidate.build.ok) all.push_back(&branch);
+    return all;
+  }
+
+  Status check(const Branches& branches) {
+    std::vector<Piece> pieces;
+    for (auto* branch : branches)
+      pieces.push_back({branch->lab, [this, branch](Lab& lab, const Contract& there) {
+                          return check(*branch, lab, there);
+                        }});
+    if (auto done = lab_.spread(permit_.contract, PieceWork::device, pieces, call_); !done)
+      return done;
+    for (auto* branch : branches)
+      branch->reasons.insert(branch->reasons.end(), branch->correctness->reasons.begin(),
+                             branch->correctness->reasons.end());
     return {};
   }
 
-  Status check(BranchResult& branch) {
-    auto report = lab_.check(permit_.contract, branch.candidate, permit_.secret, call_);
+  Status check(BranchResult& branch, Lab& lab, const Contract& there) {
+    call_.progress(0, std::nullopt, "checking " + branch.name);
+    if (branch.lab != there.lab)
+      if (auto built = build_at(lab, there, branch.candidate, call_); !built) return built;
+    auto report = lab.check(there, branch.candidate, permit_.secret, call_);
     if (!report) return report.error();
-    if (!report->passed)
-      branch.reasons.insert(branch.reasons.end(), report->reasons.begin(), report->reasons.end());
     branch.correctness = *std::move(report);
+    branch.lab = there.lab;
     return {};
   }
 
-  std::vector<BranchResult*> working() {
-    std::vector<BranchResult*> all;
+  Branches working() {
+    Branches all;
     for (auto& branch : fact_.branches)
       if (branch.correctness && branch.correctness->passed && branch.reasons.empty())
         all.push_back(&branch);
     return all;
   }
 
-  /// Times branches against the incumbent; without `samples` it is the confirmation.
-  Status race(const std::vector<BranchResult*>& branches, std::optional<int> samples,
-              const char* what) {
+  /// Those that the same lab has built and checked.
+  static std::vector<Branches> by_lab(const Branches& branches) {
+    std::map<std::optional<std::string>, Branches> sorted;
+    for (auto* branch : branches) sorted[branch->lab].push_back(branch);
+    std::vector<Branches> all;
+    for (auto& [lab, some] : sorted) all.push_back(std::move(some));
+    return all;
+  }
+
+  /// Each heat is one race on one lab, against the incumbent there.
+  Status screen(const std::vector<Branches>& heats, int samples) {
+    std::vector<Piece> pieces;
+    for (const auto& heat : heats)
+      pieces.push_back({heat.front()->lab, [this, &heat, samples](Lab& lab, const Contract& there) {
+                          if (auto done = race(lab, there, heat, samples); !done) return done;
+                          for (auto* branch : heat) branch->lab = there.lab;
+                          return Status{};
+                        }});
+    return lab_.spread(permit_.contract, PieceWork::device, pieces, call_);
+  }
+
+  /// The last race decides: on the run's own lab.
+  Status confirm(const Branches& branches) {
     if (branches.empty()) return {};
-    call_.progress(0, std::nullopt, fmt::format("{} {} branches", what, branches.size()));
+    return race(lab_, permit_.contract, branches, std::nullopt);
+  }
+
+  /// Builds what the lab that this is raced on does not have yet.
+  Status bring(Lab& lab, const Contract& there, const Branches& branches) {
+    std::vector<Piece> pieces;
+    const auto add = [&](const Candidate& candidate) {
+      pieces.push_back({there.lab, [this, &candidate](Lab& on, const Contract& contract) {
+                          return build_at(on, contract, candidate, call_);
+                        }});
+    };
+    if (there.lab != permit_.contract.lab) add(*permit_.incumbent);
+    for (const auto* branch : branches)
+      if (branch->lab != there.lab) add(branch->candidate);
+    // All of them there.
+    return lab.Lab::spread(there, PieceWork::builds, pieces, call_);
+  }
+
+  /// Times branches against the incumbent; without `samples` it is the confirmation.
+  Status race(Lab& lab, const Contract& there, const Branches& branches,
+              std::optional<int> samples) {
+    call_.progress(
+        0, std::nullopt,
+        fmt::format("{} {} branches", samples ? "screening" : "confirming", branches.size()));
+    if (auto done = bring(lab, there, branches); !done) return done;
     std::vector<Entrant> entrants{{"incumbent", &*permit_.incumbent}};
     for (const auto* branch : branches) entrants.push_back({branch->name, &branch->candidate});
-    auto lines = lab_.race(permit_.contract, entrants,
-                           {permit_.contract.cases.front().dims, samples}, permit_.secret, call_);
+    auto lines =
+        lab.race(there, entrants, {there.cases.front().dims, samples}, permit_.secret, call_);
     if (!lines) return lines.error();
     if (!lines->front().reasons.empty())
       return unavailable(
@@ -257,7 +318,7 @@ class Exploration {
   const Permit& permit_;
   CallContext& call_;
   BranchesFact fact_;
-  std::vector<BranchResult*> ranked_;  // of a sweep: the last to be screened first
+  Branches ranked_;  // of a sweep: the last to be screened first
 };
 
 Result<BranchesAnswer> explore(const Services& services, const ExploreArgs& args,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <thread>
 #include <utility>
 
 #include "kernels/build/target.h"
@@ -99,6 +100,22 @@ Result<Lab*> Lab::named(const std::optional<std::string>& name) {
   if (!name) return this;
   return not_found(fmt::format("lab: there is no lab \"{}\"", *name),
                    "This server has no labs; start it with --lab NAME=COMMAND or --labs FILE.");
+}
+
+Status Lab::spread(const Contract& contract, PieceWork work, const std::vector<Piece>& pieces,
+                   CallContext& /*call*/) {
+  std::vector<Status> done(pieces.size());
+  if (work == PieceWork::builds) {
+    // Compilers spend much of their time waiting for files.
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      threads.emplace_back([&, i] { done[i] = pieces[i].work(*this, contract); });
+  } else {
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      if (done[i] = pieces[i].work(*this, contract); !done[i]) break;
+  }
+  const auto failed = std::ranges::find_if(done, [](const Status& one) { return !one; });
+  return failed == done.end() ? Status{} : *failed;
 }
 
 Result<Problem> Laboratory::problem(const std::string& name,

@@ -252,6 +252,7 @@ void LabConnection::keep(const std::stop_token& stop) {
     }
     auto started = start(stop);
     Error ended;
+    bool lost = false;
     std::shared_ptr<Running> over;
     if (started) {
       over = *std::move(started);
@@ -272,10 +273,12 @@ void LabConnection::keep(const std::stop_token& stop) {
       wanted_ = false;
       ending_ = true;
       if (!in_use()) waiting_.clear();
-      if (!ended.message.empty() || !waiting_.empty())
+      lost = !ended.message.empty() || !waiting_.empty();
+      if (lost)
         lose(ended.message.empty() ? unavailable("lab " + options_.name + ": the server ends")
                                    : ended);
     }
+    if (options_.ended) options_.ended(lost);
     if (over) end(*over, stop.stop_requested() ? kHurriedGoodbye : kGoodbye);
     const std::scoped_lock lock(mutex_);
     ending_ = false;

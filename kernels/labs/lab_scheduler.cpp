@@ -117,8 +117,8 @@ void LabScheduler::place(Job job, Lab lab, Decisions& decisions) {
   record.state = State::placed;
   record.placement = {job, lab, ++clock_};
   change(lab, [&](LabRecord& one) {
-    // Its call starts the lab.
-    if (one.power == Power::off) one.power = Power::starting;
+    // Its call starts the lab. Who is pinned does not ask of what kind it is.
+    if (record.pool && one.power == Power::off) one.power = Power::starting;
     ++one.busy[work_index(record.order.work)];
     one.jobs.insert(job);
   });
@@ -129,8 +129,7 @@ void LabScheduler::place(Job job, Lab lab, Decisions& decisions) {
 void LabScheduler::queue(Job job) {
   auto& record = jobs_.at(job);
   record.state = State::waiting;
-  auto& queues = record.pool ? record.pool->queues : labs_[record.order.home].own;
-  queues[work_index(record.order.work)].push(record.order.run, job, ++clock_);
+  record.pool->queues[work_index(record.order.work)].push(record.order.run, job, ++clock_);
 }
 
 void LabScheduler::free_place(JobRecord& job) {
@@ -145,13 +144,15 @@ void LabScheduler::place_somewhere(Job job, Decisions& decisions) {
   auto& record = jobs_.at(job);
   const auto work = work_index(record.order.work);
   const auto& home = labs_[record.order.home];
+  if (!record.pool) return place(job, record.order.home, decisions);
+  if (const auto& free = record.pool->free[work]; !free.empty()) {
+    const auto least = *free.begin();
+    const bool at_home = free.contains({least.first, record.order.home});
+    return place(job, at_home ? record.order.home : least.second, decisions);
+  }
   const bool room = home.busy[work] < home.places[work];
-  if (!record.pool) return room ? place(job, record.order.home, decisions) : queue(job);
-  const auto& free = record.pool->free[work];
-  const bool usable = room && !home.avoided_until && home.pool == record.pool;
-  if (usable && home.power == Power::ready) return place(job, record.order.home, decisions);
-  if (!free.empty()) return place(job, free.begin()->second, decisions);
-  if (usable) return place(job, record.order.home, decisions);
+  if (room && home.power != Power::ready && !home.avoided_until && home.pool == record.pool)
+    return place(job, record.order.home, decisions);
   queue(job);
   attend(*home.group, decisions);
 }
@@ -159,16 +160,12 @@ void LabScheduler::place_somewhere(Job job, Decisions& decisions) {
 /// Fills the free places of a lab from what waits for it, the run that has waited longest first.
 void LabScheduler::serve(Lab lab, Decisions& decisions) {
   auto& record = labs_[lab];
-  for (std::size_t work = 0; work < kWorks; ++work)
-    while (record.busy[work] < record.places[work]) {
-      auto& own = record.own[work];
-      const bool helps = record.power == Power::ready && !record.avoided_until;
-      auto* shared =
-          helps && !record.pool->queues[work].empty() ? &record.pool->queues[work] : nullptr;
-      if (own.empty() && !shared) break;
-      const bool of_own = !own.empty() && (!shared || own.first_turn() < shared->first_turn());
-      place((of_own ? own : *shared).pop(++clock_), lab, decisions);
-    }
+  if (record.power != Power::ready || record.avoided_until) return;
+  for (std::size_t work = 0; work < kWorks; ++work) {
+    auto& queue = record.pool->queues[work];
+    while (record.busy[work] < record.places[work] && !queue.empty())
+      place(queue.pop(++clock_), lab, decisions);
+  }
 }
 
 /// Starts labs for what waits, and refuses what no lab can serve.
@@ -241,8 +238,7 @@ LabScheduler::Decisions LabScheduler::cancel(Job job, Clock::time_point now) {
   if (state == State::placed) {
     free_place(record);
   } else if (state == State::waiting) {
-    auto& queues = record.pool ? record.pool->queues : labs_[record.order.home].own;
-    queues[work_index(record.order.work)].erase(record.order.run, job);
+    record.pool->queues[work_index(record.order.work)].erase(record.order.run, job);
   }
   jobs_.erase(found);
   if (state == State::placed) serve(lab, decisions);
@@ -310,8 +306,8 @@ std::optional<LabScheduler::Lab> LabScheduler::choose_home(const std::string& gr
   if (found == groups_.end()) return std::nullopt;
   const auto cost = [&](Lab lab) {
     const auto& one = labs_[lab];
-    const auto load = one.jobs.size() + one.own[0].size() + one.own[1].size();
-    return std::tuple(one.avoided_until && *one.avoided_until > now, load, one.homes, lab);
+    return std::tuple(one.avoided_until && *one.avoided_until > now, one.jobs.size(), one.homes,
+                      lab);
   };
   const Lab best = *std::ranges::min_element(found->second.labs, {}, cost);
   ++labs_[best].homes;

@@ -20,12 +20,13 @@ namespace ratchet {
 /// Which lab serves which job. Knows labs, places and jobs by number only; it starts nothing and
 /// waits for nothing but its own decisions, so that a simulation can drive it with its own clock.
 ///
-/// A job belongs to a run and to the run's home. A *pinned* job is served by the home alone. One
-/// that *spreads* may go to every lab of the home's group that is of the home's *kind*, a text that
-/// the labs' owner finds out when they start: to the home if that has a free place, else to the
-/// least busy one, else to the first that gets free; where jobs wait, labs that are off are to be
-/// started. Runs take turns, and within a run the first comes first. A lab that failed is avoided
-/// for a while; what spreads and was on it goes back to the head of its run.
+/// A job belongs to a run and to the run's home. A *pinned* job takes a place of the home at once,
+/// whether there is one or not: the lab itself lets one job at a time on a device. One that
+/// *spreads* may go to every lab of the home's group that is of the home's *kind*, a text that the
+/// labs' owner finds out when they start: to the least busy one with a free place, which is the
+/// home if no other is less busy, else to the first that gets free; where jobs wait, labs that are
+/// off are to be started. Runs take turns, and within a run the first comes first. A lab that
+/// failed is avoided for a while; what spreads and was on it goes back to the head of its run.
 ///
 /// Thread-safe. A decision takes logarithmic time in jobs, runs and labs.
 class LabScheduler {
@@ -107,7 +108,6 @@ class LabScheduler {
     Job pop(std::uint64_t next_turn);
     [[nodiscard]] bool empty() const { return order_.empty(); }
     [[nodiscard]] std::size_t size() const { return size_; }
-    [[nodiscard]] std::uint64_t first_turn() const { return order_.begin()->first; }
 
    private:
     struct Line {
@@ -142,7 +142,6 @@ class LabScheduler {
     Power power = Power::off;
     std::optional<Clock::time_point> avoided_until;
     PerWork<int> places{}, busy{};
-    PerWork<FairQueue> own;  ///< pinned jobs
     std::set<Job> jobs;
     int homes = 0;
   };

@@ -4,24 +4,19 @@
 
 #include <algorithm>
 #include <cctype>
-#include <thread>
 #include <utility>
+
+#include "kernels/labs/lab_crew.h"
 
 namespace ratchet {
 namespace {
 
 constexpr std::size_t kLongestName = 64;
-constexpr std::chrono::milliseconds kEndTick{20};
 
 class LabSet : public Lab {
  public:
   LabSet(std::unique_ptr<Lab> local, std::vector<RemoteLabOptions> remote)
-      : local_(std::move(local)) {
-    for (auto& one : remote) {
-      auto name = one.name;
-      remote_.emplace_back(std::move(name), RemoteLab::make(std::move(one), *local_));
-    }
-  }
+      : local_(std::move(local)), crew_(std::move(remote), *local_) {}
 
   Result<Environment> environment(std::optional<int> device, CallContext& call) override {
     return local_->environment(device, call);
@@ -117,43 +112,36 @@ class LabSet : public Lab {
   }
   FileCount remove_abandoned(bool dry_run) override { return local_->remove_abandoned(dry_run); }
 
-  [[nodiscard]] std::vector<LabState> labs() const override {
-    std::vector<LabState> all;
-    for (const auto& [name, lab] : remote_) all.push_back(lab->state());
-    return all;
+  Status spread(const Contract& contract, PieceWork work, const std::vector<Piece>& pieces,
+                CallContext& call) override {
+    if (!contract.lab) return local_->spread(contract, work, pieces, call);
+    const auto home = crew_.find(*contract.lab);
+    return home ? crew_.spread(*home, contract, work, pieces, call) : Status(home.error());
   }
 
-  void end(std::chrono::milliseconds patience) {
-    for (const auto& [name, lab] : remote_) lab->close();
-    const auto until = std::chrono::steady_clock::now() + patience;
-    const auto held = [](const auto& one) { return one.second->state().state != "off"; };
-    while (std::ranges::any_of(remote_, held) && std::chrono::steady_clock::now() < until)
-      std::this_thread::sleep_for(kEndTick);
-  }
+  [[nodiscard]] std::vector<LabState> labs() const override { return crew_.states(); }
+
+  void end(std::chrono::milliseconds patience) { crew_.end(patience); }
 
   Result<Lab*> named(const std::optional<std::string>& name) override {
     if (!name) return local_.get();
-    std::string names;
-    for (const auto& [known, lab] : remote_) {
-      if (known == *name) return static_cast<Lab*>(lab.get());
-      names += (names.empty() ? "" : ", ") + known;
-    }
-    return not_found(
-        fmt::format("lab: there is no lab \"{}\"", *name),
-        fmt::format("Labs: {}. Others are added with --lab NAME=COMMAND or --labs FILE.", names));
+    const auto found = crew_.find(*name);
+    return found ? Result<Lab*>(&crew_.lab(*found)) : found.error();
   }
 
  private:
   template <class Answer, class... Parameters, class... Arguments>
   Answer on(const Contract& contract, Answer (Lab::*method)(Parameters...),
             Arguments&&... arguments) {
-    auto lab = named(contract.lab);
-    if (!lab) return lab.error();
-    return ((*lab)->*method)(std::forward<Arguments>(arguments)...);
+    if (!contract.lab) return (*local_.*method)(std::forward<Arguments>(arguments)...);
+    const auto home = crew_.find(*contract.lab);
+    if (!home) return home.error();
+    const LabCrew::Call at_home(crew_, *home);
+    return (crew_.lab(*home).*method)(std::forward<Arguments>(arguments)...);
   }
 
   std::unique_ptr<Lab> local_;
-  std::vector<std::pair<std::string, std::unique_ptr<RemoteLab>>> remote_;
+  LabCrew crew_;
 };
 
 }  // namespace

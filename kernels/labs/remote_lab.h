@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,8 @@ struct RemoteLabOptions {
   std::chrono::milliseconds silence{60'000};       ///< after which it counts as lost
   std::vector<std::string> tags;
   std::optional<LabPrice> price;
+  /// Told when its command has ended: lost, or idle. By a thread of its own; may be empty.
+  std::function<void(bool lost)> ended;
 };
 
 /// A lab in another process, usually on another machine: `ratchet lab` at the end of a command such

@@ -26,7 +26,8 @@ struct LabState {
   std::int64_t sent = 0, received = 0;  ///< bytes over its line
   int starts = 0;
   int calls = 0;
-  std::optional<std::string> error;  ///< why it ended last, unless it was idle
+  std::optional<std::string> error;    ///< why it ended last, unless it was idle
+  std::optional<std::string> differs;  ///< from another of its group, for which it cannot stand in
 
   static constexpr void fields(auto&& visit) {
     using L = LabState;
@@ -41,7 +42,8 @@ struct LabState {
           optional<&L::cost>("Of the time held."), optional<&L::currency>(),
           required<&L::sent>("Bytes, to it."), required<&L::received>("Bytes, from it."),
           required<&L::starts>("Times started."), required<&L::calls>("Calls answered."),
-          optional<&L::error>("Why it ended last."));
+          optional<&L::error>("Why it ended last."),
+          optional<&L::differs>("Why it cannot stand in for others of its group."));
   }
 };
 

@@ -45,6 +45,7 @@ BranchLine line_of(const BranchResult& branch) {
   line.confirmed = branch.confirmation.has_value();
   line.diff_lines = branch.diff_lines;
   line.note = branch.note;
+  line.lab = branch.lab;
   line.reasons = branch.reasons;
   const auto& timing = branch.timing ? branch.timing : branch.screened;
   if (timing) line.median_ns = timing->median.value;

@@ -79,6 +79,7 @@ struct BranchLine {
   int diff_lines = 0;
   std::vector<Reason> reasons;
   std::optional<std::string> note;
+  std::optional<std::string> lab;
 
   static constexpr void fields(auto&& visit) {
     using B = BranchLine;
@@ -87,7 +88,8 @@ struct BranchLine {
           optional<&B::ci_low>("95 % interval."), optional<&B::ci_high>(),
           required<&B::confirmed>("By the second, longer comparison."),
           required<&B::diff_lines>("Lines unlike the incumbent's."),
-          required<&B::reasons>("Why it does not work."));
+          required<&B::reasons>("Why it does not work."),
+          optional<&B::lab>("That checked and screened it."));
   }
 };
 

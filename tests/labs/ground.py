@@ -60,7 +60,7 @@ class LabPlace(Place):
 
     def command(self, *more):
         return [self.ratchet, "serve", "--state-dir", str(self.state), "--root", str(self.folder),
-                "--no-builtin-kbs", *more]
+                *more]
 
     def lab(self, state="far"):
         """The command of a lab in another process of this machine."""
@@ -70,6 +70,16 @@ class LabPlace(Place):
         """A server with labs, by name."""
         words = [word for name, command in labs.items() for word in ("--lab", f"{name}={command}")]
         return self.stdio(*words, environment=environment)
+
+    def serving_alike(self, commands):
+        """A server with labs of one group: box-1, box-2 and so on."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        starts = "".join(f"  {number}) {command};;\n" for number, command in enumerate(commands, 1))
+        script = self.folder / "box.sh"
+        script.write_text(f"case $1 in\n{starts}esac\n")
+        file = self.folder / "labs.yaml"
+        file.write_text(f"- name: box\n  command: sh {script} {{n}}\n  count: {len(commands)}\n")
+        return self.stdio("--labs", str(file))
 
     def rows_kept(self):
         """Of the ledger, without the time that labs were held: a call that fails takes it too."""

@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from ground import Failed, LabPlace, Skipped  # noqa: E402
 from place import Gone, adopt_orphans, below, described, kill_all, reap  # noqa: E402
 
-SUITES = ("page", "ssh", "slurm", "hosts", "containers", "faults")
+SUITES = ("page", "ssh", "slurm", "hosts", "spread", "containers", "faults")
 GRACE_S = 10
 
 

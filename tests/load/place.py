@@ -192,9 +192,9 @@ class Place:
             "problem": "vector_add", "implementation": "host-cpp", "dims": {"n": 4096},
             "output_dir": str(self.folder / f"run{self.runs}"), **more})["run"]
 
-    def open_version(self, client):
+    def open_version(self, client, **more):
         """A run whose v1 waits for a kernel."""
-        run = self.create(client)
+        run = self.create(client, **more)
         must(client, "check_correctness", {"run": run})
         must(client, "profile_kernel", {"run": run})
         selected = []

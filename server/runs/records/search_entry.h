@@ -67,6 +67,7 @@ struct BranchResult {
   std::optional<Comparison> confirmation;
   int diff_lines = 0;  ///< lines that differ from the incumbent
   std::vector<Reason> reasons;
+  std::optional<std::string> lab;  ///< that checked and screened it; empty: here
 
   static constexpr void fields(auto&& visit) {
     using B = BranchResult;
@@ -74,7 +75,7 @@ struct BranchResult {
           optional<&B::stripped_digest>(), optional<&B::note>(), required<&B::status>(),
           optional<&B::correctness>(), optional<&B::screened>(), optional<&B::screening>(),
           optional<&B::timing>(), optional<&B::confirmation>(), required<&B::diff_lines>(),
-          required<&B::reasons>());
+          required<&B::reasons>(), optional<&B::lab>());
   }
 };
 
@@ -108,11 +109,13 @@ struct AblatedBuild {
   std::optional<Timing> timing;
   std::optional<Comparison> comparison;
   std::vector<Reason> reasons;
+  std::optional<std::string> lab;  ///< that checked it; empty: here
 
   static constexpr void fields(auto&& visit) {
     using A = AblatedBuild;
     visit(required<&A::without>(), required<&A::build>(), required<&A::correct>(),
-          optional<&A::timing>(), optional<&A::comparison>(), required<&A::reasons>());
+          optional<&A::timing>(), optional<&A::comparison>(), required<&A::reasons>(),
+          optional<&A::lab>());
   }
 };
 

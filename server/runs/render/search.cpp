@@ -28,6 +28,7 @@ Rendered branch_page(const Subject& subject, const BranchesFact& fact, const Bra
     fields.emplace_back("Confirmed, speedup", speedup_text(*branch.confirmation));
   if (branch.timing)
     fields.emplace_back("Median (ms)", markdown::milliseconds(branch.timing->median.value));
+  if (branch.lab) fields.emplace_back("Checked and screened on lab", *branch.lab);
   fields.emplace_back("Source SHA-256", branch.source_blob);
   fields.emplace_back("Binary SHA-256", build.binary_digest);
   fields.emplace_back("Run", subject.state.run.text);
