@@ -4,7 +4,7 @@ host, and a relay in between that breaks things.
 
     tests/labs/run.py RATCHET SUITE [NAME...]
 
-SUITE is page, ssh, slurm, hosts, containers or faults; NAME keeps those scenarios. Listens on the loopback
+SUITE is page, ssh, slurm, hosts, spread, containers or faults; NAME keeps those scenarios. Listens on the loopback
 alone and touches no settings of the system. The exit status is the number of scenarios that failed, or
 77 with a reason where the suite cannot run here.
 """
