@@ -36,31 +36,35 @@ void limit_resource(__rlimit_resource resource, const std::optional<std::size_t>
   ::setrlimit(resource, &limit);
 }
 
-/// Moves the wanted descriptors to their numbers and closes all others. Makes only
-/// async-signal-safe calls: it runs between fork and exec of a threaded program.
-void arrange_descriptors(const std::vector<std::pair<int, int>>& wanted, int keep) {
-  constexpr int kParking = 200;  // above every number that a child uses
-  int count = 0;
-  for (const auto& [ours, theirs] : wanted) ::dup2(ours, kParking + count++);
-  const int parked_keep = kParking + count;
-  ::dup2(keep, parked_keep);
+/// Moves the wanted descriptors to their numbers, the report pipe right above them, and closes all
+/// others. Makes only async-signal-safe calls: it runs between fork and exec of a threaded program.
+/// `parked` has room for as many. False: errno says why, and the report pipe is where it was.
+bool arrange_descriptors(const std::vector<std::pair<int, int>>& wanted, std::vector<int>& parked,
+                         int report, int highest) {
+  // First to numbers that neither the parent nor the child uses: any of them may be in the way.
+  const int first_free = highest + 2;
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if ((parked[i] = ::fcntl(wanted[i].first, F_DUPFD, first_free)) < 0) return false;
+  const int parked_report = ::fcntl(report, F_DUPFD, first_free);
   const int null = ::open("/dev/null", O_RDWR);
-  const int parked_null = parked_keep + 1;
-  if (null >= 0) ::dup2(null, parked_null);
+  const int parked_null = null < 0 ? -1 : ::fcntl(null, F_DUPFD, first_free);
+  if (parked_report < 0 || parked_null < 0) return false;
   for (int fd = 0; fd <= 2; ++fd) ::dup2(parked_null, fd);
-  int highest = 2;
-  count = 0;
-  for (const auto& pair : wanted) {
-    ::dup2(kParking + count++, pair.second);
-    highest = pair.second > highest ? pair.second : highest;
-  }
-  // The report pipe goes right above them and closes on exec.
-  ::dup3(parked_keep, highest + 1, O_CLOEXEC);
-  ::syscall(SYS_close_range, static_cast<unsigned>(highest + 2), ~0U, 0U);
+  for (std::size_t i = 0; i < wanted.size(); ++i) ::dup2(parked[i], wanted[i].second);
+  ::dup3(parked_report, highest + 1, O_CLOEXEC);
+  ::syscall(SYS_close_range, static_cast<unsigned>(first_free), ~0U, 0U);
+  return true;
+}
+
+/// Tells the parent errno.
+[[noreturn]] void give_up(int report) {
+  const int code = errno;
+  (void)!::write(report, &code, sizeof code);
+  ::_exit(kExecFailed);
 }
 
 [[noreturn]] void become(const ProcessSpec& spec, const char* path, char* const* argv,
-                         char* const* envp, int report, pid_t parent) {
+                         char* const* envp, std::vector<int>& parked, int report, pid_t parent) {
   ::setsid();
   for (const int group : spec.joins) (void)!::write(group, "0", 1);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -68,11 +72,7 @@ void arrange_descriptors(const std::vector<std::pair<int, int>>& wanted, int kee
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (!spec.folder.empty() && ::chdir(spec.folder.c_str()) != 0) {
-    const int code = errno;
-    (void)!::write(report, &code, sizeof code);
-    ::_exit(kExecFailed);
-  }
+  if (!spec.folder.empty() && ::chdir(spec.folder.c_str()) != 0) give_up(report);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   // Our own programs map terabytes of shadow memory in a build with sanitizers.
   limit_resource(RLIMIT_AS, spec.address_space_bytes);
@@ -80,11 +80,9 @@ void arrange_descriptors(const std::vector<std::pair<int, int>>& wanted, int kee
   limit_resource(RLIMIT_FSIZE, spec.file_size_bytes);
   int highest = 2;
   for (const auto& pair : spec.descriptors) highest = pair.second > highest ? pair.second : highest;
-  arrange_descriptors(spec.descriptors, report);
+  if (!arrange_descriptors(spec.descriptors, parked, report, highest)) give_up(report);
   ::execve(path, argv, envp);
-  const int code = errno;
-  (void)!::write(highest + 1, &code, sizeof code);
-  ::_exit(kExecFailed);
+  give_up(highest + 1);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -109,10 +107,12 @@ Result<Process> Process::spawn(const ProcessSpec& spec) {
   if (!report) return report.error();
   const auto argv = pointers(spec.argv);
   const auto envp = pointers(spec.environment);
+  std::vector<int> parked(spec.descriptors.size());
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return unavailable(fmt::format("fork: {}", std::strerror(errno)));
-  if (pid == 0) become(spec, program->c_str(), argv.data(), envp.data(), report->in.get(), parent);
+  if (pid == 0)
+    become(spec, program->c_str(), argv.data(), envp.data(), parked, report->in.get(), parent);
   report->in.reset();
   Process child(pid);
   int code = 0;

@@ -1,12 +1,15 @@
 #include "server/core/process.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <catch2/catch_test_macros.hpp>
 #include <csignal>
 #include <fstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "server/core/files.h"
 #include "tests/support/temp_folder.h"
@@ -87,6 +90,44 @@ TEST_CASE("a child inherits only the given descriptors and variables", "[process
   // 0, 1, 2 and the descriptor with which ls reads the folder.
   CHECK(captured->out.substr(0, 8) == "0 1 2 3 ");
   CHECK(captured->out.find("RATCHET_TEST_SECRET") == std::string::npos);
+}
+
+TEST_CASE("a child gets the descriptors it was given, however many its parent has open",
+          "[process]") {
+  std::vector<Fd> open;
+  // The numbers that pipes get move on by one each time, past those of earlier descriptors.
+  while (open.empty() || open.back().get() < 260) {
+    open.emplace_back(::open("/dev/null", O_RDONLY));
+    REQUIRE(open.back());
+    if (open.back().get() < 180) continue;
+    INFO(open.back().get());
+    const auto captured = run_program(shell("echo out; echo err >&2"), milliseconds(5000));
+    REQUIRE(captured);
+    CHECK(captured->out == "out\n");
+    CHECK(captured->err == "err\n");
+  }
+}
+
+TEST_CASE("a program that may open few files starts children", "[process]") {
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const auto limited = [&](rlim_t most) {
+    const rlimit limit{most, before.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    auto captured = run_program(shell("echo out"), milliseconds(5000));
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    return captured;
+  };
+  const Fd next(::open("/dev/null", O_RDONLY));
+
+  const auto enough = limited(static_cast<rlim_t>(next.get()) + 32);
+  // Room for the pipes of its output, and for no more of what a child needs.
+  const auto too_few = limited(static_cast<rlim_t>(next.get()) + 7);
+
+  REQUIRE(enough);
+  CHECK(enough->out == "out\n");
+  REQUIRE_FALSE(too_few);
+  CHECK(too_few.error().message.find("Too many open files") != std::string::npos);
 }
 
 TEST_CASE("a canceled call ends its program", "[process]") {
