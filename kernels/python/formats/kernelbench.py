@@ -293,13 +293,20 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
     returns = builder.skeleton("returns", answer, "out", "out")
     values = {name: constants[origin[name][0]] for name in dims}
 
+    least = {} if module.slow else sizes.least_sizes(
+        look, {name: module.small.get(origin[name][0], value) for name, value in values.items()})
+    where = [f"{name} >= {value}" for name, value in least.items()]
+
     def total(now):
         return sum(problem.tensor_bytes(tensor, lambda text: sizes.evaluated(text, now))
                    for tensor in builder.tensors)
 
+    def works(now):
+        return all(now[name] >= value for name, value in least.items()) and \
+            (module.small or look(now) is not None)
+
     def fit(case):
-        return problem.scaled(case, total, asked["bytes"], asked["scale"],
-                              lambda now: module.small or look(now) is not None)
+        return problem.scaled(case, total, asked["bytes"], asked["scale"], works)
 
     fitting, changes = fit(values)
     changed = problem.bytes_note(builder.types)
@@ -313,14 +320,14 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
             "dims": {name: origin[name] for name in dims},
             "args": args, "state": {key: leaf["tensor"] for key, leaf in weights.items()},
             "returns": returns, "types": builder.types}
-    task = {"call": "module", "entry": "ModelNew",
+    task = {"call": "module", "entry": "ModelNew", **({"where": where} if where else {}),
             **({"dims": fitting} if cases is None else {"cases": workload}), "tensors": builder.tensors,
             "signature": {"init": init_skeleton if isinstance(init_skeleton, list) else [],
                           "init_kwargs": init_skeleton["dict"] if isinstance(init, dict) else {},
                           "state": weights, "args": args, "kwargs": {}, "returns": returns},
             "work": {"bytes": bytes_text(builder.tensors),
                      "flops": flops_text(module, origin, fitting)}}
-    doc = inspect.getdoc(suite.Model) or ""
+    doc = inspect.cleandoc(suite.Model.__doc__ or "")
     own_name = module.file_name.removesuffix(".py").replace("_", " ").strip()
     title = own_name if cases is None else " ".join(doc.split())[:80] or f"{suite_name} problem"
     return {"suite": suite_name, "sources": module.sources, "task": task, "scaled": changes,
@@ -330,7 +337,7 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
                                                 module.sources, ("MODULE", plan), "adapter.py",
                                                 "module_adapter.py"),
             "v0": first_version(module, builder.types, args),
-            "takes": lambda now: module.small or look(now) is not None}
+            "takes": works}
 
 
 def fitted(cases, constants, origin, fit):

@@ -159,3 +159,19 @@ def disagreeing(fit, texts, draw):
             if evaluated(text, values) != one[key]:
                 return next((name for name in reversed(fit.dims) if name in text), fit.dims[-1])
     return None
+
+
+def least_sizes(look, dims):
+    """The smallest number that the problem takes of each dim, where that is more than 1: as many experts
+    as are chosen, as many rows as a window has. `dims`: sizes that it takes."""
+    least = {}
+    for name, value in dims.items():
+        low, high = 0, 1
+        if look({**dims, name: high}) is None:
+            low, high = 1, value
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if look({**dims, name: middle}) is not None else (middle, high)
+        if high > 1:
+            least[name] = high
+    return least

@@ -192,7 +192,12 @@ def read(files, asked):
     for at, (name, value) in enumerate(zip(definition.outputs, answers)):
         place = f"returns[{at}]" if whole else "returns"
         tensor(builder, place, value, name, "out")
-    workload, changes, changed = sized(definition, dims, tied, names, builder.tensors, asked)
+    least = sizes.least_sizes(
+        lambda now: definition({key: now[name] for key, name in dims.items()}),
+        {name: definition.value(key) for key, name in dims.items()})
+    where = [f"{name} >= {value}" for name, value in least.items()] + \
+        [f"{name} == {text}" for name, text in tied.items()]
+    workload, changes, changed = sized(definition, dims, tied, least, names, builder.tensors, asked)
     plan = {"class": definition.name, "args": args, "given": len(given), "dims": {name: key for key, name in dims.items()},
             "outputs": definition.outputs, "types": builder.types}
     title, description = described(files)
@@ -201,7 +206,7 @@ def read(files, asked):
             "description": description,
             "task": {"entry": "solution", "tensors": builder.tensors, "scalars": scalars,
                      **({"cases": workload} if dims else {"dims": {}}),
-                     **({"where": [f"{name} == {text}" for name, text in tied.items()]} if tied else {}),
+                     **({"where": where} if where else {}),
                      **tolerances_of(definition)},
             "reference": problem.reference_text(f"{FILE} of Tensara", definition.sources,
                                                 ("TENSARA", plan), "adapter.py", "tensara_adapter.py"),
@@ -232,7 +237,7 @@ def renamed(text, dims):
     return text
 
 
-def sized(definition, dims, tied, names, tensors, asked):
+def sized(definition, dims, tied, least, names, tensors, asked):
     """The cases with sizes that fit. Those of the others are known where every dim is a parameter."""
     given = len(names) - len(definition.cases[0])
     numbers = list(names)[given:]
@@ -253,8 +258,9 @@ def sized(definition, dims, tied, names, tensors, asked):
         def total(now):
             return sum(problem.tensor_bytes(one, lambda text: sizes.evaluated(text, now))
                        for one in tensors)
-        fitting, scaled = problem.scaled(case, total, asked["bytes"], asked["scale"], lambda now: all(
-            sizes.evaluated(extent, now) > 0 for one in tensors for extent in one["shape"]))
+        fitting, scaled = problem.scaled(
+            case, total, asked["bytes"], asked["scale"],
+            lambda now: all(now[name] >= value for name, value in least.items()))
         changes += scaled
         fitting = {**fitting, **{name: sizes.evaluated(text, fitting) for name, text in tied.items()}}
         if all(one["dims"] != fitting for one in workload):
