@@ -10,6 +10,7 @@
 #include "kernels/contract/layout.h"
 #include "kernels/contract/tolerance.h"
 #include "kernels/judge/judge.h"
+#include "kernels/judge/python_reference.h"
 #include "kernels/protocol/shared_pieces.h"
 #include "server/core/files.h"
 
@@ -74,7 +75,7 @@ bool works_out_tolerances(const Contract& contract) {
 }  // namespace
 
 bool answers_on_device(const Contract& contract) {
-  if (contract.device_kind != DeviceKind::cuda) return false;
+  if (contract.device_kind != DeviceKind::cuda || checks_properties(contract)) return false;
   if (contract.reference_kind == ReferenceKind::cuda) return true;
   const bool torch = contract.reference_kind == ReferenceKind::python &&
                      contract.reference.text.find("torch") != std::string::npos;

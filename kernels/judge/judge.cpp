@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "kernels/contract/input_init.h"
 #include "kernels/contract/layout.h"
@@ -121,13 +122,16 @@ Result<std::unique_ptr<Judge>> Judge::open(const ReferenceParts& parts, const Co
   if (!reference) return reference.error();
   auto inputs = open_inputs(parts.python, contract, parts.place.job_deadline, call);
   if (!inputs) return inputs.error();
+  auto check = PropertyCheck::open(parts, contract, call);
+  if (!check) return check.error();
   WorkerPlace host = parts.place;
   host.kind = DeviceKind::host;  // bytes are judged on the host, whichever device wrote them
   host.device = 0;
   auto worker = WorkerProcess::start(worker_spec(host, "judge", *arena_bytes), call);
   if (!worker) return worker.error();
   return std::unique_ptr<Judge>(new Judge(contract, *std::move(worker), *std::move(reference),
-                                          *std::move(inputs), parts.place.job_deadline));
+                                          *std::move(inputs), *std::move(check),
+                                          parts.place.job_deadline));
 }
 
 Result<wire::Reply> Judge::ask(const wire::Request& request, std::span<const int> descriptors,
@@ -208,7 +212,8 @@ Result<bool> Judge::moved(const Trial& trial, const Trial& changed, const CallCo
   if (!stale) return stale.error();
   auto verdict = compare(changed, **stale, call, contract_.judge->moved);
   if (!verdict) return verdict.error();
-  return std::ranges::any_of(verdict->outputs,
+  return !verdict->objection.empty() ||
+         std::ranges::any_of(verdict->outputs,
                              [](const OutputError& output) { return output.mismatches > 0; });
 }
 
@@ -373,6 +378,7 @@ bool Judge::shadow_tightens() const {
 
 Result<wire::Comparison> Judge::compare(const Trial& trial, const MemoryFile& returned,
                                         const CallContext& call, double factor) {
+  if (check_) return checked(trial, returned, call);
   if (!contract_.judge) return compared(trial, returned, std::nullopt, factor, call);
   if (!shadow_tightens()) {
     auto verdict = compared(trial, returned, std::nullopt, factor, call);
@@ -398,6 +404,24 @@ Result<wire::Comparison> Judge::compared(const Trial& trial, const MemoryFile& r
   if (!reply) return reply.error();
   if (!reply->comparison) return Error{ErrorCode::internal, "the judge gave no verdict"};
   return *std::move(reply->comparison);
+}
+
+Result<wire::Comparison> Judge::checked(const Trial& trial, const MemoryFile& returned,
+                                        const CallContext& call) {
+  wire::Compare plan{trial.plan.layout, {}, {}};
+  constexpr wire::Tolerance kAny{.atol = std::numeric_limits<double>::max(), .exact = false};
+  plan.tolerances.assign(plan.layout.buffers.size(), kAny);
+  const std::array descriptors{trial.sent.fd(), returned.fd(), trial.expected.fd()};
+  auto reply = ask({.compare = plan}, descriptors, call);
+  if (!reply) return reply.error();
+  if (!reply->comparison) return Error{ErrorCode::internal, "the judge gave no verdict"};
+  auto verdict = *std::move(reply->comparison);
+  if (!verdict.passed) return verdict;
+  auto objection = check_->objection(trial.dims, trial.plan, trial.sent, returned, call);
+  if (!objection) return objection.error();
+  verdict.objection = *std::move(objection);
+  verdict.passed = verdict.objection.empty();
+  return verdict;
 }
 
 Result<bool> Judge::stayed(const Trial& trial, const Trial& changed, const MemoryFile& returned,

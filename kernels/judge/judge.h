@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/judge/python_reference.h"
 #include "kernels/judge/reference.h"
 #include "kernels/judge/trial_plan.h"
 #include "kernels/process/candidate_process.h"
@@ -147,19 +148,26 @@ class Judge {
   Result<wire::Comparison> compared(const Trial& trial, const MemoryFile& returned,
                                     std::optional<Shadow> shadow, double factor,
                                     const CallContext& call);
+  /// The verdict where the reference checks properties: finite and written, guards, inputs, and
+  /// what the check says.
+  Result<wire::Comparison> checked(const Trial& trial, const MemoryFile& returned,
+                                   const CallContext& call);
 
   Judge(Contract contract, WorkerProcess worker, std::unique_ptr<Reference> reference,
-        std::optional<PythonInputs> inputs, std::chrono::milliseconds deadline)
+        std::optional<PythonInputs> inputs, std::optional<PropertyCheck> check,
+        std::chrono::milliseconds deadline)
       : contract_(std::move(contract)),
         worker_(std::move(worker)),
         reference_(std::move(reference)),
         inputs_(std::move(inputs)),
+        check_(std::move(check)),
         deadline_(deadline) {}
 
   Contract contract_;
   WorkerProcess worker_;
   std::unique_ptr<Reference> reference_;
   std::optional<PythonInputs> inputs_;  // if a user's function makes them
+  std::optional<PropertyCheck> check_;
   std::chrono::milliseconds deadline_;
   std::map<Dims, CaseFacts> facts_;
 };

@@ -23,6 +23,34 @@ Error failed(const std::string& file_name, const std::string& message, int line)
       "Fix the reference and create the run again.");
 }
 
+Json load_request(const Contract& contract) {
+  const auto& source = contract.reference;
+  Json plan{{"file_name", source.file_name},
+            {"text", source.text},
+            {"folder", source.folder},
+            {"cuda_device", nullptr}};
+  if (contract.device_kind == DeviceKind::cuda) plan["cuda_device"] = contract.device;
+  return {{"load", std::move(plan)}};
+}
+
+Json list_of(const std::vector<wire::Argument>& arguments) {
+  Json list = Json::array();
+  for (const auto& argument : arguments) list.push_back(encode(argument));
+  return list;
+}
+
+Result<Json> answer_of(WorkerProcess& process, const std::string& file_name, const Json& question,
+                       std::span<const int> descriptors, milliseconds deadline,
+                       const CallContext& call) {
+  auto answer = process.ask(question, descriptors, deadline, call);
+  if (!answer) return answer.error();
+  if (answer->fault)
+    return failed(file_name, fmt::format("{}: {}", answer->fault->kind, answer->fault->message), 0);
+  if (const auto failure = answer->body.find("failed"); failure != answer->body.end())
+    return failed(file_name, failure->value("message", ""), failure->value("line", 0));
+  return std::move(answer->body);
+}
+
 class PythonReference : public Reference {
  public:
   PythonReference(WorkerProcess process, const Contract& contract, milliseconds deadline,
@@ -33,13 +61,7 @@ class PythonReference : public Reference {
         oversized_(oversized) {}
 
   Status load(const CallContext& call) {
-    const auto& source = contract_.reference;
-    Json plan{{"file_name", source.file_name},
-              {"text", source.text},
-              {"folder", source.folder},
-              {"cuda_device", nullptr}};
-    if (contract_.device_kind == DeviceKind::cuda) plan["cuda_device"] = contract_.device;
-    auto loaded = ask({{"load", std::move(plan)}}, {}, kLoad, call);
+    auto loaded = ask(load_request(contract_), {}, kLoad, call);
     if (!loaded) return loaded.error();
     if (loaded->contains("atol")) atol_ = (*loaded)["atol"].get<double>();
     if (loaded->contains("rtol")) rtol_ = (*loaded)["rtol"].get<double>();
@@ -69,7 +91,7 @@ class PythonReference : public Reference {
     auto expected = MemoryFile::create("expected", plan.layout.bytes);
     if (!expected) return expected.error();
     const Json request{{"layout", encode(plan.layout)},
-                       {"arguments", encode_all(plan.arguments)},
+                       {"arguments", list_of(plan.arguments)},
                        {"dims", dims},
                        {"wide", wide},
                        {"oversized", oversized_}};
@@ -79,22 +101,10 @@ class PythonReference : public Reference {
     return expected;
   }
 
-  static Json encode_all(const std::vector<wire::Argument>& arguments) {
-    Json list = Json::array();
-    for (const auto& argument : arguments) list.push_back(encode(argument));
-    return list;
-  }
-
   Result<Json> ask(const Json& question, std::span<const int> descriptors, milliseconds deadline,
                    const CallContext& call) {
-    auto answer = process_.ask(question, descriptors, deadline, call);
-    if (!answer) return answer.error();
-    const auto& name = contract_.reference.file_name;
-    if (answer->fault)
-      return failed(name, fmt::format("{}: {}", answer->fault->kind, answer->fault->message), 0);
-    if (const auto failure = answer->body.find("failed"); failure != answer->body.end())
-      return failed(name, failure->value("message", ""), failure->value("line", 0));
-    return std::move(answer->body);
+    return answer_of(process_, contract_.reference.file_name, question, descriptors, deadline,
+                     call);
   }
 
   WorkerProcess process_;
@@ -118,6 +128,35 @@ Result<std::unique_ptr<Reference>> open_python_reference(const ReferenceParts& p
                                                      parts.place.job_deadline, parts.oversized);
   if (auto loaded = reference->load(call); !loaded) return loaded.error();
   return std::unique_ptr<Reference>(std::move(reference));
+}
+
+bool checks_properties(const Contract& contract) {
+  return contract.reference_kind == ReferenceKind::python &&
+         contract.reference.text.find("\ndef check_outputs(") != std::string::npos;
+}
+
+Result<std::optional<PropertyCheck>> PropertyCheck::open(const ReferenceParts& parts,
+                                                         const Contract& contract,
+                                                         const CallContext& call) {
+  if (!checks_properties(contract)) return std::optional<PropertyCheck>();
+  auto process =
+      WorkerProcess::start(parts.python.server_spec("reference", contract.reference.text), call);
+  if (!process) return process.error();
+  const auto& name = contract.reference.file_name;
+  auto loaded = answer_of(*process, name, load_request(contract), {}, kLoad, call);
+  if (!loaded) return loaded.error();
+  return std::optional(PropertyCheck(*std::move(process), name, parts.place.job_deadline));
+}
+
+Result<std::string> PropertyCheck::objection(const Dims& dims, const CallPlan& plan,
+                                             const MemoryFile& sent, const MemoryFile& returned,
+                                             const CallContext& call) {
+  const Json request{
+      {"layout", encode(plan.layout)}, {"arguments", list_of(plan.arguments)}, {"dims", dims}};
+  const std::array descriptors{sent.fd(), returned.fd()};
+  auto done = answer_of(process_, file_name_, {{"check", request}}, descriptors, deadline_, call);
+  if (!done) return done.error();
+  return done->value("objection", "");
 }
 
 }  // namespace ratchet

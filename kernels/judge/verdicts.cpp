@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/core/origin.h"
+
 namespace ratchet {
 namespace {
 
@@ -68,6 +70,11 @@ std::vector<Reason> reasons_of(const wire::Comparison& comparison) {
     reasons.push_back(reason_of_output(comparison.outputs[i],
                                        known ? comparison.states[i] : wire::OutputState{}));
   }
+  if (!comparison.objection.empty())
+    reasons.push_back({"check_failed",
+                       fmt::format("the task's own check_outputs refuses the outputs: {}",
+                                   behind_fence(comparison.objection)),
+                       {}});
   if (comparison.outputs.empty())
     reasons.push_back({"no_output", "the task has no output to compare", {}});
   return reasons;

@@ -83,6 +83,7 @@ struct Comparison {
   bool passed = false;  ///< all outputs within tolerance, guards and inputs intact
   std::vector<OutputError> outputs;
   std::vector<OutputState> states;  ///< parallel to `outputs`
+  std::string objection;  ///< of the task's own check, which the server asks; never on the wire
 
   static constexpr void fields(auto&& visit) {
     using C = Comparison;

@@ -75,6 +75,26 @@ class Reference:
         values.finish({"out", "inout"})
         return {}
 
+    def check(self, plan, descriptors):
+        layout = plan["layout"]
+        inputs, outputs = {}, {}
+        for descriptor, roles, values in ((descriptors[0], {"in", "inout"}, inputs),
+                                          (descriptors[1], {"out", "inout"}, outputs)):
+            with mmap.mmap(descriptor, layout["bytes"], prot=mmap.PROT_READ) as read:
+                memory = mmap.mmap(-1, layout["bytes"])
+                memory[:] = read[:]
+            tensors = self.arena(memory, layout, False).values
+            values.update({b["name"]: tensors[b["name"]] for b in layout["buffers"]
+                           if b["role"] in roles})
+        function = function_of(self.module, "check_outputs")
+        inputs.update(keywords(lambda **given: given, [one for one in plan["arguments"]
+                                                       if one["kind"] != "tensor"], {}, plan["dims"]))
+        try:
+            objection = function(inputs, outputs)
+        except Exception as error:
+            objection = described(error, self.file_name).args[0]
+        return {"objection": str(objection or "")}
+
     @contextlib.contextmanager
     def default_type(self, wide):
         if not (wide and self.torch):
@@ -99,6 +119,8 @@ def answer(reference, body, descriptors):
         return reference.load(body["load"])
     if "run" in body:
         return reference.run(body["run"], descriptors)
+    if "check" in body:
+        return reference.check(body["check"], descriptors)
     return {"failed": {"message": "unknown request", "line": 0}}
 
 

@@ -105,6 +105,19 @@ TEST_CASE("the torch module in docs/tasks.md works as printed", "[readme][python
   check_first_version(folder, block_with("\"path\": \"layer.py\"", kTasks), python.string());
 }
 
+TEST_CASE("the check of properties in docs/tasks.md takes the other roots, too", "[readme]") {
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "ref.py", block_with("def check_outputs(inputs", kTasks)));
+  REQUIRE(write_file(folder / "roots.py",
+                     "import numpy as np\n\n\ndef run_kernel(x, roots, n):\n"
+                     "    roots[:] = -np.sqrt(np.abs(x))\n"));
+
+  check_first_version(folder, R"({"kernel": {"path": "roots.py"}, "reference": {"path": "ref.py"},
+      "implementation": "host-python", "dims": {"n": 3000}, "output_dir": "run",
+      "tensors": [{"name": "x", "dtype": "float32", "shape": ["n"], "role": "in"},
+                  {"name": "roots", "dtype": "float32", "shape": ["n"], "role": "out"}]})");
+}
+
 TEST_CASE("the CUDA kernel in docs/tasks.md builds as printed, also without a GPU", "[readme]") {
   if (!find_program("nvcc")) SKIP("nvcc is not installed");
   const TempFolder folder;
@@ -166,6 +179,47 @@ TEST_CASE("the GPU MODE problem in docs/problems.md becomes a run", "[readme][py
       write_file(folder / "row_sum" / "reference.py", block_with("def generate_input", kProblems)));
 
   check_imported(folder, "row_sum");
+}
+
+TEST_CASE("a GPU MODE problem that tests properties is judged by its own check", "[python]") {
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "roots" / "task.yml",
+                     "tests:\n  - {\"size\": 127, \"seed\": 1}\n\n"
+                     "benchmarks:\n  - {\"size\": 512, \"seed\": 2}\n"));
+  REQUIRE(write_file(folder / "roots" / "reference.py", R"(import torch
+
+
+def generate_input(size: int, seed: int):
+    made = torch.Generator(device="cuda")
+    made.manual_seed(seed)
+    return torch.rand(size, device="cuda", generator=made)
+
+
+def ref_kernel(data):
+    return data.sqrt()
+
+
+def check_implementation(data, output):
+    worst = (output * output - data).abs().max().item()
+    return worst < 1e-5, f"a square is off by {worst}"
+)"));
+
+  check_imported(folder, "roots");
+
+  const auto python = build_dir() / "python" / "bin" / "python";
+  const auto checked = [&](const std::string& factor) {
+    const Json run{{"problem", "problem"},
+                   {"implementation", "host-python"},
+                   {"kernel",
+                    {{"text", "import torch\n\n\ndef custom_kernel(data):\n    return " + factor +
+                                  " * data.sqrt()\n"}}},
+                   {"output_dir", "run" + factor}};
+    const auto created = called(folder, "create_run", run.dump(), python);
+    const auto id = created.substr(5, created.find('\n') - 5);
+    return called(folder, "check_correctness", Json{{"run", id}}.dump(), python);
+  };
+  CHECK(checked("-1").find("passed: true") != std::string::npos);
+  CHECK(checked("1.01").find("a square is off by") != std::string::npos);
 }
 
 TEST_CASE("the atrex-bench problem in docs/problems.md becomes a run", "[readme][python]") {
@@ -239,6 +293,42 @@ TEST_CASE("elements of 4 bits are passed as bytes", "[python]") {
                      "{\"axes\": {\"rows\": 48}, \"inputs\": {\"x\": {\"type\": \"custom\"}}}\n"));
 
   check_imported(folder, "packed");
+}
+
+TEST_CASE("outputs of 4 bits are compared by value, times their scales", "[python]") {
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "quantize" / "definition.json", R"({"name": "quantize",
+ "axes": {"rows": {"type": "var"}, "blocks": {"type": "const", "value": 4}},
+ "inputs": {"x": {"shape": ["rows", "16 * blocks"], "dtype": "float32"}},
+ "outputs": {"q": {"shape": ["rows", "8 * blocks"], "dtype": "float4_e2m1fn_x2"},
+             "scale": {"shape": ["rows", "blocks"], "dtype": "float32"}},
+ "reference": "import torch\n\nSTEPS = torch.tensor([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0])\n\n\ndef run(x):\n    blocks = x.reshape(x.shape[0], -1, 16)\n    scale = blocks.abs().amax(-1).clamp(min=1e-6) / 6\n    values = blocks / scale.unsqueeze(-1)\n    codes = (values.abs().unsqueeze(-1) - STEPS).abs().argmin(-1)\n    codes = (codes + 8 * (values < 0)).reshape(x.shape).to(torch.uint8)\n    return (codes[:, ::2] | codes[:, 1::2] << 4).view(torch.float4_e2m1fn_x2), scale\n"})"));
+  REQUIRE(write_file(folder / "quantize" / "workload.jsonl",
+                     "{\"axes\": {\"rows\": 48}, \"inputs\": {\"x\": {\"type\": \"random\"}}, "
+                     "\"tolerance\": {\"max_atol\": 1e-5, \"max_rtol\": 0.02}}\n"));
+
+  check_imported(folder, "quantize");
+
+  const auto python = build_dir() / "python" / "bin" / "python";
+  const auto v0 = read_file(folder / "problem" / "v0.py");
+  REQUIRE(v0);
+  const auto checked = [&](const std::string& name, const std::string& change) {
+    const Json run{
+        {"problem", "problem"},
+        {"implementation", "host-python"},
+        {"kernel",
+         {{"text", *v0 + "\n\n_first = run\n\n\ndef run(x):\n    q, scale = _first(x)\n" + "    " +
+                       change + "\n    return q, scale\n"}}},
+        {"output_dir", name}};
+    const auto created = called(folder, "create_run", run.dump(), python);
+    const auto id = created.substr(5, created.find('\n') - 5);
+    return called(folder, "check_correctness", Json{{"run", id}}.dump(), python);
+  };
+  // Zeros of the other sign are other bytes and the same values.
+  CHECK(checked("zeros", "q = torch.where(q & 15 == 0, q | 8, q)").find("passed: true") !=
+        std::string::npos);
+  CHECK(checked("swapped", "q = q >> 4 | q << 4").find("q: ") != std::string::npos);
+  CHECK(checked("halved", "scale = scale / 2").find("check_failed") != std::string::npos);
 }
 
 TEST_CASE("without a GPU a run of an imported problem is on the processor, and says so",

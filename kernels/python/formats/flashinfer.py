@@ -17,6 +17,8 @@ from .problem import Refused
 
 NAME = "flashinfer"
 MOST_CASES = 64
+FOUR_BITS = "float4_e2m1fn_x2"
+BLOCKS = (16, 32)  # elements of 4 bits with one scale
 DTYPES = {"float8_e4m3fn": "float8_e4m3", "float8_e5m2": "float8_e5m2"}
 KNOWN = {"float16", "float32", "float64", "bfloat16", "float8_e4m3", "float8_e5m2", "int8", "int16",
          "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"}
@@ -158,13 +160,47 @@ def read(files, asked):
     adapters = ["adapter.py", "function_adapter.py"]
     if custom or random:
         adapters.append("function_inputs.py")
+    reference = problem.reference_text(f"definition.json of {definition.json['name'].replace('_', ' ')}",
+                                       {origin: text}, ("FUNCTION", plan), *adapters)
+    packed = packed_outputs(outputs, types, task)
+    if packed:
+        changed.append(f"{', '.join(packed['outputs'])}: elements of 4 bits are compared by value, times "
+                       "their scales where an output holds them")
+        reference += f"\n\nPACKED = {problem.pretty(packed)}\n\n{problem.adapter('packed_check.py')}"
     title = definition.json["name"].replace("_", " ")
     return {"suite": NAME, "sources": {origin: text}, "task": task, "scaled": changes,
             "changed": changed, "title": title,
             "description": definition.json.get("description") or title, "v0": v0,
-            "reference": problem.reference_text(f"definition.json of {title}", {origin: text},
-                                                ("FUNCTION", plan), *adapters),
+            "reference": reference,
             "takes": lambda dims: True}
+
+
+def packed_outputs(outputs, types, task):
+    """How outputs with elements of 4 bits are compared, for packed_check.py; None where there are none.
+    The scales of one are the output with one number for each block of its last axis."""
+    packed = [one for one in outputs if types.get(one["name"]) == FOUR_BITS]
+    if not packed:
+        return None
+
+    def scales_of(one):
+        for other in outputs:
+            if other not in packed and other["shape"][:-1] == one["shape"][:-1] and any(
+                    same(f"{size // 2}*({other['shape'][-1]})", one["shape"][-1]) for size in BLOCKS):
+                return other["name"]
+        return None
+    found = {one["name"]: scales_of(one) for one in packed}
+    names = {one["name"] for one in outputs}
+    return {"outputs": found, "scale_types": {name: kind for name, kind in types.items()
+                                              if name in names and kind != FOUR_BITS},
+            "atol": task.get("atol", 1e-2), "rtol": task.get("rtol", 1e-2),
+            "ratio": task.get("matched_ratio", 1)}
+
+
+def same(one, other):
+    """Whether two expressions over dims are equal, tried at some sizes."""
+    names = set(re.findall(r"[A-Za-z_]\w*", one + other)) - {"min", "max"}
+    return all(sizes.evaluated(one, dict.fromkeys(names, size)) ==
+               sizes.evaluated(other, dict.fromkeys(names, size)) for size in (1024, 4096, 7 * 1024))
 
 
 def keep_alike(definition):

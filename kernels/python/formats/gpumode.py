@@ -182,24 +182,31 @@ def read(files, asked):
         smallest = cases[0]
         look.given = {name: smallest[name] for name in dims}
         found, texts = look.sizes([])
+    least = sizes.least_sizes(look, {name: look.base[name] for name in found})
+    where = [f"{name} >= {value}" for name, value in least.items()]
     data, answer = look.seen({})
     builder = Builder(texts, set(found))
     args = builder.skeleton("data", data, "data", "in")
     returns = returned(builder, data, answer)
     fixed = {**rest, **{name: smallest[name] for name in dims if name not in found}}
-    workload, changes = sized(cases, found, fixed, builder.tensors, asked)
+    workload, changes = sized(cases, found, fixed, least, builder.tensors, asked)
     plan = {"args": args, "returns": returns, "fixed": fixed, "dims": list(found),
             "seeded": "seed" in task.parameters, "types": builder.types}
+    adapters, properties = ["adapter.py", "data_adapter.py"], []
+    if tolerance is None:
+        adapters.append("data_check.py")
+        properties.append("its check_implementation judges the answer, which is not compared with "
+                          "ref_kernel's")
     title = described(files["task.yml"]).partition(". ")[0][:80] or "GPU MODE task"
     return {"suite": NAME, "sources": task.sources, "scaled": changes,
-            "changed": problem.bytes_note(builder.types), "untested": look.untested,
+            "changed": problem.bytes_note(builder.types) + properties, "untested": look.untested,
             "task": {"call": "function", "entry": "custom_kernel",
                      **({"cases": workload} if found else {"dims": {}}),
-                     "tensors": builder.tensors, **tolerance,
+                     **({"where": where} if where else {}), "tensors": builder.tensors, **(tolerance or {}),
                      "signature": {"args": [args], "kwargs": {}, "returns": returns}},
             "title": title, "description": described(files["task.yml"]) or title,
             "reference": problem.reference_text("reference.py of GPU MODE", task.sources,
-                                                ("TASK", plan), "adapter.py", "data_adapter.py"),
+                                                ("TASK", plan), *adapters),
             "v0": first_version(task, builder.types, args),
             "takes": lambda now: True}
 
@@ -249,7 +256,7 @@ def by_storage(value, builder, places):
     walk(value)
 
 
-def sized(cases, found, fixed, tensors, asked):
+def sized(cases, found, fixed, least, tensors, asked):
     workload, changes = [], []
     for case in cases:
         if any(case.get(name) != value for name, value in fixed.items()):
@@ -259,31 +266,36 @@ def sized(cases, found, fixed, tensors, asked):
         def total(now):
             return sum(problem.tensor_bytes(tensor, lambda text: sizes.evaluated(text, now))
                        for tensor in tensors)
-        fitting, changed = problem.scaled(dims, total, asked["bytes"], asked["scale"],
-                                          lambda now: True)
+        fitting, changed = problem.scaled(
+            dims, total, asked["bytes"], asked["scale"],
+            lambda now: all(now[name] >= value for name, value in least.items()))
         changes += changed
         if all(one["dims"] != fitting for one in workload):
             workload.append({"dims": fitting, "weight": 1})
     return workload[:MOST_CASES], changes
 
 
-def tolerances_of(task):
-    """What check_implementation compares with. A check of properties, which compares with no answer,
-    is another judge than ours."""
+def check_of(task):
+    """The text of check_implementation that says what it compares with, or of the call that makes it."""
     text = "\n".join(task.sources.values())
-    check = re.search(r"check_implementation\s*=\s*make_match_reference\((.*?)\)", text, re.DOTALL)
-    body = check[1] if check else None
-    if body is None:
-        function = re.search(r"^def check_implementation\(.*?(?=^\S|\Z)", task.sources["reference.py"],
-                             re.MULTILINE | re.DOTALL)
-        body = function[0] if function else ""
-        if not re.search(r"match_reference|verbose_allclose|verbose_allequal|allclose", body):
-            raise Refused("reference.py: check_implementation tests properties of the answer and does "
-                          "not compare it with ref_kernel's, which this judge does not do; give kernel "
-                          "and reference of your own for a comparison")
+    made = re.search(r"check_implementation\s*=\s*make_match_reference\((.*?)\)", text, re.DOTALL)
+    if made:
+        return made[1]
+    function = re.search(r"^def check_implementation\(.*?(?=^\S|\Z)", task.sources["reference.py"],
+                         re.MULTILINE | re.DOTALL)
+    return function[0] if function else ""
+
+
+def tolerances_of(task):
+    """What check_implementation compares the answer with ref_kernel's by; None where it tests properties
+    of the answer instead, as there may be other right ones."""
+    text = check_of(task)
+    if "def check_implementation" in text and \
+            not re.search(r"match_reference|verbose_allclose|verbose_allequal|allclose", text):
+        return None
     found = {}
     for name in ("atol", "rtol"):
-        number = re.search(rf"\b{name}\s*=\s*([-+0-9.eE]+)", body)
+        number = re.search(rf"\b{name}\s*=\s*([-+0-9.eE]+)", text)
         if number:
             found[name] = float(number[1])
     return found
