@@ -57,12 +57,22 @@ class Changes(ast.NodeTransformer):
                 return ast.copy_location(ast.Constant(self.device), node)
         return node
 
+    def visit_BinOp(self, node):
+        if self.values and place_of(node) in self.values and is_number(node):
+            return ast.copy_location(ast.Constant(self.values[place_of(node)]), node)
+        return self.generic_visit(node)
+
     def visit_Call(self, node):
         self.generic_visit(node)
         method = node.func
         if self.device != "cuda" and isinstance(method, ast.Attribute) and method.attr == "cuda":
             method.attr, node.args, node.keywords = "to", [ast.Constant(self.device)], []
         return node
+
+
+def is_number(node):
+    """Whether an expression is made of constants alone."""
+    return all(isinstance(part, (ast.Constant, ast.BinOp, ast.operator)) for part in ast.walk(node))
 
 
 def place_of(node):

@@ -51,7 +51,7 @@ def constants_of(text, file_name):
 
 def whole(node):
     """The value of an expression of numbers alone, if it is a size."""
-    if any(not isinstance(part, (ast.Constant, ast.BinOp, ast.operator)) for part in ast.walk(node)):
+    if not adapter.is_number(node):
         return None
     value = eval(compile(ast.Expression(node), "constant", "eval"), {"__builtins__": {}})
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 1 else None

@@ -11,7 +11,7 @@ import re
 import torch
 
 from . import adapter, problem, sizes
-from .kernelbench import Builder, flatten
+from .kernelbench import Builder, flatten, whole
 from .problem import Refused
 
 NAME = "tensara"
@@ -55,13 +55,19 @@ def recognizes(files):
 
 
 def literals_of(text):
-    """Whole numbers of 2 or more in generate_test_cases, by line and column."""
+    """Whole numbers of 2 or more in generate_test_cases, by line and column; 2**21 is one."""
     found = {}
+
+    def collect(node):
+        number = whole(node) if isinstance(node, (ast.Constant, ast.BinOp)) else None
+        if number is None:
+            for part in ast.iter_child_nodes(node):
+                collect(part)
+        elif number > 1:
+            found[adapter.place_of(node)] = number
     for function in ast.walk(ast.parse(text, FILE)):
         if isinstance(function, ast.FunctionDef) and function.name == "generate_test_cases":
-            for node in ast.walk(function):
-                if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 1:
-                    found[adapter.place_of(node)] = node.value
+            collect(function)
     return found
 
 
