@@ -39,8 +39,7 @@ struct Forge {
 };
 
 /// How a tolerance's `atol` scales with the expected output: not at all, by min(1, RMS), by RMS, by
-/// the RMS of its row where rows differ much, or by the magnitude of a typical element. The last
-/// two only exist on the host.
+/// the RMS of its row where rows differ much, or by the magnitude of a typical element.
 enum class AtolScale { absolute, shrink, rms, row, typical };
 constexpr auto enum_names(AtolScale) {
   using enum AtolScale;
