@@ -116,10 +116,11 @@ Result<std::optional<Json>> LabStream::next() {
 Result<std::optional<Json>> LabStream::receive(milliseconds limit, const std::stop_token& stop) {
   const auto until = steady_clock::now() + limit;
   std::array<char, 65536> chunk{};
-  for (;;) {
+  for (bool over = false;;) {
     auto message = next();
     if (!message || *message) return message;
-    if (stop.stop_requested() || steady_clock::now() >= until) return std::optional<Json>{};
+    if (stop.stop_requested() || over) return std::optional<Json>{};
+    over = steady_clock::now() >= until;  // what is there by then is still read
     pollfd waiting{in_.get(), POLLIN, 0};
     const auto left = std::chrono::duration_cast<milliseconds>(until - steady_clock::now());
     ::poll(&waiting, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, kPollMs)));

@@ -35,8 +35,9 @@ class LabStream {
   /// gone or has not read for a minute.
   Status send(const Json& message);
 
-  /// The next message; empty at the time limit or when `stop` is requested. Errors: `unavailable`
-  /// at the end of the stream, `invalid_argument` for what is no frame, with what came instead.
+  /// The next message; empty at the time limit, which may be 0 for what is there already, or when
+  /// `stop` is requested. Errors: `unavailable` at the end of the stream, `invalid_argument` for
+  /// what is no frame, with what came instead.
   Result<std::optional<Json>> receive(std::chrono::milliseconds limit,
                                       const std::stop_token& stop = {});
 

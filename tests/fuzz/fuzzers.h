@@ -12,8 +12,10 @@ namespace ratchet::fuzz {
 // tests/fuzz/replay calls the same functions with every file of tests/fuzz/corpus.
 
 void code(std::string_view bytes);       ///< listings of nvdisasm, cuobjdump and objdump
+void frames(std::string_view bytes);     ///< what a lab's command writes
 void http(std::string_view bytes);       ///< the bytes of a connection
 void imports(std::string_view bytes);    ///< the files that another package's run left
+void labs(std::string_view bytes);       ///< one message between a server and a lab
 void launch(std::string_view bytes);     ///< a source with a `// launch:` line
 void message(std::string_view bytes);    ///< one JSON-RPC message
 void ncu(std::string_view bytes);        ///< CSV of Nsight Compute
@@ -29,10 +31,11 @@ struct Fuzzer {
   void (*check)(std::string_view bytes);
 };
 inline constexpr std::array kFuzzers{
-    Fuzzer{"code", code},           Fuzzer{"http", http},       Fuzzer{"imports", imports},
-    Fuzzer{"launch", launch},       Fuzzer{"message", message}, Fuzzer{"ncu", ncu},
-    Fuzzer{"page", page},           Fuzzer{"problem", problem}, Fuzzer{"rocprof", rocprof},
-    Fuzzer{"signature", signature}, Fuzzer{"yaml", yaml},
+    Fuzzer{"code", code},       Fuzzer{"frames", frames},   Fuzzer{"http", http},
+    Fuzzer{"imports", imports}, Fuzzer{"labs", labs},       Fuzzer{"launch", launch},
+    Fuzzer{"message", message}, Fuzzer{"ncu", ncu},         Fuzzer{"page", page},
+    Fuzzer{"problem", problem}, Fuzzer{"rocprof", rocprof}, Fuzzer{"signature", signature},
+    Fuzzer{"yaml", yaml},
 };
 
 inline void require(bool holds, const char* promise) {
