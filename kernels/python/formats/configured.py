@@ -3,6 +3,7 @@ file in KernelBench's form, which is then read as such.
 """
 
 from . import kernelbench
+from .problem import Refused
 
 MAIN = "problem.py"
 
@@ -67,8 +68,17 @@ def main_text(model, maker, function, names, gradient):
 
 def read(sources, model, maker, function, configurations, asked, suite):
     """The problem of a Model in `model`.py whose inputs `maker`.`function` makes. Sizes are looked at in
-    the smallest configuration."""
+    the smallest configuration; where they stay as they are, in the one that counts most and fits."""
     smallest = min(configurations, key=lambda one: sum(one.constants().values()))
+    for one in sorted(configurations, key=lambda one: -one.weight) if asked["fixed"] else ():
+        try:
+            return read_from(one, sources, model, maker, function, configurations, asked, suite)
+        except Refused:
+            continue  # too large
+    return read_from(smallest, sources, model, maker, function, configurations, asked, suite)
+
+
+def read_from(smallest, sources, model, maker, function, configurations, asked, suite):
     alike = [one for one in configurations if one.shape() == smallest.shape()]
     sources = {**sources, MAIN: main_text(model, maker, function, smallest,
                                            "class WithGradients" in sources[f"{model}.py"])}

@@ -10,6 +10,7 @@ import random
 
 MOST_STRIDE = 64
 JOINT_LOOKS = 4
+LARGER = (16, 17, 32, 33, 61)  # what a small constant is moved to, too: a division shows in its steps
 SMALL = 24  # a size at which a problem with a step per element is quick to look at
 
 
@@ -36,6 +37,10 @@ class Fit:
             if one is None or one.keys() != self.base.keys():
                 return False
             found.append((value, one))
+        for value in LARGER if self.constants[name] < LARGER[0] else ():
+            one = self.look({name: value})
+            if one is not None and one.keys() == self.base.keys():
+                found.append((value, one))
         if not any(one[key] != self.base[key] for _, one in found for key in one if is_input(key)):
             return False
         self.looks[name] = found
@@ -149,16 +154,33 @@ def disagreeing(fit, texts, draw):
     """A dim that is no free size beside the others; None if the expressions hold wherever all move."""
     if not fit.dims:
         return None
-    for _ in range(JOINT_LOOKS):
-        values = {name: draw.randint(max(1, fit.constants[name] // 4), fit.constants[name])
+    for number in range(2 * JOINT_LOOKS):
+        beyond = number >= JOINT_LOOKS  # where small constants may show what they had no room for
+        values = {name: draw.randint(1, LARGER[-1]) if beyond and fit.constants[name] < LARGER[0] else
+                  draw.randint(max(1, fit.constants[name] // 4), fit.constants[name])
                   for name in fit.dims}
+        if beyond and all(value >= LARGER[0] for value in fit.constants.values()):
+            return None
         one = fit.look(values)
         if one is None or one.keys() != fit.base.keys():
+            if beyond:
+                continue
             return fit.dims[-1]
         for key, text in texts.items():
             if evaluated(text, values) != one[key]:
-                return next((name for name in reversed(fit.dims) if name in text), fit.dims[-1])
+                return culprit(fit, key, text, values)
     return None
+
+
+def culprit(fit, key, text, values):
+    """The dim that an expression is wrong for: one that it lacks, if the rest is right without it."""
+    for name in reversed(fit.dims):
+        if name not in text:
+            stayed = {**values, name: fit.constants[name]}
+            one = fit.look(stayed)
+            if one is not None and one.get(key) == evaluated(text, stayed):
+                return name
+    return next((name for name in reversed(fit.dims) if name in text), fit.dims[-1])
 
 
 def least_sizes(look, dims):

@@ -11,7 +11,7 @@ from . import problem, sizes
 from .problem import Refused
 
 ENOUGH_BYTES = 16 << 20
-SEED, OTHER_SEED = 7, 8
+SEED, OTHER_SEEDS = 7, (8, 9, 10, 11)  # all where no size moves, which shows less
 STEP = 8  # from sizes that are too small to the next
 
 
@@ -121,12 +121,14 @@ def tried_at(made, dims):
     given = inputs_at(module, task, dims)
     torch.manual_seed(12)
     second = answered(module.reference(**given, **scalars, **dims), outputs)
-    other = inputs_at(module, task, dims, OTHER_SEED)
-    third = answered(module.reference(**other, **scalars, **dims), outputs)
+    for seed in OTHER_SEEDS[:1 if dims else None]:
+        other = inputs_at(module, task, dims, seed)
+        third = answered(module.reference(**other, **scalars, **dims), outputs)
+        for spec in outputs:
+            if spec["name"] in third and misfit(spec, third[spec["name"]], dims):
+                return (f"{spec['name']} has other sizes for other values of the inputs, and sizes of a "
+                        "contract follow its dims alone")
     for spec in outputs:
-        if spec["name"] in third and misfit(spec, third[spec["name"]], dims):
-            return (f"{spec['name']} has other sizes for other values of the inputs, and sizes of a contract "
-                    "follow its dims alone")
         name, one, two = spec["name"], first.get(spec["name"]), second.get(spec["name"])
         if one is None:
             return f"the reference returns no {name}"
