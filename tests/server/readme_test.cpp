@@ -331,6 +331,36 @@ TEST_CASE("outputs of 4 bits are compared by value, times their scales", "[pytho
   CHECK(checked("halved", "scale = scale / 2").find("check_failed") != std::string::npos);
 }
 
+TEST_CASE("an import finds sizes that go in steps, and the least that a problem takes",
+          "[python]") {
+  const TempFolder folder;
+  REQUIRE(write_file(folder / "paged.py", R"(import torch
+
+tokens = 1
+experts = 64
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, pages):
+        return torch.topk(x, 8).values, pages + 1
+
+
+def get_inputs():
+    return [torch.randn(tokens, experts), torch.randn((tokens + 15) // 16, 16)]
+
+
+def get_init_inputs():
+    return []
+)"));
+
+  check_imported(folder, "paged.py");
+
+  const auto problem = read_file(folder / "problem" / "problem.json");
+  REQUIRE(problem);
+  CHECK(problem->find("\"(tokens + 15) / 16\"") != std::string::npos);
+  CHECK(problem->find("\"experts >= 8\"") != std::string::npos);
+}
+
 TEST_CASE("without a GPU a run of an imported problem is on the processor, and says so",
           "[python]") {
   const auto python = build_dir() / "python" / "bin" / "python";
@@ -415,6 +445,8 @@ TEST_CASE("a problem that wants a network or a package, or hangs, leaves nothing
   CHECK(started.find("bad.py:8: PermissionError: subprocess.Popen") != std::string::npos);
   const auto ended = refused_import(folder, "os._exit(3)");
   CHECK(ended.find("ended the process that read it") != std::string::npos);
+  const auto chosen = refused_import(folder, "self.forward = lambda x: x[x > 0.5]");
+  CHECK(chosen.find("other sizes for other values of the inputs") != std::string::npos);
   const auto endless = refused_import(folder, "while True: pass");
   CHECK(endless.find("did not finish within 20 s") != std::string::npos);
 }
