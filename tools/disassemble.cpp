@@ -28,8 +28,8 @@ struct DisassembleArgs {
           optional<&A::entry>("", {.max_length = 64}), optional<&A::flags>("", {.max_length = 32}),
           optional<&A::kind>("Ignored for host kernels."),
           optional<&A::function>("Default: most code in loops.", {.max_length = 512}),
-          optional<&A::cursor>("next_cursor of the previous page.", {.min = 0}),
-          optional<&A::lab>("Where to build kernel.", {.max_length = 64}));
+          optional<&A::cursor>("From next_cursor.", {.min = 0}),
+          optional<&A::lab>("", {.max_length = 64}));
   }
 };
 

@@ -21,7 +21,7 @@ struct LabList {
 Tool list_labs(const Services& services) {
   return make_tool<ListLabsArgs, LabList>(
       {.name = "list_labs",
-       .summary = "List the remote labs that create_run can run a task on, and how they do.",
+       .summary = "List the labs that create_run can use.",
        .effect = Effect::reads,
        .toolset = Toolset::loop},
       [&lab = services.lab](const ListLabsArgs&, CallContext&) -> Result<LabList> {

@@ -13,7 +13,7 @@ struct ListMethodsArgs {
 
   static constexpr void fields(auto&& visit) {
     using A = ListMethodsArgs;
-    visit(optional<&A::run>("Adds the readings of its profile, the budget and exclusions."),
+    visit(optional<&A::run>("Adds its readings, budget and exclusions."),
           optional<&A::axis>("Only methods of this axis."),
           optional<&A::id>("Only this method.", {.max_length = 64}));
   }

@@ -9,9 +9,8 @@ struct ListRunsArgs {
   std::optional<std::string> cursor;
 
   static constexpr void fields(auto&& visit) {
-    visit(
-        optional<&ListRunsArgs::limit>("Maximum number of runs.", {.min = 1, .max = 100}),
-        optional<&ListRunsArgs::cursor>("next_cursor of the previous page.", {.max_length = 200}));
+    visit(optional<&ListRunsArgs::limit>("Maximum number of runs.", {.min = 1, .max = 100}),
+          optional<&ListRunsArgs::cursor>("From next_cursor.", {.max_length = 200}));
   }
 };
 

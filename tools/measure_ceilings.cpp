@@ -15,8 +15,7 @@ struct CeilingArgs {
     using A = CeilingArgs;
     visit(optional<&A::device>("", {.min = 0, .max = 63}),
           optional<&A::kind>("Default: cuda if there is such a device."),
-          optional<&A::refresh>("Measure again instead of returning cached values."),
-          optional<&A::lab>("", {.max_length = 64}));
+          optional<&A::refresh>("Measure again."), optional<&A::lab>("", {.max_length = 64}));
   }
 };
 
@@ -117,8 +116,7 @@ Result<CeilingAnswer> run_measure_ceilings(const Services& services, const Ceili
 Tool measure_ceilings(const Services& services) {
   return make_tool<CeilingArgs, CeilingAnswer>(
       {.name = "measure_ceilings",
-       .summary = "Measure a device's bandwidth and arithmetic roofs; cached until driver or "
-                  "device change.",
+       .summary = "Measure a device's bandwidth and arithmetic roofs; cached.",
        .effect = Effect::uses_device,
        .toolset = Toolset::analysis,
        .idempotent = true},

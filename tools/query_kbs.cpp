@@ -24,7 +24,7 @@ struct QueryArgs : KnowledgeQuery {
     using A = QueryArgs;
     KnowledgeQuery::fields(visit);
     visit(
-        optional<&A::run>("Rank for this run, and log the query so that it can be cited."),
+        optional<&A::run>("Rank for this run; the answer can be cited."),
         optional<&A::purpose>("What the query is for; evidence needs one query of each purpose."));
   }
 };

@@ -18,8 +18,8 @@ struct ReviewArgs : ReviewRequest {
 Tool review(const Services& services) {
   return make_tool<ReviewArgs, ReviewAnswer>(
       {.name = "review",
-       .summary = "Report which acceptance pairs are met, open or stalled and whether the best "
-                  "version may be promoted; or give the verdict on one that needs a review.",
+       .summary = "Report which acceptance pairs are met and whether the best version may be "
+                  "promoted; or give the verdict on one that needs a review.",
        .effect = Effect::writes,
        .toolset = Toolset::review},
       [&runs = services.runs](const ReviewArgs& args, CallContext&) {

@@ -36,7 +36,7 @@ struct KnowledgeQuery {
           optional("confidence", &Q::confidences, "verified, source-reported, …"),
           optional<&Q::has_code>("Only pages with code."),
           optional<&Q::limit>("Most results.", {.min = 1, .max = 50}),
-          optional<&Q::cursor>("next_cursor of the page before.", {.max_length = 200}));
+          optional<&Q::cursor>("From next_cursor.", {.max_length = 200}));
   }
 };
 
@@ -58,7 +58,7 @@ struct GrepRequest {
           optional<&G::context>("Lines around each match.", {.min = 0, .max = 10}),
           optional<&G::files_only>("Pages instead of lines."),
           optional<&G::limit>("Most hits.", {.min = 1, .max = 200}),
-          optional<&G::cursor>("next_cursor of the part before.", {.max_length = 200}));
+          optional<&G::cursor>("From next_cursor.", {.max_length = 200}));
   }
 };
 
@@ -80,7 +80,7 @@ struct PageRequest {
           optional<&R::include_code>("Keep code blocks."),
           optional<&R::body_only>("Without front matter."),
           optional<&R::frontmatter_only>("Without the text."),
-          optional<&R::cursor>("next_cursor of the part before.", {.max_length = 200}));
+          optional<&R::cursor>("From next_cursor.", {.max_length = 200}));
   }
 };
 

@@ -137,7 +137,7 @@ Tool long_running(Tool tool, BackgroundCalls& calls, std::chrono::seconds wait) 
   // In every long tool, so brief; the limits are in the refusal.
   limit = {{"type", "number"},
            {"default", wait.count()},
-           {"description", "Seconds until a job id returns."}};
+           {"description", "Seconds, then a job id."}};
   const Json ticket = schema_of<Ticket>();
   for (const auto& [name, property] : ticket["properties"].items())
     wrapped.output_schema["properties"].emplace(name, property);

@@ -57,6 +57,7 @@ TEST_CASE("what a model reads to know the tools stays under 7,000 tokens", "[too
 
   // Estimated at four bytes per token.
   CHECK(model_visible_bytes(useful_tools(bench.tools(), bench.services())) <= 7000 * 4);
+  CHECK(model_visible_bytes(bench.tools()) <= 7000 * 4);  // with labs
 }
 
 TEST_CASE("where there are no labs, nothing about them is offered, and all else is", "[tools]") {
