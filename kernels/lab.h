@@ -170,6 +170,16 @@ class Lab {
   virtual Status spread(const Contract& contract, PieceWork work, const std::vector<Piece>& pieces,
                         CallContext& call);
 
+  /// The noise floor of comparisons of kernels that take this long, a fraction; calibrated if it is
+  /// not yet. Empty: it cannot be calibrated.
+  virtual Result<std::optional<double>> noise(DeviceKind kind, int device, double time_ns,
+                                              CallContext& call) = 0;
+
+  /// The lab that takes over a run whose lab was lost twice without an answer in between: the first
+  /// of its group that equals it. Empty: its lab was not lost so. Errors: `unavailable`, with what
+  /// differs on each.
+  virtual Result<std::optional<std::string>> successor(const MeasuredOn& run, CallContext& call);
+
   /// The lab of this name, for what belongs to no contract; without a name this one. Errors:
   /// `not_found`.
   virtual Result<Lab*> named(const std::optional<std::string>& name);

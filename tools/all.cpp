@@ -97,7 +97,7 @@ std::vector<Tool> all_tools(const Services& services) {
   const bool labs = !services.lab.labs().empty();
   for (auto& tool : tools) {
     if (labs && tool.input_schema.at("properties").contains("run"))
-      tool = counting_lab_time(std::move(tool), services.runs);
+      tool = on_labs(std::move(tool), services.runs, services.lab);
     if (tool.info.builds) tool = within_quota(std::move(tool), room);
     if (tool.info.effect == Effect::uses_device)
       tool = long_running(std::move(tool), services.jobs);

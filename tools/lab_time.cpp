@@ -1,13 +1,33 @@
 #include "tools/lab_time.h"
 
+#include <fmt/format.h>
+
+#include <string>
 #include <utility>
 
 #include "server/runs/lab_accounts.h"
 
 namespace ratchet {
+namespace {
 
-Tool counting_lab_time(Tool tool, Runs& runs) {
-  tool.call = [inner = std::move(tool.call), &runs](const Json& arguments, CallContext& call) {
+/// What becomes of a run after a call on it failed; empty: it stays where it is.
+std::string taken_over(const RunId& run, Runs& runs, Lab& lab, CallContext& call) {
+  const auto on = runs.labs().measured_on(run);
+  if (!on || !*on || call.canceled()) return "";
+  const auto next = lab.successor(**on, call);
+  if (!next) return "\n" + next.error().message + "\n" + next.error().hint;
+  if (!*next || !runs.labs().move(run, (*on)->lab, **next)) return "";
+  return fmt::format(
+      "\nFrom now on the run is on lab {}, which equals {} in devices, driver, tools "
+      "and noise. Call again.",
+      **next, (*on)->lab);
+}
+
+}  // namespace
+
+Tool on_labs(Tool tool, Runs& runs, Lab& lab) {
+  tool.call = [inner = std::move(tool.call), &runs, &lab](const Json& arguments,
+                                                          CallContext& call) {
     const auto run = arguments.is_object() ? arguments.value("run", Json()) : Json();
     if (!run.is_string()) return inner(arguments, call);
     const RunId id{run.get<std::string>()};
@@ -15,6 +35,7 @@ Tool counting_lab_time(Tool tool, Runs& runs) {
     if (!meter) return inner(arguments, call);  // which says what is wrong with the run
     CallContext metered = call.metered_by(**meter);
     auto answer = inner(arguments, metered);
+    if (answer.is_error) answer.text += taken_over(id, runs, lab, metered);
     // What cannot be recorded stays counted and is recorded with the next call's.
     (void)runs.labs().record(id, **meter);
     return answer;

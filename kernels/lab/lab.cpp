@@ -102,6 +102,11 @@ Result<Lab*> Lab::named(const std::optional<std::string>& name) {
                    "This server has no labs; start it with --lab NAME=COMMAND or --labs FILE.");
 }
 
+Result<std::optional<std::string>> Lab::successor(const MeasuredOn& /*run*/,
+                                                  CallContext& /*call*/) {
+  return std::optional<std::string>{};
+}
+
 Status Lab::spread(const Contract& contract, PieceWork work, const std::vector<Piece>& pieces,
                    CallContext& /*call*/) {
   std::vector<Status> done(pieces.size());

@@ -153,6 +153,16 @@ std::optional<NoiseProfile> LabParts::noise_of(const DeviceInfo& device, bool re
   }
 }
 
+Result<std::optional<double>> Laboratory::noise(DeviceKind kind, int device, double time_ns,
+                                                CallContext& call) {
+  auto turn = queue.wait(kind, device, call);
+  if (!turn) return turn.error();
+  const auto info = greeting(kind, device, call);
+  if (!info) return info.error();
+  const auto profile = noise_of(info->device, false, call);
+  return profile ? std::optional(noise_floor_at(*profile, time_ns)) : std::nullopt;
+}
+
 void LabParts::calibrate_when_idle(const DeviceInfo& device) {
   if (device.kind == DeviceKind::host || options.noise_sessions <= 0 ||
       stored_noise(options.state_dir, device))

@@ -70,6 +70,8 @@ class Laboratory final : public Lab, private LabParts {
                             const std::vector<DispatchChoice>& choices) override;
   Result<std::vector<Ceiling>> ceilings(int device, DeviceKind kind, bool refresh,
                                         CallContext& call) override;
+  Result<std::optional<double>> noise(DeviceKind kind, int device, double time_ns,
+                                      CallContext& call) override;
   std::vector<Store> stores(std::function<std::set<std::string>()> needed) override;
   FileCount remove_abandoned(bool dry_run) override;
 

@@ -9,7 +9,6 @@
 
 #include "kernels/lab_requests.h"
 #include "server/core/fields.h"
-#include "server/facts/contract.h"
 #include "server/facts/profile.h"
 #include "server/facts/sanitizer.h"
 #include "server/facts/task.h"
@@ -176,6 +175,15 @@ struct Race {
     using R = Race;
     visit(required<&R::contract>(), required<&R::entrants>(), required<&R::race>(),
           required<&R::secret>());
+  }
+};
+
+struct Noise {
+  int device = 0;
+  DeviceKind kind = DeviceKind::host;
+  double time_ns = 0;
+  static constexpr void fields(auto&& visit) {
+    visit(required<&Noise::device>(), required<&Noise::kind>(), required<&Noise::time_ns>());
   }
 };
 

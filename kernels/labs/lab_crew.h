@@ -43,10 +43,14 @@ class LabCrew {
     LabScheduler::Job job_;
   };
 
-  /// As `Lab::spread`, for a contract whose home is this lab. A piece whose lab is lost or cannot
-  /// be reached begins again on another; where all are, the first one's error is the piece's.
+  /// As `Lab::spread`, for a contract whose home is this lab. A piece that fails on another lab, or
+  /// on one that is lost, begins again elsewhere; where none is left, the first error is its.
   Status spread(Index home, const Contract& contract, PieceWork work,
                 const std::vector<Piece>& pieces, CallContext& call);
+
+  /// As `Lab::successor`, for a run whose home is this lab.
+  Result<std::optional<std::string>> successor(Index home, const MeasuredOn& run,
+                                               CallContext& call);
 
   [[nodiscard]] std::vector<LabState> states() const;
   /// Asks all commands to end; waits for that, but not for longer.
@@ -60,6 +64,8 @@ class LabCrew {
     bool alone = true;                   ///< in its group
     std::mutex vetting;                  ///< one finds out at a time
     std::atomic<int> ends = 0;           ///< of its command
+    std::atomic<int> losses = 0;         ///< of these since its last answer
+    int calls = 0;                       ///< answered, when it was lost last
     std::optional<Error> error;          ///< why it could not be vetted; guarded by `vetting`
     Traits traits;                       ///< when it was vetted last; guarded by `mutex_`
     std::optional<std::string> differs;  ///< guarded by `mutex_`
@@ -75,6 +81,8 @@ class LabCrew {
   /// if need be. `again`: also if it has failed just now.
   Status vet(Index index, bool again, const CallContext& call);
   void note_traits(Site& site, Traits traits);
+  void note_end(Index index, bool lost);
+  Result<std::optional<std::string>> unlike(Index index, const MeasuredOn& run, CallContext& call);
   Status serve(Ticket& ticket, const std::string& kind, Index home, const Contract& contract,
                const Piece& piece, const CallContext& call);
   void act(const LabScheduler::Decisions& decisions);

@@ -130,6 +130,9 @@ const std::map<std::string, Method, std::less<>>& methods() {
                             call);
        })},
       {"race", method<wire::Race>(race)},
+      {"noise", method<wire::Noise>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.noise(r.kind, r.device, r.time_ns, call);
+       })},
       {"ceilings", method<wire::Ceilings>([](Lab& lab, const auto& r, CallContext& call) {
          return lab.ceilings(r.device, r.kind, r.refresh, call);
        })},

@@ -119,6 +119,15 @@ class LabSet : public Lab {
     return home ? crew_.spread(*home, contract, work, pieces, call) : Status(home.error());
   }
 
+  Result<std::optional<double>> noise(DeviceKind kind, int device, double time_ns,
+                                      CallContext& call) override {
+    return local_->noise(kind, device, time_ns, call);
+  }
+  Result<std::optional<std::string>> successor(const MeasuredOn& run, CallContext& call) override {
+    const auto home = crew_.find(run.lab);
+    return home ? crew_.successor(*home, run, call) : home.error();
+  }
+
   [[nodiscard]] std::vector<LabState> labs() const override { return crew_.states(); }
 
   void end(std::chrono::milliseconds patience) { crew_.end(patience); }

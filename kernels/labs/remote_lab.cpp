@@ -182,6 +182,11 @@ class Remote : public RemoteLab {
     return ask<std::vector<Ceiling>>("ceilings", wire::Ceilings{device, kind, refresh}, call);
   }
 
+  Result<std::optional<double>> noise(DeviceKind kind, int device, double time_ns,
+                                      CallContext& call) override {
+    return ask<std::optional<double>>("noise", wire::Noise{device, kind, time_ns}, call);
+  }
+
   std::vector<Store> stores(std::function<std::set<std::string>()> /*needed*/) override {
     return {};  // it keeps its own state folder
   }

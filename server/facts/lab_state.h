@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "server/core/field.h"
+#include "server/facts/environment.h"
 
 namespace ratchet {
 
@@ -45,6 +46,21 @@ struct LabState {
           optional<&L::error>("Why it ended last."),
           optional<&L::differs>("Why it cannot stand in for others of its group."));
   }
+};
+
+/// How sharply kernels of a run were compared: the noise floor, a fraction, and their time.
+struct SeenNoise {
+  double floor = 0;
+  double time_ns = 0;
+};
+
+/// Where a run is measured, and what another lab must equal to take it over.
+struct MeasuredOn {
+  std::string lab;
+  DeviceKind kind = DeviceKind::host;
+  int device = 0;
+  Environment environment;         ///< as recorded of the run
+  std::optional<SeenNoise> noise;  ///< of its newest comparison; empty: it has none
 };
 
 }  // namespace ratchet

@@ -33,6 +33,33 @@ Status LabAccounts::record(const RunId& run, LabMeter& meter) {
   return {};
 }
 
+Result<std::optional<MeasuredOn>> LabAccounts::measured_on(const RunId& run) {
+  const auto loaded = store_.load(run);
+  if (!loaded) return loaded.error();
+  const RunState& state = *loaded->state;
+  const auto& contract = state.contract.contract;
+  if (!contract.lab) return std::optional<MeasuredOn>{};
+  MeasuredOn on{*contract.lab, contract.device_kind, contract.device, state.environment, {}};
+  for (const auto& version : state.versions)
+    if (version.profile && !version.profile->comparisons.empty())
+      on.noise = SeenNoise{version.profile->comparisons.front().noise_floor,
+                           version.profile->timing.median.value};
+  return std::optional(std::move(on));
+}
+
+Status LabAccounts::move(const RunId& run, const std::string& from, const std::string& to) {
+  const auto held = hold(store_, run);
+  if (!held) return held.error();
+  const RunState& state = *held->state;
+  if (state.contract.contract.lab != from)
+    return Error{ErrorCode::conflict, fmt::format("run {} is no longer on lab {}", run.text, from),
+                 ""};
+  auto done = store_.commit(
+      state,
+      {.version = state.open().id, .kind = kind::kMoved, .fact = encode(MovedFact{from, to})});
+  return done ? Status{} : done.error();
+}
+
 Status LabAccounts::change_budget(const RunId& run, const LabBudget& limits) {
   const auto held = hold(store_, run);
   if (!held) return held.error();

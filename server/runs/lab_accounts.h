@@ -3,11 +3,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "server/core/lab_meter.h"
 #include "server/core/result.h"
 #include "server/core/units.h"
+#include "server/facts/lab_state.h"
 
 namespace ratchet {
 
@@ -25,6 +27,11 @@ class LabAccounts {
 
   /// Records what a meter counted for the run, if it did. Never changes the stage.
   Status record(const RunId& run, LabMeter& meter);
+
+  /// Empty: on this machine.
+  Result<std::optional<MeasuredOn>> measured_on(const RunId& run);
+  /// Another lab takes the run over. Errors: `conflict` if it is no longer on `from`.
+  Status move(const RunId& run, const std::string& from, const std::string& to);
 
   /// The limits given replace those of the run.
   Status change_budget(const RunId& run, const LabBudget& limits);

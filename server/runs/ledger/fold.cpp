@@ -135,6 +135,12 @@ Status apply_fact(RunState& state, const LedgerRow& row, const Entry& entry) {
       state.last_result = "the budget of labs was changed";
       return Status{};
     });
+  if (row.kind == kind::kMoved)
+    return with<MovedFact>(row, entry.fact, [&](const MovedFact& fact) {
+      state.contract.contract.lab = fact.to;
+      state.last_result = fmt::format("moved from lab {} to {}", fact.from, fact.to);
+      return Status{};
+    });
   if (row.kind == kind::kAnalysis)
     return with<AnalysisFact>(row, entry.fact, [&](const AnalysisFact& fact) {
       state.last_result = fmt::format("{}: {} answered", row.version.text(), fact.tool);

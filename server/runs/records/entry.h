@@ -69,6 +69,7 @@ inline constexpr const char* kReview = "review";
 inline constexpr const char* kDispatch = "dispatch";
 inline constexpr const char* kLabTime = "lab_time";
 inline constexpr const char* kBudget = "budget";
+inline constexpr const char* kMoved = "moved";
 }  // namespace kind
 
 /// A submitted kernel. The candidate's source text is stored as the blob `source_blob`.
@@ -105,6 +106,15 @@ struct CreatedFact {
           required<&C::reference_blob>(), required<&C::secret_digest>(),
           required<&C::environment>(), required<&C::warnings>(), required<&C::output_dir>(),
           required<&C::v0>(), optional<&C::search>(), optional<&C::forked_from>());
+  }
+};
+
+/// A run that another lab took over, which had been shown to equal the one that was lost.
+struct MovedFact {
+  std::string from, to;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required<&MovedFact::from>(), required<&MovedFact::to>());
   }
 };
 
