@@ -1,8 +1,11 @@
 """Work of one run on several labs of a group: each has a state folder of its own on this host."""
 
 import contextlib
+import os
+import shutil
+import signal
 
-from ground import expect, must, state_of, steps
+from ground import expect, has, must, state_of, steps, wait_until
 
 
 @contextlib.contextmanager
@@ -53,4 +56,125 @@ def branches_go_to_both_labs(_, place):
     place.audit()
 
 
-SCENARIOS = [branches_go_to_both_labs]
+def other_compiler(place):
+    """A folder whose g++ says that it is of another version."""
+    tools = place.folder / "tools"
+    tools.mkdir(parents=True)
+    other = tools / "g++"
+    other.write_text('#!/bin/sh\ncase "$*" in *-dumpfullversion*) echo 99.1.0; exit;; esac\n'
+                     f'exec {shutil.which("g++")} "$@"\n')
+    other.chmod(0o755)
+    return tools
+
+
+def a_lab_with_another_compiler_does_not_help(_, place):
+    """It is named with what differs; the others go on without it, and an equal one helps."""
+    client = place.serving_alike([place.lab("far1"), f"PATH={other_compiler(place)}:$PATH {place.lab('far2')}",
+                                  place.lab("far3")])
+    run = ready_to_explore(place, client, "box-1")
+    explored = must(client, "explore_branches", {"run": run, "branches": [branch(i) for i in range(8)]})
+    expect(labs_of(explored) == {"box-1", "box-3"}, f"only equal labs serve: {labs_of(explored)}")
+    shown = state_of(client, "box-2")
+    has(shown.get("differs"), "unlike box-1", "g++", "99.1.0")
+    for name in ("box-1", "box-3"):
+        expect("differs" not in state_of(client, name), f"{name} is like the first")
+    client.close()
+    place.audit()
+
+
+def nothing_is_lost_with_a_lab_that_is_killed(_, place):
+    """What it had begun is done by the other; no branch counts twice."""
+    ids = place.folder / "ids"
+    client = place.serving_alike([place.lab("far1"), f"echo $$ >> {ids}; exec {place.lab('far2')}"])
+    run = ready_to_explore(place, client, "box-1")
+    job = place.started(client, "explore_branches",
+                        {"run": run, "branches": [branch(40 + i) for i in range(8)]})
+    wait_until(lambda: state_of(client, "box-2")["calls"] > 1, 60, "the second lab works")
+    os.kill(int(ids.read_text().split()[0]), signal.SIGKILL)
+    explored, error = place.ended(client, job)
+    expect(error is None, f"the other lab does the rest: {error}")
+    expect([one["name"] for one in explored["branches"]] == [f"b{i}" for i in range(1, 9)], "all are there")
+    expect(all(one.get("speedup") for one in explored["branches"]), f"all were timed: {explored}")
+    expect("error" in state_of(client, "box-2") or state_of(client, "box-2")["starts"] > 1,
+           "the killed lab shows why it ended")
+    expect(steps(place, run, "branches") == 1, "one exploration is recorded")
+    client.close()
+    place.audit()
+
+
+def an_ablation_and_a_sweep_go_to_both_labs(_, place):
+    client = place.serving_alike([place.lab("far1"), place.lab("far2")])
+    run = ready_to_explore(place, client, "box-1")
+    source = branch(1)["source"].replace("again < 2", "again < TIMES")
+    swept = must(client, "explore_branches", {
+        "run": run, "grid": ["TIMES=" + ",".join(str(number) for number in range(1, 17))],
+        "branches": [{"source": "#ifndef TIMES\n#define TIMES 99\n#endif\n" + source}]})
+    expect(labs_of(swept) == {"box-1", "box-2"}, f"the heats are on both: {swept}")
+    used = {name: state_of(client, name)["used"] for name in ("box-1", "box-2")}
+    if swept.get("champion") is None:
+        must(client, "submit_kernel", {"run": run, "source": branch(1)["source"]})
+        must(client, "check_correctness", {"run": run})
+    must(client, "profile_kernel", {"run": run})
+    must(client, "ablate", {"run": run})
+    expect(all(state_of(client, name)["used"] > used[name] for name in used), "both did work")
+    client.close()
+    place.audit()
+
+
+def mortal(place, name):
+    """A lab that is lost, and cannot be started again once a file says so."""
+    return f"test -e {place.folder / 'gone'} && exit 1; echo $$ >> {place.folder / 'ids'}; exec {place.lab(name)}"
+
+
+def killed_for_good(place):
+    (place.folder / "gone").touch()
+    for line in (place.folder / "ids").read_text().split():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(line), signal.SIGKILL)
+
+
+def a_run_whose_lab_is_lost_moves_to_an_equal_one(_, place):
+    client = place.serving_alike([mortal(place, "far1"), place.lab("far2")])
+    run = place.open_version(client, lab="box-1")
+    must(client, "submit_kernel", {"run": run, **branch(1)})
+    killed_for_good(place)
+    answer, error = client.call("check_correctness", {"run": run})
+    has(error, "lab box-1", "From now on the run is on lab box-2", "Call again")
+    expect(must(client, "check_correctness", {"run": run})["passed"], "it goes on there")
+    expect(must(client, "profile_kernel", {"run": run})["timing"]["median_ns"] > 0, "and is timed there")
+    expect(must(client, "run_status", {"run": run})["labs"]["lab"] == "box-2", "the run says where it is")
+    expect(steps(place, run, "moved") == 1, "the ledger has the move")
+    client.close()
+    place.audit()
+    client = place.serving_alike([mortal(place, "far1"), place.lab("far2")])
+    expect(must(client, "run_status", {"run": run})["labs"]["lab"] == "box-2", "also after a restart")
+    client.close()
+
+
+def a_run_whose_lab_is_lost_once_stays(_, place):
+    client = place.serving_alike([mortal(place, "far1"), place.lab("far2")])
+    run = place.open_version(client, lab="box-1")
+    must(client, "submit_kernel", {"run": run, **branch(1)})
+    killed_for_good(place)
+    (place.folder / "gone").unlink()
+    expect(must(client, "check_correctness", {"run": run})["passed"], "it was started again")
+    expect(state_of(client, "box-1")["starts"] == 2 and steps(place, run, "moved") == 0, "it stays")
+    client.close()
+    place.audit()
+
+
+def a_run_does_not_move_to_another_compiler(_, place):
+    client = place.serving_alike([mortal(place, "far1"), f"PATH={other_compiler(place)}:$PATH {place.lab('far2')}"])
+    run = place.open_version(client, lab="box-1")
+    must(client, "submit_kernel", {"run": run, **branch(1)})
+    killed_for_good(place)
+    place.refused(client, "check_correctness", {"run": run}, "no other of its group can take the run",
+                  "box-2: g++", "99.1.0", "equal devices, driver, tools and noise")
+    expect(steps(place, run, "moved") == 0, "it stays")
+    client.close()
+    place.audit()
+
+
+SCENARIOS = [branches_go_to_both_labs, a_lab_with_another_compiler_does_not_help,
+             nothing_is_lost_with_a_lab_that_is_killed, an_ablation_and_a_sweep_go_to_both_labs,
+             a_run_whose_lab_is_lost_once_stays, a_run_whose_lab_is_lost_moves_to_an_equal_one, a_run_does_not_move_to_another_compiler]
