@@ -135,9 +135,8 @@ Tool long_running(Tool tool, BackgroundCalls& calls, std::chrono::seconds wait) 
   Tool wrapped{tool.info, tool.input_schema, tool.output_schema, {}, true};
   Json& limit = wrapped.input_schema["properties"]["wait_s"];
   // In every long tool, so brief; the limits are in the refusal.
-  limit = {{"type", "number"},
-           {"default", wait.count()},
-           {"description", "Seconds, then a job id."}};
+  limit = {
+      {"type", "number"}, {"default", wait.count()}, {"description", "Seconds, then a job id."}};
   const Json ticket = schema_of<Ticket>();
   for (const auto& [name, property] : ticket["properties"].items())
     wrapped.output_schema["properties"].emplace(name, property);

@@ -158,8 +158,7 @@ TEST_CASE("dev fuzz names the fuzzers, and what they need where it is not there"
   const auto unknown = run_program(spec, std::chrono::seconds(20), {});
   REQUIRE(unknown);
   CHECK_FALSE(unknown->status.clean());
-  CHECK(unknown->err.find("no fuzzer 'nothing'; there are: code frames http") !=
-        std::string::npos);
+  CHECK(unknown->err.find("no fuzzer 'nothing'; there are: code frames http") != std::string::npos);
 
   constexpr const char* kWithoutClang =
       "cmake=$(command -v cmake); PATH=$1 exec \"$cmake\" -S \"$0\" -B \"$1/build\" "
