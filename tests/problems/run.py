@@ -182,6 +182,9 @@ class Suite:
         if self.given.scale:
             wanted["scale"] = self.given.scale
         imported, failure = asked.call("import", "import_problem", wanted)
+        if failure is not None and "no size can be reduced further" in failure and self.given.scale:
+            del wanted["scale"]  # as large as the problem has to be
+            imported, failure = asked.call("import", "import_problem", wanted)
         if failure is not None and failure.startswith("unavailable"):
             raise SystemExit(failure)
         if failure is not None:

@@ -155,6 +155,19 @@ void check_imported(const TempFolder& folder, const std::string& path) {
   check_first_version(folder, run.dump(), python);
 }
 
+/// What check_correctness says of a Python kernel for the imported problem.
+std::string checked_kernel(const TempFolder& folder, const std::string& output,
+                           const std::string& text) {
+  const auto python = build_dir() / "python" / "bin" / "python";
+  const Json run{{"problem", "problem"},
+                 {"implementation", "host-python"},
+                 {"kernel", {{"text", text}}},
+                 {"output_dir", output}};
+  const auto created = called(folder, "create_run", run.dump(), python);
+  const auto id = created.substr(5, created.find('\n') - 5);
+  return called(folder, "check_correctness", Json{{"run", id}}.dump(), python);
+}
+
 TEST_CASE("the KernelBench problem in docs/problems.md becomes a run", "[readme][python]") {
   const TempFolder folder;
   REQUIRE(write_file(folder / "bias_gelu.py", block_with("class Model(nn.Module)", kProblems)));
@@ -206,17 +219,10 @@ def check_implementation(data, output):
 
   check_imported(folder, "roots");
 
-  const auto python = build_dir() / "python" / "bin" / "python";
   const auto checked = [&](const std::string& factor) {
-    const Json run{{"problem", "problem"},
-                   {"implementation", "host-python"},
-                   {"kernel",
-                    {{"text", "import torch\n\n\ndef custom_kernel(data):\n    return " + factor +
-                                  " * data.sqrt()\n"}}},
-                   {"output_dir", "run" + factor}};
-    const auto created = called(folder, "create_run", run.dump(), python);
-    const auto id = created.substr(5, created.find('\n') - 5);
-    return called(folder, "check_correctness", Json{{"run", id}}.dump(), python);
+    return checked_kernel(
+        folder, "run" + factor,
+        "import torch\n\n\ndef custom_kernel(data):\n    return " + factor + " * data.sqrt()\n");
   };
   CHECK(checked("-1").find("passed: true") != std::string::npos);
   CHECK(checked("1.01").find("a square is off by") != std::string::npos);
@@ -266,16 +272,12 @@ TEST_CASE("the Tensara problem in docs/problems.md becomes a run, in Python and 
 
   check_imported(folder, "clipped_rows");
 
-  REQUIRE(write_file(
-      folder / "sums.cpp",
-      "#include <cstddef>\n"
-      "extern \"C\" void solution(const float* x, float highest, float* sums, size_t rows,\n"
-      "                         size_t cols) {\n"
-      "  for (size_t r = 0; r < rows; ++r) {\n"
-      "    double sum = 0;\n"
-      "    for (size_t c = 0; c < cols; ++c)\n"
-      "      sum += x[r * cols + c] < highest ? x[r * cols + c] : highest;\n"
-      "    sums[r] = sum;\n  }\n}\n"));
+  REQUIRE(write_file(folder / "sums.cpp", R"(#include <cstddef>
+extern "C" void solution(const float* x, float highest, float* sums, size_t rows, size_t cols) {
+  for (size_t at = 0; at < rows * cols; ++at)
+    sums[at / cols] = (at % cols ? sums[at / cols] : 0) + (x[at] < highest ? x[at] : highest);
+}
+)"));
   const Json run{
       {"problem", "problem"}, {"kernel", {{"path", "sums.cpp"}}}, {"output_dir", "in_cpp"}};
   check_first_version(folder, run.dump(), build_dir() / "python" / "bin" / "python");
@@ -309,20 +311,13 @@ TEST_CASE("outputs of 4 bits are compared by value, times their scales", "[pytho
 
   check_imported(folder, "quantize");
 
-  const auto python = build_dir() / "python" / "bin" / "python";
   const auto v0 = read_file(folder / "problem" / "v0.py");
   REQUIRE(v0);
   const auto checked = [&](const std::string& name, const std::string& change) {
-    const Json run{
-        {"problem", "problem"},
-        {"implementation", "host-python"},
-        {"kernel",
-         {{"text", *v0 + "\n\n_first = run\n\n\ndef run(x):\n    q, scale = _first(x)\n" + "    " +
-                       change + "\n    return q, scale\n"}}},
-        {"output_dir", name}};
-    const auto created = called(folder, "create_run", run.dump(), python);
-    const auto id = created.substr(5, created.find('\n') - 5);
-    return called(folder, "check_correctness", Json{{"run", id}}.dump(), python);
+    return checked_kernel(folder, name,
+                          *v0 +
+                              "\n\n_first = run\n\n\ndef run(x):\n    q, scale = _first(x)\n    " +
+                              change + "\n    return q, scale\n");
   };
   // Zeros of the other sign are other bytes and the same values.
   CHECK(checked("zeros", "q = torch.where(q & 15 == 0, q | 8, q)").find("passed: true") !=
