@@ -156,6 +156,7 @@ def a_run_whose_lab_is_lost_once_stays(_, place):
     run = place.open_version(client, lab="box-1")
     must(client, "submit_kernel", {"run": run, **branch(1)})
     killed_for_good(place)
+    wait_until(lambda: state_of(client, "box-1")["state"] == "off", 20, "the server sees that it is gone")
     (place.folder / "gone").unlink()
     expect(must(client, "check_correctness", {"run": run})["passed"], "it was started again")
     expect(state_of(client, "box-1")["starts"] == 2 and steps(place, run, "moved") == 0, "it stays")
