@@ -50,8 +50,7 @@ class Simulation {
       labs_[lab].up = false;
       (void)scheduler_.ended(lab, false, now_);
     }
-    for (std::size_t run = 0; run < load.runs; ++run)
-      homes_.push_back(*timed([&] { return scheduler_.choose_home("group", now_); }));
+    for (std::size_t run = 0; run < load.runs; ++run) homes_.push_back(run % load.labs);
   }
 
   void play() {

@@ -1,8 +1,5 @@
 #include "kernels/labs/lab_scheduler.h"
 
-#include <algorithm>
-#include <tuple>
-
 namespace ratchet {
 namespace {
 
@@ -299,21 +296,6 @@ LabScheduler::Decisions LabScheduler::ended(Lab lab, bool lost, Clock::time_poin
 
 // --------------------------------------------------------------------------------------- readers
 
-std::optional<LabScheduler::Lab> LabScheduler::choose_home(const std::string& group,
-                                                           Clock::time_point now) {
-  const std::scoped_lock lock(mutex_);
-  const auto found = groups_.find(group);
-  if (found == groups_.end()) return std::nullopt;
-  const auto cost = [&](Lab lab) {
-    const auto& one = labs_[lab];
-    return std::tuple(one.avoided_until && *one.avoided_until > now, one.jobs.size(), one.homes,
-                      lab);
-  };
-  const Lab best = *std::ranges::min_element(found->second.labs, {}, cost);
-  ++labs_[best].homes;
-  return best;
-}
-
 LabScheduler::Standing LabScheduler::wait(Job job, std::chrono::milliseconds limit) {
   std::unique_lock lock(mutex_);
   auto& record = jobs_.at(job);
@@ -334,18 +316,6 @@ bool LabScheduler::is_avoided(Lab lab, Clock::time_point now) const {
 std::optional<std::string> LabScheduler::kind(Lab lab) const {
   const std::scoped_lock lock(mutex_);
   return labs_[lab].kind ? std::optional(*labs_[lab].kind) : std::nullopt;
-}
-
-int LabScheduler::width(Lab home, Clock::time_point now) const {
-  const std::scoped_lock lock(mutex_);
-  const auto* const pool = labs_[home].pool;
-  if (!pool) return 1;
-  const auto& labs = labs_[home].group->labs;
-  return static_cast<int>(std::ranges::count_if(labs, [&](Lab lab) {
-    const auto& one = labs_[lab];
-    const bool avoided = one.avoided_until && *one.avoided_until > now;
-    return lab == home || (!avoided && (!one.pool || one.pool == pool));
-  }));
 }
 
 }  // namespace ratchet

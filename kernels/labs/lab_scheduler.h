@@ -75,10 +75,6 @@ class LabScheduler {
   /// The lab runs no longer: it was idle, or it was lost, which takes back what spreads.
   Decisions ended(Lab lab, bool lost, Clock::time_point now);
 
-  /// The least busy lab of a group, with fewest runs that have it as their home; one that is not
-  /// avoided if there is one. Linear in the labs of the group.
-  std::optional<Lab> choose_home(const std::string& group, Clock::time_point now);
-
   struct Standing {
     State state = State::refused;
     Placement placement;
@@ -91,9 +87,6 @@ class LabScheduler {
   [[nodiscard]] bool is_avoided(Lab lab, Clock::time_point now) const;
   /// The lab's kind when it was ready last.
   [[nodiscard]] std::optional<std::string> kind(Lab lab) const;
-  /// How many labs what spreads from this home may be on: those of its kind, and those that are off
-  /// and were not seen to be of another. One where its own kind is not known.
-  [[nodiscard]] int width(Lab home, Clock::time_point now) const;
 
  private:
   static constexpr std::size_t kWorks = 2;
@@ -143,7 +136,6 @@ class LabScheduler {
     std::optional<Clock::time_point> avoided_until;
     PerWork<int> places{}, busy{};
     std::set<Job> jobs;
-    int homes = 0;
   };
   struct JobRecord {
     Order order;
