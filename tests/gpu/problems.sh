@@ -22,4 +22,4 @@ fi
 mkdir -p "$out"
 [ -z "${BEFORE:-}" ] || cp "$BEFORE" "$out/problems.jsonl"
 exec "$root/tests/problems/run.py" "$bundle/bin/ratchet" "$suite" "$out" \
-  --seconds "${3:-540}" --at-once "${4:-12}" --scale "${5:-32M}" --limit "${6:-100}"
+  --seconds "${3:-540}" --at-once "${4:-12}" --scale "${5:-4M}" --limit "${6:-100}"
