@@ -126,18 +126,20 @@ def mortal(place, name):
     return f"test -e {place.folder / 'gone'} && exit 1; echo $$ >> {place.folder / 'ids'}; exec {place.lab(name)}"
 
 
-def killed_for_good(place):
+def killed_for_good(place, client):
+    """The lab of box-1, whose command cannot be started again until "gone" is; the server has seen its end."""
     (place.folder / "gone").touch()
     for line in (place.folder / "ids").read_text().split():
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(line), signal.SIGKILL)
+    wait_until(lambda: state_of(client, "box-1")["state"] == "off", 20, "the server sees that it is gone")
 
 
 def a_run_whose_lab_is_lost_moves_to_an_equal_one(_, place):
     client = place.serving_alike([mortal(place, "far1"), place.lab("far2")])
     run = place.open_version(client, lab="box-1")
     must(client, "submit_kernel", {"run": run, **branch(1)})
-    killed_for_good(place)
+    killed_for_good(place, client)
     answer, error = client.call("check_correctness", {"run": run})
     has(error, "lab box-1", "From now on the run is on lab box-2", "Call again")
     expect(must(client, "check_correctness", {"run": run})["passed"], "it goes on there")
@@ -155,8 +157,7 @@ def a_run_whose_lab_is_lost_once_stays(_, place):
     client = place.serving_alike([mortal(place, "far1"), place.lab("far2")])
     run = place.open_version(client, lab="box-1")
     must(client, "submit_kernel", {"run": run, **branch(1)})
-    killed_for_good(place)
-    wait_until(lambda: state_of(client, "box-1")["state"] == "off", 20, "the server sees that it is gone")
+    killed_for_good(place, client)
     (place.folder / "gone").unlink()
     expect(must(client, "check_correctness", {"run": run})["passed"], "it was started again")
     expect(state_of(client, "box-1")["starts"] == 2 and steps(place, run, "moved") == 0, "it stays")
@@ -168,7 +169,7 @@ def a_run_does_not_move_to_another_compiler(_, place):
     client = place.serving_alike([mortal(place, "far1"), f"PATH={other_compiler(place)}:$PATH {place.lab('far2')}"])
     run = place.open_version(client, lab="box-1")
     must(client, "submit_kernel", {"run": run, **branch(1)})
-    killed_for_good(place)
+    killed_for_good(place, client)
     place.refused(client, "check_correctness", {"run": run}, "no other of its group can take the run",
                   "box-2: g++", "99.1.0", "equal devices, driver, tools and noise")
     expect(steps(place, run, "moved") == 0, "it stays")
