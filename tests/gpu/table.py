@@ -17,9 +17,12 @@ class Table:
 
     def write(self, out, file_name, title, command):
         """Writes OUT/FILE_NAME and returns the number of failed rows."""
-        devices = subprocess.run(
-            ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-            capture_output=True, text=True, check=False).stdout.strip().replace("\n", "; ")
+        try:
+            devices = subprocess.run(
+                ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+                capture_output=True, text=True, check=False).stdout.strip().replace("\n", "; ")
+        except FileNotFoundError:
+            devices = "no GPU"
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
         failed = sum(verdict == "FAIL" for _, _, verdict in self.rows)
         with open(os.path.join(out, file_name), "w", encoding="utf-8") as file:
