@@ -83,7 +83,12 @@ Result<std::unique_ptr<Lab>> Lab::open(LabOptions options) {
 LabParts::LabParts(LabOptions given, Builder with)
     : options(std::move(given)),
       builder(std::move(with)),
-      queue(options.state_dir / "devices"),
+      queue(options.state_dir / "devices",
+            [this](DeviceKind kind, int device, const CallContext& call) {
+              if (kind == DeviceKind::host) return std::string();
+              const auto greeted = greeting(kind, device, call);
+              return greeted ? greeted->device.uuid : std::string();
+            }),
       host_python({options.python, options.data_dir, options.worker_dir, DeviceKind::host}),
       cuda_python({options.python, options.data_dir, options.worker_dir, DeviceKind::cuda}) {}
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -33,11 +35,18 @@ class Waiter {
   std::atomic<int>& count_;
 };
 
-std::string name_of_device(DeviceKind kind, int index) {
-  return fmt::format("{}-{}", name_of(kind), index);
+bool is_file_name(const std::string& text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-';
+  });
 }
 
 }  // namespace
+
+std::string DeviceQueue::name_of_device(DeviceKind kind, int index, const CallContext& call) const {
+  const auto own = identify_ ? identify_(kind, index, call) : "";
+  return fmt::format("{}-{}", name_of(kind), is_file_name(own) ? own : std::to_string(index));
+}
 
 DeviceQueue::Device& DeviceQueue::device_of(const std::string& name) {
   const std::lock_guard lock(guard_);
@@ -65,7 +74,7 @@ Result<Fd> DeviceQueue::lock_file(const std::string& name,
 }
 
 Result<DeviceQueue::Turn> DeviceQueue::wait(DeviceKind kind, int index, const CallContext& call) {
-  const std::string name = name_of_device(kind, index);
+  const std::string name = name_of_device(kind, index, call);
   Device& device = device_of(name);
   const Waiter waiter(device.waiting);
   auto spare = [&] {
@@ -88,7 +97,7 @@ Result<DeviceQueue::Turn> DeviceQueue::wait(DeviceKind kind, int index, const Ca
 
 Result<DeviceQueue::Turn> DeviceQueue::wait_for_spare_time(DeviceKind kind, int index,
                                                            std::stop_source wanted) {
-  const std::string name = name_of_device(kind, index);
+  const std::string name = name_of_device(kind, index, CallContext({}, wanted.get_token()));
   Device& device = device_of(name);
   std::unique_lock<std::timed_mutex> lock(device.mutex, std::defer_lock);
   while (true) {

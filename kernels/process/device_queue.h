@@ -18,13 +18,18 @@ namespace ratchet {
 
 /// One job per device on the whole machine: a mutex between the threads of this server and an
 /// operating-system lock between servers that share a state directory. The system releases the lock
-/// of a server that dies.
+/// of a server that dies. What a process calls GPU 0 depends on the GPUs that it sees, so a lock is
+/// named after the device itself.
 ///
 /// Thread-safe. Errors: `timed_out` when the call is canceled while it waits; `unavailable` when
 /// the lock file cannot be created.
 class DeviceQueue {
  public:
-  explicit DeviceQueue(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  /// What a device is called by all processes of the machine; empty: its kind and index.
+  using Identify = std::function<std::string(DeviceKind kind, int index, const CallContext& call)>;
+
+  explicit DeviceQueue(std::filesystem::path folder, Identify identify = {})
+      : folder_(std::move(folder)), identify_(std::move(identify)) {}
 
   /// Holds the device until destroyed.
   class Turn {
@@ -52,10 +57,13 @@ class DeviceQueue {
     std::stop_source spare{std::nostopstate};  ///< of who had it last in spare time; under guard_
   };
 
+  [[nodiscard]] std::string name_of_device(DeviceKind kind, int index,
+                                           const CallContext& call) const;
   Device& device_of(const std::string& name);
   Result<Fd> lock_file(const std::string& name, const std::function<bool()>& go_on) const;
 
   std::filesystem::path folder_;
+  Identify identify_;
   std::mutex guard_;
   std::map<std::string, std::unique_ptr<Device>> devices_;
 };

@@ -46,7 +46,6 @@ def two_gpus_of_one_host_are_two_labs(_, place):
     client = typed(place, page.command_with("gpu1="))
     for name in ("gpu0", "gpu1"):
         place.whole_round(client, name)
-        expect((place.folder / name).is_dir(), "each has the state folder that the line names")
         expect(state_of(client, name)["starts"] == 1, "and is one process")
     client.close()
     place.audit()
@@ -56,10 +55,11 @@ def the_file_of_labs_is_read(_, place):
     (place.folder / "labs.yaml").write_text(page.labs_file())
     client = typed(place, page.command_with("--labs"))
     labs = must(client, "list_labs", {})["labs"]
-    expect([one["name"] for one in labs] == ["gpu3", "queue-1", "queue-2", "queue-3", "queue-4"],
+    expect([one["name"] for one in labs] == ["gpu3", "queue-1", "queue-2", "queue-3", "queue-4", "gpu-1", "gpu-2"],
            f"all labs are there: {labs}")
     expect(labs[0]["tags"] == ["h200", "office"] and labs[4]["group"] == "queue" and
            labs[4]["cost_per_hour"] == 2.5 and "ratchet-4 " in labs[4]["command"], f"as written: {labs}")
+    place.whole_round(client, "gpu-2")
     client.close()
 
 

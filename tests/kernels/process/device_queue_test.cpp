@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
+#include <filesystem>
 #include <future>
 #include <optional>
 #include <thread>
@@ -47,6 +48,40 @@ TEST_CASE("each device has its own queue", "[queue]") {
   CHECK(host);
   CHECK(gpu);
   CHECK(other);
+}
+
+TEST_CASE("a device has one queue, by whatever index two servers know it", "[queue]") {
+  const test::TempFolder folder;
+  const auto seen = [](const char* first, const char* second) {
+    return [=](DeviceKind, int index, const CallContext&) -> std::string {
+      return index == 0 ? first : second;
+    };
+  };
+  DeviceQueue ours(folder.path(), seen("GPU-1", "GPU-2"));
+  DeviceQueue theirs(folder.path(), seen("GPU-2", "GPU-3"));
+  Caller first;
+  Caller second;
+  auto turn = std::make_optional(ours.wait(DeviceKind::cuda, 1, first.call));
+  REQUIRE(*turn);
+
+  CHECK(theirs.wait(DeviceKind::cuda, 1, first.call));
+  auto next = std::async(std::launch::async,
+                         [&] { return theirs.wait(DeviceKind::cuda, 0, second.call).has_value(); });
+  second.told.get_future().get();
+  turn.reset();
+
+  CHECK(next.get());
+}
+
+TEST_CASE("a device's name that is no file's name counts for nothing", "[queue]") {
+  const test::TempFolder folder;
+  DeviceQueue queue(folder.path() / "locks",
+                    [](DeviceKind, int, const CallContext&) { return "../outside"; });
+  Caller caller;
+
+  REQUIRE(queue.wait(DeviceKind::cuda, 1, caller.call));
+
+  CHECK(std::filesystem::exists(folder.path() / "locks" / "cuda-1.lock"));
 }
 
 TEST_CASE("two servers on one state directory share the device", "[queue]") {
