@@ -115,7 +115,8 @@ struct Entrant {
 
 struct RacePlan {
   Dims dims;
-  std::optional<int> samples;  ///< per entrant; empty: until the intervals decide
+  /// Per entrant, to rank them; empty: until the intervals decide, by the device's noise.
+  std::optional<int> samples;
 
   static constexpr void fields(auto&& visit) {
     visit(required<&RacePlan::dims>(), optional<&RacePlan::samples>());

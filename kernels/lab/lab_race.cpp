@@ -69,7 +69,8 @@ Result<std::vector<RaceLine>> Laboratory::race(const Contract& contract,
   if (!device) return device.error();
   Versions versions;
   for (const auto& entrant : entrants) versions.emplace_back(entrant.name, entrant.candidate);
-  SessionPlan plan = session_plan(contract, device->device, true, call);
+  // A race with a given number of samples only ranks, which takes no calibration.
+  SessionPlan plan = session_plan(contract, device->device, !race.samples, call);
   plan.samples = race.samples;
   plan.rivals = std::max(1, static_cast<int>(entrants.size()) - 1);
   auto session = session_of(contract, race.dims, versions, plan, run_secret, call);

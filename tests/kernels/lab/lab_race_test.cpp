@@ -1,6 +1,8 @@
 #include <catch2/catch_test_macros.hpp>
+#include <filesystem>
 
 #include "tests/kernels/lab/lab_fixture.h"
+#include "tests/support/places.h"
 
 using namespace ratchet;
 using namespace ratchet::test;
@@ -57,4 +59,31 @@ TEST_CASE("a race reports for each kernel whether it beats the first, and why on
   CHECK(lines[3].speedup->verdict == Verdict::faster);
   CHECK(lines[3].speedup->against == "incumbent");
   CHECK(lines[3].slowdown->verdict == Verdict::slower);
+}
+
+TEST_CASE("a race that only ranks calibrates nothing, one that decides does", "[race][timed]") {
+  Race fixture;
+  const auto state = fixture.folder.path() / "calibrated";
+  auto lab = Lab::open({.state_dir = state,
+                        .worker_dir = build_dir() / "bin",
+                        .data_dir = source_dir() / "kernels",
+                        .version = "test",
+                        .timing_limit = std::chrono::seconds(1),
+                        .noise_sessions = 1});
+  REQUIRE(lab);
+  fixture.lab = *std::move(lab);
+  const auto one = fixture.candidate(racing_source(24));
+  const auto other = fixture.candidate(racing_source(48));
+  const std::vector<Entrant> entrants{{"one", &one}, {"other", &other}};
+  const auto race = [&](std::optional<int> samples) {
+    const auto lines =
+        fixture.lab->race(fixture.contract, entrants,
+                          {fixture.contract.cases.front().dims, samples}, "secret", fixture.call);
+    REQUIRE(lines);
+    CHECK((*lines)[1].speedup);
+    return std::filesystem::exists(state / "noise");
+  };
+
+  CHECK_FALSE(race(12));
+  CHECK(race(std::nullopt));
 }
