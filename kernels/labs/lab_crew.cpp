@@ -210,6 +210,8 @@ Status LabCrew::spread(Index home, const Contract& contract, PieceWork work,
     return lab(home).spread(contract, work, pieces, call);
   }
   if (auto vetted = vet(home, true, call); !vetted) return vetted;
+  // Builds are followed by checks, so labs start while the home builds.
+  act(scheduler_.expect(home, pieces.size(), present()));
   const auto kind = scheduler_.kind(home).value_or("");
   const auto preferred = [&](const Piece& piece) {
     const auto lab = piece.lab ? find(*piece.lab) : Result<Index>(home);

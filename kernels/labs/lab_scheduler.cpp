@@ -1,5 +1,7 @@
 #include "kernels/labs/lab_scheduler.h"
 
+#include <algorithm>
+
 namespace ratchet {
 namespace {
 
@@ -165,15 +167,21 @@ void LabScheduler::serve(Lab lab, Decisions& decisions) {
   }
 }
 
+/// Lets a lab start that may be of this kind; false: there is none.
+bool LabScheduler::start_one(Group& group, Pool& pool, Decisions& decisions) {
+  auto& from = pool.off.empty() ? group.unseen : pool.off;
+  if (from.empty()) return false;
+  const Lab lab = *from.begin();
+  change(lab, [](LabRecord& one) { one.power = Power::starting; });
+  decisions.start.push_back(lab);
+  return true;
+}
+
 /// Starts labs for what waits, and refuses what no lab can serve.
 void LabScheduler::attend(Group& group, Decisions& decisions) {
   for (auto& [kind, pool] : group.pools) {
-    while (static_cast<std::size_t>(group.coming) < pool.waiting()) {
-      auto& from = pool.off.empty() ? group.unseen : pool.off;
-      if (from.empty()) break;
-      const Lab lab = *from.begin();
-      change(lab, [](LabRecord& one) { one.power = Power::starting; });
-      decisions.start.push_back(lab);
+    while (static_cast<std::size_t>(group.coming) < pool.waiting() &&
+           start_one(group, pool, decisions)) {
     }
     if (pool.live > 0 || group.starting > 0) continue;
     for (auto& queue : pool.queues)
@@ -197,6 +205,18 @@ void LabScheduler::take_back(Job job, Decisions& decisions) {
 }
 
 // ---------------------------------------------------------------------------------------- events
+
+LabScheduler::Decisions LabScheduler::expect(Lab home, std::size_t jobs, Clock::time_point now) {
+  const std::scoped_lock lock(mutex_);
+  Decisions decisions;
+  expire(now, decisions);
+  auto& record = labs_[home];
+  if (!record.pool) return decisions;
+  const auto able = static_cast<std::size_t>(record.pool->live + record.group->starting);
+  for (auto missing = jobs - std::min(jobs, able); missing > 0; --missing)
+    if (!start_one(*record.group, *record.pool, decisions)) break;
+  return decisions;
+}
 
 std::pair<LabScheduler::Job, LabScheduler::Decisions> LabScheduler::submit(const Order& order,
                                                                            Clock::time_point now) {

@@ -61,6 +61,8 @@ class LabScheduler {
   /// A lab, which is off. `places`: jobs at a time that build, and that use the device.
   Lab add(const std::string& group, int build_places, int device_places);
 
+  /// So many jobs of this home will come that spread: labs that are off are to be started for them.
+  Decisions expect(Lab home, std::size_t jobs, Clock::time_point now);
   std::pair<Job, Decisions> submit(const Order& order, Clock::time_point now);
   /// Ends a placement. False: it was taken back, and the job waits or is placed elsewhere.
   bool finish(const Placement& placement, Clock::time_point now, Decisions& decisions);
@@ -156,6 +158,7 @@ class LabScheduler {
   void take_back(Job job, Decisions& decisions);
   void place_somewhere(Job job, Decisions& decisions);
   void serve(Lab lab, Decisions& decisions);
+  bool start_one(Group& group, Pool& pool, Decisions& decisions);
   void attend(Group& group, Decisions& decisions);
 
   const std::chrono::milliseconds avoided_;

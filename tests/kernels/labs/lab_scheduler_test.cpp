@@ -67,6 +67,33 @@ TEST_CASE("what spreads goes home first, then to another lab, then waits for the
   CHECK(labs.placed.at(third).lab == 0);
 }
 
+TEST_CASE("labs start for jobs that are expected, as many as these need beside those that run",
+          "[labs][scheduler]") {
+  Scheduled labs(5);
+  labs.note(labs.scheduler.ready(0, "same", labs.now));
+
+  labs.note(labs.scheduler.expect(0, 1, labs.now));
+  CHECK(labs.started.empty());
+  labs.note(labs.scheduler.expect(0, 3, labs.now));
+  CHECK(labs.started.size() == 2);
+  labs.note(labs.scheduler.expect(0, 3, labs.now));
+  CHECK(labs.started.size() == 2);
+  labs.note(labs.scheduler.expect(0, 100, labs.now));
+  CHECK(labs.started.size() == 4);
+}
+
+TEST_CASE("a lab that is known to be of another kind is not started for expected jobs",
+          "[labs][scheduler]") {
+  Scheduled labs(2);
+  labs.note(labs.scheduler.ready(0, "same", labs.now));
+  labs.note(labs.scheduler.ready(1, "other", labs.now));
+  labs.note(labs.scheduler.ended(1, false, labs.now));
+
+  labs.note(labs.scheduler.expect(0, 2, labs.now));
+
+  CHECK(labs.started.empty());
+}
+
 TEST_CASE("what is pinned goes home at once, and what spreads keeps away from it",
           "[labs][scheduler]") {
   Scheduled labs(2);
