@@ -5,11 +5,12 @@ with one lab, which lab did what, and whether the GPUs' times disturb each other
     tests/gpu/labs.py RATCHET OUT [--seconds S] [--branches N] [--processor]
 
 Explores kernels of examples/gemm_bf16, twice with one lab and twice with both: the first time all is built and
-the second lab is off, the second time builds are there and both labs run. Fresh state folders for each number
-of labs. Then it profiles one kernel on each GPU alone and on both at once. Writes labs-gpu.md and labs-gpu.json
-into OUT. Parts that would begin after S seconds (240) are left out, as failed rows. --processor tries the script
-without a GPU, with examples/layer_norm_host; both labs then share the processor, and times say nothing. Changes
-no setting of the GPU. The exit status is the number of failed rows.
+the second lab is off, the second time builds are there and both labs run. Each number of labs has a fresh state
+folder, which its labs share. Then it profiles one kernel on each GPU alone and on both at once. Writes
+labs-gpu.md and labs-gpu.json into OUT. Parts that would begin after S seconds (240) are left out, as failed
+rows. --processor tries the script without a GPU, with examples/layer_norm_host and a state folder for each lab;
+both then share the processor, and times say nothing. Changes no setting of the GPU. The exit status is the
+number of failed rows.
 """
 
 import argparse
@@ -136,7 +137,7 @@ class Checks(Table):
         return given
 
     def serve(self, count):
-        """A server with so many labs, each with a GPU and a state folder of its own."""
+        """A server with so many labs, each with a GPU of its own."""
         place = self.folder / f"labs{count}"
         place.mkdir()
         gpus = os.environ.get("CUDA_VISIBLE_DEVICES", "0,1")
@@ -144,7 +145,7 @@ class Checks(Table):
         file.write_text(
             "- name: gpu\n"
             f"  command: CUDA_VISIBLE_DEVICES=$(echo {gpus} | cut -d, -f{{n}}) {self.ratchet} --state-dir "
-            f"{place}/lab{{n}} lab\n  count: {count}\n  idle_s: 900\n", encoding="utf-8")
+            f"{place}/far{'{n}' * self.options.processor} lab\n  count: {count}\n  idle_s: 900\n", encoding="utf-8")
         return Client([self.ratchet, "serve", "--labs", str(file), "--state-dir", str(place / "server"),
                        "--root", str(self.examples), "--root", str(place)])
 
