@@ -37,14 +37,20 @@ def imported_modules(text):
 
 
 def compute_exactly():
-    """Turns off what torch does for speed in the sums of a product: TF32, and partial sums in the
-    operands' 16 bits, which are off by more than honest kernels. For references alone: baselines are
-    timed as users run them."""
+    """Turns off what torch does for speed in sums of products: TF32, and partial sums in the operands'
+    16 bits, which are off by more than honest kernels. For references alone, after their file was
+    loaded, which may have set something else: baselines are timed as users run them."""
     import torch
-    torch.backends.cudnn.allow_tf32 = False
-    for setting in ("allow_tf32", "allow_fp16_reduced_precision_reduction",
-                    "allow_bf16_reduced_precision_reduction"):
-        setattr(torch.backends.cuda.matmul, setting, False)
+    torch.set_float32_matmul_precision("highest")
+    cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul
+    cudnn.allow_tf32 = False
+    for part in (cudnn, getattr(cudnn, "conv", None), getattr(cudnn, "rnn", None)):
+        if hasattr(part, "fp32_precision"):
+            part.fp32_precision = "ieee"
+    for setting in ("allow_fp16_reduced_precision_reduction",
+                    "allow_bf16_reduced_precision_reduction", "allow_fp16_accumulation"):
+        if hasattr(matmul, setting):
+            setattr(matmul, setting, False)
 
 
 def wants_torch(text):

@@ -76,6 +76,33 @@ TEST_CASE("a torch reference may work in place or return tensor, tuple, list or 
   }
 }
 
+TEST_CASE("a reference adds up products exactly, whatever its file sets", "[lab][python]") {
+  PythonKernelFixture fixture(python_with_frameworks());
+  // Off by one for each setting that is on when the reference is called.
+  const std::string reference = R"(import torch
+
+matmul = torch.backends.cuda.matmul
+matmul.allow_tf32 = True
+matmul.allow_fp16_reduced_precision_reduction = True
+matmul.allow_bf16_reduced_precision_reduction = True
+matmul.allow_fp16_accumulation = True
+torch.backends.cudnn.allow_tf32 = True
+
+
+def reference(x, **_):
+    set_for_speed = [matmul.allow_tf32, torch.backends.cudnn.allow_tf32,
+                     matmul.allow_fp16_reduced_precision_reduction,
+                     matmul.allow_bf16_reduced_precision_reduction, matmul.allow_fp16_accumulation,
+                     torch.get_float32_matmul_precision() != "highest"]
+    return torch.mul(x, 2) + sum(set_for_speed)
+)";
+
+  const auto report = fixture.check(
+      "import torch\ndef run_kernel(x, y, n):\n    torch.mul(x, 2, out=y)\n", reference);
+
+  CHECK(report.passed);
+}
+
 TEST_CASE("patching torch changes nothing but the kernel itself", "[lab][python]") {
   PythonKernelFixture fixture(python_with_frameworks());
 
