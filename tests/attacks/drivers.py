@@ -1,6 +1,7 @@
 """What the drivers that ask servers about many kernels have in common."""
 
 import datetime
+import os
 import pathlib
 import tempfile
 import threading
@@ -8,11 +9,18 @@ import threading
 from client import Server
 
 
-def served(ratchet, root, number, *options, arguments=()):
-    """A server with a state folder of its own below `root`. `options` are of serve, `arguments` of
-    ratchet."""
-    return Server([ratchet, *arguments, "serve", "--state-dir", f"{root}/state{number}", "--root",
-                   str(root), "--no-builtin-kbs", *options])
+def served(ratchet, root, number, *options, arguments=(), cores=(), environment=None):
+    """A server with a state folder of its own below `root`, but builds that all of them share.
+    `options` are of serve, `arguments` of ratchet. `cores`: the only ones that it and its workers
+    use; as many threads do their work. `environment`: what differs in it."""
+    state = pathlib.Path(root) / f"state{number}"
+    state.mkdir(exist_ok=True)
+    (pathlib.Path(root) / "builds").mkdir(exist_ok=True)
+    if not (state / "builds").exists():
+        (state / "builds").symlink_to("../builds")
+    only = ["taskset", "-c", ",".join(map(str, cores))] if cores else []
+    return Server([*only, ratchet, *arguments, "serve", "--state-dir", str(state), "--root",
+                   str(root), "--no-builtin-kbs", *options], {**os.environ, **(environment or {})})
 
 
 def in_threads(work, rows):

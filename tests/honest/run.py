@@ -4,12 +4,17 @@ with the tolerances that their authors give, and counts what is refused; beside 
 same kernels, which must all be refused.
 
     tests/honest/run.py RATCHET cuda|host OUT [--rounds N] [--cheat-rounds N] [--seconds S]
-                        [--servers N] [--after FILE] [NAME...]
+                        [--servers N] [--gpus N] [--cores N] [--after FILE]... [NAME...]
 
 Every round creates a run, hence has a secret of its own, and checks it; nothing is timed. Rounds go
 over all kernels, so that a run which --seconds ends has asked about each equally often; --after adds
-the rounds of an earlier honest-DEVICE.json and goes on from there. The kernels of one server run one
-after another, so several --servers share a GPU. RATCHET_PYTHON names a Python with torch.
+the rounds of an earlier honest-DEVICE.json (of several, given several times) and goes on from there.
+RATCHET_PYTHON names a Python with torch.
+
+The kernels of one server run one after another, so several --servers share a GPU, and with --gpus N
+the first N GPUs. They share their builds, so that each kernel is compiled once. On a processor, each
+server takes --cores N of its own, and as many threads: `--servers 32 --cores 1` uses 32 cores well,
+while servers that each use all of them wait for one another.
 
 Writes OUT/honest-DEVICE.md and .json as it goes. The exit status is the number of kernels that were
 not judged as expected, or not at all.
@@ -17,6 +22,7 @@ not judged as expected, or not at all.
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import sys
@@ -75,8 +81,10 @@ class Kernel:
         wanted = 0 if self.honest else self.rounds
         return not self.failure and self.rounds > 0 and self.refused == wanted
 
-    def resume(self, row):
-        self.rounds, self.refused, self.reasons = row["rounds"], row["refused"], row["reasons"]
+    def add(self, row):
+        self.rounds += row["rounds"]
+        self.refused += row["refused"]
+        self.reasons = {**row["reasons"], **self.reasons}
 
 
 def kernels_of(device, names):
@@ -94,13 +102,13 @@ class Suite:
         self.kernels = kernels_of(given.device, given.names)
         self.begin, self.steps, self.dates, self.where = time.monotonic(), [], [], ""
         self.lock = threading.Lock()
-        if given.after:
-            earlier = json.loads(given.after.read_text(encoding="utf-8"))
-            self.dates = earlier["dates"]
+        for file in given.after:
+            earlier = json.loads(file.read_text(encoding="utf-8"))
+            self.dates += earlier["dates"]
             rows = {(row["kernel"], row["task"]): row for row in earlier["rows"]}
             for kernel in self.kernels:
                 if (kernel.entry, kernel.task) in rows:
-                    kernel.resume(rows[kernel.entry, kernel.task])
+                    kernel.add(rows[kernel.entry, kernel.task])
         self.dates.append(now("%Y-%m-%d %H:%M UTC"))
 
     def elapsed(self):
@@ -125,8 +133,8 @@ class Suite:
                   f"{failure or ', '.join(kernel.reasons) or 'passed'} {end - start:.1f} s", flush=True)
             self.write()
 
-    def work(self, number, server, plan):
-        """Takes rounds from the server's plan until it is empty or the time is over."""
+    def work(self, server, plan):
+        """Takes rounds from the plan until it is empty or the time is over."""
         while True:
             with self.lock:
                 usual = max((step[0] for step in self.steps[-4 * self.given.servers:]), default=0)
@@ -134,21 +142,30 @@ class Suite:
                     return
                 kernel, round_number = plan.pop(0)
             self.play(server, kernel,
-                      self.root / f"{number}-{kernel.entry}-{kernel.task}-{round_number}")
+                      self.root / f"{kernel.entry}-{kernel.task}-{round_number}")
 
-    def plan(self, number):
-        """A kernel stays with its server, which has built it."""
-        own = self.kernels[number::self.given.servers]
-        rounds = [(round_number, index, kernel) for index, kernel in enumerate(own)
+    def plan(self):
+        """The first rounds of all kernels come first, so that each kernel is built once."""
+        rounds = [(round_number, index, kernel) for index, kernel in enumerate(self.kernels)
                   for round_number in range(kernel.rounds, self.given.rounds if kernel.honest
                                             else self.given.cheat_rounds)]
         return [(kernel, number) for number, _, kernel in sorted(rounds, key=lambda part: part[:2])]
 
+    def serve(self, number):
+        cores, many = [], self.given.cores
+        if many:
+            usable = sorted(os.sched_getaffinity(0))
+            cores = [usable[(number * many + i) % len(usable)] for i in range(many)]
+        gpu = {"CUDA_VISIBLE_DEVICES": str(number % self.given.gpus)} if self.given.gpus else {}
+        return served(self.given.ratchet, self.root, number, cores=cores, environment=gpu)
+
     def run(self):
-        servers = [served(self.given.ratchet, self.root, i) for i in range(self.given.servers)]
+        servers = [self.serve(number) for number in range(self.given.servers)]
         self.where = devices_text(servers[0].call("check_env", {})[0], self.given.device)
-        in_threads(self.work, [(i, server, plan) for i, server in enumerate(servers)
-                               for plan in [self.plan(i)] for _ in range(THREADS)])
+        if self.given.gpus > 1:
+            self.where = f"{self.given.gpus} × {self.where}"
+        plan = self.plan()
+        in_threads(self.work, [(server, plan) for server in servers for _ in range(THREADS)])
         for server in servers:
             server.close()
         self.write()
@@ -204,7 +221,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--cheat-rounds", type=int, default=1)
     parser.add_argument("--servers", type=int, default=1)
-    parser.add_argument("--after", type=pathlib.Path)
+    parser.add_argument("--gpus", type=int, default=0)
+    parser.add_argument("--cores", type=int, default=0)
+    parser.add_argument("--after", type=pathlib.Path, action="append", default=[])
     return exit_status(Suite, parser.parse_intermixed_args())
 
 

@@ -224,10 +224,9 @@ class Suite:
         share = max(FEWEST_CORES, len(self.cores) // self.given.at_once)
         first = number * share
         own = {self.cores[at % len(self.cores)] for at in range(first, first + share)}
-        os.sched_setaffinity(0, own)  # of this thread, and of what it starts
         return served(self.given.ratchet, self.root, number, "--root", str(self.given.suite),
                       "--job-deadline", str(math.ceil(self.given.limit)),
-                      arguments=self.given.option)
+                      arguments=self.given.option, cores=sorted(own))
 
     def left(self):
         return self.given.seconds - (time.monotonic() - self.begin)
