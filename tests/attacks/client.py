@@ -114,7 +114,7 @@ class Server:
             left = [pid for pid in self.children() if not waits_for_work(pid)]
             if not left or time.monotonic() > until:
                 return left
-            time.sleep(0.5)
+            time.sleep(0.02)
 
     def descriptors(self):
         try:
@@ -143,3 +143,28 @@ class Server:
     def close(self):
         self.process.stdin.close()
         self.process.wait(timeout=60)
+
+
+def open_v1(server, run):
+    """Takes v0 through the steps that must precede submit_kernel."""
+    def must(tool, **arguments):
+        answer, refused = server.call(tool, {"run": run, **arguments})
+        if refused:
+            raise RuntimeError(f"{tool}: {refused}")
+        return answer
+    checked = must("check_correctness")
+    assert checked["passed"], checked["reasons"]
+    must("profile_kernel", metrics="lean")
+    cited = []
+    for purpose in ("kernel", "bottleneck"):
+        answer = must("query_kbs", purpose=purpose, query="memory bandwidth bound vectorized access")
+        cited.append({"id": answer["results"][0]["id"], "query_id": answer["query_id"],
+                      "applies_because": "streams one input and one output"})
+    must("write_kbs_evidence", facts=["median_ns"], selected=cited[:1],
+         decision_link="bandwidth bound, wider accesses")
+    must("write_hypothesis", category="memory", change="wider accesses",
+         rationale="fewer instructions per byte", risk="none", evidence=[cited[0]["id"]],
+         expected=[{"metric": "median_ns", "direction": "down"}], accept_if="faster",
+         reject_if="slower")
+    gate = must("check_gate")
+    assert gate["passed"], gate["reasons"]

@@ -20,7 +20,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "attacks"))
-from client import Server  # noqa: E402
+from client import Server, open_v1  # noqa: E402
 
 TASK = {"tensors": [{"name": "x", "dtype": "float32", "shape": ["n"], "role": "in"},
                     {"name": "y", "dtype": "float32", "shape": ["n"], "role": "out"}],
@@ -39,29 +39,6 @@ FORMS = {
     "device-only, NVRTC": "// launch: grid = ceil_div(n, 256); block = 256\n"
                           "extern \"C\" " + WORK.replace("work(", "solve("),
 }
-
-
-def open_v1(server, run):
-    """Takes v0 through the steps that must precede submit_kernel."""
-    def must(tool, **arguments):
-        answer, refused = server.call(tool, {"run": run, **arguments})
-        if refused:
-            raise SystemExit(f"{tool}: {refused}")
-        return answer
-    assert must("check_correctness")["passed"]
-    must("profile_kernel", metrics="lean")
-    cited = []
-    for purpose in ("kernel", "bottleneck"):
-        answer = must("query_kbs", purpose=purpose, query="memory bandwidth bound vectorized access")
-        cited.append({"id": answer["results"][0]["id"], "query_id": answer["query_id"],
-                      "applies_because": "streams one input and one output"})
-    must("write_kbs_evidence", facts=["median_ns"], selected=cited[:1],
-         decision_link="bandwidth bound, wider accesses")
-    must("write_hypothesis", category="memory", change="wider accesses",
-         rationale="fewer instructions per byte", risk="none", evidence=[cited[0]["id"]],
-         expected=[{"metric": "median_ns", "direction": "down"}], accept_if="faster",
-         reject_if="slower")
-    assert must("check_gate")["passed"]
 
 
 def nvcc_alone(folder, text, arch):

@@ -549,7 +549,7 @@ def faults(place, size):
     """Kernels that crash, hang and lie, in a row: tests/attacks/faults.py."""
     out = place.folder / "out"
     ended = subprocess.run([sys.executable, HERE.parent / "attacks" / "faults.py", place.ratchet,
-                            "host", str(size), out, "1"], capture_output=True, text=True,
+                            "host", str(size), out, "--seed", "1"], capture_output=True, text=True,
                            env=place.environment, check=False)
     lines = [line[2:] for line in ended.stdout.splitlines() if line.startswith("- ")]
     expect(ended.returncode == 0, f"faults end as expected: {ended.stdout[-1500:]}{ended.stderr[-500:]}")
