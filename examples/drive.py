@@ -82,6 +82,8 @@ class Run:
         self.steps = []  # (version, tool, seconds)
         self.version = "-"
         self.unchecked = True  # a champion comes checked, what is submitted does not
+        self.kernel = None  # the file of the open version
+        self.finding = None  # the profile's first
 
     def step(self, tool, show=None, **arguments):
         if self.run:
@@ -115,7 +117,7 @@ class Run:
         if stage == STAGES.index("open"):
             self.open_version(version)
         if self.unchecked:
-            self.check()
+            self.check(version)
         if stage < STAGES.index("profiled"):
             self.profile()
         if stage <= STAGES.index("profiled"):
@@ -144,7 +146,7 @@ class Run:
 
     def open_version(self, version):
         if "branches" not in version:
-            self.submit(version["submit"])
+            self.submit(as_list(version["submit"])[0])
             return
         self.propose(version)
         branches = [{"path": self.path(one["path"]), "note": one["note"]} for one in version["branches"]]
@@ -156,8 +158,12 @@ class Run:
         self.unchecked = "champion" not in explored
         if self.unchecked:
             self.submit_fastest(version, explored["branches"])
+        else:
+            names = [one["name"] for one in explored["branches"]]
+            self.kernel = version["branches"][names.index(explored["champion"])]["path"]
 
     def submit(self, name):
+        self.kernel = name
         built = self.step("submit_kernel", path=self.path(name))
         if not built["build"]["ok"]:
             raise Refused(f"{name} does not build: {built['build']['errors']}")
@@ -189,30 +195,59 @@ class Run:
             banned |= {sorted(bad)[-1]}
         raise Refused("no proposal fits the budget")
 
-    def check(self):
-        checked = self.step("check_correctness", lambda a: f"{len(a['cases'])} cases, passed: {a['passed']}")
-        if not checked["passed"]:
-            raise Refused(f"{self.version} is not correct: {checked['reasons']}")
+    def check(self, version):
+        """A wrong kernel costs a retry; the plan may name others to fall back to."""
+        others = as_list(version.get("submit", []))[1:]
+        while True:
+            checked = self.step("check_correctness", lambda a: f"{len(a['cases'])} cases, passed: {a['passed']}")
+            if checked["passed"]:
+                return
+            for reason in checked["reasons"]:
+                print(f"    {self.kernel or self.version}: {reason['message']}")
+            if not self.submitted_one_of(others):
+                raise Refused(f"{self.version} is not correct")
+
+    def submitted_one_of(self, others):
+        """Takes the first that the server accepts: a copy of the parent, for example, it does not."""
+        while others:
+            try:
+                self.submit(others.pop(0))
+                return True
+            except Refused as refusal:
+                print(f"    {refusal}")
+        return False
 
     def profile(self):
-        self.step("profile_kernel", lambda a: "{}, {}, bound: {}".format(
+        profiled = self.step("profile_kernel", lambda a: "{}, {}, bound: {}".format(
             microseconds(a["timing"]["median_ns"]), a["timing"]["verdict"], a["bound"]))
+        for one in profiled["findings"][:3]:
+            print(f"    {one['id']}: {one['evidence']}; headroom {one['headroom']:.0%}")
+        self.finding = profiled["findings"][0] if profiled["findings"] else None
 
     def look(self, version):
         for tool in version.get("look", []):
-            self.step(tool)
-        if "ablate" in version:
-            ablated = self.step("ablate", methods=version["ablate"])
+            seen = self.step(tool)
+            for one in seen.get("methods", []):
+                print(f"    {one['id']}: {one['verdict']} ({', '.join(one['found'] + one['missing'])})")
+        switches = [one for one in version.get("ablate", []) if self.has_switch(one)]
+        if switches:
+            ablated = self.step("ablate", methods=switches)
             for one in ablated["attribution"]:
                 print(f"    {one['id']}: {one['class']}, saves {microseconds(one.get('delta_ns'))}")
+
+    def has_switch(self, method):
+        """Whether the version's kernel can be built without a method. After --resume its file is not known."""
+        name = "ABLATE_" + method.replace(".", "_")
+        return self.kernel is None or name in (self.folder / self.kernel).read_text()
 
     def decide(self, version, is_last):
         selected = {}
         for purpose in ("kernel", "bottleneck"):
+            query = version["queries"].get(purpose) or self.query_of_finding()
             found = self.step("query_kbs", lambda a: a["results"][0]["id"] if a["results"] else "nothing",
-                              query=version["queries"][purpose], purpose=purpose, limit=5)
+                              query=query, purpose=purpose, limit=5)
             if not found["results"]:
-                raise Refused(f"no page was found for: {version['queries'][purpose]}")
+                raise Refused(f"no page was found for: {query}")
             page = found["results"][0]["id"]
             selected.setdefault(page, {"id": page, "query_id": found["query_id"],
                                        "applies_because": version["applies_because"]})
@@ -220,6 +255,12 @@ class Run:
                   selected=list(selected.values()), decision_link=version["decision_link"])
         if not is_last:
             self.step("write_hypothesis", evidence=list(selected), **version["hypothesis"])
+
+    def query_of_finding(self):
+        """What the profile asks for, where the plan leaves the bottleneck to it."""
+        if not self.finding:
+            raise Refused(f"{self.version}: the profile has no finding, and the plan no query for the bottleneck")
+        return self.finding["query"]
 
     def gate(self, **arguments):
         answer = self.step("check_gate", **arguments)
@@ -271,6 +312,10 @@ def chosen_methods(listed, wanted, banned, passed_over):
             proposal.append({"id": method["id"], "skipped_higher": [
                 {"id": one, "reason": "skip_condition", "why": passed_over} for one in higher]})
     return proposal
+
+
+def as_list(value):
+    return value if isinstance(value, list) else [value]
 
 
 def microseconds(nanoseconds):
