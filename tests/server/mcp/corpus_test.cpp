@@ -5,7 +5,7 @@
 #include <string>
 
 #include "server/core/files.h"
-#include "tests/server/mcp/peers.h"
+#include "tests/support/peers.h"
 #include "tests/support/places.h"
 
 namespace ratchet::test {

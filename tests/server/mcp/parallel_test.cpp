@@ -8,7 +8,7 @@
 
 #include "server/core/long_running.h"
 #include "server/mcp/message/protocol.h"
-#include "tests/server/mcp/peers.h"
+#include "tests/support/peers.h"
 
 namespace ratchet::test {
 namespace {

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/server/mcp/peers.h"
+#include "tests/support/peers.h"
 #include "tests/support/places.h"
 
 namespace ratchet::test {

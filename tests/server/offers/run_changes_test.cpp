@@ -9,7 +9,7 @@
 #include <string>
 
 #include "server/offers/resources.h"
-#include "tests/server/mcp/peers.h"
+#include "tests/support/peers.h"
 #include "tests/support/places.h"
 #include "tests/support/runs_samples.h"
 

@@ -5,7 +5,7 @@
 #include <future>
 
 #include "server/core/long_running.h"
-#include "tests/server/mcp/peers.h"
+#include "tests/support/peers.h"
 
 namespace ratchet::test {
 namespace {

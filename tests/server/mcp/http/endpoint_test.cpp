@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "tests/server/mcp/peers.h"
+#include "tests/support/peers.h"
 
 namespace ratchet::test {
 namespace {

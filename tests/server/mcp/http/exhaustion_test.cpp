@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/server/mcp/peers.h"
+#include "tests/support/peers.h"
 
 namespace ratchet::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <thread>
 
-#include "tests/server/mcp/peers.h"
+#include "tests/support/peers.h"
 
 namespace ratchet::test {
 namespace {

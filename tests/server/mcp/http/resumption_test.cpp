@@ -4,7 +4,7 @@
 #include <string>
 
 #include "server/mcp/http/resumable_streams.h"
-#include "tests/server/mcp/peers.h"
+#include "tests/support/peers.h"
 
 namespace ratchet::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/server/mcp/peers.h"
+#include "tests/support/peers.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
