@@ -84,6 +84,7 @@ class Run:
         self.unchecked = True  # a champion comes checked, what is submitted does not
         self.kernel = None  # the file of the open version
         self.finding = None  # the profile's first
+        self.bound = None    # its class
 
     def step(self, tool, show=None, **arguments):
         if self.run:
@@ -223,6 +224,7 @@ class Run:
         for one in profiled["findings"][:3]:
             print(f"    {one['id']}: {one['evidence']}; headroom {one['headroom']:.0%}")
         self.finding = profiled["findings"][0] if profiled["findings"] else None
+        self.bound = profiled["bound"]
 
     def look(self, version):
         for tool in version.get("look", []):
@@ -257,10 +259,8 @@ class Run:
             self.step("write_hypothesis", evidence=list(selected), **version["hypothesis"])
 
     def query_of_finding(self):
-        """What the profile asks for, where the plan leaves the bottleneck to it."""
-        if not self.finding:
-            raise Refused(f"{self.version}: the profile has no finding, and the plan no query for the bottleneck")
-        return self.finding["query"]
+        """What the profile asks for, where the plan leaves the bottleneck to it; the class, if it has no finding."""
+        return self.finding["query"] if self.finding else f"{self.plan['title']}, {self.bound} bound"
 
     def gate(self, **arguments):
         answer = self.step("check_gate", **arguments)

@@ -89,7 +89,7 @@ class Run(drive.Run):
         arguments["kernel"] = {"path": self.path(kernel or arguments["kernel"])}
         arguments["reference"] = {"path": self.path(arguments["reference"])}
         self.run = self.step("create_run", lambda a: f"{a['run']} on {a['device']}", **arguments)["run"]
-        self.check()
+        self.check({})  # no other kernel to fall back to
         self.profile()
 
     def ready(self, version):
