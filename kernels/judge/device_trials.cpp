@@ -1,5 +1,7 @@
 #include "kernels/judge/device_trials.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -63,6 +65,19 @@ std::int64_t place_bytes(std::int64_t arena_bytes) {
   return (arena_bytes + kPlaceRoom + wire::kPieceStep - 1) / wire::kPieceStep * wire::kPieceStep;
 }
 
+/// Whether the reference's process can make all inputs that a function of the user makes.
+bool makes_all_inputs(const Contract& contract) {
+  if (given_inputs(contract).empty()) return true;
+  const auto function = inputs_function(contract.kernel, contract.reference);
+  return function && function->of_reference;
+}
+
+Error inputs_failed(const Contract& contract, const Fault& fault) {
+  const auto& file = contract.reference.file_name;
+  return invalid_argument(fmt::format("inputs of {}: {}", file, fault.text()),
+                          fmt::format("Fix inputs in {}.", file));
+}
+
 /// A tolerance that ref.py computes when loaded is known only in its own process.
 bool works_out_tolerances(const Contract& contract) {
   const auto& text = contract.reference.text;
@@ -76,13 +91,12 @@ bool works_out_tolerances(const Contract& contract) {
 
 bool answers_on_device(const Contract& contract) {
   if (contract.device_kind != DeviceKind::cuda || checks_properties(contract)) return false;
+  if (!makes_all_inputs(contract)) return false;
   if (contract.reference_kind == ReferenceKind::cuda) return true;
   const bool torch = contract.reference_kind == ReferenceKind::python &&
                      contract.reference.text.find("torch") != std::string::npos;
-  const bool given =
-      std::ranges::find(contract.tensors, kGivenInit, &TensorSpec::init) != contract.tensors.end();
   const auto& dims = contract.cases.front().dims;
-  return torch && !given && !works_out_tolerances(contract) &&
+  return torch && !works_out_tolerances(contract) &&
          std::ranges::all_of(dims, [&](const auto& dim) {
            return std::ranges::find(contract.parameters, dim.first, &Parameter::name) !=
                   contract.parameters.end();
@@ -114,6 +128,7 @@ Result<std::unique_ptr<DeviceTrials>> DeviceTrials::launch(const ReferenceParts&
   std::unique_ptr<DeviceTrials> trials(new DeviceTrials(
       contract, *std::move(judge), *std::move(reference),
       {*arena_bytes, room.places * place_bytes(*arena_bytes) - kPlaceRoom, room.candidates}));
+  trials->given_ = given_inputs(contract);
   trials->judge_library_ = *std::move(ours);
   trials->reference_code_ = *std::move(theirs);
   trials->deadline_ = parts.place.job_deadline;
@@ -170,14 +185,37 @@ Status DeviceTrials::generate(const CallPlan& plan, const Content& content,
                               const std::optional<wire::Place>& place, const CallContext& call) {
   plan_ = plan;
   dims_ = content.dims;
-  generated_ = {{plan.layout, content.seed, content.distribution, index_limit(content.dims)},
-                place,
-                false,
-                content.changed,
-                content.uses};
-  auto generated = ask({.generate_on_device = generated_}, {}, call);
-  if (!generated) return generated.error();
-  return {};
+  generated_ = {
+      {plan.layout, content.seed, content.distribution, index_limit(content.dims), given_},
+      place,
+      false,
+      content.changed,
+      content.uses};
+  auto first = generated_;
+  if (makes_inputs()) {
+    first.place.reset();
+    first.uses.reset();
+  }
+  if (auto generated = ask({.generate_on_device = first}, {}, call); !generated)
+    return generated.error();
+  if (!makes_inputs()) return {};
+  auto made = make_inputs(false, call);
+  return made ? Status{} : Status(made.error());
+}
+
+Result<bool> DeviceTrials::make_inputs(bool anew, const CallContext& call) {
+  const wire::MadeInputs inputs{given_, inputs_seed(generated_.content.seed), anew};
+  if (auto done = reference_.run_attached(plan_, 0, call, inputs); !done) return done.error();
+  if (reference_.fault()) return inputs_failed(contract_, *reference_.fault());
+  auto adopting = generated_;
+  adopting.adopt = true;
+  auto adopted = ask({.generate_on_device = adopting}, {}, call);
+  if (!adopted) return adopted.error();
+  return adopted->first.same_bits.value_or(false);
+}
+
+Result<bool> DeviceTrials::repeats_inputs(const CallContext& call) {
+  return make_inputs(true, call);
 }
 
 Status DeviceTrials::generate_again(const wire::Place& place, const CallContext& call) {

@@ -22,7 +22,8 @@
 namespace ratchet {
 
 /// Whether the contract's reference can read its inputs in the device memory of a judge: a CUDA
-/// reference, or a torch reference called with the kernel's own arguments.
+/// reference, or a torch reference called with the kernel's own arguments. Inputs that a function
+/// makes must be made by that reference's file.
 [[nodiscard]] bool answers_on_device(const Contract& contract);
 
 /// Builds the judge's library for the contract's device, if one answers there, so that a launch
@@ -63,11 +64,16 @@ class DeviceTrials {
     std::optional<wire::Changed> changed;
     std::optional<wire::Uses> uses;
   };
-  /// Generates it for the reference and, at `place`, for a candidate.
+  /// Generates it for the reference and, at `place`, for a candidate. Inputs that the reference's
+  /// own function makes are made in the reference's process.
   Status generate(const CallPlan& plan, const Content& content,
                   const std::optional<wire::Place>& place, const CallContext& call);
   /// The content of the last trial once more, for the candidate only.
   Status generate_again(const wire::Place& place, const CallContext& call);
+  /// Whether such a function makes any input, and whether it makes the same ones again from the
+  /// seed of the last content, which must be unchanged and described.
+  [[nodiscard]] bool makes_inputs() const { return !given_.empty(); }
+  Result<bool> repeats_inputs(const CallContext& call);
   /// Runs the reference.
   Status answer(const CallContext& call);
   /// Whether the reference's answers to normal inputs of this size are finite. On first use it
@@ -93,6 +99,9 @@ class DeviceTrials {
         reference_(std::move(reference)),
         share_(share) {}
 
+  /// The second half of `generate` where a function makes inputs: whether they are those of the
+  /// last unchanged content described.
+  Result<bool> make_inputs(bool anew, const CallContext& call);
   /// Asks the judge; a failure is ours.
   Result<Answer> ask(const wire::Request& request, std::span<const int> descriptors,
                      const CallContext& call);
@@ -101,6 +110,7 @@ class DeviceTrials {
   WorkerProcess judge_;
   CandidateProcess reference_;
   wire::Share share_;
+  std::vector<std::string> given_;  ///< inputs that the reference's function makes
   std::string judge_library_;
   CandidateProcess::Code reference_code_;
   std::chrono::milliseconds deadline_{};

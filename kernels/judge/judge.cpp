@@ -140,17 +140,15 @@ Result<wire::Reply> Judge::ask(const wire::Request& request, std::span<const int
   return reply;
 }
 
-Result<MemoryFile> Judge::generate(const Dims& dims, const wire::Generate& plan,
-                                   const CallContext& call) {
+Result<MemoryFile> Judge::generate(const Dims& dims, wire::Generate plan, const CallContext& call) {
   auto sent = MemoryFile::create("inputs", plan.layout.bytes);
   if (!sent) return sent.error();
+  if (inputs_) plan.given = given_inputs(contract_);
   const int descriptor = sent->fd();
   auto made = ask({.generate = plan}, {&descriptor, 1}, call);
   if (!made) return made.error();
   if (inputs_)
-    if (auto filled =
-            inputs_->fill(dims, plan.layout, given_inputs(contract_), plan.seed, *sent, call);
-        !filled)
+    if (auto filled = inputs_->fill(dims, plan.layout, plan.given, plan.seed, *sent, call); !filled)
       return filled.error();
   return sent;
 }
@@ -160,7 +158,9 @@ Result<Trial> Judge::answered(const Dims& dims, const std::string& distribution,
   if (auto sealed = sent.seal(); !sealed) return sealed.error();
   auto expected = reference_->answer(dims, plan, sent, call);
   if (!expected) return expected.error();
-  return Trial{dims, distribution, std::move(plan), std::move(sent), *std::move(expected), true};
+  Trial trial{dims, distribution, std::move(plan), std::move(sent), *std::move(expected), true};
+  trial.number = ++trials_;
+  return trial;
 }
 
 Result<Trial> Judge::make_trial(const Dims& dims, const std::string& distribution,
@@ -216,7 +216,19 @@ Result<bool> Judge::moved(const Trial& trial, const Trial& changed, const CallCo
                              [](const OutputError& output) { return output.mismatches > 0; });
 }
 
-Result<std::optional<Judge::Shadow>> Judge::shadow_of(const Trial& trial, const CallContext& call) {
+Result<const Judge::Shadow*> Judge::shadow_of(const Trial& trial, const CallContext& call) {
+  if (shadowed_ != trial.number) {
+    shadow_.reset();
+    auto made = make_shadow(trial, call);
+    if (!made) return made.error();
+    shadow_ = *std::move(made);
+    shadowed_ = trial.number;
+  }
+  return shadow_ ? &*shadow_ : nullptr;
+}
+
+Result<std::optional<Judge::Shadow>> Judge::make_shadow(const Trial& trial,
+                                                        const CallContext& call) {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
   auto wide = widened(trial.plan.layout);
   if (wide.bytes > kMostBytes) return std::optional<Shadow>{};
@@ -307,21 +319,21 @@ bool Judge::shadow_tightens() const {
 Result<wire::Comparison> Judge::compare(const Trial& trial, const MemoryFile& returned,
                                         const CallContext& call, double factor) {
   if (check_) return checked(trial, returned, call);
-  if (!contract_.judge) return compared(trial, returned, std::nullopt, factor, call);
+  if (!contract_.judge) return compared(trial, returned, nullptr, factor, call);
   if (!shadow_tightens()) {
-    auto verdict = compared(trial, returned, std::nullopt, factor, call);
+    auto verdict = compared(trial, returned, nullptr, factor, call);
     // Computing in float64 takes as long as the answer itself, and could only allow more.
     if (!verdict || verdict->passed) return verdict;
   }
   auto shadow = shadow_of(trial, call);
   if (!shadow) return shadow.error();
-  return compared(trial, returned, *std::move(shadow), factor, call);
+  return compared(trial, returned, *shadow, factor, call);
 }
 
 Result<wire::Comparison> Judge::compared(const Trial& trial, const MemoryFile& returned,
-                                         std::optional<Shadow> shadow, double factor,
+                                         const Shadow* shadow, double factor,
                                          const CallContext& call) {
-  auto plan = plan_of(trial, shadow.has_value(), factor, call);
+  auto plan = plan_of(trial, shadow != nullptr, factor, call);
   if (!plan) return plan.error();
   std::vector<int> descriptors{trial.sent.fd(), returned.fd(), trial.expected.fd()};
   if (shadow) {

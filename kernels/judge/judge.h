@@ -36,6 +36,7 @@ struct Trial {
   /// `make_trial` and `changed` where the contract has JudgeRules.
   std::vector<double> rms{};
   std::int64_t not_finite = 0;
+  int number = 0;  ///< of its judge's trials
 };
 
 /// Whether two answers to one input agree in every output bit. Both are sealed.
@@ -114,8 +115,7 @@ class Judge {
   Result<wire::Reply> ask(const wire::Request& request, std::span<const int> descriptors,
                           const CallContext& call);
   /// Fills a memory file with inputs and poison.
-  Result<MemoryFile> generate(const Dims& dims, const wire::Generate& plan,
-                              const CallContext& call);
+  Result<MemoryFile> generate(const Dims& dims, wire::Generate plan, const CallContext& call);
   /// Seals the arena and has the reference answer it.
   Result<Trial> answered(const Dims& dims, const std::string& distribution, CallPlan plan,
                          MemoryFile sent, const CallContext& call);
@@ -142,12 +142,13 @@ class Judge {
     wire::ArenaLayout layout;
     MemoryFile answer;
   };
-  Result<std::optional<Shadow>> shadow_of(const Trial& trial, const CallContext& call);
+  Result<std::optional<Shadow>> make_shadow(const Trial& trial, const CallContext& call);
+  /// Kept for the next question about the same trial, as controls ask several; null: it has none.
+  Result<const Shadow*> shadow_of(const Trial& trial, const CallContext& call);
   /// Whether outputs are held to more with a shadow than without.
   [[nodiscard]] bool shadow_tightens() const;
   Result<wire::Comparison> compared(const Trial& trial, const MemoryFile& returned,
-                                    std::optional<Shadow> shadow, double factor,
-                                    const CallContext& call);
+                                    const Shadow* shadow, double factor, const CallContext& call);
   /// The verdict where the reference checks properties: finite and written, guards, inputs, and
   /// what the check says.
   Result<wire::Comparison> checked(const Trial& trial, const MemoryFile& returned,
@@ -170,6 +171,9 @@ class Judge {
   std::optional<PropertyCheck> check_;
   std::chrono::milliseconds deadline_;
   std::map<Dims, CaseFacts> facts_;
+  int trials_ = 0;                // made so far
+  std::optional<Shadow> shadow_;  // of the trial with the number
+  int shadowed_ = 0;
 };
 
 /// The inputs that a user's function makes.

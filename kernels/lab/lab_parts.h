@@ -18,6 +18,8 @@
 #include "kernels/process/device_queue.h"
 #include "kernels/process/python_cache.h"
 #include "kernels/process/python_fork_server.h"
+#include "kernels/process/python_inputs.h"
+#include "kernels/process/worker_process.h"
 #include "kernels/timing/timed_arenas.h"
 #include "kernels/timing/timing_session.h"
 
@@ -125,7 +127,24 @@ struct LabParts {
   /// on success, else the kernel's fault.
   Result<std::optional<Fault>> compile_for(const Contract& contract, const Candidate& candidate,
                                            const std::vector<Case>& cases, const CallContext& call);
-  /// Inputs of the right shape that no check or timing will ever use.
+  /// Makes inputs of the right shape that no check or timing will ever use: of any number of sizes,
+  /// by processes that start once.
+  class ThrowawayInputs {
+   public:
+    Result<MemoryFile> arena(const CallPlan& plan, const Dims& dims, const CallContext& call);
+
+   private:
+    friend LabParts;
+    ThrowawayInputs(const Contract& contract, WorkerProcess worker,
+                    std::optional<PythonInputs> inputs, std::chrono::milliseconds deadline);
+
+    std::vector<std::string> given_;  ///< inputs that a user's function makes
+    WorkerProcess worker_;
+    std::optional<PythonInputs> inputs_;
+    std::chrono::milliseconds deadline_;
+  };
+  Result<ThrowawayInputs> throwaway_inputs(const Contract& contract, const CallContext& call);
+  /// Those of one size; the processes have ended.
   Result<MemoryFile> throwaway_arena(const Contract& contract, const CallPlan& plan,
                                      const Dims& dims, const CallContext& call);
   /// A framework's function of the reference, as a contestant. Error `unavailable`: not available

@@ -91,12 +91,14 @@ Result<std::optional<Fault>> compile_pass(LabParts& lab, const Contract& contrac
   if (!plan) return plan.error();
   auto process = CandidateProcess::launch(plan->spec, plan->deadline);
   if (!process) return process.error();
+  auto inputs = lab.throwaway_inputs(contract, call);
+  if (!inputs) return inputs.error();
   if (auto loaded = process->load(plan->code, call); !loaded) return loaded.error();
   for (const auto& one : dims) {
     if (process->fault()) break;
     const auto given = call_plan_of(contract, one);
     if (!given) return given.error();
-    auto arena = lab.throwaway_arena(contract, *given, one, call);
+    auto arena = inputs->arena(*given, one, call);
     if (!arena) return arena.error();
     auto returned = process->execute(*given, *arena, 0, call);
     if (!returned) return returned.error();
@@ -161,28 +163,44 @@ Result<Candidate> LabParts::build_python(const Contract& contract, Source source
   return candidate;
 }
 
-Result<MemoryFile> LabParts::throwaway_arena(const Contract& contract, const CallPlan& plan,
-                                             const Dims& dims, const CallContext& call) {
+LabParts::ThrowawayInputs::ThrowawayInputs(const Contract& contract, WorkerProcess worker,
+                                           std::optional<PythonInputs> inputs,
+                                           std::chrono::milliseconds deadline)
+    : worker_(std::move(worker)), inputs_(std::move(inputs)), deadline_(deadline) {
+  if (inputs_) given_ = given_inputs(contract);
+}
+
+Result<LabParts::ThrowawayInputs> LabParts::throwaway_inputs(const Contract& contract,
+                                                             const CallContext& call) {
   auto worker = WorkerProcess::start(worker_spec(place(DeviceKind::host, 0), "judge", 0), call);
   if (!worker) return worker.error();
+  auto inputs = open_inputs(python_of(contract), contract, options.job_deadline, call);
+  if (!inputs) return inputs.error();
+  return ThrowawayInputs(contract, *std::move(worker), *std::move(inputs), options.job_deadline);
+}
+
+Result<MemoryFile> LabParts::ThrowawayInputs::arena(const CallPlan& plan, const Dims& dims,
+                                                    const CallContext& call) {
   auto arena = MemoryFile::create("throwaway", plan.layout.bytes);
   if (!arena) return arena.error();
   const auto seed = hex(sha256(random_bytes(16)));
+  const wire::Generate content{plan.layout, seed, "normal", index_limit(dims), given_};
   const int descriptor = arena->fd();
-  auto made =
-      worker->run({.generate = wire::Generate{plan.layout, seed, "normal", index_limit(dims)}},
-                  {&descriptor, 1}, options.job_deadline, call);
+  auto made = worker_.run({.generate = content}, {&descriptor, 1}, deadline_, call);
   if (!made) return made.error();
   if (made->fault) return Error{ErrorCode::internal, made->fault->message};
-  auto inputs = open_inputs(python_of(contract), contract, options.job_deadline, call);
-  if (!inputs) return inputs.error();
-  if (*inputs)
-    if (auto filled =
-            (*inputs)->fill(dims, plan.layout, given_inputs(contract), seed, *arena, call);
-        !filled)
+  if (inputs_)
+    if (auto filled = inputs_->fill(dims, plan.layout, given_, seed, *arena, call); !filled)
       return filled.error();
   if (auto sealed = arena->seal(); !sealed) return sealed.error();
   return arena;
+}
+
+Result<MemoryFile> LabParts::throwaway_arena(const Contract& contract, const CallPlan& plan,
+                                             const Dims& dims, const CallContext& call) {
+  auto inputs = throwaway_inputs(contract, call);
+  if (!inputs) return inputs.error();
+  return inputs->arena(plan, dims, call);
 }
 
 Result<std::optional<Fault>> LabParts::compile_for(const Contract& contract,

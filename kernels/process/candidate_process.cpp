@@ -145,14 +145,13 @@ Result<std::optional<MemoryFile>> CandidateProcess::sealed(MemoryFile file) {
   return std::optional<MemoryFile>(std::move(file));
 }
 
-Result<std::optional<MemoryFile>> CandidateProcess::execute(const CallPlan& plan,
-                                                            const MemoryFile& arena,
-                                                            std::int64_t shift,
-                                                            const CallContext& call) {
+Result<std::optional<MemoryFile>> CandidateProcess::execute(
+    const CallPlan& plan, const MemoryFile& arena, std::int64_t shift, const CallContext& call,
+    const std::optional<wire::MadeInputs>& inputs) {
   auto out = MemoryFile::create("answer", plan.layout.bytes);
   if (!out) return out.error();
   wire::Request request;
-  request.execute = wire::Execute{plan.layout, plan.arguments, shift};
+  request.execute = wire::Execute{plan.layout, plan.arguments, shift, inputs};
   const std::array descriptors{arena.fd(), out->fd()};
   auto reply = ask(request, descriptors, deadline_, call);
   if (!reply) return reply.error();
@@ -171,9 +170,10 @@ Status CandidateProcess::attach(std::span<const Fd> memory, std::int64_t bytes,
 }
 
 Status CandidateProcess::run_attached(const CallPlan& plan, std::int64_t at,
-                                      const CallContext& call) {
+                                      const CallContext& call,
+                                      const std::optional<wire::MadeInputs>& inputs) {
   wire::Request request;
-  request.call = wire::Call{plan.layout, plan.arguments, at};
+  request.call = wire::Call{plan.layout, plan.arguments, at, inputs};
   auto reply = ask(request, {}, deadline_, call);
   if (!reply) return reply.error();
   return {};

@@ -81,14 +81,18 @@ class CandidateProcess {
   [[nodiscard]] const std::filesystem::path& left_behind();
 
   /// One call on a copy of `arena`, `shift` bytes into an allocation. Empty after a fault.
+  /// `inputs`: a call of the function that makes them instead; only of a Python reference's
+  /// process.
   Result<std::optional<MemoryFile>> execute(const CallPlan& plan, const MemoryFile& arena,
-                                            std::int64_t shift, const CallContext& call);
+                                            std::int64_t shift, const CallContext& call,
+                                            const std::optional<wire::MadeInputs>& inputs = {});
 
   /// Attaches device memory that a judge shares, all of its descriptors, enough for arenas of
   /// `bytes` in total at any shift. `run_attached` then makes one call on the arena generated at
   /// offset `at`.
   Status attach(std::span<const Fd> memory, std::int64_t bytes, const CallContext& call);
-  Status run_attached(const CallPlan& plan, std::int64_t at, const CallContext& call);
+  Status run_attached(const CallPlan& plan, std::int64_t at, const CallContext& call,
+                      const std::optional<wire::MadeInputs>& inputs = {});
 
   /// One call with every buffer in a separate allocation; see wire::Exercise. `finished` then ends
   /// the process and returns the private folder with the surrounding tool's output.

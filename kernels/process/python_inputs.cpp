@@ -63,6 +63,11 @@ std::optional<InputsFunction> inputs_function(const Source& kernel, const Source
   return std::nullopt;
 }
 
+std::int64_t inputs_seed(std::string_view seed) {
+  const auto drawn = std::stoull(std::string(seed.substr(0, 8)), nullptr, 16);
+  return static_cast<std::int64_t>(drawn & kMostSeed);
+}
+
 Result<PythonInputs> PythonInputs::open(PythonForkServer& python, const InputsFunction& function,
                                         std::optional<int> cuda_device,
                                         std::chrono::milliseconds deadline,
@@ -195,8 +200,8 @@ Result<std::vector<std::string>> PythonInputs::shape_of(const Tensor& tensor, co
 Status PythonInputs::fill(const Dims& dims, const wire::ArenaLayout& layout,
                           const std::vector<std::string>& names, std::string_view seed,
                           const MemoryFile& arena, const CallContext& call) {
-  const auto number = std::stoull(std::string(seed.substr(0, 8)), nullptr, 16) & kMostSeed;
-  const Json plan{{"dims", dims}, {"layout", encode(layout)}, {"seed", number}, {"names", names}};
+  const Json plan{
+      {"dims", dims}, {"layout", encode(layout)}, {"seed", inputs_seed(seed)}, {"names", names}};
   const int descriptor = arena.fd();
   auto filled = ask({{"fill", plan}}, {&descriptor, 1}, call);
   return filled ? Status{} : Status(filled.error());

@@ -36,6 +36,9 @@ struct InputsFunction {
 [[nodiscard]] std::optional<InputsFunction> inputs_function(const Source& kernel,
                                                             const Source& reference);
 
+/// The number that such a function gets as its seed, for a trial's seed.
+[[nodiscard]] std::int64_t inputs_seed(std::string_view seed);
+
 /// Runs such a function in its own sandboxed process, which knows neither answers nor other
 /// kernels; its seeds are derived from the run's secret.
 ///

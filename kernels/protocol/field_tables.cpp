@@ -31,6 +31,7 @@ template const FieldTable& table_of<wire::Answered>();
 template const FieldTable& table_of<wire::Comparison>();
 template const FieldTable& table_of<wire::Reply>();
 template const FieldTable& table_of<wire::Load>();
+template const FieldTable& table_of<wire::MadeInputs>();
 template const FieldTable& table_of<wire::Execute>();
 template const FieldTable& table_of<wire::Prepare>();
 template const FieldTable& table_of<wire::TimeBlock>();

@@ -103,9 +103,11 @@ struct Reply {
   std::optional<std::string> sandbox;
   std::optional<Samples> samples;
   std::optional<Counters> counters;
-  std::optional<int> uses;        ///< of a collected arena: calls since it was prepared
-  std::optional<bool> forged;     ///< false: the control does not apply to this layout
-  std::optional<bool> same_bits;  ///< of a CompareOnDevice after a GenerateOnDevice with `again`
+  std::optional<int> uses;     ///< of a collected arena: calls since it was prepared
+  std::optional<bool> forged;  ///< false: the control does not apply to this layout
+  /// Of a CompareOnDevice after a GenerateOnDevice with `again`: the outputs; of one with `adopt`:
+  /// the given inputs, beside those of the last unchanged trial that was described.
+  std::optional<bool> same_bits;
   std::optional<Answered> answered;
   std::optional<Comparison> comparison;
   std::optional<std::vector<CeilingValue>> ceilings;

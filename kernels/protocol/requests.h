@@ -32,15 +32,29 @@ struct Load {
   }
 };
 
+/// A call of the reference's function that makes inputs, instead of the entry: it stores them in
+/// the arena. Only for the role baseline.
+struct MadeInputs {
+  std::vector<std::string> names;  ///< of the inputs to store
+  std::int64_t seed = 0;
+  bool anew = false;  ///< made once more, even if those of this seed and these sizes are kept
+
+  static constexpr void fields(auto&& visit) {
+    visit(required<&MadeInputs::names>(), required<&MadeInputs::seed>(),
+          required<&MadeInputs::anew>());
+  }
+};
+
 /// Calls the entry once on an arena. Descriptors: arena in, arena out.
 struct Execute {
   ArenaLayout layout;
   std::vector<Argument> arguments;
   std::int64_t shift = 0;  ///< bytes by which the arena is offset from its allocation's start
+  std::optional<MadeInputs> inputs{};
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Execute::layout>(), required<&Execute::arguments>(),
-          required<&Execute::shift>());
+          required<&Execute::shift>(), optional<&Execute::inputs>());
   }
 };
 
@@ -100,9 +114,11 @@ struct Call {
   ArenaLayout layout;
   std::vector<Argument> arguments;
   std::int64_t at = 0;
+  std::optional<MadeInputs> inputs{};
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&Call::layout>(), required<&Call::arguments>(), required<&Call::at>());
+    visit(required<&Call::layout>(), required<&Call::arguments>(), required<&Call::at>(),
+          optional<&Call::inputs>());
   }
 };
 
@@ -165,6 +181,7 @@ struct Request {
 // Instantiated once, in field_tables.cpp.
 namespace ratchet::fields_detail {
 extern template const FieldTable& table_of<wire::Load>();
+extern template const FieldTable& table_of<wire::MadeInputs>();
 extern template const FieldTable& table_of<wire::Execute>();
 extern template const FieldTable& table_of<wire::Prepare>();
 extern template const FieldTable& table_of<wire::TimeBlock>();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/protocol/arena.h"
 #include "server/core/fields.h"
@@ -15,13 +16,15 @@ namespace ratchet::wire {
 /// Generates the content of an arena. Descriptor: the arena to fill.
 struct Generate {
   ArenaLayout layout;
-  std::string seed;              ///< hex; derived from the run's secret
-  std::string distribution;      ///< normal, shifted, large, small, special, sequence
-  std::int64_t index_limit = 0;  ///< exclusive bound of untyped integer inputs
+  std::string seed;                  ///< hex; derived from the run's secret
+  std::string distribution;          ///< normal, shifted, large, small, special, sequence
+  std::int64_t index_limit = 0;      ///< exclusive bound of untyped integer inputs
+  std::vector<std::string> given{};  ///< inputs that a function makes: they are left as they are
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Generate::layout>(), required<&Generate::seed>(),
-          required<&Generate::distribution>(), required<&Generate::index_limit>());
+          required<&Generate::distribution>(), required<&Generate::index_limit>(),
+          optional<&Generate::given>());
   }
 };
 
@@ -126,18 +129,21 @@ struct Describe {
 };
 
 /// Generates a trial in device memory: at 0 of the reference's memory and at `place` for a
-/// candidate.
+/// candidate. Where a function makes some of the inputs (`given`), it takes two requests: the
+/// first, without `place`, and after the reference's process stored its inputs, the second with
+/// `adopt`.
 struct GenerateOnDevice {
   Generate content;
   std::optional<Place> place;  ///< empty: no candidate receives it
   bool again = false;  ///< the content of the previous GenerateOnDevice, for the candidate only
   std::optional<Changed> changed;
   std::optional<Uses> uses;  ///< apply the changes of that many timed calls to the inputs
+  bool adopt = false;  ///< the previous content, with the given inputs of the reference's memory
 
   static constexpr void fields(auto&& visit) {
     visit(required<&GenerateOnDevice::content>(), optional<&GenerateOnDevice::place>(),
           required<&GenerateOnDevice::again>(), optional<&GenerateOnDevice::changed>(),
-          optional<&GenerateOnDevice::uses>());
+          optional<&GenerateOnDevice::uses>(), optional<&GenerateOnDevice::adopt>());
   }
 };
 

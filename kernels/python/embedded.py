@@ -16,6 +16,7 @@ import sys
 import arena
 import compilers
 import extensions
+import inputs
 import signature
 from calls import function_of, keywords, load_module
 from messages import Failed, described
@@ -107,6 +108,31 @@ class SignedSlot:
         self.results.store(self.function(*self.positional, **self.named))
 
 
+class InputsSlot:
+    """One bound call of the function that makes inputs."""
+
+    def __init__(self, kernel, values, plan):
+        if kernel.maker is None:
+            raise Failed("the file defines no function inputs(**dims, seed)")
+        self.maker = kernel.maker
+        self.arena = values
+        self.wanted = plan["inputs"]
+        self.buffers = [b for b in values.buffers if b["name"] in self.wanted["names"]]
+        self.given = keywords(lambda **given: given, [one for one in plan["arguments"]
+                                                      if one["kind"] != "tensor"], {})
+        self.made = {}
+
+    def call(self):
+        numbers = {name: inputs.number(value) for name, value in self.given.items()}
+        self.made = self.maker.inputs(numbers, self.wanted["seed"], self.buffers,
+                                      self.wanted["anew"])
+
+    def settle(self):
+        for name, value in self.made.items():
+            self.arena.assign(name, value)
+        self.made = {}
+
+
 class EmbeddedKernel:
     def __init__(self, role, device, triton_tools):
         self.triton_tools = triton_tools
@@ -116,6 +142,7 @@ class EmbeddedKernel:
         self.file_name = ""
         self.torch = False
         self.function = None
+        self.maker = None  # of the inputs, if the reference's file has such a function
         self.style = ""
         self.signature = None
         self.results = None
@@ -165,6 +192,8 @@ class EmbeddedKernel:
         self.function = function_of(module, plan["entry"], form)
         if self.is_baseline:
             self.function = self.baseline(plan["baseline"])
+            if plan["baseline"] == "reference" and callable(getattr(module, "inputs", None)):
+                self.maker = inputs.Maker(module.inputs, self.file_name)
         elif self.style == "module" and not self.is_module():
             raise Failed(f"{plan['entry']} is not a subclass of torch.nn.Module")
         self.keep_settings()
@@ -220,8 +249,14 @@ class EmbeddedKernel:
             values = arena.TorchArena(memory, layout)
         else:
             values = arena.DeviceArena(base, layout, self.device)
+        if "inputs" in plan:
+            self.slots[number] = InputsSlot(self, values, plan)
+            return
         if self.signature is None:
-            arguments = keywords(self.function, plan["arguments"], values.values)
+            inputs_of = {b["name"] for b in layout["buffers"]
+                         if b["role"] != "out" and b["init"] != "zeros"}
+            arguments = keywords(self.function, plan["arguments"], values.values,
+                                 inputs=inputs_of if self.is_baseline else None)
             self.slots[number] = Slot(self, values, arguments)
             return
         self.slots[number] = SignedSlot(self, values, plan["arguments"])

@@ -58,9 +58,10 @@ class Reference:
 
     def run(self, plan, descriptors):
         size = plan["layout"]["bytes"]
+        answer = mmap.mmap(descriptors[1], size)
         with mmap.mmap(descriptors[0], size, prot=mmap.PROT_READ) as sent:
-            answer = mmap.mmap(descriptors[1], size)
-            answer[:] = sent[:]
+            with memoryview(sent) as content:  # a slice of `sent` itself would be a copy more
+                answer[:] = content
         values = self.arena(answer, plan["layout"], plan.get("oversized", False))
         function = self.module.reference
         inputs = {b["name"] for b in plan["layout"]["buffers"]
@@ -81,9 +82,8 @@ class Reference:
         inputs, outputs = {}, {}
         for descriptor, roles, values in ((descriptors[0], {"in", "inout"}, inputs),
                                           (descriptors[1], {"out", "inout"}, outputs)):
-            with mmap.mmap(descriptor, layout["bytes"], prot=mmap.PROT_READ) as read:
-                memory = mmap.mmap(-1, layout["bytes"])
-                memory[:] = read[:]
+            # A write to it changes a private copy of its page.
+            memory = mmap.mmap(descriptor, layout["bytes"], flags=mmap.MAP_PRIVATE)
             tensors = self.arena(memory, layout, False).values
             values.update({b["name"]: tensors[b["name"]] for b in layout["buffers"]
                            if b["role"] in roles})

@@ -30,7 +30,8 @@ class DeviceArenas : public TimedArenas {
     DeviceArenas::renew();
   }
 
-  /// Determines whether kernels must write all of their outputs.
+  /// Determines whether kernels must write all of their outputs. Error `unavailable`: contents that
+  /// a function makes cannot be made or changed here once more.
   Status open(const CallContext& call) {
     if (auto generated = trials_.generate(plan_, content(seeds_.front(), {}), {}, call); !generated)
       return generated;
@@ -38,7 +39,7 @@ class DeviceArenas : public TimedArenas {
     auto answered = trials_.describe(call);
     if (!answered) return answered.error();
     writes_all_ = answered->writes_all;
-    return {};
+    return trials_.makes_inputs() ? try_made_inputs(call) : Status{};
   }
 
   void renew() override {
@@ -99,6 +100,23 @@ class DeviceArenas : public TimedArenas {
   [[nodiscard]] DeviceTrials::Content content(const std::string& seed,
                                               const std::optional<wire::Uses>& uses) const {
     return {content_.dims, content_.values, seed, {}, uses};
+  }
+
+  /// Whether the inputs can be made once more for the verdict on a timed output, and whether the
+  /// reference takes them after a few of their elements have changed.
+  Status try_made_inputs(const CallContext& call) {
+    constexpr int kUses = 64;
+    auto repeats = trials_.repeats_inputs(call);
+    if (!repeats) return repeats.error();
+    if (!*repeats) return unavailable("inputs() makes other inputs from the same seed");
+    const wire::Uses changes{fresh_seed(), kUses};
+    if (auto generated = trials_.generate(plan_, content(seeds_.front(), changes), {}, call);
+        !generated)
+      return generated;
+    const auto taken = trials_.answer(call);
+    if (!taken && taken.error().code == ErrorCode::invalid_argument)
+      return unavailable("the reference refuses inputs of which a few elements have changed");
+    return taken;
   }
 
   DeviceTrials& trials_;

@@ -195,7 +195,12 @@ Result<std::unique_ptr<TimedArenas>> ArenaSource::arenas(const ArenaPlan& plan,
       if (auto judge = open_judge(call); !judge) return judge.error();
     }
   }
-  if (trials_) return device_arenas(*trials_, contract_, plan, secret, contestants_ + 1, call);
+  if (trials_) {
+    auto made = device_arenas(*trials_, contract_, plan, secret, contestants_ + 1, call);
+    if (made || made.error().code != ErrorCode::unavailable) return made;
+    retired_ = std::move(trials_);  // earlier arenas may still borrow it
+    if (auto judge = open_judge(call); !judge) return judge.error();
+  }
   return file_arenas(*judge_, contract_, plan, secret, contestants_, call);
 }
 

@@ -70,8 +70,9 @@ class ArenaSource {
   ReferenceParts parts_;
   Contract contract_;
   std::size_t contestants_;
-  std::unique_ptr<DeviceTrials> trials_;  // launched; null if there is a judge
-  bool shares_ = false;                   // trials_ are open
+  std::unique_ptr<DeviceTrials> trials_;   // launched; null if there is a judge
+  bool shares_ = false;                    // trials_ are open
+  std::unique_ptr<DeviceTrials> retired_;  // whose inputs cannot be made again: judge_ keeps them
   std::unique_ptr<Judge> judge_;
 };
 

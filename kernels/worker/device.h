@@ -45,7 +45,8 @@ class DeviceJudge {
   /// Allocates the shared memories and returns their descriptors: the reference's, then those of
   /// each candidate, equally many.
   virtual Result<std::vector<Fd>> share(const wire::Share& plan) = 0;
-  virtual Status generate(const wire::GenerateOnDevice& plan) = 0;
+  /// After `adopt`: whether the given inputs are those of the last unchanged trial described.
+  virtual Result<std::optional<bool>> generate(const wire::GenerateOnDevice& plan) = 0;
 
   struct Compared {
     wire::Comparison comparison;

@@ -358,6 +358,7 @@ Status generate(std::span<std::byte> arena, const wire::Generate& plan) {
       fill_bytes(bytes, random, 0);
       continue;
     }
+    if (std::ranges::find(plan.given, buffer.name) != plan.given.end()) continue;
     const auto normal = normal_of(plan.distribution, buffer.dtype);
     if (!normal) return normal.error();
     if (auto filled = fill_input({bytes.data(), buffer, random, *shape, *normal}, plan.index_limit);

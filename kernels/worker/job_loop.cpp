@@ -72,6 +72,8 @@ bool permitted(confine::Role role, const wire::Request& request) {
   if (request.share || request.generate_on_device || request.compare_on_device ||
       request.describe_on_device || request.forge_on_device)
     return !runs_kernels(role);
+  if ((request.execute && request.execute->inputs) || (request.call && request.call->inputs))
+    return role == confine::Role::baseline;
   if (request.load) return true;  // a judge loads its own library
   if (request.time) return times(role);
   if (request.count) return role == confine::Role::counter;
@@ -152,6 +154,13 @@ wire::Reply JobLoop::load(const wire::Load& plan, Descriptors& descriptors) {
   return loaded_ ? wire::Reply{} : not_loaded(loaded.error());
 }
 
+Result<BoundCall> JobLoop::bind(const wire::ArenaLayout& layout,
+                                const std::vector<wire::Argument>& arguments,
+                                const std::optional<wire::MadeInputs>& inputs, std::byte* base) {
+  if (inputs) return kernel_.bind_inputs(layout, arguments, *inputs, base);
+  return kernel_.bind(layout, arguments, base, device_.stream());
+}
+
 wire::Reply JobLoop::call_once(const BoundCall& bound) {
   wire::Reply reply;
   reply.fault = device_.run([&] {
@@ -169,7 +178,7 @@ wire::Reply JobLoop::execute(const wire::Execute& plan, const Descriptors& descr
   auto arena = device_.allocate(plan.layout.bytes, plan.shift);
   if (!arena) return ours(arena.error());
   if (auto copied = device_.upload(**arena, 0, in->bytes()); !copied) return ours(copied.error());
-  const auto bound = kernel_.bind(plan.layout, plan.arguments, (*arena)->base(), device_.stream());
+  const auto bound = bind(plan.layout, plan.arguments, plan.inputs, (*arena)->base());
   if (!bound) return not_loaded(bound.error());
   auto reply = call_once(*bound);
   if (reply.fault) return reply;
@@ -354,16 +363,18 @@ wire::Reply JobLoop::attach(const wire::Attach& plan, const Descriptors& descrip
 
 wire::Reply JobLoop::call(const wire::Call& plan) {
   if (!loaded_ || !attached_) return ours("no kernel is loaded or no memory is attached");
-  const auto bound =
-      kernel_.bind(plan.layout, plan.arguments, attached_->base() + plan.at, device_.stream());
+  const auto bound = bind(plan.layout, plan.arguments, plan.inputs, attached_->base() + plan.at);
   if (!bound) return not_loaded(bound.error());
   return call_once(*bound);
 }
 
 wire::Reply JobLoop::generate_on_device(const wire::GenerateOnDevice& plan) {
   if (!judge_) return ours("the judge has no memory shared with the kernel yet");
-  if (auto generated = judge_->generate(plan); !generated) return ours(generated.error());
-  return {};
+  const auto generated = judge_->generate(plan);
+  if (!generated) return ours(generated.error());
+  wire::Reply reply;
+  reply.same_bits = *generated;
+  return reply;
 }
 
 wire::Reply JobLoop::compare_on_device(const wire::CompareOnDevice& plan) {

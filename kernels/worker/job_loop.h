@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +40,10 @@ class JobLoop {
 
   [[nodiscard]] wire::Reply answer(const wire::Request& request, Descriptors& descriptors);
   wire::Reply load(const wire::Load& plan, Descriptors& descriptors);
+  /// The entry, or the function that makes inputs.
+  Result<BoundCall> bind(const wire::ArenaLayout& layout,
+                         const std::vector<wire::Argument>& arguments,
+                         const std::optional<wire::MadeInputs>& inputs, std::byte* base);
   /// One call outside of timing, with its returned values stored.
   wire::Reply call_once(const BoundCall& bound);
   wire::Reply execute(const wire::Execute& plan, const Descriptors& descriptors);

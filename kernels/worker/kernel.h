@@ -39,6 +39,15 @@ class Kernel {
                                  const std::vector<wire::Argument>& arguments, std::byte* base,
                                  void* stream) = 0;
 
+  /// The reference's function that makes inputs instead of the entry; see wire::MadeInputs. Errors:
+  /// as for `load`.
+  virtual Result<BoundCall> bind_inputs(const wire::ArenaLayout& layout,
+                                        const std::vector<wire::Argument>& arguments,
+                                        const wire::MadeInputs& inputs, std::byte* base) {
+    (void)layout, (void)arguments, (void)inputs, (void)base;
+    return unavailable("only a Python reference makes inputs");
+  }
+
   /// The entry's address; null if the kernel has none.
   [[nodiscard]] virtual void* symbol() const { return nullptr; }
 

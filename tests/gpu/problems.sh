@@ -7,8 +7,7 @@
 # Writes problems.jsonl, a row as soon as its problem is decided, and problems.md into $OUT (or
 # tests/gpu/results/). SECONDS ends the call, LIMIT one problem. A later call goes on where this one
 # stopped: in the same $OUT, or from BEFORE, the problems.jsonl of an earlier call; what was late is asked
-# again where LIMIT is higher. SCALE: every trial's inputs are made by the suite and go through the
-# processor's memory, so that large ones take minutes and say no more. ON_PROCESSOR=1 tries the script
+# again where LIMIT is higher. SCALE: the most bytes of a problem's buffers. ON_PROCESSOR=1 tries the script
 # without a GPU. Changes no setting of the device.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -94,32 +94,62 @@ Status CudaJudge::copy(std::byte* to, const std::byte* from) const {
   return measure::queue_copy(to, from, static_cast<std::size_t>(layout_.bytes));
 }
 
-Status CudaJudge::generate(const wire::GenerateOnDevice& plan) {
+Result<std::optional<bool>> CudaJudge::generate(const wire::GenerateOnDevice& plan) {
   if (!reference_)
     return Error{ErrorCode::internal, "the judge has no memory shared with the kernel yet"};
   again_ = plan.again;
+  std::optional<bool> same;
   if (plan.again) {
     std::swap(returned_, earlier_);
   } else {
-    layout_ = plan.content.layout;
-    if (layout_.bytes > static_cast<std::int64_t>(sent_.bytes()))
-      return Error{ErrorCode::internal, "the trial does not fit into the shared memory"};
-    if (auto filled = fill(plan.content); !filled) return filled;
-    changed_ = plan.changed.has_value();
-    if (changed_)
-      if (auto done = change(plan.content, *plan.changed); !done) return done;
-    if (plan.uses)
-      if (auto done = use(*plan.uses); !done) return done;
-    if (auto copied = copy(reference_->data(), sent_.data()); !copied) return copied;
+    auto renewed = renew(plan);
+    if (!renewed) return renewed.error();
+    same = *renewed;
   }
   if (plan.place) {
     auto to = find(*plan.place);
     if (!to) return to.error();
-    if (auto copied = copy(*to, sent_.data()); !copied) return copied;
+    if (auto copied = copy(*to, sent_.data()); !copied) return copied.error();
   }
   if (auto failure = gpu_.finish())
     return Error{ErrorCode::internal, "the judge cannot generate a trial: " + *failure};
-  return {};
+  return same;
+}
+
+Result<std::optional<bool>> CudaJudge::renew(const wire::GenerateOnDevice& plan) {
+  std::optional<bool> same;
+  if (plan.adopt) {
+    auto adopted = adopt(plan.content.given);
+    if (!adopted) return adopted.error();
+    same = *adopted;
+  } else {
+    layout_ = plan.content.layout;
+    if (layout_.bytes > static_cast<std::int64_t>(sent_.bytes()))
+      return Error{ErrorCode::internal, "the trial does not fit into the shared memory"};
+    if (auto filled = fill(plan.content); !filled) return filled.error();
+    changed_ = plan.changed.has_value();
+    if (changed_)
+      if (auto done = change(plan.content, *plan.changed); !done) return done.error();
+  }
+  if (plan.uses)
+    if (auto done = use(*plan.uses); !done) return done.error();
+  if (auto copied = copy(reference_->data(), sent_.data()); !copied) return copied.error();
+  return same;
+}
+
+Result<bool> CudaJudge::adopt(const std::vector<std::string>& given) {
+  bool same = true;
+  for (const auto& buffer : layout_.buffers) {
+    if (std::ranges::find(given, buffer.name) == given.end()) continue;
+    const auto* const made = reference_->data() + buffer.offset;
+    auto differs = differ(earlier_.data() + buffer.offset, made, buffer.bytes());
+    if (!differs) return differs.error();
+    same = same && !*differs;
+    const auto bytes = static_cast<std::size_t>(buffer.bytes());
+    if (auto copied = measure::queue_copy(sent_.data() + buffer.offset, made, bytes); !copied)
+      return copied.error();
+  }
+  return same;
 }
 
 /// Fills the arena with random bytes (guards and outputs keep them), then generates the inputs.
@@ -129,7 +159,8 @@ Status CudaJudge::fill(const wire::Generate& plan) {
        kPoisonStream});
   std::uint32_t stream = 0;
   for (const auto& buffer : layout_.buffers) {
-    if (buffer.role != Role::out)
+    const bool given = std::ranges::find(plan.given, buffer.name) != plan.given.end();
+    if (buffer.role != Role::out && !given)
       if (auto filled = fill_input(buffer, plan, stream); !filled) return filled;
     ++stream;
   }
@@ -140,6 +171,8 @@ Status CudaJudge::change(const wire::Generate& plan, const wire::Changed& change
   wire::Generate other = plan;
   other.seed = changed.seed;
   std::uint32_t stream = 0;
+  // Its function makes it from the trial's own seed, so it stays as it is.
+  if (std::ranges::find(plan.given, changed.tensor) != plan.given.end()) return {};
   for (const auto& buffer : layout_.buffers) {
     if (buffer.name == changed.tensor && buffer.role != Role::out)
       return changed.slice ? move(buffer, *changed.slice) : fill_input(buffer, other, stream);

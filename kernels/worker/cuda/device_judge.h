@@ -24,13 +24,17 @@ class CudaJudge : public DeviceJudge {
   CudaJudge(measure::Gpu& gpu, void* entry);
 
   Result<std::vector<Fd>> share(const wire::Share& plan) override;
-  Status generate(const wire::GenerateOnDevice& plan) override;
+  Result<std::optional<bool>> generate(const wire::GenerateOnDevice& plan) override;
   Result<Compared> compare(const wire::CompareOnDevice& plan) override;
   Result<wire::Answered> describe() override;
   Result<std::optional<wire::Comparison>> forge(const wire::ForgeOnDevice& plan) override;
 
  private:
   Status fill(const wire::Generate& plan);
+  /// A new content of `sent_`, and of the reference's memory. Returns as `generate`.
+  Result<std::optional<bool>> renew(const wire::GenerateOnDevice& plan);
+  /// Takes the given inputs that the reference's process stored. Returns as `generate`.
+  Result<bool> adopt(const std::vector<std::string>& given);
   /// Whether the reference wrote every element of its outputs in the current trial.
   Result<bool> writes_all();
   Status change(const wire::Generate& plan, const wire::Changed& changed);

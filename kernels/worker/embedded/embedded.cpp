@@ -23,9 +23,11 @@ constexpr int kControlDescriptor = 3;
 struct Binding {
   wire::ArenaLayout layout;
   std::vector<wire::Argument> arguments;
+  std::optional<wire::MadeInputs> inputs;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&Binding::layout>(), required<&Binding::arguments>());
+    visit(required<&Binding::layout>(), required<&Binding::arguments>(),
+          optional<&Binding::inputs>());
   }
 };
 
@@ -51,8 +53,24 @@ class EmbeddedKernel : public Kernel {
   Result<BoundCall> bind(const wire::ArenaLayout& layout,
                          const std::vector<wire::Argument>& arguments, std::byte* base,
                          void*) override {
+    return bound({layout, arguments, std::nullopt}, base);
+  }
+
+  Result<BoundCall> bind_inputs(const wire::ArenaLayout& layout,
+                                const std::vector<wire::Argument>& arguments,
+                                const wire::MadeInputs& inputs, std::byte* base) override {
+    return bound({layout, arguments, inputs}, base);
+  }
+
+  std::optional<Fault> failure() override {
+    const char* text = calls_.failure();
+    return text ? std::optional<Fault>(fault_of(text)) : std::nullopt;
+  }
+
+ private:
+  Result<BoundCall> bound(const Binding& binding, std::byte* base) {
     const int number = next_slot_++;
-    const std::string plan = encode(Binding{layout, arguments}).dump();
+    const std::string plan = encode(binding).dump();
     if (const char* failed =
             calls_.bind(number, plan.c_str(), reinterpret_cast<std::uintptr_t>(base)))
       return refused(failed);
@@ -66,12 +84,6 @@ class EmbeddedKernel : public Kernel {
     return bound;
   }
 
-  std::optional<Fault> failure() override {
-    const char* text = calls_.failure();
-    return text ? std::optional<Fault>(fault_of(text)) : std::nullopt;
-  }
-
- private:
   ratchet_embedded_calls calls_;
   int next_slot_ = 0;
 };

@@ -19,7 +19,8 @@ typedef struct ratchet_embedded_calls {
   void (*opened)(int device);
   /* Loads the kernel from an open file, which it does not close; `plan` is {"library", "entry"}. */
   const char* (*load)(int file, const char* plan);
-  /* Binds slot number `slot` to an arena at `base`; `plan` is {"layout", "arguments"}. */
+  /* Binds slot number `slot` to an arena at `base`; `plan` is {"layout", "arguments"}, and "inputs"
+   * where the function that makes inputs is called instead of the kernel. */
   const char* (*bind)(int slot, const char* plan, unsigned long long base);
   /* Makes one call of a bound slot. */
   void (*call)(int slot);

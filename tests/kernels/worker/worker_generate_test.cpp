@@ -195,3 +195,12 @@ TEST_CASE("every code of the small floats survives decoding and encoding", "[wor
       if (!std::isnan(value)) REQUIRE(encode_small(value, format) == code);
     }
 }
+
+TEST_CASE("inputs that a function makes are left to it", "[worker]") {
+  auto plan = plan_of(DType::f32, "normal", "normal");
+  CHECK(deviation_of(values_of(plan)) > 0.9);
+
+  plan.given = {"x"};
+
+  CHECK(deviation_of(values_of(plan)) == 0);
+}
