@@ -15,10 +15,10 @@
 //   pattern-small-grid: launch
 //   pattern-latency-bound-loads: part
 //   pattern-dram-bound-latency: part
-//   method-split-k-parallel-reduce: launch
+//   method-split-k-parallel-reduce: part
 //   method-vectorized-access: part
 // sources:
-//   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0; its splits are tested on the host", publisher: "ratchet"}
+//   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0; its splits and operands are tested on the host", publisher: "ratchet"}
 //   - {id: flash-decoding, title: "Dao et al., Flash-Decoding for long-context inference", publisher: "PyTorch", date: 2023-10-13, url: "https://pytorch.org/blog/flash-decoding/"}
 // task:
 //   dims: {batch: 16, kv_heads: 8, group: 4, pages: 256}
@@ -40,156 +40,194 @@
 
 // One query a sequence, [batch][kv_heads * group][128] bf16; keys and values in pages of 16 tokens,
 // [page][16][kv_heads][128]; tables[b][i] is the page of tokens 16 i to 16 i + 15 of sequence b, lengths[b] >= 1 its
-// tokens. `group` query heads share a key head: a key is read once for all of them.
+// tokens. `group` query heads (at most 8) share a key head: the tensor cores multiply a page by all of them at once.
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
-// region index: how the keys are split; plain C++, tested on the host
+// region index: how the keys are split and where numbers lie; plain C++, tested on the host
 #ifndef __CUDACC__
 #define __host__
 #define __device__
 #endif
-constexpr int kDim = 128, kPage = 16, kThreads = 128, kWarps = kThreads / 32;
-constexpr int kPairs = 4, kTurn = 2 * kPairs;  // a half-warp takes every second of a turn's eight keys
-constexpr int kRound = kWarps * kTurn;         // keys that a block reads in a round
-constexpr int kMaxGroup = 8, kMaxParts = 1 << 16;
-/// Blocks that share the keys of a sequence and head: some rounds of the device, none with fewer than four turns a warp.
-__host__ __device__ constexpr int parts_for(int sequences_and_heads, int group, int longest, int processors) {
-  const int wanted = (8 * processors + sequences_and_heads - 1) / sequences_and_heads;
-  const int useful = (longest + 4 * kRound - 1) / (4 * kRound), room = kMaxParts / (sequences_and_heads * group);
+constexpr int kDim = 128, kPage = 16, kWarps = 4, kThreads = 32 * kWarps, kMaxGroup = 8, kMaxParts = 1 << 16;
+constexpr int kResident = 3;  // blocks an SM
+/// Blocks that share the pages of a sequence and head: as many as the device holds, each with two pages a warp at least.
+__host__ __device__ constexpr int parts_for(int sequences_and_heads, int group, int pages, int processors) {
+  const int wanted = kResident * processors / sequences_and_heads, useful = (pages + 2 * kWarps - 1) / (2 * kWarps);
+  const int room = kMaxParts / (sequences_and_heads * group);
   const int parts = wanted < useful ? wanted : useful;
-  return parts < room ? parts : room;
+  return parts < 1 && room > 0 ? 1 : parts < room ? parts : room;
 }
-/// Keys of a part, whole rounds.
-__host__ __device__ constexpr int keys_of_part(int longest, int parts) {
-  return (longest + parts * kRound - 1) / (parts * kRound) * kRound;
+__host__ __device__ constexpr int pages_of_part(int pages, int parts) {
+  return (pages + parts * kWarps - 1) / (parts * kWarps) * kWarps;
+}
+/// The first of eight dimensions of a lane's chunk. Sums over dimensions take them in any order, so a lane's 16 bytes
+/// of a key serve two products: words 0 and 1 are its part of the first, words 2 and 3 of the second.
+__host__ __device__ constexpr int key_dim(int lane, int chunk) { return lane % 4 * 8 + chunk * 32; }
+/// Values: a lane has four keys (0, 1, 8, 9 from this one on) and two chunks of eight dimensions.
+__host__ __device__ constexpr int value_key(int lane, int i) { return lane % 4 * 2 + i % 2 + i / 2 * 8; }
+__host__ __device__ constexpr int value_dim(int lane, int chunk) { return lane / 4 * 8 + chunk * 64; }
+/// Head and dimension of output i of product t.
+__host__ __device__ constexpr int out_head(int lane, int i) { return lane % 4 * 2 + i % 2; }
+__host__ __device__ constexpr int out_dim(int lane, int t, int i) { return value_dim(lane, t / 4) + t % 4 * 2 + i / 2; }
+
+// region products
+/// 16 x 16 times 16 x 8, onto d.
+__device__ inline void mma(float (&d)[4], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+/// The 8 x 8 matrix of which each lane has two neighbors of a row, transposed.
+__device__ inline uint32_t transposed(uint32_t two) {
+  uint32_t to;
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(to) : "r"(two));
+  return to;
+}
+__device__ inline uint32_t packed(float low, float high) {
+  const __nv_bfloat162 two = __floats2bfloat162_rn(low, high);
+  return *reinterpret_cast<const uint32_t*>(&two);
+}
+__device__ inline float power2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ inline uint4 read(const __nv_bfloat16* at) {
+  return __ldcs(reinterpret_cast<const uint4*>(at));
 }
 
-// region part: one block's keys for the queries of one key head
+// region part: one block's pages for the queries of one key head
 struct Partial {
   float top, sum, out[kDim];  // largest score (base 2), sum of exponentials, sum of weighted values
 };
 __device__ Partial partials[kMaxParts];
+__device__ unsigned finished[kMaxParts];  // blocks of a sequence and head; zero again at the end
 
-__device__ inline void unpack(float (&to)[8], const uint4& from) {
-  const uint32_t words[4] = {from.x, from.y, from.z, from.w};
+__global__ void __launch_bounds__(kThreads, kResident)
+    decode(const __nv_bfloat16* __restrict__ q, const __nv_bfloat16* __restrict__ k, const __nv_bfloat16* __restrict__ v,
+           const int* __restrict__ tables, const int* __restrict__ lengths, __nv_bfloat16* __restrict__ o, int group,
+           int pages, int share) {
+  __shared__ Partial shared[kWarps][kMaxGroup];
+  __shared__ bool is_last;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  const int head = blockIdx.x, heads = gridDim.x, part = blockIdx.y, sequence = blockIdx.z, length = lengths[sequence];
+  const int used = (length + kPage - 1) / kPage, end = min(part * share + share, used), parts = (used + share - 1) / share;
+  if (part >= parts) return;
+  const size_t first = (size_t(sequence) * heads + head) * group;  // of the queries
+  constexpr float kScale = 1.4426950408889634f / 11.313708498984761f;  // 1 / sqrt(128), for exponentials of base 2
+  uint4 query[4];
   #pragma unroll
-  for (int i = 0; i < 4; ++i) to[2 * i] = __uint_as_float(words[i] << 16), to[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
-}
-
-template <int kGroup>
-__global__ void __launch_bounds__(kThreads) part(const __nv_bfloat16* __restrict__ q, const __nv_bfloat16* __restrict__ k,
-                                                 const __nv_bfloat16* __restrict__ v, const int* __restrict__ tables,
-                                                 const int* __restrict__ lengths, int group, int pages, int keys) {
-  __shared__ Partial shared[kWarps][kGroup];
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, mine = (lane & 15) * 8, odd = lane >> 4;
-  const int head = blockIdx.y, heads = gridDim.y, sequence = blockIdx.z;
-  const int begin = blockIdx.x * keys, end = min(begin + keys, lengths[sequence]);
-  const size_t first = size_t(sequence) * heads * group + head * group;  // of the queries
-  if (begin >= end) return;  // `combine` reads the parts that have keys
-  constexpr float kScale = 1.4426950408889634f / 11.313708498984761f;    // 1 / sqrt(128), for exponentials of base 2
-  float query[kGroup][8], out[kGroup][8] = {}, top[kGroup], sum[kGroup] = {};
-  #pragma unroll
-  for (int g = 0; g < kGroup; ++g) {
-    top[g] = -INFINITY;
-    unpack(query[g], g < group ? *reinterpret_cast<const uint4*>(q + (first + g) * kDim + mine) : make_uint4(0, 0, 0, 0));
-    #pragma unroll
-    for (int i = 0; i < 8; ++i) query[g][i] *= kScale;
-  }
+  for (int i = 0; i < 4; ++i)
+    query[i] = lane / 4 < group ? *reinterpret_cast<const uint4*>(q + (first + lane / 4) * kDim + key_dim(lane, i)) : make_uint4(0, 0, 0, 0);
   const int* table = tables + size_t(sequence) * pages;
-  const size_t token = size_t(heads) * kDim;  // from one token of a page to the next
-  for (int turn = begin + warp * kTurn; turn < end; turn += kRound) {
-    const size_t page = (size_t(table[turn / kPage]) * kPage + turn % kPage) * token + size_t(head) * kDim + mine;
-    uint4 key_words[kPairs], value_words[kPairs];
-    #pragma unroll
-    for (int u = 0; u < kPairs; ++u) {  // all loads of a turn before the first use
-      const bool inside = turn + 2 * u + odd < end;
-      const size_t at = page + (2 * u + odd) * token;
-      key_words[u] = inside ? __ldcs(reinterpret_cast<const uint4*>(k + at)) : make_uint4(0, 0, 0, 0);
-      value_words[u] = inside ? __ldcs(reinterpret_cast<const uint4*>(v + at)) : make_uint4(0, 0, 0, 0);
+  const int token = heads * kDim;  // from one token of a page to the next
+  const __nv_bfloat16* k_from = k + size_t(lane / 4) * token + head * kDim + key_dim(lane, 0);
+  const __nv_bfloat16* v_from = v + size_t(value_key(lane, 0)) * token + head * kDim + value_dim(lane, 0);
+  uint4 keys[2][4], values[4][2];
+  const auto read_keys = [&](int page) {
+  #pragma unroll
+    for (int row = 0; row < 2; ++row)
+  #pragma unroll
+      for (int i = 0; i < 4; ++i) keys[row][i] = read(k_from + size_t(page) * kPage * token + row * 8 * token + key_dim(0, i));
+  };
+  float out[8][4] = {}, top[2] = {-INFINITY, -INFINITY}, sum[2] = {};
+  int at = part * share + warp, page = at < end ? table[at] : 0;
+  if (at < end) read_keys(page);
+  for (; at < end; at += kWarps) {
+    const int next = at + kWarps < end ? table[at + kWarps] : 0;
+  #pragma unroll
+    for (int i = 0; i < 4; ++i)
+  #pragma unroll
+      for (int chunk = 0; chunk < 2; ++chunk)
+        values[i][chunk] = read(v_from + size_t(page) * kPage * token + (value_key(0, i)) * token + value_dim(0, chunk));
+    float score[4] = {};  // keys lane / 4 and lane / 4 + 8, two heads each
+  #pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      mma(score, keys[0][i].x, keys[1][i].x, keys[0][i].y, keys[1][i].y, query[i].x, query[i].y);
+      mma(score, keys[0][i].z, keys[1][i].z, keys[0][i].w, keys[1][i].w, query[i].z, query[i].w);
     }
-    float score[kGroup][kPairs];
-    #pragma unroll
-    for (int u = 0; u < kPairs; ++u) {
-      float key[8];
-      unpack(key, key_words[u]);
-      #pragma unroll
-      for (int g = 0; g < kGroup; ++g) {
-        float dot = 0.f;
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) dot = fmaf(query[g][i], key[i], dot);
-        #pragma unroll
-        for (int step = 8; step > 0; step /= 2) dot += __shfl_xor_sync(~0u, dot, step);  // within a half-warp
-        score[g][u] = turn + 2 * u + odd < end ? dot : -INFINITY;
-      }
+    if (at + kWarps < end) read_keys(next);
+    page = next;
+    const int left = length - at * kPage;
+    if (left < kPage) {  // the last page: what lies behind the end may be anything
+      if (lane / 4 >= left) score[0] = score[1] = -INFINITY;
+      if (lane / 4 + 8 >= left) score[2] = score[3] = -INFINITY;
+  #pragma unroll
+      for (int i = 0; i < 4; ++i)
+        if (value_key(lane, i) >= left) values[i][0] = values[i][1] = make_uint4(0, 0, 0, 0);
     }
-    #pragma unroll
-    for (int g = 0; g < kGroup; ++g) {
-      float largest = top[g];
-      #pragma unroll
-      for (int u = 0; u < kPairs; ++u) largest = fmaxf(largest, score[g][u]);
-      const float base = largest == -INFINITY ? 0.f : largest, shrink = exp2f(top[g] - base);
-      top[g] = largest;
-      sum[g] *= shrink;
-      #pragma unroll
-      for (int i = 0; i < 8; ++i) out[g][i] *= shrink;
-      #pragma unroll
-      for (int u = 0; u < kPairs; ++u) sum[g] += score[g][u] = exp2f(score[g][u] - base);
+  #pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      float largest = fmaxf(score[h], score[h + 2]);
+  #pragma unroll
+      for (int step = 4; step < 32; step *= 2) largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, step));
+      largest = fmaxf(top[h], largest * kScale);  // a page that is read has a key: it is no infinity
+      const float shrink = power2(top[h] - largest);
+      top[h] = largest;
+      score[h] = power2(fmaf(score[h], kScale, -largest));
+      score[h + 2] = power2(fmaf(score[h + 2], kScale, -largest));
+      sum[h] = fmaf(sum[h], shrink, score[h] + score[h + 2]);
+  #pragma unroll
+      for (int t = 0; t < 8; ++t) out[t][h] *= shrink, out[t][h + 2] *= shrink;
     }
-    #pragma unroll
-    for (int u = 0; u < kPairs; ++u) {
-      float value[8];
-      unpack(value, value_words[u]);
-      #pragma unroll
-      for (int g = 0; g < kGroup; ++g)
-        #pragma unroll
-        for (int i = 0; i < 8; ++i) out[g][i] = fmaf(score[g][u], value[i], out[g][i]);
+    const uint32_t low = transposed(packed(score[0], score[1])), high = transposed(packed(score[2], score[3]));
+  #pragma unroll
+    for (int t = 0; t < 8; ++t) {
+      uint32_t two[4];  // the two dimensions of product t for each of the lane's keys
+  #pragma unroll
+      for (int i = 0; i < 4; ++i) two[i] = reinterpret_cast<const uint32_t*>(&values[i][t / 4])[t % 4];
+      mma(out[t], __byte_perm(two[0], two[1], 0x5410), __byte_perm(two[0], two[1], 0x7632),
+          __byte_perm(two[2], two[3], 0x5410), __byte_perm(two[2], two[3], 0x7632), low, high);
     }
   }
   #pragma unroll
-  for (int g = 0; g < kGroup; ++g) {  // the two halves of a warp, then the warps
-    const float other = __shfl_xor_sync(~0u, top[g], 16), largest = fmaxf(top[g], other);
-    const float shrink = top[g] == -INFINITY ? 0.f : exp2f(top[g] - largest);
-    sum[g] *= shrink;
-    sum[g] += __shfl_xor_sync(~0u, sum[g], 16);
-    #pragma unroll
-    for (int i = 0; i < 8; ++i) {
-      out[g][i] *= shrink;
-      out[g][i] += __shfl_xor_sync(~0u, out[g][i], 16);
-      if (odd == 0) shared[warp][g].out[mine + i] = out[g][i];
-    }
-    if (lane == 0) shared[warp][g].top = largest, shared[warp][g].sum = sum[g];
+  for (int h = 0; h < 2; ++h) {
+  #pragma unroll
+    for (int step = 4; step < 32; step *= 2) sum[h] += __shfl_xor_sync(~0u, sum[h], step);
+    Partial& to = shared[warp][out_head(lane, h)];
+  #pragma unroll
+    for (int t = 0; t < 8; ++t) to.out[out_dim(lane, t, h)] = out[t][h], to.out[out_dim(lane, t, h + 2)] = out[t][h + 2];
+    if (lane < 4) to.top = top[h], to.sum = sum[h];
   }
   __syncthreads();
-  for (int g = 0; g < group; ++g) {
+  for (int i = threadIdx.x; i < group * kDim; i += kThreads) {  // the warps
+    const int g = i / kDim, d = i % kDim;
     float largest = -INFINITY, total = 0.f, result = 0.f;
     for (int w = 0; w < kWarps; ++w) largest = fmaxf(largest, shared[w][g].top);
     for (int w = 0; w < kWarps; ++w) {
-      const float weight = shared[w][g].top == -INFINITY ? 0.f : exp2f(shared[w][g].top - largest);
+      const float weight = power2(shared[w][g].top - largest);
       total += weight * shared[w][g].sum;
-      result += weight * shared[w][g].out[threadIdx.x];
+      result += weight * shared[w][g].out[d];
     }
-    Partial& to = partials[(first + g) * gridDim.x + blockIdx.x];
-    to.out[threadIdx.x] = result;
-    if (threadIdx.x == 0) to.top = largest, to.sum = total;
+    Partial& to = partials[(first + g) * gridDim.y + part];
+    to.out[d] = result;
+    if (d == 0) to.top = largest, to.sum = total;
   }
-}
-
-// region combine: one block a query
-__global__ void __launch_bounds__(kDim) combine(const int* __restrict__ lengths, __nv_bfloat16* __restrict__ o, int parts, int keys) {
-  const size_t query = size_t(blockIdx.y) * gridDim.x + blockIdx.x;
-  const Partial* from = partials + query * parts;
-  const int used = (lengths[blockIdx.y] + keys - 1) / keys;
-  float largest = -INFINITY, total = 0.f, result = 0.f;
-  for (int i = 0; i < used; ++i) largest = fmaxf(largest, from[i].top);
-  for (int i = 0; i < used; ++i) {
-    const float weight = from[i].top == -INFINITY ? 0.f : exp2f(from[i].top - largest);
-    total += weight * from[i].sum;
-    result += weight * from[i].out[threadIdx.x];
+  // The last block of a sequence and head puts the parts together.
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    unsigned& count = finished[sequence * heads + head];
+    is_last = atomicAdd(&count, 1) == unsigned(parts - 1);
+    if (is_last) count = 0;
   }
-  o[query * kDim + threadIdx.x] = __float2bfloat16(result / total);
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+  for (int i = threadIdx.x; i < group * kDim; i += kThreads) {
+    const int g = i / kDim, d = i % kDim;
+    const Partial* from = partials + (first + g) * gridDim.y;
+    float largest = -INFINITY, total = 0.f, result = 0.f;
+    for (int p = 0; p < parts; ++p) largest = fmaxf(largest, __ldcg(&from[p].top));
+    for (int p = 0; p < parts; ++p) {
+      const float weight = power2(__ldcg(&from[p].top) - largest);
+      total += weight * __ldcg(&from[p].sum);
+      result += weight * __ldcg(&from[p].out[d]);
+    }
+    o[(first + g) * kDim + d] = __float2bfloat16(result / total);
+  }
 }
 
 // region launch
@@ -198,10 +236,7 @@ extern "C" void solve(const __nv_bfloat16* q, const __nv_bfloat16* k, const __nv
   int device = 0, processors = 0;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  const int longest = pages * kPage, parts = parts_for(batch * kv_heads, group, longest, processors);
+  const int parts = parts_for(batch * kv_heads, group, pages, processors);
   if (group > kMaxGroup || parts < 1) return;  // more queries than `partials` has room for: take them in turns
-  const int keys = keys_of_part(longest, parts);
-  const auto kernel = group == 1 ? part<1> : group == 2 ? part<2> : group <= 4 ? part<4> : part<8>;
-  kernel<<<dim3(parts, kv_heads, batch), kThreads, 0, stream>>>(q, k, v, tables, lengths, group, pages, keys);
-  combine<<<dim3(kv_heads * group, batch), kDim, 0, stream>>>(lengths, o, parts, keys);
+  decode<<<dim3(kv_heads, parts, batch), kThreads, 0, stream>>>(q, k, v, tables, lengths, o, group, pages, pages_of_part(pages, parts));
 }

@@ -32,25 +32,31 @@
 //     - {name: v, dtype: bfloat16, shape: [heads, tokens, "128"], role: in, init: "uniform(-2,2)"}
 //     - {name: o, dtype: bfloat16, shape: [heads, tokens, "128"], role: out}
 //   work: {bytes: "1024 * heads * tokens", flops: "512 * heads * tokens * tokens", type: bfloat16}
-//   steps: 1
-//   library: "torch scaled_dot_product_attention"
+//   steps: 3
+//   library: "torch scaled_dot_product_attention, flash back end"
 // measured:
 //   - {step: v0, ms: 1.87, times_v0: 1, of_library: 0.439, registers: 255, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
 // ---
 
 // o = softmax(q k^T / sqrt(128)) v for each head; q, k, v, o are [heads][tokens][128], bf16, sums in fp32. With
 // `causal` a token sees itself and those before it. Batch and heads are one dimension here.
+//
+// STEP is a rung of the ladder: 0 exponentials by exp2f, tiles of 32 keys; 1 exponentials by ex2.approx.ftz; 2 tiles of
+// 64 keys, half the barriers.
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
 // region index: where everything lies; plain C++, tested on the host
+#ifndef STEP
+#define STEP 2
+#endif
 #ifndef __CUDACC__
 #define __host__
 #define __device__
 #endif
-constexpr int kDim = 128, kQueries = 128, kKeys = 32, kThreads = 128;  // 4 warps of 32 queries
+constexpr int kDim = 128, kQueries = 128, kKeys = STEP >= 2 ? 64 : 32, kThreads = 128;  // 4 warps of 32 queries
 constexpr float kScale = 1.4426950408889634f / 11.313708498984761f;    // 1 / sqrt(128), for exponentials of base 2
 constexpr int kRows = 2, kColumns = kKeys / 8, kOuts = kDim / 8;       // 16-row and 8-column tiles of a warp
 /// Place of a 16-byte chunk in a tile of 256-byte rows: exchanged by the row, so that eight rows of one chunk
@@ -81,9 +87,9 @@ __device__ inline void wait_all() { asm volatile("cp.async.wait_group 0;" ::: "m
 /// Fetches rows [first, first + kTileRows) of a head; rows beyond the last are zero. A thread keeps its chunk and
 /// its row modulo 8, so that all its places are a constant apart.
 template <int kTileRows>
-__device__ inline void fetch(__nv_bfloat16* tile, const __nv_bfloat16* head, int first, int tokens) {
+__device__ inline void fetch(__nv_bfloat16* tile, const __nv_bfloat16* head, int first, int tokens, int thread) {
   constexpr int kStep = kThreads / (kDim / 8);  // rows at a time
-  const int row = threadIdx.x / (kDim / 8), chunk = threadIdx.x % (kDim / 8);
+  const int row = thread / (kDim / 8), chunk = thread % (kDim / 8);
   const uint32_t to = shared_address(tile + place(row, chunk));
   const __nv_bfloat16* from = head + size_t(first + row) * kDim + chunk * 8;
   #pragma unroll
@@ -114,6 +120,16 @@ __device__ inline uint32_t packed(float low, float high) {
 }
 
 // region softmax
+/// exp2f without -use_fast_math scales arguments whose result would be denormal; those are zero here.
+__device__ inline float power2(float x) {
+#if STEP >= 1
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return exp2f(x);
+#endif
+}
 /// Scores of one row of tiles become exponentials; largest, sum and outputs so far are brought to the new largest.
 __device__ inline void soften(float (&s)[kColumns][4], float (&o)[kOuts][4], float (&top)[2], float (&sum)[2]) {
   #pragma unroll
@@ -124,7 +140,7 @@ __device__ inline void soften(float (&s)[kColumns][4], float (&o)[kOuts][4], flo
     largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 1));  // four lanes share a row
     largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 2));
     const float base = largest == -INFINITY ? 0.f : largest * kScale;  // (-inf) - (-inf) is no number
-    const float shrink = exp2f(top[half] * kScale - base);
+    const float shrink = power2(top[half] * kScale - base);
     top[half] = largest;
     sum[half] *= shrink;
     if (__any_sync(~0u, shrink != 1.f)) {  // after some tiles the largest score rarely changes
@@ -134,7 +150,7 @@ __device__ inline void soften(float (&s)[kColumns][4], float (&o)[kOuts][4], flo
     #pragma unroll
     for (int j = 0; j < kColumns; ++j)
       #pragma unroll
-      for (int e = 2 * half; e < 2 * half + 2; ++e) sum[half] += s[j][e] = exp2f(fmaf(s[j][e], kScale, -base));
+      for (int e = 2 * half; e < 2 * half + 2; ++e) sum[half] += s[j][e] = power2(fmaf(s[j][e], kScale, -base));
   }
 }
 
@@ -144,23 +160,25 @@ __global__ void __launch_bounds__(kThreads, 2) attention(const __nv_bfloat16* __
                                                          int tokens, int causal) {
   extern __shared__ __align__(1024) __nv_bfloat16 tiles[];
   __nv_bfloat16 *q_tile = tiles, *k_tile = q_tile + kQueries * kDim, *v_tile = k_tile + kKeys * kDim;
+  int thread = threadIdx.x;
   const int lane = threadIdx.x & 31, warp_row = (threadIdx.x >> 5) * 32;
   const int first = (gridDim.x - 1 - blockIdx.x) * kQueries;  // the longest rows of a causal head begin first
   const size_t head = size_t(blockIdx.y) * tokens * kDim;
   const int count = key_tiles(first, tokens, causal);
-  fetch<kQueries>(q_tile, q + head, first, tokens);
-  fetch<kKeys>(k_tile, k + head, 0, tokens);
+  fetch<kQueries>(q_tile, q + head, first, tokens, thread);
+  fetch<kKeys>(k_tile, k + head, 0, tokens, thread);
   commit();
   // One address a lane and tile: two chunks further is an exclusive or, rows further are an addition.
-  const uint32_t q_at = shared_address(q_tile + place(warp_row + a_row(lane), a_chunk(lane)));
-  const uint32_t k_at = shared_address(k_tile + place(k_row(lane), k_chunk(lane)));
-  const uint32_t v_at = shared_address(v_tile + place(a_row(lane), a_chunk(lane)));
+  uint32_t q_at = shared_address(q_tile + place(warp_row + a_row(lane), a_chunk(lane)));
+  uint32_t k_at = shared_address(k_tile + place(k_row(lane), k_chunk(lane)));
+  uint32_t v_at = shared_address(v_tile + place(a_row(lane), a_chunk(lane)));
   float out[kRows][kOuts][4] = {}, top[kRows][2], sum[kRows][2] = {};
   for (auto& row : top) row[0] = row[1] = -INFINITY;
   for (int tile = 0; tile < count; ++tile) {
+    asm volatile("" : "+r"(q_at), "+r"(k_at), "+r"(v_at), "+r"(thread));  // or what follows from them is kept, and spills
     wait_all();
     __syncthreads();  // the keys are there, and all have read the values of the tile before
-    fetch<kKeys>(v_tile, v + head, tile * kKeys, tokens);
+    fetch<kKeys>(v_tile, v + head, tile * kKeys, tokens, thread);
     commit();
     float s[kRows][kColumns][4] = {};
     #pragma unroll
@@ -178,7 +196,7 @@ __global__ void __launch_bounds__(kThreads, 2) attention(const __nv_bfloat16* __
     }
     wait_all();
     __syncthreads();  // the values are there, and all have read the keys
-    if (tile + 1 < count) fetch<kKeys>(k_tile, k + head, (tile + 1) * kKeys, tokens);
+    if (tile + 1 < count) fetch<kKeys>(k_tile, k + head, (tile + 1) * kKeys, tokens, thread);
     commit();
     #pragma unroll
     for (int i = 0; i < kRows; ++i) {
@@ -229,7 +247,7 @@ __global__ void __launch_bounds__(kThreads, 2) attention(const __nv_bfloat16* __
 // region launch
 extern "C" void solve(const __nv_bfloat16* q, const __nv_bfloat16* k, const __nv_bfloat16* v, __nv_bfloat16* o, int heads, int tokens,
                       int causal, cudaStream_t stream) {
-  constexpr int kBytes = (kQueries + 2 * kKeys) * kDim * int(sizeof(__nv_bfloat16));  // 48 KB
+  constexpr int kBytes = (kQueries + 2 * kKeys) * kDim * int(sizeof(__nv_bfloat16));  // 64 KB: two blocks an SM
   if (cudaFuncSetAttribute(attention, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes) != cudaSuccess) return;
   attention<<<dim3((tokens + kQueries - 1) / kQueries, heads), kThreads, kBytes, stream>>>(q, k, v, o, tokens, causal);
 }

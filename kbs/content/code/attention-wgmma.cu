@@ -32,16 +32,20 @@
 //     - {name: v, dtype: bfloat16, shape: [heads, tokens, "128"], role: in, init: "uniform(-2,2)"}
 //     - {name: o, dtype: bfloat16, shape: [heads, tokens, "128"], role: out}
 //   work: {bytes: "1024 * heads * tokens", flops: "512 * heads * tokens * tokens", type: bfloat16}
-//   steps: 1
+//   steps: 4
 //   library: "torch scaled_dot_product_attention"
 // measured:
 //   - {step: v0, ms: 1.04, times_v0: 1, of_library: 0.779, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
 // ---
 
 // o = softmax(q k^T / sqrt(128)) v for each head; q, k, v, o are [heads][tokens][128], bf16, sums in fp32. With
-// `causal` a token sees itself and those before it. A block has 128 queries: one thread fetches tiles of 128 keys and
-// values, two warp groups of 64 queries each multiply. A group issues the scores of the next tile before the values
-// of this one, and softens the scores while the values are multiplied.
+// `causal` a token sees itself and those before it. A block takes 128 queries at a time: one thread fetches tiles of 128
+// keys and values, two warp groups of 64 queries each multiply. A group issues the scores of the next tile before the
+// values of this one, and softens the scores while the values, and the other group's products, are multiplied.
+//
+// STEP is a rung of the ladder: 0 exponentials by exp2f, a block for each 128 queries; 1 by ex2.approx.ftz, sums of a
+// row in two chains; 2 the groups issue products in turns; 3 resident blocks, whose next queries and keys arrive while
+// outputs are stored.
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
@@ -49,6 +53,9 @@
 #include <cstdint>
 
 // region index: where everything lies; plain C++, tested on the host
+#ifndef STEP
+#define STEP 3
+#endif
 #ifndef __CUDACC__
 #define __host__
 #define __device__
@@ -101,6 +108,15 @@ __device__ void wait(uint64_t* barrier, uint32_t phase) {
         : "=r"(done)
         : "r"(at), "r"(phase)
         : "memory");
+}
+
+/// The groups issue their products in turns, so that one softens scores while the other multiplies: barrier 1 + g is
+/// passed when group g waits there and the other has arrived.
+__device__ void take_turn(int group) {
+  if (STEP >= 2) asm volatile("bar.sync %0, 256;\n" ::"r"(1 + group) : "memory");
+}
+__device__ void give_turn(int group) {
+  if (STEP >= 2) asm volatile("bar.arrive %0, 256;\n" ::"r"(2 - group) : "memory");
 }
 
 // region copies
@@ -161,6 +177,17 @@ __device__ void wait_products(float (&d)[64]) {
 }
 
 // region softmax
+/// exp2f without -use_fast_math scales arguments whose result would be denormal: two multiplications and a comparison
+/// more, each. Those results are zero here.
+__device__ float power2(float x) {
+#if STEP >= 1
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;\n" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return exp2f(x);
+#endif
+}
 /// Scores become exponentials; `shrink` is what sums and outputs so far must be multiplied by.
 __device__ void soften(float (&s)[64], float (&top)[2], float (&sum)[2], float (&shrink)[2]) {
 #pragma unroll
@@ -171,16 +198,20 @@ __device__ void soften(float (&s)[64], float (&top)[2], float (&sum)[2], float (
     largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 1));  // four lanes share a row
     largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, 2));
     const float base = largest == -INFINITY ? 0.f : largest * kScale;  // (-inf) - (-inf) is no number
-    shrink[half] = exp2f(top[half] * kScale - base);
+    shrink[half] = power2(top[half] * kScale - base);
     top[half] = largest;
-    float part = 0.f;
+    float part[2] = {};
 #pragma unroll
     for (int i = 2 * half; i < 64; i += 4) {
-      s[i] = exp2f(fmaf(s[i], kScale, -base));
-      s[i + 1] = exp2f(fmaf(s[i + 1], kScale, -base));
-      part += s[i] + s[i + 1];
+      s[i] = power2(fmaf(s[i], kScale, -base));
+      s[i + 1] = power2(fmaf(s[i + 1], kScale, -base));
+#if STEP >= 1
+      part[0] += s[i], part[1] += s[i + 1];
+#else
+      part[0] += s[i] + s[i + 1];
+#endif
     }
-    sum[half] = fmaf(sum[half], shrink[half], part);
+    sum[half] = fmaf(sum[half], shrink[half], part[0] + part[1]);
   }
 }
 __device__ uint32_t packed(float low, float high) {
@@ -191,16 +222,17 @@ __device__ uint32_t packed(float low, float high) {
 // region kernel
 __global__ void __launch_bounds__(kThreads, 1)
     attention(const __grid_constant__ CUtensorMap q_map, const __grid_constant__ CUtensorMap k_map,
-              const __grid_constant__ CUtensorMap v_map, __nv_bfloat16* __restrict__ o, int tokens, int causal) {
+              const __grid_constant__ CUtensorMap v_map, __nv_bfloat16* __restrict__ o, int heads, int tokens, int causal) {
   extern __shared__ unsigned char shared[];
-  __shared__ __align__(8) uint64_t queries_full, keys_full[kStages], values_full[kStages], keys_empty[kStages],
+  __shared__ __align__(8) uint64_t queries_full, queries_empty, keys_full[kStages], values_full[kStages], keys_empty[kStages],
       values_empty[kStages];
   const auto begin = (static_cast<uint32_t>(__cvta_generic_to_shared(shared)) + 1023) / 1024 * 1024;
   const uint32_t queries = begin, keys = queries + kTileBytes, values = keys + kStages * kTileBytes;
-  const int first = (gridDim.x - 1 - blockIdx.x) * kQueries;  // the longest rows of a causal head begin first
-  const int head = blockIdx.y, count = key_tiles(first, tokens, causal), group = threadIdx.x / 128;
+  const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
+  const int parts = (tokens + kQueries - 1) / kQueries, items = parts * heads;
   if (threadIdx.x == 0) {
     prepare(&queries_full, 1);
+    prepare(&queries_empty, 2);
     for (int s = 0; s < kStages; ++s) {
       prepare(&keys_full[s], 1);
       prepare(&values_full[s], 1);
@@ -214,44 +246,44 @@ __global__ void __launch_bounds__(kThreads, 1)
   if (group == 2) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;\n");
     if (threadIdx.x == 256) {
-      fetch_tile(queries, &q_map, &queries_full, first, head);
-      for (int tile = 0; tile <= count; ++tile) {  // keys, then the values of the tile before
-        if (tile < count) {
-          if (tile >= kStages) wait(&keys_empty[tile % kStages], (tile / kStages - 1) % 2);
-          fetch_tile(keys + tile % kStages * kTileBytes, &k_map, &keys_full[tile % kStages], tile * kKeys, head);
+      int base = 0, done = 0;
+      for (int item = blockIdx.x; item < items; item += gridDim.x, ++done) {
+        const int first = (parts - 1 - item % parts) * kQueries, head = item / parts, count = key_tiles(first, tokens, causal);
+        if (done) wait(&queries_empty, (done - 1) % 2);
+        fetch_tile(queries, &q_map, &queries_full, first, head);
+        for (int tile = 0; tile <= count; ++tile) {  // keys, then the values of the tile before
+          if (tile < count) {
+            const int n = base + tile, s = n % kStages;
+            if (n >= kStages) wait(&keys_empty[s], (n / kStages - 1) % 2);
+            fetch_tile(keys + s * kTileBytes, &k_map, &keys_full[s], tile * kKeys, head);
+          }
+          if (tile > 0) {
+            const int n = base + tile - 1, s = n % kStages;
+            if (n >= kStages) wait(&values_empty[s], (n / kStages - 1) % 2);
+            fetch_tile(values + s * kTileBytes, &v_map, &values_full[s], (tile - 1) * kKeys, head);
+          }
         }
-        if (tile > 0) {
-          const int before = tile - 1, s = before % kStages;
-          if (before >= kStages) wait(&values_empty[s], (before / kStages - 1) % 2);
-          fetch_tile(values + s * kTileBytes, &v_map, &values_full[s], before * kKeys, head);
-        }
+        base += count;
       }
     }
   } else {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;\n");
-    const int thread = threadIdx.x % 128, row = first + group * 64 + sum_row(thread, 0);  // and row + 8
-    float s[64], out[64] = {}, top[2] = {-INFINITY, -INFINITY}, sum[2] = {}, shrink[2];
+    const int thread = threadIdx.x % 128;
+    float s[64], out[64], top[2], sum[2], shrink[2];
     uint32_t p[32];
-    const auto score = [&](int tile) {
-      const uint32_t q = queries + group * 64 * 128, k = keys + tile % kStages * kTileBytes;
-      wait(&keys_full[tile % kStages], tile / kStages % 2);
+    int base = 0, done = 0;
+    const auto score = [&](int n) {
+      const uint32_t q = queries + group * 64 * 128, k = keys + n % kStages * kTileBytes;
+      wait(&keys_full[n % kStages], n / kStages % 2);
+      take_turn(group);
       begin_products();
 #pragma unroll
       for (int d = 0; d < kDim / 16; ++d) multiply_keys(s, operand(q + step_bytes(d)), operand(k + step_bytes(d)), d > 0);
       commit_products();
     };
-    const auto mask_and_soften = [&](int tile) {
-      const int seen = tokens - tile * kKeys, own = causal ? row + 1 - tile * kKeys : seen;
-      if (seen < kKeys || own < kKeys) {
-#pragma unroll
-        for (int i = 0; i < 64; ++i)
-          if (sum_column(thread, i) >= min(seen, causal ? own + i / 2 % 2 * 8 : seen)) s[i] = -INFINITY;
-      }
-      soften(s, top, sum, shrink);
-    };
-    const auto weigh = [&](int tile) {
-      const uint32_t v = values + tile % kStages * kTileBytes;
-      wait(&values_full[tile % kStages], tile / kStages % 2);
+    const auto weigh = [&](int n) {
+      const uint32_t v = values + n % kStages * kTileBytes;
+      wait(&values_full[n % kStages], n / kStages % 2);
       begin_products();
 #pragma unroll
       for (int j = 0; j < kKeys / 16; ++j) multiply_values(out, p, j, operand(v + j * 16 * 128));
@@ -261,38 +293,64 @@ __global__ void __launch_bounds__(kThreads, 1)
 #pragma unroll
       for (int r = 0; r < 32; ++r) p[r] = packed(s[left_sum(r / 4, r % 4)], s[left_sum(r / 4, r % 4) + 1]);
     };
-    wait(&queries_full, 0);
-    score(0);
-    wait_products<0>(s);
-    if (thread == 0) arrive(&keys_empty[0]);
-    mask_and_soften(0);
-    pack();
-    for (int tile = 1; tile < count; ++tile) {
-      score(tile);
-      weigh(tile - 1);
-      wait_products<1>(s);  // the scores; the values are still being multiplied
-      if (thread == 0) arrive(&keys_empty[tile % kStages]);
-      mask_and_soften(tile);
-      wait_products<0>(out);
-      if (thread == 0) arrive(&values_empty[(tile - 1) % kStages]);
+    if (group == 1) give_turn(group);  // the first is that of group 0
+    for (int item = blockIdx.x; item < items; item += gridDim.x, ++done) {
+      const int first = (parts - 1 - item % parts) * kQueries, head = item / parts, count = key_tiles(first, tokens, causal);
+      const int row = first + group * 64 + sum_row(thread, 0);  // and row + 8
+      const bool is_last = item + gridDim.x >= items;  // after its last tile nobody takes a turn
+      const auto mask_and_soften = [&](int tile) {
+        const int seen = tokens - tile * kKeys, own = causal ? row + 1 - tile * kKeys : seen;
+        if (seen < kKeys || own < kKeys) {
 #pragma unroll
-      for (int i = 0; i < 64; ++i) out[i] *= shrink[i / 2 % 2];
+          for (int i = 0; i < 64; ++i)
+            if (sum_column(thread, i) >= min(seen, causal ? own + i / 2 % 2 * 8 : seen)) s[i] = -INFINITY;
+        }
+        soften(s, top, sum, shrink);
+      };
+#pragma unroll
+      for (int i = 0; i < 64; ++i) out[i] = 0;
+      top[0] = top[1] = -INFINITY;
+      sum[0] = sum[1] = 0;
+      wait(&queries_full, done % 2);
+      score(base);
+      if (group == 0 || count > 1 || !is_last) give_turn(group);
+      wait_products<0>(s);
+      if (thread == 0) arrive(&keys_empty[base % kStages]);
+      if (thread == 0 && count == 1) arrive(&queries_empty);
+      mask_and_soften(0);
       pack();
-    }
-    weigh(count - 1);
-    wait_products<0>(out);
+      for (int tile = 1; tile < count; ++tile) {
+        const int n = base + tile;
+        score(n);
+        weigh(n - 1);
+        if (group == 0 || tile + 1 < count || !is_last) give_turn(group);
+        wait_products<1>(s);  // the scores; the values are still being multiplied
+        if (thread == 0) arrive(&keys_empty[n % kStages]);
+        if (thread == 0 && tile + 1 == count) arrive(&queries_empty);
+        mask_and_soften(tile);
+        wait_products<0>(out);
+        if (thread == 0) arrive(&values_empty[(n - 1) % kStages]);
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float total = sum[half];
-      total += __shfl_xor_sync(~0u, total, 1);
-      total += __shfl_xor_sync(~0u, total, 2);
-      const float share = 1.f / total;
-      const int token = row + 8 * half;
-      if (token >= tokens) continue;
+        for (int i = 0; i < 64; ++i) out[i] *= shrink[i / 2 % 2];
+        pack();
+      }
+      weigh(base + count - 1);
+      wait_products<0>(out);
+      if (thread == 0) arrive(&values_empty[(base + count - 1) % kStages]);
+      base += count;
 #pragma unroll
-      for (int i = 2 * half; i < 64; i += 4)
-        *reinterpret_cast<uint32_t*>(o + (static_cast<int64_t>(head) * tokens + token) * kDim + sum_column(thread, i)) =
-            packed(out[i] * share, out[i + 1] * share);
+      for (int half = 0; half < 2; ++half) {
+        float total = sum[half];
+        total += __shfl_xor_sync(~0u, total, 1);
+        total += __shfl_xor_sync(~0u, total, 2);
+        const float share = 1.f / total;
+        const int token = row + 8 * half;
+        if (token >= tokens) continue;
+#pragma unroll
+        for (int i = 2 * half; i < 64; i += 4)
+          *reinterpret_cast<uint32_t*>(o + (static_cast<int64_t>(head) * tokens + token) * kDim + sum_column(thread, i)) =
+              packed(out[i] * share, out[i + 1] * share);
+      }
     }
   }
 }
@@ -328,6 +386,9 @@ extern "C" void solve(const __nv_bfloat16* q, const __nv_bfloat16* k, const __nv
       !describe(encode, v_map, v, heads, tokens))
     return;
   cudaFuncSetAttribute(attention, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
-  attention<<<dim3((tokens + kQueries - 1) / kQueries, heads), kThreads, kSharedBytes, stream>>>(q_map, k_map, v_map, o,
-                                                                                             tokens, causal);
+  int device = 0, processors = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  const int items = (tokens + kQueries - 1) / kQueries * heads;
+  attention<<<STEP >= 3 && items > processors ? processors : items, kThreads, kSharedBytes, stream>>>(q_map, k_map, v_map, o, heads, tokens, causal);
 }

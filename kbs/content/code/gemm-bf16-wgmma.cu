@@ -15,6 +15,7 @@
 //   pattern-fma-without-tensor: descriptors and products
 //   pattern-tensor-pipe-underfed: kernel
 //   pattern-barrier-stalls: barriers
+//   pattern-fence-stalls: barriers
 //   pattern-tma-bound: tensor maps and launch
 //   method-tensor-core: descriptors and products
 //   method-warp-specialization: kernel
@@ -34,7 +35,7 @@
 //     - {name: b, dtype: bfloat16, shape: [k, n], role: in}
 //     - {name: c, dtype: bfloat16, shape: [m, n], role: out}
 //   work: {bytes: "2 * (m * k + k * n + m * n)", flops: "2 * m * n * k", type: bfloat16}
-//   steps: 3
+//   steps: 4
 //   library: "torch.matmul (cuBLAS)"
 // measured:
 //   - {step: v0, ms: 2.18, times_v0: 1, of_library: 0.628, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
@@ -48,7 +49,8 @@
 // there. Blocks are resident and take tile after tile, so that the next tile's operands arrive during a store.
 // Sizes whose rows are no multiples of 16 bytes take one thread an element.
 //
-// STEP is a rung of the ladder: 0 a block a tile, 1 resident blocks, 2 clusters of two with multicast.
+// STEP is a rung of the ladder: 0 a block a tile, barriers that order the memory of the whole cluster; 1 barriers that
+// order the block's alone; 2 resident blocks; 3 clusters of two with multicast.
 // ABLATE_latency_tile_scheduler_swizzle takes the tiles row by row.
 #include <cuda.h>
 #include <cuda_bf16.h>
@@ -58,13 +60,13 @@
 
 // region index: where everything lies; plain C++, tested on the host
 #ifndef STEP
-#define STEP 2
+#define STEP 3
 #endif
 #ifndef __CUDACC__
 #define __host__
 #define __device__
 #endif
-constexpr int kCluster = STEP >= 2 ? 2 : 1;  // blocks side by side along m
+constexpr int kCluster = STEP >= 3 ? 2 : 1;  // blocks side by side along m
 constexpr int kM = 128, kN = 256, kK = 64;   // of a block
 constexpr int kStages = 4;
 constexpr int kThreads = 384;                // two multiplying warp groups, one that loads
@@ -104,12 +106,23 @@ __device__ void prepare(uint64_t* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(at), "r"(arrivals));
 }
 
+// A barrier that names no scope orders the memory of its own block. Stages of operands need no more: the copies
+// complete on the barrier itself, and the products that read a stage are over before the arrival. With the cluster's
+// scope each arrival is a fence of the whole device (MEMBAR.ALL.GPU), and each wait drops the L1 cache (CCTL.IVALL).
+#if STEP == 0
+#define RELEASE ".release.cluster"
+#define ACQUIRE ".acquire.cluster"
+#else
+#define RELEASE
+#define ACQUIRE
+#endif
+
 /// Arrives at the barrier of the same place in a block of the cluster.
 __device__ void arrive(uint64_t* barrier, uint32_t block) {
   const auto at = static_cast<uint32_t>(__cvta_generic_to_shared(barrier));
   asm volatile(
       "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}\n" ::"r"(at),
+      "mbarrier.arrive" RELEASE ".shared::cluster.b64 _, [there];\n}\n" ::"r"(at),
       "r"(block)
       : "memory");
 }
@@ -125,7 +138,7 @@ __device__ void wait(uint64_t* barrier, uint32_t phase) {
   uint32_t done = 0;
   while (!done)
     asm volatile(
-        "{\n.reg .pred p;\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+        "{\n.reg .pred p;\nmbarrier.try_wait.parity" ACQUIRE ".shared::cta.b64 p, [%1], %2;\n"
         "selp.u32 %0, 1, 0, p;\n}\n"
         : "=r"(done)
         : "r"(at), "r"(phase)
@@ -356,6 +369,6 @@ extern "C" void solve(const __nv_bfloat16* a, const __nv_bfloat16* b, __nv_bfloa
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
   const int clusters = ((m + kCluster * kM - 1) / (kCluster * kM)) * ((n + kN - 1) / kN);
-  const int resident = STEP >= 1 && clusters > processors / kCluster ? processors / kCluster : clusters;
+  const int resident = STEP >= 2 && clusters > processors / kCluster ? processors / kCluster : clusters;
   product<<<resident * kCluster, kThreads, kSharedBytes>>>(left, right, out, m, n, k);
 }

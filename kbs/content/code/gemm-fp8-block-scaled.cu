@@ -13,6 +13,7 @@
 // related: [kernel-gemm-fp8-block-scaled]
 // cures:
 //   pattern-tensor-pipe-underfed: kernel
+//   pattern-fence-stalls: barriers
 //   method-two-level-accumulation-promotion: kernel
 //   method-mixed-precision: products
 //   method-tma-multicast: copies
@@ -31,7 +32,7 @@
 //     - {name: b_scales, dtype: float32, shape: ["ceil_div(n, 128)", "k / 128"], role: in, init: "uniform(0.5,1.5)"}
 //     - {name: c, dtype: bfloat16, shape: [m, n], role: out}
 //   work: {bytes: "m * k + n * k + 2 * m * n", flops: "2 * m * n * k", type: float8_e4m3}
-//   steps: 1
+//   steps: 3
 //   library: "torch._scaled_mm with one scale a tensor (cuBLAS), without the work for blocks"
 // measured:
 //   - {step: v0, ms: 0.465, times_v0: 1, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
@@ -40,6 +41,9 @@
 // c[m][n] = sum over blocks of 128 along k of a_scales[m][block] b_scales[n / 128][block] (a b^T of the block).
 // a and b are e4m3 with their rows along k, c is bf16, sums are fp32. n is a multiple of 8, k of 128, m is any.
 // The tensor cores sum a block of 128 on their own (with fewer than fp32's bits); scaled, it is added in fp32.
+//
+// STEP is a rung of the ladder: 0 barriers that order the memory of the whole cluster; 1 barriers that order the
+// block's alone; 2 two products of 64 rows a warp group and step, 256 rows a block.
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>
@@ -48,13 +52,17 @@
 #include <cstdint>
 
 // region index: where everything lies; plain C++, tested on the host
+#ifndef STEP
+#define STEP 2
+#endif
 #ifndef __CUDACC__
 #define __host__
 #define __device__
 #endif
 constexpr int kCluster = 2;                   // blocks side by side along m, which share the tile of b
-constexpr int kM = 128, kN = 128, kK = 128;   // of a block; a row of a tile is 128 bytes
-constexpr int kStages = 6;
+constexpr int kProducts = STEP >= 2 ? 2 : 1;  // of 64 rows, a warp group and step
+constexpr int kM = 128 * kProducts, kN = 128, kK = 128;  // of a block; a row of a tile is 128 bytes
+constexpr int kStages = STEP >= 2 ? 4 : 6;
 constexpr int kThreads = 384;                 // two multiplying warp groups, one that loads
 constexpr int kLeftBytes = kM * kK, kRightBytes = kN * kK;
 constexpr int kSharedBytes = kStages * (kLeftBytes + kRightBytes) + 1024;  // room to align
@@ -78,12 +86,23 @@ __device__ void prepare(uint64_t* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(at), "r"(arrivals));
 }
 
+// A barrier that names no scope orders the memory of its own block. Stages of operands need no more: the copies
+// complete on the barrier itself, and the products that read a stage are over before the arrival. With the cluster's
+// scope each arrival is a fence of the whole device (MEMBAR.ALL.GPU), and each wait drops the L1 cache (CCTL.IVALL).
+#if STEP == 0
+#define RELEASE ".release.cluster"
+#define ACQUIRE ".acquire.cluster"
+#else
+#define RELEASE
+#define ACQUIRE
+#endif
+
 /// Arrives at the barrier of the same place in a block of the cluster.
 __device__ void arrive(uint64_t* barrier, uint32_t block) {
   const auto at = static_cast<uint32_t>(__cvta_generic_to_shared(barrier));
   asm volatile(
       "{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}\n" ::"r"(at),
+      "mbarrier.arrive" RELEASE ".shared::cluster.b64 _, [there];\n}\n" ::"r"(at),
       "r"(block)
       : "memory");
 }
@@ -99,7 +118,7 @@ __device__ void wait(uint64_t* barrier, uint32_t phase) {
   uint32_t done = 0;
   while (!done)
     asm volatile(
-        "{\n.reg .pred p;\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n"
+        "{\n.reg .pred p;\nmbarrier.try_wait.parity" ACQUIRE ".shared::cta.b64 p, [%1], %2;\n"
         "selp.u32 %0, 1, 0, p;\n}\n"
         : "=r"(done)
         : "r"(at), "r"(phase)
@@ -209,34 +228,44 @@ __global__ void __cluster_dims__(kCluster, 1, 1) __launch_bounds__(kThreads, 1)
     for (int number = blockIdx.x / kCluster; number < rows * columns; number += clusters) {
       int row, column;
       tile_of(number, rows, columns, row, column);
-      row = (row * kCluster + rank) * kM + 64 * group;
-      const int first = row + sum_row(thread, 0), second = first + 8;  // the two rows of a thread
-      const float* first_scales = a_scales + static_cast<int64_t>(min(first, m - 1)) * steps;
-      const float* second_scales = a_scales + static_cast<int64_t>(min(second, m - 1)) * steps;
+      row = (row * kCluster + rank) * kM + 64 * kProducts * group;
+      const float* scales_of[kProducts][2];  // of the two rows of a thread
+#pragma unroll
+      for (int u = 0; u < 2 * kProducts; ++u) {
+        const int one = row + 64 * (u / 2) + sum_row(thread, 0) + u % 2 * 8;
+        scales_of[u / 2][u % 2] = a_scales + static_cast<int64_t>(min(one, m - 1)) * steps;
+      }
       const float* column_scales = b_scales + static_cast<int64_t>(column) * steps;
-      float sums[64] = {}, part[64];
+      float sums[kProducts][64] = {}, part[64];
       for (int t = 0; t < steps; ++t, ++count) {
         const int s = count % kStages;
         const float b_scale = __ldg(column_scales + t);
-        const float low = __ldg(first_scales + t) * b_scale, high = __ldg(second_scales + t) * b_scale;
+        float scale[kProducts][2];
+#pragma unroll
+        for (int u = 0; u < 2 * kProducts; ++u) scale[u / 2][u % 2] = __ldg(scales_of[u / 2][u % 2] + t) * b_scale;
         wait(&full[s], count / kStages % 2);
-        const uint32_t a = left + s * kLeftBytes + group * 64 * kK, b = right + s * kRightBytes;
-        asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
 #pragma unroll
-        for (int l = 0; l < kK / 32; ++l) multiply(part, operand(a + l * 32), operand(b + l * 32), l > 0);
-        asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n" ::: "memory");
+        for (int u = 0; u < kProducts; ++u) {
+          const uint32_t a = left + s * kLeftBytes + (group * kProducts + u) * 64 * kK, b = right + s * kRightBytes;
+          asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
 #pragma unroll
-        for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(part[i])::"memory");  // none is read before the wait
-        if (thread < kCluster) arrive(&empty[s], thread);
+          for (int l = 0; l < kK / 32; ++l) multiply(part, operand(a + l * 32), operand(b + l * 32), l > 0);
+          asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n" ::: "memory");
 #pragma unroll
-        for (int i = 0; i < 64; ++i) sums[i] = fmaf(part[i], i / 2 % 2 == 0 ? low : high, sums[i]);
+          for (int i = 0; i < 64; ++i) asm volatile("" : "+f"(part[i])::"memory");  // none is read before the wait
+          if (u == kProducts - 1 && thread < kCluster) arrive(&empty[s], thread);
+#pragma unroll
+          for (int i = 0; i < 64; ++i) sums[u][i] = fmaf(part[i], scale[u][i / 2 % 2], sums[u][i]);
+        }
       }
 #pragma unroll
-      for (int i = 0; i < 64; i += 2) {
-        const int r = row + sum_row(thread, i), q = column * kN + sum_column(thread, i);
-        if (r < m && q < n)
-          *reinterpret_cast<__nv_bfloat162*>(c + static_cast<int64_t>(r) * n + q) = __floats2bfloat162_rn(sums[i], sums[i + 1]);
-      }
+      for (int u = 0; u < kProducts; ++u)
+#pragma unroll
+        for (int i = 0; i < 64; i += 2) {
+          const int r = row + 64 * u + sum_row(thread, i), q = column * kN + sum_column(thread, i);
+          if (r < m && q < n)
+            *reinterpret_cast<__nv_bfloat162*>(c + static_cast<int64_t>(r) * n + q) = __floats2bfloat162_rn(sums[u][i], sums[u][i + 1]);
+        }
     }
   }
   join_cluster();  // no block leaves while the other may still write to it

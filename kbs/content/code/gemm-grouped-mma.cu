@@ -27,7 +27,7 @@
 //     - {name: offsets, dtype: int32, shape: ["groups + 1"], role: in, init: "offsets(rows)"}
 //     - {name: C, dtype: bfloat16, shape: [rows, N], role: out}
 //   work: {bytes: "2 * (rows * K + groups * N * K + rows * N)", flops: "2 * rows * N * K", type: bfloat16}
-//   steps: 1
+//   steps: 2
 //   library: "torch._grouped_mm"
 // measured:
 //   - {step: v0, ms: 0.192, times_v0: 1, of_library: 0.591, registers: 121, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
@@ -36,25 +36,29 @@
 // Rows offsets[g] to offsets[g + 1] of A [rows][K] times B[g] [N][K]^T, for each group g: C [rows][N], all bf16, row-
 // major, sums in fp32. K is a multiple of 8; groups may be empty. The sizes of the groups stay on the device: the grid
 // has room for the most tiles that any sizes can give, and blocks without a tile leave.
+//
+// STEP is a rung of the ladder: 0 tiles of 128 rows; 1 of 64, so that a group's last tile wastes half as much.
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
 // region index: where everything lies; plain C++, tested on the host
+#ifndef STEP
+#define STEP 1
+#endif
 #ifndef __CUDACC__
 #define __host__
 #define __device__
 #endif
-constexpr int kTile = 128, kDepth = 32, kStages = 4, kThreads = 256;  // block: 128 x 128, 32 deep
-constexpr int kWarpM = 64, kWarpN = 32;                               // 2 x 4 warps of 64 x 32
-constexpr int kChunks = kDepth / 8;                                   // of 16 bytes in a row
-constexpr int kMatrix = kTile * kDepth;                               // values of one operand's tile
-/// Place of a 16-byte chunk in a tile. Two rows share a 128-byte line of the banks, so the chunk is
-/// exchanged by the row's pair: eight rows of one chunk column then lie in eight different groups.
-__host__ __device__ constexpr int place(int row, int chunk) {
-  return row * kDepth + ((chunk ^ ((row >> 1) & 3)) * 8);
-}
+constexpr int kRows = STEP >= 1 ? 64 : 128, kColumns = 128, kDepth = 64, kStages = STEP >= 1 ? 4 : 3;  // of a block
+constexpr int kWarpM = 64, kWarpN = STEP >= 1 ? 32 : 64, kWarpsN = kColumns / kWarpN;
+constexpr int kThreads = kRows / kWarpM * kWarpsN * 32;
+constexpr int kChunks = kDepth / 8;                       // of 16 bytes in a row
+constexpr int kStageBytes = (kRows + kColumns) * kDepth * 2;
+/// Place of a 16-byte chunk in a tile. A row is a 128-byte line of the banks, so the chunk is exchanged by the row:
+/// eight rows of one chunk column then lie in eight different groups.
+__host__ __device__ constexpr int place(int row, int chunk) { return row * kDepth + ((chunk ^ (row & 7)) * 8); }
 /// Row and chunk whose address a lane gives to ldmatrix.x4. A: 16 rows x 16 deep; B: 16 columns x 16 deep.
 __host__ __device__ constexpr int a_row(int lane) { return lane & 15; }
 __host__ __device__ constexpr int a_chunk(int lane) { return lane >> 4; }
@@ -63,14 +67,14 @@ __host__ __device__ constexpr int b_chunk(int lane) { return (lane >> 3) & 1; }
 /// Row and column of accumulator i of a lane in a 16 x 8 tile.
 __host__ __device__ constexpr int d_row(int lane, int i) { return (lane >> 2) + (i >> 1) * 8; }
 __host__ __device__ constexpr int d_col(int lane, int i) { return (lane & 3) * 2 + (i & 1); }
-/// Most tiles of 128 rows that `rows` rows in `groups` groups can need: each group may end within one.
-__host__ __device__ constexpr int row_tiles(int rows, int groups) { return rows / kTile + (groups < rows ? groups : rows); }
+/// Most tiles of kRows rows that `rows` rows in `groups` groups can need: each group may end within one.
+__host__ __device__ constexpr int row_tiles(int rows, int groups) { return rows / kRows + (groups < rows ? groups : rows); }
 /// First and end row of tile `tile`, and its group; false when there are fewer tiles.
 __host__ __device__ constexpr bool find(const int* offsets, int groups, int tile, int& group, int& first, int& end) {
   for (group = 0; group < groups; ++group) {
-    const int tiles = (offsets[group + 1] - offsets[group] + kTile - 1) / kTile;
+    const int tiles = (offsets[group + 1] - offsets[group] + kRows - 1) / kRows;
     if (tile < tiles) {
-      first = offsets[group] + tile * kTile;
+      first = offsets[group] + tile * kRows;
       end = offsets[group + 1];
       return true;
     }
@@ -80,29 +84,26 @@ __host__ __device__ constexpr bool find(const int* offsets, int groups, int tile
 }
 
 // region copies
-__device__ inline uint32_t shared_address(const void* p) { return uint32_t(__cvta_generic_to_shared(p)); }
-/// 16 bytes, of which `bytes` are read and the rest is zero.
-__device__ inline void copy16(void* to, const void* from, int bytes) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(bytes) : "memory");
-}
 __device__ inline void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int kOpen>
 __device__ inline void wait() { asm volatile("cp.async.wait_group %0;" ::"n"(kOpen) : "memory"); }
-
-/// Fetches rows [row0, row0 + 128) and columns [k0, k0 + 32) of a matrix; what lies outside is zero.
-__device__ inline void fetch(__nv_bfloat16* tile, const __nv_bfloat16* matrix, int row0, int k0, int rows, int depth) {
+/// Fetches a thread's chunks of a tile, of which `rows` rows from its first on are inside of the matrix; what lies
+/// outside is zero. A thread keeps its chunk and its row modulo 8, so that all its places are a constant apart.
+template <int kTile>
+__device__ inline void fetch(uint32_t to, const __nv_bfloat16* from, int rows, size_t pitch) {
+  constexpr int kPass = kThreads / kChunks;  // rows at a time
   #pragma unroll
-  for (int i = threadIdx.x; i < kTile * kChunks; i += kThreads) {
-    const int row = i / kChunks, chunk = i % kChunks, k = k0 + chunk * 8;
-    const bool inside = row0 + row < rows && k < depth;
-    copy16(tile + place(row, chunk), inside ? matrix + size_t(row0 + row) * depth + k : matrix, inside ? 16 : 0);
+  for (int i = 0; i < kTile / kPass; ++i) {
+    const bool inside = i * kPass < rows;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to + i * kPass * kDepth * 2),
+                 "l"(from + (inside ? i * kPass * pitch : 0)), "r"(inside ? 16 : 0) : "memory");  // of size 0: nothing is read
   }
 }
 
 // region products
-__device__ inline void load4(uint32_t (&r)[4], const __nv_bfloat16* p) {
+__device__ inline void load4(uint32_t (&r)[4], uint32_t at) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(shared_address(p)) : "memory");
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at) : "memory");
 }
 __device__ inline void mma(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -111,44 +112,60 @@ __device__ inline void mma(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, u
 }
 
 // region kernel
-__global__ void __launch_bounds__(kThreads) gemm(const __nv_bfloat16* __restrict__ A, const __nv_bfloat16* __restrict__ B,
-                                                 const int* __restrict__ offsets, __nv_bfloat16* __restrict__ C, int groups,
-                                                 int N, int K) {
+__global__ void __launch_bounds__(kThreads, 2)
+    gemm(const __nv_bfloat16* __restrict__ A, const __nv_bfloat16* __restrict__ B, const int* __restrict__ offsets,
+         __nv_bfloat16* __restrict__ C, int groups, int N, int K) {
   extern __shared__ __align__(128) __nv_bfloat16 tiles[];  // kStages times A and B
+  const uint32_t shared = uint32_t(__cvta_generic_to_shared(tiles));
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  const int warp_m = (warp >> 2) * kWarpM, warp_n = (warp & 3) * kWarpN;
+  const int warp_m = warp / kWarpsN * kWarpM, warp_n = warp % kWarpsN * kWarpN;
   int group, m, end;
   if (!find(offsets, groups, blockIdx.x, group, m, end)) return;  // neighbors in x share the columns of B
-  const int n = blockIdx.y * kTile;
+  const int n = blockIdx.y * kColumns;
   B += size_t(group) * N * K;
   const int steps = (K + kDepth - 1) / kDepth;
+  const auto tile_of_step = [&](int step) { return shared + step % kStages * kStageBytes; };
+  const int row = threadIdx.x / kChunks, chunk = threadIdx.x % kChunks;
+  const __nv_bfloat16 *a_from = A + size_t(m + row) * K + chunk * 8, *b_from = B + size_t(n + row) * K + chunk * 8;
   const auto fetch_step = [&](int step) {
-    __nv_bfloat16* tile = tiles + (step % kStages) * 2 * kMatrix;
     if (step < steps) {
-      fetch(tile, A, m, step * kDepth, end, K);
-      fetch(tile + kMatrix, B, n, step * kDepth, N, K);
+      const uint32_t to = tile_of_step(step) + place(row, chunk) * 2;
+      const bool inside = step * kDepth + chunk * 8 < K;
+      fetch<kRows>(to, a_from + step * kDepth, inside ? end - m - row : 0, K);
+      fetch<kColumns>(to + kRows * kDepth * 2, b_from + step * kDepth, inside ? N - n - row : 0, K);
     }
     commit();  // also when empty, so that the count of groups stays that of the steps
   };
+  constexpr int kParts = kDepth / 16;
+  uint32_t a[2][kWarpM / 16][4], b[2][kWarpN / 16][4];  // of 16 deep, and of the next
+  const auto load = [&](int to, uint32_t tile, int k) {
+    #pragma unroll
+    for (int i = 0; i < kWarpM / 16; ++i)
+      load4(a[to][i], tile + (place(warp_m + a_row(lane), k * 2 + a_chunk(lane)) + i * 16 * kDepth) * 2);
+    #pragma unroll
+    for (int j = 0; j < kWarpN / 16; ++j)
+      load4(b[to][j], tile + (kRows * kDepth + place(warp_n + b_row(lane), k * 2 + b_chunk(lane)) + j * 16 * kDepth) * 2);
+  };
+  const auto next_step = [&] {
+    wait<kStages - 2>();  // the next step's tile has landed for this thread
+    __syncthreads();      // ... for all, and all have loaded from the tile of the step before
+  };
   for (int step = 0; step < kStages - 1; ++step) fetch_step(step);
+  next_step();
+  load(0, shared, 0);
   float d[kWarpM / 16][kWarpN / 8][4] = {};
   for (int step = 0; step < steps; ++step) {
-    wait<kStages - 2>();          // this step's tile has landed for this thread
-    __syncthreads();              // ... for all, and all have read the tile of the step before
-    fetch_step(step + kStages - 1);  // which is the one that is refilled
-    const __nv_bfloat16* a_tile = tiles + (step % kStages) * 2 * kMatrix;
-    const __nv_bfloat16* b_tile = a_tile + kMatrix;
     #pragma unroll
-    for (int k = 0; k < kDepth / 16; ++k) {
-      uint32_t a[kWarpM / 16][4], b[kWarpN / 16][4];
-      #pragma unroll
-      for (int i = 0; i < kWarpM / 16; ++i) load4(a[i], a_tile + place(warp_m + i * 16 + a_row(lane), k * 2 + a_chunk(lane)));
-      #pragma unroll
-      for (int j = 0; j < kWarpN / 16; ++j) load4(b[j], b_tile + place(warp_n + j * 16 + b_row(lane), k * 2 + b_chunk(lane)));
+    for (int k = 0; k < kParts; ++k) {
+      const bool last = k == kParts - 1;
+      if (last) next_step();
+      load((k + 1) % 2, tile_of_step(step + last), (k + 1) % kParts);
+      if (k == 0) fetch_step(step + kStages - 1);  // into the tile of the step before
       #pragma unroll
       for (int i = 0; i < kWarpM / 16; ++i)
         #pragma unroll
-        for (int j = 0; j < kWarpN / 8; ++j) mma(d[i][j], a[i], b[j / 2][(j & 1) * 2], b[j / 2][(j & 1) * 2 + 1]);
+        for (int j = 0; j < kWarpN / 8; ++j)
+          mma(d[i][j], a[k % 2][i], b[k % 2][j / 2][j % 2 * 2], b[k % 2][j / 2][j % 2 * 2 + 1]);
     }
   }
   #pragma unroll
@@ -172,7 +189,7 @@ __global__ void __launch_bounds__(kThreads) gemm(const __nv_bfloat16* __restrict
 // region launch
 extern "C" void solve(const __nv_bfloat16* A, const __nv_bfloat16* B, const int* offsets, __nv_bfloat16* C, int rows, int groups,
                       int N, int K, cudaStream_t stream) {
-  constexpr int kBytes = kStages * 2 * kMatrix * int(sizeof(__nv_bfloat16));  // 64 KB: above 48 it must be asked for
+  constexpr int kBytes = kStages * kStageBytes;  // 96 KB: above 48 it must be asked for
   if (cudaFuncSetAttribute(gemm, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes) != cudaSuccess) return;
-  gemm<<<dim3(row_tiles(rows, groups), (N + kTile - 1) / kTile), kThreads, kBytes, stream>>>(A, B, offsets, C, groups, N, K);
+  gemm<<<dim3(row_tiles(rows, groups), (N + kColumns - 1) / kColumns), kThreads, kBytes, stream>>>(A, B, offsets, C, groups, N, K);
 }

@@ -28,7 +28,7 @@ int main() {
     }
   std::vector<int> c(kTile * kTile, 12345);
   for (int warp = 0; warp < kThreads / 32; ++warp) {
-    const int warp_m = (warp >> 2) * kWarpM, warp_n = (warp & 3) * kWarpN;
+    const int warp_m = warp / kWarpsN * kWarpM, warp_n = warp % kWarpsN * kWarpN;
     for (int i = 0; i < kWarpM / 16; ++i)
       for (int j = 0; j < kWarpN / 8; ++j) {
         int sum[16][8] = {};

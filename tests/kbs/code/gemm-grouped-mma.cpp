@@ -10,7 +10,7 @@
 #include "region.h"
 
 int main() {
-  for (int row = 0; row < kTile; row += 8)
+  for (int row = 0; row < kRows; row += 8)
     for (int chunk = 0; chunk < kChunks; ++chunk) {
       std::set<int> banks;
       for (int r = row; r < row + 8; ++r) banks.insert(place(r, chunk) * 2 / 16 % 8);
@@ -32,7 +32,7 @@ int main() {
       if (tile == room) return std::puts("room"), 1;
       if (first < offsets[group] || end != offsets[group + 1] || first >= end)
         return std::puts("tile"), 1;
-      for (int row = first; row < first + kTile && row < end; ++row) {
+      for (int row = first; row < first + kRows && row < end; ++row) {
         if (taken[row] >= 0) return std::puts("twice"), 1;
         taken[row] = group;
       }
