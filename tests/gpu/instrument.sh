@@ -15,11 +15,15 @@ if ! ls /dev/nvidia0 >/dev/null 2>&1; then
   exit 77
 fi
 folder=$(cd "${1:-$root/build-gpu/bin}" && pwd)
-toolkit=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")
-cupti=$toolkit/extras/CUPTI
+# nvcc may be a script that calls another one: what it says of itself is where its libraries are.
+toolkit=$(nvcc --dryrun -x cu /dev/null 2>&1 | sed -n 's/^#\$ TOP=//p')
+places=
+for place in "$toolkit/extras/CUPTI/lib64" "$toolkit/lib64" "$toolkit/lib"; do
+  [ -d "$place" ] && places="$places -L$place -Xlinker -rpath -Xlinker $(cd "$place" && pwd)"
+done
 nvcc -shared -cudart shared -arch=native -O3 -Xcompiler -fPIC \
   -o "$folder/instrument_kernels.so" "$root/tests/gpu/instrument_kernels.cu"
-nvcc -cudart shared -arch=native -O3 -I"$cupti/include" -L"$cupti/lib64" -L"$toolkit/lib64" \
-  -Xlinker -rpath -Xlinker "$cupti/lib64:$toolkit/lib64" -o "$folder/gpu-instrument" \
-  "$root/tests/gpu/instrument.cu" -lcupti -ldl
+# shellcheck disable=SC2086  # several arguments
+nvcc -cudart shared -arch=native -O3 -I"$toolkit/extras/CUPTI/include" $places \
+  -o "$folder/gpu-instrument" "$root/tests/gpu/instrument.cu" -lcupti -ldl
 exec python3 "$root/tests/gpu/instrument.py" "$folder" "$out"
