@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,12 @@ std::optional<double> scalar_total(std::span<const KernelCounters> kernels, char
   return *add + *multiply + 2 * *fused;
 }
 
+/// FLOPs of instructions on two 16-bit values at once.
+std::optional<double> pair_total(std::span<const KernelCounters> kernels) {
+  const auto instructions = scalar_total(kernels, 'h');
+  return instructions ? std::optional(2 * *instructions) : std::nullopt;
+}
+
 /// The kind of arithmetic that comes closest to its roof: a product on tensor cores has little
 /// scalar arithmetic beside it.
 CountedFlops nearest_arithmetic(std::span<const KernelCounters> kernels,
@@ -62,6 +69,7 @@ CountedFlops nearest_arithmetic(std::span<const KernelCounters> kernels,
   CountedFlops nearest{scalar_total(kernels, 'f'), compute_ceiling(ceilings, DType::f32)};
   for (const CountedFlops& other :
        {CountedFlops{scalar_total(kernels, 'd'), compute_ceiling(ceilings, DType::f64)},
+        CountedFlops{pair_total(kernels), ceiling_named(ceilings, {"fp16_pairs"})},
         CountedFlops{tensor("bf16_dst_fp32"), compute_ceiling(ceilings, DType::bf16)},
         CountedFlops{tensor("fp16"), compute_ceiling(ceilings, DType::f16)},
         CountedFlops{tensor("tf32_dst_fp32"), ceiling_named(ceilings, {"tf32"})},
@@ -94,9 +102,29 @@ std::optional<double> bandwidth_ceiling(std::span<const Ceiling> ceilings) {
   return ceiling_named(ceilings, {"copy_bandwidth"});
 }
 
+std::optional<double> bandwidth_ceiling(std::span<const Ceiling> ceilings, double bytes) {
+  constexpr double kMebi = 1024 * 1024;
+  std::optional<std::pair<double, double>> below, above;  // size and roof
+  for (const int mebibytes : {64, 128, 256, 512}) {
+    const auto name = fmt::format("cold_copy_{}MiB", mebibytes);
+    const double size = mebibytes * kMebi;
+    const auto roof = ceiling_named(ceilings, {name});
+    if (!roof) continue;
+    if (size <= bytes) below = {size, *roof};
+    if (size >= bytes && !above) above = {size, *roof};
+  }
+  if (!below && !above) return bandwidth_ceiling(ceilings);
+  if (!below || !above) return below ? below->second : above->second;
+  if (below->first == above->first) return below->second;
+  const double part = std::log(bytes / below->first) / std::log(above->first / below->first);
+  return below->second + part * (above->second - below->second);
+}
+
 std::optional<double> highest_bandwidth(std::span<const Ceiling> ceilings) {
   std::optional<double> highest;
-  for (const auto name : {"copy_bandwidth", "read_bandwidth", "write_bandwidth"})
+  // What is written last may stay in a cache, so that a cold copy can beat all others.
+  for (const auto name : {"copy_bandwidth", "read_bandwidth", "write_bandwidth", "cold_copy_64MiB",
+                          "cold_copy_128MiB", "cold_copy_256MiB", "cold_copy_512MiB"})
     if (const auto found = ceiling_named(ceilings, {name}))
       highest = std::max(highest.value_or(0), *found);
   return highest;
@@ -129,8 +157,28 @@ std::optional<double> compute_ceiling(std::span<const Ceiling> ceilings, DType t
 
 std::optional<double> physical_compute_ceiling(std::span<const Ceiling> ceilings, DType type) {
   const auto usual = compute_ceiling(ceilings, type);
-  const auto tensor = ceiling_named(ceilings, {"tf32"});
-  return type == DType::f32 && usual && tensor ? std::max(usual, tensor) : usual;
+  if (!usual) return usual;
+  const auto highest = [&](std::initializer_list<std::string_view> names) {
+    double most = *usual;
+    for (const auto name : names)
+      most = std::max(most, ceiling_named(ceilings, {name}).value_or(0));
+    return most;
+  };
+  switch (type) {
+    case DType::f32:
+      return highest({"tf32", "tf32_of_zeros"});
+    case DType::f16:
+    case DType::bf16:
+      return highest({"fp16_of_zeros", "bf16_of_zeros"});
+    case DType::f8_e4m3:
+    case DType::f8_e5m2:
+      return highest({"fp8_of_zeros"});
+    case DType::i8:
+    case DType::u8:
+      return highest({"int8_of_zeros"});
+    default:
+      return usual;
+  }
 }
 
 Roofline place_under_roofs(const std::optional<WorkDone>& work, Nanoseconds median,
@@ -153,6 +201,7 @@ Roofline place_under_roofs(const std::optional<WorkDone>& work, Nanoseconds medi
     sum = {total(kernels, "dram__bytes.sum"), nearest.flops};
     if (nearest.roof) roofline.compute_ceiling = nearest.roof;
   }
+  if (sum.bytes) roofline.bandwidth_ceiling = bandwidth_ceiling(ceilings, *sum.bytes);
   const double seconds = median.value * 1e-9;
   if (sum.bytes) roofline.achieved_bytes_per_s = *sum.bytes / seconds;
   if (sum.flops) roofline.achieved_flops_per_s = *sum.flops / seconds;

@@ -20,12 +20,16 @@ namespace ratchet {
 /// moves bytes (copy, read or write: the physical limit); the last-level cache; arithmetic of a
 /// type.
 [[nodiscard]] std::optional<double> bandwidth_ceiling(std::span<const Ceiling> ceilings);
+/// Ordinary traffic of so many bytes right after a flush, as kernels are timed: between the
+/// measured sizes by the logarithm, the nearest beyond them; as above if none was measured.
+[[nodiscard]] std::optional<double> bandwidth_ceiling(std::span<const Ceiling> ceilings,
+                                                      double bytes);
 [[nodiscard]] std::optional<double> highest_bandwidth(std::span<const Ceiling> ceilings);
 [[nodiscard]] std::optional<double> cache_ceiling(std::span<const Ceiling> ceilings);
 [[nodiscard]] std::optional<double> compute_ceiling(std::span<const Ceiling> ceilings, DType type);
 /// The rate that no honest kernel for data of this type exceeds. Results with float32's precision
 /// can also be computed from several products of shorter types on tensor cores, each at most at
-/// tf32's rate.
+/// tf32's rate; and products of zeros draw less power, at a higher clock.
 [[nodiscard]] std::optional<double> physical_compute_ceiling(std::span<const Ceiling> ceilings,
                                                              DType type);
 

@@ -90,7 +90,8 @@ class Report {
     const auto roof = [&](DType type) { return compute_ceiling(input_.ceilings, type); };
     arithmetic("fp32", scalar_flops(kernels_, 'f'), roof(DType::f32));
     arithmetic("fp64", scalar_flops(kernels_, 'd'), roof(DType::f64));
-    arithmetic("fp16 without tensor cores", scalar_flops(kernels_, 'h'), std::nullopt);
+    arithmetic("fp16 without tensor cores", scalar_flops(kernels_, 'h'),
+               ceiling_of(input_.ceilings, "fp16_pairs"));
     arithmetic("bf16", tensor("bf16_dst_fp32"), roof(DType::bf16));
     arithmetic("fp16", tensor("fp16"), roof(DType::f16));
     arithmetic("tf32", tensor("tf32_dst_fp32"), ceiling_of(input_.ceilings, "tf32"));
@@ -116,7 +117,7 @@ class Report {
   void add_levels() {
     auto dram = total(kernels_, {"dram__bytes.sum"});
     if (!dram && input_.work) dram = input_.work->bytes;
-    level("dram", dram, bandwidth_ceiling(input_.ceilings), "measured");
+    level("dram", dram, bandwidth_ceiling(input_.ceilings, dram.value_or(0)), "measured");
     level("l2",
           total(kernels_,
                 {"l1tex__m_xbar2l1tex_read_bytes.sum", "l1tex__m_l1tex2xbar_write_bytes.sum"}),
@@ -146,7 +147,7 @@ class Report {
 
   void add_least_time() {
     if (!input_.work) return;
-    const auto memory = bandwidth_ceiling(input_.ceilings);
+    const auto memory = bandwidth_ceiling(input_.ceilings, input_.work->bytes);
     const auto compute = compute_ceiling(input_.ceilings, input_.work->type);
     double least = 0;
     if (memory) least = input_.work->bytes / *memory;

@@ -162,6 +162,8 @@ struct LabParts {
   std::optional<CounterState> counters;
   std::map<std::pair<DeviceKind, int>, Calibration> calibrations;  ///< those that go on
   bool calibrating = false;
+  /// Clocks of kernels for which the roofs were measured again; used with a turn on the device.
+  std::map<std::pair<DeviceKind, int>, std::vector<double>> clocks_of_roofs;
   std::jthread calibrator;  // last: it uses the others
 };
 

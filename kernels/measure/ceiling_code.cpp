@@ -100,6 +100,30 @@ RoofKernel multiply_adds(int capability, bool wide) {
   return roof;
 }
 
+/// Multiply-adds of two 16-bit values each, without tensor cores.
+RoofKernel pair_multiply_adds(int capability) {
+  std::string before = "  mov.b32 %factor, 0x3BFF3BFF;\n  mov.b32 %step, 0x14001400;\n";  // 0.9995
+  std::string turn, after;
+  for (int chain = 0; chain < kChains; ++chain)
+    before += random_word("0xBBFFBBFF") + fmt::format("  mov.b32 %x{}, %word;\n", chain);
+  for (int i = 0; i < kPerChain; ++i)
+    for (int chain = 0; chain < kChains; ++chain)
+      turn += fmt::format("  fma.rn.f16x2 %x{0}, %x{0}, %factor, %step;\n", chain);
+  for (int chain = 1; chain < kChains; ++chain)
+    after += fmt::format("  add.rn.f16x2 %x0, %x0, %x{};\n", chain);
+  after += "  mov.b32 %word, %x0;\n" + kept("u32", "%word", "0x12345679");
+  RoofKernel roof;
+  roof.what = "fp16_pairs";
+  roof.unit = "FLOP/s";
+  roof.ptx =
+      header(capability) +
+      kernel(fmt::format("  .reg .b32 %x<{}>, %factor, %step;", kChains), before, turn, after);
+  roof.threads = kThreads;
+  roof.blocks_per_multiprocessor = 8;
+  roof.operations = 4.0 * kChains * kPerChain * kThreads;
+  return roof;
+}
+
 /// An operand type of the tensor cores.
 struct TensorType {
   const char* what;
@@ -238,12 +262,19 @@ RoofKernel group_products(const TensorType& type) {
 }  // namespace
 
 std::vector<RoofKernel> roof_kernels(int capability) {
-  std::vector<RoofKernel> roofs{multiply_adds(capability, false), multiply_adds(capability, true)};
+  std::vector<RoofKernel> roofs{multiply_adds(capability, false), multiply_adds(capability, true),
+                                pair_multiply_adds(capability)};
   if (capability == 80 || capability == 90) roofs.push_back(wide_products(capability));
   if (capability >= 100 && capability < 120) return roofs;
-  for (const auto& type : kTensorTypes)
-    if (capability >= type.least)
-      roofs.push_back(capability == 90 ? group_products(type) : warp_products(capability, type));
+  for (const auto& type : kTensorTypes) {
+    if (capability < type.least) continue;
+    auto zeros = type;
+    zeros.mask = "0x00000000";
+    for (const auto& one : {type, zeros}) {
+      roofs.push_back(capability == 90 ? group_products(one) : warp_products(capability, one));
+      if (one.mask == zeros.mask) roofs.back().what += "_of_zeros";
+    }
+  }
   return roofs;
 }
 

@@ -1,11 +1,14 @@
 #include "kernels/measure/ceilings.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "kernels/measure/ceiling_code.h"
+#include "kernels/measure/device/flush.h"
 #include "kernels/measure/device/sm_clock.h"
 
 namespace ratchet::measure {
@@ -18,6 +21,8 @@ constexpr std::size_t kStreamBytes = std::size_t{1} << 30U;
 constexpr std::size_t kVectorBytes = 16;
 constexpr unsigned kCopyThreads = 256;
 constexpr std::uint32_t kL2Repeats = 32;
+// Bytes read and written, MiB. Below, the launch says more than the memory.
+constexpr std::array kColdCopies{64, 128, 256, 512};
 constexpr std::uint32_t kProbeTurns = 32;
 // Long compared with a launch, short enough not to reach the power limit.
 constexpr double kRunNs = 1e6;
@@ -25,13 +30,15 @@ constexpr int kQueued = 100;
 
 using Work = std::function<Status()>;
 
-/// Device time of `work`, ns: the second best of the repetitions.
-Result<double> best_ns(Gpu& gpu, const Work& work) {
+/// Device time of `work`, ns: the second best of the repetitions. `before` each, untimed.
+Result<double> best_ns(Gpu& gpu, const Work& work, const Work& before = {}) {
   auto start = Event::create();
   auto stop = Event::create();
   if (!start || !stop) return (start ? stop : start).error();
   std::vector<double> times;
   for (int i = 0; i < kWarmups + kRepeats; ++i) {
+    if (before)
+      if (auto queued = before(); !queued) return queued.error();
     cudaEventRecord(start->get(), nullptr);
     if (auto queued = work(); !queued) return queued.error();
     cudaEventRecord(stop->get(), nullptr);
@@ -79,6 +86,43 @@ int capability_of(const Gpu& gpu) {
   return 10 * gpu.properties().major + gpu.properties().minor;
 }
 
+/// A kernel that copies `vectors` of 16 bytes.
+Work copy_by_kernel(Gpu& gpu, const DeviceCode& code, DeviceMemory& from, DeviceMemory& to,
+                    std::uint64_t vectors) {
+  return [&gpu, &code, &from, &to, vectors]() -> Status {
+    void* source = from.data();
+    void* target = to.data();
+    std::uint64_t count = vectors;
+    std::array<void*, 3> arguments{static_cast<void*>(&source), static_cast<void*>(&target),
+                                   static_cast<void*>(&count)};
+    const auto blocks = static_cast<unsigned>((vectors + kCopyThreads - 1) / kCopyThreads);
+    return gpu.launch(code, blocks, kCopyThreads, arguments);
+  };
+}
+
+/// Copies as small as kernels are, each after a flush, with what a cache still holds of their
+/// writes when they end.
+Status add_cold_copies(Gpu& gpu, const DeviceCode& code, DeviceMemory& from, DeviceMemory& to,
+                       Roofs& roofs) {
+  auto flush = Flush::create(gpu);
+  if (!flush) return flush.error();
+  const Work flushed = [&] { return flush->queue(gpu); };
+  // The pair of events costs something, too.
+  auto nothing = best_ns(gpu, [] { return Status{}; }, flushed);
+  if (!nothing) return nothing.error();
+  for (const int mebibytes : kColdCopies) {
+    const auto moved = std::size_t{1024} * 1024 * static_cast<std::size_t>(mebibytes);
+    if (moved / 2 > from.bytes()) continue;
+    auto time =
+        best_ns(gpu, copy_by_kernel(gpu, code, from, to, moved / 2 / kVectorBytes), flushed);
+    if (!time) return time.error();
+    if (*time <= *nothing) continue;
+    roofs.add({"cold_copy_" + std::to_string(mebibytes) + "MiB",
+               static_cast<double>(moved) / (*time - *nothing) * 1e9, "B/s"});
+  }
+  return {};
+}
+
 Status add_memory(Gpu& gpu, Roofs& roofs) {
   const auto bytes = std::min(kStreamBytes, static_cast<std::size_t>(gpu.facts().memory_bytes) / 8);
   auto from = DeviceMemory::allocate(bytes);
@@ -88,15 +132,7 @@ Status add_memory(Gpu& gpu, Roofs& roofs) {
   cudaMemset(from->data(), 0x3c, bytes);
   auto copy = gpu.assemble(copy_code(capability_of(gpu)), "ratchet_copy");
   if (!copy) return copy.error();
-  std::uint64_t vectors = bytes / kVectorBytes;
-  const auto copy_blocks = static_cast<unsigned>((vectors + kCopyThreads - 1) / kCopyThreads);
-  const Work by_kernel = [&] {
-    void* source = from->data();
-    void* target = to->data();
-    std::array<void*, 3> arguments{static_cast<void*>(&source), static_cast<void*>(&target),
-                                   static_cast<void*>(&vectors)};
-    return gpu.launch(*copy, copy_blocks, kCopyThreads, arguments);
-  };
+  const Work by_kernel = copy_by_kernel(gpu, *copy, *from, *to, bytes / kVectorBytes);
   const Work by_engine = [&] {
     return queued(
         cudaMemcpyAsync(to->data(), from->data(), bytes, cudaMemcpyDeviceToDevice, nullptr));
@@ -104,6 +140,7 @@ Status add_memory(Gpu& gpu, Roofs& roofs) {
   const double both = 2.0 * static_cast<double>(bytes);
   for (const auto& work : {by_kernel, by_engine})
     if (auto done = roofs.add("copy_bandwidth", "B/s", both, work); !done) return done;
+  if (auto done = add_cold_copies(gpu, *copy, *from, *to, roofs); !done) return done;
   if (auto done = roofs.add("read_bandwidth", "B/s", gpu.bytes_read(*from, 1),
                             [&] { return gpu.read(*from, 1); });
       !done)
@@ -189,15 +226,15 @@ Result<std::vector<CeilingValue>> measure_ceilings(Gpu& gpu) {
   units.push_back(shared_memory_roof(capability));
   auto clock = SmClock::create();
   if (!clock) return clock.error();
+  // Each unit draws its own power, which sets the clock that its roof was measured at.
   for (const auto& unit : units) {
-    const bool first = &unit == &units.front();
-    if (first)
-      if (auto started = clock->start(gpu); !started) return started.error();
+    if (auto started = clock->start(gpu); !started) return started.error();
     if (auto done = add_unit(gpu, unit, roofs); !done) return done.error();
-    if (!first) continue;
     auto seen = clock->turn(gpu);
     if (!seen) return seen.error();
-    if (*seen) roofs.add({"sm_clock", **seen, "MHz"});
+    if (!*seen) continue;
+    if (&unit == &units.front()) roofs.add({"sm_clock", **seen, "MHz"});
+    roofs.add({"sm_clock_" + unit.what, **seen, "MHz"});
   }
   if (auto done = add_launches(gpu, roofs); !done) return done.error();
   return roofs.take();

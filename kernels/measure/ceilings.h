@@ -16,11 +16,13 @@ struct CeilingValue {
 /// Measures the rates this device reaches, at its current clocks. Values the chip lacks are
 /// omitted:
 ///   copy_bandwidth           bytes read plus bytes written
+///   cold_copy_64MiB, …       the same of so much in all, right after the caches were flushed
 ///   read_bandwidth, write_bandwidth
 ///   l2_read_bandwidth        data resident in L2
 ///   shared_memory_bandwidth  total of all multiprocessors
-///   fp64, fp32, tf32, fp16, bf16, fp8, int8   see ceiling_code.h
-///   sm_clock                 MHz during fp32: shows when these figures no longer apply
+///   fp64, fp32, fp16_pairs, tf32, fp16, bf16, fp8, int8, bf16_of_zeros, …   see ceiling_code.h
+///   sm_clock, sm_clock_bf16, …   MHz during fp32, and during each of these: shows when the
+///                            figures no longer apply
 ///   launch_latency           median from the call to the end of an empty kernel, by the host clock
 ///   launch_interval          from one queued empty kernel to the next
 /// Rates are the second best of repeated runs: a ceiling is what can be reached, but a single

@@ -76,6 +76,11 @@ TEST_CASE("instructions on two halves count twice", "[roofline]") {
   const auto report = report_of(profile);
   REQUIRE(report.compute.size() == 1);
   CHECK(report.compute[0].flops == 2 * 10 + 2 * 20 + 4 * 30);
+  CHECK_FALSE(report.compute[0].ceiling);
+  auto roofs = kRoofs;
+  roofs.push_back({"fp16_pairs", 1e12, "FLOP/s"});
+  const auto held = roofline_report({&profile, roofs, std::nullopt, 100});
+  CHECK(held.compute.at(0).ceiling == 1e12);
 }
 
 TEST_CASE("a metric that is missing is no evidence", "[roofline]") {

@@ -77,6 +77,50 @@ TEST_CASE("undeclared products on tensor cores are held against the tensor roof"
   CHECK(roofline.binding == "compute");
 }
 
+TEST_CASE("undeclared arithmetic on pairs of 16-bit values is held against its own roof",
+          "[roofline]") {
+  const std::vector<Ceiling> ceilings{
+      {"copy_bandwidth", 100e9, "B/s"}, {"fp32", 1e12, "FLOP/s"}, {"fp16_pairs", 2e12, "FLOP/s"}};
+  // Two additions, two products and four operations of a fused one: 1,600 FLOP in 1 ns.
+  const std::vector<KernelCounters> kernels{
+      {"axpy",
+       {{"dram__bytes.sum", 30},
+        {"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 100},
+        {"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 100},
+        {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 300}}}};
+  const auto roofline = place_under_roofs({}, {1}, kernels, ceilings);
+
+  CHECK(*roofline.achieved_flops_per_s == Approx(1.6e12));
+  CHECK(*roofline.compute_fraction == Approx(0.8));
+  CHECK(*roofline.compute_ceiling == 2e12);
+}
+
+TEST_CASE("a kernel is held against a copy of its own size and cache state", "[roofline]") {
+  const std::vector<Ceiling> ceilings{{"copy_bandwidth", 4e12, "B/s"},
+                                      {"cold_copy_64MiB", 5e12, "B/s"},
+                                      {"cold_copy_256MiB", 4.4e12, "B/s"}};
+  constexpr double kMebi = 1024 * 1024;
+  CHECK(*bandwidth_ceiling(ceilings, 256 * kMebi) == 4.4e12);
+  CHECK(*bandwidth_ceiling(ceilings, 128 * kMebi) ==
+        Approx(4.7e12));  // half of the way, by octaves
+  CHECK(*bandwidth_ceiling(ceilings, kMebi) == 5e12);
+  CHECK(*bandwidth_ceiling(ceilings, 4096 * kMebi) == 4.4e12);
+  CHECK(*bandwidth_ceiling(kCeilings, 128 * kMebi) == 100e9);  // measured by an earlier version
+  const WorkDone work{128 * kMebi, 0, DType::f32};
+  const auto roofline = place_under_roofs(work, {128 * kMebi / 4.7e3}, {}, ceilings);
+  CHECK(*roofline.bandwidth_fraction == Approx(1));
+  CHECK(*highest_bandwidth(ceilings) == 5e12);
+}
+
+TEST_CASE("physics allows what products of zeros reach", "[roofline]") {
+  const std::vector<Ceiling> ceilings{
+      {"bf16", 888e12, "FLOP/s"}, {"bf16_of_zeros", 962e12, "FLOP/s"}, {"fp32", 50e12, "FLOP/s"}};
+  CHECK(*physical_compute_ceiling(ceilings, DType::bf16) == 962e12);
+  CHECK(*compute_ceiling(ceilings, DType::bf16) == 888e12);
+  CHECK(*physical_compute_ceiling(ceilings, DType::f32) == 50e12);
+  CHECK_FALSE(physical_compute_ceiling(ceilings, DType::f8_e4m3));
+}
+
 TEST_CASE("achieved rates are metrics only where work is declared", "[roofline]") {
   Timing timing;
   timing.median = {10};

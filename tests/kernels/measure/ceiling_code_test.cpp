@@ -57,8 +57,25 @@ TEST_CASE("a chip has ceilings for the types that its tensor cores support", "[c
   CHECK(has(roof_kernels(100), "fp32"));
 }
 
+TEST_CASE("tensor cores have a ceiling for products of zeros, which only differ in what they hold",
+          "[ceilings]") {
+  const auto roofs = roof_kernels(90);
+  for (const std::string what : {"tf32", "fp16", "bf16", "fp8", "int8"}) {
+    const auto plain = std::ranges::find(roofs, what, &RoofKernel::what);
+    const auto zeros = std::ranges::find(roofs, what + "_of_zeros", &RoofKernel::what);
+    REQUIRE(plain != roofs.end());
+    REQUIRE(zeros != roofs.end());
+    CHECK(zeros->operations == plain->operations);
+    CHECK(zeros->ptx != plain->ptx);
+    CHECK(zeros->ptx.size() == plain->ptx.size());  // one mask for another
+  }
+}
+
 TEST_CASE("a ceiling's operation count matches its instructions", "[ceilings]") {
   const auto roofs = roof_kernels(90);
+  const auto fp32 = std::ranges::find(roofs, "fp32", &RoofKernel::what);
+  const auto pairs = std::ranges::find(roofs, "fp16_pairs", &RoofKernel::what);
+  CHECK(pairs->operations == 2 * fp32->operations);  // two values an instruction
   const auto bf16 = std::ranges::find(roofs, "bf16", &RoofKernel::what);
   const auto fp8 = std::ranges::find(roofs, "fp8", &RoofKernel::what);
 
