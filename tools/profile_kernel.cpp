@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "kbs/knowledge.h"
 #include "kernels/lab.h"
@@ -65,6 +67,25 @@ struct TimingLine {
 std::string text_of(const TimingLine& line) {
   std::string text =
       fmt::format("time: {} (95 % interval {} … {}, {} samples)\n", time_text(line.median.value),
+/// A flag, with what it means and what to do where that is not said elsewhere.
+std::string caveat(const std::string& flag) {
+  constexpr std::array kMeanings{
+      std::pair{"device_shared",
+                "other processes use the device; profile again when they have ended, or name "
+                "another device in a new run"},
+      std::pair{kClockUnknown,
+                "the device does not tell its clock, so that throttling goes unseen; compare only "
+                "what was timed in one call"},
+      std::pair{kNoiseAboveThreshold,
+                "the noise floor is above the 0.5 % that runs ask for: smaller differences stay "
+                "inconclusive; a quieter machine or larger dims resolve more"},
+      std::pair{"few_samples", "too few rounds for an interval; give seconds"},
+      std::pair{"power_limited", "power or heat held the clock down, for all versions alike"}};
+  const auto known =
+      std::ranges::find(kMeanings, flag, [](const auto& one) { return std::string(one.first); });
+  return known == kMeanings.end() ? flag : fmt::format("{}: {}", flag, known->second);
+}
+
                   time_text(line.ci_low.value), time_text(line.ci_high.value), line.samples);
   text += fmt::format("verdict: {}", name_of(line.verdict));
   if (line.speedup_vs_parent)
@@ -81,7 +102,7 @@ std::string text_of(const TimingLine& line) {
   if (line.seconds_to_decide)
     text += fmt::format("undecided: about {} s of timing would decide (seconds)\n",
                         three_digits(*line.seconds_to_decide));
-  for (const auto& flag : line.flags) text += "caveat: " + flag + "\n";
+  for (const auto& flag : line.flags) text += "caveat: " + caveat(flag) + "\n";
   return text;
 }
 

@@ -298,7 +298,11 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
   report.prewarm_calls = request.prewarm_calls;
   report.candidate_digest = request.candidate->build.binary_digest;
   report.correct = true;
-  report.notes.push_back(described(contention));
+  report.notes.push_back(described(contention) +
+                         (contention.processes.empty()
+                              ? ""
+                              : "; they slow all contestants, and not always alike: benchmark "
+                                "again when they have ended"));
   if (request.values != kNormalValues)
     report.notes.push_back(fmt::format(
         "timed on {} values, on which the version's profile was judged", request.values));

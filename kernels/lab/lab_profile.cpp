@@ -66,6 +66,17 @@ void note_contention(const DeviceContention& contention, Timing& timing) {
   timing.conditions += (timing.conditions.empty() ? "" : "; ") + described(contention);
 }
 
+/// Says where a clock or the noise leaves less to be seen than was asked for.
+void note_resolution(const Contract& contract, Profile& profile) {
+  constexpr double kMuch = 1.5;  // times the threshold
+  if (contract.device_kind == DeviceKind::cuda && !profile.timing.clock)
+    profile.timing.flags.emplace_back(kClockUnknown);
+  const double asked = contract.noise_threshold_pct / 100;
+  if (std::ranges::any_of(profile.comparisons,
+                          [&](const Comparison& one) { return one.noise_floor > kMuch * asked; }))
+    profile.timing.flags.emplace_back(kNoiseAboveThreshold);
+}
+
 void add_roofline_metrics(Profile& profile) {
   profile.metrics = device_independent_metrics(profile.timing, profile.roofline);
   const auto add = [&](const char* name, const std::optional<double>& value) {
@@ -355,6 +366,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   profile.timing = *std::move(timing);
   note_contention(contention, profile.timing);
   take_comparisons(*session, profile);
+  note_resolution(contract, profile);
   if (compares)
     if (auto done = OverValues(*this, contract, *source, secret, call)
                         .measure(versions, *processes, plan, profile);
