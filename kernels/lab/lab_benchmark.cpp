@@ -12,6 +12,8 @@
 #include "kernels/contract/layout.h"
 #include "kernels/lab/laboratory.h"
 #include "kernels/process/device_contention.h"
+#include "kernels/process/energy_meter.h"
+#include "kernels/timing/energy.h"
 #include "kernels/timing/statistics.h"
 #include "kernels/timing/sustained.h"
 #include "server/core/clock.h"
@@ -223,9 +225,35 @@ Status add_baselines(LabParts& lab, const Contract& contract, const BenchmarkReq
   return {};
 }
 
+/// The energy of a call of each contestant that ran, after the sustained session of the first case.
+void add_energy(const DeviceInfo& device, const std::vector<Contestant>& contestants,
+                const SessionRecord& sustained, const SessionPlan& plan, TimedArenas& arenas,
+                const Dims& dims, BenchmarkReport& report, const CallContext& call) {
+  const auto note = [&](const std::string& text) {
+    report.notes.push_back(fmt::format("{}: energy, sustained: {}", dims_text(dims), text));
+  };
+  const auto meter = EnergyMeter::open(device);
+  if (!meter) return note("not measured: " + meter.error().message);
+  const auto read = [&] { return meter->millijoules(); };
+  for (std::size_t i = 0; i < contestants.size(); ++i) {
+    if (!sustained.contestants[i].reasons.empty()) continue;
+    const auto timing = timing_of(sustained, i, plan);
+    if (!timing) continue;
+    const auto energy =
+        energy_of(*contestants[i].process, arenas, read, timing->median.value, call);
+    if (call.canceled()) return;
+    note(contestants[i].name + ": " +
+         (energy ? energy_text(*energy) : "not measured: " + energy.error().message));
+    const auto row = std::ranges::find_if(report.rows, [&](const BenchmarkRow& one) {
+      return one.name == contestants[i].name && one.dims == dims;
+    });
+    if (energy && row != report.rows.end()) row->energy = *energy;
+  }
+}
+
 Status benchmark_case(LabParts& lab, const Contract& contract, const BenchmarkRequest& request,
                       const Case& one, std::string_view run_secret, ArenaSource& source,
-                      BenchmarkReport& report, CallContext& call) {
+                      const DeviceContention& others, BenchmarkReport& report, CallContext& call) {
   Versions versions{{kCandidate, request.candidate}};
   if (request.v0) versions.emplace_back("v0", request.v0);
   if (request.parent) versions.emplace_back("parent", request.parent);
@@ -259,12 +287,21 @@ Status benchmark_case(LabParts& lab, const Contract& contract, const BenchmarkRe
     return {};
   const auto on = sustained_plan(plan);
   const auto sustained = TimingSession(**arenas, on).run(field.contestants(), call);
-  if (sustained)
-    std::ranges::move(sustained_notes(*session, *sustained, on, one.dims),
-                      std::back_inserter(report.notes));
-  else
+  if (!sustained) {
     report.notes.push_back(
         fmt::format("{}: not timed sustained: {}", dims_text(one.dims), sustained.error().message));
+    return {};
+  }
+  std::ranges::move(sustained_notes(*session, *sustained, on, one.dims),
+                    std::back_inserter(report.notes));
+  if (device->device.kind != DeviceKind::cuda || &one != &contract.cases.front()) return {};
+  if (others.processes.empty())
+    add_energy(device->device, field.contestants(), *sustained, on, **arenas, one.dims, report,
+               call);
+  else
+    report.notes.emplace_back(
+        "energy: not measured: other processes use the device, and its count is of the whole card; "
+        "benchmark again when they have ended");
   return {};
 }
 
@@ -308,7 +345,8 @@ Result<BenchmarkReport> Laboratory::benchmark(const Contract& contract,
         "timed on {} values, on which the version's profile was judged", request.values));
   for (const auto& one : contract.cases) {
     if (one.hidden) continue;
-    auto done = benchmark_case(*this, contract, asked, one, run_secret, *source, report, call);
+    auto done =
+        benchmark_case(*this, contract, asked, one, run_secret, *source, contention, report, call);
     if (done) continue;
     if (call.canceled()) return done.error();
     // This case failed; the other cases still count.

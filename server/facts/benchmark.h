@@ -2,6 +2,7 @@
 
 // A comparison with baselines over the workload.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,24 @@
 #include "server/facts/timing.h"
 
 namespace ratchet {
+
+/// What one call takes from the power supply when calls follow each other, by the GPU's own count
+/// of the energy of the whole card, waiting between calls included.
+struct CallEnergy {
+  double millijoules = 0;  ///< of one call
+  double watts = 0;        ///< mean power
+  std::int64_t calls = 0;
+  double seconds = 0;
+  double busy = 0;  ///< share of the time in which the calls ran
+
+  static constexpr void fields(auto&& visit) {
+    using C = CallEnergy;
+    visit(required<&C::millijoules>("Per call, mJ."), required<&C::watts>("Mean power, W."),
+          required<&C::calls>("Calls it was counted over."),
+          required<&C::seconds>("Time it was counted over, s."),
+          required<&C::busy>("Share of that time in which calls ran."));
+  }
+};
 
 /// The candidate or an opponent on one case.
 struct BenchmarkRow {
@@ -22,6 +41,7 @@ struct BenchmarkRow {
   std::optional<double> speedup_median;
   std::optional<Comparison> comparison;
   Dims dims;
+  std::optional<CallEnergy> energy;  ///< of a sustained session on a GPU
 
   static constexpr void fields(auto&& visit) {
     using B = BenchmarkRow;
@@ -32,7 +52,8 @@ struct BenchmarkRow {
           optional<&B::speedup_mean>("Mean of this row ÷ mean of the candidate."),
           optional<&B::speedup_median>("Median of this row ÷ median of the candidate."),
           optional<&B::comparison>("Paired comparison, if they were interleaved."),
-          required<&B::dims>("Sizes of the case."));
+          required<&B::dims>("Sizes of the case."),
+          optional<&B::energy>("Energy of a call, sustained."));
   }
 };
 
@@ -90,6 +111,7 @@ struct BenchmarkReport {
 
 // Instantiated once, in field_tables.cpp.
 namespace ratchet::fields_detail {
+extern template const FieldTable& table_of<CallEnergy>();
 extern template const FieldTable& table_of<BenchmarkRow>();
 extern template const FieldTable& table_of<BenchmarkGain>();
 extern template const FieldTable& table_of<BenchmarkReport>();

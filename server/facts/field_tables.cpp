@@ -24,6 +24,7 @@
 namespace ratchet::fields_detail {
 
 template const FieldTable& table_of<BenchmarkRow>();
+template const FieldTable& table_of<CallEnergy>();
 template const FieldTable& table_of<BenchmarkGain>();
 template const FieldTable& table_of<BenchmarkReport>();
 template const FieldTable& table_of<Reason>();
