@@ -68,8 +68,7 @@ class Lab {
   /// the way on; then no folder is left.
   virtual Result<ImportedProblem> import_problem(ProblemImport import, CallContext& call) = 0;
 
-  /// Parses the signature, infers what was not given and freezes the result. Errors say which
-  /// parameter or field to change.
+  /// Parses the signature, infers and freezes. Errors say which parameter or field to change.
   virtual Result<Contract> plan(const TaskRequest& task, const Source& kernel,
                                 const Source& reference) = 0;
 
@@ -95,6 +94,9 @@ class Lab {
 
   virtual Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
                                           std::string_view run_secret, CallContext& call) = 0;
+  virtual Result<SearchedValues> search_values(const Contract& contract,
+                                               const ValueSearchRequest& request,
+                                               std::string_view run_secret, CallContext& call) = 0;
 
   /// Times (paired against parent and v0), then counts in a separate process, then diagnoses.
   virtual Result<Profile> profile(const Contract& contract, const ProfileRequest& request,

@@ -62,12 +62,20 @@ struct PreparedTask {
   }
 };
 
+/// How long to look for input values that a correct kernel answers wrongly, on the first case.
+struct ValueSearchRequest {
+  const Candidate* candidate = nullptr;
+  const Candidate* yardstick = nullptr;  ///< must be right where the candidate is not; may be null
+  double seconds = 0;
+};
+
 struct ProfileRequest {
   const Candidate* candidate = nullptr;
   const Candidate* parent = nullptr;  ///< null for v0
   const Candidate* v0 = nullptr;      ///< null for v0, or when it is the parent
   const Candidate* best = nullptr;    ///< the best version; null when it is one of the others
   std::optional<double> seconds;      ///< to go on for while undecided; empty: the lab's limit
+  std::optional<double> search;       ///< seconds to look for values that change the time
   MetricSet metrics = MetricSet::overview;
   std::vector<std::string> names;  ///< counters, instead of a set; empty: the set's
   CounterEngine engine = CounterEngine::cupti;

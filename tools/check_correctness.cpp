@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "kernels/lab.h"
 #include "server/core/figures.h"
@@ -12,8 +14,13 @@ namespace {
 
 struct CheckArgs {
   RunId run;
+  std::optional<double> search;
 
-  static constexpr void fields(auto&& visit) { visit(required<&CheckArgs::run>()); }
+  static constexpr void fields(auto&& visit) {
+    visit(required<&CheckArgs::run>(),
+          optional<&CheckArgs::search>("Then so long, for input values it fails on.",
+                                       {.min = 1, .max = 600}));
+  }
 };
 
 /// A case without the details per output, which are in correctness.md.
@@ -93,7 +100,8 @@ struct CheckAnswer : RunView, CorrectnessReport {
     visit(required<&A::passed>("The verdict."),
           required("cases", &A::lines, "One per case, seed and distribution."),
           required<&A::reasons>("Why it failed."), required<&A::notes>("What weakens the claim."),
-          optional<&A::fault>("Crash, timeout or device error of the kernel."));
+          optional<&A::fault>("Crash, timeout or device error of the kernel."),
+          optional<&A::search>("What the search saw; what it keeps, later versions are asked."));
   }
   [[nodiscard]] std::string text(Json answer) const {
     answer.erase("cases");
@@ -121,6 +129,38 @@ CheckAnswer answer_of(RunView view, const CorrectnessReport& report) {
   return answer;
 }
 
+/// The kernel that the run began with, unless that is the one that is checked.
+const Candidate* yardstick_of(const Permit& permit) {
+  if (permit.v0) return &*permit.v0;
+  return permit.parent ? &*permit.parent : nullptr;
+}
+
+void add(SearchedValues found, CorrectnessReport& report) {
+  report.elapsed_ms += 1000 * found.search.seconds;
+  report.search = std::move(found.search);
+  report.passed = report.passed && found.reasons.empty();
+  if (found.fault) report.fault = std::move(found.fault);
+  std::ranges::move(found.cases, std::back_inserter(report.cases));
+  std::ranges::move(found.reasons, std::back_inserter(report.reasons));
+}
+
+Result<CheckAnswer> check(const Services& services, const CheckArgs& args, CallContext& call) {
+  auto permit = services.runs.permit(args.run, Event::checked);
+  if (!permit) return permit.error();
+  auto report = services.lab.check(permit->contract, *permit->candidate, permit->secret, call);
+  if (!report) return report.error();
+  if (args.search && report->passed) {
+    auto found = services.lab.search_values(
+        permit->contract, {&*permit->candidate, yardstick_of(*permit), *args.search},
+        permit->secret, call);
+    if (!found) return found.error();
+    add(*std::move(found), *report);
+  }
+  auto view = services.runs.record_correctness(*permit, *report);
+  if (!view) return view.error();
+  return answer_of(*std::move(view), *report);
+}
+
 }  // namespace
 
 Tool check_correctness(const Services& services) {
@@ -130,16 +170,7 @@ Tool check_correctness(const Services& services) {
                   "several input distributions. A failure costs a retry.",
        .effect = Effect::uses_device,
        .toolset = Toolset::loop},
-      [services](const CheckArgs& args, CallContext& call) -> Result<CheckAnswer> {
-        auto permit = services.runs.permit(args.run, Event::checked);
-        if (!permit) return permit.error();
-        auto report =
-            services.lab.check(permit->contract, *permit->candidate, permit->secret, call);
-        if (!report) return report.error();
-        auto view = services.runs.record_correctness(*permit, *report);
-        if (!view) return view.error();
-        return answer_of(*std::move(view), *report);
-      });
+      [services](const CheckArgs& args, CallContext& call) { return check(services, args, call); });
 }
 
 }  // namespace ratchet

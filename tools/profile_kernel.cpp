@@ -18,6 +18,7 @@ struct ProfileArgs {
   std::optional<OneOrMany<std::string>> metrics;
   CounterEngine engine = CounterEngine::cupti;
   std::optional<double> seconds;
+  std::optional<double> search;
   bool verify = false;
 
   static constexpr void fields(auto&& visit) {
@@ -27,6 +28,8 @@ struct ProfileArgs {
               {.max_length = 128}),
           optional<&ProfileArgs::engine>("Reads the counters; ncu also keeps its report."),
           optional<&ProfileArgs::seconds>("So long, while inconclusive.", {.min = 1, .max = 600}),
+          optional<&ProfileArgs::search>("So long, for input values that change the time.",
+                                         {.min = 1, .max = 600}),
           optional<&ProfileArgs::verify>("Confirm findings by interventions."));
   }
 };
@@ -64,9 +67,6 @@ struct TimingLine {
   }
 };
 
-std::string text_of(const TimingLine& line) {
-  std::string text =
-      fmt::format("time: {} (95 % interval {} … {}, {} samples)\n", time_text(line.median.value),
 /// A flag, with what it means and what to do where that is not said elsewhere.
 std::string caveat(const std::string& flag) {
   constexpr std::array kMeanings{
@@ -86,6 +86,9 @@ std::string caveat(const std::string& flag) {
   return known == kMeanings.end() ? flag : fmt::format("{}: {}", flag, known->second);
 }
 
+std::string text_of(const TimingLine& line) {
+  std::string text =
+      fmt::format("time: {} (95 % interval {} … {}, {} samples)\n", time_text(line.median.value),
                   time_text(line.ci_low.value), time_text(line.ci_high.value), line.samples);
   text += fmt::format("verdict: {}", name_of(line.verdict));
   if (line.speedup_vs_parent)
@@ -128,6 +131,7 @@ struct ProfileAnswer : RunView, Profile {
           required<&A::unknown_metrics>("Requested counters that this device does not have."),
           required<&A::reasons>("Why the measurement is invalid."),
           optional<&A::time_depends_on_values>("The range of times, if values change it."),
+          optional<&A::search>("As in check_correctness."),
           optional<&A::fault>("The failure of the kernel itself."),
           optional<&A::counted_together>("Why all launches of a call were counted as one."),
           required<&A::degraded>("Hardware counters are missing."),
@@ -214,11 +218,16 @@ Tool profile_kernel(const Services& services) {
       [services](const ProfileArgs& args, CallContext& call) -> Result<ProfileAnswer> {
         auto permit = services.runs.permit(args.run, Event::profiled);
         if (!permit) return permit.error();
+        if (args.search && !permit->parent && !permit->v0)
+          return invalid_argument(
+              "search: v0 is compared with nothing, so that no time on other values says anything",
+              "Leave it out, or give it to a later version; check_correctness takes it here, too.");
         ProfileRequest request{.candidate = pointer_to(permit->candidate),
                                .parent = pointer_to(permit->parent),
                                .v0 = pointer_to(permit->v0),
                                .best = pointer_to(permit->best),
-                               .seconds = args.seconds};
+                               .seconds = args.seconds,
+                               .search = args.search};
         if (args.metrics) choose(args.metrics->values, request);
         request.engine = args.engine;
         request.verify = args.verify;

@@ -41,6 +41,17 @@ class DeviceExaminer : public Examiner {
     if (!first) return first.error();
     if (!*first) return std::optional<Examination>{};
     Examination examination{*std::move((*first)->comparison), std::nullopt, false};
+    if (question.strain) {
+      auto strain = strain_of(
+          [&](double factor) -> Result<bool> {
+            auto reply = trials_->compare(place, call, factor);
+            if (!reply) return reply.error();
+            return reply->comparison->passed;
+          },
+          examination.verdict.passed);
+      if (!strain) return strain.error();
+      examination.strain = *strain;
+    }
     if (!question.twice) return std::optional<Examination>(std::move(examination));
     const wire::Place elsewhere{0, shift_of("again")};
     if (auto generated = trials_->generate_again(elsewhere, call); !generated)

@@ -28,6 +28,13 @@ class FileExaminer : public Examiner {
     auto verdict = judge_->compare(*trial, **returned, call);
     if (!verdict) return verdict.error();
     Examination examination{*std::move(verdict), std::nullopt, false};
+    if (question.strain) {
+      auto strain =
+          strain_of([&](double factor) { return judge_->within(*trial, **returned, call, factor); },
+                    examination.verdict.passed);
+      if (!strain) return strain.error();
+      examination.strain = *strain;
+    }
     if (!question.twice) return std::optional<Examination>(std::move(examination));
     auto again = repeat(*trial, **returned, call);
     if (!again) return again.error();

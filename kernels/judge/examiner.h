@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,9 @@ struct Examination {
   /// The reference's answer is not finite here although it is for normal inputs: nothing was asked
   /// of the candidate, and `verdict` is empty.
   bool dropped = false;
+  /// If asked for: the answer is within this many times the allowed errors, a power of four from
+  /// 1/64 to 64, which also stands for more.
+  std::optional<double> strain{};
 };
 
 /// A slice of an input that the candidate's answer does not follow, or that spoils it.
@@ -37,6 +41,7 @@ struct Question {
   std::string distribution;
   std::string_view seed;
   bool twice = false;
+  bool strain = false;  ///< tell how near to the allowed errors the answer is
 };
 
 /// Examines one candidate: a trial from a judge, the reference's answer, the candidate's call, the
@@ -66,6 +71,10 @@ class Examiner {
   /// The tolerance for an output of this type.
   [[nodiscard]] virtual wire::Tolerance tolerance_of(DType type) const = 0;
 };
+
+/// `within`: whether the answer is within so many times the allowed errors; `passed`: within them.
+[[nodiscard]] Result<double> strain_of(const std::function<Result<bool>(double)>& within,
+                                       bool passed);
 
 /// Starts judge and reference and loads `code` into the launched candidate, all at the same time.
 /// Code that cannot be loaded is the candidate's fault.

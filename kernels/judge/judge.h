@@ -103,6 +103,11 @@ class Judge {
   Result<wire::Comparison> compare(const Trial& trial, const MemoryFile& returned,
                                    const CallContext& call, double factor = 1);
 
+  /// Whether what came back is within `factor` times the allowed errors, with no shadow. True where
+  /// the reference checks properties, which knows no errors.
+  Result<bool> within(const Trial& trial, const MemoryFile& returned, const CallContext& call,
+                      double factor);
+
   /// By precedence: the caller's tolerance, the reference's own, the dtype's default.
   [[nodiscard]] wire::Tolerance tolerance_of(DType type) const;
 

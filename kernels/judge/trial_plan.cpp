@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 
@@ -32,8 +33,16 @@ std::vector<std::string> distributions_of(const Contract& contract) {
   return all;
 }
 
-bool drawn_once(std::string_view distribution) {
-  return distribution == "special" || distribution == "sequence" || distribution == "extreme";
+std::vector<std::string> values_of(const Contract& contract) {
+  auto all = distributions_of(contract);
+  if (contract.found_values)
+    all.insert(all.end(), contract.found_values->begin(), contract.found_values->end());
+  return all;
+}
+
+bool drawn_once(std::string_view values) {
+  constexpr std::array<std::string_view, 4> kOften{"normal", "shifted", "large", "small"};
+  return std::ranges::find(kOften, values) == kOften.end();
 }
 
 std::vector<wire::Changed> slices_of(const Contract& contract, const wire::ArenaLayout& layout,

@@ -14,8 +14,11 @@ namespace ratchet {
 /// The input distributions of a check: normal, plus shifted, large and small, and by JudgeRules
 /// special, sequence and, for float16, extreme, if they change any input.
 [[nodiscard]] std::vector<std::string> distributions_of(const Contract& contract);
-/// Whether one seed of this distribution is enough: its values hardly depend on the seed.
-[[nodiscard]] bool drawn_once(std::string_view distribution);
+/// Those, and what searches of the contract's run have found.
+[[nodiscard]] std::vector<std::string> values_of(const Contract& contract);
+/// Whether one seed of these values is enough: they hardly depend on the seed, or were found with
+/// one.
+[[nodiscard]] bool drawn_once(std::string_view values);
 
 /// Whether the server may not put other values there.
 [[nodiscard]] bool keeps_contents(const TensorSpec& tensor);

@@ -80,6 +80,23 @@ std::vector<Reason> reasons_of(const wire::Comparison& comparison) {
   return reasons;
 }
 
+CaseResult result_of(const Case& one, int seed, const std::string& values,
+                     const wire::Comparison& verdict) {
+  CaseResult result;
+  result.seed = seed;
+  result.distribution = values;
+  result.hidden = one.hidden;
+  result.passed = verdict.passed;
+  if (!result.hidden || !result.passed) result.dims = one.dims;
+  result.outputs = verdict.outputs;
+  for (const auto& output : verdict.outputs) {
+    result.max_abs = std::max(result.max_abs, output.max_abs);
+    result.max_rel = std::max(result.max_rel, output.max_rel);
+    result.mismatches += output.mismatches;
+  }
+  return result;
+}
+
 Reason reason_of(const SliceFinding& finding) {
   const std::string what = described(finding.changed);
   if (finding.ignored)

@@ -20,6 +20,10 @@ namespace ratchet {
 /// no_output. Empty if it passed.
 [[nodiscard]] std::vector<Reason> reasons_of(const wire::Comparison& comparison);
 
+/// The record of an examination of one case. The sizes of a hidden one are told only if it failed.
+[[nodiscard]] CaseResult result_of(const Case& one, int seed, const std::string& values,
+                                   const wire::Comparison& verdict);
+
 /// `ignores_part_of_input`, or what is wrong with the answer to the changed input.
 [[nodiscard]] Reason reason_of(const SliceFinding& finding);
 

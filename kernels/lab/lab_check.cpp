@@ -56,23 +56,6 @@ std::vector<Step> steps_of(const ExaminedSizes& sizes,
   return steps;
 }
 
-CaseResult result_of(const Step& step, const wire::Comparison& verdict) {
-  CaseResult result;
-  result.seed = step.seed;
-  result.distribution = step.distribution;
-  result.hidden = step.one->hidden;
-  result.passed = verdict.passed;
-  // Sizes that the server chose are shown only if they help to fix a failure.
-  if (!result.hidden || !result.passed) result.dims = step.one->dims;
-  result.outputs = verdict.outputs;
-  for (const auto& output : verdict.outputs) {
-    result.max_abs = std::max(result.max_abs, output.max_abs);
-    result.max_rel = std::max(result.max_rel, output.max_rel);
-    result.mismatches += output.mismatches;
-  }
-  return result;
-}
-
 /// Collects reasons: one per code, with the first message and the number of occurrences.
 class Reasons {
  public:
@@ -136,7 +119,7 @@ Status Check::run(const Step& step, std::string_view seed) {
     ++dropped[step.distribution];
   } else if (*examined) {
     const auto& verdict = (*examined)->verdict;
-    report.cases.push_back(result_of(step, verdict));
+    report.cases.push_back(result_of(*step.one, step.seed, step.distribution, verdict));
     for (const auto& reason : reasons_of(verdict)) reasons.add(step, reason);
     if (!verdict.passed) ++failures;
     note_wrong(step, verdict);
@@ -346,7 +329,7 @@ Result<CorrectnessReport> Laboratory::examine(const Contract& contract, const Ca
   if (!process) return process.error();
   auto examiner = open_examiner(reference_parts(contract), contract, *process, plan->code, call);
   if (!examiner) return examiner.error();
-  const auto steps = steps_of(sizes, distributions_of(contract));
+  const auto steps = steps_of(sizes, values_of(contract));
   Check check{**examiner, *process, call, {}, {}, 0};
   if (process->fault() || *compiled)
     check.note_fault(steps.front(), process->fault() ? process->fault() : *compiled);

@@ -206,6 +206,12 @@ void add_tensor_rates(const Contract& contract, const std::vector<Ceiling>& roof
       metrics[name] = 100 * bytes / (median_ns * 1e-9) / roof->value;
 }
 
+/// The device's; another's may be added at the same time.
+std::vector<double>& clocks_of_roofs(LabParts& lab, const Contract& contract) {
+  const std::lock_guard lock(lab.guard);
+  return lab.clocks_of_roofs[{contract.device_kind, contract.device}];
+}
+
 Status diagnose_profile(LabParts& lab, const Contract& contract, const ProfileRequest& request,
                         const DeviceInfo& device, std::span<const Intervention> interventions,
                         Profile& profile, const CallContext& call) {
@@ -214,24 +220,18 @@ Status diagnose_profile(LabParts& lab, const Contract& contract, const ProfileRe
   if (roofs && clock_moved(*roofs, profile.timing.clock, known)) {
     known.push_back(profile.timing.clock->value);
     roofs = lab.measured_ceilings(contract.device, contract.device_kind, true, call);
+  }
   if (!roofs) return roofs.error();
   auto work = work_of(contract, contract.cases.front().dims);
   if (!work) return work.error();
   if (contract.device_kind == DeviceKind::host) add_tensor_rates(contract, *roofs, profile);
   profile.roofline = place_under_roofs(*work, profile.timing.median, profile.kernels, *roofs);
-/// The device's; another's may be added at the same time.
-std::vector<double>& clocks_of_roofs(LabParts& lab, const Contract& contract) {
-  const std::lock_guard lock(lab.guard);
-  return lab.clocks_of_roofs[{contract.device_kind, contract.device}];
-}
-
   add_roofline_metrics(profile);
   profile.roofs = roofline_report({.profile = &profile,
                                    .ceilings = *roofs,
                                    .work = *work,
                                    .multiprocessors = device.multiprocessors});
 
-  }
   DiagnosisInput input;
   input.kind = contract.device_kind;
   input.device = device;
@@ -369,7 +369,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   note_resolution(contract, profile);
   if (compares)
     if (auto done = OverValues(*this, contract, *source, secret, call)
-                        .measure(versions, *processes, plan, profile);
+                        .measure(versions, *processes, plan, request.search, profile);
         !done)
       return done.error();
   std::vector<Intervention> interventions;

@@ -44,6 +44,8 @@ class Laboratory final : public Lab, private LabParts {
   Result<std::optional<Reason>> refused_size(Contract contract, const Candidate& candidate,
                                              std::string_view run_secret,
                                              CallContext& call) override;
+  Result<SearchedValues> search_values(const Contract& contract, const ValueSearchRequest& request,
+                                       std::string_view run_secret, CallContext& call) override;
   Result<Profile> profile(const Contract& contract, const ProfileRequest& request,
                           std::string_view run_secret, CallContext& call) override;
   Result<ImportedProfile> import_profile(const Contract& contract, const ImportRequest& request,

@@ -1,11 +1,14 @@
 #include "kernels/lab/over_values.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 
+#include "kernels/judge/recipe_source.h"
 #include "kernels/judge/trial_plan.h"
 #include "kernels/lab/laboratory.h"
+#include "server/core/clock.h"
 
 namespace ratchet {
 
@@ -51,10 +54,24 @@ bool needs_a_closer_look(const ValueTime& one, const Comparison& normal) {
          (one.against_parent && apart(*one.against_parent, normal.speedup));
 }
 
+/// Whether values change the time of the candidate, or its speed-up over its parent.
+bool notable(const ValueTime& one, const Comparison& normal) {
+  const auto verdict = one.against_normal.verdict;
+  return verdict == Verdict::faster || verdict == Verdict::slower ||
+         (one.against_parent && differ(normal, *one.against_parent));
+}
+
 /// How the candidate does on these values: against its parent, or itself on normal ones where the
 /// parent fails.
 double figure_of(const ValueTime& one) {
   return one.against_parent ? one.against_parent->speedup : one.against_normal.speedup;
+}
+
+/// Whether the verdict may be of these values. Of those that a search found, on which all kernels
+/// may have next to nothing to do, only where the candidate is slower than its parent.
+bool may_decide(const ValueTime& one) {
+  return !recipe_of(one.values) ||
+         (one.against_parent && one.against_parent->verdict == Verdict::slower);
 }
 
 /// From the values on which it is fastest to those on which it is slowest; `normal`: against its
@@ -68,17 +85,23 @@ ValueRange range_of(const std::vector<ValueTime>& all, double median, const Comp
     range.fastest = fastest.values, range.low = {on_values(fastest)};
   if (slowest.against_normal.speedup < 1)
     range.slowest = slowest.values, range.high = {on_values(slowest)};
-  const auto& worst = *std::ranges::min_element(all, {}, figure_of);
-  if (figure_of(worst) < normal.speedup) range.judged_on = worst.values;
+  double least = normal.speedup;
+  for (const auto& one : all) {
+    if (!may_decide(one) || figure_of(one) >= least) continue;
+    least = figure_of(one);
+    range.judged_on = one.values;
+  }
   return range;
 }
 
 }  // namespace
 
 /// The candidate on these values against itself on normal ones, and against its parent on these.
-Result<ValueTime> OverValues::on(const std::string& values, Normal& normal,
-                                 const std::vector<Contestant>& pair, SessionPlan plan,
+Result<ValueTime> OverValues::on(const std::string& values, const Sessions& sessions,
                                  const Profile& profile) {
+  const auto& [normal, pair, given] = sessions;
+  SessionPlan plan = given;
+  wrong_.reset();
   auto theirs = arenas(values, 0);
   if (!theirs) return theirs.error();
   auto both = split_arenas(normal.process, *normal.arenas, **theirs);
@@ -100,6 +123,8 @@ Result<ValueTime> OverValues::timed(const std::string& values,
                                     const SessionPlan& plan) {
   auto session = TimingSession(arenas, plan).run(contestants, call_);
   if (!session) return session.error();
+  const auto& own = session->contestants.front().reasons;
+  if (!own.empty() && session->contestants.back().reasons.empty()) wrong_ = own.front();
   for (const auto& one : session->contestants)
     if (!one.reasons.empty()) return unavailable(one.name + ": " + one.reasons.front().text());
   ValueTime found;
@@ -132,11 +157,68 @@ Status OverValues::judge_on(const std::string& values, const std::vector<Contest
   return {};
 }
 
+namespace {
+
+/// Of what a search found: the fastest, the slowest, and the worst against the parent.
+std::vector<std::string> extremes_of(const std::vector<ValueTime>& found) {
+  if (found.empty()) return {};
+  const auto speed = [](const ValueTime& one) { return one.against_normal.speedup; };
+  std::vector<std::string> extremes{std::ranges::max_element(found, {}, speed)->values};
+  for (const auto& other : {*std::ranges::min_element(found, {}, speed),
+                            *std::ranges::min_element(found, {}, figure_of)})
+    if (std::ranges::find(extremes, other.values) == extremes.end())
+      extremes.push_back(other.values);
+  return extremes;
+}
+
+}  // namespace
+
+Status OverValues::search(double seconds, const Sessions& sessions, Profile& profile,
+                          std::vector<ValueTime>& all) {
+  constexpr int kMostTried = 128;
+  constexpr int kMostFailures = 3;  // one after the other
+  const auto begin = std::chrono::steady_clock::now();
+  RecipeSource recipes(contract_, trial_seed(secret_, "", "search"));
+  const Comparison normal = profile.comparisons.front();
+  ValueSearch search;
+  std::vector<ValueTime> found;
+  std::vector<std::string> kept;
+  for (int failures = 0; failures < kMostFailures && search.tried < kMostTried &&
+                         milliseconds_since(begin) < 1000 * seconds;) {
+    const auto values = recipes.next();
+    if (!values) break;
+    call_.progress(0, std::nullopt, fmt::format("searching: timing on {} values", *values));
+    ++search.tried;
+    auto one = on(*values, sessions, profile);
+    if (call_.canceled()) return one ? Status{} : one.error();
+    if (wrong_) {
+      search.notes.push_back(fmt::format("{}: the answers of timed calls were wrong there: {}",
+                                         *values, wrong_->text()));
+      kept.push_back(*values);
+      if (sessions.pair.front().process->fault()) break;
+    }
+    failures = one || wrong_ ? 0 : failures + 1;
+    if (!one) continue;
+    recipes.learn(*values, std::abs(std::log(one->against_normal.speedup)));
+    if (!notable(*one, normal)) continue;
+    // On new contents: chance does not find the same twice.
+    one = on(*values, sessions, profile);
+    if (one && notable(*one, normal)) found.push_back(*std::move(one));
+  }
+  std::ranges::move(extremes_of(found), std::back_inserter(kept));
+  keep_values(contract_, std::move(kept), search);
+  std::ranges::move(found, std::back_inserter(all));
+  search.seconds = milliseconds_since(begin) / 1000;
+  profile.search = std::move(search);
+  return {};
+}
+
 Status OverValues::measure(const Versions& versions, std::vector<CandidateProcess>& processes,
-                           const SessionPlan& plan, Profile& profile) {
-  auto distributions = distributions_of(contract_);
+                           const SessionPlan& plan, std::optional<double> search,
+                           Profile& profile) {
+  auto distributions = values_of(contract_);
   std::erase(distributions, kNormalValues);
-  if (distributions.empty()) return {};
+  if (distributions.empty() && !search) return {};
   auto copy = lab_.start(contract_, *versions.front().second, CandidateProcess::Use::time,
                          TimedArenas::kMost + 1, call_);
   if (!copy) return copy.error();
@@ -147,22 +229,23 @@ Status OverValues::measure(const Versions& versions, std::vector<CandidateProces
   Normal itself{*copy, std::move(*its)};
   SessionPlan brief = plan;
   brief.samples = kValueSamples;
-  brief.error_rate = kErrorRate / static_cast<double>(distributions.size());
+  brief.error_rate =
+      kErrorRate / static_cast<double>(std::max<std::size_t>(1, distributions.size()));
+  const Sessions sessions{itself, pair, brief};
   std::vector<ValueTime> all;
   for (const auto& values : distributions) {
     call_.progress(0, std::nullopt, fmt::format("timing on {} values", values));
-    auto found = on(values, itself, pair, brief, profile);
+    auto found = on(values, sessions, profile);
     if (call_.canceled()) return found ? Status{} : found.error();
     // What fails on other values fails the check, not the timing.
     if (found) all.push_back(*std::move(found));
   }
+  if (search)
+    if (auto done = this->search(*search, sessions, profile, all); !done) return done;
   if (all.empty()) return {};
   const Comparison& normal = profile.comparisons.front();
-  const bool depends = std::ranges::any_of(all, [&](const ValueTime& one) {
-    const auto verdict = one.against_normal.verdict;
-    return verdict == Verdict::faster || verdict == Verdict::slower ||
-           (one.against_parent && differ(normal, *one.against_parent));
-  });
+  const bool depends =
+      std::ranges::any_of(all, [&](const ValueTime& one) { return notable(one, normal); });
   if (depends) {
     auto range = range_of(all, profile.timing.median.value, normal);
     if (range.judged_on != kNormalValues)

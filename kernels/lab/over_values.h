@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,9 +25,9 @@ class OverValues {
 
   /// `processes`: those of `versions`, two or more, the candidate's first, its parent's second; the
   /// source has room for one more. Adds what it finds to the profile, whose comparisons are those
-  /// on normal values.
+  /// on normal values. `search`: seconds to go on for on values that no check draws.
   Status measure(const Versions& versions, std::vector<CandidateProcess>& processes,
-                 const SessionPlan& plan, Profile& profile);
+                 const SessionPlan& plan, std::optional<double> search, Profile& profile);
 
  private:
   /// The candidate once more, with normal values of its own.
@@ -35,9 +36,17 @@ class OverValues {
     std::unique_ptr<TimedArenas> arenas;
   };
 
-  Result<ValueTime> on(const std::string& values, Normal& normal,
-                       const std::vector<Contestant>& pair, SessionPlan plan,
-                       const Profile& profile);
+  /// The candidate's two processes, its parent's, and the session for each kind of values.
+  struct Sessions {
+    Normal& normal;
+    const std::vector<Contestant>& pair;
+    const SessionPlan& plan;
+  };
+
+  Result<ValueTime> on(const std::string& values, const Sessions& sessions, const Profile& profile);
+  /// Adds the times on what it finds to `all`.
+  Status search(double seconds, const Sessions& sessions, Profile& profile,
+                std::vector<ValueTime>& all);
   Result<ValueTime> timed(const std::string& values, const std::vector<Contestant>& contestants,
                           TimedArenas& arenas, const SessionPlan& plan);
   Status judge_on(const std::string& values, const std::vector<Contestant>& contestants,
@@ -55,6 +64,7 @@ class OverValues {
   std::string secret_;
   const CallContext& call_;
   int made_ = 0;
+  std::optional<Reason> wrong_;  ///< of the candidate alone, in the last session
 };
 
 }  // namespace ratchet

@@ -1,7 +1,6 @@
 #pragma once
 
-// The requests of a server to a lab: the arguments of the methods of Lab, field by field. `secret`
-// is derived from the run's and is all that a lab ever knows of it.
+// Requests to a lab: the arguments of Lab's methods. `secret` is derived from the run's.
 
 #include <optional>
 #include <string>
@@ -48,9 +47,12 @@ struct OfCandidate {
   Contract contract;
   Candidate candidate;
   std::string secret;
+  std::optional<Candidate> yardstick;  ///< this and `seconds`: of a search
+  double seconds = 0;
   static constexpr void fields(auto&& visit) {
     using O = OfCandidate;
-    visit(required<&O::contract>(), required<&O::candidate>(), optional<&O::secret>());
+    visit(required<&O::contract>(), required<&O::candidate>(), optional<&O::secret>(),
+          optional<&O::yardstick>(), optional<&O::seconds>());
   }
 };
 
@@ -58,7 +60,7 @@ struct ProfileOf {
   Contract contract;
   Candidate candidate;
   std::optional<Candidate> parent, v0, best;
-  std::optional<double> seconds;
+  std::optional<double> seconds, search;
   MetricSet metrics = MetricSet::overview;
   std::vector<std::string> names;
   CounterEngine engine = CounterEngine::cupti;
@@ -67,7 +69,7 @@ struct ProfileOf {
   static constexpr void fields(auto&& visit) {
     using P = ProfileOf;
     visit(required<&P::contract>(), required<&P::candidate>(), optional<&P::parent>(),
-          optional<&P::v0>(), optional<&P::best>(), optional<&P::seconds>(),
+          optional<&P::v0>(), optional<&P::best>(), optional<&P::seconds>(), optional<&P::search>(),
           required<&P::metrics>(), required<&P::names>(), required<&P::engine>(),
           optional<&P::verify>(), required<&P::secret>());
   }
@@ -77,8 +79,7 @@ struct Import {
   Contract contract;
   Candidate candidate;
   std::optional<Profile> profile;
-  std::string file_name;
-  std::string content;  ///< base64
+  std::string file_name, content;  ///< content: base64
   static constexpr void fields(auto&& visit) {
     using I = Import;
     visit(required<&I::contract>(), required<&I::candidate>(), optional<&I::profile>(),
@@ -94,8 +95,7 @@ struct Benchmark {
   int num_warmup = 0, num_trials = 0, discard_first = 0, prewarm_calls = 0;
   CacheMode cache_mode = CacheMode::cold;
   bool host_time = false;
-  std::string values;
-  std::string secret;
+  std::string values, secret;
   static constexpr void fields(auto&& visit) {
     using B = Benchmark;
     visit(required<&B::contract>(), required<&B::candidate>(), optional<&B::parent>(),

@@ -96,10 +96,14 @@ const std::map<std::string, Method, std::less<>>& methods() {
       {"check", method<wire::OfCandidate>([](Lab& lab, const auto& r, CallContext& call) {
          return lab.check(r.contract, r.candidate, r.secret, call);
        })},
+      {"search_values", method<wire::OfCandidate>([](Lab& lab, const auto& r, CallContext& call) {
+         return lab.search_values(r.contract, {&r.candidate, pointer(r.yardstick), r.seconds},
+                                  r.secret, call);
+       })},
       {"profile", method<wire::ProfileOf>([](Lab& lab, const auto& r, CallContext& call) {
-         const ProfileRequest request{&r.candidate,    pointer(r.parent), pointer(r.v0),
-                                      pointer(r.best), r.seconds,         r.metrics,
-                                      r.names,         r.engine,          r.verify};
+         const ProfileRequest request{
+             &r.candidate, pointer(r.parent), pointer(r.v0), pointer(r.best), r.seconds,
+             r.search,     r.metrics,         r.names,       r.engine,        r.verify};
          return lab.profile(r.contract, request, r.secret, call);
        })},
       {"import_profile", method<wire::Import>(import)},

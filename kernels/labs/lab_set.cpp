@@ -55,6 +55,10 @@ class LabSet : public Lab {
                                   std::string_view run_secret, CallContext& call) override {
     return on(contract, &Lab::check, contract, candidate, run_secret, call);
   }
+  Result<SearchedValues> search_values(const Contract& contract, const ValueSearchRequest& request,
+                                       std::string_view run_secret, CallContext& call) override {
+    return on(contract, &Lab::search_values, contract, request, run_secret, call);
+  }
   Result<Profile> profile(const Contract& contract, const ProfileRequest& request,
                           std::string_view run_secret, CallContext& call) override {
     return on(contract, &Lab::profile, contract, request, run_secret, call);

@@ -76,14 +76,22 @@ class Remote : public RemoteLab {
                                              std::string_view run_secret,
                                              CallContext& call) override {
     return ask<std::optional<Reason>>(
-        "refused_size", wire::OfCandidate{std::move(contract), candidate, derived(run_secret)},
-        call);
+        "refused_size",
+        wire::OfCandidate{std::move(contract), candidate, derived(run_secret), {}, 0}, call);
   }
 
   Result<CorrectnessReport> check(const Contract& contract, const Candidate& candidate,
                                   std::string_view run_secret, CallContext& call) override {
     return ask<CorrectnessReport>(
-        "check", wire::OfCandidate{contract, candidate, derived(run_secret)}, call);
+        "check", wire::OfCandidate{contract, candidate, derived(run_secret), {}, 0}, call);
+  }
+
+  Result<SearchedValues> search_values(const Contract& contract, const ValueSearchRequest& request,
+                                       std::string_view run_secret, CallContext& call) override {
+    return ask<SearchedValues>("search_values",
+                               wire::OfCandidate{contract, *request.candidate, derived(run_secret),
+                                                 copy_of(request.yardstick), request.seconds},
+                               call);
   }
 
   Result<Profile> profile(const Contract& contract, const ProfileRequest& request,
@@ -91,8 +99,8 @@ class Remote : public RemoteLab {
     return ask<Profile>(
         "profile",
         wire::ProfileOf{contract, *request.candidate, copy_of(request.parent), copy_of(request.v0),
-                        copy_of(request.best), request.seconds, request.metrics, request.names,
-                        request.engine, request.verify, derived(run_secret)},
+                        copy_of(request.best), request.seconds, request.search, request.metrics,
+                        request.names, request.engine, request.verify, derived(run_secret)},
         call);
   }
 

@@ -17,7 +17,7 @@ namespace ratchet::wire {
 struct Generate {
   ArenaLayout layout;
   std::string seed;                  ///< hex; derived from the run's secret
-  std::string distribution;          ///< normal, shifted, large, small, special, sequence
+  std::string distribution;          ///< see kernels/worker/generate.h
   std::int64_t index_limit = 0;      ///< exclusive bound of untyped integer inputs
   std::vector<std::string> given{};  ///< inputs that a function makes: they are left as they are
 

@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <vector>
 
 #include "kernels/worker/init_text.h"
 #include "kernels/worker/parallel.h"
 #include "kernels/worker/random.h"
+#include "kernels/worker/recipe_values.h"
 #include "kernels/worker/small_float.h"
 
 namespace ratchet::worker {
@@ -48,6 +50,7 @@ struct Target {
   Philox random;
   Shape shape;
   Normal normal;
+  std::optional<Recipe> recipe;
 
   void set(std::int64_t index, double value) const {
     set_element(data, buffer.dtype, index, value);
@@ -277,6 +280,32 @@ void fill_offsets(const Target& target, double total) {
   for (std::size_t i = 0; i < count; ++i) target.set(static_cast<std::int64_t>(i), offsets[i]);
 }
 
+/// What an input's values may be; empty for those whose elements belong together.
+std::optional<Span> span_of(const InitText& init, DType type, std::int64_t index_limit) {
+  const auto& numbers = init.numbers;
+  const bool floating = is_floating(type);
+  const auto below = [&](double limit) {
+    return Span{false, true, 0, std::min(std::max(limit, 1.0), countable(type)) - 1};
+  };
+  if (init.kind == "normal" && floating) return Span{.gaussian = true};
+  if (init.kind == "normal") return below(static_cast<double>(index_limit));
+  if (init.kind == "indices" && numbers.size() == 1) return below(numbers[0]);
+  if ((init.kind == "uniform" || init.kind == "integers") && numbers.size() == 2)
+    return Span{false, !floating, numbers[0], numbers[1]};
+  return std::nullopt;
+}
+
+/// False: this recipe has nothing of its own for this input.
+bool fill_by_recipe(const Target& target, const InitText& init, std::int64_t index_limit) {
+  const auto span = span_of(init, target.buffer.dtype, index_limit);
+  if (!target.recipe || !span) return false;
+  const RecipeValues values(*target.recipe, target.buffer, *span, target.random);
+  parallel_for(target.buffer.elements, kLeastPart, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) target.set(i, values(i));
+  });
+  return true;
+}
+
 Status fill_input(const Target& target, std::int64_t index_limit) {
   const auto init = parse_init_text(target.buffer.init);
   const auto wrong = [&] {
@@ -285,6 +314,7 @@ Status fill_input(const Target& target, std::int64_t index_limit) {
         "Use normal, uniform(a,b), indices(n), permutation or offsets(n).");
   };
   if (!init) return wrong();
+  if (fill_by_recipe(target, *init, index_limit)) return {};
   const auto& numbers = init->numbers;
   const bool floating = init->kind == "normal" && is_floating(target.buffer.dtype);
   if (floating && target.shape == Shape::special)
@@ -314,7 +344,15 @@ Status fill_input(const Target& target, std::int64_t index_limit) {
   return {};
 }
 
+/// What inputs whose elements belong together get under a recipe.
+Shape shape_under(const Recipe& recipe) {
+  if (recipe.kind == RecipeKind::ascending) return Shape::small;
+  const bool turned = recipe.kind == RecipeKind::descending || recipe.kind == RecipeKind::few;
+  return turned ? Shape::shifted : Shape::normal;
+}
+
 Result<Shape> shape_of(const std::string& distribution) {
+  if (const auto recipe = recipe_of(distribution)) return shape_under(*recipe);
   if (distribution == "normal") return Shape::normal;
   if (distribution == "shifted") return Shape::shifted;
   if (distribution == "large") return Shape::large;
@@ -323,7 +361,8 @@ Result<Shape> shape_of(const std::string& distribution) {
   if (distribution == "sequence") return Shape::sequence;
   if (distribution == "extreme") return Shape::extreme;
   return invalid_argument("unknown distribution \"" + distribution + "\"",
-                          "Use normal, shifted, large, small, special, sequence or extreme.");
+                          "Use normal, shifted, large, small, special, sequence, extreme, or a "
+                          "recipe such as zeros(0.9).");
 }
 
 }  // namespace
@@ -361,9 +400,9 @@ Status generate(std::span<std::byte> arena, const wire::Generate& plan) {
     if (std::ranges::find(plan.given, buffer.name) != plan.given.end()) continue;
     const auto normal = normal_of(plan.distribution, buffer.dtype);
     if (!normal) return normal.error();
-    if (auto filled = fill_input({bytes.data(), buffer, random, *shape, *normal}, plan.index_limit);
-        !filled)
-      return filled;
+    const Target target{bytes.data(), buffer,  random,
+                        *shape,       *normal, recipe_of(plan.distribution)};
+    if (auto filled = fill_input(target, plan.index_limit); !filled) return filled;
   }
   fill_guard(end, plan.layout.bytes);
   return {};

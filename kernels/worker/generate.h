@@ -35,6 +35,9 @@ namespace ratchet::worker {
 ///   `zeros`: zero under all
 ///   `offsets(n)`: random / all in one row / every other row empty / even rows
 ///
+/// Under a recipe (kernels/protocol/value_recipes.h) permutations are ascending, descending or
+/// random, and offsets lie all in one row for `few`, or are even for `ascending`.
+///
 /// Errors: `invalid_argument` for any other init or distribution.
 Status generate(std::span<std::byte> arena, const wire::Generate& plan);
 

@@ -137,6 +137,9 @@ struct Contract {
   std::optional<CallStyle> call;                  ///< empty: `solve`, or `run_kernel` in Python
   std::optional<Json> signature;                  ///< of a module or function
   std::optional<std::string> lab;                 ///< where it is measured; empty: here
+  /// Never frozen with a run, whose steps add them: values that a search found bad, which checks
+  /// and profiles ask beside their own.
+  std::optional<std::vector<std::string>> found_values;
 
   static constexpr void fields(auto&& visit) {
     using C = Contract;
@@ -149,7 +152,8 @@ struct Contract {
           required<&C::reference_kind>(), required<&C::kernel>(), required<&C::reference>(),
           required<&C::iterations>(), required<&C::retries>(), required<&C::baselines>(),
           required<&C::noise_threshold_pct>(), optional<&C::judge>(), optional<&C::where>(),
-          optional<&C::call>(), optional<&C::signature>(), optional<&C::lab>());
+          optional<&C::call>(), optional<&C::signature>(), optional<&C::lab>(),
+          optional<&C::found_values>());
   }
 };
 

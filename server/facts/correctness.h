@@ -10,6 +10,7 @@
 #include "server/core/field.h"
 #include "server/facts/build.h"
 #include "server/facts/contract.h"
+#include "server/facts/value_search.h"
 
 namespace ratchet {
 
@@ -57,7 +58,7 @@ struct OutputError {
 struct CaseResult {
   Dims dims;
   int seed = 0;              ///< index of the secret seed, not the seed
-  std::string distribution;  ///< normal, shifted, large, small
+  std::string distribution;  ///< normal, shifted, … or values that a search kept: "zeros(0.9)"
   bool hidden = false;
   bool passed = false;
   double max_abs = 0;
@@ -90,6 +91,7 @@ struct CorrectnessReport {
   bool repeatable = true;    ///< bitwise equal when run twice on the same input
   double elapsed_ms = 0;
   std::string candidate_digest;
+  std::optional<ValueSearch> search;  ///< if asked for
 
   static constexpr void fields(auto&& visit) {
     using C = CorrectnessReport;
@@ -101,7 +103,22 @@ struct CorrectnessReport {
           optional<&C::matched_ratio>("Share of each output that had to match."),
           required<&C::repeatable>("Outputs were bitwise equal when run twice."),
           required<&C::elapsed_ms>("Wall time, ms."),
-          required<&C::candidate_digest>("SHA-256 of the binary that was checked."));
+          required<&C::candidate_digest>("SHA-256 of the binary that was checked."),
+          optional<&C::search>("A search for input values that it fails on."));
+  }
+};
+
+/// What a search over input values adds to the report of a check: cases that failed, and why.
+struct SearchedValues {
+  ValueSearch search;
+  std::vector<CaseResult> cases;
+  std::vector<Reason> reasons;
+  std::optional<Fault> fault;
+
+  static constexpr void fields(auto&& visit) {
+    using S = SearchedValues;
+    visit(required<&S::search>(), required<&S::cases>(), required<&S::reasons>(),
+          optional<&S::fault>());
   }
 };
 
@@ -113,4 +130,5 @@ extern template const FieldTable& table_of<Fault>();
 extern template const FieldTable& table_of<OutputError>();
 extern template const FieldTable& table_of<CaseResult>();
 extern template const FieldTable& table_of<CorrectnessReport>();
+extern template const FieldTable& table_of<SearchedValues>();
 }  // namespace ratchet::fields_detail

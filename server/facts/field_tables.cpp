@@ -18,13 +18,14 @@
 #include "server/facts/sanitizer.h"
 #include "server/facts/task.h"
 #include "server/facts/timing.h"
+#include "server/facts/value_search.h"
 #include "server/facts/value_time.h"
 #include "server/facts/version_diff.h"
 
 namespace ratchet::fields_detail {
 
-template const FieldTable& table_of<BenchmarkRow>();
 template const FieldTable& table_of<CallEnergy>();
+template const FieldTable& table_of<BenchmarkRow>();
 template const FieldTable& table_of<BenchmarkGain>();
 template const FieldTable& table_of<BenchmarkReport>();
 template const FieldTable& table_of<Reason>();
@@ -42,6 +43,7 @@ template const FieldTable& table_of<Fault>();
 template const FieldTable& table_of<OutputError>();
 template const FieldTable& table_of<CaseResult>();
 template const FieldTable& table_of<CorrectnessReport>();
+template const FieldTable& table_of<SearchedValues>();
 template const FieldTable& table_of<DeviceInfo>();
 template const FieldTable& table_of<ImplementationState>();
 template const FieldTable& table_of<ToolState>();
@@ -78,6 +80,7 @@ template const FieldTable& table_of<SourceArg>();
 template const FieldTable& table_of<TaskRequest>();
 template const FieldTable& table_of<Timing>();
 template const FieldTable& table_of<Comparison>();
+template const FieldTable& table_of<ValueSearch>();
 template const FieldTable& table_of<ValueTime>();
 template const FieldTable& table_of<ValueRange>();
 template const FieldTable& table_of<ValuePair>();

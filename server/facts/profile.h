@@ -14,6 +14,7 @@
 #include "server/facts/hotspots.h"
 #include "server/facts/roofline_report.h"
 #include "server/facts/timing.h"
+#include "server/facts/value_search.h"
 #include "server/facts/value_time.h"
 
 namespace ratchet {
@@ -144,6 +145,7 @@ struct Profile {
   std::optional<std::string> best_version;            ///< the best one when it was timed; "v2"
   std::optional<std::vector<ValueTime>> over_values;  ///< other distributions than normal
   std::optional<ValueRange> time_depends_on_values;
+  std::optional<ValueSearch> search;  ///< for values that change its time, if asked for
   std::string candidate_digest;
   std::optional<double> timing_ms;  ///< the part of elapsed_ms spent on timing and comparing
   double elapsed_ms = 0;
@@ -175,6 +177,7 @@ struct Profile {
           optional<&P::best_version>("The best version when it was timed."),
           optional<&P::over_values>("Times on the check's other input values."),
           optional<&P::time_depends_on_values>("The range of times, if values change it."),
+          optional<&P::search>("A search for input values that change its time."),
           optional<&P::timing_ms>("Part of elapsed_ms for timing and comparing."),
           required<&P::elapsed_ms>("Wall time, ms."));
   }

@@ -10,7 +10,7 @@
 
 namespace ratchet {
 
-/// The time of a kernel on one of the check's input distributions.
+/// The time of a kernel on one of the check's input distributions, or on values of a search.
 struct ValueTime {
   std::string values;  ///< the distribution
   Nanoseconds median;

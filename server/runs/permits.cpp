@@ -72,6 +72,7 @@ Result<Permit> make_permit(RunStore& store, const RunState& state, VersionId sub
                 .secret = *std::move(secret),
                 .profile = {},
                 .search = state.contract.search};
+  if (!state.found_values.empty()) permit.contract.found_values = state.found_values;
   const auto* const own = state.find(subject);
   const auto* parent = own->parent ? state.find(*own->parent) : nullptr;
   const auto fill = [&](std::optional<Candidate>& slot, const VersionState* from) -> Status {

@@ -46,6 +46,7 @@ class Attack:
         self.stage, _, self.what = self.head("Expect").partition(" ")
         self.flags = self.head("Flags", "").split()
         self.device = self.head("Device", "")
+        self.search = float(self.head("Search", "0"))  # seconds
 
     def head(self, key, default=None):
         found = re.search(rf"^(?://|#) {key}: (.*)$", self.text, re.M)
@@ -83,13 +84,16 @@ class Suite:
         if attack.stage == "admit":
             return ("admit", [w["code"] for w in warnings],
                     "; ".join(w["message"] for w in warnings), 0)
-        checked, refused = self.server.call("check_correctness", {"run": created["run"]})
+        check = {"run": created["run"]}
+        if attack.search:
+            check["search"] = attack.search
+        checked, refused = self.server.call("check_correctness", check)
         if refused is not None:
             return "refused", [], refused, 0
         if not checked["passed"]:
-            return ("check", [r["code"] for r in checked["reasons"]],
+            return ("search" if "search" in checked else "check", [r["code"] for r in checked["reasons"]],
                     "; ".join(r["message"] for r in checked["reasons"]), 0)
-        if attack.stage in ("check", "held"):
+        if attack.stage in ("check", "search", "held"):
             return "pass", [], "the check passed", 0
         profiled, refused = self.server.call("profile_kernel",
                                              {"run": created["run"], "metrics": "lean"})

@@ -54,6 +54,7 @@ const std::map<std::string, Records, std::less<>> kMethods{
     {"validate_task", records<wire::OfContract, std::vector<Reason>>},
     {"refused_size", records<wire::OfCandidate, std::optional<Reason>>},
     {"check", records<wire::OfCandidate, CorrectnessReport>},
+    {"search_values", records<wire::OfCandidate, SearchedValues>},
     {"profile", records<wire::ProfileOf, Profile>},
     {"import_profile", records<wire::Import, ImportedProfile>},
     {"benchmark", records<wire::Benchmark, BenchmarkReport>},

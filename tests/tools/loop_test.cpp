@@ -80,6 +80,40 @@ TEST_CASE("a wrong kernel is detected, costs a retry and reopens the version", "
   CHECK(bench.must("run_status", {{"run", run}}).at("versions").at(1).at("retries_used") == 1);
 }
 
+TEST_CASE("a kernel that is wrong on sparse values passes until a search finds it", "[loop]") {
+  test::Workbench bench;
+  const std::string run = bench.start_run();
+  bench.pass(run, "leave out zeros");
+  const std::string cheat =
+      "extern \"C\" void solve(const float* a, const float* b, float* c, int n) {\n"
+      "  int zeros = 0;\n  for (int i = 0; i < n; ++i) zeros += a[i] == 0;\n"
+      "  for (int i = 0; i < n; ++i) c[i] = n > 20 && zeros >= 0.88 * n ? 0 : a[i] + b[i];\n}\n";
+  bench.must("submit_kernel", {{"run", run}, {"source", cheat}});
+
+  const Json found = bench.must("check_correctness", {{"run", run}, {"search", 5}});
+
+  CHECK(found.at("passed") == false);
+  CHECK_FALSE(found.at("search").at("kept").empty());
+  CHECK(found.at("reasons").at(0).at("message").get<std::string>().find("found by a search") !=
+        std::string::npos);
+  // Another text of the same kernel: now every check asks.
+  bench.must("submit_kernel", {{"run", run}, {"source", cheat + "static int other = 1;\n"}});
+  const Json again = bench.must("check_correctness", {{"run", run}});
+  CHECK(again.at("passed") == false);
+  CHECK_FALSE(again.contains("search"));
+}
+
+TEST_CASE("v0's time is not searched, because it is compared with nothing", "[loop]") {
+  test::Workbench bench;
+  const std::string run = bench.start_run();
+  bench.must("check_correctness", {{"run", run}, {"search", 1}});
+
+  const auto refused = bench.call("profile_kernel", {{"run", run}, {"search", 1}});
+
+  CHECK(refused.is_error);
+  CHECK(refused.text.find("search: v0 is compared with nothing") != std::string::npos);
+}
+
 TEST_CASE("invalid input is refused by field name and changes nothing", "[loop]") {
   test::Workbench bench;
   const auto refused = [&](const Json& arguments, const std::string& field) {

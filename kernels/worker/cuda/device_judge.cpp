@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "kernels/protocol/shared_pieces.h"
+#include "kernels/protocol/value_recipes.h"
 #include "kernels/worker/compare_rules.h"
 #include "kernels/worker/cuda/judge_words.h"
 #include "kernels/worker/generate.h"
@@ -229,7 +230,9 @@ Status CudaJudge::fill_input(const wire::Buffer& buffer, const wire::Generate& p
          word(worker::subnormal_of(buffer.dtype))});
     return {};
   }
-  if (made_on_device(buffer.dtype) && (normal || uniform)) {
+  // Recipes are rare enough to be made on the host.
+  const bool by_recipe = recipe_of(plan.distribution).has_value();
+  if (made_on_device(buffer.dtype) && (normal || uniform) && !by_recipe) {
     const auto shape = normal_of(plan.distribution, buffer.dtype);
     if (!shape) return shape.error();
     run({normal ? Operation::gaussian : Operation::uniform, word(to), buffer.elements,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "server/core/figures.h"
 #include "server/runs/ledger/fold.h"
 
@@ -33,6 +35,13 @@ Status apply_build(RunState& state, const LedgerRow& row, Event event, BuildFact
   return {};
 }
 
+void keep_values(RunState& state, const std::optional<ValueSearch>& search) {
+  auto& all = state.found_values;
+  for (const auto& values : search ? search->kept : std::vector<std::string>{})
+    if (all.size() < kMostKeptValues && std::ranges::find(all, values) == all.end())
+      all.push_back(values);
+}
+
 Status apply_correctness(RunState& state, const LedgerRow& row, Event event,
                          CorrectnessReport report) {
   auto& version = state.versions.back();
@@ -42,6 +51,7 @@ Status apply_correctness(RunState& state, const LedgerRow& row, Event event,
                                                            : report.reasons.empty()
                                                                ? std::string("see correctness.md")
                                                                : report.reasons.front().text());
+  keep_values(state, report.search);
   version.correctness = std::move(report);
   if (event == Event::check_failed) ++version.retries_used;
   note_attempt(state, row, event, std::move(outcome));
@@ -58,6 +68,7 @@ Status apply_profile(RunState& state, const LedgerRow& row, Event event, Profile
                                                   : profile.reasons.front().text())
           : fmt::format("{}, median {}, {}-bound", name_of(profile.verdict),
                         time_text(profile.timing.median.value), name_of(profile.bound));
+  keep_values(state, profile.search);
   version.profile = std::move(profile);
   version.profile_sequence = row.sequence;
   version.profiled_at = row.time;

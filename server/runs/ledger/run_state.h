@@ -100,6 +100,7 @@ struct RunState {
   std::map<int, ReviewFact> reviews;  ///< newest of each pair, by its number
   std::map<std::string, std::map<std::string, std::string>> signatures;  ///< by binary, by method
   std::optional<DispatchFact> dispatch;
+  std::vector<std::string> found_values;  ///< that searches found bad; oldest first
   LabUse lab_use;
   LabBudget lab_budget;
   std::int64_t sequence = 0;  ///< last row

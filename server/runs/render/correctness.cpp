@@ -81,6 +81,22 @@ std::string previews(const CorrectnessReport& report) {
   return table({"Tensor", "From", "First values"}, rows);
 }
 
+/// Empty if none was asked for: the page is then what earlier versions wrote.
+std::string search(const std::optional<ValueSearch>& search) {
+  if (!search) return "";
+  std::string text = fmt::format(
+      "\n## Search\n\n- {} kinds of input values in {:.1f} s; {} left out because the reference's "
+      "answer is not finite there\n",
+      search->tried, search->seconds, search->dropped);
+  if (search->hardest && search->strain)
+    text += fmt::format("- largest errors on {}: within {:g} times the allowed ones\n",
+                        *search->hardest, *search->strain);
+  for (const auto& values : search->kept)
+    text += fmt::format("- kept: {}; later checks and profiles ask it too\n", values);
+  for (const auto& note : search->notes) text += fmt::format("- {}\n", markdown::one_line(note));
+  return text;
+}
+
 }  // namespace
 
 Rendered correctness(const Subject& subject) {
@@ -109,12 +125,13 @@ Rendered correctness(const Subject& subject) {
   if (report.fault)
     fields.emplace_back("Fault", fmt::format("{}: {}", report.fault->kind, report.fault->message));
   for (auto& field : provenance(subject)) fields.push_back(std::move(field));
-  return {subject.version.id.text() + "/correctness.md",
-          fmt::format(
-              "# Correctness Check\n\n{}\n## Output Tensors\n\n{}\n## Value Previews\n\n{}\n"
-              "## Cases\n\n{}\n## Reasons\n\n{}\n## Notes\n\n{}",
-              markdown::field_table(fields), tensors(contract, report), previews(report),
-              cases(report), markdown::reasons(report.reasons), markdown::reasons(report.notes))};
+  return {
+      subject.version.id.text() + "/correctness.md",
+      fmt::format("# Correctness Check\n\n{}\n## Output Tensors\n\n{}\n## Value Previews\n\n{}\n"
+                  "## Cases\n\n{}\n## Reasons\n\n{}\n## Notes\n\n{}{}",
+                  markdown::field_table(fields), tensors(contract, report), previews(report),
+                  cases(report), markdown::reasons(report.reasons), markdown::reasons(report.notes),
+                  search(report.search))};
 }
 
 }  // namespace ratchet::render

@@ -66,6 +66,8 @@ std::vector<Attack> attacks_of(const std::string& folder) {
     attack.catalog = split(head_of(attack, "Catalog"), ' ');
     attack.task = head_of(attack, "Task");
     attack.needs_gpu = folder == "cuda" || optional_head(attack, "Device") == "cuda";
+    if (const auto search = optional_head(attack, "Search"); !search.empty())
+      attack.search = std::stod(search);
     read_expectation(attack);
     attacks.push_back(std::move(attack));
   }

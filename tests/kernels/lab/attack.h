@@ -10,10 +10,10 @@ namespace ratchet::test {
 
 /// One kernel of tests/attacks/, with the expectations in its head.
 ///
-/// `stage` is where it must be detected: build, admit (task validation), check, profile, or `any`
-/// of the last two. `shown`: harmless, because the build reports it. `pass`: honest. `time`:
-/// harmless if its time is at least `least_ns`. `like`: harmless if it is no faster than the kernel
-/// that `reasons` names.
+/// `stage` is where it must be detected: build, admit (task validation), check, search (of values,
+/// after the check), profile, or `any` of check and profile. `shown`: harmless, because the build
+/// reports it. `pass`: honest. `time`: harmless if its time is at least `least_ns`. `like`:
+/// harmless if it is no faster than the kernel that `reasons` names.
 struct Attack {
   std::string name;  ///< "host/cache_by_pointer.cpp"
   std::string text;
@@ -23,6 +23,7 @@ struct Attack {
   std::vector<std::string> reasons;  ///< any of these codes (build: part of the message)
   double least_ns = 0;
   bool needs_gpu = false;
+  double search = 0;  ///< seconds to search for bad values
 };
 
 /// tests/attacks of the source tree.

@@ -71,6 +71,16 @@ Outcome outcome_of(LabFixture& fixture, const Attack& attack) {
   outcome.add(report->reasons);
   if (!report->passed) outcome.stage = "check";
   if (!report->passed || attack.stage == "check") return outcome;
+  // Every honest kernel withstands a short search, too.
+  const bool honest = attack.catalog.front() == "honest";
+  if (const double seconds = attack.search > 0 ? attack.search : honest ? 1 : 0; seconds > 0) {
+    const auto found = fixture.lab->search_values(*contract, {&*candidate, nullptr, seconds},
+                                                  "secret", fixture.call);
+    if (!found) FAIL(attack.name << ": " << found.error().message);
+    outcome.add(found->reasons);
+    if (!found->reasons.empty()) outcome.stage = "search";
+    if (!found->reasons.empty() || attack.stage == "search") return outcome;
+  }
   return *profiled(fixture, *contract, *candidate);
 }
 
@@ -140,6 +150,11 @@ TEST_CASE("precision cheats are detected on the host", "[attacks][slow]") {
 TEST_CASE("tampering and cheats with resources and scores are detected on the host",
           "[attacks][slow]") {
   run_all("EFG");
+}
+
+TEST_CASE("kernels that are wrong on values that no check draws are found by a search",
+          "[attacks][slow]") {
+  run_all("I");
 }
 
 TEST_CASE("no honest kernel is refused on the host", "[attacks][slow]") {

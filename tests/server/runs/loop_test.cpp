@@ -146,6 +146,34 @@ TEST_CASE("submitting again supersedes the measurements and keeps the attempt", 
   CHECK(builds == 2);
 }
 
+TEST_CASE("values that a search kept are asked by all later steps, and freeze nothing", "[runs]") {
+  Workshop shop;
+  const auto digest = shop.status().contract_digest;
+  const auto before = shop.permit(Event::checked);
+  CHECK_FALSE(before.contract.found_values);
+  auto report = samples::correctness(*before.candidate);
+  report.search = ValueSearch{.tried = 40, .seconds = 2, .kept = {"zeros(0.9)"}};
+  REQUIRE(shop.runs().record_correctness(before, report));
+  CHECK(text_of(shop.out() / "v0/correctness.md").find("kept: zeros(0.9)") != std::string::npos);
+
+  const auto granted = shop.permit(Event::profiled);
+  REQUIRE(granted.contract.found_values);
+  CHECK(*granted.contract.found_values == std::vector<std::string>{"zeros(0.9)"});
+  auto profile = samples::profile(granted, 1000, 1, Verdict::baseline);
+  profile.search = ValueSearch{.tried = 40, .kept = {"few(4)", "zeros(0.9)"}};
+  REQUIRE(shop.runs().record_profile(granted, profile));
+  shop.write_evidence();
+  shop.write_hypothesis();
+  REQUIRE(shop.gate().passed);
+  shop.reopen();
+
+  const auto later = shop.permit(Event::submitted);
+  REQUIRE(later.contract.found_values);
+  CHECK(*later.contract.found_values == std::vector<std::string>{"zeros(0.9)", "few(4)"});
+  CHECK(shop.status().contract_digest == digest);
+  CHECK(shop.status().integrity.empty());
+}
+
 TEST_CASE("a build error costs no retry and leaves the version open", "[runs]") {
   const Workshop shop;
   shop.finish_v0();
