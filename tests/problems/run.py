@@ -3,15 +3,16 @@
 pass, and that kernel with a truncated, a constant and a less precise answer must be refused.
 
     tests/problems/run.py RATCHET SUITE OUT [--only-import] [--scale SIZE] [--at-once N] [--limit S]
-                          [--seconds S] [NAME...]
+                          [--seconds S] [--gpus N] [NAME...]
 
 SUITE is a folder: every .py file with a class Model in it, and every folder below it that a format knows, is
-one problem; NAME keeps those whose path has it. Each of --at-once problems has a server of its own, on a
-share of the processor's cores: torch takes all that it sees. One that takes longer than --limit gets a row
-that says what it was at, and its server is replaced. A row goes to OUT/problems.jsonl as soon as it is
-decided; what that file has is not asked again, unless it was late and --limit is higher now, so that a call
-which --seconds ends goes on where it stopped. RATCHET_PYTHON names a Python with torch. Writes
-OUT/problems.md with the counts.
+one problem, and every folder with a problem.json is one that was imported before; NAME keeps those whose
+path has it. Each of --at-once problems has a server of its own, which serves one problem after the other, on a share of the processor's cores (torch takes all that it sees) and on one of
+--gpus devices. One that takes longer than --limit gets a row that says what it was at, and its server is
+replaced. A row goes to OUT/problems.jsonl as soon as it is decided; what that file has is not asked again,
+unless it was late and --limit is higher now, so that a call which --seconds ends goes on where it stopped.
+RATCHET_PYTHON names a Python with torch. Writes OUT/problems.md: the counts, the time of each step, by the
+clock and of the processor, and a row a problem.
 
 The exit status is the number of problems that were not asked about.
 """
@@ -35,9 +36,10 @@ from client import devices_text  # noqa: E402
 from drivers import add_common, exit_status, in_threads, now, served  # noqa: E402
 
 MARKS = {"definition.json", "task.yml", "shapes.json", "config_forward.json", "config_backward.json",
-         "def.py"}
+         "def.py", "problem.json"}
 MUTANTS = ("truncated", "constant", "less_precise")
 FEWEST_CORES = 2  # of a server and its processes
+TICKS = os.sysconf("SC_CLK_TCK")
 
 # Wraps the kernel's entry. What a mutant leaves right is what a judge has to look beyond. Where no output is
 # a floating-point number, the less precise one rounds what it is given.
@@ -104,6 +106,19 @@ def problems_in(suite, names):
     return sorted((path for path in found if not names or any(n in str(path) for n in names)), key=key)
 
 
+def processor_s(server):
+    """Processor time of a server, of its processes that ended and of those that are there."""
+    spent = 0
+    for pid in [server.process.pid, *server.children()]:
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        spent += sum(int(field) for field in fields[11:15])  # its own and of those it waited for
+    return spent / TICKS
+
+
 def mutants_of(task):
     """Name of each mutant, and what it does to what it is given and to what it returns."""
     rounded = {tensor["role"] == "in" for tensor in task["tensors"]
@@ -131,12 +146,13 @@ class Asked:
 
     def call(self, step, tool, arguments):
         self.step = step
-        begin = time.monotonic()
+        begin, used = time.monotonic(), processor_s(self.server)
         try:
             return self.server.call(tool, arguments)
         finally:
-            spent = self.row["steps"].get(step, 0) + time.monotonic() - begin
-            self.row["steps"][step] = round(spent, 2)
+            before = self.row["steps"].get(step, [0, 0])
+            now_spent = time.monotonic() - begin, max(0, processor_s(self.server) - used)
+            self.row["steps"][step] = [round(one + more, 2) for one, more in zip(before, now_spent)]
 
     def __enter__(self):
         return self
@@ -162,22 +178,24 @@ class Suite:
                 self.plan.put(path)
         self.lock, self.where = threading.Lock(), ""
 
-    def judged(self, asked, step, request, folder):
-        """Codes of the reasons against a kernel, the warnings of its task, and what went wrong."""
-        created, failure = asked.call(f"{step}: create", "create_run",
-                                      {**request, "output_dir": str(folder)})
+    def judged(self, asked, step, request):
+        """A run and the codes of the reasons against its kernel, or what went wrong."""
+        created, failure = asked.call(f"{step}: create", "create_run", request)
         if failure is not None:
-            return None, [], failure
+            return None, None, failure
         checked, failure = asked.call(f"{step}: check", "check_correctness", {"run": created["run"]})
-        warnings = [one["code"] for one in created["warnings"]]
         if failure is not None:
-            return None, warnings, failure
+            return created, None, failure
         codes = [one["code"] for one in checked["reasons"]]
-        return (codes or ["refused"]) if not checked["passed"] else [], warnings, None
+        return created, (codes or ["refused"]) if not checked["passed"] else [], None
 
-    def ask(self, asked, path, place):
-        """Fills the row."""
+    def imported(self, asked, path, place):
+        """The problem's folder; None where it is refused, which the row says."""
         row = asked.row
+        if (path / "problem.json").exists():
+            problem = json.loads((path / "problem.json").read_text())
+            row.update(state="imported", differences=problem.get("changed", []))
+            return path
         wanted = {"path": str(path), "output_dir": str(place / "problem")}
         if self.given.scale:
             wanted["scale"] = self.given.scale
@@ -189,26 +207,40 @@ class Suite:
             raise SystemExit(failure)
         if failure is not None:
             row["why"] = failure.split("\n")[0]
-            return
+            return None
         row.update(state="imported", differences=imported["differences"], bytes=imported["bytes"])
-        if self.given.only_import or not imported["kernel"]:
+        return place / "problem"
+
+    def ask(self, asked, path, place):
+        """Fills the row."""
+        row = asked.row
+        folder = self.imported(asked, path, place)
+        if folder is None or self.given.only_import or not (folder / "v0.py").exists():
             return
-        request = {"problem": str(place / "problem")}
-        reasons, row["warnings"], failure = self.judged(asked, "own", request, place / "run")
+        request = {"problem": str(folder)}
+        created, reasons, failure = self.judged(asked, "own", {**request, "output_dir": str(place / "run")})
+        if created is not None:
+            row.update(warnings=[one["code"] for one in created["warnings"]],
+                       any_size=created["any_size"])
         if failure is not None or reasons:
             row["why"] = failure or "its own code is refused: " + ", ".join(reasons)
             return
-        task = json.loads((place / "problem" / "problem.json").read_text())["task"]
-        text = (place / "problem" / "v0.py").read_text()
+        request["any_size"] = row["any_size"]  # known now: true is not tried again
+        self.ask_mutants(asked, folder, place, request)
+
+    def ask_mutants(self, asked, folder, place, request):
+        row = asked.row
+        task = json.loads((folder / "problem.json").read_text())["task"]
+        text = (folder / "v0.py").read_text()
         outputs = [tensor["name"] for tensor in task["tensors"] if tensor["role"] != "in"]
         passed = []
         for mutant, before, after in mutants_of(task):
             wrapped = WRAPPED[task.get("call", "run_kernel")]
-            kernel = text + MUTANT + wrapped.format(entry=task["entry"], before=before, after=after,
-                                                    outputs=outputs)
-            reasons, _, failure = self.judged(
-                asked, mutant, {**request, "kernel": {"text": kernel}, "any_size": False,
-                                "implementation": self.given.implementation}, place / mutant)
+            kernel = place / f"{mutant}.py"
+            kernel.write_text(text + MUTANT + wrapped.format(entry=task["entry"], before=before,
+                                                             after=after, outputs=outputs))
+            _, reasons, failure = self.judged(asked, "mutant", {
+                **request, "kernel": {"path": str(kernel)}, "output_dir": str(place / mutant)})
             if failure is not None:
                 row["why"] = f"{mutant}: {failure}"
                 return
@@ -224,9 +256,10 @@ class Suite:
         share = max(FEWEST_CORES, len(self.cores) // self.given.at_once)
         first = number * share
         own = {self.cores[at % len(self.cores)] for at in range(first, first + share)}
+        device = {"CUDA_VISIBLE_DEVICES": str(number % self.given.gpus)} if self.given.gpus else {}
         return served(self.given.ratchet, self.root, number, "--root", str(self.given.suite),
                       "--job-deadline", str(math.ceil(self.given.limit)),
-                      arguments=self.given.option, cores=sorted(own))
+                      arguments=self.given.option, cores=sorted(own), environment=device)
 
     def left(self):
         return self.given.seconds - (time.monotonic() - self.begin)
@@ -270,23 +303,55 @@ class Suite:
 
     def run(self):
         servers = [self.started(number) for number in range(self.given.at_once)]
+        os.sched_setaffinity(0, self.cores)
         environment = servers[0].call("check_env", {})[0]
         self.where = devices_text(environment)
         gpu = any(device["kind"] == "cuda" for device in environment.get("devices", []))
-        self.given.implementation = "triton" if gpu else "host-python"
-        print(f"{len(self.all)} problems, {len(self.rows)} decided before, on {self.where}", flush=True)
+        print(f"{len(self.all)} problems, {len(self.rows)} decided before, on {self.where}"
+              f"{'' if gpu else ' (no GPU)'}, {self.given.at_once} at once", flush=True)
         in_threads(self.work, enumerate(servers))
         self.write()
         counts = collections.Counter(row["state"] for row in self.rows)
+        print("\n".join(self.phases()))
         print(f"{len(self.all)} problems: {dict(counts)} in {time.monotonic() - self.begin:.0f} s")
         return len(self.all) - len({row["problem"] for row in self.rows})
+
+    def phases(self):
+        """A table of where the time goes."""
+        steps = {}
+        for row in self.rows:
+            for step, spent in row["steps"].items():
+                steps.setdefault(step, []).append(spent)
+        lines = ["| step | problems | median s | 90 % s | most s | all s | processor, median s | all s |",
+                 "|---|---|---|---|---|---|---|---|"]
+        for step, spent in steps.items():
+            clock, used = (sorted(one) for one in zip(*spent))
+            at = lambda values, share: values[min(len(values) - 1, int(share * len(values)))]
+            lines.append(f"| {step} | {len(spent)} | {at(clock, 0.5):.2f} | {at(clock, 0.9):.2f} | "
+                         f"{clock[-1]:.2f} | {sum(clock):.0f} | {at(used, 0.5):.2f} | {sum(used):.0f} |")
+        return lines
+
+    def by_suite(self):
+        """A table of the states, by folder: an imported suite is one."""
+        counts = collections.defaultdict(collections.Counter)
+        for path in self.all:
+            counts[self.suite_of(str(path.relative_to(self.given.suite)))]["problems"] += 1
+        for row in self.rows:
+            counts[self.suite_of(row["problem"])][row["state"]] += 1
+        return ["| suite | problems | admitted | imported, not admitted | refused |", "|---|---|---|---|---|",
+                *(f"| {suite} | {one['problems']} | {one['admitted']} | {one['imported']} | "
+                  f"{one['refused']} |" for suite, one in sorted(counts.items()))]
+
+    def suite_of(self, name):
+        return name.partition("/")[0] if "/" in name else self.given.suite.name
 
     def write(self):
         counts = collections.Counter(row["state"] for row in self.rows)
         lines = [f"# Problems of {self.given.suite.name}", "",
                  f"{now('%Y-%m-%d')}, {self.where}. {len(self.all)} problems: {counts['admitted']} admitted, "
                  f"{counts['imported']} imported and not admitted, {counts['refused']} refused, "
-                 f"{len(self.all) - len(self.rows)} not asked about.", "",
+                 f"{len(self.all) - len(self.rows)} not asked about.", "", *self.by_suite(), "",
+                 *self.phases(), "",
                  "| problem | state | seconds | differs from the suite | why |", "|---|---|---|---|---|"]
         for row in self.rows:
             why = row["why"].replace("|", "\\|").replace("\n", " ")[:300]
@@ -304,6 +369,7 @@ def main():
     parser.add_argument("--scale", default="")
     parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--limit", type=float, default=120, help="seconds of one problem")
+    parser.add_argument("--gpus", type=int, default=0, help="devices that the servers share")
     parser.add_argument("--option", action="append", default=[], help="of ratchet, as --option=--x=y")
     return exit_status(Suite, parser.parse_intermixed_args())
 
