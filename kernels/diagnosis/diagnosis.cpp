@@ -68,6 +68,10 @@ Class bound_by_shape(const DiagnosisInput& input, const Metrics& metrics, Class 
   const auto with = [&](Bound bound, const std::string& text) {
     return Class{bound, both(found.evidence, text), Confidence::high};
   };
+  const auto stall = metrics.dominant_stall();
+  if (stall && waits_everywhere(metrics, input.device.multiprocessors) &&
+      metrics[metric::kWaves].value_or(1) < 0.5)
+    return with(Bound::latency, shown("share of " + stall->first, stall->second));
   if (is_chain(metrics, input.device.multiprocessors))
     return with(Bound::latency, shown("share of wait", metrics.stall_share("wait")));
   if (metrics.small_grid(input.device.multiprocessors))
@@ -122,13 +126,16 @@ Class bound_of(const DiagnosisInput& input, const Metrics& metrics) {
   const bool busy = compute.value_or(0) >= kBusy || memory.value_or(0) >= kBusy;
   if (median > 0 && median < kLaunchBoundNs && !busy)
     return {Bound::launch, shown("median_ns", median), Confidence::high};
+  if (input.launches > 1 && !busy && is_mostly_launch(metrics))
+    return {Bound::launch,
+            shown("share of the time in which SMs had work", metrics.active_share().value_or(0)),
+            Confidence::high};
   if (compute && memory) return bound_by_counters(input, metrics, *compute, *memory);
   return bound_by_roofs(input.roofline, input.kind);
 }
 
 double duration_of(const KernelCounters& kernel) {
-  const auto found = kernel.metrics.find("gpu__time_duration.sum");
-  return found == kernel.metrics.end() ? 0 : std::max(0.0, found->second);
+  return Metrics(kernel.metrics).duration_ns();
 }
 
 /// On the host: a roof that is near, else the finding with the largest headroom.
@@ -230,17 +237,36 @@ void patterns_of_call(const DiagnosisInput& input, std::span<const Part> parts,
   }
 }
 
-void gap_finding(const DiagnosisInput& input, std::vector<DiagnosisFinding>& all) {
-  const auto gaps = gaps_of_call(input);
-  constexpr double kWorthwhile = 0.15;
-  if (!gaps || *gaps < kWorthwhile ||
+/// The part of the kernels' time in which those that are mostly launch leave the SMs idle.
+double idle_in_launches(std::span<const Part> parts) {
+  double idle = 0;
+  for (const auto& part : parts) {
+    const Metrics metrics(part.kernel->metrics);
+    if (is_mostly_launch(metrics)) idle += part.share * (1 - metrics.active_share().value_or(1));
+  }
+  return idle;
+}
+
+/// What a call of several kernels loses between them and at their ends.
+void launch_finding(const DiagnosisInput& input, std::span<const Part> parts,
+                    std::vector<DiagnosisFinding>& all) {
+  if (input.launches < 2 ||
       std::ranges::find(all, "pattern-launch-bound", &DiagnosisFinding::id) != all.end())
     return;
+  constexpr double kWorthwhile = 0.15, kMostly = 0.5;
+  const double gaps = gaps_of_call(input).value_or(0), idle = idle_in_launches(parts);
   Findings findings;
-  findings.add("launch-bound", "Gaps between the kernels of the call",
-               {shown("share of the call between its kernels", *gaps),
-                shown("launches per call", input.launches)},
-               *gaps, *gaps / kWorthwhile);
+  if (idle >= kMostly && idle > gaps)
+    findings.add("launch-bound",
+                 "The call's kernels are so short that their launches take most of the time",
+                 {shown("share of the kernels' time in which SMs had no work", idle),
+                  shown("launches per call", input.launches)},
+                 idle, idle / kMostly);
+  else if (gaps >= kWorthwhile)
+    findings.add("launch-bound", "Gaps between the kernels of the call",
+                 {shown("share of the call between its kernels", gaps),
+                  shown("launches per call", input.launches)},
+                 gaps, gaps / kWorthwhile);
   for (auto& finding : std::move(findings).sorted()) all.push_back(std::move(finding));
 }
 
@@ -250,12 +276,16 @@ Diagnosis diagnosed_on_gpu(const DiagnosisInput& input) {
   if (parts.empty()) parts.push_back({&kNone, 1});
   Diagnosis diagnosis;
   patterns_of_call(input, parts, diagnosis.findings);
-  gap_finding(input, diagnosis.findings);
+  launch_finding(input, parts, diagnosis.findings);
   std::ranges::stable_sort(diagnosis.findings, std::greater{}, &DiagnosisFinding::headroom);
   auto found = bound_of_call(input, parts);
   diagnosis.bound = found.bound;
   diagnosis.confidence = found.confidence;
   diagnosis.bound_evidence = std::move(found.evidence);
+  // What feeds scalar products is busy only because of them.
+  if (found.bound == Bound::mixed && parts.size() == 1 && !diagnosis.findings.empty() &&
+      diagnosis.findings.front().id == "pattern-fma-without-tensor")
+    diagnosis.bound = Bound::compute;
   const auto& longest = *parts.front().kernel;
   if (const auto stall = Metrics(longest.metrics).dominant_stall())
     diagnosis.bound_evidence +=

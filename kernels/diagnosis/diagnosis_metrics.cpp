@@ -157,6 +157,10 @@ std::optional<double> Metrics::active_share() const {
   return std::clamp(*active / *elapsed, 0.0, 1.0);
 }
 
+double Metrics::duration_ns() const {
+  return std::max(0.0, (*this)["gpu__time_duration.sum"].value_or(0));
+}
+
 double Metrics::free_share() const {
   double busiest = 0;
   for (const auto* name : {metric::kSm, metric::kMemory, metric::kDram, metric::kTensor})

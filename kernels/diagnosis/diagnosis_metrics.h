@@ -43,6 +43,7 @@ class Metrics {
   [[nodiscard]] std::optional<std::pair<std::string, double>> dominant_stall() const;
   /// Share of the time in which an average multiprocessor had work.
   [[nodiscard]] std::optional<double> active_share() const;
+  [[nodiscard]] double duration_ns() const;  ///< 0 if it was not counted
   /// The unused share of the busiest unit, 0..1: the most that less waiting can gain.
   [[nodiscard]] double free_share() const;
   /// What limits the blocks per multiprocessor most: registers, shared_mem, blocks or warps.

@@ -38,20 +38,28 @@ void grid_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& fi
     findings.add("small-grid", "[A] The grid has fewer blocks than the device has SMs",
                  {shown(metric::kGrid, *grid), shown("SMs", sms)}, 1 - *grid / sms, sms / *grid);
   else if (waves && *waves < 0.5)
-    findings.add(
-        "small-grid", "[A] The grid is too small for the device", {shown(metric::kWaves, *waves)},
-        // Where each SM has a block and a chain limits it, more blocks are half of the way.
-        (1 - *waves) * metrics.free_share() * (is_chain(metrics, sms) ? 0.5 : 1),
-        0.5 / std::max(*waves, 0.01));
+    findings.add("small-grid", "[A] The grid is too small for the device",
+                 {shown(metric::kWaves, *waves)},
+                 // Where each SM has a block and one reason keeps it waiting, more blocks are half
+                 // of the way.
+                 (1 - *waves) * metrics.free_share() * (waits_everywhere(metrics, sms) ? 0.5 : 1),
+                 0.5 / std::max(*waves, 0.01));
 }
 
-void tail_rule(const Metrics& metrics, Findings& findings) {
+void tail_rule(const Metrics& metrics, const DiagnosisInput& input, Findings& findings) {
   const auto waves = metrics[metric::kWaves];
-  // A single wave has no tail; a small grid is a separate finding.
-  if (!waves || *waves < 1) return;
+  if (!waves) return;
   const double tail = 1 - *waves / std::ceil(*waves);
   const auto active = metrics.active_share();
-  if (tail > 0.15) {
+  if (*waves < 1) {
+    // A single wave has no tail, and a small grid is a separate finding. But where each SM got a
+    // block, they should end together; of a short kernel much is the launch.
+    const bool each = metrics[metric::kGrid].value_or(0) >= input.device.multiprocessors;
+    if (!each || !active || *active > 0.5 || metrics.duration_ns() < kLaunchBoundNs) return;
+    findings.add("tail-effect", "[B] A few blocks take much longer than all others",
+                 {shown("share of the time in which SMs had work", *active)}, 1 - *active,
+                 0.5 / *active);
+  } else if (tail > 0.15) {
     const double idle = active ? std::min(tail, 1 - *active) : tail;
     if (idle <= 0.05) return;  // the last wave was short
     findings.add("tail-effect", "[B] The last wave leaves SMs idle",
@@ -195,7 +203,9 @@ void load_rules(const Metrics& metrics, Findings& findings) {
                  1 - *dram / 100, *dram / 30);
   } else if (waiting && *waiting > 3 && memory_idle && !elsewhere) {
     // Few warps cannot hide latency: if their number is limited, that limit comes first.
-    const bool explained = findings.has("low-achieved-occupancy") || findings.has("narrow-access");
+    // Fences empty the first cache, so that the loads behind them wait longer.
+    const bool explained = findings.has("low-achieved-occupancy") ||
+                           findings.has("narrow-access") || metrics.stall_share("membar") > 0.25;
     const double blame = explained ? 0.5 : 1;
     findings.add("latency-bound-loads", "[E] Loads wait although DRAM is idle",
                  {stall_text("long_scoreboard", *waiting), shown(metric::kDram, *dram)},
@@ -289,12 +299,16 @@ void pipe_rules(const Metrics& metrics, const DiagnosisInput& input, Findings& f
   const auto fma = metrics["smsp__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active"];
   const auto tensor = metrics[metric::kTensor];
   const double much = has_half(input) ? 30 : 50;
-  if (fma && tensor && *fma > much && *tensor < 1 && multiplies_floats(metrics, input) &&
-      loads_operands(metrics))
-    findings.add("fma-without-tensor", "[F] FMA pipe busy, tensor cores idle",
-                 {shown("FMA pipe, %", *fma), shown("tensor pipe, %", *tensor)},
-                 // Tensor cores can only help if the work is a matrix product.
-                 *fma / 100 / 2 * metrics.active_share().value_or(1), *fma / much);
+  // Operands of scalar products that are read one by one fill the queue before the FMA pipe.
+  const bool queued = has_half(input) && metrics.stall_share("mio_throttle") > 0.3;
+  if (fma && tensor && *fma > (queued ? 10 : much) && *tensor < 1 &&
+      multiplies_floats(metrics, input) && loads_operands(metrics))
+    findings.add(
+        "fma-without-tensor", "[F] FMA pipe busy, tensor cores idle",
+        {shown("FMA pipe, %", *fma), shown("tensor pipe, %", *tensor)},
+        // Tensor cores can only help if the work is a matrix product.
+        (queued ? 1 - metrics.free_share() : *fma / 100) / 2 * metrics.active_share().value_or(1),
+        queued ? 1.2 : *fma / much);
   if (tensor && *tensor > 10 && *tensor < kBusy)
     findings.add("tensor-pipe-underfed", "The tensor pipe waits for operands",
                  {shown("tensor pipe, %", *tensor)}, (1 - *tensor / 100) * metrics.free_share(),
@@ -382,6 +396,22 @@ bool is_chain(const Metrics& metrics, int multiprocessors) {
   return grid && *grid >= multiprocessors && metrics.stall_share("wait") > 0.6;
 }
 
+bool waits_everywhere(const Metrics& metrics, int multiprocessors) {
+  const auto grid = metrics[metric::kGrid];
+  if (!grid || *grid < multiprocessors) return false;
+  constexpr std::array kReasons{"barrier", "long_scoreboard", "membar"};
+  return is_chain(metrics, multiprocessors) || std::ranges::any_of(kReasons, [&](auto* reason) {
+           return metrics.stall_share(reason) > 0.4;
+         });
+}
+
+bool is_mostly_launch(const Metrics& metrics) {
+  constexpr double kShort = 5000;  // ns
+  constexpr double kIdle = 0.3;
+  const auto active = metrics.active_share();
+  return metrics.duration_ns() > 0 && metrics.duration_ns() < kShort && active && *active < kIdle;
+}
+
 bool reads_constants_in_turns(const Metrics& metrics) {
   const auto all = metrics[metric::kInstructions];
   const auto shared = metrics["l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"];
@@ -395,7 +425,7 @@ bool reads_constants_in_turns(const Metrics& metrics) {
 void cuda_patterns(const DiagnosisInput& input, const Metrics& metrics, Findings& findings) {
   launch_rule(input, findings);
   grid_rule(metrics, input, findings);
-  tail_rule(metrics, findings);
+  tail_rule(metrics, input, findings);
   occupancy_rule(metrics, findings);
   access_rules(metrics, findings);
   chain_rule(metrics, input, findings);

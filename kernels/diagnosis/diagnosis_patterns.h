@@ -29,6 +29,13 @@ struct HostClass {
 /// thread is missing, not a larger grid.
 [[nodiscard]] bool is_chain(const Metrics& metrics, int multiprocessors);
 
+/// Every SM has a block, and one reason keeps its warps waiting: a larger grid is not the first
+/// thing that is missing.
+[[nodiscard]] bool waits_everywhere(const Metrics& metrics, int multiprocessors);
+
+/// A kernel of some microseconds in most of which no SM has work.
+[[nodiscard]] bool is_mostly_launch(const Metrics& metrics);
+
 /// Lanes that read different places of constant memory take turns. NVIDIA counts the unit that
 /// serves them as part of the SM, which then looks busy although it issues nothing.
 [[nodiscard]] bool reads_constants_in_turns(const Metrics& metrics);

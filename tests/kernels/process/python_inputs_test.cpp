@@ -24,7 +24,7 @@ constexpr const char* kMake =
 constexpr const char* kGather =
     "def run_kernel(x, order, ends, y, scale, times, **_):\n"
     "    for _ in range(times): y[:] = scale * x[order]\n";
-constexpr const char* kReference =
+constexpr const char* kDoubling =
     "def reference(x, order, y, scale, **_):\n    y[:] = scale * x[order]\n";
 
 std::string make(const std::string& name) {
@@ -56,7 +56,7 @@ TEST_CASE("inputs() of the reference determines tensors, shapes and numbers of a
           "[lab][python-kernel]") {
   PythonKernelFixture fixture;
 
-  const auto contract = planned(fixture, kGather, make("inputs") + kReference);
+  const auto contract = planned(fixture, kGather, make("inputs") + kDoubling);
 
   if (!contract) FAIL(contract.error().message);
   REQUIRE(contract->tensors.size() == 4);
@@ -77,7 +77,7 @@ TEST_CASE("a kernel that assumes more than inputs() guarantees fails", "[lab][py
   PythonKernelFixture fixture;
   const auto contract = planned(
       fixture, "def run_kernel(x, y, scale, **_):\n    y[:] = scale * x\n",  // order = 0, 1, 2 …
-      make("inputs") + kReference);
+      make("inputs") + kDoubling);
   REQUIRE(contract);
 
   const auto report =
@@ -90,7 +90,7 @@ TEST_CASE("a kernel that assumes more than inputs() guarantees fails", "[lab][py
 TEST_CASE("inputs that the first kernel's setup() makes are used, and flagged",
           "[lab][python-kernel]") {
   PythonKernelFixture fixture;
-  const auto contract = planned(fixture, make("setup") + kGather, kReference);
+  const auto contract = planned(fixture, make("setup") + kGather, kDoubling);
   if (!contract) FAIL(contract.error().message);
 
   const auto report =
@@ -117,7 +117,7 @@ TEST_CASE("inputs() makes the inputs of a C++ kernel, and its shapes", "[lab][py
                       at + " * cols + c] + 0 * times * ends[rows];\n}\n",
                   ""};
   };
-  const Source reference{"ref.py", make("inputs") + kReference, ""};
+  const Source reference{"ref.py", make("inputs") + kDoubling, ""};
 
   const auto contract = fixture.lab->plan(task, gather("order[r]"), reference);
   const auto wrong = fixture.lab->plan(task, gather("r"), reference);
@@ -276,11 +276,11 @@ TEST_CASE("a failing inputs function is reported with its line", "[lab][python-k
 
   const auto raised =
       planned(fixture, kGather,
-              std::string("def inputs(rows, **_):\n    return rows + None\n") + kReference);
+              std::string("def inputs(rows, **_):\n    return rows + None\n") + kDoubling);
   const auto nameless = planned(
       fixture, kGather,
       std::string("import numpy\ndef inputs(rows, **_):\n    return {'x': numpy.zeros(rows)}\n") +
-          kReference);
+          kDoubling);
 
   REQUIRE_FALSE(raised);
   CHECK(raised.error().message.find("ref.py:2") != std::string::npos);
