@@ -211,6 +211,7 @@ Status LabConnection::take(Json json) {
   }
   waiting_.erase(found);
   ++state_.calls;
+  losses_ = 0;
   changed_.notify_all();
   return {};
 }
@@ -226,6 +227,7 @@ void LabConnection::lose(const Error& why) {
   waiting_.clear();
   failure_ = why;
   ++failures_;
+  ++losses_;
   state_.error = why.message;
   changed_.notify_all();
 }
@@ -406,6 +408,11 @@ Status LabConnection::send_needed(Waiting& waiting, const std::string& id, LabSt
   auto sent = stream.send(encode(texts));
   lock.lock();
   return sent;
+}
+
+int LabConnection::losses() const {
+  const std::scoped_lock lock(mutex_);
+  return losses_;
 }
 
 LabState LabConnection::state() const {

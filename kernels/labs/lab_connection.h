@@ -39,6 +39,9 @@ class LabConnection {
   void close() { keeper_.request_stop(); }
 
   [[nodiscard]] LabState state() const;
+  /// How often it was lost, or did not start, since its last answer: counted before the calls that
+  /// met it end.
+  [[nodiscard]] int losses() const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -81,6 +84,7 @@ class LabConnection {
   bool wanted_ = false;
   bool ending_ = false;
   int failures_ = 0;              ///< of starts and connections so far
+  int losses_ = 0;                ///< of these since the last answer
   std::optional<Error> failure_;  ///< the last
   std::map<std::string, std::shared_ptr<Waiting>> waiting_;
   Clock::time_point used_;

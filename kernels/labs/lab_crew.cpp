@@ -140,13 +140,7 @@ LabCrew::Call::~Call() {
 }
 
 void LabCrew::note_end(Index index, bool lost) {
-  auto& site = *sites_[index];
-  ++site.ends;
-  if (lost) {
-    const int calls = site.lab->state().calls;
-    if (std::exchange(site.calls, calls) != calls) site.losses = 0;
-    ++site.losses;
-  }
+  ++sites_[index]->ends;
   act(scheduler_.ended(index, lost, present()));
 }
 
@@ -285,7 +279,7 @@ Result<std::optional<std::string>> LabCrew::unlike(Index index, const MeasuredOn
 Result<std::optional<std::string>> LabCrew::successor(Index home, const MeasuredOn& run,
                                                       CallContext& call) {
   const auto& site = *sites_[home];
-  if (site.alone || site.losses < kLossesToMove) return std::optional<std::string>{};
+  if (site.alone || site.lab->losses() < kLossesToMove) return std::optional<std::string>{};
   std::string lines;
   for (Index i = 0; i < sites_.size(); ++i) {
     if (i == home || sites_[i]->group != site.group) continue;

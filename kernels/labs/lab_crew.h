@@ -64,8 +64,6 @@ class LabCrew {
     bool alone = true;                   ///< in its group
     std::mutex vetting;                  ///< one finds out at a time
     std::atomic<int> ends = 0;           ///< of its command
-    std::atomic<int> losses = 0;         ///< of these since its last answer
-    int calls = 0;                       ///< answered, when it was lost last
     std::optional<Error> error;          ///< why it could not be vetted; guarded by `vetting`
     Traits traits;                       ///< when it was vetted last; guarded by `mutex_`
     std::optional<std::string> differs;  ///< guarded by `mutex_`

@@ -201,6 +201,7 @@ class Remote : public RemoteLab {
   FileCount remove_abandoned(bool /*dry_run*/) override { return {}; }
 
   [[nodiscard]] LabState state() const override { return connection_.state(); }
+  [[nodiscard]] int losses() const override { return connection_.losses(); }
   void close() override { connection_.close(); }
 
  private:

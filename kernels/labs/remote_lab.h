@@ -43,6 +43,9 @@ class RemoteLab : public Lab {
 
   [[nodiscard]] virtual LabState state() const = 0;
 
+  /// How often it was lost, or did not start, since its last answer.
+  [[nodiscard]] virtual int losses() const = 0;
+
   /// Asks the command to end; the destructor waits for that. Later calls fail.
   virtual void close() = 0;
 };
