@@ -17,7 +17,6 @@ namespace ratchet {
 namespace {
 
 constexpr std::size_t kMostFileBytes = std::size_t{1} << 20U;
-constexpr double kSecondsOfHour = 3600;
 constexpr std::string_view kNumberMark = "{n}";
 constexpr const char* kWayOn =
     "A file of labs is a list of entries such as {name: gpu3, command: ssh gpu3 ratchet lab}; "
@@ -88,7 +87,7 @@ Result<std::vector<RemoteLabOptions>> labs_of(const YAML::Node& node) {
     if (entry->start_s) lab.start_limit = milliseconds_of(*entry->start_s);
     lab.tags = entry->tags;
     if (priced)
-      lab.price = LabPrice{entry->cost.value_or(entry->cost_per_hour.value_or(0) / kSecondsOfHour),
+      lab.price = LabPrice{entry->cost.value_or(entry->cost_per_hour.value_or(0) / LabPrice::kHour),
                            entry->currency.value_or("")};
     labs.push_back(std::move(lab));
   }

@@ -27,7 +27,6 @@ constexpr std::size_t kLongestLine = 200;
 constexpr std::size_t kIdBytes = 16;
 constexpr milliseconds kGoodbye{5000};
 constexpr milliseconds kHurriedGoodbye{1500};  // a server that ends has three seconds
-constexpr double kHour = 3600;
 
 ErrorCode code_of(std::string_view name) {
   for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i)
@@ -64,7 +63,7 @@ LabConnection::LabConnection(RemoteLabOptions options) : options_(std::move(opti
   state_.tags = options_.tags;
   state_.command = options_.command;
   if (const auto& price = options_.price) {
-    state_.cost_per_hour = price->per_second * kHour;
+    state_.cost_per_hour = price->per_second * LabPrice::kHour;
     if (!price->currency.empty()) state_.currency = price->currency;
   }
   keeper_ = std::jthread([this](const std::stop_token& stop) { keep(stop); });

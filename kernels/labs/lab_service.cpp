@@ -38,14 +38,18 @@ constexpr milliseconds kBetweenProgress{100};
 constexpr std::size_t kMostRequests = 64;
 constexpr std::size_t kMostProgram = std::size_t{1} << 28U;
 
-using Method = std::function<Result<Json>(Lab&, const Json&, CallContext&)>;
+/// Whether a run may be measured here.
+using Fits = std::function<Status(const Contract&)>;
+using Method = std::function<Result<Json>(Lab&, const Json&, const Fits&, CallContext&)>;
 
 /// `work` takes a request of its type and answers with a record, which travels as {"value": …}.
 template <class Request, class Work>
 Method method(Work work) {
-  return [work](Lab& lab, const Json& body, CallContext& call) -> Result<Json> {
+  return [work](Lab& lab, const Json& body, const Fits& fits, CallContext& call) -> Result<Json> {
     auto request = decode_stored<Request>(body);
     if (!request) return request.error();
+    if constexpr (requires { request->contract.device_name; })
+      if (auto here = fits(request->contract); !here) return here.error();
     auto answer = work(lab, *request, call);
     if (!answer) return answer.error();
     return Json{{"value", encode(*answer)}};
@@ -243,9 +247,13 @@ class Service {
   }
 
   void answer(const wire::Message& asked, const Working& own, const std::stop_token& stop) {
-    auto request = with_texts(asked, own, stop);
-    if (!request) return refuse(asked.id, request.error());
-    auto done = result_of(*request, stop);
+    std::optional<wire::Message> filled;
+    if (!asked.places.empty()) {
+      auto request = with_texts(asked, own, stop);
+      if (!request) return refuse(asked.id, request.error());
+      filled = *std::move(request);
+    }
+    auto done = result_of(filled ? *filled : asked, stop);
     // Who ends a lab, as scancel does, sends the signal to its workers too: what looks like a crash
     // of the kernel then is none, and no answer is better than a false one.
     if (ending_.stop_requested()) return;
@@ -307,7 +315,6 @@ class Service {
       return invalid_argument(fmt::format("method: a lab cannot {}", request.method));
     Json body = request.body.value_or(Json::object());
     if (auto done = unpack(request.files, sources_.path(), body); !done) return done.error();
-    if (auto fits = fits_this_machine(body, stop); !fits) return fits.error();
     auto last = steady_clock::time_point{};
     std::mutex reporting;
     CallContext call(
@@ -324,15 +331,13 @@ class Service {
           (void)stream_.send(encode(message));
         },
         stop);
-    return found->second(lab_, body, call);
+    return found->second(
+        lab_, body, [&](const Contract& one) { return fits_this_machine(one, stop); }, call);
   }
 
   /// A run stays on the kind of device that its contract names.
-  Status fits_this_machine(const Json& body, const std::stop_token& stop) {
-    if (!body.contains("contract")) return {};
-    const auto contract = decode_stored<Contract>(body["contract"]);
-    if (!contract) return contract.error();
-    if (contract->device_name.empty()) return {};  // of a kernel without a run
+  Status fits_this_machine(const Contract& contract, const std::stop_token& stop) {
+    if (contract.device_name.empty()) return {};  // of a kernel without a run
     const std::scoped_lock lock(probing_);
     if (!devices_) {
       CallContext call({}, stop);
@@ -342,11 +347,11 @@ class Service {
     }
     std::string names;
     for (const auto& device : *devices_) {
-      if (device.kind == contract->device_kind && device.name == contract->device_name) return {};
+      if (device.kind == contract.device_kind && device.name == contract.device_name) return {};
       names += (names.empty() ? "" : ", ") + device.name;
     }
     return unavailable(
-        fmt::format("device: the run was created on {}, this lab has {}", contract->device_name,
+        fmt::format("device: the run was created on {}, this lab has {}", contract.device_name,
                     names),
         "Times of different devices cannot be compared: start the lab on such a device again, or "
         "create a run for this one.");

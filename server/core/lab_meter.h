@@ -14,6 +14,8 @@ namespace ratchet {
 
 /// What a lab takes for its time.
 struct LabPrice {
+  static constexpr double kHour = 3600;  // s
+
   double per_second = 0;
   std::string currency;  ///< empty: not said
 };
