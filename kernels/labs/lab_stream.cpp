@@ -65,6 +65,11 @@ Status LabStream::send(const Json& message) {
                  ""};
   const auto frame = fmt::format("{}{}\n{}", kMark, body.size(), body);
   const std::scoped_lock lock(sending_);
+  return write_all(frame);
+}
+
+/// While `sending_` is held.
+Status LabStream::write_all(std::string_view frame) {
   auto progress = steady_clock::now();
   for (std::size_t sent = 0; sent < frame.size();) {
     const auto wrote = ::write(out_.get(), frame.data() + sent, frame.size() - sent);
@@ -82,6 +87,15 @@ Status LabStream::send(const Json& message) {
     ::poll(&waiting, 1, kPollMs);
   }
   return {};
+}
+
+/// Who reads must not wait for who writes: what the other end sends meanwhile, or has not read yet,
+/// is as good a sign.
+void LabStream::give_sign() {
+  if (!half_ || std::exchange(signaled_, true)) return;
+  const std::unique_lock lock(sending_, std::try_to_lock);
+  pollfd ready{out_.get(), POLLOUT, 0};
+  if (lock && ::poll(&ready, 1, 0) > 0 && (ready.revents & POLLOUT) != 0) (void)write_all(kAlive);
 }
 
 /// A whole message in the buffer, if there is one.
@@ -104,7 +118,9 @@ Result<std::optional<Json>> LabStream::next() {
       return invalid_argument(fmt::format("the lab announces a message of {} bytes; {} are allowed",
                                           *bytes, kMostBytes));
     framed_ = true;
-    if (buffer_.size() - end - 1 < *bytes) return std::optional<Json>{};
+    half_ = buffer_.size() - end - 1 < *bytes;
+    if (half_) return std::optional<Json>{};
+    signaled_ = false;
     auto message = bounded_json(std::string_view(buffer_).substr(end + 1, *bytes));
     buffer_.erase(0, end + 1 + *bytes);
     if (!message) return message.error().at("a message of the lab");
@@ -119,6 +135,7 @@ Result<std::optional<Json>> LabStream::receive(milliseconds limit, const std::st
   for (bool over = false;;) {
     auto message = next();
     if (!message || *message) return message;
+    give_sign();
     if (stop.stop_requested() || over) return std::optional<Json>{};
     over = steady_clock::now() >= until;  // what is there by then is still read
     pollfd waiting{in_.get(), POLLIN, 0};

@@ -23,11 +23,17 @@ namespace ratchet {
 /// frame may be a greeting of the other machine and is kept aside; after it, anything else than a
 /// frame ends the connection.
 ///
+/// `receive` sends a sign of life, `kAlive`, when half a message has come. TCP holds the rest of a
+/// message back until its first part is acknowledged, and the other end delays that for 40 ms
+/// unless it has something to send: srun, which does not turn that off, would take so long for each
+/// message of more than a kilobyte.
+///
 /// `send` may be called from several threads, `receive` from one at a time.
 class LabStream {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{128} << 20U;
   static constexpr std::size_t kMostGreeting = std::size_t{16} << 10U;
+  static constexpr std::string_view kAlive = "ratchet-lab 17\n{\"kind\":\"alive\"}\n";
 
   LabStream(Fd in, Fd out);
 
@@ -56,12 +62,16 @@ class LabStream {
 
  private:
   Result<std::optional<Json>> next();
+  Status write_all(std::string_view frame);
+  void give_sign();
 
   Fd in_, out_;
   std::mutex sending_;
   std::string buffer_;
   std::string greeting_;
   bool framed_ = false;
+  bool half_ = false;      ///< of a message is in the buffer
+  bool signaled_ = false;  ///< for that one
   std::atomic<std::int64_t> sent_ = 0, received_ = 0;
 };
 

@@ -3,16 +3,20 @@ runs there uses the processor."""
 
 import contextlib
 import datetime
+import statistics
+import subprocess
 import threading
 import time
 
 import page
 from ground import Failed, expect, has, must, state_of, steps, wait_until
+from relay import frame, frames
 from slurm import NODES, Slurm
 
 COMMAND = page.labs()["queue"]
 LONG = {"dims": {"n": 4_000_000}}  # a check that takes seconds
 IDLE_S = 5
+HELD_BACK_S = 0.04  # the least by which Linux delays an acknowledgment
 
 
 @contextlib.contextmanager
@@ -71,6 +75,39 @@ def an_idle_lab_gives_its_allocation_back_and_its_seconds_are_those_of_the_job(s
     client.close()
     empty(slurm)
     place.audit()
+
+
+def no_message_waits_for_an_acknowledgment(slurm, place):
+    """TCP would hold a long message's end back for 40 ms, here and there."""
+    client = serving(slurm, place)
+    must(client, "check_env", {"lab": "queue"})  # starts it
+    typical = {"check_env, with a long answer": statistics.median(
+        took(client, "check_env", {"lab": "queue"}) for _ in range(20))}
+    client.close()
+    with subprocess.Popen(["/bin/sh", "-c", COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, env=environment(slurm)) as lab:
+        answers, found = frames(lab.stdout), []
+        expect(next(answers)[0]["kind"] == "hello", "the lab has started")
+        for number in range(20):
+            request = frame({"kind": "request", "id": f"{number:032x}", "method": "nothing",
+                             "body": {"padding": "x" * 30_000}})
+            begin = time.monotonic()
+            lab.stdin.write(request)
+            lab.stdin.flush()
+            while next(answers)[0]["kind"] == "alive":
+                pass
+            found.append(time.monotonic() - begin)
+        lab.stdin.close()
+    typical["a long request"] = statistics.median(found)
+    empty(slurm)
+    print(f"    {', '.join(f'{name}: {1000 * seconds:.1f} ms' for name, seconds in typical.items())}")
+    expect(max(typical.values()) < HELD_BACK_S, f"none is held back: {typical}")
+
+
+def took(client, tool, arguments):
+    begin = time.monotonic()
+    must(client, tool, arguments)
+    return time.monotonic() - begin
 
 
 def a_server_that_ends_gives_its_allocation_back(slurm, place):
@@ -237,7 +274,7 @@ def runs_go_side_by_side_on_two_nodes(slurm, place):
 
 
 SCENARIOS = [an_idle_lab_gives_its_allocation_back_and_its_seconds_are_those_of_the_job,
-             a_server_that_ends_gives_its_allocation_back,
+             no_message_waits_for_an_acknowledgment, a_server_that_ends_gives_its_allocation_back,
              who_waits_for_an_allocation_is_told_in_the_words_of_slurm,
              a_call_takes_no_longer_than_its_work, scancel_in_the_middle_loses_nothing,
              a_requeue_leaves_the_lab_alone,

@@ -2,13 +2,16 @@
 
 #include "kernels/labs/lab_stream.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "server/core/fields.h"
@@ -54,4 +57,51 @@ TEST_CASE("a frame is read with and without a line feed at its end", "[labs]") {
   REQUIRE((first && *first && second && *second));
   CHECK(**first == Json{{"a", 1}});
   CHECK(**second == Json{{"a", 2}});
+}
+
+TEST_CASE("half a message is answered with one sign of life, a whole one with none", "[labs]") {
+  auto [in, out] = line();
+  auto [back_in, back_out] = line();
+  LabStream stream(std::move(in), std::move(back_out));
+  const auto write = [&](std::string_view text) {
+    REQUIRE(::write(out.get(), text.data(), text.size()) == std::ssize(text));
+  };
+  const auto answered = [&, &back = back_in] {
+    ::fcntl(back.get(), F_SETFL, O_NONBLOCK);
+    std::string bytes(1000, '\0');
+    const auto got = ::read(back.get(), bytes.data(), bytes.size());
+    return bytes.substr(0, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  };
+
+  write("ratchet-lab 8\n{\"a\": 1}");
+  REQUIRE(stream.receive(0ms));
+  CHECK(answered().empty());
+  write("ratchet-lab 8\n{\"a\"");
+  REQUIRE(stream.receive(0ms));
+  CHECK(answered() == LabStream::kAlive);
+  write(":");
+  REQUIRE(stream.receive(0ms));
+  CHECK(answered().empty());
+  write(" 2}ratchet-lab 8\n{");
+  const auto second = stream.receive(0ms);
+  REQUIRE((second && *second));
+  CHECK(**second == Json{{"a", 2}});
+  REQUIRE(stream.receive(0ms));
+  CHECK(answered() == LabStream::kAlive);
+}
+
+TEST_CASE("who reads does not wait to give a sign that nobody takes", "[labs]") {
+  auto [in, out] = line();
+  auto [back_in, back_out] = line();
+  ::fcntl(back_out.get(), F_SETFL, O_NONBLOCK);
+  while (::write(back_out.get(), "full", 4) > 0) {
+  }
+  LabStream stream(std::move(in), std::move(back_out));
+  const std::string half = "ratchet-lab 8\n{\"a\"";
+  REQUIRE(::write(out.get(), half.data(), half.size()) == std::ssize(half));
+
+  const auto begin = std::chrono::steady_clock::now();
+  REQUIRE(stream.receive(0ms));
+
+  CHECK(std::chrono::steady_clock::now() - begin < 5s);
 }
