@@ -47,6 +47,7 @@ struct CreateRunAnswer : RunView {
   BuildRecord build;
   bool any_size = false;
   std::vector<Reason> warnings;
+  std::optional<std::string> lab;
 
   static constexpr void fields(auto&& visit) {
     using A = CreateRunAnswer;
@@ -57,7 +58,8 @@ struct CreateRunAnswer : RunView {
           required("build", &A::build, "Build of v0."),
           optional("any_size", &A::any_size,
                    "Every version must also take odd, prime and tiny sizes."),
-          required("warnings", &A::warnings, "Weak points of the task."));
+          required("warnings", &A::warnings, "Weak points of the task."),
+          optional("lab", &A::lab, "Home of the run."));
   }
   [[nodiscard]] std::string text(Json answer) const {
     answer.erase("contract_digest");
@@ -187,7 +189,7 @@ Status check_budget(const Services& services, const CreateRunArgs& args,
                                         args.max_cost ? "max_cost" : "max_lab_seconds"),
                             "Leave it out, or give `lab` too.");
   for (const auto& one : services.lab.labs())
-    if (args.max_cost && !one.cost_per_hour && (one.name == *lab || one.group == *lab))
+    if (args.max_cost && !one.cost_per_hour && one.name == *lab)
       return invalid_argument(fmt::format("max_cost: lab \"{}\" has no cost", one.name),
                               "Give max_lab_seconds instead, or the user gives cost or "
                               "cost_per_hour in the file of --labs.");
@@ -240,8 +242,25 @@ Status try_any_size(const Services& services, Contract& contract, const Candidat
   return {};
 }
 
-Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& args,
+/// Where a group is named, one of its labs: one that is started and free, else one that is off,
+/// else a busy one; those that failed last come after all others.
+std::optional<std::string> home_of(const std::optional<std::string>& named,
+                                   const std::vector<LabState>& labs) {
+  const auto later = [](const LabState& lab) {
+    if (lab.state == "off" && lab.error) return 3;
+    return lab.state == "idle" ? 0 : lab.state == "off" ? 1 : 2;
+  };
+  const LabState* home = nullptr;
+  for (const auto& one : labs) {
+    if (one.name == named) return named;
+    if (one.group == named && (!home || later(one) < later(*home))) home = &one;
+  }
+  return home ? home->name : named;
+}
+
+Result<CreateRunAnswer> create(const Services& services, CreateRunArgs args,
                                const CallContext& caller) {
+  args.lab = home_of(args.lab, services.lab.labs());
   LabMeter meter("No run was created: give a larger limit.");
   meter.set({}, args);
   CallContext call = caller.metered_by(meter);
@@ -301,6 +320,7 @@ Result<CreateRunAnswer> create(const Services& services, const CreateRunArgs& ar
   answer.build = v0.build;
   answer.any_size = contract->any_size;
   answer.warnings = *std::move(warnings);
+  answer.lab = contract->lab;
   return answer;
 }
 

@@ -93,7 +93,7 @@ struct TaskRequest {
         optional<&T::signature>("Of a module or function: see docs/tasks.md."),
         optional<&T::flags>("Extra compiler flags.", {.max_length = 32}),
         optional<&T::launch>("Device-only .cu: how to launch its __global__ entry."),
-        optional<&T::lab>("From list_labs.", {.max_length = 64}));
+        optional<&T::lab>("Name or group, from list_labs.", {.max_length = 64}));
   }
 };
 

@@ -177,6 +177,32 @@ def a_run_does_not_move_to_another_compiler(_, place):
     place.audit()
 
 
-SCENARIOS = [branches_go_to_both_labs, a_lab_with_another_compiler_does_not_help,
+def a_group_stands_for_a_lab_that_is_free(_, place):
+    """One that is started and free, else one that is off; the answer and the run name it."""
+    client = place.serving_alike([place.lab("far1"), place.lab("far2")])
+
+    def created(name, **more):
+        return must(client, "create_run", {
+            "problem": "vector_add", "implementation": "host-cpp", "dims": {"n": 4096}, "lab": "box",
+            "output_dir": str(place.folder / name), **more})
+    first = created("first")
+    expect(first["lab"] == "box-1", f"the first, where all are off: {first}")
+    expect(must(client, "run_status", {"run": first["run"]})["labs"]["lab"] == "box-1", "the run says so too")
+    expect(created("again")["lab"] == "box-1", "the one that is started and free")
+    run = must(client, "create_run", {
+        "problem": "vector_add", "implementation": "host-cpp", "dims": {"n": 1 << 22}, "lab": "box-1",
+        "output_dir": str(place.folder / "long")})["run"]
+    job = place.started(client, "profile_kernel", {"run": run})
+    wait_until(lambda: state_of(client, "box-1")["state"] == "working", 20, "the first is busy")
+    expect(created("other")["lab"] == "box-2", "another one while the first is busy")
+    client.server.answer("cancel_job", {"job": job})
+    expect(created("named", lab="box-2")["lab"] == "box-2", "a lab that is named is taken")
+    place.refused(client, "create_run", {
+        "problem": "vector_add", "lab": "boxes", "output_dir": str(place.folder / "none")}, 'no lab "boxes"')
+    client.close()
+    place.audit()
+
+
+SCENARIOS = [branches_go_to_both_labs, a_group_stands_for_a_lab_that_is_free, a_lab_with_another_compiler_does_not_help,
              nothing_is_lost_with_a_lab_that_is_killed, an_ablation_and_a_sweep_go_to_both_labs,
              a_run_whose_lab_is_lost_once_stays, a_run_whose_lab_is_lost_moves_to_an_equal_one, a_run_does_not_move_to_another_compiler]
