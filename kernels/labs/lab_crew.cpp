@@ -22,6 +22,11 @@ LabScheduler::Clock::time_point present() {
   return LabScheduler::Clock::now();
 }
 
+/// No fault of the lab.
+bool is_over_budget(const Error& error) {
+  return error.code == ErrorCode::not_permitted;
+}
+
 std::map<std::string, std::string> traits_of(const Environment& environment) {
   std::map<std::string, std::string> traits{{"ratchet", environment.ratchet_version},
                                             {"walls", environment.sandbox}};
@@ -155,9 +160,9 @@ Status LabCrew::vet(Index index, bool again, const CallContext& call) {
   if (call.meter()) quiet = quiet.metered_by(*call.meter());
   auto environment = site.lab->environment(std::nullopt, quiet);
   if (!environment) {
-    site.error = environment.error();
-    act(call.canceled() ? scheduler_.ended(index, false, present())
-                        : scheduler_.failed(index, present()));
+    const bool own = !call.canceled() && !is_over_budget(environment.error());
+    if (own) site.error = environment.error();
+    act(own ? scheduler_.failed(index, present()) : scheduler_.ended(index, false, present()));
     return environment.error();
   }
   site.error.reset();
@@ -248,13 +253,13 @@ Status LabCrew::serve(Ticket& ticket, const std::string& kind, Index home, const
       done = piece.work(lab(index), there);
       // What fails elsewhere may be that lab's own fault, such as a full disk; the home's error
       // counts.
-      const bool failed = !done && done.error().code != ErrorCode::not_permitted &&
-                          (index != home || done.error().code == ErrorCode::unavailable);
+      const bool failed = !done && (index != home || done.error().code == ErrorCode::unavailable);
       // A command that was started again may be on another machine.
       const bool stayed = sites_[index]->ends == ends;
       if (!failed && stayed && ticket.finish(**placement)) return done;
     }
     if (call.canceled()) return Error{ErrorCode::timed_out, "canceled", ""};
+    if (!done && is_over_budget(done.error())) return done;
     if (!done && !first) first = done.error();
     ticket.give_back(**placement);
   }

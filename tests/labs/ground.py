@@ -71,14 +71,14 @@ class LabPlace(Place):
         words = [word for name, command in labs.items() for word in ("--lab", f"{name}={command}")]
         return self.stdio(*words, environment=environment)
 
-    def serving_alike(self, commands):
-        """A server with labs of one group: box-1, box-2 and so on."""
+    def serving_alike(self, commands, more=""):
+        """A server with labs of one group: box-1, box-2 and so on. `more`: lines of their entry."""
         self.folder.mkdir(parents=True, exist_ok=True)
         starts = "".join(f"  {number}) {command};;\n" for number, command in enumerate(commands, 1))
         script = self.folder / "box.sh"
         script.write_text(f"case $1 in\n{starts}esac\n")
         file = self.folder / "labs.yaml"
-        file.write_text(f"- name: box\n  command: sh {script} {{n}}\n  count: {len(commands)}\n")
+        file.write_text(f"- name: box\n  command: sh {script} {{n}}\n  count: {len(commands)}\n{more}")
         return self.stdio("--labs", str(file))
 
     def rows_kept(self):

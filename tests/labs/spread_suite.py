@@ -203,6 +203,44 @@ def a_group_stands_for_a_lab_that_is_free(_, place):
     place.audit()
 
 
-SCENARIOS = [branches_go_to_both_labs, a_group_stands_for_a_lab_that_is_free, a_lab_with_another_compiler_does_not_help,
+def limited(place, run, **limits):
+    """The user changes the run's budget."""
+    words = [word for name, value in limits.items() for word in (f"--{name.replace('_', '-')}", f"{value:.3f}")]
+    code, said = place.ratchet_says("budget", run, *words)
+    expect(code == 0, f"the limit is changed: {said}")
+
+
+def cut_off_by(place, client, run, branches, limit, left):
+    """An exploration that a limit ends in its middle; it is reached with so much of it left."""
+    shown = must(client, "run_status", {"run": run})["labs"]
+    used = shown["seconds" if limit == "max_lab_seconds" else "cost"]
+    limited(place, run, **{"max_lab_seconds": 9000, "max_cost": 9000, limit: used + left})
+    calls = sum(state_of(client, name)["calls"] for name in ("box-1", "box-2"))
+    place.refused(client, "explore_branches", {"run": run, "branches": branches}, limit, "cut off", "ratchet budget")
+    expect(sum(state_of(client, name)["calls"] for name in ("box-1", "box-2")) > calls, "work was under way")
+    expect(steps(place, run, "branches") == 0, "nothing of the exploration is recorded")
+    now = must(client, "run_status", {"run": run})["labs"]
+    expect(now["seconds"] > shown["seconds"] and now["cost"] > shown["cost"], f"its time is: {now}")
+    place.refused(client, "explore_branches", {"run": run, "branches": branches}, limit)
+    for name in ("box-1", "box-2"):
+        wait_until(lambda name=name: state_of(client, name)["state"] in ("idle", "off"), 20, f"{name} stops working")
+
+
+def a_budget_ends_an_exploration_on_both_labs(_, place):
+    """In its middle, by time and by cost; it goes on, on both, once the user has raised the limit."""
+    client = place.serving_alike([place.lab("far1"), place.lab("far2")], "  cost: 2\n  currency: EUR\n")
+    run = ready_to_explore(place, client, "box-1")
+    branches = [branch(60 + number) for number in range(8)]
+    cut_off_by(place, client, run, branches, "max_lab_seconds", 6)
+    cut_off_by(place, client, run, branches, "max_cost", 8)
+    limited(place, run, max_lab_seconds=9000, max_cost=9000)
+    explored = must(client, "explore_branches", {"run": run, "branches": branches})
+    expect(labs_of(explored) == {"box-1", "box-2"}, f"both work again: {explored}")
+    expect(len(explored["branches"]) == 8 and steps(place, run, "branches") == 1, "all are recorded once")
+    client.close()
+    place.audit()
+
+
+SCENARIOS = [branches_go_to_both_labs, a_group_stands_for_a_lab_that_is_free, a_budget_ends_an_exploration_on_both_labs, a_lab_with_another_compiler_does_not_help,
              nothing_is_lost_with_a_lab_that_is_killed, an_ablation_and_a_sweep_go_to_both_labs,
              a_run_whose_lab_is_lost_once_stays, a_run_whose_lab_is_lost_moves_to_an_equal_one, a_run_does_not_move_to_another_compiler]
