@@ -2,15 +2,16 @@
 """Two GPUs of one host as two labs of one server: how much sooner the branches of an exploration are done than
 with one lab, which lab did what, and whether the GPUs' times disturb each other.
 
-    tests/gpu/labs.py RATCHET OUT [--seconds S] [--branches N] [--processor]
+    tests/gpu/labs.py RATCHET OUT [--seconds S] [--branches N] [--cold] [--processor]
 
 Explores kernels of examples/gemm_bf16, twice with one lab and twice with both: the first time all is built and
 the second lab is off, the second time builds are there and both labs run. Each number of labs has a fresh state
-folder, which its labs share. Then it profiles one kernel on each GPU alone and on both at once. Writes
-labs-gpu.md and labs-gpu.json into OUT. Parts that would begin after S seconds (240) are left out, as failed
-rows. --processor tries the script without a GPU, with examples/layer_norm_host and a state folder for each lab;
-both then share the processor, and times say nothing. Changes no setting of the GPU. The exit status is the
-number of failed rows.
+folder, which its labs share; the home's noise is calibrated before. --cold leaves out the second times. Then it
+profiles one kernel on each GPU alone and on both at once. First of all it measures how long processes take to
+make their contexts, which all GPUs of a host do through one driver. Writes labs-gpu.md and labs-gpu.json into
+OUT. Parts that would begin after S seconds (240) are left out, as failed rows. --processor tries the script
+without a GPU, with examples/layer_norm_host and a state folder for each lab; both then share the processor, and
+times say nothing. Changes no setting of the GPU. The exit status is the number of failed rows.
 """
 
 import argparse
@@ -18,6 +19,8 @@ import concurrent.futures
 import json
 import pathlib
 import os
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -41,6 +44,15 @@ GPU = [("v1_wmma.cu", "", ""), ("v1_mma.cu", "", ""), ("v1_mma_wide.cu", "", "")
        ("v2_grouped_order.cu", STAGES, "kStages = 3"), ("v1_mma.cu", STAGES, "kStages = 7"),
        ("v1_mma_wide.cu", STAGES, "kStages = 6"), ("v2_grouped_order.cu", STAGES, "kStages = 5")]
 PROCESSOR = [("v1_vectors.cpp", "1e-5f", f"1.0000{number}e-5f") for number in range(1, 17)]
+
+
+CONTEXT = """
+import ctypes
+cuda, device, context = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), ctypes.c_void_p()
+assert cuda.cuInit(0) == 0
+assert cuda.cuDeviceGet(ctypes.byref(device), 0) == 0
+assert cuda.cuCtxCreate_v2(ctypes.byref(context), 0, device) == 0
+"""
 
 
 class Client:
@@ -126,6 +138,23 @@ class Checks(Table):
         self.row(what, f"not done: {self.options.seconds} s are over", False)
         return True
 
+    def gpus(self):
+        """What CUDA_VISIBLE_DEVICES calls the two."""
+        return os.environ.get("CUDA_VISIBLE_DEVICES", "0,1").split(",")[:2]
+
+    def contexts(self):
+        """Processes that are started at once, until each has its context."""
+        found = self.found["contexts_s"] = {}
+        first, second = self.gpus()
+        for name, places in (("1 on one GPU", [first]), ("12 on one GPU", [first] * 12),
+                             ("6 on each of two GPUs", [first, second] * 6), ("6 on one GPU", [first] * 6)):
+            begin = time.monotonic()
+            running = [subprocess.Popen([sys.executable, "-c", CONTEXT],
+                                        env={**os.environ, "CUDA_VISIBLE_DEVICES": place}) for place in places]
+            good = not any([one.wait() for one in running])
+            found[name] = round(time.monotonic() - begin, 2)
+            self.row(f"contexts, {name}", f"{found[name]} s", None if good else False)
+
     def branches(self):
         chosen = (PROCESSOR if self.options.processor else GPU)[:self.options.branches]
         given = []
@@ -140,7 +169,11 @@ class Checks(Table):
         """A server with so many labs, each with a GPU of its own."""
         place = self.folder / f"labs{count}"
         place.mkdir()
-        gpus = os.environ.get("CUDA_VISIBLE_DEVICES", "0,1")
+        gpus = ",".join(self.gpus())
+        for known in ("noise", "ceilings"):  # of the devices; the second number of labs need not measure them again
+            if not self.options.processor and (self.folder / "labs1/far" / known).exists():
+                (place / "far").mkdir(mode=0o700, exist_ok=True)
+                shutil.copytree(self.folder / "labs1/far" / known, place / "far" / known)
         file = place / "labs.yaml"
         file.write_text(
             "- name: gpu\n"
@@ -227,11 +260,13 @@ class Checks(Table):
             start, time.monotonic()
 
     def play(self):
+        if not self.options.processor:
+            self.contexts()
         for count in (1, 2):
             if self.late(f"{count} labs"):
                 continue
             client = self.serve(count)
-            for builds in ("cold", "warm"):
+            for builds in ("cold", "warm")[:1 if self.options.cold else 2]:
                 if not self.late(f"{count} labs, {builds}"):
                     self.explore(client, count, builds)
             if count == 2:
@@ -249,6 +284,7 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--seconds", type=float, default=240)
     parser.add_argument("--branches", type=int, default=12, choices=range(4, 17))
+    parser.add_argument("--cold", action="store_true")
     parser.add_argument("--processor", action="store_true")
     options = parser.parse_args()
     checks = Checks(options)
