@@ -50,9 +50,11 @@ std::string is_toolset(const std::string& text) {
   return std::ranges::find(names, text) != names.end() ? "" : unknown("toolset", text, names);
 }
 
-/// "ratchet", or of a command with commands of its own "ratchet kbs".
+/// "ratchet", "ratchet kbs", "ratchet kbs query".
 std::string full_name(const CLI::App& command) {
-  return command.get_parent() == nullptr ? "ratchet" : "ratchet " + command.get_name();
+  return command.get_parent() == nullptr
+             ? "ratchet"
+             : full_name(*command.get_parent()) + " " + command.get_name();
 }
 
 /// What to say about a word that is no command, or about none.

@@ -223,7 +223,7 @@ fs::path fresh_folder() {
 }
 
 int fail(const Error& error) {
-  fmt::print(stderr, "ratchet demo: {}\n", error.message);
+  print_error("ratchet demo: " + error.message + (error.hint.empty() ? "" : "\n" + error.hint));
   return 1;
 }
 

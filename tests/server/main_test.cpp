@@ -284,6 +284,7 @@ TEST_CASE("an incomplete command line says what is missing", "[cli]") {
   CHECK(
       has(printed(folder, {"kbs"}, 2), "ratchet kbs: a command is missing. The commands are add,"));
   CHECK(has(printed(folder, {"show"}, 2), "ratchet show: run is required"));
+  CHECK(has(printed(folder, {"kbs", "query"}, 2), "`ratchet kbs query --help` describes it."));
   CHECK(has(printed(folder, {"runs", "--limit", "many"}, 2), "--limit"));
   CHECK(has(printed(folder, {"docs", "--repository", folder.path().string()}, 1),
             "is not the source tree of ratchet"));

@@ -14,6 +14,7 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/core/fields.h"
@@ -164,6 +165,8 @@ TEST_CASE("no verb prints a line that is longer than an 80-column terminal", "[t
       std::vector<std::string>{"kbs", "grep", "ldmatrix"}, std::vector<std::string>{"kbs", "stats"},
       std::vector<std::string>{"kbs", "doctor"}, std::vector<std::string>{"kbs", "add", "pages"},
       std::vector<std::string>{"call", "list_methods", "{}"},
+      std::vector<std::string>{"problem", "list"},
+      std::vector<std::string>{"problem", "show", "softmax"},
       std::vector<std::string>{"docs", "--repository", source_dir().string()},
       std::vector<std::string>{"import", "tree"}, std::vector<std::string>{"setup", "cursor"},
       std::vector<std::string>{"setup", "codex"});
@@ -171,6 +174,26 @@ TEST_CASE("no verb prints a line that is longer than an 80-column terminal", "[t
   const auto lines = too_long(visible(screen.shows(arguments, home)));
   INFO(arguments.front() << ": " << lines.size() << " lines: " << (lines.empty() ? "" : lines[0]));
   CHECK(lines.empty());
+}
+
+TEST_CASE("what a verb refuses fits an 80-column terminal", "[terminal]") {
+  const TempFolder home;
+  Screen screen;
+  for (const auto& [status, arguments] : std::vector<std::pair<int, std::vector<std::string>>>{
+           {2, {"nothing"}},
+           {2, {"kbs", "query"}},
+           {2, {"serve", "--toolsets", "nothing"}},
+           {1, {"demo", "--implementation", "nothing"}},
+           {1, {"problem", "show", "nothing"}},
+           {1, {"problem", "import", "/nowhere"}},
+           {1, {"budget", "nothing", "--max-lab-seconds", "1"}},
+           {1, {"call", "nothing", "{}"}},
+           {1, {"kbs", "remove", "nothing"}},
+           {1, {"--labs", "/nowhere", "doctor"}}}) {
+    const auto lines = too_long(visible(screen.shows(arguments, home, status)));
+    INFO(arguments.front() << ": " << (lines.empty() ? "" : lines[0]));
+    CHECK(lines.empty());
+  }
 }
 
 TEST_CASE("the demo and its run fit an 80-column terminal", "[terminal][slow]") {
@@ -236,7 +259,8 @@ TEST_CASE("every command answers in JSON when asked", "[terminal]") {
       std::vector<std::string>{"audit"}, std::vector<std::string>{"head"},
       std::vector<std::string>{"gc", "--dry-run"}, std::vector<std::string>{"kbs", "stats"},
       std::vector<std::string>{"kbs", "query", "bank conflicts"},
-      std::vector<std::string>{"kbs", "add", "pages"},
+      std::vector<std::string>{"kbs", "add", "pages"}, std::vector<std::string>{"problem", "list"},
+      std::vector<std::string>{"problem", "show", "softmax"},
       std::vector<std::string>{"setup", "codex", "--print"},
       std::vector<std::string>{"docs", "--repository", source_dir().string()},
       std::vector<std::string>{"import", "tree"}, std::vector<std::string>{"kbs", "doctor"},
