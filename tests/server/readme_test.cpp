@@ -10,6 +10,7 @@
 #include "server/core/fields.h"
 #include "server/core/files.h"
 #include "server/core/process.h"
+#include "tests/support/page_blocks.h"
 #include "tests/support/places.h"
 #include "tests/support/temp_folder.h"
 
@@ -17,17 +18,6 @@ namespace ratchet::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// The code block of a page that contains `phrase`, without its fences.
-std::string block_with(const std::string& phrase, const std::string& of = "README.md") {
-  const auto page = read_file(source_dir() / of);
-  REQUIRE(page);
-  const auto at = page->find(phrase);
-  REQUIRE(at != std::string::npos);
-  const auto fence = page->rfind("```", at);
-  const auto begin = page->find('\n', fence) + 1;
-  return page->substr(begin, page->find("```", at) - begin);
-}
 
 /// What `ratchet call` printed, run in `folder`.
 std::string called(const TempFolder& folder, const std::string& tool, const std::string& arguments,
