@@ -39,6 +39,7 @@ MARKS = {"definition.json", "task.yml", "shapes.json", "config_forward.json", "c
          "def.py", "problem.json"}
 MUTANTS = ("truncated", "constant", "less_precise")
 FEWEST_CORES = 2  # of a server and its processes
+GOLDEN = (math.sqrt(5) - 1) / 2
 TICKS = os.sysconf("SC_CLK_TCK")
 
 # Wraps the kernel's entry. What a mutant leaves right is what a judge has to look beyond. Where no output is
@@ -93,7 +94,8 @@ WRAPPED = {
 
 
 def problems_in(suite, names):
-    """The file or folder of every problem, in a stable order that puts small numbers first."""
+    """The file or folder of every problem. Neighbors are alike, so the order spreads over the whole suite:
+    a call that ends early has asked some of every kind."""
     found = []
     for path in suite.rglob("*"):
         if path.is_dir() and MARKS & {one.name for one in path.iterdir()}:
@@ -103,7 +105,9 @@ def problems_in(suite, names):
             found.append(path)
     key = lambda path: [int(part) if part.isdigit() else part
                         for part in re.split(r"(\d+)", str(path.relative_to(suite)))]
-    return sorted((path for path in found if not names or any(n in str(path) for n in names)), key=key)
+    kept = sorted((path for path in found if not names or any(n in str(path) for n in names)), key=key)
+    places = sorted(range(len(kept)), key=lambda at: at * GOLDEN % 1)
+    return [kept[at] for at in places]
 
 
 def processor_s(server):
