@@ -31,6 +31,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   foreach(warning restrict array-bounds stringop-overflow stringop-overread)
     add_compile_options($<$<NOT:$<CONFIG:Debug>>:-Wno-${warning}>)
   endforeach()
+  # GCC collects its own garbage from 128 MB on; later saves an eighth of the time for 0.2 GB more.
+  add_compile_options("SHELL:--param ggc-min-heapsize=524288")
   if(RATCHET_UNITY)
     # Sources compiled together are #included, where GCC takes them for headers.
     add_compile_options(-Wno-subobject-linkage)

@@ -3,11 +3,11 @@
 # Tags of Catch2 that become ctest labels; `./dev test` leaves these out, `./dev test --all` does not.
 set(RATCHET_TEST_LABELS slow npm python browser)
 
-# ratchet_tests(<name> <folder> <libraries...> [ROOMS <folder>...]): one Catch2 program per folder of tests,
-# with the folders inside it that ROOMS names; every test case becomes one ctest entry, with the first of
-# its tags that is a label.
+# ratchet_tests(<name> <folder> <libraries...> [OPTIMIZED] [ROOMS <folder>...]): one Catch2 program per
+# folder of tests, with the folders inside it that ROOMS names; every test case becomes one ctest entry, with
+# the first of its tags that is a label. OPTIMIZED: tests that time a library, or that compute for seconds.
 function(ratchet_tests name folder)
-  cmake_parse_arguments(PARSE_ARGV 2 tests "" "" "ROOMS")
+  cmake_parse_arguments(PARSE_ARGV 2 tests "OPTIMIZED" "" "ROOMS")
   set(ARGN ${tests_UNPARSED_ARGUMENTS})
   set(places ${folder})
   foreach(room ${tests_ROOMS})
@@ -20,16 +20,16 @@ function(ratchet_tests name folder)
   endif()
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE ratchet-test-support ${ARGN} Catch2::Catch2WithMain)
-  # Tests are compiled more often than they run long.
-  target_compile_options(${name} PRIVATE ${RATCHET_UNHURRIED_OPTIONS})
-  # The first program makes the precompiled header of all. (Programs and libraries cannot share one.)
-  get_property(first GLOBAL PROPERTY RATCHET_FIRST_TESTS)
+  # Most tests are compiled more often than they run long.
+  target_compile_options(${name} PRIVATE $<IF:$<BOOL:${tests_OPTIMIZED}>,${RATCHET_WAITS},${RATCHET_CHECKS}>)
+  # The first program makes the precompiled header of all like it. (Programs and libraries cannot share one.)
+  get_property(first GLOBAL PROPERTY RATCHET_FIRST_TESTS_${tests_OPTIMIZED})
   if(first)
     target_precompile_headers(${name} REUSE_FROM ${first})
   else()
     target_precompile_headers(${name} PRIVATE ${RATCHET_PRECOMPILED}
       <catch2/catch_test_macros.hpp> <catch2/generators/catch_generators.hpp>)
-    set_property(GLOBAL PROPERTY RATCHET_FIRST_TESTS ${name})
+    set_property(GLOBAL PROPERTY RATCHET_FIRST_TESTS_${tests_OPTIMIZED} ${name})
   endif()
   ratchet_unity(${name} 6)
   # Verdicts on times need a machine to themselves.
