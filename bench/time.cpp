@@ -15,7 +15,6 @@
 #include <filesystem>
 #include <future>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 

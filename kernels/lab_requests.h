@@ -2,7 +2,6 @@
 
 // Requests of the laboratory, and answers that are not facts of a run.
 
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>

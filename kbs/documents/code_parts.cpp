@@ -1,7 +1,6 @@
 #include "kbs/documents/code_parts.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <optional>
 #include <utility>

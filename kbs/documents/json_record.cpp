@@ -1,7 +1,5 @@
 #include "kbs/documents/json_record.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <initializer_list>
 

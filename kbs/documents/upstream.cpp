@@ -1,7 +1,6 @@
 #include "kbs/documents/upstream.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 
 #include "server/core/fields.h"

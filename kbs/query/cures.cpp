@@ -1,7 +1,5 @@
 #include "kbs/query/cures.h"
 
-#include <algorithm>
-
 #include "kbs/documents/labels.h"
 #include "kbs/index/for_each_row.h"
 

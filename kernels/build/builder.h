@@ -6,7 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "kernels/build/build_cache.h"
 #include "kernels/build/build_plan.h"

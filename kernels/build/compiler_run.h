@@ -3,8 +3,6 @@
 #include <chrono>
 #include <filesystem>
 #include <stop_token>
-#include <string>
-#include <vector>
 
 #include "kernels/build/build_plan.h"
 #include "kernels/build/warm_compiler.h"

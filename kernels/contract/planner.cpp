@@ -6,9 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 

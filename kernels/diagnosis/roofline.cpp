@@ -6,7 +6,6 @@
 #include <cmath>
 #include <initializer_list>
 #include <string_view>
-#include <utility>
 
 namespace ratchet {
 namespace {

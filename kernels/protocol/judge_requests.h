@@ -2,9 +2,7 @@
 
 // Requests to a judge about answers. See messages.h for the roles.
 
-#include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "kernels/protocol/arena.h"

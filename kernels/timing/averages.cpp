@@ -2,7 +2,6 @@
 
 #include "kernels/timing/statistics.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 

@@ -3,7 +3,6 @@
 #include <functional>
 #include <optional>
 #include <stop_token>
-#include <string>
 #include <string_view>
 #include <utility>
 

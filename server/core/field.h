@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <limits>
 #include <nlohmann/json_fwd.hpp>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>

@@ -19,7 +19,6 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include "server/core/container_codec.h"
 

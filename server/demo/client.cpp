@@ -1,7 +1,6 @@
 #include "server/demo/client.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
 // `kernels`, rendered into `env_check.md` by `server/runs`.
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 // An imported report of Nsight Compute, rocprofv3 or rocprof-compute. It never counts as measured
 // by this server.
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -3,7 +3,6 @@
 // What a binary contains: functions with their instruction counts, and verdicts about which methods
 // show in the code.
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

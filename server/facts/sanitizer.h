@@ -2,7 +2,6 @@
 
 // What compute-sanitizer reported about a kernel: advice, not a verdict.
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

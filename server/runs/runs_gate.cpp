@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 
 #include "server/runs/ledger/disk.h"
 #include "server/runs/permits.h"

@@ -1,7 +1,6 @@
 // Of any listing, each function has at least one instruction, every instruction came from the
 // listing, and the counts of a function fit each other.
 
-#include <string>
 #include <string_view>
 
 #include "kernels/disassembly/machine_code.h"

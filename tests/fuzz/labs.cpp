@@ -4,12 +4,10 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "kernels/lab.h"
 #include "kernels/labs/lab_calls.h"

@@ -2,7 +2,6 @@
 // the line where the body begins.
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <string_view>
 

@@ -1,7 +1,6 @@
 // A header that is accepted reads the same when it is written out as JSON, which is YAML; it is
 // bounded, with its aliases written out too, and so is a vocabulary.
 
-#include <string>
 #include <string_view>
 
 #include "kbs/documents/page_reader.h"

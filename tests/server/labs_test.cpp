@@ -3,7 +3,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <filesystem>
 #include <string>
-#include <vector>
 
 #include "server/core/fields.h"
 #include "server/core/files.h"

@@ -12,9 +12,7 @@
 #include <filesystem>
 #include <map>
 #include <regex>
-#include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "server/core/fd.h"

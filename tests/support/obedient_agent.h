@@ -4,10 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <functional>
 #include <regex>
-#include <set>
 #include <string>
 
 #include "server/runs/runs.h"

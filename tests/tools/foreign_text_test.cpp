@@ -1,7 +1,6 @@
 // Text of others in the answers of the real tools: it arrives marked, and none of it gets out of
 // its fence. Our own pages and ordinary compiler errors stay as readable as they were.
 
-#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <filesystem>
 #include <string>

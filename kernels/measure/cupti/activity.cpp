@@ -3,7 +3,6 @@
 #include <cxxabi.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdlib>
 #include <memory>
 

@@ -1,6 +1,5 @@
 #include "kernels/measure/cupti/range_profiler.h"
 
-#include <cmath>
 #include <cstdint>
 #include <utility>
 

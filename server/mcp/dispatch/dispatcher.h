@@ -5,9 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "server/mcp/dispatch/metrics.h"
 #include "server/mcp/dispatch/request_state.h"

@@ -1,7 +1,5 @@
 // Methods of tools, prompts, resources and completions.
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

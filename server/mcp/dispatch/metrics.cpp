@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <string_view>
 
 namespace ratchet::mcp {
 namespace {

@@ -1,14 +1,11 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 
 namespace ratchet::mcp {
 

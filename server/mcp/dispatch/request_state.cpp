@@ -2,6 +2,7 @@
 
 #include "server/core/hash.h"
 
+#include <chrono>
 #include <cstdint>
 
 namespace ratchet::mcp {

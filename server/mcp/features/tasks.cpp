@@ -1,7 +1,5 @@
 #include "server/mcp/features/tasks.h"
 
-#include <utility>
-
 #include "server/mcp/features/confirmation.h"
 #include "server/mcp/features/tool_result.h"
 

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <string>
 

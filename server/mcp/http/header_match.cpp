@@ -1,7 +1,6 @@
 #include "server/mcp/http/header_match.h"
 
 #include <charconv>
-#include <cmath>
 
 #include "server/core/hash.h"
 

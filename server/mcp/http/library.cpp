@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <cstring>
@@ -16,7 +15,6 @@
 #include <string_view>
 #include <thread>
 #include <utility>
-#include <variant>
 
 #include "server/core/fd.h"
 #include "server/mcp/dispatch/pool.h"

@@ -1,7 +1,6 @@
 #include "server/mcp/session/client_requests.h"
 
 #include <chrono>
-#include <utility>
 
 #include "server/core/hash.h"
 

@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 

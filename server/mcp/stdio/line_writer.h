@@ -1,7 +1,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <cstddef>
 #include <mutex>
 #include <stop_token>
 #include <string>

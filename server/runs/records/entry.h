@@ -2,8 +2,6 @@
 
 // The payloads of ledger rows: one plain record with a field list for each kind of row.
 
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

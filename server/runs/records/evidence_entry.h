@@ -2,7 +2,6 @@
 
 // Ledger rows about knowledge: logged queries and the evidence that cites them.
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

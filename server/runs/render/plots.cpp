@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <utility>
 #include <vector>
 
 #include "server/core/figures.h"

@@ -1,11 +1,8 @@
 // The wiki's attention with mma.sync: a whole warp's tile through a model of the instructions, from
 // the swizzled places that lanes name to sums, against plain products; banks; and the tiles that
 // queries see.
-#include <cmath>
-#include <cstdint>
 #include <cstdio>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "region.h"

@@ -1,7 +1,6 @@
 // The wiki's attention of warp groups: sums cover a group's tile, pairs of them are the left
 // operand of the next product as the PTX manual lays it out, steps begin where their numbers lie,
 // and queries see their tiles.
-#include <cstdint>
 #include <cstdio>
 #include <set>
 #include <utility>

@@ -1,6 +1,5 @@
 // The wiki's product of warp groups: sums cover the tile, boxes have the swizzle of the tensor map,
 // a warp's stores touch every bank once, and every tile is taken once.
-#include <cstdint>
 #include <cstdio>
 #include <set>
 #include <utility>

@@ -1,6 +1,5 @@
 // The wiki's fp8 product: sums cover a warp group's tile, a thread has two rows, and every tile is
 // taken once.
-#include <cstdint>
 #include <cstdio>
 #include <set>
 #include <utility>

@@ -1,7 +1,6 @@
 // The wiki's grouped product: the grid has room for every tile of any sizes, each row is in one
 // tile of its own group, and what lanes address is what the plain product addresses
 // (gemm-bf16-mma.cpp).
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <set>

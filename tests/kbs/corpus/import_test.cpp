@@ -2,8 +2,6 @@
 #include <unistd.h>
 #include <csignal>
 
-#include <algorithm>
-
 #include "kbs/corpus/importer.h"
 #include "tests/kbs/fixture.h"
 

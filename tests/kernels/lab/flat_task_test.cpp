@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 

@@ -1,7 +1,6 @@
 // Python kernels on the host device, with numpy alone. What needs torch and Triton is in
 // python_framework_test.cpp.
 
-#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <future>
 #include <optional>
-#include <thread>
 
 #include "tests/support/temp_folder.h"
 

@@ -1,7 +1,6 @@
 #include "kernels/worker/compare.h"
 
 #include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "kernels/worker/controls.h"
 
 #include <catch2/catch_test_macros.hpp>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 

@@ -2,7 +2,6 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
-#include <set>
 #include <string>
 #include <vector>
 

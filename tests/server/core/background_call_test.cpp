@@ -1,7 +1,6 @@
 #include "server/core/background_call.h"
 
 #include <catch2/catch_test_macros.hpp>
-#include <future>
 #include <stdexcept>
 #include <thread>
 

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <catch2/catch_test_macros.hpp>
-#include <fstream>
 
 #include "tests/support/temp_folder.h"
 

@@ -3,7 +3,6 @@
 #include <barrier>
 #include <catch2/catch_test_macros.hpp>
 #include <latch>
-#include <mutex>
 #include <set>
 
 #include "server/core/long_running.h"

@@ -8,7 +8,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstdlib>
 #include <random>
-#include <set>
 
 #include "tests/support/runs_samples.h"
 

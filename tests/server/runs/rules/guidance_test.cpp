@@ -2,12 +2,9 @@
 
 #include "server/runs/rules/guidance.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <functional>
-#include <regex>
 #include <set>
 
 #include "tests/support/obedient_agent.h"
