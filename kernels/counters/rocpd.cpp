@@ -99,7 +99,8 @@ class RocpdReader {
                                            " E ON E.id = K.end_id"
                                      : "";
     auto statement = database_.prepare(
-        "SELECT K.event_id, COALESCE(S.display_name, S.kernel_name), " +
+        "SELECT K.event_id, COALESCE(NULLIF(S.display_name, ''), NULLIF(S.kernel_name, ''), "
+        "'kernel ' || K.kernel_id), " +
         std::string(*apart ? "B.value, E.value" : "K.start, K.\"end\"") +
         ", K.grid_size_x, K.grid_size_y, K.grid_size_z, K.workgroup_size_x, K.workgroup_size_y, "
         "K.workgroup_size_z, K.group_segment_size, S.arch_vgpr_count, S.accum_vgpr_count, "

@@ -169,7 +169,8 @@ class RocprofTable {
   }
 
   /// "name(float*, int)" without its parameters, as other engines name kernels.
-  static std::string plain_rocprof_name(std::string name) {
+  static std::string plain_rocprof_name(const std::string& whole) {
+    auto name = whole;
     constexpr std::string_view kObject = " (.kd)";
     if (name.ends_with(kObject)) name.resize(name.size() - kObject.size());
     if (name.ends_with(".kd")) name.resize(name.size() - 3);
@@ -177,7 +178,7 @@ class RocprofTable {
     if (name.ends_with(')'))
       if (const auto open = name.find('('); open != std::string::npos && open > 0)
         name.resize(open);
-    return name;
+    return name.empty() ? whole : name;
   }
 
   /// rocprof-compute's analysis: a metric per row, over all dispatches that it chose.
@@ -293,8 +294,10 @@ class RocprofJson {
     if (is_new) {
       if (report_.kernels.size() == kMostDispatches) return too_many_dispatches();
       const auto name = names_.find(*kernel_id);
-      report_.kernels.push_back(
-          {name == names_.end() ? fmt::format("kernel {:.0f}", *kernel_id) : name->second, {}});
+      report_.kernels.push_back({name == names_.end() || name->second.empty()
+                                     ? fmt::format("kernel {:.0f}", *kernel_id)
+                                     : name->second,
+                                 {}});
     }
     auto& kernel = report_.kernels[known->second];
     const auto set = [&](const char* name, const std::optional<double>& value) {
@@ -406,6 +409,7 @@ Result<RocprofReport> read_rocprof(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   auto rows = read_csv(text);
   if (!rows) return Error{rows.error().code, rows.error().message, kRocprofHint};
+  if (rows->empty()) return damaged_rocprof("the table has no columns");
   return RocprofTable(*std::move(rows)).read();
 }
 

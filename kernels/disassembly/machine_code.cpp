@@ -26,6 +26,13 @@ std::optional<std::uint64_t> hexadecimal(std::string_view text) {
   return value;
 }
 
+/// The number at the start of a text; 0 if there is none, or one that no line has.
+int line_number(std::string_view text) {
+  int value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
 /// Removes and returns the first word.
 std::string_view take_word(std::string_view& text) {
   text = trimmed(text, kBlanks);
@@ -79,7 +86,7 @@ class Reader {
       const auto at = bare.find(kLine);
       // The location inside an inlined function comes first, followed by where it was inlined.
       if (at == std::string_view::npos || bare.find("inlined at") != std::string_view::npos) return;
-      line_ = std::atoi(bare.data() + at + kLine.size());
+      line_ = line_number(bare.substr(at + kLine.size()));
       return;
     }
     if (bare.starts_with(".L_") && bare.ends_with(":"))

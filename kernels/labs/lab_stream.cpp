@@ -33,7 +33,7 @@ void make_nonblocking(const Fd& fd) {
 
 /// The length that a header line tells; empty if it is none.
 std::optional<std::size_t> length_in(std::string_view line) {
-  if (!line.starts_with(kMark)) return std::nullopt;
+  if (!line.starts_with(kMark) || line.size() > kMostHeader) return std::nullopt;
   line.remove_prefix(kMark.size());
   std::size_t bytes = 0;
   const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), bytes);

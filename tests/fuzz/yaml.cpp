@@ -9,11 +9,11 @@
 namespace ratchet::fuzz {
 namespace {
 
-/// What YAML cannot write as JSON does: keys beyond 1024 characters, in a line.
+/// What YAML cannot write as JSON does: keys beyond 1024 characters, as written, in a line.
 bool has_long_name(const Json& json) {
   if (json.is_object())
     for (const auto& [name, value] : json.items())
-      if (name.size() > 500 || has_long_name(value)) return true;
+      if (Json(name).dump().size() > 1000 || has_long_name(value)) return true;
   if (json.is_array())
     for (const auto& value : json)
       if (has_long_name(value)) return true;

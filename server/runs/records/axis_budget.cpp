@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -90,7 +90,10 @@ std::optional<Axis> axis_of(const DiagnosisFinding& finding) {
 int rules_of(std::string_view evidence) {
   constexpr std::string_view kRules = "(rules v";
   const auto at = evidence.rfind(kRules);
-  return at == std::string_view::npos ? 0 : std::atoi(evidence.data() + at + kRules.size());
+  if (at == std::string_view::npos) return 0;
+  int version = 0;
+  std::from_chars(evidence.data() + at + kRules.size(), evidence.data() + evidence.size(), version);
+  return version;
 }
 
 constexpr std::array kAxes{Axis::memory, Axis::latency,

@@ -80,8 +80,10 @@ TEST_CASE("every file of every corpus keeps the promises of its reader", "[fuzz]
   for (const auto& fuzzer : kFuzzers)
     for (const auto& file : files_of(fuzzer.name)) {
       INFO(file);
-      const auto bytes = bytes_of(file);
-      CHECK_NOTHROW(fuzzer.check(bytes));
+      const auto text = bytes_of(file);
+      // Without what follows a string, so that a sanitizer sees a reader go beyond the end.
+      const std::vector<char> bytes(text.begin(), text.end());
+      CHECK_NOTHROW(fuzzer.check({bytes.data(), bytes.size()}));
     }
 }
 
