@@ -27,8 +27,10 @@ def devices_text(environment, kind=""):
 
 class Server:
     def __init__(self, command, environment=None):
+        # A session of its own: a signal to this program's group must not end it. It ends with its input.
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, text=True, env=environment)
+                                        stderr=subprocess.DEVNULL, text=True, env=environment,
+                                        start_new_session=True)
         self.lock, self.ids, self.waiting, self.ended = threading.Lock(), 0, {}, False
         threading.Thread(target=self.read, daemon=True).start()
         self.request("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},

@@ -4,7 +4,7 @@ import ctypes
 import os
 import time
 
-PATIENCE = 10.0  # seconds until a device that another process left must be free
+PATIENCE = 3.0  # seconds until a device that a process has left must be free
 
 
 class Memory(ctypes.Structure):
@@ -31,7 +31,7 @@ class DeviceWatch:
         else:
             found = self.nvml.nvmlDeviceGetHandleByUUID(name.encode(), ctypes.byref(self.handle))
         self.expect(found, f"device {name}")
-        self.base = 0
+        self.base, self.others = 0, []
 
     @staticmethod
     def expect(status, what):
@@ -51,14 +51,18 @@ class DeviceWatch:
         return [rows[i].pid for i in range(count.value)]
 
     def set_base(self):
-        """What is in use now is what a free device has in use."""
-        self.base = self.used()
+        """What is in use now is what a free device has in use, unless others use it too: then its
+        memory tells nothing."""
+        self.base, self.others = self.used(), self.processes()
 
-    def left(self):
-        """Bytes above the base and processes on the device, once it is free or patience ends."""
+    def left(self, own):
+        """Bytes above the base and processes on the device, once it is free or patience ends.
+        `own`: gives the processes that count where others use the device too."""
         until = time.monotonic() + PATIENCE
         while True:
-            used, processes = self.used() - self.base, self.processes()
-            if (used <= 0 and not processes) or time.monotonic() > until:
-                return max(used, 0), processes
+            used, processes = max(self.used() - self.base, 0), self.processes()
+            if self.others:
+                used, processes = 0, sorted(set(processes) & set(own()))
+            if (used == 0 and not processes) or time.monotonic() > until:
+                return used, processes
             time.sleep(0.005)

@@ -6,9 +6,10 @@ its way, the others are right.
 
 After each kernel the server must answer, no process of the kernel may be left, and a GPU must be as
 free as at first: no process on it, no more of its memory in use. Faults must be found, and right
-kernels pass. The server's memory must not grow after the first tenth. With --seconds the row ends
-early, and says so. On a machine with several GPUs it uses the first of CUDA_VISIBLE_DEVICES, so one
-can run beside another. Writes OUT/faults-DEVICE.md.
+kernels pass. The server's memory must not grow after the first tenth. It says how far it is every 50
+kernels, and writes OUT/faults-DEVICE.md then too. With --seconds the row ends early, as it does when
+it is terminated or five kernels in a row leave something behind. On a machine with several GPUs it uses
+the first of CUDA_VISIBLE_DEVICES, so one can run beside another.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import datetime
 import os
 import pathlib
 import random
+import signal
 import statistics
 import sys
 import tempfile
@@ -33,7 +35,11 @@ MOST_GROWTH = 16 << 20  # of the server's resident memory
 SLOW_WEIGHT = 0.25
 RETRIES = 3          # of a version, by the server
 VERSIONS = 60        # of one run: the records of longer ones take longer to write
-QUIET_S = 3          # without a process of the server: it calibrates no more
+QUIET_S = 2          # without a process of the server: it calibrates no more
+MOST_QUIET_S = 60    # what waiting for that may take
+PATIENCE_S = 3       # for a process of the server to end
+MOST_LEFT = 5        # in a row
+STEP = 50
 
 
 class Row:
@@ -91,11 +97,11 @@ class Row:
 
 
 class Storm:
-    def __init__(self, server, watch, rows):
-        self.server, self.watch, self.rows = server, watch, rows
-        self.kinds, self.seconds = collections.Counter(), []
+    def __init__(self, server, watch, warm):
+        self.server, self.watch, self.warm = server, watch, set(warm)
+        self.kinds, self.seconds, self.looks = collections.Counter(), [], []
         self.faults, self.honest = 0, 0
-        self.missed, self.refused, self.left, self.leaked = [], [], [], 0
+        self.missed, self.refused, self.left, self.leaked, self.left_in_a_row = [], [], [], 0, 0
 
     def one(self, row, kind, number):
         begin = time.monotonic()
@@ -118,28 +124,51 @@ class Storm:
         self.look(name)
         row.go_on(1 if codes else 0)
 
+    def strays(self):
+        """Processes of the server that were not there at first, once they had time to end."""
+        until = time.monotonic() + PATIENCE_S
+        while True:
+            left = [pid for pid in self.server.strays(0) if pid not in self.warm]
+            if not left or time.monotonic() > until:
+                return left
+            time.sleep(0.01)
+
     def look(self, name):
-        strays = self.server.strays(10)
+        begin, found = time.monotonic(), []
+        strays = self.strays()
         if strays:
-            self.left.append(f"{name}: processes {strays}")
-        if self.watch is None:
-            return
-        used, processes = self.watch.left()
-        self.leaked = max(self.leaked, used)
-        if used or processes:
-            self.left.append(f"{name}: {used >> 20} MiB of the device, processes {processes} on it")
+            found.append(f"{name}: processes {[command_of(pid) for pid in strays]}")
+        if self.watch:
+            used, processes = self.watch.left(self.server.children)
+            self.leaked = max(self.leaked, used)
+            if used or processes:
+                found.append(f"{name}: {used >> 20} MiB of the device, on it {[command_of(p) for p in processes]}")
+        self.looks.append(time.monotonic() - begin)
+        self.left += found
+        self.left_in_a_row = self.left_in_a_row + 1 if found else 0
 
     def good(self):
         return not (self.missed or self.refused or self.left or self.leaked)
 
 
+def command_of(pid):
+    try:
+        command = pathlib.Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return f"{pid} (ended)"
+    return f"{pid} {command.replace(chr(0), ' ')[:120].strip()}"
+
+
 def wait_until_quiet(server):
-    """After a first version a server calibrates a GPU in spare time."""
-    quiet_since = time.monotonic()
-    while time.monotonic() - quiet_since < QUIET_S:
-        if server.strays(0):
+    """After a first version a server calibrates a GPU in spare time. Gives the processes that stay."""
+    begin = quiet_since = time.monotonic()
+    left = []
+    while time.monotonic() - quiet_since < QUIET_S and time.monotonic() - begin < MOST_QUIET_S:
+        left = server.strays(0)
+        if left:
             quiet_since = time.monotonic()
         time.sleep(0.05)
+    return left
 
 
 def draw_of(draw, rows, honest_share):
@@ -154,64 +183,101 @@ def listed(things):
     return f"{len(things)}: {'; '.join(things[:5])}" if things else "none"
 
 
+def device_text(storm):
+    if not storm.watch:
+        return "not a GPU"
+    if storm.watch.others:
+        return f"others use it too ({len(storm.watch.others)} processes), so its memory was not compared"
+    if storm.leaked:
+        return f"up to {storm.leaked >> 20} MiB more in use after a kernel"
+    return "no more of its memory in use than at first after any kernel, and no process on it"
+
+
 def report(given, storm, info, figures):
+    """Writes the table; whether all is as it must be."""
     seconds, early, late, alive, left, before = figures
     done = storm.faults + storm.honest
-    device = ("no more of its memory in use than at first after any kernel" if storm.watch and not storm.leaked
-              else f"up to {storm.leaked >> 20} MiB more in use after a kernel" if storm.watch else "not a GPU")
-    good = (storm.good() and alive and not left and late - early < MOST_GROWTH
-            and (done == given.count or given.seconds))
+    good = storm.good() and alive and not left and late - early < MOST_GROWTH
     lines = [f"# {done} kernels in a row on {given.device}", "",
              f"Command: `tests/attacks/faults.py … {given.device} {given.count} …`, seed {given.seed}, job "
              f"deadline 1 s. Devices: {devices_text(info, given.device)}. "
              f"Date: {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC.", "",
              f"- {storm.faults} faults, {storm.honest} right kernels"
-             + ("" if done == given.count else f"; {given.count} were asked for, the time was up"),
+             + ("" if done == given.count else f"; {given.count} were asked for"),
              f"- {seconds:.0f} s, {seconds / max(done, 1):.2f} s each with build and records, "
-             f"median {statistics.median(storm.seconds):.2f} s, slowest {max(storm.seconds):.1f} s; "
-             f"{before:.0f} s before to start and to build ahead",
+             f"median {statistics.median(storm.seconds):.2f} s, slowest {max(storm.seconds):.1f} s, and "
+             f"{statistics.median(storm.looks):.3f} s to look; {before:.0f} s before to start and to build ahead",
              f"- undetected faults: {listed(storm.missed)}",
              f"- right kernels that were refused: {listed(storm.refused)}",
-             f"- the device: {device}",
+             f"- the device: {device_text(storm)}",
              f"- left after single kernels: {listed(storm.left)}; in the end: {left or 'nothing'}",
-             f"- server up: {alive}; resident memory {early >> 10} KiB after a tenth, {late >> 10} KiB in the end",
+             f"- processes of the server that were there at first: {len(storm.warm) or 'none'}",
+             f"- server up: {alive}",
+             f"- resident memory of the server: {early >> 10} KiB after a tenth, {late >> 10} KiB in the end",
              f"- verdict: {'as expected' if good else 'NOT as expected'}", "",
              "| form: kind: reason | times |", "|---|---|"]
     lines += [f"| {name} | {times} |" for name, times in sorted(storm.kinds.items())]
     (given.out / f"faults-{given.device}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print("\n".join(lines), flush=True)
     return good
 
 
-def play(given, folder):
-    begin = time.monotonic()
-    watch = DeviceWatch() if given.device == "cuda" else None
-    server = Server([given.ratchet, "serve", "--state-dir", folder + "/state", "--root", folder,
-                     "--job-deadline", "1"])
-    info, _ = server.call("check_env", {})
-    rows = [(Row(server, given.device, pathlib.Path(folder), form), weight)
-            for form, weight in forms(given.device)]
-    for row, _ in rows:
-        row.open()
-    with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        for row, _ in rows:
-            row.build_ahead(pool)
-    wait_until_quiet(server)
-    if watch:
-        watch.set_base()
-    storm = Storm(server, watch, rows)
-    draw = random.Random(given.seed)
-    started, early = time.monotonic(), 0
-    for number in range(1, given.count + 1):
-        if given.seconds and time.monotonic() - begin > given.seconds:
-            break
-        storm.one(*draw_of(draw, rows, given.honest / 100), number)
-        if number == given.count // 10 or not early:
-            early = server.resident_bytes()
-    seconds = time.monotonic() - started
-    late, alive, left = server.resident_bytes(), server.alive(), server.strays()
-    server.close()
-    return report(given, storm, info or {}, (seconds, early, late, alive, left, started - begin))
+class Play:
+    """One row from start to end."""
+
+    def __init__(self, given, folder):
+        self.given, self.begin, self.early = given, time.monotonic(), 0
+        self.watch = DeviceWatch() if given.device == "cuda" else None
+        self.server = Server([given.ratchet, "serve", "--state-dir", folder + "/state", "--root", folder,
+                              "--job-deadline", "1"])
+        self.info, _ = self.server.call("check_env", {})
+        self.rows = [(Row(self.server, given.device, pathlib.Path(folder), form), weight)
+                     for form, weight in forms(given.device)]
+        self.storm, self.started = None, 0.0
+
+    def say(self, text):
+        print(f"{time.monotonic() - self.begin:6.1f} s: {text}", flush=True)
+
+    def prepare(self):
+        for row, _ in self.rows:
+            row.open()
+            self.say(f"v0 of {row.form.name} has passed its gate")
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            for row, _ in self.rows:
+                row.build_ahead(pool)
+        self.say("built ahead")
+        warm = wait_until_quiet(self.server)
+        self.say(f"quiet; stays: {[command_of(pid) for pid in warm]}")
+        if self.watch:
+            self.watch.set_base()
+            self.say(f"the device has {self.watch.base >> 20} MiB in use, others on it: {self.watch.others}")
+        self.storm, self.started = Storm(self.server, self.watch, warm), time.monotonic()
+
+    def written(self, left):
+        seconds = time.monotonic() - self.started
+        return report(self.given, self.storm, self.info or {},
+                      (seconds, self.early, self.server.resident_bytes(), self.server.alive(), left,
+                       self.started - self.begin))
+
+    def run(self):
+        self.prepare()
+        draw = random.Random(self.given.seed)
+        for number in range(1, self.given.count + 1):
+            if self.given.seconds and time.monotonic() - self.begin > self.given.seconds:
+                self.say("the time is up")
+                break
+            self.storm.one(*draw_of(draw, self.rows, self.given.honest / 100), number)
+            if number == self.given.count // 10 or not self.early:
+                self.early = self.server.resident_bytes()
+            if self.storm.left_in_a_row >= MOST_LEFT:
+                self.say(f"stopped: {MOST_LEFT} kernels in a row left something: {self.storm.left[-1]}")
+                break
+            if number % STEP == 0:
+                self.written([])
+                self.say(f"{number} kernels; missed {len(self.storm.missed)}, refused "
+                         f"{len(self.storm.refused)}, left {len(self.storm.left)}")
+        good = self.written(self.storm.strays())
+        self.server.close()
+        return good
 
 
 def main():
@@ -225,8 +291,12 @@ def main():
     parser.add_argument("--seconds", type=float, default=0)
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
+    # So that a caller's time limit ends it as --seconds does, after the kernel at hand.
+    signal.signal(signal.SIGTERM, lambda *_: setattr(given, "seconds", 1e-9))
     with tempfile.TemporaryDirectory() as folder:
-        return 0 if play(given, folder) else 1
+        good = Play(given, folder).run()
+    print((given.out / f"faults-{given.device}.md").read_text(encoding="utf-8"), flush=True)
+    return 0 if good else 1
 
 
 if __name__ == "__main__":
