@@ -171,9 +171,8 @@ Result<BenchmarkAnswer> run_benchmark(const Services& services, const BenchmarkA
 Tool benchmark(const Services& services) {
   return make_tool<BenchmarkArgs, BenchmarkAnswer>(
       {.name = "benchmark",
-       .summary =
-           "Compare a correct version with v0, its parent and baselines. The final benchmark "
-           "follows the final gate.",
+       .summary = "Compare a correct version with v0, its parent and baselines. The final one "
+                  "follows the final gate.",
        .effect = Effect::uses_device,
        .toolset = Toolset::loop},
       [services](const BenchmarkArgs& args, CallContext& call) {

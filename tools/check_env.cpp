@@ -35,9 +35,8 @@ struct CheckEnvAnswer : Environment {
 Tool check_env(const Services& services) {
   return make_tool<CheckEnvArgs, CheckEnvAnswer>(
       {.name = "check_env",
-       .summary =
-           "Report devices, toolchains, permission for counters (probed), what can run here, "
-           "and what takes space in the state folder.",
+       .summary = "Report devices, toolchains, counter permission (probed), what runs here and "
+                  "what fills the state folder.",
        .effect = Effect::uses_device,
        .toolset = Toolset::loop,
        .idempotent = true},

@@ -55,9 +55,8 @@ SignatureFact signatures_of(const SassCheck& check) {
 Tool check_sass(const Services& services) {
   return make_tool<CheckSassArgs, CheckSassAnswer>(
       {.name = "check_sass",
-       .summary =
-           "Tell which methods show in a version's machine code, compared with its parent's: "
-           "verified, absent or unknown.",
+       .summary = "Tell which methods show in a version's machine code, compared with its "
+                  "parent's: verified, absent, unknown.",
        .effect = Effect::writes,
        .toolset = Toolset::analysis,
        .idempotent = true},

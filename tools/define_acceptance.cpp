@@ -20,8 +20,8 @@ struct AcceptanceArgs {
 Tool define_acceptance(const Services& services) {
   return make_tool<AcceptanceArgs, ReviewAnswer>(
       {.name = "define_acceptance",
-       .summary = "Define what must hold for the run to be accepted: predicates that the server "
-                  "evaluates over its ledger, or reviews.",
+       .summary = "Define when the run is accepted: predicates that the server evaluates over its "
+                  "ledger, or reviews.",
        .effect = Effect::writes,
        .toolset = Toolset::review},
       [&runs = services.runs](const AcceptanceArgs& args, CallContext&) {

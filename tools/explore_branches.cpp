@@ -352,7 +352,7 @@ Tool explore_branches(const Services& services) {
   return make_tool<ExploreArgs, BranchesAnswer>(
       {.name = "explore_branches",
        .summary = "Try several kernels for the open version: all are built, checked and timed "
-                  "against the best one; the winner, if any, becomes the version's kernel.",
+                  "against the best; a winner becomes its kernel.",
        .effect = Effect::uses_device,
        .toolset = Toolset::search,
        .builds = true},

@@ -25,7 +25,7 @@ Tool list_methods(const Services& services) {
   return make_tool<ListMethodsArgs, MethodList>(
       {.name = "list_methods",
        .summary = "List optimization methods by axis and priority; with a run, how strongly its "
-                  "profile suggests each and how many a version may take.",
+                  "profile suggests each, and the budget.",
        .effect = Effect::reads,
        .toolset = Toolset::search,
        .idempotent = true},

@@ -22,15 +22,15 @@ struct ProfileArgs {
   bool verify = false;
 
   static constexpr void fields(auto&& visit) {
-    visit(required<&ProfileArgs::run>(),
-          optional<&ProfileArgs::metrics>(
-              "lean, overview (default), full, stalls (hot lines), or counter names.",
-              {.max_length = 128}),
-          optional<&ProfileArgs::engine>("Reads the counters; ncu also keeps its report."),
-          optional<&ProfileArgs::seconds>("So long, while inconclusive.", {.min = 1, .max = 600}),
-          optional<&ProfileArgs::search>("So long, for input values that change the time.",
-                                         {.min = 1, .max = 600}),
-          optional<&ProfileArgs::verify>("Confirm findings by interventions."));
+    visit(
+        required<&ProfileArgs::run>(),
+        optional<&ProfileArgs::metrics>(
+            "lean, overview (default), full, stalls (hot lines), or counter names.",
+            {.max_length = 128}),
+        optional<&ProfileArgs::engine>("Reads the counters; ncu also keeps its report."),
+        optional<&ProfileArgs::seconds>("So long, while inconclusive.", {.min = 1, .max = 600}),
+        optional<&ProfileArgs::search>("As in check_correctness, by time.", {.min = 1, .max = 600}),
+        optional<&ProfileArgs::verify>("Confirm findings by interventions."));
   }
 };
 
@@ -210,9 +210,8 @@ void choose(const std::vector<std::string>& metrics, ProfileRequest& request) {
 Tool profile_kernel(const Services& services) {
   return make_tool<ProfileArgs, ProfileAnswer>(
       {.name = "profile_kernel",
-       .summary =
-           "Time the open version against its parent, v0 and the best one (interleaved, cold "
-           "caches), count, diagnose and place it under the roofline.",
+       .summary = "Time the open version against its parent, v0 and the best (interleaved, cold "
+                  "caches), count, diagnose and place it under the roofline.",
        .effect = Effect::uses_device,
        .toolset = Toolset::loop},
       [services](const ProfileArgs& args, CallContext& call) -> Result<ProfileAnswer> {

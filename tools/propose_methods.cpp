@@ -40,9 +40,8 @@ std::string page_of(std::string_view method) {
 Tool propose_methods(const Services& services) {
   return make_tool<ProposeArgs, Proposal>(
       {.name = "propose_methods",
-       .summary =
-           "Choose the open version's methods; the server checks them against profile, budget, "
-           "architecture and history before anything is built.",
+       .summary = "Choose the open version's methods; checked against profile, budget, "
+                  "architecture and history before a build.",
        .effect = Effect::writes,
        .toolset = Toolset::search},
       [services](const ProposeArgs& args, CallContext&) -> Result<Proposal> {

@@ -21,9 +21,8 @@ struct ReadMemoryArgs {
 Tool read_memory(const Services& services) {
   return make_tool<ReadMemoryArgs, MemoryAnswer>(
       {.name = "read_memory",
-       .summary =
-           "Read what the run recorded about its versions: time, change, evidence, pitfalls, "
-           "quality gate. Masked versions are withheld.",
+       .summary = "Read what the run recorded of its versions: time, change, evidence, pitfalls, "
+                  "gate. Masked ones are withheld.",
        .effect = Effect::reads,
        .toolset = Toolset::memory,
        .idempotent = true},

@@ -19,8 +19,8 @@ struct RestartArgs {
 Tool restart_partial(const Services& services) {
   return make_tool<RestartArgs, MaskAnswer>(
       {.name = "restart_partial",
-       .summary = "Restart the search when no direction is left: mask half of the versions, drawn "
-                  "by the server; v0, the best and the open one stay.",
+       .summary = "When no direction is left: mask half of the versions, drawn by the server; v0, "
+                  "the best and the open one stay.",
        .effect = Effect::destroys,
        .toolset = Toolset::memory},
       [&runs = services.runs](const RestartArgs& args, CallContext& call) -> Result<MaskAnswer> {

@@ -32,7 +32,7 @@ Tool roofline(const Services& services) {
   return make_tool<RooflineArgs, RooflineAnswer>(
       {.name = "roofline",
        .summary = "Place a profiled version under the measured roofs (DRAM, L2, shared memory, "
-                  "arithmetic), with gaps and method budget.",
+                  "arithmetic), with gaps and budget.",
        .effect = Effect::uses_device,
        .toolset = Toolset::analysis,
        .idempotent = true},

@@ -35,9 +35,8 @@ struct SanitizeAnswer : SanitizerReport {
 Tool sanitize_kernel(const Services& services) {
   return make_tool<SanitizeArgs, SanitizeAnswer>(
       {.name = "sanitize_kernel",
-       .summary =
-           "Run the open version's CUDA kernel under compute-sanitizer: memory errors, races, "
-           "uninitialized reads and barrier errors by source line.",
+       .summary = "Run the open version's CUDA kernel under compute-sanitizer: memory, race, "
+                  "initialization and barrier errors by line.",
        .effect = Effect::uses_device,
        .toolset = Toolset::analysis},
       [services](const SanitizeArgs& args, CallContext& call) -> Result<SanitizeAnswer> {

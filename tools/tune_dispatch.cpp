@@ -167,8 +167,8 @@ Result<TuneAnswer> tune(const Services& services, const TuneArgs& args, CallCont
 Tool tune_dispatch(const Services& services) {
   return make_tool<TuneArgs, TuneAnswer>(
       {.name = "tune_dispatch",
-       .summary = "Time versions on every case, write the performance map, and generate a checked "
-                  "dispatcher that is never slower than the fallback.",
+       .summary = "Time versions on every case, map them, and generate a checked dispatcher that "
+                  "is never slower than the fallback.",
        .effect = Effect::uses_device,
        .toolset = Toolset::search,
        .builds = true},

@@ -18,9 +18,8 @@ struct HypothesisArgs : Hypothesis {
 Tool write_hypothesis(const Services& services) {
   return make_tool<HypothesisArgs, HypothesisAnswer>(
       {.name = "write_hypothesis",
-       .summary =
-           "State the one change that the next version tries, what it should improve and when it "
-           "counts as a success.",
+       .summary = "State the one change that the next version tries, what it should improve and "
+                  "when it succeeds.",
        .effect = Effect::writes,
        .toolset = Toolset::loop},
       [&runs = services.runs](const HypothesisArgs& args, CallContext&) {

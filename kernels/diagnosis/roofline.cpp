@@ -103,20 +103,21 @@ std::optional<double> bandwidth_ceiling(std::span<const Ceiling> ceilings) {
 
 std::optional<double> bandwidth_ceiling(std::span<const Ceiling> ceilings, double bytes) {
   constexpr double kMebi = 1024 * 1024;
+  const auto large = bandwidth_ceiling(ceilings);
   std::optional<std::pair<double, double>> below, above;  // size and roof
   for (const int mebibytes : {64, 128, 256, 512}) {
     const auto name = fmt::format("cold_copy_{}MiB", mebibytes);
-    const double size = mebibytes * kMebi;
     const auto roof = ceiling_named(ceilings, {name});
+    const double size = mebibytes * kMebi;
     if (!roof) continue;
     if (size <= bytes) below = {size, *roof};
     if (size >= bytes && !above) above = {size, *roof};
   }
-  if (!below && !above) return bandwidth_ceiling(ceilings);
-  if (!below || !above) return below ? below->second : above->second;
-  if (below->first == above->first) return below->second;
+  if (!large || (!below && !above)) return large;
+  if (!below || !above) return std::max(*large, below ? below->second : above->second);
+  if (below->first == above->first) return std::max(*large, below->second);
   const double part = std::log(bytes / below->first) / std::log(above->first / below->first);
-  return below->second + part * (above->second - below->second);
+  return std::max(*large, below->second + part * (above->second - below->second));
 }
 
 std::optional<double> highest_bandwidth(std::span<const Ceiling> ceilings) {

@@ -21,7 +21,7 @@ namespace ratchet {
 /// type.
 [[nodiscard]] std::optional<double> bandwidth_ceiling(std::span<const Ceiling> ceilings);
 /// Ordinary traffic of so many bytes right after a flush, as kernels are timed: between the
-/// measured sizes by the logarithm, the nearest beyond them; as above if none was measured.
+/// measured sizes by the logarithm, the nearest beyond them; never less than the above.
 [[nodiscard]] std::optional<double> bandwidth_ceiling(std::span<const Ceiling> ceilings,
                                                       double bytes);
 [[nodiscard]] std::optional<double> highest_bandwidth(std::span<const Ceiling> ceilings);

@@ -2,7 +2,7 @@
 //
 // Catalog: honest
 // Task: double
-// Search: 10
+// Search: 4
 // Expect: pass
 __global__ void twice(const float* x, float* y, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -2,7 +2,7 @@
 //
 // Catalog: I4
 // Task: gather
-// Search: 10
+// Search: 4
 // Expect: search mismatch
 __global__ void differ(const int* index, int* different, int n) {
   bool mine = false;

@@ -2,7 +2,7 @@
 //
 // Catalog: I1
 // Task: double
-// Search: 10
+// Search: 4
 // Expect: search mismatch
 __global__ void count(const float* x, int* zeros, int n) {
   int mine = 0;

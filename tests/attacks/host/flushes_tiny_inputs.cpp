@@ -1,4 +1,4 @@
-// Takes an input without any value above 2^-8 for zeros.
+// Takes an input without any value above 2^-5.5 for zeros.
 //
 // Catalog: I5
 // Task: double
@@ -7,5 +7,5 @@
 extern "C" void solve(const float* x, float* y, int n) {
   float most = 0;
   for (int i = 0; i < n; ++i) most = x[i] > most ? x[i] : -x[i] > most ? -x[i] : most;
-  for (int i = 0; i < n; ++i) y[i] = n > 20 && most < 0x1p-8f ? 0 : 2 * x[i];
+  for (int i = 0; i < n; ++i) y[i] = n > 20 && most < 0.022f ? 0 : 2 * x[i];
 }

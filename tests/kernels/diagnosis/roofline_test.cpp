@@ -105,6 +105,9 @@ TEST_CASE("a kernel is held against a copy of its own size and cache state", "[r
         Approx(4.7e12));  // half of the way, by octaves
   CHECK(*bandwidth_ceiling(ceilings, kMebi) == 5e12);
   CHECK(*bandwidth_ceiling(ceilings, 4096 * kMebi) == 4.4e12);
+  auto slower = ceilings;
+  slower[1].value = slower[2].value = 3e12;  // what starts a copy says nothing about memory
+  CHECK(*bandwidth_ceiling(slower, 128 * kMebi) == 4e12);
   CHECK(*bandwidth_ceiling(kCeilings, 128 * kMebi) == 100e9);  // measured by an earlier version
   const WorkDone work{128 * kMebi, 0, DType::f32};
   const auto roofline = place_under_roofs(work, {128 * kMebi / 4.7e3}, {}, ceilings);
