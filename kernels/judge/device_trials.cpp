@@ -158,7 +158,16 @@ Status DeviceTrials::open(const CallContext& call) {
   if (reference_.fault()) return reference_failed(*reference_.fault());
   memories.erase(memories.begin());
   candidates_memories_ = std::move(memories);
-  return {};
+  return makes_inputs() ? try_inputs(call) : Status{};
+}
+
+Status DeviceTrials::try_inputs(const CallContext& call) {
+  const auto& dims = contract_.cases.front().dims;
+  auto plan = call_plan_of(contract_, dims);
+  if (!plan) return plan.error();
+  const Content content{dims, "normal", fresh_seed(), {}, {}};
+  const auto made = generate(*plan, content, {}, call);
+  return made ? Status{} : Status(unavailable(made.error().message));
 }
 
 Status DeviceTrials::share_with(CandidateProcess& process, int candidate, const CallContext& call) {

@@ -99,6 +99,9 @@ class DeviceTrials {
         reference_(std::move(reference)),
         share_(share) {}
 
+  /// Error `unavailable` where the reference's process cannot make inputs: whoever judges elsewhere
+  /// then says why.
+  Status try_inputs(const CallContext& call);
   /// The second half of `generate` where a function makes inputs: whether they are those of the
   /// last unchanged content described.
   Result<bool> make_inputs(bool anew, const CallContext& call);

@@ -221,7 +221,8 @@ class EmbeddedKernel:
         if name == "pytorch-eager":
             return reference
         if name == "reference":
-            arena.compute_exactly()
+            if self.torch:
+                arena.compute_exactly()
             return reference
         if name == "torch-compile":
             import torch

@@ -2,11 +2,11 @@
 """Inputs that a suite's own code makes, beside inputs that the server generates: the same module, in
 KernelBench's form, imported and judged on this device.
 
-    tests/gpu/given_checks.py RATCHET OUT [ROUNDS]      RATCHET_PYTHON names a Python with torch
+    tests/gpu/given_checks.py RATCHET OUT [ROUNDS|short]    RATCHET_PYTHON names a Python with torch
 
 Asks how long create_run and check_correctness take for both (aim: 1.5 times as long at most), that
 kernels of imported problems are judged as they should be, and that inputs which cannot be made twice
-or changed do not spoil the verdict on a timed call. Without a GPU the processor is asked. Writes
+or changed do not spoil the verdict on a timed call. `short`: one task without an import, in some 20 s. Without a GPU the processor is asked. Writes
 given.md and given.json into OUT. Changes no setting of the device.
 """
 
@@ -51,11 +51,28 @@ def get_init_inputs():
     return [features]
 '''
 RANDOM = "torch.randn(batch, features)"
-CLOCK = "torch.randn(batch, features, generator=torch.Generator('cpu').manual_seed(" \
-        "__import__('time').monotonic_ns())).to(torch.empty(0).device)"
 # Rows that ascend, which a reference insists on.
 SORTED = "torch.randn(batch, features).sort(dim=0).values"
 INSISTS = "        assert (x[1:] >= x[:-1]).all(), 'rows ascend'\n"
+# An import refuses inputs that differ each time; create_run warns of them.
+CLOCK = '''import time
+
+import torch
+
+
+def inputs(n, seed):
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(time.monotonic_ns())
+    return {"inputs": {"x": torch.randn(n, device=device), "y": torch.empty(n, device=device)},
+            "outputs": ["y"]}
+
+
+def reference(x, **_):
+    return 2 * x
+'''
+GIVEN = CLOCK.replace("import time\n\n", "").replace("time.monotonic_ns()", "seed")
+TWICE = "import torch\n\n\ndef run_kernel(x, y, n):\n    torch.mul(x, 2, out=y)\n"
+ALL_BUT_ONE = "import torch\n\n\ndef run_kernel(x, y, n):\n    y[:-1] = 2 * x[:-1]\n    y[-1] = 0\n"
 LAZY = '''
 
 class ModelNew(Model):
@@ -109,9 +126,11 @@ class Checks:
                                     encoding="utf-8")
         return twin
 
-    def run(self, folder, kernel=None):
+    def run(self, task, kernel=None):
+        """`task`: the folder of a problem, or arguments of create_run."""
         self.runs += 1
-        request = {"problem": str(folder), "output_dir": str(self.root / f"run{self.runs}")}
+        request = {**(task if isinstance(task, dict) else {"problem": str(task)}),
+                   "output_dir": str(self.root / f"run{self.runs}")}
         if kernel:
             path = self.root / f"kernel{self.runs}.py"
             path.write_text(kernel, encoding="utf-8")
@@ -147,14 +166,27 @@ class Checks:
         codes = [reason["code"] for reason in checked["reasons"]]
         self.row(name, checked["passed"] == passes, ", ".join(codes) or "passed")
 
-    def time(self, name, folder):
-        created, _, checked, _ = self.run(folder)
+    def time(self, name, task, kernel=None):
+        created, _, checked, _ = self.run(task, kernel)
         if not checked["passed"]:
             self.row(name, False, str(checked["reasons"])[:200])
             return
         profile, seconds = self.ask("profile_kernel", {"run": created["run"]})
         verdict = profile["timing"]["verdict"]
         self.row(name, verdict not in ("invalid", "incorrect"), f"{verdict}, {seconds:.1f} s")
+
+    def short(self):
+        given = {"reference": {"text": GIVEN}, "dims": {"n": 1 << 22}}
+        shape = {"dtype": "float32", "shape": ["n"]}
+        generated = {**given, "reference": {"text": GIVEN.replace("def inputs(", "def unused(")},
+                     "tensors": [{"name": "x", "role": "in", **shape},
+                                 {"name": "y", "role": "out", **shape}]}
+        self.run(generated, TWICE)  # builds the judge and imports torch
+        times = [sum(self.run(task, TWICE)[1::2]) for task in (given, generated)]
+        self.row(f"given inputs take at most {AIM} times as long", times[0] <= AIM * times[1],
+                 f"given {times[0]:.2f} s, generated {times[1]:.2f} s")
+        self.judge("an honest kernel passes", given, TWICE, True)
+        self.judge("a kernel without its last element is refused", given, ALL_BUT_ONE, False)
 
     def all(self, rounds):
         plain = self.imported("given", MODULE.replace("INPUT", RANDOM))
@@ -166,7 +198,7 @@ class Checks:
         self.judge("a module in bfloat16 is refused", plain, base + HALF, False)
         self.time("an honest module is timed", plain)
         self.time("inputs that differ each time are timed",
-                  self.imported("clock", MODULE.replace("INPUT", CLOCK)))
+                  {"reference": {"text": CLOCK}, "dims": {"n": 1 << 22}}, TWICE)
         insists = MODULE.replace("        return torch.relu", INSISTS + "        return torch.relu")
         self.time("inputs that must not be changed are timed",
                   self.imported("sorted", insists.replace("INPUT", SORTED)))
@@ -188,12 +220,12 @@ class Checks:
 
 def main():
     ratchet, out = sys.argv[1], pathlib.Path(sys.argv[2])
-    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 3
+    asked = sys.argv[3] if len(sys.argv) > 3 else "3"
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         checks = Checks(ratchet, pathlib.Path(folder))
         try:
-            checks.all(rounds)
+            checks.short() if asked == "short" else checks.all(int(asked))
         except RuntimeError as error:
             checks.row("everything was asked", False, str(error)[:400])
         checks.write(out)

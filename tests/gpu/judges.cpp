@@ -143,9 +143,50 @@ class Bench {
             {"differs", differences(ours, compared->comparison)}};
   }
 
+  /// Inputs that the reference's process made: they reach the candidate, nothing else changes, and
+  /// others than before are seen to be others.
+  Json adopted() {
+    const wire::Place place{0, kShift};
+    wire::GenerateOnDevice trial{
+        {layout_, std::string(64, 'c'), "normal", 16, {"x"}}, {}, false, {}, {}};
+    if (auto generated = judge_->generate(trial); !generated) stop(generated.error().message);
+    auto made = content_of(*reference_);
+    const auto& x = layout_.buffers[0];
+    for (std::int64_t i = 0; i < x.elements; ++i)
+      worker::set_element(made.data() + x.offset, x.dtype, i, static_cast<double>(random_() % 999));
+    trial.place = place;
+    trial.adopt = true;
+    const auto adopt = [&](const Bytes& from) {
+      put(device_, reference_->base(), from);
+      auto same = judge_->generate(trial);
+      if (!same) stop(same.error().message);
+      return same->value_or(false);
+    };
+    std::vector<std::string> differ;
+    (void)adopt(made);
+    if (content_of(*candidate_, kShift) != made) differ.emplace_back("candidate");
+    if (content_of(*reference_) != made) differ.emplace_back("reference");
+    if (auto described = judge_->describe(); !described) stop(described.error().message);
+    if (!adopt(made)) differ.emplace_back("the same inputs");
+    auto other = made;
+    other[static_cast<std::size_t>(x.offset)] ^= std::byte{1};
+    if (adopt(other)) differ.emplace_back("other inputs");
+    return {{"case", "given inputs are adopted"},
+            {"passed", true},
+            {"mismatches", 0},
+            {"differs", differ}};
+  }
+
   [[nodiscard]] std::int64_t output_offset() const { return layout_.buffers[1].offset; }
 
  private:
+  [[nodiscard]] Bytes content_of(const worker::DeviceArena& arena, std::int64_t at = 0) const {
+    Bytes content(static_cast<std::size_t>(layout_.bytes));
+    if (auto read = measure::read_device(arena.base() + at, content); !read)
+      stop(read.error().message);
+    return content;
+  }
+
   worker::Device& device_;
   wire::ArenaLayout layout_;
   std::unique_ptr<worker::DeviceJudge> judge_;
@@ -176,6 +217,7 @@ Json compare_judges(worker::Device& device, void* entry) {
         bench.judged(fmt::format("{} guard", name), scaled, 1, false, bench.output_offset() - 1));
     rows.push_back(bench.judged(fmt::format("{} input", name), scaled, 1, false, 4100));
   }
+  rows.push_back(Bench(device, entry, DType::f32).adopted());
   return rows;
 }
 

@@ -42,6 +42,7 @@ def reference(x, **_):
     return x
 )";
 
+/// Planned with `kReference`, so that the text may be one that makes no inputs.
 Contract contract_of(const std::string& reference) {
   const LabFixture fixture;
   const auto task = decode<TaskRequest>(Json::parse(R"({
@@ -55,8 +56,9 @@ Contract contract_of(const std::string& reference) {
   REQUIRE(task);
   auto contract =
       fixture.lab->plan(*task, {"kernel.py", "def run_kernel(x, y, **_):\n    y[:] = x\n", ""},
-                        {"ref.py", reference, ""});
+                        {"ref.py", kReference, ""});
   if (!contract) FAIL(contract.error().message);
+  contract->reference.text = reference;
   return *std::move(contract);
 }
 
@@ -80,9 +82,12 @@ struct MadeInputsFixture {
         python.kernel_spec(place, role, plan.layout.bytes, contract.reference), kAnswerTime);
     if (!started) FAIL(started.error().message);
     process = *std::move(started);
-    const CandidateProcess::Code code{contract.reference.text,
-                                      {"ref.py", "reference", "reference"}};
+    const bool reference_role = role == "baseline";
+    const CandidateProcess::Code code{
+        contract.reference.text,
+        {"ref.py", "reference", reference_role ? "reference" : "", CallStyle::run_kernel, {}}};
     if (auto loaded = process->load(code, {}); !loaded) FAIL(loaded.error().message);
+    if (process->fault()) FAIL(process->fault()->text());
   }
 
   [[nodiscard]] MemoryFile empty() const {
@@ -175,7 +180,7 @@ TEST_CASE("a reference whose inputs() fails, or makes something else, is at faul
     return fixture.process->fault() ? fixture.process->fault()->text() : "";
   };
 
-  CHECK(message("[][1]").find("ref.py:14: ") != std::string::npos);
+  CHECK(message("[][1]").find("ref.py:13: ") != std::string::npos);
   CHECK(message("x[1:]").find("returned x as float32 [63]") != std::string::npos);
   CHECK(message("x.astype('f8')").find("returned x as float64 [64]") != std::string::npos);
   CHECK(message("None").find("returned no tensor x") != std::string::npos);
