@@ -94,6 +94,24 @@ void add_cuda_arguments(BuildPlan& plan, const std::string& arch, const BuildNee
     plan.arguments.insert(plan.arguments.end(), {"-I", *toolchain.cutlass_include});
 }
 
+/// Where a toolkit keeps its libraries: lib64, or lib in one that was installed from wheels.
+fs::path libraries_of(const Toolchain& toolchain) {
+  std::error_code none;
+  auto folder = toolchain.cuda_home / "lib64";
+  return fs::exists(folder, none) ? folder : toolchain.cuda_home / "lib";
+}
+
+/// "-lcudart", or with the file's name, such as "-l:libcudart.so.13", where there is no link to it.
+std::string runtime_option(const fs::path& libraries) {
+  std::error_code none;
+  std::string option = "-lcudart";
+  if (fs::exists(libraries / "libcudart.so", none)) return option;
+  for (const auto& file : fs::directory_iterator(libraries, none))
+    if (const auto name = file.path().filename().string(); name.starts_with("libcudart.so."))
+      option = "-l:" + name;
+  return option;
+}
+
 /// Needs of the source that the request does not name.
 void add_libraries(BuildPlan& plan, const BuildNeeds& needs) {
   for (const auto& library : needs.libraries) {
@@ -114,10 +132,15 @@ void add_link_arguments(BuildPlan& plan, const BuildNeeds& needs, const Toolchai
   append(arguments, {"-shared", "-MD", "-MF", "headers.d", "-o", "library.so"});
   if (cuda) {
     // The worker loads the shared runtime from where the compiler found it.
-    const auto libraries = (toolchain.cuda_home / "lib64").string();
+    const auto libraries = libraries_of(toolchain).string();
+    const auto runtime = runtime_option(libraries);
     // Only launches from kernels need the device linker, which is slow to start.
     arguments.emplace_back(needs.device_launches ? "-lcudadevrt" : "-nodlink");
-    append(arguments, {"-cudart", "shared", "-Xlinker", "-rpath", "-Xlinker", libraries});
+    if (runtime == "-lcudart")
+      append(arguments, {"-cudart", "shared"});
+    else
+      append(arguments, {"-cudart", "none", "-L" + libraries, runtime});
+    append(arguments, {"-Xlinker", "-rpath", "-Xlinker", libraries});
     if (std::ranges::find(plan.libraries, "cuda") != plan.libraries.end())
       arguments.push_back("-L" + libraries + "/stubs");
   }
@@ -163,7 +186,7 @@ BuildPlan plan_device_build(const BuildRequest& request, const Toolchain& toolch
                             const fs::path& nvrtc_program, std::string header, std::string stub) {
   const auto needs = build_needs(with_local_headers(request.source));
   const auto arch = exact_arch(request.arch, needs);
-  const auto libraries = (toolchain.cuda_home / "lib64").string();
+  const auto libraries = libraries_of(toolchain).string();
   BuildPlan plan;
   plan.file_name = safe_name(request.source, true);
   plan.header = std::move(header);
@@ -184,7 +207,7 @@ BuildPlan plan_device_build(const BuildRequest& request, const Toolchain& toolch
                   fmt::format("--create={}", kImageFile),
                   fmt::format("--image3=kind=elf,sm={},file={}", arch.substr(3), kCubinFile)},
                  {compiler, "-shared", "stub.o", kImageSource, "-o", "library.so", "-L" + libraries,
-                  "-lcudart", "-Wl,-rpath," + libraries, "-Wl,-z,defs", "-Wl,-z,now",
+                  runtime_option(libraries), "-Wl,-rpath," + libraries, "-Wl,-z,defs", "-Wl,-z,now",
                   "-Wl,-z,relro", fmt::format("-Wl,--version-script={}", kExportsFile)}};
   plan.beside = {compiler, "-O1", "-fPIC", "-c", kStubFile, "-o", "stub.o"};
   return plan;

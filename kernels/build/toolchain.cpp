@@ -129,14 +129,18 @@ fs::path cuda_home(const FoundProgram& nvcc, const std::stop_token& stop) {
   return fs::weakly_canonical(text->substr(begin, text->find('\n', begin) - begin), none);
 }
 
-/// libnvrtc.so, or libnvrtc.so.13 where the toolkit's link is missing.
+/// libnvrtc.so, or libnvrtc.so.13 where the toolkit's link is missing. Toolkits from wheels have
+/// `lib`.
 std::optional<fs::path> nvrtc_library(const fs::path& cuda_home) {
   std::error_code none;
   std::optional<fs::path> found;
-  for (const auto& file : fs::directory_iterator(cuda_home / "lib64", none)) {
-    const auto name = file.path().filename();
-    const bool shorter = !found || name.string().size() < found->filename().string().size();
-    if (name.string().starts_with("libnvrtc.so") && shorter) found = file.path();
+  for (const auto* folder : {"lib64", "lib"}) {
+    for (const auto& file : fs::directory_iterator(cuda_home / folder, none)) {
+      const auto name = file.path().filename();
+      const bool shorter = !found || name.string().size() < found->filename().string().size();
+      if (name.string().starts_with("libnvrtc.so") && shorter) found = file.path();
+    }
+    if (found) break;
   }
   return found;
 }

@@ -34,8 +34,8 @@ constexpr milliseconds kTick(50);  // delay before a cancellation or excess memo
 
 std::vector<std::string> worker_environment(const PrivateFolder& folder,
                                             const std::vector<std::string>& given) {
-  auto variables = inherited_environment(
-      {"PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "RATCHET_REQUIRE_SANDBOX"});
+  auto variables = inherited_environment({"PATH", "LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH",
+                                          "CUDA_VISIBLE_DEVICES", "RATCHET_REQUIRE_SANDBOX"});
   for (const auto& variable : given) {
     const auto name = variable.substr(0, variable.find('=') + 1);
     std::erase_if(variables, [&](const auto& inherited) { return inherited.starts_with(name); });

@@ -7,8 +7,11 @@
 
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/worker/device.h"
 #include "kernels/worker/job_loop.h"
@@ -24,6 +27,21 @@ int usage() {
   return 2;
 }
 
+/// Toolkits outside of the system's folders, such as in a home: kernels are linked with their
+/// runtime.
+std::vector<std::string> toolkits() {
+  std::vector<std::string> folders;
+  for (const auto* name : {"CUDA_HOME", "CUDA_PATH"}) {
+    const char* value = std::getenv(name);
+    std::error_code failed;
+    const auto folder = std::filesystem::canonical(value ? value : "", failed);
+    if (!failed && folder.has_relative_path() &&
+        std::filesystem::exists(folder / "bin/nvcc", failed))
+      folders.push_back(folder.string());
+  }
+  return folders;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -37,7 +55,7 @@ int main(int argc, char** argv) {
   ratchet::Channel channel(ratchet::Fd(kControlDescriptor), ratchet::Descriptors::accepted);
   const auto device = ratchet::worker::make_device();
   ratchet::worker::NativeKernel kernel;
-  const int code = ratchet::worker::JobLoop(*role, *device, kernel, channel).run(index);
+  const int code = ratchet::worker::JobLoop(*role, *device, kernel, channel).run(index, toolkits());
   // Skips exit handlers, which the kernel's library may have registered.
   ::_exit(code);
 }
