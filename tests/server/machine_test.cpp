@@ -54,6 +54,7 @@ class BareMachine {
     std::vector<std::string> argv{(build_dir() / "bin/ratchet").string()};
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     auto environment = inherited_environment({"LD_LIBRARY_PATH"});
+    if (!libraries_.empty()) environment = {"LD_LIBRARY_PATH=" + libraries_.string()};
     environment.push_back("PATH=" + (folder_ / "bin").string());
     environment.push_back("HOME=" + (home.empty() ? folder_.path().string() : home));
     const auto done =
@@ -73,10 +74,33 @@ class BareMachine {
     return said;
   }
 
+  /// A driver of CUDA 11.4, of which the runtime only asks the version.
+  void has_old_driver() {
+    libraries_ = folder_ / "driver";
+    const auto source = folder_ / "driver/driver.cpp";
+    REQUIRE(write_file(source, R"(#include <cstring>
+extern "C" int cuInit(unsigned) { return 0; }
+extern "C" int cuDriverGetVersion(int* version) { *version = 11040; return 0; }
+extern "C" int cuGetProcAddress(const char* name, void** found, int, unsigned long long) {
+  *found = std::strcmp(name, "cuDriverGetVersion") == 0 ? (void*)cuDriverGetVersion
+           : std::strcmp(name, "cuInit") == 0           ? (void*)cuInit
+                                                        : nullptr;
+  return *found ? 0 : 500;
+})"));
+    const auto done = run_program({.argv = {"g++", "-shared", "-fPIC", source.string(), "-o",
+                                            (libraries_ / "libcuda.so.1").string()},
+                                   .environment = inherited_environment({"PATH"})},
+                                  60s);
+    REQUIRE(done);
+    INFO(done->err);
+    REQUIRE(done->status.clean());
+  }
+
   [[nodiscard]] const TempFolder& folder() const { return folder_; }
 
  private:
   TempFolder folder_;
+  fs::path libraries_;
 };
 
 bool says(const std::string& text, const std::string& words) {
@@ -96,6 +120,17 @@ TEST_CASE("without a GPU a CUDA kernel is refused, with what goes without one", 
   if (said.find("libcuda.so.1") == std::string::npos) SKIP("this machine has a CUDA driver");
   CHECK(says(said, "cuda device 0 cannot be used: no CUDA driver: libcuda.so.1 was not found"));
   CHECK(says(said, "call disassemble"));
+}
+
+TEST_CASE("a driver that is older than the toolkit is named with both versions", "[machine]") {
+  if (!fs::exists(build_dir() / "bin/ratchet-worker-cuda")) SKIP("built without CUDA");
+  BareMachine machine;
+  machine.has_old_driver();
+  const auto said = machine.no_run({{"problem", "vector_add"}, {"implementation", "cuda-cpp"}});
+  CHECK(says(said,
+             "the NVIDIA driver is too old: it supports CUDA 11.4, and ratchet was built "
+             "with CUDA 1"));
+  CHECK(says(said, "Update the driver, or build ratchet with an older toolkit"));
 }
 
 TEST_CASE("a module that the interpreter lacks is named with the interpreter", "[machine]") {

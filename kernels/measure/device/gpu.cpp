@@ -21,6 +21,17 @@ constexpr std::size_t kVectorBytes = 16;                  // one load, see measu
 constexpr std::size_t kVectorsPerThread = 4;              // loads of a thread in one sweep
 constexpr std::size_t kPageBytes = std::size_t{2} << 20;  // page size of arenas, see measure.ptx
 
+std::string cuda_text(int version) {
+  return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+/// The newest version that the driver supports.
+std::string driver_supports() {
+  int version = 0;
+  cudaDriverGetVersion(&version);
+  return cuda_text(version);
+}
+
 Error no_device(cudaError_t error) {
   void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (!library)
@@ -29,8 +40,11 @@ Error no_device(cudaError_t error) {
   dlclose(library);
   const std::string text = describe(error);
   if (error == cudaErrorInsufficientDriver)
-    return {ErrorCode::unavailable, "the CUDA driver is too old: " + text,
-            "Update the NVIDIA driver."};
+    return {ErrorCode::unavailable,
+            "the NVIDIA driver is too old: it supports " + driver_supports() +
+                ", and ratchet was built with " + cuda_text(CUDART_VERSION) +
+                ". Update the driver, or build ratchet with an older toolkit",
+            ""};
   return {ErrorCode::unavailable, "no usable CUDA device: " + text,
           "Check the output of nvidia-smi, or use the host device."};
 }
@@ -38,10 +52,7 @@ Error no_device(cudaError_t error) {
 std::string driver_text() {
   std::string release;
   std::ifstream("/sys/module/nvidia/version") >> release;
-  int version = 0;
-  cudaDriverGetVersion(&version);
-  const std::string cuda =
-      "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  const auto cuda = driver_supports();
   return release.empty() ? cuda : release + " (" + cuda + ")";
 }
 
