@@ -230,7 +230,8 @@ class Run:
         for tool in version.get("look", []):
             seen = self.step(tool)
             for one in seen.get("methods", []):
-                print(f"    {one['id']}: {one['verdict']} ({', '.join(one['found'] + one['missing'])})")
+                if one["verdict"] == "verified":
+                    print(f"    {one['id']}: verified ({', '.join(one['found'])})")
         switches = [one for one in version.get("ablate", []) if self.has_switch(one)]
         if switches:
             ablated = self.step("ablate", methods=switches)
