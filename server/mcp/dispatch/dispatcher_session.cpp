@@ -23,8 +23,7 @@ Dispatcher::Answer Dispatcher::initialize(Request& request, const std::stop_toke
   std::string version = std::get<std::string>(std::move(requested));
   if (!is_legacy_version(version)) version = kLegacyVersions.front();
 
-  Json capabilities = request.message.params.value("capabilities", Json::object());
-  request.session->open(version, std::move(capabilities));
+  request.session->open(request.message.params.value("capabilities", Json::object()));
   Json result{{"protocolVersion", version},
               {"capabilities", this->capabilities(Era::legacy)},
               {"serverInfo", identity_.info()}};

@@ -83,9 +83,4 @@ void Pool::work(Task task) {
   }
 }
 
-std::size_t Pool::threads() const {
-  const std::lock_guard lock(mutex_);
-  return threads_.size();
-}
-
 }  // namespace ratchet::mcp

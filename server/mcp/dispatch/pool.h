@@ -35,7 +35,6 @@ class Pool {
 
   /// Runs a task, or queues it. False when the lane's queue is full: the task never runs.
   [[nodiscard]] bool post(Lane lane, std::function<void()> task);
-  [[nodiscard]] std::size_t threads() const;
 
  private:
   struct Queue {
@@ -53,7 +52,7 @@ class Pool {
   [[nodiscard]] Queue& queue(Lane lane);
 
   const std::size_t most_waiting_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable task_ready_;
   std::deque<Task> ready_;  ///< admitted by their lanes, waiting for an idle thread
   std::size_t idle_ = 0;

@@ -18,8 +18,6 @@ inline constexpr std::string_view kStatelessVersion = "2026-07-28";
 /// Newest first: the first is offered when a client asks for an unknown version.
 inline constexpr std::array<std::string_view, 4> kLegacyVersions{"2025-11-25", "2025-06-18",
                                                                  "2025-03-26", "2024-11-05"};
-/// The version of a legacy HTTP request without a version header, by the specification.
-inline constexpr std::string_view kVersionWithoutHeader = "2025-03-26";
 
 [[nodiscard]] bool is_legacy_version(std::string_view version);
 

@@ -35,11 +35,10 @@ bool InFlight::cancel(const Json& id) {
   return true;
 }
 
-void Session::open(std::string version, Json capabilities) {
+void Session::open(Json capabilities) {
   if (shared_) return;
   const std::lock_guard lock(mutex_);
   open_ = true;
-  version_ = std::move(version);
   capabilities_ = std::move(capabilities);
 }
 
@@ -51,11 +50,6 @@ bool Session::is_open() const {
 bool Session::client_can(std::string_view capability) const {
   const std::lock_guard lock(mutex_);
   return capabilities_.is_object() && capabilities_.contains(capability);
-}
-
-std::string Session::version() const {
-  const std::lock_guard lock(mutex_);
-  return version_;
 }
 
 void Session::set_log_level(LogLevel level) {

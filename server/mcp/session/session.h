@@ -50,13 +50,12 @@ class Session {
   /// A shared session records no capabilities.
   explicit Session(bool shared = false) : shared_(shared) {}
 
-  /// Records what the client's `initialize` said.
-  void open(std::string version, Json capabilities);
+  /// Records the capabilities in the client's `initialize`.
+  void open(Json capabilities);
   /// Whether a legacy client is known to be there: it sent `initialize`, or the session is shared
   /// and only legacy clients open streams to it. Stateless clients get no unsolicited messages.
   [[nodiscard]] bool is_open() const;
   [[nodiscard]] bool client_can(std::string_view capability) const;
-  [[nodiscard]] std::string version() const;
 
   void set_log_level(LogLevel level);
   [[nodiscard]] std::optional<LogLevel> log_level() const;
@@ -77,7 +76,6 @@ class Session {
   const bool shared_;
   mutable std::mutex mutex_;
   bool open_ = false;
-  std::string version_{kLegacyVersions.front()};
   Json capabilities_;
   std::optional<LogLevel> log_level_;
   std::set<std::string> subscriptions_;

@@ -35,7 +35,6 @@ void open_version(RunState& state, VersionId id) {
   VersionState version;
   version.id = id;
   version.parent = state.parent_of(id);
-  version.opened_sequence = state.sequence;
   state.versions.push_back(std::move(version));
 }
 

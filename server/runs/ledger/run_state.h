@@ -39,7 +39,6 @@ struct VersionState {
   std::optional<CorrectnessReport> correctness;  ///< of that build
   std::optional<Profile> profile;                ///< of that build
   std::int64_t profile_sequence = 0;
-  std::int64_t opened_sequence = 0;
   std::int64_t evidence_sequence = 0;
   std::optional<EvidenceFact> evidence;
   std::optional<Hypothesis> hypothesis;
@@ -65,13 +64,6 @@ struct LoggedQuery {
   QueryFact fact;
 };
 
-/// When versions were masked or unmasked.
-struct LoggedMask {
-  std::int64_t sequence = 0;
-  std::string time;
-  MaskFact fact;
-};
-
 /// A range of artifacts ordered by path: path → digest.
 using ArtifactRange = std::ranges::subrange<std::map<std::string, std::string>::const_iterator>;
 
@@ -95,7 +87,6 @@ struct RunState {
   std::optional<BenchmarkFact> final_benchmark;
   std::optional<VersionId> final_benchmark_version;
   std::set<VersionId> masked;  ///< left out of every answer
-  std::vector<LoggedMask> masks;
   std::vector<AcceptancePair> acceptance;
   std::map<int, ReviewFact> reviews;  ///< newest of each pair, by its number
   std::map<std::string, std::map<std::string, std::string>> signatures;  ///< by binary, by method

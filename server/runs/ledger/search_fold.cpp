@@ -71,7 +71,7 @@ Status take_ablation(RunState& state, const LedgerRow& row, AblationFact fact) {
   return {};
 }
 
-Status take_mask(RunState& state, const LedgerRow& row, MaskFact fact) {
+Status take_mask(RunState& state, const MaskFact& fact) {
   for (const auto& id : fact.versions)
     if (fact.mask)
       state.masked.insert(id);
@@ -79,7 +79,6 @@ Status take_mask(RunState& state, const LedgerRow& row, MaskFact fact) {
       state.masked.erase(id);
   state.last_result =
       fmt::format("{} versions {}", fact.versions.size(), fact.mask ? "masked" : "unmasked");
-  state.masks.push_back({row.sequence, row.time, std::move(fact)});
   return {};
 }
 
@@ -112,7 +111,7 @@ std::optional<Status> search_row(RunState& state, const LedgerRow& row, const En
     });
   if (row.kind == kind::kMask)
     return with<MaskFact>(row, entry.fact,
-                          [&](MaskFact fact) { return take_mask(state, row, std::move(fact)); });
+                          [&](const MaskFact& fact) { return take_mask(state, fact); });
   if (row.kind == kind::kAcceptance)
     return with<AcceptanceFact>(row, entry.fact, [&](AcceptanceFact fact) {
       std::ranges::move(fact.pairs, std::back_inserter(state.acceptance));

@@ -36,8 +36,7 @@ std::vector<Method> read_pages() {
     method.min_sm = page.at("min_sm").get<int>();
     method.features = list("required_features");
     for (const auto& row : page.at("trigger"))
-      method.triggers.push_back({row.at("metric").get<std::string>(),
-                                 row.at("direction") == "high_is_bad", row.at("good").get<double>(),
+      method.triggers.push_back({row.at("metric").get<std::string>(), row.at("good").get<double>(),
                                  row.at("bad").get<double>()});
     method.conflicts = list("conflicts_with");
     method.complements = list("complements");

@@ -21,7 +21,6 @@ constexpr auto enum_names(Axis) {
 /// gain).
 struct MethodTrigger {
   std::string metric;
-  bool high_is_bad = true;
   double good = 0;
   double bad = 0;
 };

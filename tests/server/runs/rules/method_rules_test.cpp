@@ -96,8 +96,8 @@ TEST_CASE("methods that only a GPU has are closed on a processor", "[methods]") 
 }
 
 TEST_CASE("a trigger's strength runs from its good end to its bad end", "[methods]") {
-  const MethodTrigger stall{"stall", true, 1, 2};
-  const MethodTrigger hits{"hits", false, 90, 60};
+  const MethodTrigger stall{"stall", 1, 2};
+  const MethodTrigger hits{"hits", 90, 60};
 
   CHECK(strength_of(stall, 0.5) == 0);
   CHECK(strength_of(stall, 1.25) == 0.25);
