@@ -5,7 +5,6 @@
 
 #include <unistd.h>
 
-#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 #include <filesystem>
@@ -17,32 +16,18 @@
 #include "server/core/files.h"
 #include "server/core/hash.h"
 #include "server/runs/runs.h"
+#include "tests/support/temp_folder.h"
 
 namespace ratchet::samples {
 
 namespace fs = std::filesystem;
 
-/// A temporary folder, removed at the end of the test. In memory if possible: a run writes dozens
-/// of files with two fsyncs each, which would dominate the time of the tests.
-class FastFolder {
+/// In memory if possible: a run writes dozens of files with two fsyncs each, which would dominate
+/// the time of the tests.
+class FastFolder : public test::TempFolder {
  public:
-  FastFolder() {
-    static std::atomic<int> count{0};
-    const fs::path memory = "/dev/shm";
-    path_ = (::access(memory.c_str(), W_OK) == 0 ? memory : fs::temp_directory_path()) /
-            ("ratchet-runs-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
-    fs::create_directories(path_);
-  }
-  ~FastFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  FastFolder(const FastFolder&) = delete;
-  FastFolder& operator=(const FastFolder&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
+  FastFolder()
+      : TempFolder(::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : fs::temp_directory_path()) {}
 };
 
 inline void put(const fs::path& path, const std::string& text) {

@@ -5,8 +5,8 @@
 
 namespace ratchet::test {
 
-TempFolder::TempFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "ratchet-test-XXXXXX").string();
+TempFolder::TempFolder(const std::filesystem::path& parent) {
+  std::string name = (parent / "ratchet-test-XXXXXX").string();
   if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp failed");
   path_ = name;
 }
