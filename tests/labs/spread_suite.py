@@ -190,9 +190,9 @@ def a_group_stands_for_a_lab_that_is_free(_, place):
     expect(must(client, "run_status", {"run": first["run"]})["labs"]["lab"] == "box-1", "the run says so too")
     expect(created("again")["lab"] == "box-1", "the one that is started and free")
     run = must(client, "create_run", {
-        "problem": "vector_add", "implementation": "host-cpp", "dims": {"n": 1 << 22}, "lab": "box-1",
+        "problem": "vector_add", "implementation": "host-cpp", "dims": {"n": 1 << 24}, "lab": "box-1",
         "output_dir": str(place.folder / "long")})["run"]
-    job = place.started(client, "profile_kernel", {"run": run})
+    job = place.started(client, "check_correctness", {"run": run})
     wait_until(lambda: state_of(client, "box-1")["state"] == "working", 20, "the first is busy")
     expect(created("other")["lab"] == "box-2", "another one while the first is busy")
     client.server.answer("cancel_job", {"job": job})
