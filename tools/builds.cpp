@@ -12,7 +12,8 @@ Contract with_flags(Contract contract, const std::vector<std::string>& flags) {
 }
 
 Result<std::vector<Built>> build_all(Lab& lab, const Contract& contract,
-                                     const std::vector<BuildOrder>& orders, CallContext& call) {
+                                     const std::vector<BuildOrder>& orders, CallContext& call,
+                                     const std::function<void(std::size_t, const Built&)>& told) {
   std::vector<Built> built(orders.size());
   std::vector<Piece> pieces;
   for (std::size_t i = 0; i < orders.size(); ++i)
@@ -21,6 +22,7 @@ Result<std::vector<Built>> build_all(Lab& lab, const Contract& contract,
                             on.build(with_flags(there, orders[i].flags), orders[i].source, call);
                         if (!candidate) return candidate.error();
                         built[i] = {*std::move(candidate), there.lab};
+                        if (told && built[i].candidate.build.ok) told(i, built[i]);
                         return {};
                       }});
   if (auto done = lab.spread(contract, PieceWork::builds, pieces, call); !done) return done.error();

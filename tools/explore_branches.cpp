@@ -1,7 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <condition_variable>
+#include <functional>
 #include <map>
+#include <mutex>
+#include <set>
+#include <thread>
 
 #include "server/runs/runs.h"
 #include "tools/all.h"
@@ -44,6 +49,36 @@ struct ExploreArgs {
   }
 };
 
+/// What has been built so far, for those that wait for it. Thread-safe.
+class Arrivals {
+ public:
+  /// Of these only the first counts: then `record` is called, before anyone sees it.
+  void note(std::size_t which, const std::function<void()>& record) {
+    const std::scoped_lock lock(mutex_);
+    if (!here_.insert(which).second) return;
+    record();
+    changed_.notify_all();
+  }
+  /// No more will come.
+  void close() {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+    changed_.notify_all();
+  }
+  /// Whether it came.
+  bool wait(std::size_t which) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return closed_ || here_.contains(which); });
+    return here_.contains(which);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<std::size_t> here_;
+  bool closed_ = false;
+};
+
 /// One exploration: build, check, screen, confirm. A sweep has many branches that differ little: it
 /// screens in heats before it checks, drops the slower half each time, and checks and confirms only
 /// the last two, in new processes and on new inputs, so that having been the luckiest of many does
@@ -58,6 +93,7 @@ class Exploration {
   Status sweep(const std::vector<BranchArg>& branches, const Grid& grid) {
     if (auto done = expand(branches, grid); !done) return done;
     if (auto done = build(); !done) return done;
+    note_builds();
     if (auto done = differs(); !done) return done;
     if (auto done = halve(); !done) return done;
     auto last = checked_finalists();
@@ -67,8 +103,7 @@ class Exploration {
 
   Status run(const std::vector<BranchArg>& branches) {
     if (auto done = read(branches); !done) return done;
-    if (auto done = build(); !done) return done;
-    if (auto done = check(built()); !done) return done;
+    if (auto done = build_and_check(); !done) return done;
     if (auto done = screen(by_lab(working()), kScreeningSamples); !done) return done;
     Branches last;
     for (const auto index : finalists(fact_.branches)) last.push_back(&fact_.branches[index]);
@@ -181,12 +216,20 @@ class Exploration {
     call_.progress(0, std::nullopt, fmt::format("building {} branches", fact_.branches.size()));
     std::vector<BuildOrder> orders;
     for (const auto& branch : fact_.branches) orders.push_back({branch.candidate.source, {}});
-    auto built = build_all(lab_, permit_.contract, orders, call_);
+    const auto arrive = [this](std::size_t order, const Built& one) {
+      arrivals_.note(order, [&] {
+        fact_.branches[order].candidate = one.candidate;
+        fact_.branches[order].lab = one.lab;
+      });
+    };
+    auto built = build_all(lab_, permit_.contract, orders, call_, arrive);
     if (!built) return built.error();
-    for (std::size_t i = 0; i < fact_.branches.size(); ++i) {
-      fact_.branches[i].candidate = std::move((*built)[i].candidate);
-      fact_.branches[i].lab = std::move((*built)[i].lab);
-    }
+    for (std::size_t i = 0; i < fact_.branches.size(); ++i) arrive(i, (*built)[i]);
+    return {};
+  }
+
+  /// Why branches are not worth a comparison.
+  void note_builds() {
     std::map<std::string, std::string> seen{
         {permit_.incumbent->build.binary_digest, permit_.incumbent_version.text()}};
     for (auto& branch : fact_.branches) {
@@ -200,14 +243,38 @@ class Exploration {
         branch.reasons.push_back(
             {.code = "same_binary", .message = "builds to the same binary as " + at->second});
     }
+  }
+
+  /// Each branch is checked as soon as it is built.
+  Status build_and_check() {
+    Status built;
+    Status checked;
+    {
+      const std::jthread builder([&] {
+        built = build();
+        arrivals_.close();
+      });
+      std::vector<Piece> pieces;
+      for (std::size_t i = 0; i < fact_.branches.size(); ++i)
+        pieces.push_back({{}, [this, i](Lab& lab, const Contract& there) {
+                            const bool here = arrivals_.wait(i);
+                            auto& branch = fact_.branches[i];
+                            if (!here || !branch.candidate.build.ok) return Status{};
+                            return check(branch, lab, there);
+                          }});
+      checked = lab_.spread(permit_.contract, PieceWork::device, pieces, call_);
+    }
+    if (!built) return built;
+    if (!checked) return checked;
+    note_builds();
+    for (auto& branch : fact_.branches)
+      if (branch.correctness) note_check(branch);
     return {};
   }
 
-  Branches built() {
-    Branches all;
-    for (auto& branch : fact_.branches)
-      if (branch.candidate.build.ok) all.push_back(&branch);
-    return all;
+  static void note_check(BranchResult& branch) {
+    branch.reasons.insert(branch.reasons.end(), branch.correctness->reasons.begin(),
+                          branch.correctness->reasons.end());
   }
 
   Status check(const Branches& branches) {
@@ -218,9 +285,7 @@ class Exploration {
                         }});
     if (auto done = lab_.spread(permit_.contract, PieceWork::device, pieces, call_); !done)
       return done;
-    for (auto* branch : branches)
-      branch->reasons.insert(branch->reasons.end(), branch->correctness->reasons.begin(),
-                             branch->correctness->reasons.end());
+    for (auto* branch : branches) note_check(*branch);
     return {};
   }
 
@@ -318,7 +383,8 @@ class Exploration {
   const Permit& permit_;
   CallContext& call_;
   BranchesFact fact_;
-  Branches ranked_;  // of a sweep: the last to be screened first
+  Arrivals arrivals_;  // of builds
+  Branches ranked_;    // of a sweep: the last to be screened first
 };
 
 Result<BranchesAnswer> explore(const Services& services, const ExploreArgs& args,

@@ -2,10 +2,12 @@
 
 import contextlib
 import os
+import pathlib
 import shutil
 import signal
 
 from ground import expect, has, must, state_of, steps, wait_until
+from place import below
 
 
 @contextlib.contextmanager
@@ -52,6 +54,45 @@ def branches_go_to_both_labs(_, place):
         shown = state_of(client, name)
         expect(shown["used"] > 0 and "differs" not in shown, f"it did work: {shown}")
     expect(steps(place, run, "branches") == 1, "one exploration is recorded")
+    client.close()
+    place.audit()
+
+
+def slow_to_build():
+    """A kernel whose compiler works for seconds."""
+    return {"source": """#include <utility>
+template <int N> constexpr long burn() {
+  long sum = 0;
+  for (int i = 0; i < 100000; ++i) sum += i % (N + 7);
+  return sum;
+}
+template <int... N> constexpr long all(std::integer_sequence<int, N...>) { return (burn<N>() + ...); }
+constexpr long kAll = all(std::make_integer_sequence<int, 15>());
+extern "C" void solve(const float* a, const float* b, float* c, int n) {
+  for (int i = 0; i < n; ++i) c[i] = kAll > 0 ? a[i] + b[i] : 0;
+}
+"""}
+
+
+def compiles():
+    """Whether a compiler works for this test."""
+    for pid in below(os.getpid()):
+        with contextlib.suppress(OSError):
+            if b"cc1plus" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+                return True
+    return False
+
+
+def a_branch_is_checked_while_another_is_built(_, place):
+    client = place.serving_alike([place.lab("far1")])
+    run = ready_to_explore(place, client, "box-1")
+    job = place.started(client, "explore_branches", {"run": run, "branches": [branch(1), slow_to_build()]})
+
+    def said():
+        return client.server.answer("run_status", {"job": job})[0]["job"].get("message", "")
+    wait_until(lambda: "check" in said() and compiles(), 60, lambda: f"a check runs beside a compiler: {said()}")
+    explored, error = place.ended(client, job)
+    expect(error is None and all(one.get("speedup") for one in explored["branches"]), f"both were timed: {explored or error}")
     client.close()
     place.audit()
 
@@ -241,6 +282,6 @@ def a_budget_ends_an_exploration_on_both_labs(_, place):
     place.audit()
 
 
-SCENARIOS = [branches_go_to_both_labs, a_group_stands_for_a_lab_that_is_free, a_budget_ends_an_exploration_on_both_labs, a_lab_with_another_compiler_does_not_help,
+SCENARIOS = [a_branch_is_checked_while_another_is_built, branches_go_to_both_labs, a_group_stands_for_a_lab_that_is_free, a_budget_ends_an_exploration_on_both_labs, a_lab_with_another_compiler_does_not_help,
              nothing_is_lost_with_a_lab_that_is_killed, an_ablation_and_a_sweep_go_to_both_labs,
              a_run_whose_lab_is_lost_once_stays, a_run_whose_lab_is_lost_moves_to_an_equal_one, a_run_does_not_move_to_another_compiler]
