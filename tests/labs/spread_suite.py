@@ -69,7 +69,7 @@ template <int N> constexpr long burn() {
 template <int... N> constexpr long all(std::integer_sequence<int, N...>) { return (burn<N>() + ...); }
 constexpr long kAll = all(std::make_integer_sequence<int, 15>());
 extern "C" void solve(const float* a, const float* b, float* c, int n) {
-  for (int i = 0; i < n; ++i) c[i] = kAll > 0 ? a[i] + b[i] : 0;
+  for (int i = 0; i < n; ++i) { volatile float sum = kAll > 0 ? a[i] + b[i] : 0; c[i] = sum; }
 }
 """}
 
