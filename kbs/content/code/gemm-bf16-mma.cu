@@ -34,16 +34,17 @@
 //     - {name: B, dtype: bfloat16, shape: [N, K], role: in}
 //     - {name: C, dtype: bfloat16, shape: [M, N], role: out}
 //   work: {bytes: "2 * (M * K + N * K + M * N)", flops: "2 * M * N * K", type: bfloat16}
-//   steps: 3
+//   steps: 2
 //   library: "torch.matmul (cuBLAS)"
 // measured:
-//   - {step: v0, ms: 0.545, times_v0: 1, of_library: 0.324, registers: 124, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
+//   - {step: v0, ms: 0.544, times_v0: 1, of_library: 0.33, registers: 124, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v1, ms: 0.319, times_v0: 1.71, of_library: 0.562, registers: 254, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
 // ---
 
 // C[M][N] = A[M][K] B[N][K]^T, all bf16, row-major, sums in fp32. K is a multiple of 8; M and N are any.
 //
-// STEP is a rung of the ladder: 0 eight warps of 64 x 32, steps of 32; 1 operands of the next 16 of depth are loaded
-// before the products of these; 2 four warps of 64 x 64, steps of 64, two blocks an SM.
+// STEP is a rung of the ladder: 0 eight warps of 64 x 32, steps of 32; 1 four warps of 64 x 64, steps of 64, operands of
+// the next 16 of depth are loaded before the products of these.
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
@@ -51,14 +52,14 @@
 
 // region index: where everything lies; plain C++, tested on the host
 #ifndef STEP
-#define STEP 2
+#define STEP 1
 #endif
 #ifndef __CUDACC__
 #define __host__
 #define __device__
 #endif
-constexpr int kTile = 128, kDepth = STEP >= 2 ? 64 : 32, kStages = STEP >= 2 ? 3 : 4;  // block: 128 x 128
-constexpr int kWarpM = 64, kWarpN = STEP >= 2 ? 64 : 32, kWarpsN = kTile / kWarpN;
+constexpr int kTile = 128, kDepth = STEP >= 1 ? 64 : 32, kStages = STEP >= 1 ? 3 : 4;  // block: 128 x 128
+constexpr int kWarpM = 64, kWarpN = STEP >= 1 ? 64 : 32, kWarpsN = kTile / kWarpN;
 constexpr int kThreads = kTile / kWarpM * kWarpsN * 32;
 constexpr int kChunks = kDepth / 8;      // of 16 bytes in a row
 constexpr int kMatrix = kTile * kDepth;  // values of one operand's tile
@@ -111,7 +112,7 @@ __device__ inline void mma(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, u
 }
 
 // region kernel
-__global__ void __launch_bounds__(kThreads, STEP == 1 ? 1 : 2)
+__global__ void __launch_bounds__(kThreads, 2)
     gemm(const __nv_bfloat16* __restrict__ A, const __nv_bfloat16* __restrict__ B, __nv_bfloat16* __restrict__ C, int M, int N, int K) {
   extern __shared__ __align__(128) __nv_bfloat16 tiles[];  // kStages times A and B
   const uint32_t shared = uint32_t(__cvta_generic_to_shared(tiles));
