@@ -58,22 +58,30 @@ constexpr std::array kDriver{"/sys",         "/proc/devices", "/proc/modules",
 constexpr std::array kNullDevices{"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                   "/dev/urandom"};
 
-/// Nodes of the GPU's driver that every program with kernels opens.
-bool is_of_gpu(std::string_view name) {
+/// The node of one GPU: nvidia0.
+bool is_one_gpu(std::string_view name) {
   constexpr std::string_view kGpu = "nvidia";
-  const bool numbered = name.starts_with(kGpu) && name.size() > kGpu.size() &&
-                        name.find_first_not_of("0123456789", kGpu.size()) == name.npos;
-  return numbered || name == "nvidiactl" || name == "nvidia-uvm" || name == "dxg";
+  return name.starts_with(kGpu) && name.size() > kGpu.size() &&
+         name.find_first_not_of("0123456789", kGpu.size()) == name.npos;
 }
 
-/// The entries of /dev that a process may open. It also contains shared folders and disks.
+/// Nodes of the GPU's driver that every program with kernels opens.
+bool is_of_gpu(std::string_view name) {
+  return is_one_gpu(name) || name == "nvidiactl" || name == "nvidia-uvm" || name == "dxg";
+}
+
+/// The entries of /dev that a process may open. It also contains shared folders and disks. Of the
+/// nodes of single GPUs it opens only that of the run, where the server knows which one that is.
 std::vector<std::string> devices_of(Devices devices) {
   std::vector<std::string> found(kNullDevices.begin(), kNullDevices.end());
   if (devices == Devices::null) return found;
+  const char* const only = std::getenv("RATCHET_GPU_NODE");
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator("/dev", failed)) {
     const auto name = entry.path().filename().string();
-    if (is_of_gpu(name) || (devices == Devices::profiler && name.starts_with("nvidia")))
+    const bool another = only && is_one_gpu(name) && entry.path() != only;
+    if (!another &&
+        (is_of_gpu(name) || (devices == Devices::profiler && name.starts_with("nvidia"))))
       found.push_back(entry.path().string());
   }
   // Capabilities of parts of a GPU; the first two are to change and to watch how it is divided.

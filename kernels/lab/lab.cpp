@@ -92,8 +92,13 @@ LabParts::LabParts(LabOptions given, Builder with)
       host_python({options.python, options.data_dir, options.worker_dir, DeviceKind::host}),
       cuda_python({options.python, options.data_dir, options.worker_dir, DeviceKind::cuda}) {}
 
-WorkerPlace LabParts::place(DeviceKind kind, int device) const {
-  return {options.worker_dir, kind, kind == DeviceKind::host ? 0 : device, options.job_deadline};
+WorkerPlace LabParts::place(DeviceKind kind, int device) {
+  WorkerPlace where{options.worker_dir, kind, kind == DeviceKind::host ? 0 : device,
+                    options.job_deadline};
+  if (kind == DeviceKind::host) return where;
+  // A device without a greeting has no workers either, and their start says why.
+  if (const auto known = greeting(kind, device, CallContext())) where.gpu = known->gpu;
+  return where;
 }
 
 ReferenceParts LabParts::reference_parts(const Contract& contract) {

@@ -10,6 +10,7 @@
 #include "kernels/counters/metrics.h"
 #include "kernels/lab/laboratory.h"
 #include "kernels/process/control_group.h"
+#include "kernels/process/gpu_node.h"
 #include "server/core/files.h"
 #include "server/core/hash.h"
 
@@ -129,21 +130,24 @@ Result<Greeting> LabParts::greeting(DeviceKind kind, int device, const CallConte
         fmt::format("device: the processor is device 0, and the only one of its kind; got {}",
                     device),
         "Leave device out, or give 0; other numbers are those of GPUs, which check_env lists.");
-  const WorkerPlace where = place(kind, device);
-  const std::pair key{kind, where.device};
+  const std::pair key{kind, device};
   {
     const std::lock_guard lock(guard);
     if (const auto known = greetings.find(key); known != greetings.end()) return known->second;
   }
-  auto worker = WorkerProcess::start(lookout_spec(where), call);
+  auto worker = WorkerProcess::start(
+      lookout_spec({options.worker_dir, kind, device, options.job_deadline}), call);
   if (!worker) return worker.error();
   const auto ready = decode_stored<wire::Reply>(worker->ready());
   if (!ready || ready->error || !ready->device)
     return unavailable(
-        fmt::format("{} device {} cannot be used: {}", name_of(kind), where.device,
+        fmt::format("{} device {} cannot be used: {}", name_of(kind), device,
                     ready && ready->error ? *ready->error : "its worker did not answer"),
         "check_env lists the devices.");
   Greeting found{*ready->device, ready->sandbox.value_or(""), ready->devices.value_or(1)};
+  // While the worker lives: the driver does not know the UUID of a GPU that nobody has open.
+  if (auto node = gpu_node(found.device.uuid))
+    found.gpu = OneGpu{found.device.uuid, *std::move(node)};
   const std::lock_guard lock(guard);
   return greetings.emplace(key, std::move(found)).first->second;
 }

@@ -29,7 +29,8 @@ namespace ratchet {
 struct Greeting {
   DeviceInfo device;
   std::string sandbox;
-  int devices = 1;  ///< number of devices of this kind
+  int devices = 1;              ///< number of devices of this kind
+  std::optional<OneGpu> gpu{};  ///< empty of a part of a GPU, and where the driver lists none
 };
 
 /// How to start a candidate's process, and the code it loads.
@@ -55,7 +56,8 @@ struct LabParts {
   LabParts(LabOptions given, Builder with);
 
   // lab.cpp
-  [[nodiscard]] WorkerPlace place(DeviceKind kind, int device) const;
+  /// Asks the device for its greeting, so that its processes reach no other GPU.
+  [[nodiscard]] WorkerPlace place(DeviceKind kind, int device);
   [[nodiscard]] ReferenceParts reference_parts(const Contract& contract);
   Result<Candidate> build(const Contract& contract, Source source, CallContext& call);
   /// A candidate's library in the build cache; built again if the cache no longer has it. Error

@@ -30,6 +30,14 @@ bool plausible(const wire::Samples& samples, const wire::TimeBlock& block, doubl
   return count > 0 && count <= static_cast<std::size_t>(block.samples) && sum <= wall_ns;
 }
 
+/// Which GPU a process sees, and the only node of a GPU that it may open. By UUID, since a process
+/// that cannot open the other nodes counts fewer GPUs.
+std::vector<std::string> gpu_environment(const WorkerPlace& place) {
+  if (!place.gpu) return {only_gpu(std::getenv("CUDA_VISIBLE_DEVICES"), place.device)};
+  return {"CUDA_VISIBLE_DEVICES=" + place.gpu->uuid,
+          "RATCHET_GPU_NODE=" + place.gpu->node.string()};
+}
+
 WorkerSpec program_spec(const WorkerPlace& place, const std::string& role, int device) {
   const char* program = place.kind == DeviceKind::cuda ? "ratchet-worker-cuda" : "ratchet-worker";
   WorkerSpec spec;
@@ -56,7 +64,7 @@ WorkerSpec worker_spec(const WorkerPlace& place, const std::string& role,
                        std::int64_t arena_bytes) {
   const bool cuda = place.kind == DeviceKind::cuda;
   auto spec = program_spec(place, role, 0);
-  if (cuda) spec.environment = {only_gpu(std::getenv("CUDA_VISIBLE_DEVICES"), place.device)};
+  if (cuda) spec.environment = gpu_environment(place);
   const std::int64_t threads = std::max(1U, std::thread::hardware_concurrency());
   // Twice: an arena exists as a memory file and as the device's copy.
   const auto limit =

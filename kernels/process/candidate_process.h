@@ -18,16 +18,24 @@
 
 namespace ratchet {
 
+/// One whole GPU.
+struct OneGpu {
+  std::string uuid;
+  std::filesystem::path node;  ///< in /dev
+};
+
 /// Where workers are started, and how long their jobs may take.
 struct WorkerPlace {
   std::filesystem::path worker_dir;
   DeviceKind kind = DeviceKind::host;
   int device = 0;
   std::chrono::milliseconds job_deadline{60'000};  ///< of one execution
+  std::optional<OneGpu> gpu{};                     ///< where it is known
 };
 
 /// A worker in the role of judge, candidate or counter. `arena_bytes`: the most it holds in arenas
-/// at once, which determines its memory limit. On a GPU it sees only that device, as index 0.
+/// at once, which determines its memory limit. On a GPU it sees only that device, as index 0, and
+/// its walls let it open no other's node.
 [[nodiscard]] WorkerSpec worker_spec(const WorkerPlace& place, const std::string& role,
                                      std::int64_t arena_bytes);
 

@@ -2,14 +2,17 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
 #include <atomic>
 #include <cerrno>
@@ -20,6 +23,7 @@
 #include <thread>
 
 #include "kernels/process/private_folder.h"
+#include "server/core/fd.h"
 #include "server/core/process.h"
 #include "tests/support/places.h"
 #include "tests/support/temp_folder.h"
@@ -82,6 +86,41 @@ TEST_CASE("a thread that the device's driver started is behind the filter too", 
       });
 
   CHECK(status.code == 7);
+}
+
+/// Mounts an own /dev with the null devices, two GPUs and the node that both share.
+bool play_two_gpus() {
+  const auto node = [](const char* path, unsigned minor) {
+    return ::mknod(path, S_IFCHR | 0666, makedev(1, minor)) == 0;
+  };
+  return ::unshare(CLONE_NEWNS) == 0 &&
+         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount("dev", "/dev", "tmpfs", MS_NOSUID, "mode=0755") == 0 && node("/dev/null", 3) &&
+         node("/dev/nvidiactl", 3) && node("/dev/nvidia0", 3) && node("/dev/nvidia11", 3);
+}
+
+TEST_CASE("a process on a GPU opens the node of its own GPU and no other's", "[confine]") {
+  if (::geteuid() != 0) SKIP("devices can be made by root alone");
+  const auto opens = [](const char* path) { return Fd(::open(path, O_RDWR | O_CLOEXEC)); };
+  const auto role = GENERATE(Role::candidate, Role::judge, Role::counter, Role::compiler,
+                             Role::profiled, Role::tool);
+  for (const bool known : {true, false}) {
+    INFO("the server knows the run's GPU: " << known);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (!play_two_gpus()) ::_exit(90);
+      if (known) ::setenv("RATCHET_GPU_NODE", "/dev/nvidia11", 1);
+      Walls walls(role, DeviceKind::cuda, {}, "");
+      walls.enter();
+      walls.seal();
+      ::_exit((opens("/dev/nvidia11") ? 1 : 0) + (opens("/dev/nvidiactl") ? 2 : 0) +
+              (opens("/dev/nvidia0") ? 4 : 0));
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == (known ? 3 : 7));
+  }
 }
 
 TEST_CASE("a forbidden call with high bits in its argument is forbidden all the same",

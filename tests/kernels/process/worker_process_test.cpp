@@ -75,6 +75,13 @@ TEST_CASE("a worker sees only its own GPU", "[worker]") {
   CHECK(worker.error().message.find("CUDA_VISIBLE_DEVICES=6") == std::string::npos);
 }
 
+TEST_CASE("a worker is told which GPU's node is its own, where the server knows", "[worker]") {
+  const WorkerPlace place{"bin", DeviceKind::cuda, 1, {}, OneGpu{"GPU-8f1d", "/dev/nvidia4"}};
+
+  CHECK(worker_spec(place, "candidate", 0).environment ==
+        std::vector<std::string>{"CUDA_VISIBLE_DEVICES=GPU-8f1d", "RATCHET_GPU_NODE=/dev/nvidia4"});
+}
+
 TEST_CASE("a worker starts in an empty folder that is removed afterward", "[worker]") {
   const auto message = last_words("ls | wc -l; pwd");
 

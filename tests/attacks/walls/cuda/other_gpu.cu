@@ -1,5 +1,5 @@
-// Way: another GPU's device node
-// Walls: landlock
+// Way: another GPU: through the driver, and its device node opened by a system call
+// Walls: landlock root
 //
 // Catalog: wall
 // Task: double
@@ -18,9 +18,27 @@ static void tell(bool through, const float* x, float* y, int n) {
   if (through) cudaMemset(y, 0xff, sizeof *y);
 }
 
+/// A system call without the library, whose functions the build refuses.
+static long call(long number, long a = 0, long b = 0) {
+  asm volatile("syscall" : "+a"(number) : "D"(a), "S"(b) : "rcx", "r11", "memory");
+  return number;
+}
+
 extern "C" void solve(const float* x, float* y, int n) {
+  constexpr long kOpen = 2, kReadWrite = 2, kClose = 3;
+  constexpr int kMostGpus = 16;
   int devices = 0;
-  cudaGetDeviceCount(&devices);
-  bool through = devices > 1;  // it must see its own alone
-  tell(through, x, y, n);
+  cudaGetDeviceCount(&devices);  // it must see its own alone
+  int nodes = 0;
+  for (int gpu = 0; gpu < kMostGpus; ++gpu) {
+    const char tens = static_cast<char>(gpu < 10 ? 0 : '1');
+    const char ones = static_cast<char>('0' + gpu % 10);
+    const char one[] = {'/', 'd', 'e', 'v', '/', 'n', 'v', 'i', 'd', 'i', 'a', ones, 0};
+    const char two[] = {'/', 'd', 'e', 'v', '/', 'n', 'v', 'i', 'd', 'i', 'a', tens, ones, 0};
+    const long file = call(kOpen, reinterpret_cast<long>(tens ? two : one), kReadWrite);
+    if (file < 0) continue;
+    call(kClose, file);
+    ++nodes;
+  }
+  tell(devices > 1 || nodes > 1, x, y, n);
 }
