@@ -69,7 +69,7 @@ TEST_CASE("a kernel is loaded with the runtime of the toolkit that CUDA_HOME nam
 TEST_CASE("CUDA_HOME opens no folder that is not a toolkit", "[worker]") {
   const PrivateToolkit toolkit;
   std::filesystem::remove(toolkit.folder() / "bin/nvcc");
-  for (const std::string folder : {toolkit.folder().string(), std::string("/"), std::string()})
+  for (const auto& folder : {toolkit.folder().string(), std::string("/"), std::string()})
     CHECK(toolkit.hindrance(folder).find("libruntime.so") != std::string::npos);
 }
 
