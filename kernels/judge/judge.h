@@ -11,6 +11,7 @@
 
 #include "kernels/judge/python_reference.h"
 #include "kernels/judge/reference.h"
+#include "kernels/judge/trial.h"
 #include "kernels/judge/trial_plan.h"
 #include "kernels/process/candidate_process.h"
 #include "kernels/process/python_inputs.h"
@@ -22,26 +23,6 @@
 #include "server/facts/contract.h"
 
 namespace ratchet {
-
-/// One input with its answer. Both memory files are sealed.
-struct Trial {
-  Dims dims;
-  std::string distribution;
-  CallPlan plan;
-  MemoryFile sent;
-  MemoryFile expected;
-  /// The reference writes every output element, so a kernel must too. Set by `make_trial`.
-  bool writes_all = true;
-  /// Magnitudes of the answer, by output, and how many of its values are NaN or infinite. Set by
-  /// `make_trial` and `changed` where the contract has JudgeRules.
-  std::vector<double> rms{};
-  std::int64_t not_finite = 0;
-  int number = 0;  ///< of its judge's trials
-};
-
-/// Whether two answers to one input agree in every output bit. Both are sealed.
-[[nodiscard]] Result<bool> same_outputs(const wire::ArenaLayout& layout, const MemoryFile& a,
-                                        const MemoryFile& b);
 
 /// The seed of one trial: HMAC-SHA-256 of its place under the run's secret, hexadecimal. Without
 /// the secret, a trial's inputs cannot be predicted.
