@@ -5,6 +5,7 @@
 
 #include "kernels/contract/where.h"
 #include "kernels/source/expression.h"
+#include "server/facts/unit_roundoff.h"
 
 namespace ratchet {
 
@@ -57,6 +58,18 @@ double reduction_growth(DType type, double length) {
   return type == DType::f32 ? std::clamp(std::sqrt(length / kRoom), 1.0, kMost) : 1.0;
 }
 
+bool allows_for_terms(const Contract& contract) {
+  constexpr int kSince = 3;
+  return contract.judge && contract.judge->version >= kSince;
+}
+
+double error_of_terms(DType type, double length) {
+  constexpr double kRoundings = 8;
+  constexpr double kRoom = 0x1p18;
+  const double unit = type == DType::f64 ? unit_roundoff(type) : unit_roundoff(DType::f32);
+  return kRoundings * unit * std::min(1.0, std::sqrt(kRoom / length));
+}
+
 namespace {
 
 /// The rules of JudgeRules; `own`: the server's tolerance for this output.
@@ -107,8 +120,8 @@ wire::Compare comparison_plan(const Contract& contract, const Dims& dims,
     const auto& own_rules = contract.tensors.at(i);
     const auto atol = own_rules.atol ? own_rules.atol : run_atol;
     const auto rtol = own_rules.rtol ? own_rules.rtol : run_rtol;
-    const double growth =
-        reduction_growth(buffer.dtype, reduction_length(contract, dims, layout, buffer));
+    const double length = reduction_length(contract, dims, layout, buffer);
+    const double growth = reduction_growth(buffer.dtype, length);
     if (contract.judge) {
       auto own = default_tolerance(buffer.dtype);
       own.atol *= growth;
@@ -119,6 +132,8 @@ wire::Compare comparison_plan(const Contract& contract, const Dims& dims,
       if (!atol) tolerance.atol *= growth;
       plan.tolerances.push_back(tolerance);
     }
+    if (facts.terms && !plan.tolerances.back().exact && is_floating(buffer.dtype))
+      plan.tolerances.back().terms = error_of_terms(buffer.dtype, length);
     plan.tolerances.back().matched_ratio =
         own_rules.matched_ratio.value_or(contract.matched_ratio.value_or(1));
     output += buffer.role != Role::in;

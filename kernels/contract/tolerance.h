@@ -37,6 +37,15 @@ namespace ratchet {
 /// sums.
 [[nodiscard]] double reduction_growth(DType type, double length);
 
+/// Whether an output that is linear in each floating-point input is allowed the errors that its
+/// terms earn: frozen with the run, by the version of its rules.
+[[nodiscard]] bool allows_for_terms(const Contract& contract);
+
+/// What an honest sum may be off by for each unit of the magnitudes of its terms: 8 roundings of
+/// what kernels compute in. Their errors grow with the root of the length; beyond 2^18 terms this
+/// falls by it, so that TF32 products (2^-11 for each term, in both directions) still fail.
+[[nodiscard]] double error_of_terms(DType type, double length);
+
 /// What is known about one trial and its case beside the contract.
 struct TrialFacts {
   std::string distribution = "normal";
@@ -44,6 +53,7 @@ struct TrialFacts {
   std::vector<double> least_rms;   ///< the RMS of each output over several trials; empty: unknown
   bool elementwise = false;        ///< one input element moves one output element
   bool shadow = false;             ///< the reference's answer in float64 is at hand
+  bool terms = false;              ///< and its answer to the magnitudes of the inputs
 };
 
 /// How to compare the outputs of one call. `run_atol` and `run_rtol`: the caller's or the

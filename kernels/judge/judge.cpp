@@ -209,7 +209,7 @@ Result<bool> Judge::moved(const Trial& trial, const Trial& changed, const CallCo
   // The old answer, as if a kernel had returned it to the changed inputs.
   auto stale = forge(changed, trial, wire::Control::stale, call);
   if (!stale) return stale.error();
-  auto verdict = compare(changed, **stale, call, contract_.judge->moved);
+  auto verdict = compare_strictly(changed, **stale, call, contract_.judge->moved);
   if (!verdict) return verdict.error();
   return !verdict->objection.empty() ||
          std::ranges::any_of(verdict->outputs,
@@ -290,9 +290,9 @@ Result<std::optional<MemoryFile>> Judge::forge(const Trial& trial, const Trial& 
   return std::optional<MemoryFile>(*std::move(answer));
 }
 
-Result<wire::Compare> Judge::plan_of(const Trial& trial, bool shadow, double factor,
+Result<wire::Compare> Judge::plan_of(const Trial& trial, Beside beside, double factor,
                                      const CallContext& call) {
-  TrialFacts facts{trial.distribution, {}, {}, false, shadow};
+  TrialFacts facts{trial.distribution, {}, {}, false, beside.shadow, beside.terms};
   if (contract_.judge) {
     auto known = facts_of(trial.dims, call);
     if (!known) return known.error();
@@ -318,28 +318,44 @@ bool Judge::shadow_tightens() const {
 
 Result<wire::Comparison> Judge::compare(const Trial& trial, const MemoryFile& returned,
                                         const CallContext& call, double factor) {
+  auto verdict = compare_strictly(trial, returned, call, factor);
+  if (!verdict || verdict->passed || check_ || !allows_for_terms(contract_)) return verdict;
+  auto terms = terms_of(trial, call);
+  if (!terms) return terms.error();
+  if (!*terms) return verdict;
+  auto shadow = shadow_of(trial, call);
+  if (!shadow) return shadow.error();
+  auto loosened = compared(trial, returned, *shadow, *terms, factor, call);
+  if (loosened) loosened->by_terms = loosened->passed;
+  return loosened;
+}
+
+Result<wire::Comparison> Judge::compare_strictly(const Trial& trial, const MemoryFile& returned,
+                                                 const CallContext& call, double factor) {
   if (check_) return checked(trial, returned, call);
-  if (!contract_.judge) return compared(trial, returned, nullptr, factor, call);
+  if (!contract_.judge) return compared(trial, returned, nullptr, nullptr, factor, call);
   if (!shadow_tightens()) {
-    auto verdict = compared(trial, returned, nullptr, factor, call);
+    auto verdict = compared(trial, returned, nullptr, nullptr, factor, call);
     // Computing in float64 takes as long as the answer itself, and could only allow more.
     if (!verdict || verdict->passed) return verdict;
   }
   auto shadow = shadow_of(trial, call);
   if (!shadow) return shadow.error();
-  return compared(trial, returned, *shadow, factor, call);
+  return compared(trial, returned, *shadow, nullptr, factor, call);
 }
 
 Result<wire::Comparison> Judge::compared(const Trial& trial, const MemoryFile& returned,
-                                         const Shadow* shadow, double factor,
-                                         const CallContext& call) {
-  auto plan = plan_of(trial, shadow != nullptr, factor, call);
+                                         const Shadow* shadow, const MemoryFile* terms,
+                                         double factor, const CallContext& call) {
+  auto plan = plan_of(trial, {shadow != nullptr, terms != nullptr}, factor, call);
   if (!plan) return plan.error();
   std::vector<int> descriptors{trial.sent.fd(), returned.fd(), trial.expected.fd()};
   if (shadow) {
     plan->wide = shadow->layout;
     descriptors.push_back(shadow->answer.fd());
   }
+  plan->with_terms = terms != nullptr;
+  if (terms) descriptors.push_back(terms->fd());
   auto reply = ask({.compare = *std::move(plan)}, descriptors, call);
   if (!reply) return reply.error();
   if (!reply->comparison) return Error{ErrorCode::internal, "the judge gave no verdict"};
@@ -366,7 +382,7 @@ Result<wire::Comparison> Judge::checked(const Trial& trial, const MemoryFile& re
 
 Result<bool> Judge::stayed(const Trial& trial, const Trial& changed, const MemoryFile& returned,
                            const CallContext& call, double factor) {
-  auto plan = plan_of(changed, false, factor, call);
+  auto plan = plan_of(changed, {}, factor, call);
   if (!plan) return plan.error();
   const std::array descriptors{changed.sent.fd(), returned.fd(), trial.expected.fd()};
   auto reply = ask({.compare = *std::move(plan)}, descriptors, call);

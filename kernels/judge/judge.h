@@ -110,6 +110,7 @@ class Judge {
   struct CaseFacts {
     bool finite = true;  ///< the answers to normal inputs
     bool elementwise = false;
+    std::optional<bool> linear;  ///< in each floating-point input; found when first needed
     std::map<std::string, std::vector<double>> rms;  ///< by distribution, over several trials
   };
   /// Asks the reference on first use.
@@ -119,9 +120,23 @@ class Judge {
                                          int trials, const CallContext& call);
   /// Whether one element of the largest input moves one element of the answer.
   Result<bool> elementwise(const Trial& trial, const CallContext& call);
+  /// Whether the outputs are sums of products with each floating-point input: the answer to the sum
+  /// of two inputs is the sum of both answers.
+  Result<bool> linear(const Trial& trial, const CallContext& call);
+  /// See wire::Combine.
+  Result<MemoryFile> combined(const MemoryFile& first, const MemoryFile& second,
+                              const wire::Combine& plan, const CallContext& call);
+  /// The reference's answer to the magnitudes of the inputs, kept for the next question about the
+  /// same trial; null where the outputs are not linear, or it has none.
+  Result<const MemoryFile*> terms_of(const Trial& trial, const CallContext& call);
   Status describe(Trial& trial, const CallContext& call);
-  /// How to compare with the trial's answer, and with its shadow if there is one.
-  Result<wire::Compare> plan_of(const Trial& trial, bool shadow, double factor,
+  /// What is at hand beside the reference's answer.
+  struct Beside {
+    bool shadow = false;
+    bool terms = false;
+  };
+  /// How to compare with the trial's answer and what is beside it.
+  Result<wire::Compare> plan_of(const Trial& trial, Beside beside, double factor,
                                 const CallContext& call);
   /// The reference's answer in float64, and its layout.
   struct Shadow {
@@ -134,7 +149,11 @@ class Judge {
   /// Whether outputs are held to more with a shadow than without.
   [[nodiscard]] bool shadow_tightens() const;
   Result<wire::Comparison> compared(const Trial& trial, const MemoryFile& returned,
-                                    const Shadow* shadow, double factor, const CallContext& call);
+                                    const Shadow* shadow, const MemoryFile* terms, double factor,
+                                    const CallContext& call);
+  /// `compare` without what terms earn.
+  Result<wire::Comparison> compare_strictly(const Trial& trial, const MemoryFile& returned,
+                                            const CallContext& call, double factor);
   /// The verdict where the reference checks properties: finite and written, guards, inputs, and
   /// what the check says.
   Result<wire::Comparison> checked(const Trial& trial, const MemoryFile& returned,
@@ -160,6 +179,8 @@ class Judge {
   int trials_ = 0;                // made so far
   std::optional<Shadow> shadow_;  // of the trial with the number
   int shadowed_ = 0;
+  std::optional<MemoryFile> terms_;  // likewise
+  int termed_ = 0;
 };
 
 /// The inputs that a user's function makes.

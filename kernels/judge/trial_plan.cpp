@@ -107,6 +107,7 @@ wire::Compare loosened(wire::Compare plan, double factor) {
     tolerance.atol *= factor;
     tolerance.rtol *= factor;
     tolerance.honest *= factor;
+    tolerance.terms *= factor;
     if (factor == 1) continue;
     tolerance.noise = 0;
     tolerance.bias = 0;

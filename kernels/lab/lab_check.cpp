@@ -96,6 +96,7 @@ struct Check {
   CorrectnessReport report;
   Reasons reasons;
   int failures = 0;
+  int by_terms = 0;                          ///< executions that passed by what their terms earn
   std::optional<Step> first_wrong{};         ///< the first with only its outputs wrong
   std::vector<std::string> wrong_outputs{};  ///< of it
   std::map<std::string, int> dropped{};      ///< trials without a finite answer, by distribution
@@ -122,6 +123,7 @@ Status Check::run(const Step& step, std::string_view seed) {
     report.cases.push_back(result_of(*step.one, step.seed, step.distribution, verdict));
     for (const auto& reason : reasons_of(verdict)) reasons.add(step, reason);
     if (!verdict.passed) ++failures;
+    by_terms += verdict.by_terms;
     note_wrong(step, verdict);
     note_leans(verdict);
     if (const auto& again = (*examined)->again; again && !again->same_bits) {
@@ -224,6 +226,13 @@ std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
                      fmt::format("{} trials of {} inputs were not asked about: the reference's "
                                  "answer to them is NaN or infinite",
                                  trials, distribution),
+                     {}});
+  if (check.by_terms > 0)
+    notes.push_back({"error_of_terms",
+                     fmt::format("{} executions passed because outputs are sums: an element may be "
+                                 "off by 8 roundings of the magnitudes of its terms, however far "
+                                 "they cancel",
+                                 check.by_terms),
                      {}});
   if (!check.report.repeatable)
     notes.push_back({"not_repeatable", "two calls on one input differ in some bits", {}});

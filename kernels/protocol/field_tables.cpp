@@ -49,6 +49,7 @@ template const FieldTable& table_of<wire::Place>();
 template const FieldTable& table_of<wire::Slice>();
 template const FieldTable& table_of<wire::Changed>();
 template const FieldTable& table_of<wire::Change>();
+template const FieldTable& table_of<wire::Combine>();
 template const FieldTable& table_of<wire::Widen>();
 template const FieldTable& table_of<wire::Describe>();
 template const FieldTable& table_of<wire::GenerateOnDevice>();

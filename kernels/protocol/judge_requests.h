@@ -59,26 +59,29 @@ struct Tolerance {
   double least_scale = 0;    ///< the RMS that `atol` is scaled by at least
   bool flush = false;        ///< zeros in place of small values are counted
   double matched_ratio = 1;  ///< share of the output's elements that must be right
+  double terms = 0;          ///< allowed at least for each unit of its terms' magnitude
 
   static constexpr void fields(auto&& visit) {
     using T = Tolerance;
     visit(required<&T::atol>(), required<&T::rtol>(), required<&T::scale>(), required<&T::exact>(),
           optional<&T::honest>(), optional<&T::only_honest>(), optional<&T::noise>(),
           optional<&T::bias>(), optional<&T::least_scale>(), optional<&T::flush>(),
-          optional<&T::matched_ratio>());
+          optional<&T::matched_ratio>(), optional<&T::terms>());
   }
 };
 
 /// Compares. Descriptors: the arena as sent, the arena that came back, the arena with expected
-/// outputs, and the reference's shadow if `wide` is given: its answer in float64.
+/// outputs; the reference's shadow if `wide` is given: its answer in float64; and the arena with
+/// its answer to the magnitudes of the inputs if `with_terms`.
 struct Compare {
   ArenaLayout layout;
   std::vector<Tolerance> tolerances;  ///< parallel to the layout's buffers; unused for inputs
   std::optional<ArenaLayout> wide;    ///< of the shadow
+  bool with_terms = false;
 
   static constexpr void fields(auto&& visit) {
     visit(required<&Compare::layout>(), required<&Compare::tolerances>(),
-          optional<&Compare::wide>());
+          optional<&Compare::wide>(), optional<&Compare::with_terms>());
   }
 };
 

@@ -83,7 +83,9 @@ struct Comparison {
   bool passed = false;  ///< all outputs within tolerance, guards and inputs intact
   std::vector<OutputError> outputs;
   std::vector<OutputState> states;  ///< parallel to `outputs`
-  std::string objection;  ///< of the task's own check, which the server asks; never on the wire
+  // Of the server, never on the wire.
+  std::string objection;  ///< of the task's own check
+  bool by_terms = false;  ///< passed only by what sums of its terms' magnitude may be off by
 
   static constexpr void fields(auto&& visit) {
     using C = Comparison;

@@ -149,6 +149,7 @@ struct Request {
   std::optional<Generate> generate;
   std::optional<Refresh> refresh;
   std::optional<Change> change;
+  std::optional<Combine> combine;
   std::optional<Widen> widen;
   std::optional<Describe> describe;
   std::optional<Forge> forge;
@@ -168,9 +169,9 @@ struct Request {
     visit(optional<&R::load>(), optional<&R::execute>(), optional<&R::prepare>(),
           optional<&R::time>(), optional<&R::collect>(), optional<&R::count>(),
           optional<&R::generate>(), optional<&R::refresh>(), optional<&R::change>(),
-          optional<&R::widen>(), optional<&R::describe>(), optional<&R::forge>(),
-          optional<&R::compare>(), optional<&R::share>(), optional<&R::attach>(),
-          optional<&R::call>(), optional<&R::generate_on_device>(),
+          optional<&R::combine>(), optional<&R::widen>(), optional<&R::describe>(),
+          optional<&R::forge>(), optional<&R::compare>(), optional<&R::share>(),
+          optional<&R::attach>(), optional<&R::call>(), optional<&R::generate_on_device>(),
           optional<&R::compare_on_device>(), optional<&R::describe_on_device>(),
           optional<&R::forge_on_device>(), optional<&R::exercise>(), optional<&R::ceilings>());
   }

@@ -109,6 +109,25 @@ struct Change {
   }
 };
 
+/// How two arenas become one: buffer by buffer a sum, or the magnitudes of the first one's values.
+enum class Combination { sum, magnitudes };
+constexpr auto enum_names(Combination) {
+  using enum Combination;
+  return as_written<sum, magnitudes>();
+}
+
+/// Copies an arena and combines the named floating-point buffers with those of another.
+/// Descriptors: both arenas, the arena to fill.
+struct Combine {
+  ArenaLayout layout;
+  std::vector<std::string> names;
+  Combination how = Combination::sum;
+
+  static constexpr void fields(auto&& visit) {
+    visit(required<&Combine::layout>(), required<&Combine::names>(), required<&Combine::how>());
+  }
+};
+
 /// Copies an arena into one in which every floating-point buffer is float64. Descriptors: the
 /// arena as it was sent, the arena to fill.
 struct Widen {
@@ -164,6 +183,7 @@ extern template const FieldTable& table_of<wire::Place>();
 extern template const FieldTable& table_of<wire::Slice>();
 extern template const FieldTable& table_of<wire::Changed>();
 extern template const FieldTable& table_of<wire::Change>();
+extern template const FieldTable& table_of<wire::Combine>();
 extern template const FieldTable& table_of<wire::Widen>();
 extern template const FieldTable& table_of<wire::Describe>();
 extern template const FieldTable& table_of<wire::GenerateOnDevice>();

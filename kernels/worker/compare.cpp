@@ -70,6 +70,7 @@ struct Output {
   const std::byte* returned;
   const std::byte* expected;
   const std::byte* shadow;  ///< float64; null: none
+  const std::byte* terms;   ///< magnitudes of what elements are sums of; null: unknown
   const wire::Buffer& buffer;
   const wire::Tolerance& tolerance;
   double scale = 1;  ///< of `atol`
@@ -87,9 +88,14 @@ struct Output {
   [[nodiscard]] double scale_at(std::int64_t i) const {
     return rows.empty() ? scale : rows[static_cast<std::size_t>(i / row)];
   }
+  [[nodiscard]] double of_terms(std::int64_t i) const {
+    const double size = terms ? std::fabs(element(terms, buffer.dtype, i)) : 0;
+    return std::isfinite(size) ? tolerance.terms * size : 0;
+  }
   /// What an element of this value may be off by, with nothing added for honest errors.
   [[nodiscard]] double plain(double value, std::int64_t i) const {
-    return std::max(tolerance.atol * scale_at(i), least) + tolerance.rtol * std::fabs(value);
+    return std::max({tolerance.atol * scale_at(i), least, of_terms(i)}) +
+           tolerance.rtol * std::fabs(value);
   }
 };
 
@@ -346,6 +352,7 @@ wire::Comparison compare(const Arenas& arenas, const wire::Compare& plan) {
                   arenas.returned.data() + buffer.offset,
                   arenas.expected.data() + buffer.offset,
                   nullptr,
+                  plan.with_terms ? arenas.terms.data() + buffer.offset : nullptr,
                   buffer,
                   plan.tolerances.at(i)};
     output.row = scaled_row(buffer);

@@ -7,13 +7,15 @@
 
 namespace ratchet::worker {
 
-/// The arenas of one execution: as sent, as returned, with the expected outputs, and, if there is
-/// one, with the reference's answer in float64 (`Compare::wide`).
+/// The arenas of one execution: as sent, as returned, with the expected outputs, and, if there are
+/// such, with the reference's answer in float64 (`Compare::wide`) and with its answer to the
+/// magnitudes of the inputs (`Compare::with_terms`).
 struct Arenas {
   std::span<const std::byte> sent;
   std::span<const std::byte> returned;
   std::span<const std::byte> expected;
   std::span<const std::byte> shadow{};
+  std::span<const std::byte> terms{};
 };
 
 /// Decides from the raw bytes alone whether a kernel's result is correct.
@@ -29,7 +31,8 @@ struct Arenas {
 /// many honest errors to what is allowed: the reference's own (RMS over the elements of similar
 /// magnitude) and one rounding of the output's type. An output whose reference and shadow differ in
 /// more than 1 % of the elements by four times what is allowed is judged without its shadow, which
-/// then computes something else. docs/judging.md explains `noise`, `bias` and `flushed`.
+/// then computes something else. With terms, an element may be off by at least `terms` times the
+/// magnitude of what it is a sum of. docs/judging.md explains `noise`, `bias` and `flushed`.
 [[nodiscard]] wire::Comparison compare(const Arenas& arenas, const wire::Compare& plan);
 
 }  // namespace ratchet::worker

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/worker/combine.h"
 #include "kernels/worker/compare.h"
 #include "kernels/worker/controls.h"
 #include "kernels/worker/describe.h"
@@ -56,6 +57,17 @@ wire::Reply JobLoop::change_arena(const wire::Change& plan, const Descriptors& d
   return {};
 }
 
+wire::Reply JobLoop::combine_arenas(const wire::Combine& plan, const Descriptors& descriptors) {
+  const auto first = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::read);
+  if (!first) return ours(first.error());
+  const auto combined = map_at(descriptors, 1, plan.layout.bytes, Mapping::Access::write);
+  if (!combined) return ours(combined.error());
+  const auto second = map_at(descriptors, 2, plan.layout.bytes, Mapping::Access::read);
+  if (!second) return ours(second.error());
+  combine(plan, first->bytes(), second->bytes(), combined->bytes());
+  return {};
+}
+
 wire::Reply JobLoop::widen_arena(const wire::Widen& plan, const Descriptors& descriptors) {
   const auto sent = map_at(descriptors, 0, plan.layout.bytes, Mapping::Access::read);
   if (!sent) return ours(sent.error());
@@ -99,9 +111,16 @@ wire::Reply JobLoop::compare_arenas(const wire::Compare& plan, const Descriptors
     if (!mapped) return ours(mapped.error());
     shadow = *std::move(mapped);
   }
+  std::optional<Mapping> terms;
+  if (plan.with_terms) {
+    auto mapped = map_at(descriptors, shadow ? 4 : 3, plan.layout.bytes, Mapping::Access::read);
+    if (!mapped) return ours(mapped.error());
+    terms = *std::move(mapped);
+  }
   wire::Reply reply;
   reply.comparison = compare({(*arenas)[0].bytes(), (*arenas)[1].bytes(), (*arenas)[2].bytes(),
-                              shadow ? shadow->bytes() : std::span<const std::byte>{}},
+                              shadow ? shadow->bytes() : std::span<const std::byte>{},
+                              terms ? terms->bytes() : std::span<const std::byte>{}},
                              plan);
   return reply;
 }

@@ -33,8 +33,8 @@ bool permitted(confine::Role role, const wire::Request& request) {
   if (request.exercise || role == confine::Role::tool)
     return role == confine::Role::tool && (request.exercise || request.load);
   if (role == confine::Role::profiled) return request.load || request.execute;
-  if (request.generate || request.refresh || request.change || request.widen || request.describe ||
-      request.forge || request.compare || request.ceilings)
+  if (request.generate || request.refresh || request.change || request.combine || request.widen ||
+      request.describe || request.forge || request.compare || request.ceilings)
     return !runs_kernels(role);
   if (request.share || request.generate_on_device || request.compare_on_device ||
       request.describe_on_device || request.forge_on_device)
@@ -97,6 +97,7 @@ wire::Reply JobLoop::answer(const wire::Request& request, Descriptors& descripto
   if (request.generate) return generate_arena(*request.generate, descriptors);
   if (request.refresh) return refresh_arena(*request.refresh, descriptors);
   if (request.change) return change_arena(*request.change, descriptors);
+  if (request.combine) return combine_arenas(*request.combine, descriptors);
   if (request.widen) return widen_arena(*request.widen, descriptors);
   if (request.describe) return describe_arena(*request.describe, descriptors);
   if (request.forge) return forge_arena(*request.forge, descriptors);

@@ -54,6 +54,7 @@ class JobLoop {
   wire::Reply generate_arena(const wire::Generate& plan, const Descriptors& descriptors);
   wire::Reply refresh_arena(const wire::Refresh& plan, const Descriptors& descriptors);
   wire::Reply change_arena(const wire::Change& plan, const Descriptors& descriptors);
+  wire::Reply combine_arenas(const wire::Combine& plan, const Descriptors& descriptors);
   wire::Reply widen_arena(const wire::Widen& plan, const Descriptors& descriptors);
   wire::Reply describe_arena(const wire::Describe& plan, const Descriptors& descriptors);
   wire::Reply forge_arena(const wire::Forge& plan, const Descriptors& descriptors);

@@ -15,7 +15,7 @@ namespace {
 
 /// A task with its reference in C++.
 struct Judged {
-  const char* request;  ///< as create_run takes it
+  std::string request;  ///< as create_run takes it
   std::string reference;
 
   [[nodiscard]] CorrectnessReport operator()(const std::string& kernel) const {
@@ -91,6 +91,55 @@ constexpr const char* kLogSums = R"({"dims": {"rows": 2, "classes": 65536}, "ten
 constexpr const char* kLogSumsHalf = R"({"dims": {"rows": 2, "classes": 4096}, "tensors": [
     {"name": "x", "dtype": "float16", "shape": ["rows", "classes"], "role": "in"},
     {"name": "y", "dtype": "float16", "shape": ["1"], "role": "out"}]})";
+
+/// A float32 product, a sum of the body for each element.
+std::string product(const std::string& name, const std::string& body) {
+  return function(name, "const float* a, const float* b, float* c, int m, int n, int k",
+                  fmt::format("  for (int i = 0; i < m; ++i)\n    for (int j = 0; j < n; ++j) "
+                              "{{\n{}\n    }}",
+                              body),
+                  R"(#include <cstring>
+static float tf32(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  bits = (bits + 0x1000) & 0xffffe000u;
+  std::memcpy(&value, &bits, sizeof bits);
+  return value;
+})");
+}
+
+std::string product_request(const std::string& tolerances) {
+  return R"({"dims": {"m": 48, "n": 40, "k": 512}, )" + tolerances + R"(,
+      "tensors": [
+      {"name": "a", "dtype": "float32", "shape": ["m", "k"], "role": "in"},
+      {"name": "b", "dtype": "float32", "shape": ["k", "n"], "role": "in"},
+      {"name": "c", "dtype": "float32", "shape": ["m", "n"], "role": "out"}]})";
+}
+
+constexpr const char* kInOrder = R"(      float sum = 0;
+      for (int l = 0; l < k; ++l) sum += a[i * k + l] * b[l * n + j];
+      c[i * n + j] = sum;)";
+constexpr const char* kBackwards = R"(      float sum = 0;
+      for (int l = k - 1; l >= 0; --l) sum += a[i * k + l] * b[l * n + j];
+      c[i * n + j] = sum;)";
+constexpr const char* kEightSums = R"(      float part[8] = {};
+      for (int l = 0; l < k; ++l) part[l % 8] += a[i * k + l] * b[l * n + j];
+      c[i * n + j] = ((part[0] + part[1]) + (part[2] + part[3])) +
+                     ((part[4] + part[5]) + (part[6] + part[7]));)";
+constexpr const char* kTf32Products = R"(      float sum = 0;
+      for (int l = 0; l < k; ++l) sum += tf32(a[i * k + l]) * tf32(b[l * n + j]);
+      c[i * n + j] = sum;)";
+constexpr const char* kHalfSums = R"(      float sum = 0;
+      for (int from = 0; from < k; from += 32) {
+        _Float16 part = 0;
+        for (int l = from; l < from + 32 && l < k; ++l)
+          part = (_Float16)((float)part + a[i * k + l] * b[l * n + j]);
+        sum += (float)part;
+      }
+      c[i * n + j] = sum;)";
+constexpr const char* kWithoutLast = R"(      float sum = 0;
+      for (int l = 0; l < k - (k > 1); ++l) sum += a[i * k + l] * b[l * n + j];
+      c[i * n + j] = sum;)";
 
 }  // namespace
 
@@ -300,41 +349,38 @@ TEST_CASE("small answers are computed, not set to zero", "[honest-error][slow]")
 
 TEST_CASE("a float32 product passes with its author's tolerance, in TF32 it does not",
           "[honest-error][slow]") {
-  const auto product = [](const std::string& name, const std::string& body,
-                          const std::string& before = "") {
-    return function(name, "const float* a, const float* b, float* c, int m, int n, int k",
-                    fmt::format("  for (int i = 0; i < m; ++i)\n    for (int j = 0; j < n; ++j) "
-                                "{{\n{}\n    }}",
-                                body),
-                    before);
-  };
-  const Judged task{R"({"dims": {"m": 48, "n": 40, "k": 512}, "atol": 1e-2, "rtol": 1e-3,
-      "tensors": [
-      {"name": "a", "dtype": "float32", "shape": ["m", "k"], "role": "in"},
-      {"name": "b", "dtype": "float32", "shape": ["k", "n"], "role": "in"},
-      {"name": "c", "dtype": "float32", "shape": ["m", "n"], "role": "out"}]})",
-                    product("reference", R"(      float sum = 0;
-      for (int l = 0; l < k; ++l) sum += a[i * k + l] * b[l * n + j];
-      c[i * n + j] = sum;)")};
-  check_passed(task(product("solve", R"(      float sum = 0;
-      for (int l = k - 1; l >= 0; --l) sum += a[i * k + l] * b[l * n + j];
-      c[i * n + j] = sum;)")));
-  check_passed(task(product("solve", R"(      float part[8] = {};
-      for (int l = 0; l < k; ++l) part[l % 8] += a[i * k + l] * b[l * n + j];
-      c[i * n + j] = ((part[0] + part[1]) + (part[2] + part[3])) +
-                     ((part[4] + part[5]) + (part[6] + part[7]));)")));
-  check_refused(task(product("solve", R"(      float sum = 0;
-      for (int l = 0; l < k; ++l) sum += tf32(a[i * k + l]) * tf32(b[l * n + j]);
-      c[i * n + j] = sum;)",
-                             R"(#include <cstring>
-static float tf32(float value) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  bits = (bits + 0x1000) & 0xffffe000u;
-  std::memcpy(&value, &bits, sizeof bits);
-  return value;
-})")),
-                "mismatch");
+  const Judged task{product_request(R"("atol": 1e-2, "rtol": 1e-3)"),
+                    product("reference", kInOrder)};
+  check_passed(task(product("solve", kBackwards)));
+  check_passed(task(product("solve", kEightSums)));
+  check_refused(task(product("solve", kTf32Products)), "mismatch");
+}
+
+TEST_CASE("a product may be off by what its terms earn, however close its tolerance",
+          "[honest-error][slow]") {
+  // Closer than torch.testing, whose 1e-5 is about what sums of this length are off by.
+  const Judged task{product_request(R"("atol": 1e-6, "rtol": 1.3e-6)"),
+                    product("reference", kInOrder)};
+  for (const auto* honest : {kBackwards, kEightSums}) {
+    const auto report = task(product("solve", honest));
+    check_passed(report);
+    CHECK(has_note(report, "error_of_terms"));
+  }
+  for (const auto* cheat : {kTf32Products, kHalfSums, kWithoutLast})
+    check_refused(task(product("solve", cheat)), "mismatch");
+}
+
+TEST_CASE("an output that is not a sum of its inputs has no terms", "[honest-error][slow]") {
+  const std::string squares = R"(      float sum = 0;
+      for (int l = 0; l < k; ++l) sum += a[i * k + l] * a[i * k + l] * b[l * n + j];
+      c[i * n + j] = sum;)";
+  auto backwards = squares;
+  backwards.replace(backwards.find("int l = 0; l < k; ++l"), 21, "int l = k - 1; l >= 0; --l");
+  const Judged task{product_request(R"("atol": 1e-7, "rtol": 1.3e-6)"),
+                    product("reference", squares)};
+  const auto report = task(product("solve", backwards));
+  check_refused(report, "mismatch");
+  CHECK_FALSE(has_note(report, "error_of_terms"));
 }
 
 TEST_CASE("a contract of an older version is judged by its rules", "[honest-error][slow]") {
@@ -346,4 +392,20 @@ TEST_CASE("a contract of an older version is judged by its rules", "[honest-erro
   REQUIRE(report);
   check_passed(*report);
   for (const auto& one : report->cases) CHECK(one.distribution != "special");
+}
+
+TEST_CASE("a run keeps the rules of its version", "[honest-error][slow]") {
+  LabFixture fixture;
+  const auto task =
+      decode<TaskRequest>(Json::parse(product_request(R"("atol": 1e-6, "rtol": 1.3e-6)")));
+  REQUIRE(task);
+  auto contract = fixture.lab->plan(*task, {"kernel.cpp", product("solve", kBackwards), ""},
+                                    {"ref.cpp", product("reference", kInOrder), ""});
+  REQUIRE(contract);
+  REQUIRE(contract->judge);
+  contract->judge->version = 2;  // before sums were allowed what their terms earn
+  const auto report =
+      fixture.lab->check(*contract, fixture.built(*contract), "secret", fixture.call);
+  REQUIRE(report);
+  check_refused(*report, "mismatch");
 }
