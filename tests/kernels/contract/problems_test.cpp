@@ -40,7 +40,7 @@ TEST_CASE("every shipped problem becomes a contract on each of its devices", "[p
 }
 
 TEST_CASE("a problem has its device's sizes", "[problems]") {
-  CHECK(load_problem(kData, "softmax", Implementation::host_cpp)->task.dims.at("rows") == 2048);
+  CHECK(load_problem(kData, "softmax", Implementation::host_cpp)->task.dims.at("rows") == 512);
   CHECK(load_problem(kData, "softmax", Implementation::cuda_cpp)->task.dims.at("rows") == 4096);
 }
 
