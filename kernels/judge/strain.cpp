@@ -25,7 +25,7 @@ Result<double> strain_of(const std::function<Result<bool>(double)>& within, bool
 Result<bool> Judge::within(const Trial& trial, const MemoryFile& returned, const CallContext& call,
                            double factor) {
   if (check_) return true;
-  auto verdict = compared(trial, returned, nullptr, factor, call);
+  auto verdict = compared(trial, returned, nullptr, nullptr, factor, call);
   if (!verdict) return verdict.error();
   return verdict->passed;
 }
