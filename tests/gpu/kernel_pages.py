@@ -6,7 +6,8 @@ then profiled and compared with a library at equal precision.
     tests/gpu/kernel_pages.py RATCHET [--again] [--out FOLDER] [NAME...]     on a machine with a GPU
     tests/gpu/kernel_pages.py --write FILE                                   anywhere
 
-The first form writes kernel_pages.json into FOLDER ($OUT, or tests/gpu/results) after every kernel, so
+The first form takes the kernels in the order of their names, as given, and builds the next while one is
+measured. It writes kernel_pages.json into FOLDER ($OUT, or tests/gpu/results) after every kernel, so
 that an interrupted run goes on; what tests/gpu/results or FOLDER has of the same code is kept, unless
 --again. References and libraries: tests/gpu/pages/NAME.py. The second form puts the figures of such a
 file into the code's headers and the ladders of the pages. Needs torch (and Triton for .py) in the
@@ -24,6 +25,7 @@ import re
 import runpy
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -76,12 +78,13 @@ class Measured:
 
     def __init__(self, server, folder, page):
         self.server, self.folder, self.page = server, folder, page
-        self.seconds = {}
+        self.seconds, self.adding = {}, threading.Lock()
 
     def call(self, tool, **arguments):
         start = time.monotonic()
         answer, why = self.server.call(tool, arguments)
-        self.seconds[tool] = round(self.seconds.get(tool, 0) + time.monotonic() - start, 2)
+        with self.adding:
+            self.seconds[tool] = round(self.seconds.get(tool, 0) + time.monotonic() - start, 2)
         if why is not None:
             raise Refused(f"{tool}: {why[:900]}")
         return answer
@@ -148,13 +151,17 @@ class Measured:
         self.checked(made["run"])
         return self.call("profile_kernel", run=made["run"], wait_s=WAIT_S)["timing"]["median_ns"] / 1e6
 
-    def everything(self, first):
-        steps = []
-        for number in range(self.page.task["steps"]):
-            steps.append(self.step(number, first.result() if number == 0 else self.created(number)))
-        for number, scalars in enumerate(self.page.task.get("also", []), 1):  # checked, not timed
-            steps[-1]["executions"] += self.checked(
-                self.created(self.page.task["steps"] - 1, scalars, number)["run"])
+    def building(self, pool):
+        """The runs of all steps, then those of the last with other scalars, which are checked, not timed."""
+        last = self.page.task["steps"] - 1
+        return ([pool.submit(self.created, number) for number in range(last + 1)],
+                [pool.submit(self.created, last, scalars, number)
+                 for number, scalars in enumerate(self.page.task.get("also", []), 1)])
+
+    def everything(self, timed, also):
+        steps = [self.step(number, made.result()) for number, made in enumerate(timed)]
+        for made in also:
+            steps[-1]["executions"] += self.checked(made.result()["run"])
         return steps
 
 
@@ -194,6 +201,8 @@ def measure(options):
         if file.exists():
             kept |= json.loads(file.read_text(encoding="utf-8"))
     pages = [page for page in gpu_code() if not options.names or page.name in options.names]
+    if options.names:
+        pages.sort(key=lambda page: options.names.index(page.name))
     found = {page.name: kept[page.name] for page in pages
              if not options.again and kept.get(page.name, {}).get("digest") == page.digest
              and kept[page.name]["status"] == "measured"}
@@ -205,11 +214,11 @@ def measure(options):
         environment, _ = server.call("check_env", {})
         device = devices_text(environment or {}, "cuda")
         work = [Measured(server, root, page) for page in pages if page.name not in found]
-        building = [pool.submit(one.created, 0) for one in work]  # builds go on while others are measured
-        for one, first in zip(work, building):
+        building = [one.building(pool) for one in work]  # builds go on while others are measured
+        for one, runs in zip(work, building):
             entry = {"digest": one.page.digest, "device": device, "date": str(datetime.date.today())}
             try:
-                entry |= {"status": "measured", "steps": one.everything(first)}
+                entry |= {"status": "measured", "steps": one.everything(*runs)}
             except (Refused, RuntimeError, KeyError) as error:
                 entry |= {"status": "refused", "why": f"{type(error).__name__}: {error}"}
             entry["seconds"] = one.seconds
@@ -274,7 +283,7 @@ def ladder(file_name, entry, gpu):
     told = f"Medians through ratchet, {gpu}, {entry['date']}, caches cold."
     if others:
         told += f" Last step at other sizes: {'; '.join(others)}."
-    text = re.sub(r"\n\nMedians through ratchet, .*", "", text)
+    text = re.sub(r"\n\nMedians (through ratchet|of \d+ launches).*", "", text)
     last = entry["steps"][-1]["step"]
     text = re.sub(rf"^(\| {last} \| .*)$", lambda m: f"{m[1]}\n\n{told}", text, count=1, flags=re.M)
     page.write_text(no_longer_untried(text, gpu), encoding="utf-8")
