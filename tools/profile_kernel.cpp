@@ -27,10 +27,10 @@ struct ProfileArgs {
         optional<&ProfileArgs::metrics>(
             "lean, overview (default), full, stalls (hot lines), or counter names.",
             {.max_length = 128}),
-        optional<&ProfileArgs::engine>("Reads the counters; ncu also keeps its report."),
+        optional<&ProfileArgs::engine>("Reads counters; ncu also keeps its report."),
         optional<&ProfileArgs::seconds>("So long, while inconclusive.", {.min = 1, .max = 600}),
         optional<&ProfileArgs::search>("As in check_correctness, by time.", {.min = 1, .max = 600}),
-        optional<&ProfileArgs::verify>("Confirm findings by interventions."));
+        optional<&ProfileArgs::verify>("Confirm findings by intervention."));
   }
 };
 
