@@ -74,7 +74,7 @@ TEST_CASE("the file of labs that docs/scale.md shows is read", "[labs]") {
 
   const auto labs = file.labs();
 
-  REQUIRE(labs.size() == 5);
+  REQUIRE(labs.size() == 7);
   CHECK(labs[0]["name"] == "gpu3");
   CHECK(labs[0]["group"] == "gpu3");
   CHECK(labs[0]["tags"] == Json{"h200", "office"});
@@ -86,6 +86,8 @@ TEST_CASE("the file of labs that docs/scale.md shows is read", "[labs]") {
   CHECK(labs[4]["currency"] == "EUR");
   CHECK(labs[4]["state"] == "off");
   CHECK(labs[4]["seconds"] == 0);
+  CHECK(labs[6]["group"] == "gpu");
+  CHECK(labs[6]["command"].get<std::string>().find("$((2 - 1))") != std::string::npos);
 }
 
 TEST_CASE("a wrong entry of a file of labs is refused with its line, field and rule", "[labs]") {
