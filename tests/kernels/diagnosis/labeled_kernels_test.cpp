@@ -64,5 +64,6 @@ TEST_CASE("the diagnosis of a labeled kernel cites numbers, a query and methods"
   CHECK(finding.methods.at(0) == "reduce_sync_count");
   CHECK_FALSE(finding.query.empty());
   CHECK(diagnosis.bound_evidence.find("dominant stall barrier") != std::string::npos);
-  CHECK(diagnosis.bound_evidence.find(fmt::format("rules v{}", kDiagnosisRules)) != std::string::npos);
+  CHECK(diagnosis.bound_evidence.find(fmt::format("rules v{}", kDiagnosisRules)) !=
+        std::string::npos);
 }

@@ -55,12 +55,21 @@ bool is_kept(const ValueSearch& search, const std::string& beginning) {
       search.kept, [&](const std::string& values) { return values.starts_with(beginning); });
 }
 
+/// With a search that found something: neighbors on the processor hide it from a session of some
+/// seconds, so up to four are asked.
 Profile profiled(Searching& fixture, const Candidate& one, const Candidate& parent,
                  double seconds) {
+  constexpr int kMost = 4;
   ProfileRequest request{.candidate = &one, .parent = &parent, .search = seconds};
-  auto profile = fixture.lab->profile(fixture.contract, request, "secret", fixture.call);
-  if (!profile) FAIL(profile.error().message);
-  return *std::move(profile);
+  Profile found;
+  for (int asked = 0; asked < kMost && !(found.time_depends_on_values && found.search &&
+                                         !found.search->kept.empty());
+       ++asked) {
+    auto profile = fixture.lab->profile(fixture.contract, request, "secret", fixture.call);
+    if (!profile) FAIL(profile.error().message);
+    found = *std::move(profile);
+  }
+  return found;
 }
 
 }  // namespace
