@@ -154,8 +154,7 @@ class Judge {
   /// `compare` without what terms earn.
   Result<wire::Comparison> compare_strictly(const Trial& trial, const MemoryFile& returned,
                                             const CallContext& call, double factor);
-  /// The verdict where the reference checks properties: finite and written, guards, inputs, and
-  /// what the check says.
+  /// Where the reference checks properties: finite, written, guards, inputs, and what it says.
   Result<wire::Comparison> checked(const Trial& trial, const MemoryFile& returned,
                                    const CallContext& call);
 
