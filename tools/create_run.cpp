@@ -91,6 +91,7 @@ TaskRequest merged(TaskRequest asked, const TaskRequest& shipped) {
   if (!asked.atol) asked.atol = shipped.atol;
   if (!asked.rtol) asked.rtol = shipped.rtol;
   if (!asked.matched_ratio) asked.matched_ratio = shipped.matched_ratio;
+  if (!asked.edge_values) asked.edge_values = shipped.edge_values;
   if (asked.baselines.empty()) asked.baselines = shipped.baselines;
   if (!asked.call) asked.call = shipped.call;
   if (!asked.signature) asked.signature = shipped.signature;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/contract/where.h"
+#include "kernels/protocol/value_recipes.h"
 #include "kernels/source/expression.h"
 #include "server/facts/unit_roundoff.h"
 
@@ -85,7 +86,10 @@ wire::Tolerance judged_by(const JudgeRules& rules, const wire::Tolerance& own, D
     }
     return tolerance;
   }
-  tolerance.flush = true;
+  const auto recipe = recipe_of(facts.distribution);
+  // Beside a few values that are far away, the rest says nothing as a whole.
+  const bool at_edge = recipe && is_edge(recipe->kind);
+  tolerance.flush = !at_edge;
   tolerance.scale = facts.elementwise ? typical : row;
   if (output < facts.least_rms.size()) tolerance.least_scale = facts.least_rms[output];
   if (rtol) tolerance.rtol = *rtol;
@@ -100,7 +104,7 @@ wire::Tolerance judged_by(const JudgeRules& rules, const wire::Tolerance& own, D
   if (!facts.shadow) return tolerance;
   tolerance.honest = rules.honest;
   const bool short_type = type == DType::f16 || type == DType::bf16;
-  if (!short_type || atol || rtol) return tolerance;
+  if (!short_type || atol || rtol || at_edge) return tolerance;
   tolerance.only_honest = facts.elementwise;
   tolerance.noise = rules.noise;
   tolerance.bias = rules.bias;

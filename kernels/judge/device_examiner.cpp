@@ -32,7 +32,7 @@ class DeviceExaminer : public Examiner {
         !generated)
       return generated.error();
     if (auto done = trials_->answer(call); !done) return done.error();
-    if (*normal && question.distribution != "normal") {
+    if (*normal && need_finite_answer(question.distribution)) {
       auto answered = trials_->describe(call);
       if (!answered) return answered.error();
       if (answered->not_finite > 0) return std::optional<Examination>(Examination{{}, {}, true});

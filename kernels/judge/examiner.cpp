@@ -17,7 +17,7 @@ class FileExaminer : public Examiner {
                                              const CallContext& call) override {
     auto trial = judge_->make_trial(question.dims, question.distribution, question.seed, call);
     if (!trial) return trial.error();
-    if (trial->not_finite > 0 && question.distribution != "normal") {
+    if (trial->not_finite > 0 && need_finite_answer(question.distribution)) {
       auto normal = judge_->finite_when_normal(question.dims, call);
       if (!normal) return normal.error();
       if (*normal) return std::optional<Examination>(Examination{{}, {}, true});

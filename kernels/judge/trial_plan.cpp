@@ -40,6 +40,19 @@ std::vector<std::string> values_of(const Contract& contract) {
   return all;
 }
 
+std::vector<std::string> edge_values_of(const Contract& contract) {
+  constexpr int kSince = 4;
+  const bool any = std::ranges::any_of(contract.tensors, [](const TensorSpec& tensor) {
+    return tensor.role != Role::out && is_floating(tensor.dtype) && tensor.init == "normal";
+  });
+  if (!any || !contract.judge || contract.judge->version < kSince) return {};
+  return {"largest", "infinite", "nan"};
+}
+
+bool need_finite_answer(std::string_view values) {
+  return values != "normal" && values != "infinite" && values != "nan";
+}
+
 bool drawn_once(std::string_view values) {
   constexpr std::array<std::string_view, 4> kOften{"normal", "shifted", "large", "small"};
   return std::ranges::find(kOften, values) == kOften.end();

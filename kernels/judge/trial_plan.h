@@ -20,6 +20,13 @@ namespace ratchet {
 /// one.
 [[nodiscard]] bool drawn_once(std::string_view values);
 
+/// Values at the edges of their types, asked about last, at the smallest size; empty for inputs
+/// that have none, and by rules before version 4.
+[[nodiscard]] std::vector<std::string> edge_values_of(const Contract& contract);
+/// Whether a NaN or infinite answer to these values, where that to normal ones is finite, means
+/// that the reference has none, and not that a rule gives it.
+[[nodiscard]] bool need_finite_answer(std::string_view values);
+
 /// Whether the server may not put other values there.
 [[nodiscard]] bool keeps_contents(const TensorSpec& tensor);
 

@@ -15,6 +15,7 @@
 #include "kernels/contract/tolerance.h"
 #include "kernels/judge/examiner.h"
 #include "kernels/judge/verdicts.h"
+#include "kernels/lab/edge_values.h"
 #include "kernels/lab/laboratory.h"
 #include "server/core/clock.h"
 #include "server/core/hash.h"
@@ -59,13 +60,18 @@ std::vector<Step> steps_of(const ExaminedSizes& sizes,
 /// Collects reasons: one per code, with the first message and the number of occurrences.
 class Reasons {
  public:
-  void add(const Step& step, const Reason& reason) {
+  void add(const Step& step, Reason reason) {
+    reason.message +=
+        fmt::format(" ({}, seed {}, {})", dims_text(step.one->dims), step.seed, step.distribution);
+    add(reason);
+  }
+  void add(const Reason& reason) {
     auto& seen = seen_[reason.code];
     seen.origin = reason.origin;
-    if (seen.count++ == 0)
-      seen.message = fmt::format("{} ({}, seed {}, {})", reason.message, dims_text(step.one->dims),
-                                 step.seed, step.distribution);
+    if (seen.count++ == 0) seen.message = reason.message;
   }
+
+  [[nodiscard]] bool empty() const { return seen_.empty(); }
 
   [[nodiscard]] std::vector<Reason> list() const {
     std::vector<Reason> reasons;
@@ -100,11 +106,13 @@ struct Check {
   std::optional<Step> first_wrong{};         ///< the first with only its outputs wrong
   std::vector<std::string> wrong_outputs{};  ///< of it
   std::map<std::string, int> dropped{};      ///< trials without a finite answer, by distribution
+  EdgeAnswers edges{};
   /// Signed mean errors over their RMS, by output; only those beyond the limit, else 0.
   std::map<std::string, std::vector<double>> leans{};
 
   Status run(const Step& step, std::string_view seed);
   Status run_slices(const Step& step, std::size_t most, std::string_view seed);
+  Status run_edges(const Contract& contract, const ExaminedSizes& sizes, std::string_view seed);
   void note_wrong(const Step& step, const wire::Comparison& verdict);
   void note_leans(const wire::Comparison& verdict);
   void judge_leans(const Step& step);
@@ -142,6 +150,17 @@ Status Check::run_slices(const Step& step, std::size_t most, std::string_view se
   if (!found) return found.error();
   if (*found) reasons.add(step, reason_of(**found));
   if (process.fault()) note_fault(step, process.fault());
+  return {};
+}
+
+Status Check::run_edges(const Contract& contract, const ExaminedSizes& sizes,
+                        std::string_view seed) {
+  auto answers = ask_edge_values(examiner, process, contract, sizes, seed, call);
+  if (!answers) return answers.error();
+  edges = *std::move(answers);
+  if (!contract.edge_values.value_or(false)) return {};
+  for (const auto& reason : edges.reasons) reasons.add(reason);
+  report.fault = edges.fault;
   return {};
 }
 
@@ -227,6 +246,12 @@ std::vector<Reason> notes_of(const Contract& contract, const Check& check) {
                                  "answer to them is NaN or infinite",
                                  trials, distribution),
                      {}});
+  if (contract.edge_values.value_or(false) && !check.edges.dropped.empty())
+    notes.push_back({"edge_values_dropped",
+                     fmt::format("not asked about: {}", fmt::join(check.edges.dropped, "; ")),
+                     {}});
+  if (auto note = edge_note_of(check.edges); note && !contract.edge_values.value_or(false))
+    notes.push_back(*std::move(note));
   if (check.by_terms > 0)
     notes.push_back({"error_of_terms",
                      fmt::format("{} executions passed because outputs are sums: an element may be "
@@ -357,6 +382,10 @@ Result<CorrectnessReport> Laboratory::examine(const Contract& contract, const Ca
       return done.error();
   }
   if (!check.report.fault) check.judge_leans(steps.front());
+  if (!check.report.fault && check.reasons.empty()) {
+    const auto seed = trial_seed(run_secret, candidate.build.binary_digest, "edge values");
+    if (auto done = check.run_edges(contract, sizes, seed); !done) return done.error();
+  }
   if (check.first_wrong && !check.report.fault) {
     const auto& step = *check.first_wrong;
     const auto seed = trial_seed(run_secret, candidate.build.binary_digest, step.place());

@@ -32,6 +32,11 @@ bool has_amount(RecipeKind kind) {
   return kind == zeros || kind == empty_rows || kind == few || kind == specials || kind == scaled;
 }
 
+bool is_edge(RecipeKind kind) {
+  using enum RecipeKind;
+  return kind == largest || kind == infinite || kind == nan;
+}
+
 std::string text_of(const Recipe& recipe) {
   if (!has_amount(recipe.kind)) return std::string(name_of(recipe.kind));
   return fmt::format("{}({:.6g})", name_of(recipe.kind), recipe.amount);

@@ -20,6 +20,11 @@ namespace ratchet {
 ///   specials(p)    each element with probability p one of +0, -0, 1, -1, a subnormal, a large one;
 ///                  integers: -1, 0, 1 or an end of their range
 ///   scaled(e)      N(0, 4^e), as far as the type goes; others as always
+/// The edges of a type: in the first row of the last axis, and in every other one by chance, one
+/// value of floating-point `normal` inputs, at any place, is so; all others are as always.
+///   largest        plus or minus the largest finite value; of float64 2^500, whose square is
+///   finite infinite       plus or minus infinity; of a type without one the largest finite value
+///   nan            not a number
 enum class RecipeKind {
   zeros,
   empty_rows,
@@ -29,12 +34,15 @@ enum class RecipeKind {
   negative,
   ties,
   specials,
-  scaled
+  scaled,
+  largest,
+  infinite,
+  nan
 };
 constexpr auto enum_names(RecipeKind) {
   using enum RecipeKind;
-  return as_written<zeros, empty_rows, few, ascending, descending, negative, ties, specials,
-                    scaled>();
+  return as_written<zeros, empty_rows, few, ascending, descending, negative, ties, specials, scaled,
+                    largest, infinite, nan>();
 }
 
 /// Input values in one of these ways. Written where the name of a distribution is: "zeros(0.93)",
@@ -48,6 +56,9 @@ struct Recipe {
 
 /// Whether values of this kind have a number.
 [[nodiscard]] bool has_amount(RecipeKind kind);
+
+/// Whether these are values at the edge of their type.
+[[nodiscard]] bool is_edge(RecipeKind kind);
 
 [[nodiscard]] std::string text_of(const Recipe& recipe);
 

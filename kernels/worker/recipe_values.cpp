@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "kernels/worker/generate.h"
 #include "kernels/worker/init_text.h"
+#include "kernels/worker/small_float.h"
 
 namespace ratchet::worker {
 namespace {
@@ -23,6 +25,29 @@ double fraction(std::uint32_t bits) {
 double exponent_within(double exponent, DType type) {
   if (size_of(type) == 1) return std::clamp(exponent, -3.0, 1.0);
   return type == DType::f16 ? std::clamp(exponent, -8.0, 4.0) : exponent;
+}
+
+double largest_of(DType type) {
+  switch (type) {
+    case DType::f16:
+      return 65504;
+    case DType::bf16:
+      return 0x1.FEp127;
+    case DType::f8_e4m3:
+      return 448;
+    case DType::f8_e5m2:
+      return 57344;
+    case DType::f32:
+      return std::numeric_limits<float>::max();
+    default:
+      return 0x1p500;
+  }
+}
+
+double edge_of(RecipeKind kind, DType type) {
+  if (kind == RecipeKind::nan) return std::numeric_limits<double>::quiet_NaN();
+  // The one floating-point type without an infinity saturates.
+  return kind == RecipeKind::infinite ? std::numeric_limits<double>::infinity() : largest_of(type);
 }
 
 std::vector<double> specials_of(const Span& span, DType type) {
@@ -47,6 +72,7 @@ RecipeValues::RecipeValues(const Recipe& recipe, const wire::Buffer& buffer, con
       zero_(span.gaussian ? 0 : std::clamp(0.0, span.low, span.high)) {
   if (recipe.kind == RecipeKind::scaled)
     recipe_.amount = exponent_within(recipe.amount, buffer.dtype);
+  if (is_edge(recipe.kind)) edge_ = edge_of(recipe.kind, buffer.dtype);
   if (recipe.kind == RecipeKind::specials) table_ = specials_of(span, buffer.dtype);
   if (recipe.kind != RecipeKind::few) return;
   const auto count = static_cast<std::uint64_t>(std::max(recipe.amount, span.whole ? 1.0 : 2.0));
@@ -72,6 +98,14 @@ double RecipeValues::ramp(std::int64_t index) const {
   if (span_.gaussian) return 0.25 + 3.75 * part;
   return span_.whole ? std::floor(span_.low + part * (span_.high - span_.low + 1))
                      : span_.low + part * (span_.high - span_.low);
+}
+
+double RecipeValues::at_edge(std::int64_t index, const Philox::Block& block) const {
+  const auto row = index / row_;
+  const auto drawn = random_(kRows + static_cast<std::uint64_t>(row));
+  const bool chosen = row == 0 || drawn[0] % 2 == 0;
+  if (!span_.gaussian || !chosen || index % row_ != drawn[1] % row_) return from(block);
+  return drawn[2] % 2 == 0 ? edge_ : -edge_;
 }
 
 double RecipeValues::operator()(std::int64_t index) const {
@@ -102,6 +136,10 @@ double RecipeValues::operator()(std::int64_t index) const {
     case RecipeKind::scaled:
       return span_.gaussian ? std::ldexp(from(block), static_cast<int>(recipe_.amount))
                             : from(block);
+    case RecipeKind::largest:
+    case RecipeKind::infinite:
+    case RecipeKind::nan:
+      return at_edge(index, block);
   }
   return from(block);
 }

@@ -29,12 +29,15 @@ class RecipeValues {
   [[nodiscard]] double drawn(std::uint64_t counter) const;
   [[nodiscard]] double from(const Philox::Block& block) const;
   [[nodiscard]] double ramp(std::int64_t index) const;
+  /// The edge's value where this element has it, else one as always.
+  [[nodiscard]] double at_edge(std::int64_t index, const Philox::Block& block) const;
 
   Recipe recipe_;
   Span span_;
   Philox random_;
   std::int64_t elements_, row_;
   double zero_ = 0;
+  double edge_ = 0;
   std::vector<double> table_;  ///< of `few` and `specials`
 };
 

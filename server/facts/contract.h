@@ -137,6 +137,7 @@ struct Contract {
   std::optional<CallStyle> call;                  ///< empty: `solve`, or `run_kernel` in Python
   std::optional<Json> signature;                  ///< of a module or function
   std::optional<std::string> lab;                 ///< where it is measured; empty: here
+  std::optional<bool> edge_values;  ///< refuse what differs on values at the edges of their types
   /// Never frozen with a run, whose steps add them: values that a search found bad, which checks
   /// and profiles ask beside their own.
   std::optional<std::vector<std::string>> found_values;
@@ -153,7 +154,7 @@ struct Contract {
           required<&C::iterations>(), required<&C::retries>(), required<&C::baselines>(),
           required<&C::noise_threshold_pct>(), optional<&C::judge>(), optional<&C::where>(),
           optional<&C::call>(), optional<&C::signature>(), optional<&C::lab>(),
-          optional<&C::found_values>());
+          optional<&C::edge_values>(), optional<&C::found_values>());
   }
 };
 

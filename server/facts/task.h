@@ -45,6 +45,7 @@ struct TaskRequest {
   std::optional<double> atol;
   std::optional<double> rtol;
   std::optional<double> matched_ratio;
+  std::optional<bool> edge_values;
   std::vector<std::string> baselines;
   std::string entry = "solve";
   std::optional<CallStyle> call;
@@ -63,21 +64,18 @@ struct TaskRequest {
         optional<&T::implementation>(
             "auto, host-cpp, cuda-cpp, cutlass, cute-dsl, triton or host-python.",
             {.max_length = 32}),
-        optional<&T::dims>("Sizes by parameter name, 1 or more; other integers go into scalars."),
+        optional<&T::dims>("Sizes by parameter name, 1 or more."),
         optional<&T::cases>("Workload: dims with weights; versions are timed on the first.",
                             {.max_length = 64}),
-        optional<&T::any_size>(
-            "The kernel must also handle odd, prime and tiny sizes. Default: if v0 does."),
-        optional<&T::tensors>("Buffers, if the signature does not determine them.",
-                              {.max_length = 1024}),
+        optional<&T::any_size>("Also odd, prime and tiny sizes. Default: if v0 takes them."),
+        optional<&T::tensors>("Buffers, unless the signature tells.", {.max_length = 1024}),
         optional<&T::accumulate>("Outputs that the kernel adds onto. With tensors: init zeros.",
                                  {.max_length = 64}),
-        optional<&T::where>("Relations that every size keeps, such as nnz <= m*n.",
-                            {.max_length = 64}),
+        optional<&T::where>("Relations of sizes, such as nnz <= m*n.", {.max_length = 64}),
         optional<&T::scalars>("Scalar parameters by name: floating-point, or integers that are no "
                               "sizes."),
         optional<&T::work>("Least bytes to move and FLOPs."),
-        optional<&T::ptr_size>("Elements of every buffer; 0: derived from dims.",
+        optional<&T::ptr_size>("Elements of every buffer; 0: by dims.",
                                {.min = 0, .max = 268435456}),
         optional<&T::arch>("Target such as sm_90a. Default: the device's.", {.max_length = 32}),
         optional<&T::iterations>("Versions after v0.", {.min = 1, .max = 1000}),
@@ -85,15 +83,15 @@ struct TaskRequest {
         optional<&T::seed>("Weakens the claim. Default: secret."),
         optional<&T::atol>("Default: by dtype.", {.min = 0}),
         optional<&T::rtol>("Default: by dtype.", {.min = 0}),
-        optional<&T::matched_ratio>("Share of elements within tolerance. Default: 1.",
-                                    {.min = 0.5, .max = 1}),
+        optional<&T::matched_ratio>("Share of elements within tolerance.", {.min = 0.5, .max = 1}),
+        optional<&T::edge_values>("Refuse errors at largest, infinite, NaN inputs; else a note."),
         optional<&T::baselines>("pytorch-eager, torch-compile, flashinfer, vendor.",
                                 {.max_length = 8}),
-        optional<&T::entry>("Kernel entry function.", {.max_length = 64}), optional<&T::call>(),
+        optional<&T::entry>("Entry function.", {.max_length = 64}), optional<&T::call>(),
         optional<&T::signature>("Of a module or function: see docs/tasks.md."),
-        optional<&T::flags>("Extra compiler flags.", {.max_length = 32}),
+        optional<&T::flags>("More compiler flags.", {.max_length = 32}),
         optional<&T::launch>("Device-only .cu: how to launch its __global__ entry."),
-        optional<&T::lab>("Name or group, from list_labs.", {.max_length = 64}));
+        optional<&T::lab>("Name or group in list_labs.", {.max_length = 64}));
   }
 };
 

@@ -14,7 +14,7 @@ using namespace ratchet::test;
 namespace {
 
 /// C = A B for flat buffers, as task packages give it; `depth` is how much of K it adds up.
-Source product(const std::string& name, const std::string& depth) {
+Source flat_product(const std::string& name, const std::string& depth) {
   return {name == "solve" ? "kernel.cpp" : "ref.cpp",
           fmt::format("extern \"C\" void {}(const float* A, const float* B, float* C,\n"
                       "    int M, int N, int K) {{\n"
@@ -79,10 +79,10 @@ TEST_CASE("an extent is written as the simplest expression that gives it", "[ext
 TEST_CASE("a flat product without tensors gets the extents that its reference uses",
           "[lab][extents]") {
   LabFixture fixture;
-  const auto kernel = product("solve", "K");
+  const auto kernel = flat_product("solve", "K");
 
   for (const auto& reference :
-       {product("reference", "K"), python(kSliced), python(kReshaped), python(kInPlace)}) {
+       {flat_product("reference", "K"), python(kSliced), python(kReshaped), python(kInPlace)}) {
     INFO(reference.text);
     const auto contract = fixture.lab->plan(square(96), kernel, reference);
     if (!contract) FAIL(contract.error().message);
@@ -96,7 +96,8 @@ TEST_CASE("a flat product without tensors gets the extents that its reference us
 
 TEST_CASE("a flat product that leaves out the end of K is found at every size", "[lab][extents]") {
   LabFixture fixture;
-  const auto contract = fixture.lab->plan(square(96), product("solve", "K - 1"), python(kSliced));
+  const auto contract =
+      fixture.lab->plan(square(96), flat_product("solve", "K - 1"), python(kSliced));
   if (!contract) FAIL(contract.error().message);
 
   const auto report =
@@ -114,7 +115,7 @@ TEST_CASE("the same product with tensors given keeps them", "[lab][extents]") {
                   {"C", DType::f32, {"M", "N"}, Role::out, "normal"}};
 
   const auto contract =
-      fixture.lab->plan(task, product("solve", "K"), python("    return A @ B\n"));
+      fixture.lab->plan(task, flat_product("solve", "K"), python("    return A @ B\n"));
 
   if (!contract) FAIL(contract.error().message);
   CHECK(contract->tensors[0].shape == std::vector<std::string>{"M", "K"});
@@ -145,7 +146,7 @@ TEST_CASE("extents that cannot be told are asked for, with an example for the si
   LabFixture fixture;
   // It does not run on buffers that are too large.
   const auto contract = fixture.lab->plan(
-      square(96), product("solve", "K"),
+      square(96), flat_product("solve", "K"),
       python("    assert A.size == M * K and B.size == K * N and C.size == M * N\n"
              "    return A.reshape(M, K) @ B.reshape(K, N)\n"));
 

@@ -118,8 +118,9 @@ TEST_CASE("negative values, ties, and magnitudes are what they are called", "[wo
 }
 
 TEST_CASE("every recipe stays within the range that an input promises", "[worker]") {
-  for (const auto* values : {"zeros(0.5)", "empty_rows(0.5)", "few(4)", "ascending", "descending",
-                             "negative", "ties", "specials(0.5)", "scaled(4)"}) {
+  for (const auto* values :
+       {"zeros(0.5)", "empty_rows(0.5)", "few(4)", "ascending", "descending", "negative", "ties",
+        "specials(0.5)", "scaled(4)", "largest", "infinite", "nan"}) {
     INFO(values);
     const auto real = made(values, DType::f32, "uniform(1,2)");
     CHECK(*std::ranges::min_element(real) >= 1);
@@ -133,4 +134,35 @@ TEST_CASE("every recipe stays within the range that an input promises", "[worker
     CHECK(different(order) == kRecipeElements);
     CHECK(std::ranges::is_sorted(made(values, DType::i32, "offsets(5000)")));
   }
+}
+
+TEST_CASE("an edge of a type is met once in about half of the rows, and in the first", "[worker]") {
+  constexpr auto kLength = kRecipeElements / kRecipeRows;
+  const auto edges = [](const std::string& values, DType type, auto is_edge) {
+    const auto all = made(values, type);
+    int rows = 0;
+    for (std::int64_t row = 0; row < kRecipeRows; ++row) {
+      const auto first = all.begin() + row * kLength;
+      const auto count = std::count_if(first, first + kLength, is_edge);
+      CHECK(count <= 1);
+      if (row == 0) CHECK(count == 1);
+      rows += count == 1;
+    }
+    return rows;
+  };
+  // 25 of 100 coins: six deviations away.
+  const auto half = [](int rows) { return rows > 25 && rows < 75; };
+  const auto is = [](double edge) {
+    return [edge](double value) { return std::fabs(value) == edge; };
+  };
+  CHECK(half(edges("largest", DType::f32, is(0x1.FFFFFEp127))));
+  CHECK(half(edges("largest", DType::f16, is(65504))));
+  CHECK(half(edges("largest", DType::bf16, is(0x1.FEp127))));
+  CHECK(half(edges("largest", DType::f8_e5m2, is(57344))));
+  CHECK(half(edges("largest", DType::f8_e4m3, is(448))));
+  CHECK(half(edges("largest", DType::f64, is(0x1p500))));
+  CHECK(half(edges("infinite", DType::f16, is(INFINITY))));
+  CHECK(half(edges("infinite", DType::f8_e4m3, is(448))));
+  for (const auto type : {DType::f32, DType::bf16, DType::f8_e4m3})
+    CHECK(half(edges("nan", type, [](double value) { return std::isnan(value); })));
 }
