@@ -99,10 +99,8 @@ def main():
             ended.callback(sshd.close)
             ways.append(("ssh, loopback", "ssh", f"ssh -F {sshd.config} here ratchet lab", None))
         with contextlib.suppress(Skipped):
-            slurm = Slurm(folder / "slurm", ratchet.parent)
-            ended.callback(slurm.close)
-            ways.append(("Slurm", "slurm", "srun -n1 --time=5 ratchet lab",
-                         {**slurm.environment, "XDG_STATE_HOME": str(place.far)}))
+            slurm = ended.enter_context(Slurm(folder / "slurm", ratchet, place.far))
+            ways.append(("Slurm", "slurm", "srun -n1 --time=5 ratchet lab", slurm.environment))
         for name, lab, command, environment in ways:
             cold, warm, trip = way(place, name, lab, command, environment, rounds)
             print(f"| {name} | {cold:.2f} | {warm:.2f} | {'–' if trip is None else f'{trip:.1f}'} |",

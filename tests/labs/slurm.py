@@ -68,7 +68,10 @@ def of_node(node):
 
 
 class Slurm:
-    def __init__(self, folder, ratchet_folder):
+    """Runs until it is closed, or to the end of a `with`. `labs`: where labs behind it keep their state,
+    if they are started with `environment`."""
+
+    def __init__(self, folder, ratchet, labs):
         if os.getuid() != 0:
             raise Skipped("slurmd starts tasks as root only, and this is another user")
         names = {"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd",
@@ -85,7 +88,8 @@ class Slurm:
             host=socket.gethostname().split(".")[0], folder=folder, ports=free_ports(3)))
         (folder / "gres.conf").write_text(GPUS)
         self.environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf"),
-                            "PATH": f"{ratchet_folder}:{os.environ['PATH']}"}
+                            "PATH": f"{ratchet.parent}:{os.environ['PATH']}",
+                            "XDG_STATE_HOME": str(labs)}
         self.daemons = {}
         try:
             self.start("munged", "--force", "--foreground", "--key-file", folder / "key",
@@ -100,6 +104,12 @@ class Slurm:
         except BaseException:
             self.close()
             raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
     def start(self, name, *words, called=None):
         self.daemons[called or name] = subprocess.Popen(

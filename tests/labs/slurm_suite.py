@@ -1,7 +1,6 @@
 """Labs behind Slurm's queue, by the command of docs/scale.md. A "GPU" of these nodes is a stand-in: what
 runs there uses the processor."""
 
-import contextlib
 import datetime
 import subprocess
 import threading
@@ -18,22 +17,13 @@ IDLE_S = 5
 HELD_BACK_S = 0.04  # the least by which Linux delays an acknowledgment
 
 
-@contextlib.contextmanager
 def ground(ratchet, folder):
-    slurm = Slurm(folder / "slurm", ratchet.parent)
-    slurm.labs = folder / "labs"  # of all scenarios: what one has built, the next need not
-    try:
-        yield slurm
-    finally:
-        slurm.close()
-
-
-def environment(slurm):
-    return {**slurm.environment, "XDG_STATE_HOME": str(slurm.labs)}
+    # One place for the labs of all scenarios: what one has built, the next need not.
+    return Slurm(folder / "slurm", ratchet, folder / "labs")
 
 
 def serving(slurm, place, *labs):
-    return place.serving({name: COMMAND for name in labs or ("queue",)}, environment(slurm))
+    return place.serving({name: COMMAND for name in labs or ("queue",)}, slurm.environment)
 
 
 def empty(slurm, seconds=30):
@@ -49,7 +39,7 @@ def an_idle_lab_gives_its_allocation_back_and_its_seconds_are_those_of_the_job(s
     before = set(slurm.completed())
     labs = place.folder / "labs.yaml"
     labs.write_text(page.labs_file().replace("idle_s: 120", f"idle_s: {IDLE_S}"))
-    client = place.stdio("--labs", str(labs), environment=environment(slurm))
+    client = place.stdio("--labs", str(labs), environment=slurm.environment)
     place.create(client, lab="queue-1")
     jobs = slurm.jobs()
     expect(len(jobs) == 1 and jobs[0][1] == "RUNNING", f"one allocation serves the run: {jobs}")
@@ -78,12 +68,12 @@ def an_idle_lab_gives_its_allocation_back_and_its_seconds_are_those_of_the_job(s
 
 def no_message_waits_for_an_acknowledgment(slurm, place):
     """TCP would hold the end of a long message back. It does not at the start of a connection."""
-    client = place.serving({"queue": COMMAND, "near": place.lab()}, environment(slurm))
+    client = place.serving({"queue": COMMAND, "near": place.lab()}, slurm.environment)
     least = {lab: min([took(client, "check_env", {"lab": lab}) for _ in range(40)][20:])
              for lab in ("near", "queue")}
     client.close()
     with subprocess.Popen(["/bin/sh", "-c", COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, env=environment(slurm)) as lab:
+                          stderr=subprocess.DEVNULL, env=slurm.environment) as lab:
         answers, found = frames(lab.stdout), []
         expect(next(answers)[0]["kind"] == "hello", "the lab has started")
         for number in range(40):
