@@ -1,9 +1,9 @@
 """Kernels on other libraries, on a machine with a GPU, through the server as a client sees it:
-CUTLASS and CuTe in C++, CuTe DSL in Python, and FlashInfer as a baseline.
+CUTLASS and CuTe in C++, CuTe DSL and Triton in Python, torch.compile and FlashInfer as baselines.
 
     framework_checks.py RATCHET OUT [--only NAME]...      NAME: a part, see PARTS
 
-RATCHET is the program; a table goes to OUT/frameworks.md. Needs nvcc with CUTLASS_PATH for the C++
+RATCHET is the program; a table goes to OUT/frameworks.md after every part. Needs nvcc with CUTLASS_PATH for the C++
 parts, and torch, Triton, nvidia-cutlass-dsl and flashinfer-python for the python3 in PATH; parts
 whose library is not installed are reported as missing. Changes no setting of the GPU.
 """
@@ -75,8 +75,11 @@ PARTS = {
     "cute-dsl": (DOUBLE, "double_cute.py", None, None),
     "cute-dsl-softmax": (SOFTMAX, "softmax_cute.py", None, None),
     "cute-dsl-wrong": (DOUBLE, "double_cute.py", ("2 * x[at]", "2 * x[at] + 1"), "mismatch"),
+    "triton": (RMS_NORM, "rmsnorm_triton.py", None, None),
     "flashinfer": (RMS_NORM, "rmsnorm_triton.py", None, None),
 }
+# What a part's kernel is compared with
+BASELINES = {"triton": ["pytorch-eager", "torch-compile"], "flashinfer": ["flashinfer"]}
 
 
 def missing(environment, part, task):
@@ -141,7 +144,7 @@ class Part:
             return
         self.told.append(f"{len(checked.get('cases', []))} executions right")
         good = self.profile(run)
-        if self.name == "flashinfer":
+        if self.name in BASELINES:
             good = self.compare(run) and good
         self.verdict = "yes" if good else "FAIL"
 
@@ -160,15 +163,13 @@ class Part:
                     and timing.get("verdict") != "invalid" and profile.get("degraded") is False)
 
     def compare(self, run):
-        report = self.call("benchmark", wait_s=PATIENCE, run=run,
-                           baselines=["flashinfer", "pytorch-eager"])
+        report = self.call("benchmark", wait_s=PATIENCE, run=run, baselines=BASELINES[self.name])
         rows = {row["name"]: row for row in report.get("rows", [])}
         self.told += [f"{name}: {row['status']} median {row.get('median_ns')} ns, speedup "
                       f"{row.get('speedup_median')} {str(row.get('detail', ''))[:400]}"
                       for name, row in rows.items()]
         self.told.append(f"benchmark {self.seconds['benchmark']:.1f} s")
-        return all(rows.get(name, {}).get("status") == "ok"
-                   for name in ("flashinfer", "pytorch-eager"))
+        return all(rows.get(name, {}).get("status") == "ok" for name in BASELINES[self.name])
 
     def row(self):
         seconds = [f"{self.seconds[tool]:.1f}" if tool in self.seconds else ""
@@ -176,6 +177,21 @@ class Part:
         told = "; ".join(self.told).replace("|", "/").replace("\n", " ")
         return [self.name, self.verdict, *seconds,
                 f"{self.median / 1e3:.1f}" if self.median else "", told]
+
+
+def table(environment, parts):
+    device = [d["name"] + ", driver " + d["driver"] for d in environment.get("devices", [])
+              if d["kind"] == "cuda"]
+    versions = [f"{t['name']} {t['version']}" for t in environment.get("tools", [])
+                if t["found"] and t["version"]]
+    lines = ["# Kernels on other libraries", "",
+             f"Command: `tests/gpu/framework_checks.py`, {datetime.date.today()}, "
+             f"{', '.join(device) or 'no GPU'}; {', '.join(versions)}", "",
+             f"Walls: {environment.get('sandbox', '')}", "",
+             "Kernels: `tests/gpu/frameworks/`. Times of create_run include builds running in "
+             "parallel.", "",
+             "| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
+    return "\n".join(lines + ["| " + " | ".join(part.row()) + " |" for part in parts]) + "\n"
 
 
 def main():
@@ -192,6 +208,7 @@ def main():
         building = [pool.submit(part.build, environment) for part in parts]
         # Python kernels are ready first; the compilers of the others continue meanwhile.
         order = sorted(range(len(parts)), key=lambda i: parts[i].file.endswith(".cu"))
+        done = []
         for at in order:
             building[at].result()
             try:
@@ -199,21 +216,10 @@ def main():
             except RuntimeError as error:
                 parts[at].told.append(str(error))
             print(parts[at].row(), flush=True)
-    device = [d["name"] + ", driver " + d["driver"] for d in environment.get("devices", [])
-              if d["kind"] == "cuda"]
-    versions = [f"{t['name']} {t['version']}" for t in environment.get("tools", [])
-                if t["found"] and t["version"]]
-    lines = ["# Kernels on other libraries", "",
-             f"Command: `tests/gpu/framework_checks.py`, {datetime.date.today()}, "
-             f"{', '.join(device) or 'no GPU'}; {', '.join(versions)}", "",
-             "Kernels: `tests/gpu/frameworks/`. Times of create_run include builds running in "
-             "parallel.", "",
-             "| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
-    lines += ["| " + " | ".join(part.row()) + " |" for part in parts]
-    text = "\n".join(lines) + "\n"
-    with open(os.path.join(given.out, "frameworks.md"), "w", encoding="utf-8") as file:
-        file.write(text)
-    print(text)
+            done.append(parts[at])
+            with open(os.path.join(given.out, "frameworks.md"), "w", encoding="utf-8") as file:
+                file.write(table(environment, done))
+    print(table(environment, parts))
     for part in parts:
         log = os.path.join(part.folder, "server.log")
         if part.verdict == "FAIL" and os.path.exists(log):
