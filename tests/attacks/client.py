@@ -26,7 +26,10 @@ def devices_text(environment, kind=""):
 
 
 class Server:
-    def __init__(self, command, environment=None):
+    """`patience_s`: how long an answer and a job may take before that is an error; None: for ever."""
+
+    def __init__(self, command, environment=None, patience_s=None):
+        self.patience_s = patience_s
         # A session of its own: a signal to this program's group must not end it. It ends with its input.
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, text=True, env=environment,
@@ -65,7 +68,10 @@ class Server:
             number = self.ids
             self.waiting[number] = waiting
         self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-        answer = waiting.get()
+        try:
+            answer = waiting.get(timeout=self.patience_s)
+        except queue.Empty:
+            raise RuntimeError(f"{method}: no answer within {self.patience_s} s") from None
         if answer is None:
             raise RuntimeError("the server has ended")
         if "error" in answer:
@@ -89,8 +95,8 @@ class Server:
         return result.get("structuredContent") or json.loads(text), None
 
     def answer_of_job(self, job):
-        pause = 0.05
-        while True:
+        pause, begin = 0.05, time.monotonic()
+        while self.patience_s is None or time.monotonic() - begin < self.patience_s:
             status, refused = self.answer("run_status", {"job": job})
             if refused is not None:
                 return None, refused
@@ -100,6 +106,7 @@ class Server:
                     None if "answer" in found else f"{found['tool']}: job {found['state']}")
             time.sleep(pause)
             pause = min(2 * pause, MOST_PAUSE)
+        return None, f"job {job}: not ended within {self.patience_s} s"
 
     def alive(self):
         return self.process.poll() is None

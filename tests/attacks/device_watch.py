@@ -4,7 +4,8 @@ import ctypes
 import os
 import time
 
-PATIENCE = 3.0  # seconds until a device that a process has left must be free
+PATIENCE = 5.0    # seconds until a device that a process has left must be free
+SLACK = 16 << 20  # bytes that the driver may need more of after a while
 
 
 class Memory(ctypes.Structure):
@@ -56,13 +57,16 @@ class DeviceWatch:
         self.base, self.others = self.used(), self.processes()
 
     def left(self, own):
-        """Bytes above the base and processes on the device, once it is free or patience ends.
-        `own`: gives the processes that count where others use the device too."""
+        """Bytes above the base and processes on the device, once it is free or patience ends. `own`
+        gives the processes that count where others use the device too: of these, those that were not
+        on it at first. What is left beyond the slack belongs to the base from then on, so that it
+        counts once."""
         until = time.monotonic() + PATIENCE
         while True:
             used, processes = max(self.used() - self.base, 0), self.processes()
             if self.others:
-                used, processes = 0, sorted(set(processes) & set(own()))
-            if (used == 0 and not processes) or time.monotonic() > until:
+                used, processes = 0, sorted(set(processes) & set(own()) - set(self.others))
+            if (used <= SLACK and not processes) or time.monotonic() > until:
+                self.base += used if used > SLACK else 0
                 return used, processes
             time.sleep(0.005)

@@ -6,10 +6,10 @@ its way, the others are right.
 
 After each kernel the server must answer, no process of the kernel may be left, and a GPU must be as
 free as at first: no process on it, no more of its memory in use. Faults must be found, and right
-kernels pass. The server's memory must not grow after the first tenth. It says how far it is every 50
+kernels pass. The server's memory must not grow after the first tenth. It says how far it is every 20
 kernels, and writes OUT/faults-DEVICE.md then too. With --seconds the row ends early, as it does when
-it is terminated or five kernels in a row leave something behind. On a machine with several GPUs it uses
-the first of CUDA_VISIBLE_DEVICES, so one can run beside another.
+it is terminated, when five kernels in a row leave something behind, or when the server stops answering.
+On a machine with several GPUs it uses the first of CUDA_VISIBLE_DEVICES, so one can run beside another.
 """
 
 import argparse
@@ -27,7 +27,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from client import Server, devices_text, open_v1  # noqa: E402
-from device_watch import DeviceWatch  # noqa: E402
+from device_watch import SLACK, DeviceWatch  # noqa: E402
 from fault_kernels import SLOW, forms  # noqa: E402
 from run import task_of  # noqa: E402
 
@@ -37,9 +37,10 @@ RETRIES = 3          # of a version, by the server
 VERSIONS = 60        # of one run: the records of longer ones take longer to write
 QUIET_S = 2          # without a process of the server: it calibrates no more
 MOST_QUIET_S = 60    # what waiting for that may take
-PATIENCE_S = 3       # for a process of the server to end
+PATIENCE_S = 5       # for a process of the server to end
+ANSWER_S = 100       # for an answer of the server
 MOST_LEFT = 5        # in a row
-STEP = 50
+STEP = 20
 
 
 class Row:
@@ -85,15 +86,16 @@ class Row:
         return codes
 
     def go_on(self, failed):
-        """Gives a version up that has no retry left."""
+        """Gives a version up that has no retry left. Whether there is another run."""
         self.failures += failed
         if self.failures < RETRIES:
-            return
+            return False
         self.failures, self.versions = 0, self.versions + 1
         if self.versions < VERSIONS:
             self.must("check_gate", run=self.run, abandon=True)
-        else:
-            self.open()
+            return False
+        self.open()
+        return True
 
 
 class Storm:
@@ -102,6 +104,7 @@ class Storm:
         self.kinds, self.seconds, self.looks = collections.Counter(), [], []
         self.faults, self.honest = 0, 0
         self.missed, self.refused, self.left, self.leaked, self.left_in_a_row = [], [], [], 0, 0
+        self.ended = ""  # why, before the last
 
     def one(self, row, kind, number):
         begin = time.monotonic()
@@ -122,7 +125,8 @@ class Storm:
         for code in codes or ["passed"]:
             self.kinds[f"{name}: {code[:80]}"] += 1
         self.look(name)
-        row.go_on(1 if codes else 0)
+        if row.go_on(1 if codes else 0):
+            self.warm |= set(wait_until_quiet(self.server))
 
     def strays(self):
         """Processes of the server that were not there at first, once they had time to end."""
@@ -141,14 +145,14 @@ class Storm:
         if self.watch:
             used, processes = self.watch.left(self.server.children)
             self.leaked = max(self.leaked, used)
-            if used or processes:
+            if used > SLACK or processes:
                 found.append(f"{name}: {used >> 20} MiB of the device, on it {[command_of(p) for p in processes]}")
         self.looks.append(time.monotonic() - begin)
         self.left += found
         self.left_in_a_row = self.left_in_a_row + 1 if found else 0
 
     def good(self):
-        return not (self.missed or self.refused or self.left or self.leaked)
+        return not (self.missed or self.refused or self.left or self.leaked > SLACK)
 
 
 def command_of(pid):
@@ -188,9 +192,10 @@ def device_text(storm):
         return "not a GPU"
     if storm.watch.others:
         return f"others use it too ({len(storm.watch.others)} processes), so its memory was not compared"
-    if storm.leaked:
+    if storm.leaked > SLACK:
         return f"up to {storm.leaked >> 20} MiB more in use after a kernel"
-    return "no more of its memory in use than at first after any kernel, and no process on it"
+    return (f"no process on it after any kernel, and at most {storm.leaked >> 10} KiB more of its memory in "
+            "use than at first")
 
 
 def report(given, storm, info, figures):
@@ -203,7 +208,7 @@ def report(given, storm, info, figures):
              f"deadline 1 s. Devices: {devices_text(info, given.device)}. "
              f"Date: {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC.", "",
              f"- {storm.faults} faults, {storm.honest} right kernels"
-             + ("" if done == given.count else f"; {given.count} were asked for"),
+             + ("" if done == given.count else f"; {given.count} were asked for; {storm.ended or 'going on'}"),
              f"- {seconds:.0f} s, {seconds / max(done, 1):.2f} s each with build and records, "
              f"median {statistics.median(storm.seconds):.2f} s, slowest {max(storm.seconds):.1f} s, and "
              f"{statistics.median(storm.looks):.3f} s to look; {before:.0f} s before to start and to build ahead",
@@ -228,7 +233,7 @@ class Play:
         self.given, self.begin, self.early = given, time.monotonic(), 0
         self.watch = DeviceWatch() if given.device == "cuda" else None
         self.server = Server([given.ratchet, "serve", "--state-dir", folder + "/state", "--root", folder,
-                              "--job-deadline", "1"])
+                              "--job-deadline", "1"], patience_s=ANSWER_S)
         self.info, _ = self.server.call("check_env", {})
         self.rows = [(Row(self.server, given.device, pathlib.Path(folder), form), weight)
                      for form, weight in forms(given.device)]
@@ -253,30 +258,45 @@ class Play:
         self.storm, self.started = Storm(self.server, self.watch, warm), time.monotonic()
 
     def written(self, left):
-        seconds = time.monotonic() - self.started
+        seconds, alive = time.monotonic() - self.started, self.server.alive()
+        late = self.server.resident_bytes() if alive else 0
         return report(self.given, self.storm, self.info or {},
-                      (seconds, self.early, self.server.resident_bytes(), self.server.alive(), left,
-                       self.started - self.begin))
+                      (seconds, self.early, late, alive, left, self.started - self.begin))
+
+    def one(self, draw, number):
+        """Why the row ends after this kernel, or nothing."""
+        try:
+            self.storm.one(*draw_of(draw, self.rows, self.given.honest / 100), number)
+        except RuntimeError as error:
+            self.storm.left.append(f"kernel {number}: {error}")
+            return str(error)
+        if not self.server.alive():
+            self.storm.left.append(f"kernel {number}: the server has ended")
+            return "the server has ended"
+        if number == self.given.count // 10 or not self.early:
+            self.early = self.server.resident_bytes()
+        if self.storm.left_in_a_row >= MOST_LEFT:
+            return f"{MOST_LEFT} kernels in a row left something"
+        if self.given.seconds and time.monotonic() - self.begin > self.given.seconds:
+            return "the time was up"
+        return ""
 
     def run(self):
         self.prepare()
         draw = random.Random(self.given.seed)
         for number in range(1, self.given.count + 1):
-            if self.given.seconds and time.monotonic() - self.begin > self.given.seconds:
-                self.say("the time is up")
-                break
-            self.storm.one(*draw_of(draw, self.rows, self.given.honest / 100), number)
-            if number == self.given.count // 10 or not self.early:
-                self.early = self.server.resident_bytes()
-            if self.storm.left_in_a_row >= MOST_LEFT:
-                self.say(f"stopped: {MOST_LEFT} kernels in a row left something: {self.storm.left[-1]}")
+            ended = self.one(draw, number)
+            if ended and number < self.given.count:
+                self.storm.ended = ended
+                self.say(f"ended after {number} kernels: {ended}")
                 break
             if number % STEP == 0:
                 self.written([])
                 self.say(f"{number} kernels; missed {len(self.storm.missed)}, refused "
                          f"{len(self.storm.refused)}, left {len(self.storm.left)}")
-        good = self.written(self.storm.strays())
-        self.server.close()
+        good = self.written([command_of(pid) for pid in self.storm.strays()])
+        if self.server.alive():
+            self.server.close()
         return good
 
 
