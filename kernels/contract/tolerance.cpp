@@ -73,6 +73,14 @@ double error_of_terms(DType type, double length) {
 
 namespace {
 
+/// The share of an output whose errors may lie in the tail of what honest roundings add up to: of
+/// 33 million sums a few do. An output with fewer than 2^20 elements has no such element, nor has
+/// one whose elements are no sums.
+double tail_of(const JudgeRules& rules, const TrialFacts& facts) {
+  constexpr int kSince = 4;
+  return rules.version >= kSince && !facts.elementwise ? 0x1p-20 : 0;
+}
+
 /// The rules of JudgeRules; `own`: the server's tolerance for this output.
 wire::Tolerance judged_by(const JudgeRules& rules, const wire::Tolerance& own, DType type,
                           const std::optional<double>& atol, const std::optional<double>& rtol,
@@ -90,6 +98,7 @@ wire::Tolerance judged_by(const JudgeRules& rules, const wire::Tolerance& own, D
   // Beside a few values that are far away, the rest says nothing as a whole.
   const bool at_edge = recipe && is_edge(recipe->kind);
   tolerance.flush = !at_edge;
+  tolerance.tail = tail_of(rules, facts);
   tolerance.scale = facts.elementwise ? typical : row;
   if (output < facts.least_rms.size()) tolerance.least_scale = facts.least_rms[output];
   if (rtol) tolerance.rtol = *rtol;

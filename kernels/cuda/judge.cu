@@ -350,7 +350,7 @@ __global__ void sample(const unsigned char* data, Type type, Word count, Word st
 /// Non-negative doubles have the same order as their bits. `first_bad` starts at all ones.
 struct Tally {
   double max_abs, max_rel, sum_abs;
-  Word finite, mismatches, unwritten, unexpected, first_bad;
+  Word finite, mismatches, far, unwritten, unexpected, first_bad;
 };
 
 struct Output {
@@ -377,7 +377,7 @@ __device__ void add(const Tally& mine, Tally* total) {
   const double max_abs = most_of_warp(mine.max_abs), max_rel = most_of_warp(mine.max_rel);
   const double sum_abs = sum_of_warp(mine.sum_abs);
   const Word finite = count_of_warp(mine.finite), mismatches = count_of_warp(mine.mismatches);
-  const Word unwritten = count_of_warp(mine.unwritten);
+  const Word far = count_of_warp(mine.far), unwritten = count_of_warp(mine.unwritten);
   const Word unexpected = count_of_warp(mine.unexpected);
   const Word first_bad = least_of_warp(mine.first_bad);
   if (threadIdx.x % 32 != 0) return;
@@ -389,6 +389,7 @@ __device__ void add(const Tally& mine, Tally* total) {
   atomicAdd(&total->finite, finite);
   if (mismatches == 0) return;
   atomicAdd(&total->mismatches, mismatches);
+  atomicAdd(&total->far, far);
   atomicAdd(&total->unwritten, unwritten);
   atomicAdd(&total->unexpected, unexpected);
   atomicMin(&total->first_bad, first_bad);
@@ -396,7 +397,7 @@ __device__ void add(const Tally& mine, Tally* total) {
 
 __global__ void compare_output(Output output, Tally* total) {
   const int bytes = bytes_of(output.type);
-  Tally mine{0, 0, 0, 0, 0, 0, 0, ~0ull};
+  Tally mine{0, 0, 0, 0, 0, 0, 0, 0, ~0ull};
   const Word step = static_cast<Word>(gridDim.x) * blockDim.x;
   for (Word i = static_cast<Word>(blockIdx.x) * blockDim.x + threadIdx.x; i < output.count;
        i += step) {
@@ -412,6 +413,8 @@ __global__ void compare_output(Output output, Tally* total) {
     }
     if (output.exact ? got_bits == wanted_bits : within(got, wanted, error, output, i)) continue;
     ++mine.mismatches;
+    // Beyond twice what is allowed.
+    if (output.exact || !within(got, wanted, error / 2, output, i)) ++mine.far;
     if (i < mine.first_bad) mine.first_bad = i;
     if (!isfinite(got) && isfinite(wanted)) ++mine.unexpected;
     if (got_bits == raw(output.sent, bytes, i)) ++mine.unwritten;

@@ -60,13 +60,14 @@ struct Tolerance {
   bool flush = false;        ///< zeros in place of small values are counted
   double matched_ratio = 1;  ///< share of the output's elements that must be right
   double terms = 0;          ///< allowed at least for each unit of its terms' magnitude
+  double tail = 0;           ///< share of the elements that may be off by up to twice as much
 
   static constexpr void fields(auto&& visit) {
     using T = Tolerance;
     visit(required<&T::atol>(), required<&T::rtol>(), required<&T::scale>(), required<&T::exact>(),
           optional<&T::honest>(), optional<&T::only_honest>(), optional<&T::noise>(),
           optional<&T::bias>(), optional<&T::least_scale>(), optional<&T::flush>(),
-          optional<&T::matched_ratio>(), optional<&T::terms>());
+          optional<&T::matched_ratio>(), optional<&T::terms>(), optional<&T::tail>());
   }
 };
 

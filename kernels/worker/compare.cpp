@@ -48,6 +48,7 @@ struct Tally : Counts {
     sum_abs += other.sum_abs;
     finite += other.finite;
     mismatches += other.mismatches;
+    far += other.far;
     unwritten += other.unwritten;
     unexpected += other.unexpected;
     if (other.first_bad && (!first_bad || *other.first_bad < *first_bad))
@@ -224,10 +225,12 @@ double allowed(const Output& output, double value, std::int64_t i) {
   return plain + tolerance.honest * std::min(own, plain);
 }
 
-bool within(double got, double typed, double value, std::int64_t i, const Output& output) {
+/// Whether the element is off by at most `times` what is allowed.
+bool within(double got, double typed, double value, std::int64_t i, const Output& output,
+            double times) {
   if (std::isnan(typed)) return std::isnan(got);
   if (std::isinf(typed) || std::isinf(got)) return got == typed;
-  return std::fabs(got - value) <= allowed(output, value, i);  // false for NaN
+  return std::fabs(got - value) <= times * allowed(output, value, i);  // false for NaN
 }
 
 void add_to_whole(const Output& output, double got, double typed, double value, std::int64_t i,
@@ -265,9 +268,10 @@ void judge_element(const Output& output, std::int64_t i, Tally& tally) {
       add_to_whole(output, got, typed, value, i, tally.whole);
   }
   const bool right = output.tolerance.exact ? output.same_bytes(output.returned, output.expected, i)
-                                            : within(got, typed, value, i, output);
+                                            : within(got, typed, value, i, output, 1);
   if (right) return;
   ++tally.mismatches;
+  if (output.tolerance.exact || !within(got, typed, value, i, output, 2)) ++tally.far;
   if (!tally.first_bad) tally.first_bad = i;
   if (!std::isfinite(got) && std::isfinite(typed)) ++tally.unexpected;
   if (output.same_bytes(output.returned, output.sent, i)) ++tally.unwritten;
@@ -364,7 +368,7 @@ wire::Comparison compare(const Arenas& arenas, const wire::Compare& plan) {
     }
     if (output.shadow) measure_honesty(output);
     const auto tally = judge_output(output);
-    add_output(buffer, tally, output.tolerance.matched_ratio, verdict);
+    add_output(buffer, tally, output.tolerance, verdict);
     if (!output.tolerance.exact) judge_whole(output, tally, verdict.states.back());
     add_previews(output, verdict.outputs.back());
   }

@@ -87,7 +87,7 @@ double least_error(const wire::Tolerance& tolerance, DType type) {
   }
 }
 
-void add_output(const wire::Buffer& buffer, const Counts& counts, double matched_ratio,
+void add_output(const wire::Buffer& buffer, const Counts& counts, const wire::Tolerance& tolerance,
                 wire::Comparison& verdict) {
   const auto elements = static_cast<double>(buffer.elements);
   OutputError error;
@@ -99,7 +99,9 @@ void add_output(const wire::Buffer& buffer, const Counts& counts, double matched
   error.elements = buffer.elements;
   error.first_bad = counts.first_bad;
   if (buffer.elements > 0) error.matched = 1 - static_cast<double>(counts.mismatches) / elements;
-  const bool enough = static_cast<double>(counts.mismatches) <= (1 - matched_ratio) * elements;
+  const auto wrong = static_cast<double>(counts.mismatches);
+  const bool enough = wrong <= (1 - tolerance.matched_ratio) * elements ||
+                      (counts.far == 0 && wrong <= tolerance.tail * elements);
   const auto unwritten = unwritten_of(counts, buffer.dtype);
   const bool right = counts.mismatches == 0 || (enough && unwritten == 0 && counts.unexpected == 0);
   verdict.outputs.push_back(std::move(error));

@@ -37,13 +37,15 @@ void scale_rows(std::vector<float>& rows, std::int64_t row, double scale);
 /// Counts over one output; `first_bad` is empty when nothing is wrong.
 struct Counts {
   double max_abs = 0, max_rel = 0, sum_abs = 0;
-  std::int64_t finite = 0, mismatches = 0, unwritten = 0, unexpected = 0;
+  std::int64_t finite = 0, mismatches = 0;
+  std::int64_t far = 0;  ///< of the mismatches: beyond twice what is allowed
+  std::int64_t unwritten = 0, unexpected = 0;
   std::optional<std::int64_t> first_bad;
 };
 
 /// Appends one output to the verdict, without previews. As many wrong elements as chance makes
 /// equal to the bytes they were sent with are not called unwritten.
-void add_output(const wire::Buffer& buffer, const Counts& counts, double matched_ratio,
+void add_output(const wire::Buffer& buffer, const Counts& counts, const wire::Tolerance& tolerance,
                 wire::Comparison& verdict);
 
 /// Whether guards and inputs are intact and all outputs are right.

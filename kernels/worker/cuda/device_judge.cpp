@@ -339,11 +339,12 @@ Status CudaJudge::judge_output(const wire::Buffer& buffer, const wire::Tolerance
                 tally->sum_abs,
                 static_cast<std::int64_t>(tally->finite),
                 static_cast<std::int64_t>(tally->mismatches),
+                static_cast<std::int64_t>(tally->far),
                 static_cast<std::int64_t>(tally->unwritten),
                 static_cast<std::int64_t>(tally->unexpected),
                 {}};
   if (counts.mismatches > 0) counts.first_bad = static_cast<std::int64_t>(tally->first_bad);
-  add_output(buffer, counts, tolerance.matched_ratio, verdict);
+  add_output(buffer, counts, tolerance, verdict);
   auto got = preview(returned_.data(), buffer);
   if (!got) return got.error();
   auto expected = preview(reference_->data(), buffer);

@@ -39,7 +39,7 @@ struct Squares {
 };
 struct Tally {
   double max_abs = 0, max_rel = 0, sum_abs = 0;
-  std::uint64_t finite = 0, mismatches = 0, unwritten = 0, unexpected = 0, first_bad = 0;
+  std::uint64_t finite = 0, mismatches = 0, far = 0, unwritten = 0, unexpected = 0, first_bad = 0;
 };
 
 inline long long word(const std::byte* pointer) {

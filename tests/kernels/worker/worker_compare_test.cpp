@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "kernels/worker/small_float.h"
@@ -199,6 +200,22 @@ TEST_CASE("a matched ratio allows that many elements to differ, and no more", "[
 
   bench.answer(bench.returned, 4, 50);
   CHECK_FALSE(bench.judged().passed);
+}
+
+TEST_CASE("few elements may lie in the tail of honest errors, none beyond twice as much",
+          "[worker]") {
+  const auto passes = [](std::vector<std::pair<std::int64_t, double>> answers, double tail = 0.1) {
+    Bench bench;  // a tenth of 16 elements: one; for 4 the allowed error is 0.041
+    bench.plan.tolerances.at(1).tail = tail;
+    for (const auto& [i, value] : answers) bench.answer(bench.returned, i, value);
+    return bench.judged().passed;
+  };
+  CHECK(passes({{3, 4.08}}));
+  CHECK_FALSE(passes({{3, 4.08}}, 0));
+  CHECK_FALSE(passes({{3, 4.08}, {4, 5.08}}));
+  CHECK_FALSE(passes({{3, 4.09}}));
+  CHECK_FALSE(passes({{3, kNaN}}));
+  CHECK_FALSE(passes({{3, 4.08}}, 0x1p-20));
 }
 
 TEST_CASE("no matched ratio excuses NaN, infinity or unwritten elements", "[worker]") {
