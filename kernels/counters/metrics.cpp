@@ -211,13 +211,18 @@ std::vector<std::string> with_launch_facts(const std::vector<std::string>& names
   return all;
 }
 
-bool warm_when_timed(const std::map<std::string, double>& metrics) {
+bool warm_when_timed(const std::map<std::string, double>& metrics, double input_bytes) {
   constexpr double kWarm = 0.9;
+  // What is read again after it left the cache varies with where memory lies; less than everything
+  // once, or than most of it, does not.
+  constexpr double kVaries = 0.7;
   constexpr double kLeastBytes = 1 << 20;  // pages that are touched, descriptors, other traffic
   const auto timed = metrics.find("dram_read_when_timed.bytes");
   const auto fresh = metrics.find("dram_read_when_new.bytes");
-  return timed != metrics.end() && fresh != metrics.end() &&
-         timed->second < kWarm * fresh->second && fresh->second - timed->second > kLeastBytes;
+  if (timed == metrics.end() || fresh == metrics.end()) return false;
+  const bool less =
+      timed->second < kWarm * fresh->second && fresh->second - timed->second > kLeastBytes;
+  return less && (timed->second < input_bytes || timed->second < kVaries * fresh->second);
 }
 
 }  // namespace ratchet

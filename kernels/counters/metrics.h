@@ -23,9 +23,11 @@ namespace ratchet {
 
 /// Whether a call reads clearly less from memory than the first call on new memory does, both after
 /// the flush of a timed sample: something that earlier calls left in a cache has outlived the
-/// flush. A kernel that needs only a part of its inputs reads that part in both. False where the
-/// device does not count this.
-[[nodiscard]] bool warm_when_timed(const std::map<std::string, double>& metrics);
+/// flush. A kernel that needs only a part of its inputs reads that part in both; one that reads all
+/// of them at least once, and some again, may do so more or less often. False where the device does
+/// not count this. `input_bytes`: of all inputs, once.
+[[nodiscard]] bool warm_when_timed(const std::map<std::string, double>& metrics,
+                                   double input_bytes);
 inline constexpr const char* kWarmWhenTimed = "warm_when_timed";
 
 }  // namespace ratchet

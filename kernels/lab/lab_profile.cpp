@@ -181,8 +181,13 @@ Status count(LabParts& lab, const Contract& contract, const ProfileRequest& requ
 }
 
 /// The time of a kernel that finds its inputs in a cache is not the one that was asked for.
-void note_warmth(Profile& profile) {
-  if (profile.kernels.empty() || !warm_when_timed(profile.kernels.front().metrics)) return;
+void note_warmth(const Contract& contract, Profile& profile) {
+  const auto layout = layout_of(contract, contract.cases.front().dims);
+  if (profile.kernels.empty() || !layout) return;
+  double inputs = 0;
+  for (const auto& buffer : layout->buffers)
+    if (buffer.role != Role::out) inputs += static_cast<double>(buffer.bytes());
+  if (!warm_when_timed(profile.kernels.front().metrics, inputs)) return;
   profile.timing.flags.emplace_back(kWarmWhenTimed);
   for (auto& comparison : profile.comparisons) {
     add_flag(comparison, kWarmWhenTimed);
@@ -388,7 +393,7 @@ Result<Profile> Laboratory::profile(const Contract& contract, const ProfileReque
   const Counting counts{*counter, counting->code, **arenas};
   if (auto done = count(*this, contract, request, counts, profile, call); !done)
     return done.error();
-  note_warmth(profile);
+  note_warmth(contract, profile);
   if (auto done = diagnose_profile(*this, contract, request, device, interventions, profile, call);
       !done)
     return done.error();
