@@ -97,6 +97,10 @@ class Timer {
   Status warm_up(std::span<const Turn> rotation, const TimingPlan& plan, Sampled& sampled);
   Status take(std::span<const Turn> rotation, const TimingPlan& plan, Sampled& sampled);
   Result<Shot> sample(const Turn& turn, const TimingPlan& plan);
+  /// Whether work outlived the stop event in most of these calls.
+  [[nodiscard]] bool late(const std::vector<double>& tails_ns) const;
+  /// Replaces the block's tails by those of further calls.
+  Status confirm_late(std::span<const Turn> rotation, const TimingPlan& plan, Sampled& sampled);
   const Turn& next(std::span<const Turn> rotation);
 
   Gpu& gpu_;
