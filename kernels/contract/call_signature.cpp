@@ -222,6 +222,17 @@ Status read_signature(const Contract& contract) {
   return reader.covers_all();
 }
 
+bool names_output(const Contract& contract, const Json& skeleton) {
+  if (!skeleton.is_structured()) return false;
+  const auto name = skeleton.is_object() ? skeleton.find("tensor") : skeleton.end();
+  if (name != skeleton.end() && name->is_string())
+    return std::ranges::any_of(contract.tensors, [&](const TensorSpec& tensor) {
+      return tensor.role == Role::out && tensor.name == *name;
+    });
+  return std::ranges::any_of(skeleton,
+                             [&](const Json& part) { return names_output(contract, part); });
+}
+
 }  // namespace
 
 Status plan_call(Contract& contract, const TaskRequest& task) {
@@ -247,6 +258,13 @@ std::set<std::string> state_tensors(const Contract& contract) {
   if (state == contract.signature->end()) return names;
   for (const auto& [key, value] : state->items()) names.insert(value.at("tensor"));
   return names;
+}
+
+bool takes_outputs(const Contract& contract) {
+  if (!contract.signature) return true;
+  for (const auto& [member, value] : contract.signature->items())
+    if (member != "returns" && names_output(contract, value)) return true;
+  return false;
 }
 
 }  // namespace ratchet

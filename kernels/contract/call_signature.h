@@ -26,4 +26,8 @@ namespace ratchet {
 /// on a module to the next.
 [[nodiscard]] std::set<std::string> state_tensors(const Contract& contract);
 
+/// Whether calls get an output, whose contents they could then read or add onto. A module or a
+/// function that only returns its results does not.
+[[nodiscard]] bool takes_outputs(const Contract& contract);
+
 }  // namespace ratchet

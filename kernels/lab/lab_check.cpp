@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "kernels/contract/call_signature.h"
 #include "kernels/contract/hidden_cases.h"
 #include "kernels/contract/input_init.h"
 #include "kernels/contract/layout.h"
@@ -279,8 +280,10 @@ ExaminedSizes sizes_to_check(const Contract& contract, std::string_view run_secr
   return sizes;
 }
 
-/// The contract with these outputs starting at zero; empty if all of them have contents already.
+/// The contract with these outputs starting at zero; empty if all of them have contents already, or
+/// no call sees any.
 std::optional<Contract> zeroed(Contract contract, const std::vector<std::string>& outputs) {
+  if (!takes_outputs(contract)) return std::nullopt;
   bool any = false;
   for (auto& tensor : contract.tensors) {
     if (tensor.role != Role::out || std::ranges::find(outputs, tensor.name) == outputs.end())

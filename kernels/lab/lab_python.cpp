@@ -71,6 +71,16 @@ std::pair<std::string, std::string> class_of(const Fault& fault) {
   return {fault.kind, "The kernel's import or first call failed: fix it and submit again."};
 }
 
+/// Whether nothing in the source says that it compiles just in time. One that does so anyway is
+/// without the files of a compile pass, and the walls of a check forbid programs.
+bool calls_no_compiler(const Candidate& candidate) {
+  constexpr std::array kWords{"triton",     "cutlass", "compile", "extension",
+                              "subprocess", "popen",   "tvm",     "flashinfer"};
+  return std::ranges::none_of(kWords, [&](const char* word) {
+    return candidate.source.text.find(word) != std::string::npos;
+  });
+}
+
 std::string reason_without_baseline(const Contract& contract, const std::string& name) {
   if (contract.reference_kind != ReferenceKind::python)
     return "the reference is C++ or CUDA: there is no framework function to time";
@@ -208,8 +218,10 @@ Result<std::optional<Fault>> LabParts::compile_for(const Contract& contract,
                                                    const std::vector<Case>& cases,
                                                    const CallContext& call) {
   if (!is_python(contract.implementation)) return std::optional<Fault>{};
-  const auto dims = cache_of(candidate.build.build_key).unknown(dims_of(cases));
-  if (dims.empty()) return std::optional<Fault>{};
+  const auto cache = cache_of(candidate.build.build_key);
+  const auto dims = cache.unknown(dims_of(cases));
+  if (dims.empty() || (cache.record() && cache.compiled_nothing() && calls_no_compiler(candidate)))
+    return std::optional<Fault>{};
   return compile_pass(*this, contract, candidate, dims, call);
 }
 

@@ -119,6 +119,17 @@ Status PythonCache::keep(const fs::path& worker_folder, const BuildRecord& recor
   return write_file(folder_ / kRecord, encode(kept).dump(2));
 }
 
+bool PythonCache::compiled_nothing() const {
+  return std::ranges::none_of(kCompilers, [&](const char* compiler) {
+    std::error_code failed;
+    const fs::recursive_directory_iterator files(folder_ / compiler, failed);
+    return !failed && std::any_of(begin(files), end(files), [](const fs::directory_entry& entry) {
+      std::error_code gone;
+      return entry.is_regular_file(gone);
+    });
+  });
+}
+
 std::vector<fs::path> PythonCache::files(const std::string& ending) const {
   std::vector<fs::path> found;
   std::error_code failed;

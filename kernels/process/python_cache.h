@@ -32,6 +32,8 @@ class PythonCache {
   /// Stores what a compile pass for `dims` left in a worker's folder: regular files only.
   Status keep(const std::filesystem::path& worker_folder, const BuildRecord& record,
               const std::vector<Dims>& dims) const;
+  /// Whether no compiler left a file for the sizes of the passes so far.
+  [[nodiscard]] bool compiled_nothing() const;
   /// The compiled kernels, by file ending (".cubin", ".ptx"), in a stable order.
   [[nodiscard]] std::vector<std::filesystem::path> files(const std::string& ending) const;
   /// Copies the compilers' files into the folder of a worker about to start.

@@ -159,3 +159,24 @@ TEST_CASE("a call style that does not fit the source is refused", "[signature]")
   task["signature"] = {{"init", Json::array()}};
   CHECK(says(planned(task, "def run(): pass\n").error(), "signature.init: a function has none"));
 }
+
+TEST_CASE("a call is known to get an output, or only to return it", "[signature]") {
+  const auto linear = linear_task();
+  auto into = linear;
+  into["signature"]["args"][0]["tuple"].push_back(Json{{"tensor", "y"}});
+  auto kept = linear;
+  kept["signature"]["kwargs"] = Json::parse(R"({"data": {"dict": {"all": [{"tensor": "y"}]}}})");
+  auto named = linear;
+  named.erase("call");
+  named.erase("signature");
+
+  const auto takes = [](const Json& task, std::string_view text = kLinearModule) {
+    const auto contract = planned(task, text);
+    if (!contract) FAIL(contract.error().message);
+    return takes_outputs(*contract);
+  };
+  CHECK_FALSE(takes(linear));
+  CHECK(takes(into));
+  CHECK(takes(kept));
+  CHECK(takes(named, "def run_kernel(x, weight, y, n, k, eps):\n    pass\n"));
+}

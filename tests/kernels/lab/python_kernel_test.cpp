@@ -219,6 +219,23 @@ TEST_CASE("an unchanged Python kernel is not compiled again", "[lab][python-kern
   CHECK(second.build.binary_digest == first.build.binary_digest);
 }
 
+TEST_CASE("only a kernel that may compile gets another pass for the sizes of a check",
+          "[lab][python-kernel]") {
+  PythonKernelFixture fixture;
+  const std::string source =
+      "def run_kernel(x, y, n):\n    if n != 512: raise ValueError('another size')\n    y[:] = 2 * "
+      "x\n";
+
+  const auto plain = fixture.check(source);
+  const auto compiles = fixture.check(source + "# triton\n");
+
+  // A pass that fails is found before anything is judged.
+  CHECK_FALSE(plain.cases.empty());
+  CHECK(compiles.cases.empty());
+  CHECK(has_reason(plain, "fault_exception"));
+  CHECK(has_reason(compiles, "fault_exception"));
+}
+
 TEST_CASE("a reference without torch has no framework baselines, and says so",
           "[lab][python-kernel]") {
   PythonKernelFixture fixture;
