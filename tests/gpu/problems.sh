@@ -6,8 +6,9 @@
 #
 # SUITE: a checkout's folder of problems, a folder of problems that were imported before (on a machine
 # without a GPU, with run.py --only-import or `ratchet problem import`), or a .tar or .tar.xz of such a
-# folder. NAME keeps the problems whose path has it. AT_ONCE 0: one server for each of the machine's cores,
-# 32 at most. They share the GPUs of the machine, or the first $GPUS of them.
+# folder. NAME keeps the problems whose path has it. AT_ONCE 0: one server for every two of the machine's
+# cores, 12 at most, because a driver starts the processes of all GPUs one after another. They share the GPUs
+# of the machine, or the first $GPUS of them.
 #
 # Writes problems.jsonl, a row as soon as its problem is decided, and problems.md with the time of each step
 # into $OUT (or tests/gpu/results/). SECONDS ends the call, LIMIT one problem. A later call goes on where
@@ -18,7 +19,7 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 suite=${1:?"name the folder of a suite's problems"}
 bundle=${2:-$root/dist/ratchet}
-seconds=${3:-540} at_once=${4:-0} scale=${5:-4M} limit=${6:-100}
+seconds=${3:-540} at_once=${4:-0} scale=${5:-4M} limit=${6:-150}
 [ "$#" -gt 6 ] && shift 6 || shift "$#"
 out=${OUT:-$root/tests/gpu/results}
 gpus=${GPUS:-$(ls /dev/nvidia[0-9]* 2>/dev/null | wc -l)}
@@ -39,8 +40,9 @@ case $suite in
     ;;
 esac
 if [ "$at_once" = 0 ]; then
-  at_once=$(nproc)
-  [ "$at_once" -le 32 ] || at_once=32
+  at_once=$(($(nproc) / 2))
+  [ "$at_once" -ge 1 ] || at_once=1
+  [ "$at_once" -le 12 ] || at_once=12
 fi
 "$root/tests/problems/run.py" "$bundle/bin/ratchet" "$suite" "$out" --seconds "$seconds" \
   --at-once "$at_once" --scale "$scale" --limit "$limit" --gpus "$gpus" "$@"

@@ -7,8 +7,12 @@ pass, and that kernel with a truncated, a constant and a less precise answer mus
 
 SUITE is a folder: every .py file with a class Model in it, and every folder below it that a format knows, is
 one problem, and every folder with a problem.json is one that was imported before; NAME keeps those whose
-path has it. Each of --at-once problems has a server of its own, which serves one problem after the other, on a share of the processor's cores (torch takes all that it sees) and on one of
---gpus devices. One that takes longer than --limit gets a row that says what it was at, and its server is
+path has it. The suites are asked in the order of ORDER. Each of --at-once problems has a server of its own,
+which serves one problem after the other, on a share of the processor's cores (torch takes all that it sees)
+and on one of --gpus devices.
+
+The mutants take turns, one a call, in a single kernel: each has to be refused in a call of its own. One that
+is not is asked again alone. One that takes longer than --limit gets a row that says what it was at, and its server is
 replaced. A row goes to OUT/problems.jsonl as soon as it is decided; what that file has is not asked again,
 unless it was late and --limit is higher now, so that a call which --seconds ends goes on where it stopped.
 RATCHET_PYTHON names a Python with torch. Writes OUT/problems.md: the counts, the time of each step, by the
@@ -37,12 +41,13 @@ from drivers import add_common, exit_status, in_threads, now, served  # noqa: E4
 
 MARKS = {"definition.json", "task.yml", "shapes.json", "config_forward.json", "config_backward.json",
          "def.py", "problem.json"}
+ORDER = ("level1", "level2", "level3", "robust", "gpumode", "atrex", "sol", "tensara")
 MUTANTS = ("truncated", "constant", "less_precise")
 FEWEST_CORES = 2  # of a server and its processes
 GOLDEN = (math.sqrt(5) - 1) / 2
 TICKS = os.sysconf("SC_CLK_TCK")
 
-# Wraps the kernel's entry. What a mutant leaves right is what a judge has to look beyond. Where no output is
+# Wraps the kernel's entry. `_turns` are pairs of functions for what it is given and what it returns. What a mutant leaves right is what a judge has to look beyond. Where no output is
 # a floating-point number, the less precise one rounds what it is given.
 MUTANT = '''
 
@@ -80,22 +85,33 @@ def _less_precise(value):
         value.dtype, _torch.float8_e4m3fn)
     return value.to(less).to(value.dtype) if value.is_floating_point() else value
 
+
+_calls = iter(range(1 << 62))
+
+
+def _turn():
+    return _turns[next(_calls) % len(_turns)]
+
+
 '''
 WRAPPED = {
     "module": "\n\n_Honest = ModelNew\n\n\nclass ModelNew(_Honest):\n    def forward(self, *a, **k):\n"
-              "        return _each(super().forward(*_each(a, _{before}), **k), _{after})\n",
+              "        before, after = _turn()\n"
+              "        return _each(super().forward(*_each(a, before), **k), after)\n",
     "function": "\n\n_honest = {entry}\n\n\ndef {entry}(*a, **k):\n"
-                "    return _each(_honest(*_each(a, _{before}), **k), _{after})\n",
+                "    before, after = _turn()\n"
+                "    return _each(_honest(*_each(a, before), **k), after)\n",
     "run_kernel": "\n\n_honest = run_kernel\n\n\ndef run_kernel(**given):\n"
+                  "    before, after = _turn()\n"
                   "    taken = _honest.__code__.co_varnames[:_honest.__code__.co_argcount]\n"
-                  "    _honest(**_each({{name: given[name] for name in taken}}, _{before}))\n"
+                  "    _honest(**_each({{name: given[name] for name in taken}}, before))\n"
                   "    for name in {outputs}:\n"
-                  "        given[name].copy_(_{after}(given[name]))\n"}
+                  "        given[name].copy_(after(given[name]))\n"}
 
 
 def problems_in(suite, names):
-    """The file or folder of every problem. Neighbors are alike, so the order spreads over the whole suite:
-    a call that ends early has asked some of every kind."""
+    """The file or folder of every problem, one suite after the other. Neighbors are alike, so the order spreads
+    over the whole suite: a call that ends early has asked some of every kind."""
     found = []
     for path in suite.rglob("*"):
         if path.is_dir() and MARKS & {one.name for one in path.iterdir()}:
@@ -107,7 +123,12 @@ def problems_in(suite, names):
                         for part in re.split(r"(\d+)", str(path.relative_to(suite)))]
     kept = sorted((path for path in found if not names or any(n in str(path) for n in names)), key=key)
     places = sorted(range(len(kept)), key=lambda at: at * GOLDEN % 1)
-    return [kept[at] for at in places]
+    return sorted((kept[at] for at in places), key=lambda path: rank_of(path.relative_to(suite)))
+
+
+def rank_of(path):
+    ranks = [at for at, name in enumerate(ORDER) if any(part.startswith(name) for part in path.parts)]
+    return min(ranks, default=len(ORDER))
 
 
 def processor_s(server):
@@ -129,9 +150,29 @@ def mutants_of(task):
                if tensor["dtype"].startswith(("float", "bfloat"))}
     for mutant in MUTANTS:
         if mutant != "less_precise" or False in rounded:
-            yield mutant, "same", mutant
+            yield mutant, ("same", mutant)
         elif rounded:
-            yield mutant, mutant, "same"
+            yield mutant, (mutant, "same")
+
+
+def mutated(folder, task, turns):
+    """The text of the problem's kernel with these changes, in turns."""
+    outputs = [tensor["name"] for tensor in task["tensors"] if tensor["role"] != "in"]
+    listed = ", ".join(f"(_{before}, _{after})" for before, after in turns)
+    return (folder / "v0.py").read_text() + MUTANT + f"_turns = [{listed}]\n" + \
+        WRAPPED[task.get("call", "run_kernel")].format(entry=task["entry"], outputs=outputs)
+
+
+def verdicts_by_turn(cases, mutants):
+    """For each mutant how many of its calls were judged, and how many of those refused."""
+    counts = {mutant: [0, 0] for mutant in mutants}
+    calls = 0
+    for case in cases:
+        judged = counts[mutants[calls % len(mutants)]]
+        judged[0] += 1
+        judged[1] += not case["passed"]
+        calls += 2 if case["seed"] == 0 and case["distribution"] == "normal" else 1  # asked twice
+    return counts
 
 
 class Asked:
@@ -183,15 +224,12 @@ class Suite:
         self.lock, self.where = threading.Lock(), ""
 
     def judged(self, asked, step, request):
-        """A run and the codes of the reasons against its kernel, or what went wrong."""
+        """A run, what the check of its kernel said, and what went wrong."""
         created, failure = asked.call(f"{step}: create", "create_run", request)
         if failure is not None:
             return None, None, failure
         checked, failure = asked.call(f"{step}: check", "check_correctness", {"run": created["run"]})
-        if failure is not None:
-            return created, None, failure
-        codes = [one["code"] for one in checked["reasons"]]
-        return created, (codes or ["refused"]) if not checked["passed"] else [], None
+        return created, checked, failure
 
     def imported(self, asked, path, place):
         """The problem's folder; None where it is refused, which the row says."""
@@ -221,40 +259,50 @@ class Suite:
         folder = self.imported(asked, path, place)
         if folder is None or self.given.only_import or not (folder / "v0.py").exists():
             return
-        request = {"problem": str(folder)}
-        created, reasons, failure = self.judged(asked, "own", {**request, "output_dir": str(place / "run")})
-        if created is not None:
-            row.update(warnings=[one["code"] for one in created["warnings"]],
-                       any_size=created["any_size"])
-        if failure is not None or reasons:
-            row["why"] = failure or "its own code is refused: " + ", ".join(reasons)
-            return
-        request["any_size"] = row["any_size"]  # known now: true is not tried again
-        self.ask_mutants(asked, folder, place, request)
+        for any_size in (True, False):
+            request = {"problem": str(folder), "any_size": any_size}
+            created, checked, failure = self.judged(
+                asked, "own", {**request, "output_dir": str(place / f"run{any_size}")})
+            if created is not None:
+                row.update(warnings=[one["code"] for one in created["warnings"]], any_size=any_size)
+            if failure is None and checked["passed"]:
+                self.ask_mutants(asked, folder, place, request)
+                return
+        row["why"] = failure or "its own code is refused: " + (
+            ", ".join(reason["code"] for reason in checked["reasons"]) or "no reason")
 
     def ask_mutants(self, asked, folder, place, request):
         row = asked.row
         task = json.loads((folder / "problem.json").read_text())["task"]
-        text = (folder / "v0.py").read_text()
-        outputs = [tensor["name"] for tensor in task["tensors"] if tensor["role"] != "in"]
+        turns = dict(mutants_of(task))
+        checked, failure = self.judged_kernel(asked, place, "mutants",
+                                              mutated(folder, task, turns.values()), request)
+        if failure is None:
+            counts = verdicts_by_turn(checked["cases"], list(turns))
+            row["mutants"] = {mutant: f"{refused} of {judged} refused"
+                              for mutant, (judged, refused) in counts.items()}
         passed = []
-        for mutant, before, after in mutants_of(task):
-            wrapped = WRAPPED[task.get("call", "run_kernel")]
-            kernel = place / f"{mutant}.py"
-            kernel.write_text(text + MUTANT + wrapped.format(entry=task["entry"], before=before,
-                                                             after=after, outputs=outputs))
-            _, reasons, failure = self.judged(asked, "mutant", {
-                **request, "kernel": {"path": str(kernel)}, "output_dir": str(place / mutant)})
-            if failure is not None:
-                row["why"] = f"{mutant}: {failure}"
+        for mutant in [one for one in turns if failure is not None or not counts[one][1]]:
+            checked, failed = self.judged_kernel(asked, place, mutant,
+                                                 mutated(folder, task, [turns[mutant]]), request)
+            if failed is not None:
+                row["why"] = f"{mutant}: {failed}"
                 return
-            row[mutant] = reasons
-            if not reasons:
+            row.setdefault("mutants", {})[mutant] = ", ".join(
+                reason["code"] for reason in checked["reasons"]) or "no reason"
+            if checked["passed"]:
                 passed.append(mutant)
         if passed:
             row["why"] = f"wrong answers pass: {', '.join(passed)}"
         else:
             row["state"] = "admitted"
+
+    def judged_kernel(self, asked, place, name, text, request):
+        kernel = place / f"{name}.py"
+        kernel.write_text(text)
+        _, checked, failure = self.judged(asked, "mutant", {
+            **request, "kernel": {"path": str(kernel)}, "output_dir": str(place / name)})
+        return checked, failure
 
     def started(self, number):
         share = max(FEWEST_CORES, len(self.cores) // self.given.at_once)
