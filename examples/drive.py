@@ -287,11 +287,11 @@ class Run:
         self.summary(self.step("run_status"))
 
     def summary(self, status):
-        print(f"\n{'version':<8}{'median':>14}{'vs v0':>10}{'verdict':>12}{'bound':>12}{'its steps':>12}")
+        print(f"\n{'version':<8}{'median':>14}{'vs v0':>10}{'verdict':>14}{'bound':>12}{'its steps':>12}")
         for one in status["versions"]:
             took = sum(seconds for version, _, seconds in self.steps if version == one["version"])
             print(f"{one['version']:<8}{microseconds(one.get('median_ns')):>14}{one.get('speedup_vs_v0', 1):9.2f}x"
-                  f"{one.get('verdict', '-'):>12}{one.get('bound', '-'):>12}{took:10.2f} s")
+                  f"{one.get('verdict', '-'):>14}{one.get('bound', '-'):>12}{took:10.2f} s")
         whole = sum(seconds for _, _, seconds in self.steps)
         print(f"best: {status.get('best', '-')}; integrity: {status['integrity'] or 'intact'}; "
               f"all steps: {whole:.2f} s")
