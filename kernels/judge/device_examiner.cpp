@@ -15,7 +15,16 @@ class DeviceExaminer : public Examiner {
  public:
   DeviceExaminer(const Contract& contract, std::unique_ptr<DeviceTrials> trials,
                  CandidateProcess& candidate)
-      : contract_(contract), trials_(std::move(trials)), candidate_(candidate) {}
+      : contract_(contract), trials_(std::move(trials)), candidate_(&candidate) {}
+
+  Status admit(CandidateProcess& candidate, const CandidateProcess::Code& code,
+               const CallContext& call) override {
+    candidate_ = &candidate;
+    // While the candidate's process begins.
+    if (auto renewed = trials_->renew(call); !renewed) return renewed;
+    if (auto loaded = candidate.load(code, call); !loaded) return loaded;
+    return trials_->share_with(candidate, 0, call);
+  }
 
   Result<std::optional<Examination>> examine(const Question& question,
                                              const CallContext& call) override {
@@ -79,7 +88,7 @@ class DeviceExaminer : public Examiner {
     if (slices.size() > most) slices.resize(most);
     for (const auto& slice : slices) {
       auto finding = examine_slice(*plan, content, slice, before->not_finite, call);
-      if (!finding || *finding || candidate_.fault()) return finding;
+      if (!finding || *finding || candidate_->fault()) return finding;
     }
     return std::optional<SliceFinding>{};
   }
@@ -124,8 +133,8 @@ class DeviceExaminer : public Examiner {
   /// The candidate's call and the judge's reply; empty after a fault.
   Result<std::optional<wire::Reply>> compared(const CallPlan& plan, const wire::Place& place,
                                               double factor, const CallContext& call) {
-    if (auto done = candidate_.run_attached(plan, place.at, call); !done) return done.error();
-    if (candidate_.fault()) return std::optional<wire::Reply>{};
+    if (auto done = candidate_->run_attached(plan, place.at, call); !done) return done.error();
+    if (candidate_->fault()) return std::optional<wire::Reply>{};
     auto reply = trials_->compare(place, call, factor);
     if (!reply) return reply.error();
     return std::optional<wire::Reply>(*std::move(reply));
@@ -133,7 +142,7 @@ class DeviceExaminer : public Examiner {
 
   Contract contract_;
   std::unique_ptr<DeviceTrials> trials_;
-  CandidateProcess& candidate_;
+  CandidateProcess* candidate_;
 };
 
 }  // namespace

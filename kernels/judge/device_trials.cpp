@@ -145,6 +145,12 @@ Status DeviceTrials::open(const CallContext& call) {
   load.load = wire::Load{"the judge's library", "ratchet_judge", ""};
   const int descriptor = file->fd();
   if (auto loaded = ask(load, {&descriptor, 1}, call); !loaded) return loaded.error();
+  if (auto shared = renew(call); !shared) return shared;
+  return makes_inputs() ? try_inputs(call) : Status{};
+}
+
+Status DeviceTrials::renew(const CallContext& call) {
+  candidates_memories_.clear();  // a descriptor keeps its memory from being freed
   auto shared = ask({.share = share_}, {}, call);
   if (!shared) return shared.error();
   auto& memories = shared->second;
@@ -158,7 +164,7 @@ Status DeviceTrials::open(const CallContext& call) {
   if (reference_.fault()) return reference_failed(*reference_.fault());
   memories.erase(memories.begin());
   candidates_memories_ = std::move(memories);
-  return makes_inputs() ? try_inputs(call) : Status{};
+  return {};
 }
 
 Status DeviceTrials::try_inputs(const CallContext& call) {

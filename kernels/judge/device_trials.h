@@ -49,6 +49,8 @@ class DeviceTrials {
                                                       const CallContext& call);
   /// Loads both and shares the memory. Required before the methods below.
   Status open(const CallContext& call);
+  /// New memory for other candidates, once the last have ended; nothing of theirs is in it.
+  Status renew(const CallContext& call);
 
   /// Attaches the memory of that candidate to a process, once.
   Status share_with(CandidateProcess& process, int candidate, const CallContext& call);

@@ -11,7 +11,13 @@ namespace {
 class FileExaminer : public Examiner {
  public:
   FileExaminer(const Contract& contract, std::unique_ptr<Judge> judge, CandidateProcess& candidate)
-      : contract_(contract), judge_(std::move(judge)), candidate_(candidate) {}
+      : contract_(contract), judge_(std::move(judge)), candidate_(&candidate) {}
+
+  Status admit(CandidateProcess& candidate, const CandidateProcess::Code& code,
+               const CallContext& call) override {
+    candidate_ = &candidate;
+    return candidate.load(code, call);
+  }
 
   Result<std::optional<Examination>> examine(const Question& question,
                                              const CallContext& call) override {
@@ -22,9 +28,9 @@ class FileExaminer : public Examiner {
       if (!normal) return normal.error();
       if (*normal) return std::optional<Examination>(Examination{{}, {}, true});
     }
-    auto returned = candidate_.execute(trial->plan, trial->sent, shift_of(question.seed), call);
+    auto returned = candidate_->execute(trial->plan, trial->sent, shift_of(question.seed), call);
     if (!returned) return returned.error();
-    if (candidate_.fault()) return std::optional<Examination>{};
+    if (candidate_->fault()) return std::optional<Examination>{};
     auto verdict = judge_->compare(*trial, **returned, call);
     if (!verdict) return verdict.error();
     Examination examination{*std::move(verdict), std::nullopt, false};
@@ -51,7 +57,7 @@ class FileExaminer : public Examiner {
     if (slices.size() > most) slices.resize(most);
     for (const auto& slice : slices) {
       auto finding = examine_slice(*trial, slice, question.seed, call);
-      if (!finding || *finding || candidate_.fault()) return finding;
+      if (!finding || *finding || candidate_->fault()) return finding;
     }
     return std::optional<SliceFinding>{};
   }
@@ -71,9 +77,9 @@ class FileExaminer : public Examiner {
       auto moved = judge_->moved(trial, *changed, call);
       if (!moved) return moved.error();
       if (!*moved) continue;
-      auto returned = candidate_.execute(changed->plan, changed->sent, shift_of(seed), call);
+      auto returned = candidate_->execute(changed->plan, changed->sent, shift_of(seed), call);
       if (!returned) return returned.error();
-      if (candidate_.fault()) break;
+      if (candidate_->fault()) break;
       // Half of what the reference moved by: neither side of it is a matter of rounding.
       const double factor = contract_.judge->moved / 2;
       auto verdict = judge_->compare(*changed, **returned, call, factor);
@@ -89,9 +95,9 @@ class FileExaminer : public Examiner {
   /// Empty after a fault: the verdict of the first call is kept.
   Result<std::optional<Examination::Again>> repeat(const Trial& trial, const MemoryFile& first,
                                                    const CallContext& call) {
-    auto second = candidate_.execute(trial.plan, trial.sent, shift_of("again"), call);
+    auto second = candidate_->execute(trial.plan, trial.sent, shift_of("again"), call);
     if (!second) return second.error();
-    if (candidate_.fault()) return std::optional<Examination::Again>{};
+    if (candidate_->fault()) return std::optional<Examination::Again>{};
     auto same = same_outputs(trial.plan.layout, first, **second);
     if (!same) return same.error();
     Examination::Again again{*same, std::nullopt};
@@ -104,7 +110,7 @@ class FileExaminer : public Examiner {
 
   Contract contract_;
   std::unique_ptr<Judge> judge_;
-  CandidateProcess& candidate_;
+  CandidateProcess* candidate_;
 };
 
 }  // namespace

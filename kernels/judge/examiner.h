@@ -44,18 +44,24 @@ struct Question {
   bool strain = false;  ///< tell how near to the allowed errors the answer is
 };
 
-/// Examines one candidate: a trial from a judge, the reference's answer, the candidate's call, the
-/// judge's verdict.
+/// Examines one candidate after the other: a trial from a judge, the reference's answer, the
+/// candidate's call, the judge's verdict.
 ///
 /// There are two ways of moving the data. Sealed memory files work for every kind of device and
 /// reference. If kernel and reference both run on the GPU, a judge on the same GPU shares separate
 /// device memory with each of them, and nothing crosses the bus; the candidate's memory holds only
 /// what a candidate may see, and is copied before it is compared.
 ///
-/// Thread rule and errors: as Judge. Borrows the candidate, which must outlive it.
+/// Thread rule and errors: as Judge. Borrows the candidate until the next is admitted.
 class Examiner {
  public:
   virtual ~Examiner() = default;
+
+  /// Loads `code` into the launched candidate, which is examined from now on. The one before has
+  /// ended, and this one gets nothing that it had. Code that cannot be loaded is the candidate's
+  /// fault.
+  virtual Status admit(CandidateProcess& candidate, const CandidateProcess::Code& code,
+                       const CallContext& call) = 0;
 
   /// Empty after a fault of the candidate.
   virtual Result<std::optional<Examination>> examine(const Question& question,

@@ -83,14 +83,14 @@ Result<std::unique_ptr<Lab>> Lab::open(LabOptions options) {
 LabParts::LabParts(LabOptions given, Builder with)
     : options(std::move(given)),
       builder(std::move(with)),
+      host_python({options.python, options.data_dir, options.worker_dir, DeviceKind::host}),
+      cuda_python({options.python, options.data_dir, options.worker_dir, DeviceKind::cuda}),
       queue(options.state_dir / "devices",
             [this](DeviceKind kind, int device, const CallContext& call) {
               if (kind == DeviceKind::host) return std::string();
               const auto greeted = greeting(kind, device, call);
               return greeted ? greeted->device.uuid : std::string();
-            }),
-      host_python({options.python, options.data_dir, options.worker_dir, DeviceKind::host}),
-      cuda_python({options.python, options.data_dir, options.worker_dir, DeviceKind::cuda}) {}
+            }) {}
 
 WorkerPlace LabParts::place(DeviceKind kind, int device) {
   WorkerPlace where{options.worker_dir, kind, kind == DeviceKind::host ? 0 : device,

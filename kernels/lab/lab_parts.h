@@ -156,10 +156,10 @@ struct LabParts {
 
   LabOptions options;
   Builder builder;
-  DeviceQueue queue;
   PythonForkServer host_python;
   PythonForkServer cuda_python;
-  std::mutex guard;  // of the caches below
+  DeviceQueue queue;  // what is left in it may be of a fork server
+  std::mutex guard;   // of the caches below
   std::map<std::pair<DeviceKind, int>, Greeting> greetings;
   std::optional<CounterState> counters;
   std::map<std::pair<DeviceKind, int>, Calibration> calibrations;  ///< those that go on

@@ -11,6 +11,7 @@
 
 namespace ratchet {
 
+class Examiner;
 struct Question;
 
 /// The cases of an examination. The last `edges` of them are run once.
@@ -86,9 +87,15 @@ class Laboratory final : public Lab, private LabParts {
   /// not work with those either; the hint has `tensors` for this signature.
   Result<Contract> plan_extents(const TaskRequest& task, const Source& kernel,
                                 const Source& reference, const DeviceInfo& device);
+  /// Takes a turn on the device. Checks in a row of one contract share judge and reference.
   Result<CorrectnessReport> examine(const Contract& contract, const Candidate& candidate,
                                     const ExaminedSizes& sizes, std::string_view run_secret,
                                     CallContext& call);
+  /// By this examiner; if there is none, by a new one, which is then there.
+  Result<CorrectnessReport> examine_by(std::unique_ptr<Examiner>& examiner,
+                                       const Contract& contract, const Candidate& candidate,
+                                       const ExaminedSizes& sizes, std::string_view run_secret,
+                                       CallContext& call);
   /// Whether a kernel that answers this with wrong outputs is right where they start at zero; then
   /// the reason.
   Result<std::optional<Reason>> adds_onto(const Contract& contract, const Candidate& candidate,

@@ -18,6 +18,7 @@ namespace ratchet {
 namespace {
 
 constexpr std::chrono::milliseconds kNap(50);
+constexpr std::chrono::seconds kLeftFor(3);  // with what is left for a next job
 
 Error cancelled(const std::string& name) {
   return Error{ErrorCode::timed_out, "the call was canceled while it waited for " + name, ""};
@@ -73,7 +74,46 @@ Result<Fd> DeviceQueue::lock_file(const std::string& name,
   return file;
 }
 
-Result<DeviceQueue::Turn> DeviceQueue::wait(DeviceKind kind, int index, const CallContext& call) {
+std::unique_ptr<DeviceQueue::Left> DeviceQueue::taken_from(Device& device) {
+  const std::lock_guard lock(guard_);
+  return std::move(device.left);
+}
+
+void DeviceQueue::leave(const Turn& turn, std::unique_ptr<Left> left) {
+  const std::lock_guard lock(guard_);
+  turn.device_->left = std::move(left);
+  turn.device_->until = std::chrono::steady_clock::now() + kLeftFor;
+  ++times_left_;
+  left_.notify_all();
+  if (!ender_.joinable())
+    ender_ = std::jthread([this](const std::stop_token& stop) { end_what_is_left(stop); });
+}
+
+void DeviceQueue::end_what_is_left(const std::stop_token& stop) {
+  std::unique_lock lock(guard_);
+  while (!stop.stop_requested()) {
+    const auto now = std::chrono::steady_clock::now();
+    auto next = now + std::chrono::hours(1);
+    std::unique_ptr<Left> over;
+    for (auto& [name, device] : devices_) {
+      if (!device->left) continue;
+      if (device->until <= now)
+        over = std::move(device->left);
+      else
+        next = std::min(next, device->until);
+    }
+    if (over) {
+      lock.unlock();
+      over.reset();  // takes as long as processes take to end
+      lock.lock();
+      continue;
+    }
+    left_.wait_until(lock, stop, next, [&, seen = times_left_] { return times_left_ != seen; });
+  }
+}
+
+Result<DeviceQueue::Turn> DeviceQueue::wait(DeviceKind kind, int index, const CallContext& call,
+                                            std::unique_ptr<Left>* left) {
   const std::string name = name_of_device(kind, index, call);
   Device& device = device_of(name);
   const Waiter waiter(device.waiting);
@@ -92,7 +132,9 @@ Result<DeviceQueue::Turn> DeviceQueue::wait(DeviceKind kind, int index, const Ca
     if (!go_on()) return cancelled(name);
   auto file = lock_file(name, go_on);
   if (!file) return file.error();
-  return Turn(std::move(lock), *std::move(file));
+  auto before = taken_from(device);
+  if (left) *left = std::move(before);
+  return Turn(device, std::move(lock), *std::move(file));
 }
 
 Result<DeviceQueue::Turn> DeviceQueue::wait_for_spare_time(DeviceKind kind, int index,
@@ -113,7 +155,8 @@ Result<DeviceQueue::Turn> DeviceQueue::wait_for_spare_time(DeviceKind kind, int 
   }
   auto file = lock_file(name, [&] { return !wanted.stop_requested(); });
   if (!file) return file.error();
-  return Turn(std::move(lock), *std::move(file));
+  taken_from(device).reset();
+  return Turn(device, std::move(lock), *std::move(file));
 }
 
 }  // namespace ratchet

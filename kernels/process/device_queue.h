@@ -1,6 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -8,6 +11,7 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <thread>
 
 #include "server/core/call_context.h"
 #include "server/core/fd.h"
@@ -24,6 +28,8 @@ namespace ratchet {
 /// Thread-safe. Errors: `timed_out` when the call is canceled while it waits; `unavailable` when
 /// the lock file cannot be created.
 class DeviceQueue {
+  struct Device;
+
  public:
   /// What a device is called by all processes of the machine; empty: its kind and index.
   using Identify = std::function<std::string(DeviceKind kind, int index, const CallContext& call)>;
@@ -34,16 +40,32 @@ class DeviceQueue {
   /// Holds the device until destroyed.
   class Turn {
    public:
-    Turn(std::unique_lock<std::timed_mutex> lock, Fd file)
-        : lock_(std::move(lock)), file_(std::move(file)) {}
+    Turn(Device& device, std::unique_lock<std::timed_mutex> lock, Fd file)
+        : device_(&device), lock_(std::move(lock)), file_(std::move(file)) {}
 
    private:
+    friend DeviceQueue;
+    Device* device_;
     std::unique_lock<std::timed_mutex> lock_;
     Fd file_;  // closing it releases the lock
   };
 
-  /// Waits for the device; reports the wait as progress if another job holds it.
-  Result<Turn> wait(DeviceKind kind, int index, const CallContext& call);
+  /// What a job leaves on a device for the next one like it, such as idle processes.
+  class Left {
+   public:
+    Left() = default;
+    Left(const Left&) = delete;
+    Left& operator=(const Left&) = delete;
+    virtual ~Left() = default;
+  };
+
+  /// Waits for the device; reports the wait as progress if another job holds it. What the job
+  /// before left there is destroyed, or handed to `left`.
+  Result<Turn> wait(DeviceKind kind, int index, const CallContext& call,
+                    std::unique_ptr<Left>* left = nullptr);
+  /// For the next job of this server on the device of this turn. Destroyed after three seconds
+  /// without one: a job of another server would find it there.
+  void leave(const Turn& turn, std::unique_ptr<Left> left);
 
   /// Waits until no other thread of this server wants the device, for work that can wait. `wanted`
   /// is requested to stop as soon as one does: then the holder gives way. A request of the caller's
@@ -55,17 +77,25 @@ class DeviceQueue {
     std::timed_mutex mutex;
     std::atomic<int> waiting = 0;
     std::stop_source spare{std::nostopstate};  ///< of who had it last in spare time; under guard_
+    std::unique_ptr<Left> left;                ///< under guard_, as the next
+    std::chrono::steady_clock::time_point until{};  ///< when it is destroyed
   };
 
   [[nodiscard]] std::string name_of_device(DeviceKind kind, int index,
                                            const CallContext& call) const;
   Device& device_of(const std::string& name);
+  std::unique_ptr<Left> taken_from(Device& device);
+  /// Destroys what has been left for too long.
+  void end_what_is_left(const std::stop_token& stop);
   Result<Fd> lock_file(const std::string& name, const std::function<bool()>& go_on) const;
 
   std::filesystem::path folder_;
   Identify identify_;
   std::mutex guard_;
   std::map<std::string, std::unique_ptr<Device>> devices_;
+  std::uint64_t times_left_ = 0;  // under guard_
+  std::condition_variable_any left_;
+  std::jthread ender_;  // last: it uses the others
 };
 
 }  // namespace ratchet

@@ -116,12 +116,12 @@ Status SharedMemory::add_piece(int device) {
   return {};
 }
 
-std::size_t SharedMemory::reserved() const {
+std::size_t SharedMemory::bytes() const {
   return std::accumulate(pieces_.begin(), pieces_.end(), std::size_t{0});
 }
 
 Status SharedMemory::map(int device) {
-  if (const auto result = driver_.reserve(&address_, reserved(), 0, 0, 0); result != CUDA_SUCCESS) {
+  if (const auto result = driver_.reserve(&address_, bytes(), 0, 0, 0); result != CUDA_SUCCESS) {
     address_ = 0;
     return cannot("reserve addresses for", result);
   }
@@ -135,8 +135,7 @@ Status SharedMemory::map(int device) {
   access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   access.location.id = device;
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  if (const auto result = driver_.set_access(address_, reserved(), &access, 1);
-      result != CUDA_SUCCESS)
+  if (const auto result = driver_.set_access(address_, bytes(), &access, 1); result != CUDA_SUCCESS)
     return cannot("set the access rights of", result);
   return {};
 }
@@ -148,7 +147,7 @@ SharedMemory::~SharedMemory() {
       driver_.unmap(at, piece);  // fails for what was not mapped
       at += piece;
     }
-    driver_.free_address(address_, reserved());
+    driver_.free_address(address_, bytes());
   }
   for (const auto handle : handles_) driver_.release(handle);
 }

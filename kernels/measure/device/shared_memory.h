@@ -43,6 +43,8 @@ class SharedMemory {
   /// Of the pieces, in order.
   [[nodiscard]] Result<std::vector<Fd>> descriptors() const;
   [[nodiscard]] std::byte* data() const;
+  /// All that is mapped: the pieces rounded up to what can be allocated.
+  [[nodiscard]] std::size_t bytes() const;
 
  private:
   using Handle = CUmemGenericAllocationHandle;
@@ -54,7 +56,6 @@ class SharedMemory {
   Status add_piece(int device);
   /// All pieces, once they are there.
   Status map(int device);
-  [[nodiscard]] std::size_t reserved() const;
 
   Sharing driver_;
   std::vector<Handle> handles_;

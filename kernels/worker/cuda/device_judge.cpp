@@ -9,6 +9,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <random>
 #include <utility>
 
 #include "kernels/protocol/shared_pieces.h"
@@ -51,6 +52,10 @@ CudaJudge::CudaJudge(measure::Gpu& gpu, void* entry) : gpu_(gpu) {
 
 Result<std::vector<Fd>> CudaJudge::share(const wire::Share& plan) {
   const auto candidates = static_cast<std::size_t>(std::max(plan.candidates, 0));
+  // The driver clears memory for a process that is new to it, but not what this one has freed.
+  const bool again = reference_.has_value();
+  candidates_.clear();
+  reference_.reset();
   auto reference =
       measure::SharedMemory::create(gpu_, static_cast<std::size_t>(plan.arena_bytes + kShiftRoom));
   if (!reference) return reference.error();
@@ -61,6 +66,8 @@ Result<std::vector<Fd>> CudaJudge::share(const wire::Share& plan) {
       gpu_, wire::pieces_of(candidate_bytes_, static_cast<std::int64_t>(most)), candidates);
   if (!dealt) return dealt.error();
   candidates_ = *std::move(dealt);
+  if (again)
+    if (auto blanked = blank(); !blanked) return blanked.error();
   auto descriptors = reference_->descriptors();
   if (!descriptors) return descriptors.error();
   for (const auto& memory : candidates_) {
@@ -77,6 +84,16 @@ Result<std::vector<Fd>> CudaJudge::share(const wire::Share& plan) {
   if (!result) return result.error();
   result_ = *std::move(result);
   return descriptors;
+}
+
+Status CudaJudge::blank() const {
+  std::random_device random;
+  for (const auto& memory : candidates_)
+    run({Operation::random_bytes, word(memory.data()), static_cast<long long>(memory.bytes()), 0,
+         random(), random(), kPoisonStream});
+  if (auto failure = gpu_.finish())
+    return Error{ErrorCode::internal, "the judge cannot clear the shared memory: " + *failure};
+  return {};
 }
 
 Result<std::byte*> CudaJudge::find(const wire::Place& place) const {

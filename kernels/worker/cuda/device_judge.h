@@ -30,6 +30,8 @@ class CudaJudge : public DeviceJudge {
   Result<std::optional<wire::Comparison>> forge(const wire::ForgeOnDevice& plan) override;
 
  private:
+  /// Overwrites all of the candidates' memory.
+  Status blank() const;
   Status fill(const wire::Generate& plan);
   /// A new content of `sent_`, and of the reference's memory. Returns as `generate`.
   Result<std::optional<bool>> renew(const wire::GenerateOnDevice& plan);

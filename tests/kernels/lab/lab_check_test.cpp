@@ -1,6 +1,10 @@
 #include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <csignal>
+#include <set>
+#include <thread>
 
 #include "kernels/process/descendants.h"
 #include "tests/kernels/lab/lab_fixture.h"
@@ -14,6 +18,27 @@ namespace {
 bool nobody_left() {
   return descendants_of(::getpid()).empty();
 }
+
+/// The workers of this process.
+std::set<pid_t> living() {
+  const auto all = descendants_of(::getpid());
+  return {all.begin(), all.end()};
+}
+
+/// Checks of one contract in a row.
+struct Row : LabFixture {
+  Contract contract = doubling(doubling_source(kHonestBody));
+
+  CorrectnessReport of(const std::string& body, const std::string& preamble = "") {
+    auto candidate =
+        lab->build(contract, {"kernel.cpp", doubling_source(body, preamble), ""}, call);
+    if (!candidate) FAIL(candidate.error().message);
+    if (!candidate->build.ok) FAIL(candidate->build.errors.at(0).message);
+    auto report = lab->check(contract, *candidate, "secret", call);
+    if (!report) FAIL(report.error().message);
+    return *std::move(report);
+  }
+};
 
 }  // namespace
 
@@ -161,4 +186,94 @@ TEST_CASE("a kernel without a tail fails where any size must work, and passes wh
   CHECK(aligned->passed);
   REQUIRE(any);
   CHECK_FALSE(any->passed);
+}
+
+TEST_CASE("from the second check in a row on, judge and reference are kept, and no kernel",
+          "[lab]") {
+  Row row;
+
+  CHECK(row.of(kHonestBody).passed);
+  CHECK(nobody_left());
+  CHECK(row.of("for (int i = n; i-- > 0;) y[i] = x[i] + x[i];").passed);
+  const auto kept = living();
+  CHECK_FALSE(kept.empty());
+  CHECK(row.of("for (int i = 0; i < n; ++i) y[i] = 4 * x[i] / 2;").passed);
+  CHECK(living() == kept);
+}
+
+TEST_CASE("kept processes judge each kernel by itself", "[lab]") {
+  Row row;
+  const char* const wrong = "for (int i = 0; i < n; ++i) y[i] = 2 * x[i] + (i == n - 1);";
+
+  for (int i = 0; i < 3; ++i) {
+    CHECK(row.of(kHonestBody).passed);
+    CHECK(has_reason(row.of(wrong), "mismatch"));
+    CHECK(has_reason(row.of("(void)x; (void)y; (void)n;"), "output_not_written"));
+  }
+}
+
+TEST_CASE("no check goes on in the process of a kernel that was checked before", "[lab]") {
+  Row row;
+  // A check calls it some 70 times.
+  const auto wrong_after = [](const char* calls) {
+    return std::string(
+               "static int calls = 0; ++calls; for (int i = 0; i < n; ++i) y[i] = 2 * x[i] + "
+               "(calls > ") +
+           calls + ");";
+  };
+
+  for (int i = 0; i < 4; ++i) CHECK(row.of(wrong_after("150")).passed);
+  CHECK_FALSE(row.of(wrong_after("30")).passed);
+}
+
+TEST_CASE("what is kept ends before another job has the device", "[lab]") {
+  Row row;
+  for (int i = 0; i < 2; ++i) CHECK(row.of(kHonestBody).passed);
+  const auto kept = living();
+  REQUIRE_FALSE(kept.empty());
+
+  SECTION("a check of another contract") {
+    CHECK(row.check(kHonestBody, "// of another run").passed);
+  }
+  SECTION("a race") {
+    const auto candidate = row.built(row.contract);
+    const RacePlan plan{row.contract.cases.front().dims, 4};
+    const std::vector<Entrant> entrants{{"one", &candidate}, {"other", &candidate}};
+    CHECK(row.lab->race(row.contract, entrants, plan, "secret", row.call));
+  }
+
+  CHECK(nobody_left());
+}
+
+TEST_CASE("what is kept ends by itself", "[lab]") {
+  Row row;
+  for (int i = 0; i < 2; ++i) CHECK(row.of(kHonestBody).passed);
+  REQUIRE_FALSE(nobody_left());
+
+  const auto begin = std::chrono::steady_clock::now();
+  while (!nobody_left() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20))
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+
+  CHECK(nobody_left());
+}
+
+TEST_CASE("a kernel's fault ends all processes of its check", "[lab]") {
+  Row row;
+  for (int i = 0; i < 2; ++i) CHECK(row.of(kHonestBody).passed);
+
+  CHECK(row.of("*(volatile float*)8 = x[0]; (void)y; (void)n;").fault);
+
+  CHECK(nobody_left());
+  CHECK(row.of(kHonestBody).passed);
+}
+
+TEST_CASE("kept processes that have died are replaced", "[lab]") {
+  Row row;
+  for (int i = 0; i < 2; ++i) CHECK(row.of(kHonestBody).passed);
+  const auto kept = living();
+
+  for (const pid_t one : kept) ::kill(one, SIGKILL);
+
+  CHECK(row.of(kHonestBody).passed);
+  CHECK(has_reason(row.of("for (int i = 0; i < n; ++i) y[i] = x[i];"), "mismatch"));
 }

@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <filesystem>
 #include <future>
+#include <memory>
 #include <optional>
 
 #include "tests/support/temp_folder.h"
@@ -173,6 +174,80 @@ TEST_CASE("a wait for spare time can be ended", "[queue]") {
   wanted.request_stop();
 
   CHECK_FALSE(spare.get());
+}
+
+/// Tells when it is destroyed.
+struct Flagged : DeviceQueue::Left {
+  explicit Flagged(std::atomic<bool>& gone) : gone_(gone) {}
+  ~Flagged() override {
+    gone_ = true;
+    gone_.notify_all();
+  }
+
+  std::atomic<bool>& gone_;
+};
+
+TEST_CASE("what a job leaves is handed to the next one that asks, on that device alone",
+          "[queue]") {
+  const test::TempFolder folder;
+  DeviceQueue queue(folder.path());
+  const CallContext call;
+  std::atomic<bool> gone = false;
+  {
+    const auto turn = queue.wait(DeviceKind::host, 0, call);
+    REQUIRE(turn);
+    queue.leave(*turn, std::make_unique<Flagged>(gone));
+  }
+
+  std::unique_ptr<DeviceQueue::Left> left;
+  REQUIRE(queue.wait(DeviceKind::host, 1, call, &left));
+  CHECK_FALSE(left);
+  CHECK_FALSE(gone);
+  REQUIRE(queue.wait(DeviceKind::host, 0, call, &left));
+  CHECK(left);
+  CHECK_FALSE(gone);
+  REQUIRE(queue.wait(DeviceKind::host, 0, call, &left));
+  CHECK_FALSE(left);
+}
+
+TEST_CASE("what a job leaves is gone when another job has its turn", "[queue]") {
+  const test::TempFolder folder;
+  DeviceQueue queue(folder.path());
+  const CallContext call;
+  for (const bool in_spare_time : {false, true}) {
+    std::atomic<bool> gone = false;
+    {
+      const auto turn = queue.wait(DeviceKind::host, 0, call);
+      REQUIRE(turn);
+      queue.leave(*turn, std::make_unique<Flagged>(gone));
+    }
+    CHECK_FALSE(gone);
+
+    const auto turn = in_spare_time ? queue.wait_for_spare_time(DeviceKind::host, 0, {})
+                                    : queue.wait(DeviceKind::host, 0, call);
+    REQUIRE(turn);
+    CHECK(gone);
+  }
+}
+
+TEST_CASE("what a job leaves lasts seconds, and no longer than the queue", "[queue]") {
+  const test::TempFolder folder;
+  std::atomic<bool> first_gone = false;
+  std::atomic<bool> last_gone = false;
+  {
+    DeviceQueue queue(folder.path());
+    const CallContext call;
+    const auto leave = [&](std::atomic<bool>& gone) {
+      const auto turn = queue.wait(DeviceKind::host, 0, call);
+      REQUIRE(turn);
+      queue.leave(*turn, std::make_unique<Flagged>(gone));
+    };
+    leave(first_gone);
+    first_gone.wait(false);
+    leave(last_gone);
+    CHECK_FALSE(last_gone);
+  }
+  CHECK(last_gone);
 }
 
 }  // namespace
