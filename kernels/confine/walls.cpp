@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -70,16 +71,24 @@ bool is_of_gpu(std::string_view name) {
   return is_one_gpu(name) || name == "nvidiactl" || name == "nvidia-uvm" || name == "dxg";
 }
 
+/// A variable that is meant for the walls alone: code that is loaded later does not find it.
+std::optional<std::string> taken(const char* name) {
+  const char* const value = std::getenv(name);
+  if (value == nullptr) return std::nullopt;
+  std::string text = value;
+  ::unsetenv(name);
+  return text;
+}
+
 /// The entries of /dev that a process may open. It also contains shared folders and disks. Of the
 /// nodes of single GPUs it opens only that of the run, where the server knows which one that is.
-std::vector<std::string> devices_of(Devices devices) {
+std::vector<std::string> devices_of(Devices devices, const std::optional<std::string>& only) {
   std::vector<std::string> found(kNullDevices.begin(), kNullDevices.end());
   if (devices == Devices::null) return found;
-  const char* const only = std::getenv("RATCHET_GPU_NODE");
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator("/dev", failed)) {
     const auto name = entry.path().filename().string();
-    const bool another = only && is_one_gpu(name) && entry.path() != only;
+    const bool another = only && is_one_gpu(name) && entry.path() != *only;
     if (!another &&
         (is_of_gpu(name) || (devices == Devices::profiler && name.starts_with("nvidia"))))
       found.push_back(entry.path().string());
@@ -99,7 +108,9 @@ Walls::Walls(Role role, DeviceKind kind, std::vector<std::string> readable, std:
     : kind_(kind),
       profile_(profile_of(role, kind)),
       readable_(std::move(readable)),
-      folder_(std::move(folder)) {}
+      folder_(std::move(folder)),
+      only_gpu_(taken("RATCHET_GPU_NODE")),
+      required_(taken("RATCHET_REQUIRE_SANDBOX").has_value()) {}
 
 void Walls::note(const Outcome& outcome) {
   (outcome.held ? held_ : missing_).push_back(outcome.text);
@@ -120,7 +131,7 @@ FileAccess Walls::needed_files() const {
     if (colon != 0) access.readable.emplace_back(folders.substr(0, colon));
     folders = colon == std::string_view::npos ? "" : folders.substr(colon + 1);
   }
-  access.writable = devices_of(profile_.devices);
+  access.writable = devices_of(profile_.devices, only_gpu_);
   // The driver names its threads, and fails where it cannot.
   if (kind_ == DeviceKind::cuda) access.writable.emplace_back("/proc/self/task");
   if (!folder_.empty()) access.writable.push_back(folder_);
@@ -173,7 +184,7 @@ std::string Walls::text() const {
 }
 
 std::string Walls::lacking() const {
-  if (!std::getenv("RATCHET_REQUIRE_SANDBOX") || (files_held_ && calls_held_)) return "";
+  if (!required_ || (files_held_ && calls_held_)) return "";
   return "this machine cannot isolate foreign code: " + text() +
          ". Run the server as a user who owns nothing, with --no-require-sandbox, to go on without";
 }

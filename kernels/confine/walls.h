@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,9 @@ namespace ratchet::confine {
 ///   - limits (limits.h), no_new_privs, a filter of system calls on all threads (syscall_filter.h)
 ///
 /// Which role has which is one table, in profile.cpp. What the system does not support is named as
-/// missing. Thread rule: all calls from one thread. If the environment has RATCHET_REQUIRE_SANDBOX,
-/// a caller must not go on when `lacking` tells of a wall.
+/// missing. Thread rule: all calls from one thread, the constructor before there are others. It
+/// takes RATCHET_GPU_NODE and RATCHET_REQUIRE_SANDBOX out of the environment; with the latter, a
+/// caller must not go on when `lacking` tells of a wall.
 class Walls {
  public:
   /// `readable`: files and folders beside the system's, such as an interpreter's libraries.
@@ -51,6 +53,8 @@ class Walls {
   Profile profile_;
   std::vector<std::string> readable_;
   std::string folder_;
+  std::optional<std::string> only_gpu_;  ///< the node of the GPU that may be opened; empty: any
+  bool required_;
   std::vector<std::string> held_;
   std::vector<std::string> missing_;
   bool files_held_ = false;

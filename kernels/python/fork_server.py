@@ -80,11 +80,20 @@ def limit_memory(extra):
     resource.setrlimit(resource.RLIMIT_AS, (mapped + extra, mapped + extra))
 
 
+def hide_ours():
+    """Leaves what the walls are told in the process's environment, from where they take it, and not in
+    os.environ, where code that is loaded later would see it."""
+    for name in [name for name in os.environ if name.startswith("RATCHET_")]:
+        value = os.environ.pop(name)
+        os.putenv(name, value)
+
+
 def become(plan, descriptors):
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.chdir(plan["folder"])
     os.environ.clear()
     os.environ.update(entry.split("=", 1) for entry in plan["environment"])
+    hide_ours()
     os.environ.update(settings())
     tempfile.tempdir = None  # Python remembers the parent's, where a child may not write
     arrange_descriptors(descriptors, plan["numbers"])

@@ -20,6 +20,7 @@ def main():
         order = json.load(file)
     # Triton's own helper is kept out of the cache in this folder, which holds the kernel's output.
     tools = f"{os.getcwd()}/tools/triton"
+    fork_server.hide_ours()
     os.environ.update(fork_server.settings())
     own = os.environ["TRITON_CACHE_DIR"]
     os.environ["TRITON_CACHE_DIR"] = tools
