@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "kernels/contract/layout.h"
 #include "kernels/contract/where.h"
@@ -72,9 +73,10 @@ std::int64_t fresh(std::int64_t value, bool any_size, Draw& draw) {
   return step * draw.between(std::max<std::int64_t>(1, most / 4), std::max<std::int64_t>(1, most));
 }
 
-/// One of `sizes` that is not above `value`.
+/// One of `sizes` that is not above `value`; else `value`.
 std::int64_t one_of(std::span<const std::int64_t> sizes, std::int64_t value, Draw& draw) {
   const auto above = std::ranges::upper_bound(sizes, value);
+  if (above == sizes.begin()) return value;
   return sizes[static_cast<std::size_t>(draw.between(0, above - sizes.begin() - 1))];
 }
 
@@ -104,6 +106,36 @@ bool fits(const Contract& contract, const Dims& dims, const Dims& given) {
   return !contract.launch || check_launch(*contract.launch, dims);
 }
 
+constexpr std::array<std::int64_t, 4> kTiny{1, 2, 3, 4};
+constexpr std::array<std::int64_t, 25> kEdges{1,   3,   4,   5,   7,   8,   9,  15,  16,
+                                              17,  31,  32,  33,  63,  64,  65, 127, 128,
+                                              129, 255, 256, 257, 511, 512, 513};
+
+/// Adds cases that fit and are not there yet.
+class EdgeCases {
+ public:
+  EdgeCases(const Contract& contract, std::string_view seed) : contract_(contract), draw_(seed) {}
+
+  void add(const Dims& given, std::span<const std::int64_t> sizes) {
+    const auto dims = mended(
+        contract_, redrawn(given, [&](std::int64_t value) { return one_of(sizes, value, draw_); }));
+    if (seen_.insert(dims).second && fits(contract_, dims, given))
+      cases_.push_back({dims, 0, true});
+  }
+
+  std::vector<Case> taken() { return std::move(cases_); }
+
+ private:
+  const Contract& contract_;
+  Draw draw_;
+  std::set<Dims> seen_;
+  std::vector<Case> cases_;
+};
+
+bool draws_odd_sizes(const Contract& contract) {
+  return contract.any_size || has_odd_dim(contract);
+}
+
 }  // namespace
 
 bool has_odd_dim(const Contract& contract) {
@@ -117,7 +149,7 @@ std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed, 
   std::vector<Case> hidden;
   if (contract.cases.empty()) return hidden;
   Draw draw(seed);
-  const bool any_size = contract.any_size || has_odd_dim(contract);
+  const bool any_size = draws_odd_sizes(contract);
   std::set<Dims> seen;
   for (const auto& given : contract.cases) seen.insert(given.dims);
   const auto wanted = static_cast<std::size_t>(std::max(count, 0));
@@ -135,24 +167,23 @@ std::vector<Case> hidden_cases(const Contract& contract, std::string_view seed, 
 }
 
 std::vector<Case> edge_cases(const Contract& contract, std::string_view seed) {
-  constexpr std::array<std::int64_t, 4> kTiny{1, 2, 3, 4};
-  constexpr std::array<std::int64_t, 25> kEdges{1,   3,   4,   5,   7,   8,   9,  15,  16,
-                                                17,  31,  32,  33,  63,  64,  65, 127, 128,
-                                                129, 255, 256, 257, 511, 512, 513};
-  std::vector<Case> edges;
-  if (!contract.any_size && !has_odd_dim(contract)) return edges;
-  Draw draw(seed);
-  std::set<Dims> seen;
-  for (const auto& given : contract.cases)
-    for (const std::span<const std::int64_t> sizes :
-         {std::span<const std::int64_t>(kTiny), std::span<const std::int64_t>(kEdges)}) {
-      const auto dims = mended(contract, redrawn(given.dims, [&](std::int64_t value) {
-                                 return one_of(sizes, value, draw);
-                               }));
-      if (seen.insert(dims).second && fits(contract, dims, given.dims))
-        edges.push_back({dims, 0, true});
-    }
-  return edges;
+  if (!draws_odd_sizes(contract)) return {};
+  EdgeCases edges(contract, seed);
+  for (const auto& given : contract.cases) {
+    edges.add(given.dims, kTiny);
+    edges.add(given.dims, kEdges);
+  }
+  return edges.taken();
+}
+
+std::vector<Case> deciding_edge_cases(const Contract& contract, std::string_view seed) {
+  constexpr int kAtWidths = 4;
+  if (!draws_odd_sizes(contract) || contract.cases.empty()) return {};
+  EdgeCases edges(contract, seed);
+  const auto& given = contract.cases.front().dims;
+  for (const auto& size : kTiny) edges.add(given, {&size, 1});
+  for (int i = 0; i < kAtWidths; ++i) edges.add(given, kEdges);
+  return edges.taken();
 }
 
 }  // namespace ratchet

@@ -22,6 +22,12 @@ namespace ratchet {
 /// or one above the widths of vectors, warps and blocks. Empty unless odd sizes are drawn.
 [[nodiscard]] std::vector<Case> edge_cases(const Contract& contract, std::string_view seed);
 
+/// Edge cases to decide by whether a kernel takes any size at all, so that no later check finds one
+/// that it does not take by chance: all sizes from 1 to 4 of the first given case, and several at
+/// widths.
+[[nodiscard]] std::vector<Case> deciding_edge_cases(const Contract& contract,
+                                                    std::string_view seed);
+
 /// Whether a given case has an odd dim, so that kernels must take odd sizes.
 [[nodiscard]] bool has_odd_dim(const Contract& contract);
 

@@ -423,22 +423,3 @@ TEST_CASE("hidden sizes that cannot be launched are not drawn", "[planner]") {
   REQUIRE(contract);
   CHECK(hidden_cases(*contract, "seed", 4).empty());
 }
-
-TEST_CASE("edge sizes are tiny, or beside a width of vectors, warps and blocks", "[planner]") {
-  Contract contract;
-  contract.tensors = {{"x", DType::f32, {"rows", "cols"}, Role::out, "normal"}};
-  contract.cases = {{{{"rows", 4096}, {"cols", 100}}, 1, false}};
-  CHECK(edge_cases(contract, "s").empty());
-  contract.any_size = true;
-
-  const auto edges = edge_cases(contract, "s");
-
-  REQUIRE(edges.size() == 2);
-  for (const auto& one : edges) {
-    CHECK(one.hidden);
-    CHECK(one.dims.at("rows") >= 1);
-    CHECK(one.dims.at("cols") <= 100);
-  }
-  CHECK(edges[0].dims.at("rows") <= 4);
-  CHECK(edges[0].dims.at("cols") <= 4);
-}
