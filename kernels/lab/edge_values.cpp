@@ -38,9 +38,11 @@ Result<EdgeAnswers> ask_edge_values(Examiner& examiner, CandidateProcess& candid
   const Case* one = smallest_case(contract, sizes);
   if (one == nullptr) return answers;
   for (const auto& values : edge_values_of(contract)) {
+    answers.asked = true;
     auto examined = examiner.examine({one->dims, values, seed, false}, call);
     if (!examined && examined.error().code == ErrorCode::invalid_argument) {
       answers.dropped.push_back(fmt::format("{}: {}", values, examined.error().message));
+      answers.reference_failed = true;
       continue;
     }
     if (!examined) return examined.error();
@@ -56,6 +58,11 @@ Result<EdgeAnswers> ask_edge_values(Examiner& examiner, CandidateProcess& candid
     if (!reasons.empty()) answers.reasons.push_back(at(reasons.front(), values, one->dims));
   }
   return answers;
+}
+
+bool leaves_doubt(const Contract& contract, const EdgeAnswers& answers) {
+  const bool compiled = contract.reference_kind != ReferenceKind::python;
+  return answers.fault || answers.reference_failed || (answers.asked && compiled);
 }
 
 std::optional<Reason> edge_note_of(const EdgeAnswers& answers) {

@@ -16,6 +16,8 @@ struct EdgeAnswers {
   std::optional<Fault> fault;   ///< nothing was asked after it
   /// Kinds that were not asked about, and why: the reference failed, or has no finite answer.
   std::vector<std::string> dropped;
+  bool asked = false;
+  bool reference_failed = false;
 };
 
 /// Asks at the smallest of the cases that are no edge cases; nothing if there is none. The
@@ -24,6 +26,10 @@ struct EdgeAnswers {
                                                   const Contract& contract,
                                                   const ExaminedSizes& sizes, std::string_view seed,
                                                   const CallContext& call);
+
+/// Whether the reference's process may not answer for another candidate: compiled code that turns
+/// such values into indices may have written anywhere.
+[[nodiscard]] bool leaves_doubt(const Contract& contract, const EdgeAnswers& answers);
 
 /// What the answers mean for a check whose contract does not refuse them; empty if they mean
 /// nothing.

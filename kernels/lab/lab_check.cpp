@@ -11,9 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/contract/call_signature.h"
 #include "kernels/contract/hidden_cases.h"
-#include "kernels/contract/input_init.h"
 #include "kernels/contract/layout.h"
 #include "kernels/contract/tolerance.h"
 #include "kernels/judge/examiner.h"
@@ -283,21 +281,6 @@ ExaminedSizes sizes_to_check(const Contract& contract, std::string_view run_secr
   return sizes;
 }
 
-/// The contract with these outputs starting at zero; empty if all of them have contents already, or
-/// no call sees any.
-std::optional<Contract> zeroed(Contract contract, const std::vector<std::string>& outputs) {
-  if (!takes_outputs(contract)) return std::nullopt;
-  bool any = false;
-  for (auto& tensor : contract.tensors) {
-    if (tensor.role != Role::out || std::ranges::find(outputs, tensor.name) == outputs.end())
-      continue;
-    tensor.role = Role::inout;
-    tensor.init = kZerosInit;
-    any = true;
-  }
-  return any ? std::optional(std::move(contract)) : std::nullopt;
-}
-
 /// After a check: its contract, and, from the second such check in a row on, judge and reference.
 struct CheckedLast final : DeviceQueue::Left {
   CheckedLast(std::string with, std::unique_ptr<Examiner> by)
@@ -308,35 +291,6 @@ struct CheckedLast final : DeviceQueue::Left {
 };
 
 }  // namespace
-
-Result<std::optional<Reason>> Laboratory::adds_onto(const Contract& contract,
-                                                    const Candidate& candidate,
-                                                    const Question& wrong,
-                                                    const std::vector<std::string>& outputs,
-                                                    const CallContext& call) {
-  const auto other = zeroed(contract, outputs);
-  if (!other) return std::optional<Reason>{};
-  auto plan = start_plan(*other, candidate, CandidateProcess::Use::time, kArenasAtOnce, call);
-  if (!plan) return plan.error();
-  auto process = CandidateProcess::launch(plan->spec, plan->deadline);
-  if (!process) return process.error();
-  auto examiner = open_examiner(reference_parts(*other), *other, *process, plan->code, call);
-  if (!examiner) return examiner.error();
-  const auto other_seed = fresh_seed();
-  for (const std::string_view seed : {wrong.seed, std::string_view(other_seed)}) {
-    auto examined = (*examiner)->examine({wrong.dims, wrong.distribution, seed, false}, call);
-    if (!examined) return examined.error();
-    if (!*examined || !(*examined)->verdict.passed) return std::optional<Reason>{};
-  }
-  return std::optional(Reason{
-      "adds_onto_output",
-      fmt::format("{}: the kernel adds onto its output, or leaves zeros unwritten; passes when it "
-                  "starts at zero: declare `init: zeros` for it in `tensors` (without tensors: "
-                  "`accumulate`) in a new run",
-                  fmt::join(outputs, ", ")),
-      {},
-      {}});
-}
 
 Result<CorrectnessReport> Laboratory::check(const Contract& contract, const Candidate& candidate,
                                             std::string_view run_secret, CallContext& call) {
@@ -349,7 +303,8 @@ Result<std::optional<Reason>> Laboratory::refused_size(Contract contract,
                                                        CallContext& call) {
   contract.any_size = true;
   ExaminedSizes sizes{hidden_cases(contract, trial_seed(run_secret, "", "odd case"), 1)};
-  append(sizes.cases, edge_cases(contract, trial_seed(run_secret, "", "first edge cases")));
+  append(sizes.cases,
+         deciding_edge_cases(contract, trial_seed(run_secret, "", "first edge cases")));
   sizes.edges = sizes.cases.size();
   if (sizes.cases.empty())
     return std::optional(Reason{"no_size", "tensors, work or launch allow none", {}, {}});
@@ -457,6 +412,7 @@ Result<CorrectnessReport> Laboratory::examine_by(std::unique_ptr<Examiner>& exam
   }
   report.matched_ratio = contract.matched_ratio.value_or(1);
   report.candidate_digest = candidate.build.binary_digest;
+  if (leaves_doubt(contract, check.edges)) examiner.reset();
   return report;
 }
 

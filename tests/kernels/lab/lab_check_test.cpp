@@ -25,9 +25,12 @@ std::set<pid_t> living() {
   return {all.begin(), all.end()};
 }
 
-/// Checks of one contract in a row.
+/// Checks of one contract in a row. By rules without edges of types: a compiled reference that was
+/// asked about those is not kept.
 struct Row : LabFixture {
   Contract contract = doubling(doubling_source(kHonestBody));
+
+  Row() { contract.judge = JudgeRules{.version = 3}; }
 
   CorrectnessReport of(const std::string& body, const std::string& preamble = "") {
     auto candidate =
@@ -199,6 +202,15 @@ TEST_CASE("from the second check in a row on, judge and reference are kept, and 
   CHECK_FALSE(kept.empty());
   CHECK(row.of("for (int i = 0; i < n; ++i) y[i] = 4 * x[i] / 2;").passed);
   CHECK(living() == kept);
+}
+
+TEST_CASE("a compiled reference that was asked about edges of types is not kept", "[lab]") {
+  Row row;
+  row.contract.judge = JudgeRules{.version = 4};
+  for (int i = 0; i < 3; ++i) {
+    CHECK(row.of(kHonestBody).passed);
+    CHECK(nobody_left());
+  }
 }
 
 TEST_CASE("kept processes judge each kernel by itself", "[lab]") {
