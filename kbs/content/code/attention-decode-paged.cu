@@ -35,7 +35,7 @@
 //   steps: 1
 //   library: "torch scaled_dot_product_attention with enable_gqa over a contiguous cache"
 // measured:
-//   - {step: v0, ms: 0.0812, times_v0: 1, of_library: 0.928, registers: 158, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v0, ms: 0.0705, times_v0: 1, of_library: 0.947, registers: 158, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
 // ---
 
 // One query a sequence, [batch][kv_heads * group][128] bf16; keys and values in pages of 16 tokens,

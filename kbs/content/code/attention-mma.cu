@@ -35,8 +35,8 @@
 //   steps: 2
 //   library: "torch scaled_dot_product_attention, flash back end"
 // measured:
-//   - {step: v0, ms: 1.98, times_v0: 1, of_library: 0.78, registers: 255, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
-//   - {step: v1, ms: 1.52, times_v0: 1.3, of_library: 1.02, registers: 254, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v0, ms: 1.9, times_v0: 1, of_library: 0.813, registers: 255, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v1, ms: 1.5, times_v0: 1.26, of_library: 1.03, registers: 254, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
 // ---
 
 // o = softmax(q k^T / sqrt(128)) v for each head; q, k, v, o are [heads][tokens][128], bf16, sums in fp32. With

@@ -35,9 +35,9 @@
 //   steps: 3
 //   library: "torch scaled_dot_product_attention"
 // measured:
-//   - {step: v0, ms: 0.998, times_v0: 1, of_library: 0.82, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
-//   - {step: v1, ms: 0.915, times_v0: 1.09, of_library: 0.924, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
-//   - {step: v2, ms: 0.854, times_v0: 1.17, of_library: 0.983, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v0, ms: 1.08, times_v0: 1, of_library: 0.768, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v1, ms: 0.904, times_v0: 1.2, of_library: 0.909, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v2, ms: 0.831, times_v0: 1.3, of_library: 0.987, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
 // ---
 
 // o = softmax(q k^T / sqrt(128)) v for each head; q, k, v, o are [heads][tokens][128], bf16, sums in fp32. With

@@ -37,8 +37,8 @@
 //   steps: 2
 //   library: "torch.matmul (cuBLAS)"
 // measured:
-//   - {step: v0, ms: 0.544, times_v0: 1, of_library: 0.33, registers: 124, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
-//   - {step: v1, ms: 0.319, times_v0: 1.71, of_library: 0.562, registers: 254, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v0, ms: 0.415, times_v0: 1, of_library: 0.435, registers: 124, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v1, ms: 0.318, times_v0: 1.3, of_library: 0.567, registers: 254, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
 // ---
 
 // C[M][N] = A[M][K] B[N][K]^T, all bf16, row-major, sums in fp32. K is a multiple of 8; M and N are any.

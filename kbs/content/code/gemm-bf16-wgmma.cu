@@ -38,9 +38,9 @@
 //   steps: 3
 //   library: "torch.matmul (cuBLAS)"
 // measured:
-//   - {step: v0, ms: 2.18, times_v0: 1, of_library: 0.628, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
-//   - {step: v1, ms: 2.15, times_v0: 1.01, of_library: 0.645, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-24}
-//   - {step: v2, ms: 1.53, times_v0: 1.42, of_library: 1.03, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v0, ms: 2.18, times_v0: 1, of_library: 0.642, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v1, ms: 2.13, times_v0: 1.02, of_library: 0.653, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v2, ms: 1.4, times_v0: 1.56, of_library: 1.02, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
 // ---
 
 // Hopper's warp group products. A cluster of two blocks works on 256 x 256 numbers of c, each block on 128 rows:

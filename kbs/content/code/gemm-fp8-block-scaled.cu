@@ -35,8 +35,8 @@
 //   steps: 2
 //   library: "torch._scaled_mm with one scale a tensor (cuBLAS), without the work for blocks"
 // measured:
-//   - {step: v0, ms: 0.468, times_v0: 1, of_library: 0.38, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
-//   - {step: v1, ms: 0.247, times_v0: 1.89, of_library: 0.722, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v0, ms: 0.453, times_v0: 1, of_library: 0.395, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v1, ms: 0.246, times_v0: 1.84, of_library: 0.729, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
 // ---
 
 // c[m][n] = sum over blocks of 128 along k of a_scales[m][block] b_scales[n / 128][block] (a b^T of the block).

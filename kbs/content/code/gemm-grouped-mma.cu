@@ -30,8 +30,8 @@
 //   steps: 2
 //   library: "torch._grouped_mm"
 // measured:
-//   - {step: v0, ms: 0.132, times_v0: 1, of_library: 0.816, registers: 254, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
-//   - {step: v1, ms: 0.126, times_v0: 1.05, of_library: 0.852, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v0, ms: 0.113, times_v0: 1, of_library: 1, registers: 254, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v1, ms: 0.135, times_v0: 0.834, of_library: 0.833, registers: 168, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
 // ---
 
 // Rows offsets[g] to offsets[g + 1] of A [rows][K] times B[g] [N][K]^T, for each group g: C [rows][N], all bf16, row-

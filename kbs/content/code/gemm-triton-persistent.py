@@ -6,8 +6,9 @@
 # architectures: [sm90, sm100, sm120]
 # languages: [triton]
 # aliases: [Triton GEMM code, persistent matmul Triton code, tensor descriptor code, Triton TMA code]
-# confidence: experimental
-# code_evidence: compiled
+# confidence: verified
+# code_evidence: measured
+# measured_on: "NVIDIA H200"
 # compiled: [sm_90]
 # related: [kernel-gemm-triton-persistent]
 # cures:
@@ -32,6 +33,9 @@
 #   work: {bytes: "2 * (M * K + N * K + M * N)", flops: "2 * M * N * K", type: bfloat16}
 #   steps: 2
 #   library: "torch.matmul (cuBLAS)"
+# measured:
+#   - {step: v0, ms: 1.41, times_v0: 1, of_library: 0.996, registers: None, spill_bytes: None, device: "NVIDIA H200", date: 2026-11-25}
+#   - {step: v1, ms: 1.37, times_v0: 1.03, of_library: 1.02, registers: None, spill_bytes: None, device: "NVIDIA H200", date: 2026-11-25}
 # ---
 
 # C[M][N] = A[M][K] B[N][K]^T, bf16, row-major, sums in fp32; N and K multiples of 8 (rows of 16 bytes), M any.

@@ -6,8 +6,9 @@
 // architectures: [sm80, sm86, sm89, sm90, sm100, sm120]
 // languages: [cuda-cpp]
 // aliases: [int4 GEMV code, W4A16 code, int4 decode code, dequantization code]
-// confidence: experimental
-// code_evidence: compiled
+// confidence: verified
+// code_evidence: measured
+// measured_on: "NVIDIA H200"
 // compiled: [sm_80, sm_90a, sm_120a]
 // related: [kernel-gemv-w4a16]
 // cures:
@@ -16,7 +17,7 @@
 //   method-lop3-bit-manipulation: kernel
 //   method-vectorized-access: kernel
 // sources:
-//   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its packing is tested on the host", publisher: "ratchet"}
+//   - {id: ratchet-code, title: "written for this wiki, checked and timed through ratchet on an NVIDIA H200; its packing is tested on the host", publisher: "ratchet"}
 // task:
 //   dims: {N: 14336, K: 4096}
 //   cases: [{N: 14336, K: 4096}, {N: 4096, K: 14336}, {N: 1001, K: 384}]
@@ -30,6 +31,8 @@
 //   tolerance: {atol: 0.02, rtol: 0.01}
 //   steps: 1
 //   library: "torch.mv on weights in fp16 (cuBLAS), which reads four times the bytes"
+// measured:
+//   - {step: v0, ms: 0.0203, times_v0: 1, of_library: 1.5, registers: 42, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
 // ---
 
 // y[n] = sum over k of (w[n][k] - 8) * scale[n][k / 128] * x[k]; x, y and scales fp16, K a multiple of 128.

@@ -26,8 +26,8 @@
 //   steps: 2
 //   library: "torch.cumsum (CUB)"
 // measured:
-//   - {step: v0, ms: 0.116, times_v0: 1, of_library: 0.974, registers: 39, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
-//   - {step: v1, ms: 0.101, times_v0: 1.16, of_library: 1.14, registers: 40, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v0, ms: 0.108, times_v0: 1, of_library: 0.974, registers: 39, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
+//   - {step: v1, ms: 0.0915, times_v0: 1.19, of_library: 1.15, registers: 40, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
 // ---
 
 // y[i] = x[0] + ... + x[i], 32-bit integers with wrap-around; x and y begin on 16 bytes. Each element is read once and written once.

@@ -6,8 +6,9 @@
 // architectures: [sm80, sm86, sm89, sm90, sm100, sm120]
 // languages: [cuda-cpp]
 // aliases: [softmax CUDA code, RMS norm code, layer norm CUDA code, row reduction code]
-// confidence: experimental
-// code_evidence: compiled
+// confidence: verified
+// code_evidence: measured
+// measured_on: "NVIDIA H200"
 // compiled: [sm_80, sm_90a, sm_120a]
 // related: [kernel-softmax-rows-gpu]
 // cures:
@@ -19,7 +20,7 @@
 //   method-warp-shuffle-sync: reductions
 //   method-online-recomputation: long
 // sources:
-//   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its cover of rows is tested on the host", publisher: "ratchet"}
+//   - {id: ratchet-code, title: "written for this wiki, checked and timed through ratchet on an NVIDIA H200; its cover of rows is tested on the host", publisher: "ratchet"}
 // task:
 //   dims: {rows: 8192, cols: 8192}
 //   cases: [{rows: 8192, cols: 8192}, {rows: 65536, cols: 1000}, {rows: 512, cols: 128256}]
@@ -29,6 +30,8 @@
 //   work: {bytes: "8 * rows * cols", flops: "5 * rows * cols", type: float32}
 //   steps: 1
 //   library: "torch.softmax"
+// measured:
+//   - {step: v0, ms: 0.126, times_v0: 1, of_library: 2.19, registers: 54, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
 // ---
 
 // softmax: y = exp(x - largest) / sum; rms_norm: y = x / sqrt(mean of squares + eps) * weight. fp32, row by row.

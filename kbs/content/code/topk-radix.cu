@@ -6,8 +6,9 @@
 // architectures: [sm80, sm86, sm89, sm90, sm100, sm120]
 // languages: [cuda-cpp]
 // aliases: [topk code, radix select code, top-k sampling code]
-// confidence: experimental
-// code_evidence: compiled
+// confidence: verified
+// code_evidence: measured
+// measured_on: "NVIDIA H200"
 // compiled: [sm_80, sm_90a, sm_120a]
 // related: [kernel-topk-radix]
 // cures:
@@ -15,7 +16,7 @@
 //   method-warp-aggregated-atomics: kernel
 //   method-atomic-optimize: kernel
 // sources:
-//   - {id: ratchet-code, title: "written for this wiki, compiled with nvcc 13.0, not run; its digit search is tested on the host", publisher: "ratchet"}
+//   - {id: ratchet-code, title: "written for this wiki, checked and timed through ratchet on an NVIDIA H200; its digit search is tested on the host", publisher: "ratchet"}
 // task:
 //   dims: {rows: 256, cols: 128256, k: 64}
 //   cases: [{rows: 256, cols: 128256, k: 64}, {rows: 4096, cols: 4096, k: 50}]
@@ -27,6 +28,8 @@
 //   work: {bytes: "4 * rows * cols + 8 * rows * k", flops: "rows * cols", type: float32}
 //   steps: 1
 //   library: "torch.topk"
+// measured:
+//   - {step: v0, ms: 0.642, times_v0: 1, of_library: 0.742, registers: 31, spill_bytes: 0, device: "NVIDIA H200", date: 2026-11-25}
 // ---
 
 // The k largest of each row, largest first, equal ones by index; 1 <= k <= min(cols, 256). NaN with a clear
