@@ -56,17 +56,17 @@ class DeviceWatch:
         memory tells nothing."""
         self.base, self.others = self.used(), self.processes()
 
-    def left(self, own):
+    def left(self, own, kept=()):
         """Bytes above the base and processes on the device, once it is free or patience ends. `own`
         gives the processes that count where others use the device too: of these, those that were not
-        on it at first. What is left beyond the slack belongs to the base from then on, so that it
-        counts once."""
+        on it at first. With `kept`, processes that may stay, memory is not compared. What is left
+        beyond the slack belongs to the base from then on, so that it counts once."""
         until = time.monotonic() + PATIENCE
         while True:
-            used, processes = max(self.used() - self.base, 0), self.processes()
-            if self.others:
-                used, processes = 0, sorted(set(processes) & set(own()) - set(self.others))
+            used, processes = max(self.used() - self.base, 0), set(self.processes()) - set(kept)
+            if self.others or kept:
+                used, processes = 0, processes & set(own()) - set(self.others)
             if (used <= SLACK and not processes) or time.monotonic() > until:
                 self.base += used if used > SLACK else 0
-                return used, processes
+                return used, sorted(processes)
             time.sleep(0.005)

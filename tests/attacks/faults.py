@@ -5,7 +5,9 @@ its way, the others are right.
     tests/attacks/faults.py RATCHET cuda|host COUNT OUT [--seed N] [--honest PERCENT] [--seconds S]
 
 After each kernel the server must answer, no process of the kernel may be left, and a GPU must be as
-free as at first: no process on it, no more of its memory in use. Faults must be found, and right
+free as at first: no process on it, no more of its memory in use. A judge and its reference, which a
+server keeps for a next check for three seconds, may stay for so long; every 50 kernels and in the end
+they are waited for. Faults must be found, and right
 kernels pass. The server's memory must not grow after the first tenth. It says how far it is every 20
 kernels, and writes OUT/faults-DEVICE.md then too. With --seconds the row ends early, as it does when
 it is terminated, when five kernels in a row leave something behind, or when the server stops answering.
@@ -37,7 +39,8 @@ RETRIES = 3          # of a version, by the server
 VERSIONS = 60        # of one run: the records of longer ones take longer to write
 QUIET_S = 2          # without a process of the server: it calibrates no more
 MOST_QUIET_S = 60    # what waiting for that may take
-PATIENCE_S = 5       # for a process of the server to end
+PATIENCE_S = 6       # for a process of the server to end
+WHOLE = 50           # kernels until the device is looked at without kept processes
 ANSWER_S = 100       # for an answer of the server
 MOST_LEFT = 5        # in a row
 STEP = 20
@@ -105,6 +108,7 @@ class Storm:
         self.faults, self.honest = 0, 0
         self.missed, self.refused, self.left, self.leaked, self.left_in_a_row = [], [], [], 0, 0
         self.ended = ""  # why, before the last
+        self.whole = 0  # looks at a device that nobody was on
 
     def one(self, row, kind, number):
         begin = time.monotonic()
@@ -124,26 +128,30 @@ class Storm:
                 self.missed.append(f"{name}: {codes or 'passed'}")
         for code in codes or ["passed"]:
             self.kinds[f"{name}: {code[:80]}"] += 1
-        self.look(name)
+        self.look(name, may_keep=number % WHOLE != 0)
         if row.go_on(1 if codes else 0):
             self.warm |= set(wait_until_quiet(self.server))
 
-    def strays(self):
-        """Processes of the server that were not there at first, once they had time to end."""
+    def strays(self, may_keep=False):
+        """Processes of the server that were not there at first, once they had time to end, and those
+        that it keeps."""
         until = time.monotonic() + PATIENCE_S
         while True:
             left = [pid for pid in self.server.strays(0) if pid not in self.warm]
+            kept = kept_of(left) if may_keep else []
+            left = [pid for pid in left if pid not in kept]
             if not left or time.monotonic() > until:
-                return left
+                return left, kept
             time.sleep(0.01)
 
-    def look(self, name):
+    def look(self, name, may_keep=True):
         begin, found = time.monotonic(), []
-        strays = self.strays()
+        strays, kept = self.strays(may_keep)
         if strays:
             found.append(f"{name}: processes {[command_of(pid) for pid in strays]}")
         if self.watch:
-            used, processes = self.watch.left(self.server.children)
+            used, processes = self.watch.left(self.server.children, kept)
+            self.whole += not kept
             self.leaked = max(self.leaked, used)
             if used > SLACK or processes:
                 found.append(f"{name}: {used >> 20} MiB of the device, on it {[command_of(p) for p in processes]}")
@@ -161,6 +169,18 @@ def command_of(pid):
     except OSError:
         return f"{pid} (ended)"
     return f"{pid} {command.replace(chr(0), ' ')[:120].strip()}"
+
+
+def kept_of(pids):
+    """The judge among these workers and one more, its reference: the kernel's own would be a third."""
+    roles = {}
+    for pid in pids:
+        words = command_of(pid).split()  # number, program, role
+        if len(words) > 2:
+            roles[pid] = words[2]
+    judges = [pid for pid, role in roles.items() if role == "judge"]
+    references = [pid for pid, role in roles.items() if role in ("candidate", "baseline")]
+    return judges[:1] + references[:1] if judges else []
 
 
 def wait_until_quiet(server):
@@ -194,8 +214,8 @@ def device_text(storm):
         return f"others use it too ({len(storm.watch.others)} processes), so its memory was not compared"
     if storm.leaked > SLACK:
         return f"up to {storm.leaked >> 20} MiB more in use after a kernel"
-    return (f"no process on it after any kernel, and at most {storm.leaked >> 10} KiB more of its memory in "
-            "use than at first")
+    return (f"no process of a kernel on it after any; looked at {storm.whole} times without the server's kept "
+            f"processes: at most {storm.leaked >> 10} KiB more of its memory in use than at first")
 
 
 def report(given, storm, info, figures):
@@ -294,7 +314,9 @@ class Play:
                 self.written([])
                 self.say(f"{number} kernels; missed {len(self.storm.missed)}, refused "
                          f"{len(self.storm.refused)}, left {len(self.storm.left)}")
-        good = self.written([command_of(pid) for pid in self.storm.strays()])
+        if self.server.alive():
+            self.storm.look("the last", may_keep=False)
+        good = self.written([command_of(pid) for pid in self.storm.strays()[0]])
         if self.server.alive():
             self.server.close()
         return good
