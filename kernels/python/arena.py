@@ -19,6 +19,8 @@ SIZES = {"float64": 8, "int64": 8, "uint64": 8, "float32": 4, "int32": 4, "uint3
 SMALL_FLOATS = {"bfloat16": (8, 7, True), "float8_e4m3": (4, 3, False),
                 "float8_e5m2": (5, 2, True)}
 TORCH_FAMILY = {"torch", "triton", "cutlass", "flashinfer"}
+SUMS_IN_16_BITS = ("allow_fp16_reduced_precision_reduction",
+                   "allow_bf16_reduced_precision_reduction", "allow_fp16_accumulation")
 
 
 def imported_modules(text):
@@ -39,7 +41,7 @@ def imported_modules(text):
 def compute_exactly():
     """Turns off what torch does for speed in sums of products: TF32, and partial sums in the operands'
     16 bits, which are off by more than honest kernels. For references alone, after their file was
-    loaded, which may have set something else: baselines are timed as users run them."""
+    loaded, which may have set something else."""
     import torch
     torch.set_float32_matmul_precision("highest")
     cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul
@@ -47,10 +49,28 @@ def compute_exactly():
     for part in (cudnn, getattr(cudnn, "conv", None), getattr(cudnn, "rnn", None)):
         if hasattr(part, "fp32_precision"):
             part.fp32_precision = "ieee"
-    for setting in ("allow_fp16_reduced_precision_reduction",
-                    "allow_bf16_reduced_precision_reduction", "allow_fp16_accumulation"):
+    for setting in SUMS_IN_16_BITS:
         if hasattr(matmul, setting):
             setattr(matmul, setting, False)
+
+
+class Precision:
+    """The settings with which kernels and baselines start: torch's own, but without the TF32 that it
+    lets cuDNN use, which is not the float32 of a task. `restore` undoes what a file has set."""
+
+    def __init__(self, torch):
+        self.torch = torch
+        self.matmul = torch.backends.cuda.matmul
+        torch.backends.cudnn.allow_tf32 = False
+        self.of_products = torch.get_float32_matmul_precision()
+        self.sums = {name: getattr(self.matmul, name) for name in SUMS_IN_16_BITS
+                     if hasattr(self.matmul, name)}
+
+    def restore(self):
+        self.torch.set_float32_matmul_precision(self.of_products)
+        self.torch.backends.cudnn.allow_tf32 = False
+        for name, value in self.sums.items():
+            setattr(self.matmul, name, value)
 
 
 def wants_torch(text):

@@ -185,9 +185,12 @@ class EmbeddedKernel:
             extensions.use_built_ones(self.may_build)
         if self.torch and compilers.wanted(text):
             compilers.use_recorded_answers(self.may_build)
+        precision = self.start_precisely() if self.torch else None
         if self.signature is not None:
             self.prepare_signed()
         module = load_module("ratchet_kernel", self.file_name, text)
+        if precision and self.is_baseline:
+            precision.restore()  # at a kernel's precision, whatever the reference's file set
         form = FORMS["run_kernel" if self.is_baseline else self.style]
         self.function = function_of(module, plan["entry"], form)
         if self.is_baseline:
@@ -197,6 +200,13 @@ class EmbeddedKernel:
         elif self.style == "module" and not self.is_module():
             raise Failed(f"{plan['entry']} is not a subclass of torch.nn.Module")
         self.keep_settings()
+
+    def start_precisely(self):
+        try:
+            import torch
+        except ImportError:  # the file's own import says where
+            return None
+        return arena.Precision(torch)
 
     def prepare_signed(self):
         if not self.torch:

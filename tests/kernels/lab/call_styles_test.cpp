@@ -88,6 +88,44 @@ TEST_CASE("a module gets the contract's weights and is judged and timed by its f
   CHECK(has_reason(styles.checked(wrong), "mismatch"));
 }
 
+TEST_CASE("kernels and baselines start at one precision, whatever the reference's file sets",
+          "[lab][python][call]") {
+  CallStyles styles;
+  const std::string sets =
+      "import torch\n"
+      "torch.set_float32_matmul_precision('high')\n"
+      "torch.backends.cudnn.allow_tf32 = True\n"
+      "torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False\n";
+  const std::string reads =
+      "    return x + (torch.get_float32_matmul_precision() == 'highest')"
+      " + 2 * (not torch.backends.cudnn.allow_tf32)"
+      " + 4 * bool(torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction)\n";
+  const auto task = Json::parse(R"({
+      "implementation": "host-python", "call": "function", "entry": "run", "dims": {"n": 1000},
+      "tensors": [{"name": "x", "dtype": "float32", "shape": ["n"], "role": "in"},
+                  {"name": "y", "dtype": "float32", "shape": ["n"], "role": "out"}],
+      "signature": {"args": [{"tensor": "x"}], "returns": {"tensor": "y"}}})");
+  const auto contract =
+      styles.contract(task, "import torch\ndef run(x):\n" + reads,
+                      {"ref.py", sets + "def reference(x, **_):\n    return x + 7\n", ""});
+  CHECK(styles.checked(contract).passed);
+
+  const auto other = styles.contract(
+      task, "import torch\ndef run(x):\n    return x + 7\n",
+      {"ref.py",
+       sets +
+           "def reference(x, **_):\n    if torch.backends.cudnn.allow_tf32 or "
+           "torch.get_float32_matmul_precision() != 'highest': raise ValueError('less precise')\n"
+           "    return x + 7\n",
+       ""});
+  const auto candidate = styles.built(other);
+  const auto report = styles.lab->benchmark(
+      other, {.candidate = &candidate, .baselines = {"pytorch-eager"}, .num_trials = 10}, "secret",
+      styles.call);
+  if (!report) FAIL(report.error().message);
+  CHECK(row_named(*report, "pytorch-eager").status == "ok");
+}
+
 TEST_CASE("a state that does not fit is a finding that names the key", "[lab][python][call]") {
   CallStyles styles;
   const std::string forward = "        return torch.relu(self.linear(x))\n";
