@@ -2,7 +2,18 @@
 
 
 def data_suite(device):
-    return loaded(SOURCES, "reference.py", {}, device)
+    return loaded(SOURCES, TASK["file"], {}, device)
+
+
+def data_of(given, suite):
+    """The value that the suite's functions get."""
+    data = filled(TASK["args"], given, lambda leaf: given[leaf["dim"]] if "dim" in leaf else
+                  evaluated_number(leaf["expr"], given))
+    return own_objects(TASK["args"], data, vars(suite))
+
+
+def evaluated_number(text, names):
+    return int(eval(text.replace("/", "//"), {"__builtins__": {}}, dict(names)))
 
 
 def inputs(seed, **dims):
@@ -24,8 +35,8 @@ def reference(**given):
     try:
         with torch.no_grad():
             given = typed(given, TASK["types"])
-            data = filled(TASK["args"], given, lambda leaf: given[leaf["dim"]])
-            answer = data_suite(device).ref_kernel(data)
+            suite = data_suite(device)
+            answer = suite.ref_kernel(data_of(given, suite))
     except Exception as error:
         raise located(error, SOURCES) from error
     return named([TASK["returns"]], [answer])

@@ -2,7 +2,8 @@
 check_implementation) and what they import.
 
 Whole numbers that every case gives are dims, benchmarks and tests the cases. A tensor that ref_kernel
-answers in, and that the kernel therefore gets, is an output.
+answers in, and that the kernel therefore gets, is an output, with its contents where they count. Objects of
+the suite's own classes are passed as their attributes.
 """
 
 import ast
@@ -13,7 +14,7 @@ import re
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from . import adapter, problem, sizes
+from . import adapter, gpumode_parts, problem, sizes
 from .kernelbench import Builder, flatten
 from .problem import Refused
 
@@ -55,14 +56,20 @@ class Task:
         self.sources.update({name: text for name, text in files.items() if name.endswith(".py")})
         for name in ("submission.py", "eval.py", "template.py"):
             self.sources.pop(name, None)
-        self.needed(files)
-        self.suite = adapter.loaded(self.sources, "reference.py", {}, "cpu")
         benchmarks, tests = cases_of(files["task.yml"])
         self.cases = benchmarks + tests
         if not self.cases:
             raise Refused("task.yml: it has no tests and no benchmarks, so no sizes are known")
+        self.main = "reference.py"
+        parts = gpumode_parts.joined(files, self.cases)
+        self.needed(files)
+        if parts:
+            self.main = gpumode_parts.NAME
+            self.sources[self.main], self.cases = parts
+        self.suite = adapter.loaded(self.sources, self.main, {}, "cpu")
         if not hasattr(self.suite, "generate_input"):
-            raise Refused("reference.py: it has no generate_input that could be called")
+            raise Refused("reference.py: it has no generate_input that could be called, and no "
+                          "generate_inputs whose results are arguments of every reference_…")
         self.parameters = set(inspect.signature(self.suite.generate_input).parameters)
         if "rank" in self.parameters:
             raise Refused("reference.py: generate_input asks for a rank: its work is spread over "
@@ -187,12 +194,18 @@ def read(files, asked):
     data, answer = look.seen({})
     builder = Builder(texts, set(found))
     args = builder.skeleton("data", data, "data", "in")
-    returns = returned(builder, data, answer)
+    returns = returned(builder, data, answer, reads_before(look))
     fixed = {**rest, **{name: smallest[name] for name in dims if name not in found}}
     workload, changes = sized(cases, found, fixed, least, builder.tensors, asked)
-    plan = {"args": args, "returns": returns, "fixed": fixed, "dims": list(found),
+    plan = {"file": task.main, "args": args, "returns": returns, "fixed": fixed, "dims": list(found),
             "seeded": "seed" in task.parameters, "types": builder.types}
-    adapters, properties = ["adapter.py", "data_adapter.py"], []
+    adapters, properties = ["adapter.py", "objects.py", "data_adapter.py"], []
+    if builder.objects:
+        properties.append(f"a kernel gets objects of {', '.join(builder.objects)} as their "
+                          "attributes, without methods")
+    if task.main == gpumode_parts.NAME:
+        properties.append("its functions are one kernel, custom_kernel, which gets all inputs and returns "
+                          "the results of all, in the order of reference.py")
     if tolerance is None:
         adapters.append("data_check.py")
         properties.append("its check_implementation judges the answer, which is not compared with "
@@ -203,7 +216,8 @@ def read(files, asked):
             "task": {"call": "function", "entry": "custom_kernel",
                      **({"cases": workload} if found else {"dims": {}}),
                      **({"where": where} if where else {}), "tensors": builder.tensors, **(tolerance or {}),
-                     "signature": {"args": [args], "kwargs": {}, "returns": returns}},
+                     "signature": {"args": [without_classes(args)], "kwargs": {},
+                                   "returns": returns}},
             "title": title, "description": described(files["task.yml"]) or title,
             "reference": problem.reference_text("reference.py of GPU MODE", task.sources,
                                                 ("TASK", plan), *adapters),
@@ -218,16 +232,56 @@ def described(text):
     return " ".join(lines)[:600]
 
 
-def returned(builder, data, answer):
-    """The answer's skeleton; what it shares with the data is one buffer, an output."""
-    places = {}
-    by_storage(data, builder, places)
+def without_classes(skeleton):
+    """As a contract has it."""
+    if isinstance(skeleton, list):
+        return [without_classes(one) for one in skeleton]
+    if not isinstance(skeleton, dict):
+        return skeleton
+    return {key: {name: without_classes(one) for name, one in inner.items()}
+            if key in ("dict", "object") else without_classes(inner)
+            for key, inner in skeleton.items() if key != "class"}
+
+
+def reads_before(look):
+    """Whether the answers change with what a tensor of the data that they are in held before."""
+    if look.untested:
+        return False
+    data, answer = look.seen({})
+    shared = {place_of(one) for one in tensors_of(answer)}
+    other = look.task.made({**look.rest, **look.base})
+    for mine, theirs in zip(tensors_of(data), tensors_of(other)):
+        if place_of(mine) in shared:
+            theirs.copy_(torch.ones_like(theirs))
+    torch.manual_seed(1)
+    again = tensors_of(look.task.suite.ref_kernel(other))
+    return any(one.shape != two.shape or not torch.equal(one.nan_to_num(), two.nan_to_num())
+               for one, two in zip(tensors_of(answer), again))
+
+
+def tensors_of(value):
+    """All tensors of a value, in the order in which a Builder names them."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    parts = problem.attributes_of(value)
+    parts = value if parts is None else parts
+    if isinstance(parts, dict):
+        parts = parts.values()
+    return [found for one in parts for found in tensors_of(one)] \
+        if not isinstance(parts, (str, bytes)) and hasattr(parts, "__iter__") else []
+
+
+def returned(builder, data, answer, read):
+    """The answer's skeleton; what it shares with the data is one buffer, an output, which has its contents
+    before where they are read."""
+    places = {place_of(one): spec for one, spec in zip(tensors_of(data), builder.tensors)}
 
     def skeleton(place, value, name):
         if isinstance(value, torch.Tensor) and place_of(value) in places and value.numel():
             spec = places[place_of(value)]
-            spec["role"] = "out"
-            spec.pop("init", None)
+            spec["role"] = "inout" if read else "out"
+            if not read:
+                spec.pop("init", None)
             return {"tensor": spec["name"]}
         if isinstance(value, tuple):
             return {"tuple": [skeleton(f"{place}[{at}]", one, f"{name}_{at}")
@@ -238,22 +292,6 @@ def returned(builder, data, answer):
 
 def place_of(tensor):
     return tensor.untyped_storage()._cdata, tensor.storage_offset(), tensor.shape
-
-
-def by_storage(value, builder, places):
-    """The tensors of the data by their place in memory, in the order in which they were named."""
-    specs = iter(builder.tensors)
-
-    def walk(part):
-        if isinstance(part, torch.Tensor):
-            places[place_of(part)] = next(specs)
-        elif isinstance(part, dict):
-            for one in part.values():
-                walk(one)
-        elif isinstance(part, (list, tuple)):
-            for one in part:
-                walk(one)
-    walk(value)
 
 
 def sized(cases, found, fixed, least, tensors, asked):
@@ -286,6 +324,9 @@ def check_of(task):
     return function[0] if function else ""
 
 
+CONSTANT = r"^{}\s*=\s*([-+0-9.eE]+)"
+
+
 def tolerances_of(task):
     """What check_implementation compares the answer with ref_kernel's by; None where it tests properties
     of the answer instead, as there may be other right ones."""
@@ -295,7 +336,8 @@ def tolerances_of(task):
         return None
     found = {}
     for name in ("atol", "rtol"):
-        number = re.search(rf"\b{name}\s*=\s*([-+0-9.eE]+)", text)
+        number = re.search(rf"\b{name}\s*=\s*([-+0-9.eE]+)", text) if text else re.search(
+            CONSTANT.format(name.upper()), task.sources["reference.py"], re.MULTILINE)
         if number:
             found[name] = float(number[1])
     return found
@@ -304,14 +346,19 @@ def tolerances_of(task):
 def first_version(task, types, args):
     """The reference's own code as a kernel; what it imports of the suite stands above it."""
     parts = []
-    for name in [*(one for one in task.sources if one != "reference.py"), "reference.py"]:
+    last = ["reference.py"] if task.main == "reference.py" else ["reference.py", task.main]
+    for name in [*(one for one in task.sources if one not in last), *last]:
         text = task.sources[name]
         for other in task.sources:
             module = other.removesuffix(".py")
             text = re.sub(rf"^(\s*)from {module} import .*$", r"\1pass", text, flags=re.MULTILINE)
         parts.append(text.strip())
     text = "\n\n\n".join(parts)
+    given, answer = "data", "ref_kernel({})"
     if types:
-        return f"{text}\n{problem.typed_kernel(types, args)}\n\ndef custom_kernel(data):\n" \
-            "    return as_bytes(ref_kernel(own_types(data)))\n"
-    return f"{text}\n\n\ndef custom_kernel(data):\n    return ref_kernel(data)\n"
+        text += f"\n{problem.typed_kernel(types, args).rstrip()}"
+        given, answer = "own_types(data)", "as_bytes(ref_kernel({}))"
+    if args != without_classes(args):
+        text += f"\n\n\nDATA = {problem.pretty(args)}\n\n\n{problem.adapter('objects.py').rstrip()}"
+        given = f"own_objects(DATA, {given}, globals())"
+    return f"{text}\n\n\ndef custom_kernel(data):\n    return {answer.format(given)}\n"

@@ -166,6 +166,8 @@ def flatten(place, value, places):
             flatten(f"{place}[{at}]", one, places)
     elif isinstance(value, int) and not isinstance(value, bool):
         places[f"{place}="] = value
+    elif attributes := problem.attributes_of(value):
+        flatten(place, attributes, places)
     else:
         places[f"{place}={value!r}"] = 0
 
@@ -178,6 +180,7 @@ class Builder:
         self.taken = taken
         self.tensors = []
         self.types = {}  # own element types of tensors that a contract has as bytes
+        self.objects = []  # names of the suite's own classes that were met
 
     def tensor(self, place, value, name, role):
         short = str(value.dtype).removeprefix("torch.")
@@ -215,6 +218,10 @@ class Builder:
             return value if text.lstrip("-").isdigit() else {"expr": text}
         if value is None or isinstance(value, (bool, float, str)):
             return value
+        if attributes := problem.attributes_of(value):
+            self.objects.append(type(value).__name__)
+            return {"object": {key: self.skeleton(f"{place}.{key}", one, f"{name}_{key}", role)
+                               for key, one in attributes.items()}, "class": type(value).__name__}
         raise Refused(f"{name} is a {type(value).__name__}, which cannot be passed on")
 
 
@@ -291,6 +298,9 @@ def imported(module, constants, seen, asked, suite_name, cases=None):
     weights = {key: builder.tensor(f"state.{key}", value, key, "in")
                for key, value in state.items()}
     returns = builder.skeleton("returns", answer, "out", "out")
+    if builder.objects:
+        raise Refused(f"it passes a {builder.objects[0]}, and only tensors, numbers and containers of "
+                      "them can be passed to a module")
     values = {name: constants[origin[name][0]] for name in dims}
 
     least = {} if module.slow else sizes.least_sizes(

@@ -1,10 +1,13 @@
 """What every format makes: a problem.json with the files beside it."""
 
+import dataclasses
 import hashlib
 import json
 import math
 import os
 import re
+
+import torch
 
 ITEM_BYTES = {"float64": 8, "int64": 8, "uint64": 8, "float32": 4, "int32": 4, "uint32": 4,
               "float16": 2, "bfloat16": 2, "int16": 2, "uint16": 2}
@@ -22,6 +25,17 @@ class Refused(Exception):
     def __init__(self, message, line=0):
         super().__init__(message)
         self.line = line
+
+
+def attributes_of(value):
+    """What an object of a suite's own class holds, by name: a dataclass, or a module. None for all else."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, torch.nn.Module):
+        plain = {name: one for name, one in vars(value).items()
+                 if not name.startswith("_") and name != "training"}
+        return {**plain, **value._parameters, **value._buffers, **value._modules}
+    return None
 
 
 def identifier(text, taken):

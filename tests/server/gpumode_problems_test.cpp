@@ -1,0 +1,152 @@
+// Tasks of GPU MODE in other forms than the usual one, imported and judged through the built
+// server.
+
+#include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "server/core/fields.h"
+#include "server/core/files.h"
+#include "server/core/process.h"
+#include "tests/support/places.h"
+#include "tests/support/temp_folder.h"
+
+namespace ratchet::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A task in the folder `task`, imported into the folder `problem`.
+struct Imported {
+  TempFolder folder;
+
+  Imported(const std::string& sizes, const std::string& reference, const std::string& eval = "") {
+    if (!std::filesystem::exists(build_dir() / "python/.ready"))
+      SKIP("torch is not set up: ./dev test --all does it where it is to be had");
+    REQUIRE(write_file(folder / "task" / "task.yml",
+                       "tests:\n  - {" + sizes + "}\n\nbenchmarks:\n  - {" + sizes + "}\n"));
+    REQUIRE(write_file(folder / "task" / "reference.py", "import torch\n\n\n" + reference));
+    if (!eval.empty()) REQUIRE(write_file(folder / "task" / "eval.py", eval));
+    said = called("import_problem", {{"path", "task"}, {"output_dir", "problem"}});
+  }
+
+  [[nodiscard]] std::string called(const std::string& tool, const Json& arguments) const {
+    auto environment = inherited_environment({"PATH", "LD_LIBRARY_PATH"});
+    environment.push_back("RATCHET_PYTHON=" + (build_dir() / "python/bin/python").string());
+    environment.push_back("HOME=" + folder.path().string());
+    const auto done = run_program(
+        {.argv = {(build_dir() / "bin/ratchet").string(), "call", tool, arguments.dump()},
+         .environment = environment,
+         .folder = folder.path()},
+        300s);
+    REQUIRE(done);
+    INFO(done->out << done->err);
+    REQUIRE(done->status.clean());
+    return done->out;
+  }
+
+  /// Whether a kernel passes; empty: the problem's own.
+  [[nodiscard]] bool passes(const std::string& name, const std::string& kernel = "") const {
+    Json run{{"problem", "problem"}, {"implementation", "host-python"}, {"output_dir", name}};
+    if (!kernel.empty()) run["kernel"] = {{"text", "import torch\n\n\n" + kernel}};
+    const auto created = called("create_run", run);
+    const auto id = created.substr(5, created.find('\n') - 5);
+    return called("check_correctness", {{"run", id}}).find("passed: true") != std::string::npos;
+  }
+
+  std::string said;
+};
+
+}  // namespace
+
+TEST_CASE("an object of a task's own class is passed as its attributes", "[python]") {
+  const Imported task("\"rows\": 96, \"seed\": 1", R"(from dataclasses import dataclass
+
+
+@dataclass
+class Config:
+    rows: int
+    scale: float
+    weight: torch.Tensor
+
+    def scaled(self):
+        return self.scale * self.weight
+
+
+def generate_input(rows: int, seed: int):
+    torch.manual_seed(seed)
+    return Config(rows, 0.5, torch.randn(rows, device="cuda")), torch.randn(rows, device="cuda")
+
+
+def ref_kernel(data):
+    config, x = data
+    return config.scaled() + x * config.rows
+
+
+def check_implementation(data, output):
+    return torch.allclose(output, ref_kernel(data), rtol=1e-4, atol=1e-4), ""
+)");
+
+  CHECK(task.said.find("a kernel gets objects of Config as their attributes") != std::string::npos);
+  CHECK(task.passes("own"));
+  const std::string kernel =
+      "def custom_kernel(data):\n    config, x = data\n"
+      "    return config.scale * config.weight + x * config.rows";
+  CHECK(task.passes("right", kernel + "\n"));
+  CHECK_FALSE(task.passes("wrong", kernel + " + 0.01\n"));
+}
+
+TEST_CASE("a task of several functions is judged as one kernel", "[python]") {
+  const Imported task("\"rows\": 64", R"(ATOL = 1e-4
+RTOL = 1e-4
+
+
+def reference_forward(x):
+    return x.exp()
+
+
+def reference_backward(x, grad):
+    return x.exp() * grad
+
+
+def generate_inputs(rows, cols, seed=42):
+    torch.manual_seed(seed)
+    return_value = torch.randn(rows, cols, device="cuda")
+    x, grad = return_value, torch.randn(rows, cols, device="cuda")
+    return x, grad
+)",
+                      "from reference import generate_inputs\n\nCOLS = 40\n\n\n"
+                      "def run(case):\n    return generate_inputs(case[\"rows\"], COLS)\n");
+
+  CHECK(task.said.find("its functions are one kernel") != std::string::npos);
+  CHECK(task.passes("own"));
+  const std::string kernel = "def custom_kernel(data):\n    x, grad = data\n    return x.exp(), ";
+  CHECK(task.passes("right", kernel + "x.exp() * grad\n"));
+  CHECK_FALSE(task.passes("wrong", kernel + "x * grad\n"));
+}
+
+TEST_CASE("a tensor that a task answers in keeps what it held where that counts", "[python]") {
+  const Imported task("\"rows\": 96, \"seed\": 1", R"(def generate_input(rows: int, seed: int):
+    torch.manual_seed(seed)
+    return torch.randn(rows, device="cuda"), torch.randn(rows, device="cuda")
+
+
+def ref_kernel(data):
+    x, sums = data
+    sums += x
+    return sums
+
+
+def check_implementation(data, output):
+    return torch.allclose(output, ref_kernel(data), rtol=1e-4, atol=1e-4), ""
+)");
+
+  CHECK(task.passes("own"));
+  CHECK(task.passes("right",
+                    "def custom_kernel(data):\n    x, sums = data\n    return sums.add_(x)\n"));
+  CHECK_FALSE(task.passes(
+      "wrong", "def custom_kernel(data):\n    x, sums = data\n    return sums.copy_(x)\n"));
+}
+
+}  // namespace ratchet::test
