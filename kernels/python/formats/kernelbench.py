@@ -17,7 +17,7 @@ NAME = "kernelbench"
 MOST_CASES = 64
 MOST_EXPRESSION = 256  # characters
 SLOW_S = 1.0  # processor time of one look; some tens follow
-SMALL_LOOKS = (32, 128)  # most of a constant, where looks are slow or compute with values
+SMALL_LOOKS = (sizes.MOST_SMALL, 128)  # most of a constant, where looks are slow or compute with values
 NEEDED = ("class Model", "def get_inputs", "def get_init_inputs")
 
 

@@ -12,6 +12,8 @@ MOST_STRIDE = 64
 JOINT_LOOKS = 4
 LARGER = (16, 17, 32, 33, 61)  # what a small constant is moved to, too: a division shows in its steps
 SMALL = 24  # a size at which a problem with a step per element is quick to look at
+MOST_SMALL = 32  # what larger sizes are looked at as, where looks are slow
+BEYOND = (65, 128, 129)  # what such a size is moved to, too: chunks of 64 show in them
 
 
 def moved(value):
@@ -37,7 +39,9 @@ class Fit:
             if one is None or one.keys() != self.base.keys():
                 return False
             found.append((value, one))
-        for value in LARGER if self.constants[name] < LARGER[0] else ():
+        more = LARGER if self.constants[name] < LARGER[0] else \
+            BEYOND if SMALL <= self.constants[name] <= MOST_SMALL else ()
+        for value in more:
             one = self.look({name: value})
             if one is not None and one.keys() == self.base.keys():
                 found.append((value, one))

@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "server/core/fields.h"
@@ -17,19 +18,22 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A task in the folder `task`, imported into the folder `problem`.
+/// What is at `path` below the folder, imported into the folder `problem`.
 struct Imported {
   TempFolder folder;
 
-  Imported(const std::string& sizes, const std::string& reference, const std::string& eval = "") {
+  Imported(const std::string& path, const std::map<std::string, std::string>& files) {
     if (!std::filesystem::exists(build_dir() / "python/.ready"))
       SKIP("torch is not set up: ./dev test --all does it where it is to be had");
-    REQUIRE(write_file(folder / "task" / "task.yml",
-                       "tests:\n  - {" + sizes + "}\n\nbenchmarks:\n  - {" + sizes + "}\n"));
-    REQUIRE(write_file(folder / "task" / "reference.py", "import torch\n\n\n" + reference));
-    if (!eval.empty()) REQUIRE(write_file(folder / "task" / "eval.py", eval));
-    said = called("import_problem", {{"path", "task"}, {"output_dir", "problem"}});
+    for (const auto& [name, text] : files) REQUIRE(write_file(folder / name, text));
+    said = called("import_problem", {{"path", path}, {"output_dir", "problem"}});
   }
+  /// A task of GPU MODE.
+  Imported(const std::string& sizes, const std::string& reference, const std::string& eval = "")
+      : Imported("task", {{"task/task.yml",
+                           "tests:\n  - {" + sizes + "}\n\nbenchmarks:\n  - {" + sizes + "}\n"},
+                          {"task/reference.py", "import torch\n\n\n" + reference},
+                          {"task/eval.py", eval}}) {}
 
   [[nodiscard]] std::string called(const std::string& tool, const Json& arguments) const {
     auto environment = inherited_environment({"PATH", "LD_LIBRARY_PATH"});
@@ -147,6 +151,35 @@ def check_implementation(data, output):
                     "def custom_kernel(data):\n    x, sums = data\n    return sums.add_(x)\n"));
   CHECK_FALSE(task.passes(
       "wrong", "def custom_kernel(data):\n    x, sums = data\n    return sums.copy_(x)\n"));
+}
+
+TEST_CASE("chunks that are larger than the sizes of quick looks are found", "[python]") {
+  const Imported task("chunks.py", {{"chunks.py", R"(import time
+
+import torch
+
+tokens = 2048
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        begin = time.process_time()
+        while len(x) > 1000 and time.process_time() - begin < 1.5:
+            pass
+        return x + 1, x.new_ones((len(x) + 63) // 64)
+
+
+def get_inputs():
+    return [torch.randn(tokens)]
+
+
+def get_init_inputs():
+    return []
+)"}});
+
+  const auto problem = read_file(task.folder / "problem" / "problem.json");
+  REQUIRE(problem);
+  CHECK(problem->find("(tokens + 63) / 64") != std::string::npos);
 }
 
 }  // namespace ratchet::test
