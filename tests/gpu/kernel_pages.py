@@ -308,7 +308,7 @@ def main():
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--out")
     parser.add_argument("--write", metavar="FILE")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()  # options may stand between RATCHET and the names
     if options.write:
         return write(options.write)
     if options.ratchet is None:

@@ -59,6 +59,22 @@ TEST_CASE("metric names ignore case, hyphens and spaces, and cannot break the li
         "a b: 1 W <- x:1: UNKNOWN (gpu-wiki not found)");
 }
 
+TEST_CASE("sources that differ are shown one by one, each with its unit, kind and line") {
+  test::TestKnowledge kb;
+  test::write_text(kb.folder() / "c/wiki/hw-one.md",
+                   "---\nid: hw-one\ntitle: t\nmetrics:\n"
+                   "  - {id: l2_size, value: 50, unit: MB, kind: datasheet, source: a}\n"
+                   "  - {id: l2_size, value: 60, unit: MB, kind: runtime, source: b}\n---\n");
+  kb.add(kb.folder() / "c");
+  const auto answer = kb.base().lookup_spec("hw-one", "l2_size");
+  REQUIRE(answer);
+  REQUIRE(answer->specs.size() == 2);
+  CHECK(answer->specs[0].citation == "l2_size: 50 MB <- wiki/hw-one.md:5");
+  CHECK(answer->specs[1].citation == "l2_size: 60 MB <- wiki/hw-one.md:6");
+  CHECK(answer->specs[0].kind == "datasheet");
+  CHECK(answer->specs[1].kind == "runtime");
+}
+
 TEST_CASE("an ambiguous product name is an error that lists the candidates") {
   test::TestKnowledge kb;
   for (const auto& id : std::vector<std::string>{"hw-one", "hw-two"})
