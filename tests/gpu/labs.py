@@ -2,27 +2,30 @@
 """Two GPUs of one host as two labs of one server: how much sooner the branches of an exploration are done than
 with one lab, which lab did what, and whether the GPUs' times disturb each other.
 
-    tests/gpu/labs.py RATCHET OUT [--seconds S] [--branches N] [--cold] [--processor]
+    tests/gpu/labs.py RATCHET OUT [--seconds S] [--branches N] [--from KERNEL] [--contexts] [--processor]
 
-Explores kernels of examples/gemm_bf16, twice with one lab and twice with both: the first time all is built and
-the second lab is off, the second time builds are there and both labs run. Each number of labs has a fresh state
-folder, which its labs share; the home's noise is calibrated before. --cold leaves out the second times. Then it
-profiles one kernel on each GPU alone and on both at once. First of all it measures how long processes take to
-make their contexts, which all GPUs of a host do through one driver. Writes labs-gpu.md and labs-gpu.json into
-OUT. Parts that would begin after S seconds (240) are left out, as failed rows. --processor tries the script
-without a GPU, with examples/layer_norm_host and a state folder for each lab; both then share the processor, and
-times say nothing. Changes no setting of the GPU. The exit status is the number of failed rows.
+Explores kernels of examples/gemm_bf16 with both labs and then with one. Both times labs run and all is built: the
+builds are made by an exploration that is canceled, in a state folder that all labs share. Before, a kernel is timed on
+each GPU alone and beside the other, in turns, while that one times the same kernel again and again. Two kernels of
+these branches try to tell what a third left where it wrote. Writes labs-gpu.md and labs-gpu.json into OUT after every
+row, so that a cut loses nothing. Parts that would begin after S seconds (140) are left out, as failed rows. --from:
+the version that branches are compared with, of the example's files; its own v0 takes most of a race's time.
+--contexts first measures how long processes take to make their contexts, which all GPUs of a host do through one
+driver. --processor tries the script without a GPU, with examples/layer_norm_host and a state folder for each lab; both
+then share the processor, and times say nothing. Changes no setting of the GPU. The exit status is the number of failed
+rows.
 """
 
 import argparse
 import concurrent.futures
 import json
-import pathlib
 import os
-import shutil
+import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -32,7 +35,8 @@ from client import Server  # noqa: E402
 from table import Table  # noqa: E402
 
 GOAL = 0.6
-MOST_OFF = 0.02  # of medians of one GPU, as in device_checks.py
+LEAST_NOISE = 0.005  # as in kernels/timing/statistics.h
+TURNS = 3
 PHASES = ("building", "checking", "screening", "confirming")
 STAGES = "kStages = 4"
 # File, and the constant that a branch changes; all of them fit the shared memory of an H100.
@@ -67,13 +71,27 @@ class Client:
             raise drive.Refused(f"{tool}: {refused}")
         return answer
 
+    def begun(self, tool, arguments):
+        """A call that goes on as this job."""
+        answer, refused = self.server.answer(tool, {**arguments, "wait_s": 0})
+        if refused is not None:
+            raise drive.Refused(f"{tool}: {refused}")
+        return answer["job"]
+
+    def state(self, job):
+        return self.call("run_status", {"job": job})["job"]
+
+    def close(self):
+        self.server.process.stdin.close()
+        self.server.process.wait(timeout=30)
+
     def watched(self, tool, arguments):
         """The answer, and what the job said last, whenever that changed, with its time."""
         begin, said = time.monotonic(), []
         answer, refused = self.server.answer(tool, {**arguments, "wait_s": 0})
         while refused is None and isinstance(answer.get("job"), str):
             job = answer["job"]
-            state = self.call("run_status", {"job": job})["job"]
+            state = self.state(job)
             text = state.get("message", "")
             if text and (not said or said[-1][1] != text):
                 said.append((round(time.monotonic() - begin, 2), text))
@@ -88,6 +106,27 @@ class Client:
         return answer, said
 
 
+class Busy:
+    """Does something again and again while it is entered, once at least; `times`."""
+
+    def __init__(self, work):
+        self.work, self.times, self.ended = work, 0, threading.Event()
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.go_on)
+        self.thread.start()
+        return self
+
+    def go_on(self):
+        while not self.ended.is_set():
+            self.work()
+            self.times += 1
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+
 class Run(drive.Run):
     """A plan's run on a lab."""
 
@@ -98,7 +137,8 @@ class Run(drive.Run):
     def begin(self, kernel=None):
         """To the end of v0's profile."""
         arguments = {**self.plan["create_run"], **self.more}
-        arguments["kernel"] = {"path": self.path(kernel or arguments["kernel"])}
+        self.kernel_name = kernel or arguments["kernel"]
+        arguments["kernel"] = {"path": self.path(self.kernel_name)}
         arguments["reference"] = {"path": self.path(arguments["reference"])}
         self.run = self.step("create_run", lambda a: f"{a['run']} on {a['device']}", **arguments)["run"]
         self.check({})  # no other kernel to fall back to
@@ -131,6 +171,17 @@ class Checks(Table):
         self.plan = json.loads((self.examples / "plan.json").read_text(encoding="utf-8"))
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ratchet-two-labs-"))
         self.found = {"explorations": []}
+        options.out.mkdir(parents=True, exist_ok=True)
+
+    def row(self, name, value, passed):
+        super().row(name, value, passed)
+        self.save()
+
+    def save(self):
+        """All that is known; the number of failed rows."""
+        self.found["wall_s"] = round(time.monotonic() - self.begin, 1)
+        (self.options.out / "labs-gpu.json").write_text(json.dumps(self.found, indent=1), encoding="utf-8")
+        return self.write(str(self.options.out), "labs-gpu.md", "Two labs on two GPUs", "tests/gpu/labs.py")
 
     def late(self, what):
         if time.monotonic() - self.begin < self.options.seconds:
@@ -166,35 +217,46 @@ class Checks(Table):
         return given
 
     def serve(self, count):
-        """A server with so many labs, each with a GPU of its own."""
+        """A server with so many labs, each with a GPU of its own; the labs' state is that of all servers."""
         place = self.folder / f"labs{count}"
         place.mkdir()
         gpus = ",".join(self.gpus())
-        for known in ("noise", "ceilings"):  # of the devices; the second number of labs need not measure them again
-            if not self.options.processor and (self.folder / "labs1/far" / known).exists():
-                (place / "far").mkdir(mode=0o700, exist_ok=True)
-                shutil.copytree(self.folder / "labs1/far" / known, place / "far" / known)
         file = place / "labs.yaml"
         file.write_text(
             "- name: gpu\n"
             f"  command: CUDA_VISIBLE_DEVICES=$(echo {gpus} | cut -d, -f{{n}}) {self.ratchet} --state-dir "
-            f"{place}/far{'{n}' * self.options.processor} lab\n  count: {count}\n  idle_s: 900\n", encoding="utf-8")
+            f"{self.folder}/far{'{n}' * self.options.processor} lab\n  count: {count}\n  idle_s: 900\n",
+            encoding="utf-8")
         return Client([self.ratchet, "serve", "--labs", str(file), "--state-dir", str(place / "server"),
                        "--root", str(self.examples), "--root", str(place)])
 
     def used(self, client):
         return {one["name"]: one for one in client.call("list_labs", {})["labs"]}
 
-    def explore(self, client, count, builds):
-        name = f"{count} lab{'s' * (count > 1)}, {builds}"
-        run = Run(client, self.plan, self.examples, self.folder / f"labs{count}" / f"run {builds}", "gpu-1",
-                  branches=16)
-        run.begin()
-        if builds == "cold":  # once for a device; `explore_branches` would do it at the first comparison
-            start = time.monotonic()
-            client.call("measure_ceilings", {"lab": "gpu-1"})
-            self.row(f"{name}: ceilings and noise of gpu-1, before", f"{time.monotonic() - start:.2f} s", None)
+    def opened(self, client, count):
+        """A run whose v1 takes branches."""
+        run = Run(client, self.plan, self.examples, self.folder / f"labs{count}" / "run", "gpu-1", branches=16)
+        run.begin(self.options.kernel)
+        start = time.monotonic()
+        client.call("measure_ceilings", {"lab": "gpu-1"})
         run.ready(self.plan["versions"][1])
+        self.row(f"{count} lab{'s' * (count > 1)}: a run of {run.kernel_name} is ready",
+                 ", ".join(f"{tool} {seconds:.1f} s" for _, tool, seconds in run.steps[:3])
+                 + f", ceilings and noise {time.monotonic() - start:.1f} s", None)
+        return run
+
+    def build(self, client, run):
+        """All branches, by an exploration that is canceled a while after the first is built."""
+        start = time.monotonic()
+        job = client.begun("explore_branches", {"run": run.run, "branches": self.branches()})
+        while (state := client.state(job))["state"] == "working" and "build" in (state.get("message") or "building"):
+            time.sleep(0.05)
+        time.sleep(2 if self.options.processor else 4)  # the slowest compilers
+        client.server.answer("cancel_job", {"job": job})  # may be answered by the job's end: canceled
+        self.row("builds, by an exploration that is canceled", f"{time.monotonic() - start:.2f} s", None)
+
+    def explore(self, client, run, count):
+        name = f"{count} lab{'s' * (count > 1)}"
         before = self.used(client)
         start = time.monotonic()
         answer, said = client.watched("explore_branches", {"run": run.run, "branches": self.branches()})
@@ -203,100 +265,105 @@ class Checks(Table):
         labs = {lab: {"branches": [one["name"] for one in answer["branches"] if one.get("lab") == lab],
                       "used_s": round(state["used"] - before[lab]["used"], 2),
                       "differs": state.get("differs")} for lab, state in after.items()}
-        fact = {"labs": count, "builds": builds, "wall_s": round(wall, 2), "phases_s": phases_of(said, wall),
-                "by_lab": labs, "branches": answer["branches"], "decision": answer["decision"], "said": said,
-                "begun_s": {tool: round(seconds, 2) for _, tool, seconds in run.steps}}
+        fact = {"labs": count, "wall_s": round(wall, 2), "phases_s": phases_of(said, wall), "by_lab": labs,
+                "branches": answer["branches"], "decision": answer["decision"], "said": said}
         self.found["explorations"].append(fact)
         self.row(f"{name}: {len(answer['branches'])} branches", f"{wall:.2f} s; {fact['phases_s']}; "
                  + "; ".join(f"{lab} {len(one['branches'])} branches, {one['used_s']} s" for lab, one in labs.items()),
                  None)
         states = [one["status"] for one in answer["branches"]]
-        self.row(f"{name}: all branches work", answer["decision"] + f" {[s for s in states if s not in ('frontier', 'champion')]}",
-                 set(states) <= {"frontier", "champion"})
+        wrong = [f"{one['name']} {one['reasons']}" for one in answer["branches"] if one["reasons"]]
+        self.row(f"{name}: all branches work", f"{answer['decision']} {wrong}", set(states) <= {"frontier", "champion"})
         if count > 1:
             self.row(f"{name}: both labs are alike and did some", {lab: one["differs"] or "alike" for lab, one in labs.items()},
                      all(one["branches"] and not one["differs"] for one in labs.values()))
         return fact
 
     def compare(self):
-        """Wall times of two labs against one, and the decisions."""
-        by = {(one["labs"], one["builds"]): one for one in self.found["explorations"]}
-        for builds in ("cold", "warm"):
-            if (1, builds) not in by or (2, builds) not in by:
-                continue
-            one, two = by[1, builds], by[2, builds]
-            ratio = two["wall_s"] / one["wall_s"]
-            self.found[f"ratio_{builds}"] = round(ratio, 3)
-            self.row(f"two labs against one, {builds}", f"{two['wall_s']} s / {one['wall_s']} s = {ratio:.2f} (goal {GOAL})",
-                     None if self.options.processor else ratio <= GOAL)
+        """The wall times, and what the home's times of branches were in both."""
+        by = {one["labs"]: one for one in self.found["explorations"]}
+        if len(by) < 2:
+            return
+        one, two = by[1], by[2]
+        ratio = self.found["ratio"] = round(two["wall_s"] / one["wall_s"], 3)
+        self.row("two labs against one, all built", f"{two['wall_s']} s / {one['wall_s']} s = {ratio:.2f} (goal {GOAL})",
+                 None if self.options.processor else ratio <= GOAL)
+        medians = {branch["name"]: branch.get("median_ns") for branch in one["branches"]}
+        off = {branch["name"]: f"{branch['median_ns'] / medians[branch['name']] - 1:+.2%} {branch['lab']}"
+               for branch in two["branches"] if branch.get("median_ns") and medians.get(branch["name"])}
+        self.row("medians of branches, two labs against one", off, None)
+
+    def noise(self, time_ns):
+        """Of comparisons on the GPU, as calibrated: a fraction."""
+        known = [json.loads(file.read_text(encoding="utf-8")) for file in self.folder.glob("far*/noise/*.json")]
+        found = [one.get("profile", one) for one in known]
+        return max([LEAST_NOISE] + [one["relative"] + one.get("absolute_ns", 0) / time_ns for one in found
+                                    if "relative" in one])
 
     def medians(self, client):
-        """One kernel on both GPUs, alone and at once."""
+        """One kernel on each GPU, alone and beside the other, which is kept busy with it."""
         kernel = "v1_vectors.cpp" if self.options.processor else "v1_mma.cu"
-        runs = {}
-        for lab in ("gpu-1", "gpu-2"):
-            runs[lab] = Run(client, self.plan, self.examples, self.folder / "labs2" / f"median {lab}", lab, any_size=False)
+        runs = {lab: Run(client, self.plan, self.examples, self.folder / "labs2" / f"median {lab}", lab)
+                for lab in ("gpu-1", "gpu-2")}
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda run: run.begin(kernel), runs.values()))
-            alone = [self.profiled(client, run) for run in runs.values()]
-            both = list(pool.map(lambda run: self.profiled(client, run), runs.values()))
-        overlap = min(end for _, _, end in both) - max(start for _, start, _ in both)
-        shortest = min(end - start for _, start, end in both)
-        self.row("both GPUs measure at once", f"{overlap:.2f} s of {shortest:.2f} s", overlap > 0.5 * shortest)
-        for lab, (before, _, _), (after, _, _) in zip(runs, alone, both):
-            off = after["median_ns"] / before["median_ns"] - 1
-            self.found.setdefault("medians", {})[lab] = {"alone": before, "together": after}
-            self.row(f"{kernel} on {lab}: alone and beside the other", f"{before['median_ns'] / 1e3:.2f} us, "
-                     f"{after['median_ns'] / 1e3:.2f} us, {off:+.2%}, {after['flags']}",
-                     None if self.options.processor else abs(off) < MOST_OFF and "device_shared" not in after["flags"])
-        off = alone[1][0]["median_ns"] / alone[0][0]["median_ns"] - 1
+        found = self.found["medians_ns"] = {}
+        for lab, other in (("gpu-1", "gpu-2"), ("gpu-2", "gpu-1")):
+            alone, beside = [], []
+            for _ in range(TURNS):
+                alone.append(self.benchmarked(client, runs[lab]))
+                with Busy(lambda: self.benchmarked(client, runs[other])) as busy:
+                    beside.append(self.benchmarked(client, runs[lab]))
+            found[lab] = {"alone": alone, "beside": beside}
+            off = statistics.median(beside) / statistics.median(alone) - 1
+            allowed = max(self.noise(statistics.median(alone)), max(alone) / min(alone) - 1)
+            self.row(f"{kernel} on {lab} beside {other} at work, against alone",
+                     f"{off:+.2%}, allowed ±{allowed:.2%}; alone {[round(one / 1e3, 1) for one in alone]} us, beside "
+                     f"{[round(one / 1e3, 1) for one in beside]} us; the other did {busy.times} meanwhile, at last",
+                     None if self.options.processor else abs(off) <= allowed and busy.times > 0)
+        off = statistics.median(found["gpu-2"]["alone"]) / statistics.median(found["gpu-1"]["alone"]) - 1
         self.row(f"{kernel}: gpu-2 against gpu-1, each alone", f"{off:+.2%}", None)
 
-    @staticmethod
-    def profiled(client, run):
-        start = time.monotonic()
-        timing = client.call("profile_kernel", {"run": run.run, "metrics": "lean", "wait_s": 120})["timing"]
-        return {name: timing.get(name) for name in ("median_ns", "ci_low_ns", "ci_high_ns", "flags", "conditions")}, \
-            start, time.monotonic()
+    def benchmarked(self, client, run):
+        trials = 20 if self.options.processor else 300
+        answer = client.call("benchmark", {"run": run.run, "num_trials": trials, "baselines": ["none"], "wait_s": 120})
+        return answer["rows"][0]["median_ns"]
 
     def play(self):
-        if not self.options.processor:
+        if self.options.contexts:
             self.contexts()
-        for count in (1, 2):
-            if self.late(f"{count} labs"):
-                continue
-            client = self.serve(count)
-            for builds in ("cold", "warm")[:1 if self.options.cold else 2]:
-                if not self.late(f"{count} labs, {builds}"):
-                    self.explore(client, count, builds)
-            if count == 2:
-                self.compare()
-                if not self.late("medians"):
-                    self.medians(client)
-                self.found["list_labs"] = list(self.used(client).values())
-            client.server.process.stdin.close()
-            client.server.process.wait(timeout=30)
+        client = self.serve(2)
+        run = self.opened(client, 2)
+        if not self.late("medians"):
+            self.medians(client)
+        if not self.late("2 labs"):
+            self.build(client, run)
+            self.explore(client, run, 2)
+            self.found["list_labs"] = list(self.used(client).values())
+        client.close()
+        if not self.late("1 lab"):
+            client = self.serve(1)
+            self.explore(client, self.opened(client, 1), 1)
+            self.compare()
+            client.close()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ratchet", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--seconds", type=float, default=240)
+    parser.add_argument("--seconds", type=float, default=140)
     parser.add_argument("--branches", type=int, default=12, choices=range(4, 17))
-    parser.add_argument("--cold", action="store_true")
+    parser.add_argument("--from", dest="kernel")
+    parser.add_argument("--contexts", action="store_true")
     parser.add_argument("--processor", action="store_true")
-    options = parser.parse_args()
-    checks = Checks(options)
+    checks = Checks(parser.parse_args())
     try:
         checks.play()
     except (drive.Refused, RuntimeError, KeyError, OSError) as error:
         checks.row("the check itself", repr(error)[:1500], False)
-    checks.found["wall_s"] = round(time.monotonic() - checks.begin, 1)
-    checks.row("all of it", f"{checks.found['wall_s']} s", None)
-    options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "labs-gpu.json").write_text(json.dumps(checks.found, indent=1), encoding="utf-8")
-    return checks.write(str(options.out), "labs-gpu.md", "Two labs on two GPUs", "tests/gpu/labs.py")
+    checks.row("all of it", f"{time.monotonic() - checks.begin:.1f} s", None)
+    return checks.save()
 
 
 if __name__ == "__main__":
