@@ -6,14 +6,13 @@ with one lab, which lab did what, and whether the GPUs' times disturb each other
 
 Explores kernels of examples/gemm_bf16 with both labs and then with one. Both times labs run and all is built: the
 builds are made by an exploration that is canceled, in a state folder that all labs share. Before, a kernel is timed on
-each GPU alone and beside the other, in turns, while that one times the same kernel again and again. Two kernels of
-these branches try to tell what a third left where it wrote. Writes labs-gpu.md and labs-gpu.json into OUT after every
-row, so that a cut loses nothing. Parts that would begin after S seconds (140) are left out, as failed rows. --from:
-the version that branches are compared with, of the example's files; its own v0 takes most of a race's time.
---contexts first measures how long processes take to make their contexts, which all GPUs of a host do through one
-driver. --processor tries the script without a GPU, with examples/layer_norm_host and a state folder for each lab; both
-then share the processor, and times say nothing. Changes no setting of the GPU. The exit status is the number of failed
-rows.
+each GPU alone and beside the other, in turns, while that one times the same kernel again and again. Writes labs-gpu.md
+and labs-gpu.json into OUT after every row, so that a cut loses nothing. Parts that would begin after S seconds (140)
+are left out, as failed rows. --from: the version that branches are compared with, of the example's files; its own v0
+takes most of a race's time. --contexts first measures how long processes take to make their contexts, which all GPUs
+of a host do through one driver. --processor tries the script without a GPU, with examples/layer_norm_host and a state
+folder for each lab; both then share the processor, and times say nothing. Changes no setting of the GPU. The exit
+status is the number of failed rows.
 """
 
 import argparse
@@ -47,7 +46,7 @@ GPU = [("v1_wmma.cu", "", ""), ("v1_mma.cu", "", ""), ("v1_mma_wide.cu", "", "")
        ("v1_wmma.cu", "kPad = 8", "kPad = 16"), ("v1_mma.cu", STAGES, "kStages = 6"),
        ("v2_grouped_order.cu", STAGES, "kStages = 3"), ("v1_mma.cu", STAGES, "kStages = 7"),
        ("v1_mma_wide.cu", STAGES, "kStages = 6"), ("v2_grouped_order.cu", STAGES, "kStages = 5")]
-PROCESSOR = [("v1_vectors.cpp", "1e-5f", f"1.0000{number}e-5f") for number in range(1, 17)]
+PROCESSOR = [("v1_vectors.cpp", "1e-5f", f"1.{number:04}e-5f") for number in range(1, 17)]
 
 
 CONTEXT = """
@@ -252,7 +251,9 @@ class Checks(Table):
         while (state := client.state(job))["state"] == "working" and "build" in (state.get("message") or "building"):
             time.sleep(0.05)
         time.sleep(2 if self.options.processor else 4)  # the slowest compilers
-        client.server.answer("cancel_job", {"job": job})  # may be answered by the job's end: canceled
+        client.server.answer("cancel_job", {"job": job})
+        while client.state(job)["state"] == "working":
+            time.sleep(0.05)
         self.row("builds, by an exploration that is canceled", f"{time.monotonic() - start:.2f} s", None)
 
     def explore(self, client, run, count):
