@@ -7,7 +7,6 @@
 
 #include "kernels/worker/generate.h"
 #include "kernels/worker/init_text.h"
-#include "kernels/worker/small_float.h"
 
 namespace ratchet::worker {
 namespace {

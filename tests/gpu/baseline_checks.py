@@ -17,11 +17,7 @@ import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "attacks"))
-from client import devices_text  # noqa: E402
-from drivers import served  # noqa: E402
-from table import Table  # noqa: E402
+from served_table import ServedTable
 
 ALIKE = (0.85, 1.18)  # the time of the same code at the same precision
 TRIALS = 20
@@ -61,15 +57,7 @@ def tasks(gpu):
             "product, bfloat16": task("bfloat16", square, product, PRODUCT)}
 
 
-class Checks(Table):
-    def __init__(self, ratchet, root, seconds):
-        super().__init__()
-        self.root, self.end, self.runs = root, time.monotonic() + seconds, 0
-        self.server = served(ratchet, root, 0)
-        devices = self.server.call("check_env", {})[0]["devices"]
-        self.gpu = any(device["kind"] == "cuda" for device in devices)
-        self.row("device", devices_text({"devices": devices}), None)
-
+class Checks(ServedTable):
     def benchmarked(self, name, request, baselines):
         """Medians by row, and what is said of those without."""
         self.runs += 1

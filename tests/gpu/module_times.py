@@ -14,11 +14,7 @@ import sys
 import tempfile
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "attacks"))
-from client import devices_text  # noqa: E402
-from drivers import served  # noqa: E402
-from table import Table  # noqa: E402
+from served_table import ServedTable
 
 AIM = 1.5
 STEPS = ("create_run", "check_correctness", "profile_kernel")
@@ -67,15 +63,7 @@ def tensor(name, shape, role):
     return {"name": name, "dtype": "float32", "shape": shape, "role": role}
 
 
-class Times(Table):
-    def __init__(self, ratchet, root, seconds):
-        super().__init__()
-        self.root, self.end, self.runs = root, time.monotonic() + seconds, 0
-        self.server = served(ratchet, root, 0)
-        devices = self.server.call("check_env", {})[0]["devices"]
-        self.gpu = any(device["kind"] == "cuda" for device in devices)
-        self.row("device", devices_text({"devices": devices}), None)
-
+class Times(ServedTable):
     def asked(self, style):
         """Seconds of each step."""
         self.runs += 1

@@ -36,49 +36,34 @@ struct RowTask {
             {{"name": "x", "dtype": "float32", "shape": ["rows", "cols"], "role": "in"}},
             {{"name": "y", "dtype": "float32", "shape": ["rows", "{}"], "role": "out"}}]}})",
         more, refused, columns);
-    const auto task = decode<TaskRequest>(Json::parse(request));
-    if (!task) FAIL(task.error().message);
-    const auto contract = fixture.lab->plan(*task, {"kernel.cpp", function("solve", kernel), ""},
-                                            {"ref.cpp", function("reference", reference), ""});
-    if (!contract) FAIL(contract.error().message);
-    const auto candidate = fixture.lab->build(*contract, contract->kernel, fixture.call);
-    if (!candidate) FAIL(candidate.error().message);
-    if (!candidate->build.ok) FAIL(candidate->build.errors.front().message);
-    auto report = fixture.lab->check(*contract, *candidate, "secret", fixture.call);
-    if (!report) FAIL(report.error().message);
-    return *std::move(report);
+    return fixture.checked(
+        fixture.planned(request, function("solve", kernel), function("reference", reference)));
   }
 };
-
-std::string all_of(const std::vector<Reason>& reasons) {
-  std::string text;
-  for (const auto& reason : reasons) text += reason.code + ": " + reason.message + "\n";
-  return text;
-}
 
 /// The kernel is refused with this code where the contract asks for edges, and else passes with a
 /// note of the same values.
 void check_only_where_asked(const RowTask& task, const std::string& kernel, const std::string& code,
                             const std::string& values) {
   const auto refused = task(kernel, true);
-  INFO(all_of(refused.reasons));
+  INFO(lines_of(refused.reasons));
   CHECK_FALSE(refused.passed);
   REQUIRE(has_reason(refused, code));
-  CHECK(all_of(refused.reasons).find(values + " inputs") != std::string::npos);
+  CHECK(lines_of(refused.reasons).find(values + " inputs") != std::string::npos);
   const auto noted = task(kernel, false);
-  INFO(all_of(noted.reasons) << all_of(noted.notes));
+  INFO(lines_of(noted.reasons) << lines_of(noted.notes));
   CHECK(noted.passed);
   CHECK_FALSE(noted.fault);
-  CHECK(all_of(noted.notes).find("edge_values: ") != std::string::npos);
-  CHECK(all_of(noted.notes).find(values + " inputs") != std::string::npos);
+  CHECK(lines_of(noted.notes).find("edge_values: ") != std::string::npos);
+  CHECK(lines_of(noted.notes).find(values + " inputs") != std::string::npos);
 }
 
 void check_right(const RowTask& task, const std::string& kernel) {
   for (const bool refused : {true, false}) {
     const auto report = task(kernel, refused);
-    INFO(all_of(report.reasons) << all_of(report.notes));
+    INFO(lines_of(report.reasons) << lines_of(report.notes));
     CHECK(report.passed);
-    CHECK(all_of(report.notes).find("edge_values: ") == std::string::npos);
+    CHECK(lines_of(report.notes).find("edge_values: ") == std::string::npos);
   }
 }
 
@@ -167,9 +152,9 @@ TEST_CASE("edges that the reference has no answer to are not asked about", "[edg
     y[r] = sum;)";
   const RowTask task{"1", squares, ""};
   const auto report = task(squares, true);
-  INFO(all_of(report.reasons) << all_of(report.notes));
+  INFO(lines_of(report.reasons) << lines_of(report.notes));
   CHECK(report.passed);
-  const auto notes = all_of(report.notes);
+  const auto notes = lines_of(report.notes);
   CHECK(notes.find("largest: the reference's answer is NaN or infinite") != std::string::npos);
   CHECK(notes.find("nan: the reference failed") != std::string::npos);
 }

@@ -20,25 +20,9 @@ struct Judged {
 
   [[nodiscard]] CorrectnessReport operator()(const std::string& kernel) const {
     LabFixture fixture;
-    const auto task = decode<TaskRequest>(Json::parse(request));
-    if (!task) FAIL(task.error().message);
-    const auto contract =
-        fixture.lab->plan(*task, {"kernel.cpp", kernel, ""}, {"ref.cpp", reference, ""});
-    if (!contract) FAIL(contract.error().message);
-    const auto candidate = fixture.lab->build(*contract, contract->kernel, fixture.call);
-    if (!candidate) FAIL(candidate.error().message);
-    if (!candidate->build.ok) FAIL(candidate->build.errors.front().message);
-    auto report = fixture.lab->check(*contract, *candidate, "secret", fixture.call);
-    if (!report) FAIL(report.error().message);
-    return *std::move(report);
+    return fixture.checked(fixture.planned(request, kernel, reference));
   }
 };
-
-std::string reasons_text(const CorrectnessReport& report) {
-  std::string text;
-  for (const auto& reason : report.reasons) text += reason.code + ": " + reason.message + "\n";
-  return text;
-}
 
 bool has_note(const CorrectnessReport& report, const std::string& code) {
   for (const auto& note : report.notes)
@@ -47,18 +31,18 @@ bool has_note(const CorrectnessReport& report, const std::string& code) {
 }
 
 void check_refused(const CorrectnessReport& report, const std::string& code) {
-  INFO(reasons_text(report));
+  INFO(lines_of(report.reasons));
   CHECK_FALSE(report.passed);
   CHECK(has_reason(report, code));
 }
 
 void check_refused(const CorrectnessReport& report) {
-  INFO(reasons_text(report));
+  INFO(lines_of(report.reasons));
   CHECK_FALSE(report.passed);
 }
 
 void check_passed(const CorrectnessReport& report) {
-  INFO(reasons_text(report));
+  INFO(lines_of(report.reasons));
   CHECK(report.passed);
 }
 
@@ -396,16 +380,9 @@ TEST_CASE("a contract of an older version is judged by its rules", "[honest-erro
 
 TEST_CASE("a run keeps the rules of its version", "[honest-error][slow]") {
   LabFixture fixture;
-  const auto task =
-      decode<TaskRequest>(Json::parse(product_request(R"("atol": 1e-6, "rtol": 1.3e-6)")));
-  REQUIRE(task);
-  auto contract = fixture.lab->plan(*task, {"kernel.cpp", product("solve", kBackwards), ""},
-                                    {"ref.cpp", product("reference", kInOrder), ""});
-  REQUIRE(contract);
-  REQUIRE(contract->judge);
-  contract->judge->version = 2;  // before sums were allowed what their terms earn
-  const auto report =
-      fixture.lab->check(*contract, fixture.built(*contract), "secret", fixture.call);
-  REQUIRE(report);
-  check_refused(*report, "mismatch");
+  auto contract = fixture.planned(product_request(R"("atol": 1e-6, "rtol": 1.3e-6)"),
+                                  product("solve", kBackwards), product("reference", kInOrder));
+  REQUIRE(contract.judge);
+  contract.judge->version = 2;  // before sums were allowed what their terms earn
+  check_refused(fixture.checked(contract), "mismatch");
 }

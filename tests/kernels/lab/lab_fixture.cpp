@@ -51,12 +51,23 @@ Candidate LabFixture::built(const Contract& contract) {
   return *std::move(candidate);
 }
 
-CorrectnessReport LabFixture::check(const std::string& body, const std::string& preamble) {
-  const Contract contract = doubling(doubling_source(body, preamble));
-  const Candidate candidate = built(contract);
-  auto report = lab->check(contract, candidate, "secret", call);
+Contract LabFixture::planned(const std::string& request, const std::string& kernel,
+                             const std::string& reference) const {
+  const auto task = decode<TaskRequest>(Json::parse(request));
+  if (!task) FAIL(task.error().message);
+  auto contract = lab->plan(*task, {"kernel.cpp", kernel, ""}, {"ref.cpp", reference, ""});
+  if (!contract) FAIL(contract.error().message);
+  return *std::move(contract);
+}
+
+CorrectnessReport LabFixture::checked(const Contract& contract) {
+  auto report = lab->check(contract, built(contract), "secret", call);
   if (!report) FAIL(report.error().message);
   return *std::move(report);
+}
+
+CorrectnessReport LabFixture::check(const std::string& body, const std::string& preamble) {
+  return checked(doubling(doubling_source(body, preamble)));
 }
 
 Source shipped_python_reference(const std::string& problem) {
@@ -64,6 +75,12 @@ Source shipped_python_reference(const std::string& problem) {
   auto text = read_file(path);
   REQUIRE(text);
   return {"ref.py", *std::move(text), ""};
+}
+
+std::string lines_of(const std::vector<Reason>& reasons) {
+  std::string text;
+  for (const auto& reason : reasons) text += reason.code + ": " + reason.message + "\n";
+  return text;
 }
 
 bool has_reason(const CorrectnessReport& report, const std::string& code) {

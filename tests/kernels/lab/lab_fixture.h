@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "kernels/lab.h"
 #include "tests/support/temp_folder.h"
@@ -24,8 +25,16 @@ struct LabFixture {
   /// `solve(const float* x, float* y, int n)`; `preamble` stands before it.
   [[nodiscard]] Contract doubling(const std::string& kernel, int n = 1000) const;
 
+  /// The contract of a C++ kernel beside a C++ reference. `request`: the task, as create_run takes
+  /// it.
+  [[nodiscard]] Contract planned(const std::string& request, const std::string& kernel,
+                                 const std::string& reference) const;
+
   /// Builds the contract's kernel.
   Candidate built(const Contract& contract);
+
+  /// Builds and checks the contract's kernel.
+  CorrectnessReport checked(const Contract& contract);
 
   /// Builds and checks a doubling kernel with this body.
   CorrectnessReport check(const std::string& body, const std::string& preamble = "");
@@ -40,6 +49,9 @@ struct LabFixture {
 
 /// True when the report has a reason with this code.
 [[nodiscard]] bool has_reason(const CorrectnessReport& report, const std::string& code);
+
+/// "code: message" of each, a line each.
+[[nodiscard]] std::string lines_of(const std::vector<Reason>& reasons);
 
 inline constexpr const char* kHonestBody = "for (int i = 0; i < n; ++i) y[i] = 2 * x[i];";
 
