@@ -151,6 +151,7 @@ Status DeviceTrials::open(const CallContext& call) {
 
 Status DeviceTrials::renew(const CallContext& call) {
   candidates_memories_.clear();  // a descriptor keeps its memory from being freed
+  ++dealt_;
   auto shared = ask({.share = share_}, {}, call);
   if (!shared) return shared.error();
   auto& memories = shared->second;

@@ -49,10 +49,13 @@ class DeviceTrials {
                                                       const CallContext& call);
   /// Loads both and shares the memory. Required before the methods below.
   Status open(const CallContext& call);
-  /// New memory for other candidates, once the last have ended; nothing of theirs is in it.
+  /// New memory for candidates, once the last have ended or were detached; nothing of theirs is in
+  /// it.
   Status renew(const CallContext& call);
+  /// How often memory has been dealt; what was shared before the last time is not used any more.
+  [[nodiscard]] int dealt() const { return dealt_; }
 
-  /// Attaches the memory of that candidate to a process, once.
+  /// Attaches the memory of that candidate to a process, once after each deal.
   Status share_with(CandidateProcess& process, int candidate, const CallContext& call);
   /// Offsets in a candidate's memory of `count` arenas of this size, or as many as fit, spread over
   /// all of it.
@@ -120,6 +123,7 @@ class DeviceTrials {
   CandidateProcess::Code reference_code_;
   std::chrono::milliseconds deadline_{};
   std::vector<Fd> candidates_memories_;  ///< of one candidate after the other, equally many
+  int dealt_ = 0;
   [[nodiscard]] wire::Compare comparison(double factor) const;
   /// The answer's facts for a trial that no candidate sees.
   Result<wire::Answered> answered_trial(const Dims& dims, const std::string& distribution,

@@ -177,6 +177,10 @@ Status CandidateProcess::attach(std::span<const Fd> memory, std::int64_t bytes,
   return {};
 }
 
+Status CandidateProcess::detach(const CallContext& call) {
+  return attach({}, 0, call);
+}
+
 Status CandidateProcess::run_attached(const CallPlan& plan, std::int64_t at,
                                       const CallContext& call,
                                       const std::optional<wire::MadeInputs>& inputs) {

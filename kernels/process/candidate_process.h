@@ -98,6 +98,8 @@ class CandidateProcess {
   /// `bytes` in total at any shift. `run_attached` then makes one call on the arena generated at
   /// offset `at`.
   Status attach(std::span<const Fd> memory, std::int64_t bytes, const CallContext& call);
+  /// Lets go of it.
+  Status detach(const CallContext& call);
   Status run_attached(const CallPlan& plan, std::int64_t at, const CallContext& call,
                       const std::optional<wire::MadeInputs>& inputs = {});
 

@@ -104,7 +104,7 @@ struct Collect {
 
 /// Attaches shared device memory. Descriptor: the memory.
 struct Attach {
-  std::int64_t bytes = 0;  ///< of the arenas in it, as in Share
+  std::int64_t bytes = 0;  ///< of the arenas in it, as in Share; 0: lets go of what is attached
 
   static constexpr void fields(auto&& visit) { visit(required<&Attach::bytes>()); }
 };

@@ -27,7 +27,7 @@ class DeviceArenas : public TimedArenas {
         secret_(secret),
         places_(std::move(places)),
         random_(fresh_number()) {
-    DeviceArenas::renew();
+    draw();
   }
 
   /// Determines whether kernels must write all of their outputs. Error `unavailable`: contents that
@@ -42,20 +42,28 @@ class DeviceArenas : public TimedArenas {
     return trials_.makes_inputs() ? try_made_inputs(call) : Status{};
   }
 
-  void renew() override {
-    seeds_.clear();
-    while (seeds_.size() < places_.size())
-      seeds_.push_back(trial_seed(
-          secret_, "", fmt::format("time {} {}", encode(content_.dims).dump(), made_++)));
-    shift_ = shift_of(std::to_string(random_()));
+  Status take_back(CandidateProcess& process, const CallContext& call) override {
+    const auto given = given_.find(&process);
+    if (given == given_.end() || !given->second.dealt) return {};
+    taken_back_ = std::exchange(given->second.dealt, std::nullopt);
+    return process.detach(call);
+  }
+
+  Status renew(const CallContext& call) override {
+    draw();
+    // Other arenas of the same trials may have dealt it by now, and attach to it when given.
+    const bool lies_there = std::exchange(taken_back_, std::nullopt) == trials_.dealt();
+    return lies_there ? trials_.renew(call) : Status{};
   }
 
   Status give(CandidateProcess& process, const CallContext& call) override {
     auto& given = given_[&process];
-    if (!given.candidate) {
+    if (!given.candidate)
       given.candidate = content_.first_room + static_cast<int>(given_.size()) - 1;
+    if (given.dealt != trials_.dealt()) {
       auto done = trials_.share_with(process, *given.candidate, call);
       if (!done || process.fault()) return done;
+      given.dealt = trials_.dealt();
     }
     given.seeds = seeds_;
     CandidateProcess::Rotation rotation;
@@ -92,10 +100,19 @@ class DeviceArenas : public TimedArenas {
 
  private:
   struct Given {
-    std::optional<int> candidate;  // whose memory it has
+    std::optional<int> candidate;  // whose memory it gets
+    std::optional<int> dealt;      // when the memory was dealt that it has
     std::vector<std::string> seeds;
     CandidateProcess::Rotation rotation;
   };
+
+  void draw() {
+    seeds_.clear();
+    while (seeds_.size() < places_.size())
+      seeds_.push_back(trial_seed(
+          secret_, "", fmt::format("time {} {}", encode(content_.dims).dump(), made_++)));
+    shift_ = shift_of(std::to_string(random_()));
+  }
 
   [[nodiscard]] DeviceTrials::Content content(const std::string& seed,
                                               const std::optional<wire::Uses>& uses) const {
@@ -130,6 +147,7 @@ class DeviceArenas : public TimedArenas {
   std::int64_t shift_ = 0;
   bool writes_all_ = true;
   std::map<const CandidateProcess*, Given> given_;
+  std::optional<int> taken_back_;  // when the memory was dealt that was taken back last
 };
 
 }  // namespace

@@ -36,9 +36,14 @@ class FileArenas : public TimedArenas {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
   }
 
-  void renew() override {
+  Status take_back(CandidateProcess& /*process*/, const CallContext& /*call*/) override {
+    return {};  // `give` replaces them
+  }
+
+  Status renew(const CallContext& /*call*/) override {
     std::shuffle(order_.begin(), order_.end(), random_);
     shift_ = shift_of(std::to_string(random_()));
+    return {};
   }
 
   Status give(CandidateProcess& process, const CallContext& call) override {
@@ -121,9 +126,12 @@ class SplitArenas : public TimedArenas {
   SplitArenas(const CandidateProcess& process, TimedArenas& its, TimedArenas& theirs)
       : process_(process), its_(its), theirs_(theirs) {}
 
-  void renew() override {
-    its_.renew();
-    theirs_.renew();
+  Status take_back(CandidateProcess& process, const CallContext& call) override {
+    return of(process).take_back(process, call);
+  }
+  Status renew(const CallContext& call) override {
+    if (auto renewed = its_.renew(call); !renewed) return renewed;
+    return theirs_.renew(call);
   }
   Status give(CandidateProcess& process, const CallContext& call) override {
     return of(process).give(process, call);

@@ -28,8 +28,13 @@ class TimedArenas {
 
   virtual ~TimedArenas() = default;
 
-  /// New contents at new addresses for all arenas given from now on; the same for every process.
-  virtual void renew() = 0;
+  /// Takes back what a process was given, so that `renew` can deal its memory anew.
+  virtual Status take_back(CandidateProcess& process, const CallContext& call) = 0;
+  /// New contents at new addresses for all arenas given from now on; the same for every process. In
+  /// memory that a judge shares, they also lie in other memory, dealt by chance: where it lies
+  /// makes a process faster or slower. Call `take_back` for every process that still has arenas
+  /// first.
+  virtual Status renew(const CallContext& call) = 0;
   /// Replaces the arenas given before. A fault of the process stays recorded in the process.
   virtual Status give(CandidateProcess& process, const CallContext& call) = 0;
   /// What is wrong with one arena, drawn at random in this call, after blocks of up to `calls`

@@ -183,8 +183,11 @@ Result<SessionRecord> TimingSession::run(const std::vector<Contestant>& contesta
 /// New contents at new addresses, when due.
 Status TimingSession::arrange(std::vector<Lane>& lanes, const CallContext& call) {
   if (arranged_ms_ > 0 && since_arranged_ms_ < kRest * arranged_ms_) return {};
-  arenas_.renew();
   const auto start = steady_clock::now();
+  for (auto& lane : lanes)
+    if (lane.runs())
+      if (auto taken = arenas_.take_back(*lane.process, call); !taken) return taken;
+  if (auto renewed = arenas_.renew(call); !renewed) return renewed;
   for (auto& lane : lanes)
     if (auto done = give(lane, call); !done) return done;
   arranged_ms_ = milliseconds_since(start);

@@ -246,10 +246,12 @@ wire::Reply JobLoop::share(const wire::Share& plan) {
 }
 
 wire::Reply JobLoop::attach(const wire::Attach& plan, const Descriptors& descriptors) {
+  rotation_.clear();  // its arenas may be in the memory that is replaced
+  attached_.reset();
+  if (descriptors.empty() && plan.bytes == 0) return {};
   if (descriptors.empty()) return ours("the shared memory is missing from the request");
   auto arena = device_.attach(descriptors, plan.bytes);
   if (!arena) return ours(arena.error());
-  rotation_.clear();  // its arenas may be in the memory that is replaced
   attached_ = *std::move(arena);
   return {};
 }
