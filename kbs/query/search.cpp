@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "kbs/documents/labels.h"
+#include "kbs/query/citations.h"
 #include "kbs/query/code_search.h"
 #include "kbs/query/context_boost.h"
 #include "kbs/query/cursor.h"
@@ -34,10 +35,6 @@ constexpr double kWeakCoverage = 0.45;  // below it the best result misses the s
 constexpr std::size_t kQuotaWindow = 200;  // number of results after the first page to consider
 constexpr double kQuotaScore = 0.5;        // required share of the top score
 constexpr double kCodeShare = 0.9;         // required share of the best page's coverage, for code
-// Sources that a matching page cites.
-constexpr double kAboutAll = 0.999;  // required share of the query that the citing page is about
-constexpr double kCitedShare = 0.9;  // share of its score that the page passes on
-constexpr std::size_t kCitingPages = 3;
 // Factor for documents against changes where `sources` is requested; the optimum is flat up to 2.
 constexpr double kExplains = 1.5;
 
@@ -187,7 +184,9 @@ class Search {
       ranked_ = score_matches(plan_, sources_);
       for (auto& scored : ranked_)
         scored.score *= boosts_[scored.source].factor(scored.row) * standing_of(scored);
-      if (auto done = raise_cited(); !done) return done;
+      auto cited = raise_cited(indexes_, loans_, sources_, ranked_);
+      if (!cited) return cited.error();
+      cited_by_ = *std::move(cited);
       std::erase_if(ranked_, [&](const Scored& scored) { return !passes(scored); });
     }
     // Only the head can be shown, so the rest is left unsorted.
@@ -218,48 +217,6 @@ class Search {
       }
     }
   }
-
-  /// A wiki page about the whole query raises the sources that it cites to just below itself.
-  Status raise_cited() {
-    if (!indexes_.follow_links) return {};
-    std::vector<Scored> citing;
-    for (const auto& scored : ranked_)
-      if (scored.about >= kAboutAll && scope_of(scored) == Scope::wiki) citing.push_back(scored);
-    const auto count = std::min(citing.size(), kCitingPages);
-    std::ranges::partial_sort(citing, citing.begin() + static_cast<std::ptrdiff_t>(count),
-                              [](const auto& a, const auto& b) { return a.score > b.score; });
-    citing.resize(count);
-    if (citing.empty()) return {};
-    for (const auto& page : citing) {
-      auto read = for_each_row(
-          *loans_[page.source],
-          "SELECT cited.rowid, page.id, page.corpus FROM doc AS page JOIN source ON "
-          "source.doc=page.rowid JOIN doc AS cited ON cited.corpus=page.corpus AND "
-          "cited.own_id=source.id WHERE page.rowid=?",
-          [&](const Statement& row) {
-            raise(page, row.integer(0), indexes_.shown_id(page.source, row.text(1), row.text(2)));
-          },
-          page.row);
-      if (!read) return read;
-    }
-    return {};
-  }
-
-  void raise(const Scored& page, std::int64_t row, std::string page_id) {
-    if (!cited_by_.emplace(key_of(page.source, row), std::move(page_id)).second) return;
-    // A linear search, because a map of all matches would cost more for the few cited pages.
-    auto cited = std::ranges::find_if(ranked_, [&](const Scored& scored) {
-      return scored.row == row && scored.source == page.source;
-    });
-    if (cited == ranked_.end()) cited = ranked_.insert(cited, {.source = page.source, .row = row});
-    // Below the page itself, in the order of their own scores.
-    const double own = cited->score;
-    cited->score = std::max(
-        own, std::min(own, page.score) * (1 - kCitedShare) + page.score * kCitedShare * 0.98);
-  }
-
-  /// Identifies a page.
-  static std::int64_t key_of(std::uint32_t source, std::int64_t row) { return row * 2 + source; }
 
   /// A page whose id, title, product, alias or symptom equals the query comes first.
   Status exact_first() {
@@ -436,7 +393,7 @@ class Search {
   CodeSearch code_{indexes_, loans_, plan_};
   std::vector<RankingSource> sources_;
   std::vector<Scored> ranked_;
-  std::unordered_map<std::int64_t, std::string> cited_by_;
+  CitedBy cited_by_;
   std::vector<std::string> words_;
   std::unordered_set<std::int64_t> exact_;  // pages that the query names exactly
 };
